@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Front door. Each part builds itself; nothing but the order is decided here.
+#   make              the module for KDIR and the tools         make demo    the published effect, in the lab
+#   make modules      raidtrace.ko alone                        make check   build and test everything
+#   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
+#   make install      both, below DESTDIR and PREFIX            make clean
+
+KERNEL  ?= $(shell uname -r)
+KDIR    ?= /lib/modules/$(KERNEL)/build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+OUT     ?= demo-out
+
+.PHONY: all modules tools demo check lint check-layers install clean
+.DEFAULT_GOAL := all
+
+all: tools modules
+
+modules:
+	@test -e $(KDIR)/Makefile || { \
+		echo "make: no kernel headers at $(KDIR)." >&2; \
+		echo "  They are what a module is built against. Install linux-headers-$(KERNEL), or name others: make KDIR=DIR" >&2; \
+		echo "  Without hardware, or without headers: make demo" >&2; \
+		exit 1; }
+	@tools/setup build
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+tools:
+	@tools/setup build
+	@$(MAKE) --no-print-directory -C tools
+
+demo:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/bin/raidctl demo --out $(OUT)
+
+check:
+	@tools/setup check
+	@tests/run
+
+lint: tools
+	@tools/setup check
+	@tests/lint/run
+
+check-layers:
+	@tests/lint/layers
+
+install: all
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
+clean:
+	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
+	@$(MAKE) --no-print-directory -C tools clean
+	rm -rf build demo-out check-out
+	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
