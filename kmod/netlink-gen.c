@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/raidtrace.yaml */
+/* YNL-GEN kernel source */
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include "netlink-gen.h"
+
+#include <uapi/linux/raidtrace.h>
+
+/* RAIDTRACE_CMD_INFO_GET - do */
+const struct nla_policy raidtrace_info_get_nl_policy[RAIDTRACE_A_INFO_ABI + 1] = {
+	[RAIDTRACE_A_INFO_ABI] = { .type = NLA_U32, },
+};
+
+/* RAIDTRACE_CMD_TARGET_ADD - do */
+const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_MINOR + 1] = {
+	[RAIDTRACE_A_TARGET_MAJOR] = { .type = NLA_U32, },
+	[RAIDTRACE_A_TARGET_MINOR] = { .type = NLA_U32, },
+};
+
+/* RAIDTRACE_CMD_TARGET_DEL - do */
+const struct nla_policy raidtrace_target_del_nl_policy[RAIDTRACE_A_TARGET_ID + 1] = {
+	[RAIDTRACE_A_TARGET_ID] = { .type = NLA_U32, },
+};
+
+/* RAIDTRACE_CMD_TARGET_GET - do */
+const struct nla_policy raidtrace_target_get_nl_policy[RAIDTRACE_A_TARGET_ID + 1] = {
+	[RAIDTRACE_A_TARGET_ID] = { .type = NLA_U32, },
+};
+
+/* RAIDTRACE_CMD_TARGET_RESET - do */
+const struct nla_policy raidtrace_target_reset_nl_policy[RAIDTRACE_A_TARGET_ID + 1] = {
+	[RAIDTRACE_A_TARGET_ID] = { .type = NLA_U32, },
+};
+
+/* RAIDTRACE_CMD_COUNTERS_GET - do */
+const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_ID + 1] = {
+	[RAIDTRACE_A_COUNTERS_ID] = { .type = NLA_U32, },
+};
+
+/* Ops table for raidtrace */
+const struct genl_ops raidtrace_nl_ops[6] = {
+	{
+		.cmd		= RAIDTRACE_CMD_INFO_GET,
+		.doit		= raidtrace_nl_info_get_doit,
+		.policy		= raidtrace_info_get_nl_policy,
+		.maxattr	= RAIDTRACE_A_INFO_ABI,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_TARGET_ADD,
+		.doit		= raidtrace_nl_target_add_doit,
+		.policy		= raidtrace_target_add_nl_policy,
+		.maxattr	= RAIDTRACE_A_TARGET_MINOR,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_TARGET_DEL,
+		.doit		= raidtrace_nl_target_del_doit,
+		.policy		= raidtrace_target_del_nl_policy,
+		.maxattr	= RAIDTRACE_A_TARGET_ID,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_TARGET_GET,
+		.doit		= raidtrace_nl_target_get_doit,
+		.dumpit		= raidtrace_nl_target_get_dumpit,
+		.policy		= raidtrace_target_get_nl_policy,
+		.maxattr	= RAIDTRACE_A_TARGET_ID,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_TARGET_RESET,
+		.doit		= raidtrace_nl_target_reset_doit,
+		.policy		= raidtrace_target_reset_nl_policy,
+		.maxattr	= RAIDTRACE_A_TARGET_ID,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_COUNTERS_GET,
+		.doit		= raidtrace_nl_counters_get_doit,
+		.policy		= raidtrace_counters_get_nl_policy,
+		.maxattr	= RAIDTRACE_A_COUNTERS_ID,
+	},
+};
+
+static const struct genl_multicast_group raidtrace_nl_mcgrps[] = {
+	[RAIDTRACE_NLGRP_TARGETS] = { "targets", },
+};
