@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why readahead made a difference, in sentences whose every number is a counter. Pure functions.
+
+The chain that is tested: a readahead of S sectors, cut into requests of at most M sectors, keeps S/M to 2S/M requests
+in flight (one window being read by the program, the next already asked for); more requests in flight keep more drives
+busy; the requests themselves do not get larger. Each link is compared with what was counted, and a link that does not
+hold is said not to hold.
+"""
+
+import dataclasses
+
+RISE = 1.5  # a factor from which a change of a mean is called a rise
+SAME = 1.1  # a factor up to which two means are called the same
+AGREEMENT = 0.05  # rates from two sources agree within this part
+SECTORS_PER_KIB = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadPhase:
+    """What was counted while one workload read. largest_sectors: the largest request the disk takes."""
+
+    workload: str
+    setra_sectors: int
+    kib_per_s: float
+    inflight_mean: float
+    request_sectors_mode: int
+    request_sectors_mean: float
+    largest_sectors: int
+    sequential_share: float
+    d2c_mean_ms: float
+
+    def predicted(self) -> tuple[float, float]:
+        """In-flight reads that the readahead alone predicts, from and to."""
+        windows = max(self.setra_sectors / self.largest_sectors, 1.0)
+        return windows, 2 * windows
+
+    def as_predicted(self) -> bool:
+        """Whether the mean lies where the readahead predicts it."""
+        low, high = self.predicted()
+        return low <= self.inflight_mean <= high
+
+
+def kib(sectors: float) -> str:
+    """Sectors as KiB, without a decimal point where there is nothing behind it."""
+    return (
+        f"{sectors / SECTORS_PER_KIB:.0f} KiB"
+        if sectors % SECTORS_PER_KIB == 0
+        else f"{sectors / SECTORS_PER_KIB:.1f} KiB"
+    )
+
+
+def why(untuned: ReadPhase, tuned: ReadPhase) -> list[str]:
+    """Sentences on what the larger readahead changed, supported or not."""
+    speed = tuned.kib_per_s / untuned.kib_per_s
+    depth = tuned.inflight_mean / untuned.inflight_mean
+    rates = (
+        f"{untuned.workload}: {untuned.kib_per_s / 1000:.1f} -> {tuned.kib_per_s / 1000:.1f} MB/s, ratio {speed:.2f}"
+    )
+    if speed < SAME:
+        return [f"{rates}: a readahead of {kib(tuned.setra_sectors)} instead of {kib(untuned.setra_sectors)} did not "
+                f"make it faster; {_depths(untuned, tuned)}."]  # fmt: skip
+    sentences = [f"{rates}. {_size(untuned, tuned)}"]
+    rose = depth >= RISE
+    grew = tuned.request_sectors_mean / untuned.request_sectors_mean >= SAME
+    if not rose:
+        sentences.append(f"Concurrency does not explain it: {_depths(untuned, tuned)}.")
+    else:
+        verdict = "Concurrency rose with the size" if grew else "What rose is concurrency"
+        sentences.append(f"{verdict}: {_depths(untuned, tuned)}; {_prediction(untuned, tuned)}.")
+    sentences.append(_balance(untuned, tuned, speed, depth))
+    return sentences
+
+
+def _depths(untuned: ReadPhase, tuned: ReadPhase) -> str:
+    ratio = tuned.inflight_mean / untuned.inflight_mean
+    return f"{untuned.inflight_mean:.2f} -> {tuned.inflight_mean:.2f} reads in flight on average, ratio {ratio:.1f}"
+
+
+def _size(untuned: ReadPhase, tuned: ReadPhase) -> str:
+    before, after = untuned.request_sectors_mode, tuned.request_sectors_mode
+    if before != after:
+        return f"The requests changed size, {kib(before)} -> {kib(after)}, so size is part of it."
+    mean = tuned.request_sectors_mean / untuned.request_sectors_mean
+    if mean >= SAME:
+        return (
+            f"Most requests are {kib(before)} in both, but the mean grew by a factor {mean:.2f}, so size is part of it."
+        )
+    return f"The requests did not grow: {kib(before)} in both."
+
+
+def _prediction(untuned: ReadPhase, tuned: ReadPhase) -> str:
+    ranges = [p.predicted() for p in (untuned, tuned)]
+    said = " and ".join(f"{low:g} to {high:g}" for low, high in ranges)
+    text = f"a readahead of S sectors in requests of M predicts S/M to 2S/M, {said}"
+    strays = [kib(p.setra_sectors) for p in (untuned, tuned) if not p.as_predicted()]
+    return f"{text}, which does NOT hold at {' and '.join(strays)}" if strays else f"{text}, which holds"
+
+
+def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -> str:
+    wait = tuned.d2c_mean_ms / untuned.d2c_mean_ms
+    size = tuned.request_sectors_mean / untuned.request_sectors_mean
+    expected = depth * size / wait
+    text = (f"A request took {untuned.d2c_mean_ms:.2f} -> {tuned.d2c_mean_ms:.2f} ms from issue to completion, ratio {wait:.2f}; "
+            f"in flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}")  # fmt: skip
+    if abs(expected / speed - 1) <= AGREEMENT:
+        return f"{text}, the speed-up the program saw."
+    return f"{text}, NOT the {speed:.2f} the program saw: something besides these reads took its time."

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The demo's figures as text of at most 100 columns."""
+
+import textwrap
+from collections.abc import Sequence
+
+from raidtrace.explain import kib
+from raidtrace.recording import SECTOR_BYTES
+from raidtrace.truth import Verdict
+from raidtrace.workload import Cell, Row
+
+WIDTH = 100
+
+
+def _line(
+    name: str,
+    setra: str,
+    in_kib: str,
+    rate: str,
+    published: str,
+    mean: str,
+    most: str,
+    size: str,
+    share: str,
+    seeks: str,
+) -> str:
+    return f"{name:<13} {setra:>7} {in_kib:>8} {rate:>10} {published:>10} {mean:>8} {most:>5} {size:>9} {share:>11} {seeks:>8}"
+
+
+def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
+    return "-" if value is None else format(value / per, form)
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Read phases, one line each, with the ratio tuned/untuned after each pair."""
+    lines = [
+        _line("", "setra", "setra", "MB/s", "MB/s", "in-flight", "reads", "dominant", "sequential", ""),
+        _line("read phase of", "sectors", "KiB", "simulated", "published", "mean", "max", "request", "share", "seeks"),
+    ]
+    first: dict[str, Row] = {}
+    for row in rows:
+        size = None if row.request_bytes_mode is None else row.request_bytes_mode // SECTOR_BYTES
+        setra = row.cell.setra_sectors
+        lines.append(
+            _line(
+                row.cell.title(),
+                str(setra),
+                f"{setra / 2:g}",
+                _or_dash(row.kib_per_s, ".1f", 1000),
+                _or_dash(row.published_kib_per_s, ".1f", 1000),
+                _or_dash(row.inflight_reads_mean, ".2f"),
+                str(row.inflight_reads_max),
+                "-" if size is None else kib(size),
+                _or_dash(row.sequential_share, ".4f"),
+                str(row.seeks),
+            )
+        )
+        untuned = first.setdefault(row.cell.title(), row)
+        if untuned is not row:
+            lines.append(_ratio(untuned, row))
+    lines += [
+        "MB/s = KiB/s / 1000, as the paper prints it. Simulated: a model array in simulated time; real Linux and 3w-9xxx.",
+        "- : not published. sequential share and seeks: issued requests that begin, or do not, where the last one ended.",
+    ]
+    return lines
+
+
+def _ratio(untuned: Row, tuned: Row) -> str:
+    def ratio(what: str) -> str:
+        before, after = getattr(untuned, what), getattr(tuned, what)
+        return f"x{after / before:.2f}" if before and after else "-"
+
+    return _line(
+        "  ratio",
+        "",
+        "",
+        ratio("kib_per_s"),
+        ratio("published_kib_per_s"),
+        ratio("inflight_reads_mean"),
+        "",
+        "",
+        "",
+        "",
+    )
+
+
+def paragraph(sentences: Sequence[str]) -> list[str]:
+    """Sentences as lines."""
+    return textwrap.wrap(" ".join(sentences), WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> list[str]:
+    """What was compared with the controller's log for one run, and what did not agree."""
+    if complaints:
+        return [f"{cell.name():<11} DOES NOT AGREE:"] + [f"  {line}" for line in complaints]
+    added = ", ".join(f"{count} {name}" for name, count in sorted(verdict.added.items())) or "none"
+    moved = sum(verdict.bytes.values())
+    return [
+        f"{cell.name():<11} {verdict.commands['read']} reads, {verdict.commands['write']} writes, {moved} bytes, every size:"
+        f" equal; added by SCSI: {added}",
+        f"{'':<11} depth differs {verdict.depth_apart:.3%} of the time, clocks explain {verdict.depth_bound:.3%}:"
+        f" {verdict.late_ns:.0f} ns per command (limit {verdict.late_bound_ns:.0f})",
+    ]
