@@ -100,8 +100,10 @@ def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -
     wait = tuned.d2c_mean_ms / untuned.d2c_mean_ms
     size = tuned.request_sectors_mean / untuned.request_sectors_mean
     expected = depth * size / wait
-    text = (f"A request took {untuned.d2c_mean_ms:.2f} -> {tuned.d2c_mean_ms:.2f} ms from issue to completion, ratio {wait:.2f}; "
-            f"in flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}")  # fmt: skip
+    text = (
+        f"A request took {untuned.d2c_mean_ms:.2f} -> {tuned.d2c_mean_ms:.2f} ms from issue to completion, "
+        f"ratio {wait:.2f}; in flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}"
+    )
     if abs(expected / speed - 1) <= AGREEMENT:
         return f"{text}, the speed-up the program saw."
     return f"{text}, NOT the {speed:.2f} the program saw: something besides these reads took its time."

@@ -37,11 +37,8 @@ def inflight(
         panel.set_ylim(0, 1.45 * max(high, *(p.highest for p in points)))
         panel.set_xlim(0, longest * 1.01)
         panel.set_ylabel("reads in flight", fontsize=12)
-        panel.set_title(
-            f"{run.workload}, setra {run.setra_sectors} ({explain.kib(run.setra_sectors)}): {run.kib_per_s / 1000:.0f} MB/s",
-            fontsize=13,
-            loc="left",
-        )
+        setra = f"{run.setra_sectors} ({explain.kib(run.setra_sectors)})"
+        panel.set_title(f"{run.workload}, setra {setra}: {run.kib_per_s / 1000:.0f} MB/s", fontsize=13, loc="left")
         panel.legend(fontsize=11, ncol=3, loc="upper right", frameon=False, columnspacing=1.2, handlelength=1.5)
         panel.tick_params(labelsize=11)
         panel.spines[["top", "right"]].set_visible(False)

@@ -31,7 +31,7 @@ class Phase:
     phase: int
     name: str
     start_ns: int
-    end_ns: int
+    end_ns: int | None  # None: it ran when the recorder died
 
 
 @dataclasses.dataclass(frozen=True)

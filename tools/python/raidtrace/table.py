@@ -12,19 +12,13 @@ from raidtrace.workload import Cell, Row
 WIDTH = 100
 
 
-def _line(
-    name: str,
-    setra: str,
-    in_kib: str,
-    rate: str,
-    published: str,
-    mean: str,
-    most: str,
-    size: str,
-    share: str,
-    seeks: str,
-) -> str:
-    return f"{name:<13} {setra:>7} {in_kib:>8} {rate:>10} {published:>10} {mean:>8} {most:>5} {size:>9} {share:>11} {seeks:>8}"
+WIDTHS = (-13, 7, 8, 10, 10, 8, 5, 9, 11, 8)  # columns; negative: to the left
+
+
+def _line(*fields: str) -> str:
+    return " ".join(
+        f"{field:{'<' if width < 0 else '>'}{abs(width)}}" for field, width in zip(fields, WIDTHS, strict=True)
+    )
 
 
 def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
@@ -59,8 +53,8 @@ def table(rows: Sequence[Row]) -> list[str]:
         if untuned is not row:
             lines.append(_ratio(untuned, row))
     lines += [
-        "MB/s = KiB/s / 1000, as the paper prints it. Simulated: a model array in simulated time; real Linux and 3w-9xxx.",
-        "- : not published. sequential share and seeks: issued requests that begin, or do not, where the last one ended.",
+        "MB/s: KiB/s / 1000, as published. Simulated: real Linux and 3w-9xxx, model array, simulated time.",
+        "-: not published. Sequential: issued where the request before ended; seeks: issued elsewhere.",
     ]
     return lines
 
@@ -94,10 +88,10 @@ def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> lis
     if complaints:
         return [f"{cell.name():<11} DOES NOT AGREE:"] + [f"  {line}" for line in complaints]
     added = ", ".join(f"{count} {name}" for name, count in sorted(verdict.added.items())) or "none"
+    reads, writes = verdict.commands["read"], verdict.commands["write"]
     moved = sum(verdict.bytes.values())
     return [
-        f"{cell.name():<11} {verdict.commands['read']} reads, {verdict.commands['write']} writes, {moved} bytes, every size:"
-        f" equal; added by SCSI: {added}",
+        f"{cell.name():<11} equal: {reads} reads, {writes} writes, {moved} bytes, every size; added by SCSI: {added}",
         f"{'':<11} depth differs {verdict.depth_apart:.3%} of the time, clocks explain {verdict.depth_bound:.3%}:"
         f" {verdict.late_ns:.0f} ns per command (limit {verdict.late_bound_ns:.0f})",
     ]

@@ -9,9 +9,9 @@ So raidtrace's stretch holds the controller's, its depth is never lower, and:
     for every depth d: time at depth >= d by raidtrace                        >= that by the controller
     sum over depths of the difference of time at that depth                   <= 2 D
 
-for while the two depths differ at all, D grows at least as fast as time passes. D itself is bounded by what makes time
-pass in the simulation, the clock reads: CLOCK_READS of CLOCK_READ_NS per command, for itself and for those that are handed
-over or completed in one go with it, at most all in flight.
+for while the two depths differ at all, D grows at least as fast as time passes. D itself is bounded by what makes
+time pass in the simulation, the clock reads: CLOCK_READS of CLOCK_READ_NS per command, for itself and for those that
+are handed over or completed in one go with it, at most all in flight.
 """
 
 import collections
@@ -97,6 +97,10 @@ def compare(ours: Counters, log: Iterable[Command]) -> Verdict:
     wrong = []
     for direction, commands in by_direction.items():
         wrong += _counts(ours, direction, commands)
+    added = collections.Counter(c.name for c in arrived if c.name not in DIRECTIONS)
+    others = sum(ours.count(d, "issued") - ours.count(d, "requeued") for d in ours.flow if d not in by_direction)
+    if others != added.total():
+        wrong.append(f"other commands: raidtrace {others}, controller {dict(added)}")
     reference = depth_time(log, ours.start_ns, ours.end_ns)
     span = ours.end_ns - ours.start_ns
     late = area(ours.histogram("all", "depth_time")) - area(reference)
@@ -114,7 +118,7 @@ def compare(ours: Counters, log: Iterable[Command]) -> Verdict:
     return Verdict(
         {direction: len(commands) for direction, commands in by_direction.items()},
         {direction: SECTOR_BYTES * sum(c.sectors for c in commands) for direction, commands in by_direction.items()},
-        dict(collections.Counter(c.name for c in arrived if c.name not in DIRECTIONS)),
+        dict(added),
         apart / 2 / span,
         late / span,
         late / nr,

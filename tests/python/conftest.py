@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Hand-made recordings, in raidctl's own schema."""
+
+import pathlib
+import sqlite3
+import sys
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tools" / "python"))
+
+SCHEMA = (TOP / "tools" / "raidctl" / "schema.sql").read_text(encoding="utf-8")
+
+
+class Maker:
+    """Writes recordings. samples: list of (phase, start_ns, end_ns, flow, bins)."""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        self.path = directory / "run.rtdb"
+
+    def write(self, samples, phases=((1, "read", 0, 1000),), output="", application=0x52544442, version=1, targets=1):
+        database = sqlite3.connect(self.path)
+        database.executescript(f"PRAGMA application_id={application}; PRAGMA user_version={version};" + SCHEMA)
+        meta = {"simulated": "yes", "end": "complete", "invariants": "hold"}
+        database.executemany("INSERT INTO meta VALUES(?,?)", meta.items())
+        for number in range(targets):
+            row = (
+                number,
+                f"sd{chr(97 + number)}",
+                "3w-9xxx",
+                "",
+                "0:0:0:0",
+                1,
+                0,
+                1,
+                1 << 30,
+                256,
+                256,
+                72,
+                254,
+                1,
+                254,
+                0,
+            )
+            database.execute(f"INSERT INTO target VALUES({','.join('?' * len(row))})", row)
+        database.executemany("INSERT INTO phase VALUES(?,?,?,?)", phases)
+        columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
+        for number, (phase, start, end, flow, bins) in enumerate(samples, 1):
+            database.execute("INSERT INTO sample VALUES(?,0,?,?,?)", (number, phase, start, end))
+            for direction, counts in flow.items():
+                row = [number, direction] + [counts.get(column, 0) for column in columns]
+                database.execute(f"INSERT INTO flow VALUES({','.join('?' * len(row))})", row)
+            for (direction, kind), histogram in bins.items():
+                database.executemany(
+                    "INSERT INTO bin VALUES(?,?,?,?,?)", [(number, direction, kind, b, n) for b, n in histogram.items()]
+                )
+        database.execute("INSERT INTO output VALUES(1,'stdout',?)", (output,))
+        database.commit()
+        database.close()
+        return self.path
+
+
+@pytest.fixture
+def maker(tmp_path):
+    return Maker(tmp_path)
