@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tools/setup: silent when nothing is missing, and clear when it cannot help."""
+
+import os
+import subprocess
+
+import pytest
+from conftest import TOP
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A PATH with only what setup uses, where programs can be replaced."""
+    for name in ("sh", "env", "dirname", "awk", "tr", "mktemp", "rm", "tail", "echo"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+
+    def put(name, script):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+
+    def run(*arguments):
+        return subprocess.run(
+            [TOP / "tools" / "setup", *arguments], env={"PATH": str(tmp_path)}, capture_output=True, text=True
+        )
+
+    run.put = put
+    run.log = tmp_path / "apt.log"
+    put("apt-get", f'echo "$@" >>{run.log}')
+    put("dpkg-query", 'shift 3; for p; do echo "ii  $p"; done')
+    put("id", "echo 0")
+    return run
+
+
+def test_nothing_missing_is_silent_and_uses_no_apt(machine):
+    done = machine("check")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not machine.log.exists()
+
+
+def test_root_installs_what_is_missing_and_says_why_first(machine):
+    machine.put("dpkg-query", 'shift 3; for p; do [ $p = gcc ] && echo "rc  gcc" || echo "ii  $p"; done')
+    done = machine("build")
+    assert done.returncode == 0
+    assert "gcc                  compiles the tools" in done.stdout
+    assert machine.log.read_text().splitlines()[-1].endswith("--no-install-recommends -y install gcc")
+    assert "update" not in machine.log.read_text()
+
+
+def test_lists_are_fetched_only_when_they_lack_a_package(machine):
+    machine.put("dpkg-query", "exit 1")
+    machine.put("apt-get", f'echo "$@" >>{machine.log}; [ "$1" != -s ]')
+    assert machine("build").returncode == 0
+    words = [line.split()[-1] if "update" in line else "install" for line in machine.log.read_text().splitlines()]
+    assert words == ["install", "update", "install"]
+
+
+def test_neither_root_nor_sudo_is_told_what_to_ask_for(machine):
+    machine.put("dpkg-query", "exit 1")
+    machine.put("id", "echo 1000")
+    done = machine("demo")
+    assert done.returncode == 1
+    assert "neither root nor sudo" in done.stderr
+    assert "bonnie++" in done.stderr and "gcc" in done.stderr
+    assert not machine.log.exists()
+
+
+def test_a_failed_installation_says_what_apt_said(machine):
+    machine.put("dpkg-query", "exit 1")
+    machine.put("apt-get", 'echo "E: no space left on device"; [ "$1" = -s ]')
+    done = machine("build")
+    assert done.returncode == 1
+    assert "no space left" in done.stderr and "apt-get install failed" in done.stderr
+
+
+def test_an_unknown_group_is_a_usage_error(machine):
+    assert machine("everything").returncode == 2
+
+
+def test_every_package_has_a_group_and_a_reason():
+    for line in (TOP / "tools" / "packages").read_text().splitlines():
+        if line and not line.startswith("#"):
+            group, _, *reason = line.split()
+            assert group in ("build", "lab", "demo", "check") and reason, line
+    assert os.access(TOP / "tools" / "setup", os.X_OK)
