@@ -11,7 +11,7 @@ from conftest import TOP
 @pytest.fixture
 def machine(tmp_path):
     """A PATH with only what setup uses, where programs can be replaced."""
-    for name in ("sh", "env", "dirname", "awk", "tr", "mktemp", "rm", "tail", "echo"):
+    for name in ("sh", "env", "dirname", "awk", "tr", "mktemp", "rm", "tail", "echo", "tee", "grep"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
 
     def put(name, script):
