@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's cache directory: where things are, who may build, what is whole."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from failure import LabError
+from progress import Progress
+
+LAB = Path(__file__).resolve().parent
+CHECKOUT = LAB.parent.parent
+
+_COMPLETE = "complete"
+
+
+def root() -> Path:
+    """The cache directory, made if it is missing."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    path = Path(home).absolute() / "raidtrace"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            "no cache directory",
+            f"{path}: {error.strerror}",
+            "Name a directory that can be written: export XDG_CACHE_HOME=DIR",
+        ) from None
+    return path
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """A name for content: 12 hexadecimal digits."""
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(len(part).to_bytes(8, "little"))
+        state.update(part)
+    return state.hexdigest()[:12]
+
+
+def is_complete(entry: Path) -> bool:
+    return (entry / _COMPLETE).exists()
+
+
+@contextmanager
+def locked(path: Path, progress: Progress) -> Iterator[None]:
+    """Hold the lock that belongs to `path`; others who want it wait here."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.parent / f".{path.name}.lock", "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.say(f"waiting for another run that builds {path.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def building(entry: Path) -> Iterator[None]:
+    """Build `entry` from nothing, under its lock; it counts only if this ends well.
+
+    A kernel's build directory holds its own absolute path, so entries are built
+    in place and marked whole at the end instead of being renamed.
+    """
+    discard(entry)
+    entry.mkdir(parents=True)
+    yield
+    (entry / _COMPLETE).touch()
+
+
+def discard(entry: Path) -> None:
+    """Remove an entry; the mark goes first, so that a half removed one is not used."""
+    (entry / _COMPLETE).unlink(missing_ok=True)
+    if entry.exists():
+        shutil.rmtree(entry)
+
+
+def require_space(path: Path, mebibytes: int, what: str) -> None:
+    status = os.statvfs(path)
+    free = status.f_bavail * status.f_frsize >> 20
+    if free < mebibytes:
+        raise LabError(
+            what,
+            f"{path} has {free} MiB free, {mebibytes} are needed",
+            "Free some, or name another place: export XDG_CACHE_HOME=DIR",
+        )

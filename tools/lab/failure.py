@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the lab says when it cannot go on."""
+
+from __future__ import annotations
+
+
+class LabError(Exception):
+    """The lab failed; its message says what, why and what to do.
+
+    `what` names the action in the user's words, `why` the cause, `todo` what
+    the user can do about it.
+    """
+
+    def __init__(self, what: str, why: str, todo: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.todo = todo
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}\n  {self.todo}"

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints the keys that the model accepts, one per line: name, type, lowest, highest, preset; tab between. The model's
+ * own table is the only list of them: profile.py checks profiles against this.
+ */
+#include <stdio.h>
+
+#include "tw9000/config.c"
+
+int main(void)
+{
+	static const char *const types[] = {
+		[TW_KEY_U32] = "number", [TW_KEY_U64] = "number", [TW_KEY_TEXT] = "text", [TW_KEY_LEVEL] = "level",
+	};
+
+	for (size_t i = 0; i < TW_COUNT(tw_keys); i++) {
+		const struct tw_key *key = &tw_keys[i];
+
+		printf("%s\t%s\t%llu\t", key->name, types[key->type], (unsigned long long)key->low);
+		if (key->type == TW_KEY_LEVEL)
+			for (size_t level = 0; level < TW_COUNT(tw_levels); level++)
+				printf("%s%s", level ? "," : "", tw_levels[level]);
+		else
+			printf("%llu", (unsigned long long)key->high);
+		if (key->preset_text)
+			printf("\t%s\n", key->preset_text);
+		else if (key->type == TW_KEY_LEVEL)
+			printf("\t%s\n", tw_levels[key->preset]);
+		else
+			printf("\t%llu\n", (unsigned long long)key->preset);
+	}
+	return 0;
+}

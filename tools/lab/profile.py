@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles: TOML files that state a simulated array, checked key by key and flattened for the model."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import cache
+import tomllib
+from failure import LabError
+
+DIRECTORY = cache.LAB / "profiles"
+DEFAULT = "9500s-12-raid0"
+_PRESET_LOG_ENTRIES = 2_000_000
+_LOG_ENTRY_BYTES = 64  # an upper bound of the model's entry
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key the model knows. `low` and `high` bound numbers; `choices` are the words of a level."""
+
+    name: str
+    kind: str
+    low: int
+    high: int
+    choices: tuple[str, ...]
+    preset: str
+
+    def allowed(self) -> str:
+        if self.kind == "number":
+            return f"a whole number from {self.low} to {self.high}, or true, false for 1, 0"
+        if self.kind == "text":
+            return f"text of at most {self.high - 1} characters, without comma, = and _"
+        return "one of " + ", ".join(f'"{choice}"' for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A checked profile. `values` are flat: array.level -> raid0."""
+
+    name: str
+    path: Path
+    values: dict[str, str]
+    title: str
+
+    @property
+    def pool_mib(self) -> int:
+        """Memory that the model takes for contents and log, on top of what the guest is left with."""
+        entries = int(self.values.get("log_entries", _PRESET_LOG_ENTRIES))
+        return int(self.values["store_mib"]) + (entries * _LOG_ENTRY_BYTES >> 20) + 1
+
+    def parameter(self) -> str:
+        """For insmod tw9000.ko: config="name=...,array.level=raid0,..."."""
+        pairs = {"name": self.name} | self.values
+        return 'config="' + ",".join(f"{key}={value}" for key, value in pairs.items()) + '"'
+
+
+def parse_keys(text: str) -> dict[str, Key]:
+    """The output of profile-keys."""
+    keys = {}
+    for line in text.splitlines():
+        name, kind, low, high, preset = line.split("\t")
+        if kind == "level":
+            keys[name] = Key(name, kind, 0, 0, tuple(high.split(",")), preset)
+        else:
+            keys[name] = Key(name, kind, int(low), int(high), (), preset)
+    return keys
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in DIRECTORY.glob("*.toml"))
+
+
+def find(name: str) -> Path:
+    """A profile by its name, or any file by its path."""
+    path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
+    if not path.is_file():
+        close = difflib.get_close_matches(name, names(), 1)
+        hint = f"Did you mean {close[0]}? " if close else ""
+        raise LabError(
+            f"profile {name}",
+            "there is none of that name",
+            f"{hint}There are: {', '.join(names()) or 'none'}",
+        )
+    return path.absolute()
+
+
+def load(name: str, keys: dict[str, Key], store_mib: int | None = None) -> Profile:
+    """Read and check a profile; `store_mib` takes the place of its own."""
+    path = find(name)
+    text = path.read_text(encoding="utf-8")
+    try:
+        flat = _flatten(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"profile {path}", str(error), "Mend the TOML syntax there.") from None
+    values = {}
+    for key, value in flat.items():
+        if key not in keys:
+            raise _refusal(path, text, key, "unknown key", _instead(key, keys))
+        values[key] = _checked(path, text, keys[key], value)
+    if store_mib is not None:
+        values["store_mib"] = _checked(path, text, keys["store_mib"], store_mib)
+    values.setdefault("store_mib", keys["store_mib"].preset)
+    return Profile(path.stem, path, values, title(text))
+
+
+def title(text: str) -> str:
+    """The first comment that is not the licence."""
+    for line in text.splitlines():
+        if line.startswith("#") and "SPDX" not in line:
+            return line.lstrip("# ").strip()
+    return ""
+
+
+def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def _checked(path: Path, text: str, key: Key, value: object) -> str:
+    """The value as the model reads it."""
+    if key.kind == "number" and isinstance(value, int):
+        if key.low <= int(value) <= key.high:
+            return str(int(value))
+    elif isinstance(value, str) and key.kind == "level" and value in key.choices:
+        return value
+    elif isinstance(value, str) and key.kind == "text":
+        if len(value) < key.high and value.isascii() and not re.search(r'[,=_"\\\n]', value):
+            return value.replace(" ", "_")
+    raise _refusal(path, text, key.name, f"{value!r} is not allowed", f"Allowed: {key.allowed()}.")
+
+
+def _instead(key: str, keys: dict[str, Key]) -> str:
+    table = key.rpartition(".")[0]
+    same = [name for name in keys if name.rpartition(".")[0] == table]
+    if not same:
+        tables = sorted({name.partition(".")[0] for name in keys if "." in name})
+        return f"There is no table [{table}]; there are: {', '.join(tables)}."
+    close = difflib.get_close_matches(key, same, 1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    return f"{hint}Allowed here: {', '.join(same)}."
+
+
+def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:
+    line = line_of(text, key)
+    where = f"{path}:{line}" if line else str(path)
+    return LabError(f"{where}: {key}", why, todo)
+
+
+def line_of(text: str, key: str) -> int | None:
+    """The line that sets a flat key, counted from 1; None when it is not set in the plain [table] form."""
+    table, _, leaf = key.rpartition(".")
+    current = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[([^]]+)\]", line)
+        if header:
+            current = header[1].strip()
+        elif current == table and re.match(rf"\s*{re.escape(leaf)}\s*=", line):
+            return number
+        elif not current and re.match(rf"\s*{re.escape(key)}\s*=", line):
+            return number
+    return None
+
+
+def explain(path: Path, keys: dict[str, Key]) -> list[tuple[str, str, str]]:
+    """(key, value, comment) of every key in the file, in its order. Comments are those of the file."""
+    text = path.read_text(encoding="utf-8")
+    load(str(path), keys)
+    rows = []
+    table, above = "", ""
+    for line in text.splitlines():
+        header = re.match(r"\s*\[([^]]+)\]", line)
+        setting = re.match(r"\s*([\w.-]+)\s*=\s*(\"[^\"]*\"|[^#]*?)\s*(?:#\s*(.*))?$", line)
+        if header:
+            table, above = f"{header[1].strip()}.", ""
+        elif line.lstrip().startswith("#"):
+            above = f"{above} {line.lstrip('# ').strip()}".strip()
+        elif setting:
+            rows.append((table + setting[1], setting[2], setting[3] or above))
+            above = ""
+        else:
+            above = ""
+    return rows

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Progress and time left on stderr: one line that changes on a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+_TERMINAL_INTERVAL = 0.2
+_LOG_INTERVAL = 30.0
+_SILENT = 2.0
+
+
+class Progress:
+    """Says what is being done. Silent for steps of less than two seconds, and when told to be."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._open = False
+        self._step = ""
+        self._start = self._last = 0.0
+
+    def say(self, text: str) -> None:
+        """One line that stays."""
+        if not self._quiet:
+            self._clear()
+            print(f"lab: {text}", file=sys.stderr, flush=True)
+
+    def begin(self, step: str) -> None:
+        self._step = step
+        self._start = time.monotonic()
+        self._last = self._start + _SILENT - (_TERMINAL_INTERVAL if self._terminal else _LOG_INTERVAL)
+
+    def update(self, done: float) -> None:
+        """`done` is the part of the step that is behind us, 0 to 1."""
+        now = time.monotonic()
+        interval = _TERMINAL_INTERVAL if self._terminal else _LOG_INTERVAL
+        if self._quiet or now - self._last < interval:
+            return
+        self._last = now
+        elapsed = now - self._start
+        text = f"lab: {self._step}: {min(done, 0.99):.0%}"
+        if done > 0.02:
+            text += f", {_seconds(elapsed * (1 - min(done, 0.99)) / done)} left"
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            self._open = True
+        else:
+            sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        elapsed = time.monotonic() - self._start
+        self._clear()
+        if elapsed >= _SILENT:
+            self.say(f"{self._step}: {_seconds(elapsed)}")
+
+    def _clear(self) -> None:
+        if self._open:
+            sys.stderr.write("\r\x1b[K")
+            self._open = False
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
