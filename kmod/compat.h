@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What differs between the kernels from 6.1 on; the only file that names a version. */
+#ifndef RAIDTRACE_COMPAT_H
+#define RAIDTRACE_COMPAT_H
+
+#include <linux/blkdev.h>
+#include <linux/device/class.h>
+#include <linux/err.h>
+#include <linux/netlink.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "raidtrace needs Linux 6.1 or newer"
+#endif
+
+/*
+ * Opening a disk by number. "block: use the holder as indication for exclusive
+ * opens" (6.5), "block: Provide bdev_open_* functions" (6.7) and "bdev: open
+ * block device as files" (6.9) each gave it another form.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+typedef struct file *raidtrace_opened;
+
+static inline raidtrace_opened raidtrace_open(dev_t dev)
+{
+	return bdev_file_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
+}
+
+static inline struct block_device *raidtrace_opened_bdev(raidtrace_opened opened)
+{
+	return file_bdev(opened);
+}
+
+static inline void raidtrace_close(raidtrace_opened opened)
+{
+	bdev_fput(opened);
+}
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+typedef struct bdev_handle *raidtrace_opened;
+
+static inline raidtrace_opened raidtrace_open(dev_t dev)
+{
+	return bdev_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
+}
+
+static inline struct block_device *raidtrace_opened_bdev(raidtrace_opened opened)
+{
+	return opened->bdev;
+}
+
+static inline void raidtrace_close(raidtrace_opened opened)
+{
+	bdev_release(opened);
+}
+#else
+typedef struct block_device *raidtrace_opened;
+
+static inline raidtrace_opened raidtrace_open(dev_t dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	return blkdev_get_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
+#else
+	return blkdev_get_by_dev(dev, FMODE_READ, NULL);
+#endif
+}
+
+static inline struct block_device *raidtrace_opened_bdev(raidtrace_opened opened)
+{
+	return opened;
+}
+
+static inline void raidtrace_close(raidtrace_opened opened)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	blkdev_put(opened, NULL);
+#else
+	blkdev_put(opened, FMODE_READ);
+#endif
+}
+#endif
+
+/* "driver core: class: remove struct class_interface * from callbacks" (6.4). */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define RAIDTRACE_REMOVE_DEV_ARGS(dev) struct device *dev
+#else
+#define RAIDTRACE_REMOVE_DEV_ARGS(dev) struct device *dev, struct class_interface *interface
+#endif
+
+/* The queue flag became a feature of the limits in 6.11, and its sense was turned in 7.0. */
+static inline bool raidtrace_rotational(struct request_queue *q)
+{
+#ifdef blk_queue_rot
+	return blk_queue_rot(q);
+#else
+	return !blk_queue_nonrot(q);
+#endif
+}
+
+/*
+ * raidtrace_refuse() - say in the reply why a request is refused
+ *
+ * The text is cut after 79 characters. NL_SET_ERR_MSG_FMT() came after 6.1,
+ * which keeps but a pointer until the reply is built: there the last eight
+ * texts are kept, and eight refusals at the very same time would be told the
+ * text of another.
+ */
+#ifdef NL_SET_ERR_MSG_FMT
+#define raidtrace_refuse(extack, format, ...) \
+	NL_SET_ERR_MSG_FMT(extack, format, ##__VA_ARGS__)
+#else
+#define raidtrace_refuse(extack, format, ...) do { \
+	static char refusals[8][80]; \
+	static atomic_t refused; \
+	char *text = refusals[(unsigned int)atomic_inc_return(&refused) % ARRAY_SIZE(refusals)]; \
+	struct netlink_ext_ack *to = (extack); \
+ \
+	scnprintf(text, sizeof(refusals[0]), format, ##__VA_ARGS__); \
+	if (to) \
+		to->_msg = text; \
+} while (0)
+#endif
+
+#endif /* RAIDTRACE_COMPAT_H */

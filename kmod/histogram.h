@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Bins of every histogram: which one a value falls in, and what a bin spans.
+ *
+ * Plain C: the kernel module, raidctl and the tests compile this one file.
+ */
+#ifndef RAIDTRACE_HISTOGRAM_H
+#define RAIDTRACE_HISTOGRAM_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#include <uapi/linux/raidtrace.h>
+#else
+#include <stdbool.h>
+#include <stdint.h>
+#include <linux/raidtrace.h>
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef uint32_t u32;
+#endif
+
+/* Sub-bins per octave of a log-linear histogram: no bin is wider than 1/16 of its low bound. */
+#define RAIDTRACE_HIST_SUB_BITS		4
+#define RAIDTRACE_HIST_SUB_BINS		(1 << RAIDTRACE_HIST_SUB_BITS)
+
+/* Sizes up to this many sectors, the largest 3ware request, have a bin each. */
+#define RAIDTRACE_SIZE_LINEAR		256
+/* A request is shorter than 4 GiB: 2^23 sectors. */
+#define RAIDTRACE_SIZE_OCTAVES		15
+#define RAIDTRACE_SIZE_BINS \
+	(RAIDTRACE_SIZE_LINEAR + 1 + RAIDTRACE_SIZE_OCTAVES * RAIDTRACE_HIST_SUB_BINS)
+
+/* Bin of distance 0; a distance d > 0 is 1 + log2(d) bins above it, d < 0 below. */
+#define RAIDTRACE_SEEK_ZERO		64
+#define RAIDTRACE_SEEK_BINS		129
+
+/* Depths below this have a bin each, the last bin holds the rest. */
+#define RAIDTRACE_DEPTH_LINEAR		256
+#define RAIDTRACE_DEPTH_BINS		(RAIDTRACE_DEPTH_LINEAR + 1)
+
+/* The last bin holds all from 2^39 ns (550 s) less one sub-bin on. */
+#define RAIDTRACE_D2C_OCTAVES		35
+#define RAIDTRACE_D2C_BINS		(RAIDTRACE_HIST_SUB_BINS * (RAIDTRACE_D2C_OCTAVES + 1))
+
+/**
+ * raidtrace_hist_bins() - number of bins of a histogram
+ * @kind: what the histogram counts
+ *
+ * Return: the number of bins, 0 for an unknown kind.
+ */
+unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
+
+/**
+ * raidtrace_hist_bin() - bin a value falls in
+ * @kind: what the histogram counts
+ * @value: sectors for size and seek (signed), requests for the depth kinds,
+ *	nanoseconds for d2c; a negative one counts as 0 where the kind has none
+ *
+ * Return: index of the bin, below raidtrace_hist_bins().
+ */
+unsigned int raidtrace_hist_bin(enum raidtrace_histogram_kind kind, s64 value);
+
+/**
+ * raidtrace_hist_low() - lowest value of a bin
+ * @kind: what the histogram counts
+ * @bin: index of the bin, below raidtrace_hist_bins()
+ *
+ * Return: the value, in the unit that raidtrace_hist_bin() takes.
+ */
+s64 raidtrace_hist_low(enum raidtrace_histogram_kind kind, unsigned int bin);
+
+/**
+ * raidtrace_hist_high() - end of a bin
+ * @kind: what the histogram counts
+ * @bin: index of the bin, below raidtrace_hist_bins()
+ *
+ * Return: the lowest value above the bin, INT64_MAX for one that has no end.
+ */
+s64 raidtrace_hist_high(enum raidtrace_histogram_kind kind, unsigned int bin);
+
+unsigned int raidtrace_size_bin(u64 sectors);
+unsigned int raidtrace_seek_bin(s64 distance);
+unsigned int raidtrace_depth_bin(u64 depth);
+unsigned int raidtrace_d2c_bin(u64 ns);
+
+#endif /* RAIDTRACE_HISTOGRAM_H */

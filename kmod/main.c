@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Load and unload. Loading attaches to nothing; the first target does. */
+#include <linux/module.h>
+
+#include "netlink.h"
+#include "target.h"
+
+static int __init raidtrace_init(void)
+{
+	raidtrace_targets_init(raidtrace_netlink_gone);
+	return raidtrace_netlink_init();
+}
+
+static void __exit raidtrace_exit(void)
+{
+	raidtrace_netlink_exit();
+	raidtrace_targets_exit();
+}
+
+module_init(raidtrace_init);
+module_exit(raidtrace_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Exact counters of disks' request queues");
+MODULE_VERSION(RAIDTRACE_VERSION);

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The generic netlink family: the only interface to user space.
+ *
+ * Documentation/netlink/specs/raidtrace.yaml describes it. Reading needs no
+ * privilege: the numbers are of the kind that /proc/diskstats shows to all.
+ */
+#include "netlink.h"
+#include "compat.h"
+#include "netlink-counters.h"
+#include "netlink-gen.h"
+#include "target.h"
+
+#include <linux/ktime.h>
+
+static struct genl_family family;
+
+/* Name of a request's target in its attributes; all requests number it the same. */
+static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID);
+
+/* The target that a request names; raidtrace_targets_lock() is held. */
+static struct raidtrace_target *named_target(struct genl_info *info)
+{
+	struct raidtrace_target *target;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
+		raidtrace_refuse(info->extack, "the attribute id is missing");
+		return ERR_PTR(-EINVAL);
+	}
+	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
+	target = raidtrace_target_find(id);
+	if (!target) {
+		raidtrace_refuse(info->extack, "there is no target %u", id);
+		NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
+		return ERR_PTR(-ENOENT);
+	}
+	return target;
+}
+
+static int put_string(struct sk_buff *skb, int attr, const char *text)
+{
+	return text[0] ? nla_put_string(skb, attr, text) : 0;
+}
+
+static int put_flag(struct sk_buff *skb, int attr, bool set)
+{
+	return set ? nla_put_flag(skb, attr) : 0;
+}
+
+static int put_identity(struct sk_buff *skb, const struct raidtrace_target *target)
+{
+	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
+	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAJOR, MAJOR(target->dev)) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MINOR, MINOR(target->dev)) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_DRIVER, target->driver) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_PCI, target->pci) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_HCTL, target->hctl) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
+	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
+				 RAIDTRACE_A_TARGET_PAD);
+}
+
+static int put_request_limits(struct sk_buff *skb, const struct raidtrace_limits *limits)
+{
+	return nla_put_u32(skb, RAIDTRACE_A_TARGET_NR_REQUESTS, limits->nr_requests) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_NR_HW_QUEUES, limits->nr_hw_queues) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_NR_TAGS, limits->nr_tags);
+}
+
+static int put_limits(struct sk_buff *skb, struct raidtrace_target *target)
+{
+	struct raidtrace_limits limits;
+	int err;
+
+	raidtrace_target_limits(target, &limits);
+	err = nla_put_u32(skb, RAIDTRACE_A_TARGET_STATE, limits.state);
+	if (err || limits.state == RAIDTRACE_STATE_GONE)
+		return err;
+	if (!target->bio_based) {
+		err = put_request_limits(skb, &limits);
+		if (err)
+			return err;
+	}
+	return nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_CAPACITY_SECTORS,
+				 limits.capacity_sectors, RAIDTRACE_A_TARGET_PAD) ?:
+	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_READAHEAD_SECTORS,
+				 limits.readahead_sectors, RAIDTRACE_A_TARGET_PAD) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAX_SECTORS, limits.max_sectors) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAX_HW_SECTORS, limits.max_hw_sectors) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAX_SEGMENTS, limits.max_segments) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_ROTATIONAL, limits.rotational);
+}
+
+/* A message that describes a target, for a reply, a dump or a notification. */
+static int put_target(struct sk_buff *skb, struct raidtrace_target *target, u32 portid, u32 seq,
+		      int flags, u8 cmd)
+{
+	void *header = genlmsg_put(skb, portid, seq, &family, flags, cmd);
+	int err;
+
+	if (!header)
+		return -EMSGSIZE;
+	err = put_identity(skb, target) ?: put_limits(skb, target);
+	if (err)
+		genlmsg_cancel(skb, header);
+	else
+		genlmsg_end(skb, header);
+	return err;
+}
+
+static int reply_target(struct genl_info *info, struct raidtrace_target *target)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	int err;
+
+	if (!skb) {
+		raidtrace_refuse(info->extack, "not enough memory for the reply");
+		return -ENOMEM;
+	}
+	err = put_target(skb, target, info->snd_portid, info->snd_seq, 0, info->genlhdr->cmd);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	return genlmsg_reply(skb, info);
+}
+
+/* Listeners that miss a message for want of memory are told by the socket (ENOBUFS). */
+static void notify(struct raidtrace_target *target, u8 cmd)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	if (!skb)
+		return;
+	if (put_target(skb, target, 0, 0, 0, cmd))
+		nlmsg_free(skb);
+	else
+		genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
+}
+
+/**
+ * raidtrace_netlink_gone() - tell listeners that a target's disk was removed
+ * @target: that is gone
+ *
+ * Context: process; takes no raidtrace_targets_lock().
+ */
+void raidtrace_netlink_gone(struct raidtrace_target *target)
+{
+	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
+}
+
+static int put_info(struct sk_buff *skb)
+{
+	unsigned int cursor = 0;
+	const char *name;
+	int err;
+
+	err = nla_put_u32(skb, RAIDTRACE_A_INFO_ABI, RAIDTRACE_ABI) ?:
+	      nla_put_string(skb, RAIDTRACE_A_INFO_VERSION, RAIDTRACE_VERSION) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_INFO_NR_TARGETS, raidtrace_targets_count()) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_INFO_MAX_TARGETS, RAIDTRACE_MAX_TARGETS) ?:
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_INFO_NOW_NS, ktime_get_ns(),
+				RAIDTRACE_A_INFO_PAD);
+	while (!err && (name = raidtrace_probe_unavailable(&cursor)))
+		err = nla_put_string(skb, RAIDTRACE_A_INFO_UNAVAILABLE, name);
+	return err;
+}
+
+int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct nlattr *abi = info->attrs[RAIDTRACE_A_INFO_ABI];
+	struct sk_buff *skb;
+	void *header;
+
+	if (abi && nla_get_u32(abi) != RAIDTRACE_ABI) {
+		raidtrace_refuse(info->extack, "the module speaks ABI %u, the client ABI %u",
+				 RAIDTRACE_ABI, nla_get_u32(abi));
+		NL_SET_BAD_ATTR(info->extack, abi);
+		return -EPROTONOSUPPORT;
+	}
+	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	header = skb ? genlmsg_put_reply(skb, info, &family, 0, info->genlhdr->cmd) : NULL;
+	if (!header || put_info(skb)) {
+		nlmsg_free(skb);
+		raidtrace_refuse(info->extack, "not enough memory for the reply");
+		return -ENOMEM;
+	}
+	genlmsg_end(skb, header);
+	return genlmsg_reply(skb, info);
+}
+
+static int requested_dev(struct genl_info *info, dev_t *dev)
+{
+	struct nlattr *major = info->attrs[RAIDTRACE_A_TARGET_MAJOR];
+	struct nlattr *minor = info->attrs[RAIDTRACE_A_TARGET_MINOR];
+
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_MAJOR) ||
+	    GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_MINOR)) {
+		raidtrace_refuse(info->extack, "the attribute %s is missing",
+				 major ? "minor" : "major");
+		return -EINVAL;
+	}
+	if (nla_get_u32(major) >> (32 - MINORBITS) || nla_get_u32(minor) >> MINORBITS) {
+		raidtrace_refuse(info->extack, "%u:%u is no device number", nla_get_u32(major),
+				 nla_get_u32(minor));
+		return -EINVAL;
+	}
+	*dev = MKDEV(nla_get_u32(major), nla_get_u32(minor));
+	return 0;
+}
+
+int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct raidtrace_target *target;
+	dev_t dev;
+	int err;
+
+	err = requested_dev(info, &dev);
+	if (err)
+		return err;
+	raidtrace_targets_lock();
+	target = raidtrace_target_add(dev, info->extack);
+	if (IS_ERR(target)) {
+		err = PTR_ERR(target);
+	} else {
+		err = reply_target(info, target);
+		notify(target, RAIDTRACE_CMD_TARGET_ADD_NTF);
+	}
+	raidtrace_targets_unlock();
+	return err;
+}
+
+int raidtrace_nl_target_del_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct raidtrace_target *target;
+
+	raidtrace_targets_lock();
+	target = named_target(info);
+	if (!IS_ERR(target)) {
+		raidtrace_target_del(target);
+		notify(target, RAIDTRACE_CMD_TARGET_DEL_NTF);
+		raidtrace_target_free(target);
+	}
+	raidtrace_targets_unlock();
+	return PTR_ERR_OR_ZERO(target);
+}
+
+int raidtrace_nl_target_get_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct raidtrace_target *target;
+	int err;
+
+	raidtrace_targets_lock();
+	target = named_target(info);
+	err = IS_ERR(target) ? PTR_ERR(target) : reply_target(info, target);
+	raidtrace_targets_unlock();
+	return err;
+}
+
+/* Ids only grow, so the last one sent says where to go on. */
+int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct raidtrace_target *target;
+	u32 last = cb->args[0];
+
+	raidtrace_targets_lock();
+	while ((target = raidtrace_target_next(last))) {
+		if (put_target(skb, target, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			       NLM_F_MULTI, RAIDTRACE_CMD_TARGET_GET))
+			break;
+		last = target->id;
+	}
+	raidtrace_targets_unlock();
+	cb->args[0] = last;
+	return skb->len;
+}
+
+int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct raidtrace_target *target;
+
+	raidtrace_targets_lock();
+	target = named_target(info);
+	if (!IS_ERR(target))
+		raidtrace_target_reset(target);
+	raidtrace_targets_unlock();
+	return PTR_ERR_OR_ZERO(target);
+}
+
+int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct raidtrace_target *target;
+	struct sk_buff *skb;
+
+	raidtrace_targets_lock();
+	target = named_target(info);
+	skb = IS_ERR(target) ? ERR_CAST(target) :
+			       raidtrace_counters_message(target, info, &family);
+	raidtrace_targets_unlock();
+	if (IS_ERR(skb))
+		return PTR_ERR(skb);
+	return genlmsg_reply(skb, info);
+}
+
+static const struct genl_multicast_group multicast_groups[] = {
+	[RAIDTRACE_NLGRP_TARGETS] = { .name = RAIDTRACE_MCGRP_TARGETS },
+};
+
+static struct genl_family family __ro_after_init = {
+	.name = RAIDTRACE_FAMILY_NAME,
+	.version = RAIDTRACE_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	/* Adding a target takes milliseconds: other families need not wait for it. */
+	.parallel_ops = true,
+	.ops = raidtrace_nl_ops,
+	.n_ops = ARRAY_SIZE(raidtrace_nl_ops),
+	.resv_start_op = __RAIDTRACE_CMD_MAX,
+	.mcgrps = multicast_groups,
+	.n_mcgrps = ARRAY_SIZE(multicast_groups),
+};
+
+/**
+ * raidtrace_netlink_init() - register the family
+ *
+ * Return: 0 or -errno.
+ */
+int __init raidtrace_netlink_init(void)
+{
+	return genl_register_family(&family);
+}
+
+/**
+ * raidtrace_netlink_exit() - unregister the family; no request can come any more
+ */
+void raidtrace_netlink_exit(void)
+{
+	genl_unregister_family(&family);
+}

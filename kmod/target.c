@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Targets: the disks that are being counted.
+ *
+ * A target holds no reference on its disk, the queue or the driver: a reference
+ * would make the removal of a SCSI host, and so the unloading of its driver,
+ * wait for us. Instead a class interface of the block class calls us while the
+ * disk's device is being deleted; when that call returns we have forgotten the
+ * disk. Documentation/design.rst has the whole argument.
+ */
+#include "target.h"
+#include "compat.h"
+
+#include <linux/backing-dev-defs.h>
+#include <linux/blk-mq.h>
+#include <linux/ctype.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+/*
+ * Protects the list, the lifetime and the sums of targets. Held over attaching
+ * and detaching, which takes milliseconds; removal of a disk does not take it.
+ */
+static DEFINE_MUTEX(targets_mutex);
+
+/*
+ * Protects membership in the list, and the pair of a target's disk and state:
+ * under it the disk of an active target is there. Nests inside targets_mutex
+ * and inside the mutex of the block class.
+ */
+static DEFINE_SPINLOCK(targets_spinlock);
+
+static LIST_HEAD(targets);
+static unsigned int nr_targets;
+static u32 last_id;
+
+/* A bank of zeroes to swap in, shared by all targets: only one is read at a time. */
+static struct raidtrace_bank *spare;
+
+static void (*tell_gone)(struct raidtrace_target *target);
+
+/**
+ * raidtrace_targets_lock() - keep all targets from changing
+ */
+void raidtrace_targets_lock(void)
+{
+	mutex_lock(&targets_mutex);
+}
+
+/**
+ * raidtrace_targets_unlock() - let go again
+ */
+void raidtrace_targets_unlock(void)
+{
+	mutex_unlock(&targets_mutex);
+}
+
+/**
+ * raidtrace_targets_count() - number of targets, those that are gone too
+ *
+ * Return: the number.
+ */
+unsigned int raidtrace_targets_count(void)
+{
+	return READ_ONCE(nr_targets);
+}
+
+/**
+ * raidtrace_target_find() - target of an id
+ * @id: of the target
+ *
+ * Return: the target, NULL when there is none; good until the lock is let go.
+ */
+struct raidtrace_target *raidtrace_target_find(u32 id)
+{
+	struct raidtrace_target *target = raidtrace_target_next(id - 1);
+
+	return id && target && target->id == id ? target : NULL;
+}
+
+/**
+ * raidtrace_target_next() - first target with a higher id
+ * @after: an id, 0 for the first target
+ *
+ * Return: the target, NULL at the end; good until the lock is let go.
+ */
+struct raidtrace_target *raidtrace_target_next(u32 after)
+{
+	struct raidtrace_target *target;
+
+	lockdep_assert_held(&targets_mutex);
+	list_for_each_entry(target, &targets, list) {
+		if (target->id > after)
+			return target;
+	}
+	return NULL;
+}
+
+/*
+ * The device of a disk or partition is being deleted. After this returns the
+ * disk may be freed. Context: process, the block class's mutex is held.
+ */
+static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS(dev))
+{
+	struct raidtrace_target *target;
+
+	spin_lock(&targets_spinlock);
+	list_for_each_entry(target, &targets, list) {
+		if (!target->disk || disk_to_dev(target->disk) != dev)
+			continue;
+		raidtrace_probe_stop(&target->probe);
+		target->state = RAIDTRACE_STATE_GONE;
+		target->disk = NULL;
+		schedule_work(&target->gone);
+	}
+	spin_unlock(&targets_spinlock);
+}
+
+static struct class_interface removals = {
+	.remove_dev = disk_removed,
+};
+
+/* The block class is not exported; every disk's device leads to it. */
+static int watch_removals(struct gendisk *disk)
+{
+	int err;
+
+	lockdep_assert_held(&targets_mutex);
+	if (removals.class)
+		return 0;
+	removals.class = disk_to_dev(disk)->class;
+	err = class_interface_register(&removals);
+	if (err)
+		removals.class = NULL;
+	return err;
+}
+
+static void on_gone(struct work_struct *work)
+{
+	tell_gone(container_of(work, struct raidtrace_target, gone));
+}
+
+/* Who drives the disk: the nearest PCI device above it, or else the nearest device with a driver. */
+static void describe_parents(struct raidtrace_target *target, struct device *disk)
+{
+	struct device *dev;
+
+	for (dev = disk->parent; dev; dev = dev->parent) {
+		bool pci = dev_is_pci(dev);
+
+		/* On this bus are also hosts and targets, whose names begin with a word. */
+		if (dev->bus && !strcmp(dev->bus->name, "scsi") && isdigit(dev_name(dev)[0]))
+			strscpy(target->hctl, dev_name(dev), sizeof(target->hctl));
+		if (dev->driver && (pci || !target->driver[0]))
+			strscpy(target->driver, dev->driver->name, sizeof(target->driver));
+		if (pci) {
+			strscpy(target->pci, dev_name(dev), sizeof(target->pci));
+			break;
+		}
+	}
+	target->unit_3ware = target->pci[0] && !strcmp(target->driver, "3w-9xxx");
+}
+
+/*
+ * Add to the list, unless the disk is on its way out: then the call of
+ * disk_removed() may be over. Removal marks the disk dead first, so a disk that
+ * is not marked yet will find the target in the list. The same holds for the
+ * devices above the disk, which outlive its device.
+ */
+static int publish(struct raidtrace_target *target, struct gendisk *disk)
+{
+	int err = 0;
+
+	spin_lock(&targets_spinlock);
+	if (test_bit(GD_DEAD, &disk->state)) {
+		err = -ENODEV;
+	} else {
+		describe_parents(target, disk_to_dev(disk));
+		target->id = ++last_id;
+		target->disk = disk;
+		list_add_tail(&target->list, &targets);
+		WRITE_ONCE(nr_targets, nr_targets + 1);
+		raidtrace_probe_start(&target->probe, disk);
+		target->attached_ns = target->probe.state.since_ns;
+	}
+	spin_unlock(&targets_spinlock);
+	return err;
+}
+
+/**
+ * raidtrace_target_free() - give a target's memory back
+ * @target: deleted, or never added
+ *
+ * Context: may sleep.
+ */
+void raidtrace_target_free(struct raidtrace_target *target)
+{
+	raidtrace_probe_detach(&target->probe);
+	kvfree(target->total);
+	kfree(target);
+}
+
+static struct raidtrace_target *alloc_target(struct gendisk *disk, struct netlink_ext_ack *extack)
+{
+	struct raidtrace_target *target;
+
+	target = kzalloc(sizeof(*target), GFP_KERNEL);
+	if (!target)
+		goto no_memory;
+	INIT_WORK(&target->gone, on_gone);
+	target->dev = disk_devt(disk);
+	target->bio_based = !queue_is_mq(disk->queue);
+	strscpy(target->name, disk->disk_name, sizeof(target->name));
+	if (target->bio_based)
+		return target;
+	if (!spare)
+		spare = raidtrace_bank_alloc();
+	target->total = kvzalloc(sizeof(*target->total), GFP_KERNEL);
+	if (spare && target->total)
+		return target;
+	kvfree(target->total);
+	kfree(target);
+no_memory:
+	raidtrace_refuse(extack, "not enough memory for the counters");
+	return ERR_PTR(-ENOMEM);
+}
+
+static struct raidtrace_target *add_disk_target(struct gendisk *disk,
+						struct netlink_ext_ack *extack)
+{
+	struct raidtrace_target *target;
+	int err;
+
+	err = watch_removals(disk);
+	if (err) {
+		raidtrace_refuse(extack, "removals of disks cannot be watched: error %d", -err);
+		return ERR_PTR(err);
+	}
+	target = alloc_target(disk, extack);
+	if (IS_ERR(target))
+		return target;
+	err = raidtrace_probe_attach(&target->probe, disk->queue, extack);
+	if (!err) {
+		err = publish(target, disk);
+		if (err)
+			raidtrace_refuse(extack, "%s is being removed", target->name);
+	}
+	if (err) {
+		raidtrace_target_free(target);
+		return ERR_PTR(err);
+	}
+	return target;
+}
+
+/* Whether a disk may become a target. */
+static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
+{
+	struct raidtrace_target *target;
+	struct gendisk *disk = bdev->bd_disk;
+
+	if (bdev_is_partition(bdev)) {
+		raidtrace_refuse(extack, "%pg is a partition of %s; add %s", bdev,
+				 disk->disk_name, disk->disk_name);
+		return -EINVAL;
+	}
+	list_for_each_entry(target, &targets, list) {
+		/* Only compared; a target whose disk goes at this moment is found or not. */
+		if (READ_ONCE(target->disk) == disk) {
+			raidtrace_refuse(extack, "%s is target %u already", disk->disk_name,
+					 target->id);
+			return -EEXIST;
+		}
+	}
+	return 0;
+}
+
+/**
+ * raidtrace_target_add() - begin to count a disk
+ * @dev: number of a whole disk
+ * @extack: told why on failure
+ *
+ * Return: the target or ERR_PTR(-errno). Context: may sleep, holds
+ * raidtrace_targets_lock().
+ */
+struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack *extack)
+{
+	struct raidtrace_target *target;
+	raidtrace_opened opened;
+	int err;
+
+	lockdep_assert_held(&targets_mutex);
+	if (nr_targets >= RAIDTRACE_MAX_TARGETS) {
+		raidtrace_refuse(extack, "there are %u targets, as many as can be; delete one first",
+				 nr_targets);
+		return ERR_PTR(-ENOSPC);
+	}
+	opened = raidtrace_open(dev);
+	if (IS_ERR(opened)) {
+		err = PTR_ERR(opened);
+		if (err == -ENXIO || err == -ENODEV)
+			raidtrace_refuse(extack, "there is no disk %u:%u", MAJOR(dev), MINOR(dev));
+		else
+			raidtrace_refuse(extack, "disk %u:%u cannot be opened: error %d",
+					 MAJOR(dev), MINOR(dev), -err);
+		return ERR_PTR(err);
+	}
+	err = check_disk(raidtrace_opened_bdev(opened), extack);
+	target = err ? ERR_PTR(err) :
+		       add_disk_target(raidtrace_opened_bdev(opened)->bd_disk, extack);
+	raidtrace_close(opened);
+	return target;
+}
+
+/**
+ * raidtrace_target_del() - end counting a disk
+ * @target: in the list; then out of it, to be given to raidtrace_target_free()
+ *
+ * Context: may sleep, holds raidtrace_targets_lock().
+ */
+void raidtrace_target_del(struct raidtrace_target *target)
+{
+	lockdep_assert_held(&targets_mutex);
+	spin_lock(&targets_spinlock);
+	if (target->disk)
+		raidtrace_probe_stop(&target->probe);
+	target->disk = NULL;
+	list_del(&target->list);
+	spin_unlock(&targets_spinlock);
+	WRITE_ONCE(nr_targets, nr_targets - 1);
+	/* Listeners hear that a target is gone before they hear that it is deleted. */
+	flush_work(&target->gone);
+}
+
+/* Sum the bank counted in so far into the totals, leave zeroes. */
+static void fold(struct raidtrace_target *target, struct raidtrace_bank *bank, bool forget)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!forget)
+			raidtrace_account_add(target->total, bank->cpu[cpu]);
+		memset(bank->cpu[cpu], 0, sizeof(*bank->cpu[cpu]));
+	}
+}
+
+static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_change *change,
+		    struct raidtrace_queue *state)
+{
+	lockdep_assert_held(&targets_mutex);
+	spare = raidtrace_probe_swap(&target->probe, spare, reset, change, state);
+	fold(target, spare, reset);
+}
+
+/**
+ * raidtrace_target_snapshot() - what a target counted until now
+ * @target: in the list
+ * @snapshot: filled in
+ *
+ * Context: process, holds raidtrace_targets_lock().
+ */
+void raidtrace_target_snapshot(struct raidtrace_target *target,
+			       struct raidtrace_snapshot *snapshot)
+{
+	struct raidtrace_change change = {};
+	u64 *queued = &snapshot->queued[0][0];
+	unsigned int i;
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	if (target->bio_based) {
+		snapshot->since_ns = target->probe.state.since_ns;
+		snapshot->now_ns = target->probe.stopped_ns ?: ktime_get_ns();
+	} else {
+		collect(target, false, &change, &snapshot->state);
+		raidtrace_account_settle(target->total, &change);
+		snapshot->since_ns = snapshot->state.since_ns;
+		snapshot->now_ns = change.now_ns;
+		snapshot->account = target->total;
+	}
+	raidtrace_probe_queue_counters(&target->probe, snapshot->queued);
+	for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++)
+		queued[i] -= (&target->queue_base[0][0])[i];
+}
+
+/**
+ * raidtrace_target_reset() - set the counters to zero
+ * @target: in the list
+ *
+ * Context: process, holds raidtrace_targets_lock().
+ */
+void raidtrace_target_reset(struct raidtrace_target *target)
+{
+	struct raidtrace_queue state;
+	struct raidtrace_change change;
+
+	if (target->bio_based) {
+		target->probe.state.since_ns = target->probe.stopped_ns ?: ktime_get_ns();
+	} else {
+		collect(target, true, &change, &state);
+		memset(target->total, 0, sizeof(*target->total));
+	}
+	raidtrace_probe_queue_counters(&target->probe, target->queue_base);
+	target->resets++;
+}
+
+/**
+ * raidtrace_target_limits() - what the block layer says of a target's disk
+ * @target: that is not being freed
+ * @limits: filled in; only the state when the disk is gone
+ */
+void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits)
+{
+	struct request_queue *q;
+
+	memset(limits, 0, sizeof(*limits));
+	spin_lock(&targets_spinlock);
+	limits->state = target->state;
+	if (target->disk) {
+		q = target->disk->queue;
+		limits->capacity_sectors = get_capacity(target->disk);
+		limits->readahead_sectors = (u64)target->disk->bdi->ra_pages <<
+					    (PAGE_SHIFT - SECTOR_SHIFT);
+		limits->max_sectors = queue_max_sectors(q);
+		limits->max_hw_sectors = queue_max_hw_sectors(q);
+		limits->max_segments = queue_max_segments(q);
+		limits->rotational = raidtrace_rotational(q);
+		if (queue_is_mq(q)) {
+			limits->nr_requests = q->nr_requests;
+			limits->nr_hw_queues = q->tag_set->nr_hw_queues;
+			limits->nr_tags = q->tag_set->queue_depth;
+		}
+	}
+	spin_unlock(&targets_spinlock);
+}
+
+/**
+ * raidtrace_targets_init() - be ready for targets
+ * @gone: called from a work queue when a target's disk was removed; must not
+ *	take raidtrace_targets_lock()
+ */
+void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
+{
+	tell_gone = gone;
+	raidtrace_probe_find_tracepoints();
+}
+
+/**
+ * raidtrace_targets_exit() - delete all targets
+ *
+ * Context: at unload, when no request can come any more.
+ */
+void raidtrace_targets_exit(void)
+{
+	struct raidtrace_target *target, *next;
+
+	raidtrace_targets_lock();
+	list_for_each_entry_safe(target, next, &targets, list) {
+		raidtrace_target_del(target);
+		raidtrace_target_free(target);
+	}
+	raidtrace_targets_unlock();
+	if (removals.class)
+		class_interface_unregister(&removals);
+	raidtrace_bank_free(spare);
+}

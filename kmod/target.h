@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Targets: the disks that are being counted. */
+#ifndef RAIDTRACE_TARGET_H
+#define RAIDTRACE_TARGET_H
+
+#include <linux/blkdev.h>
+#include <linux/list.h>
+#include <linux/workqueue.h>
+
+#include "probe.h"
+
+/* Each event of each disk calls a handler per target: a bound on what that can cost. */
+#define RAIDTRACE_MAX_TARGETS	64
+
+/**
+ * struct raidtrace_target - one disk that is counted, or was until it was removed
+ * @list: in the list of targets, in the order of @id
+ * @id: never used twice while the module is loaded
+ * @dev: number of the disk
+ * @disk: the disk while @state is active. No reference is held: it may go at
+ *	any time, and is looked at under the spinlock in target.c only
+ * @state: active or gone; protected by the same spinlock
+ * @bio_based: has no requests (md, dm); only events of bios are counted
+ * @unit_3ware: above it is a controller driven by 3w-9xxx
+ * @name: of the disk
+ * @driver: of the PCI device above it, or of its nearest parent; may be empty
+ * @pci: address of the PCI device above it; may be empty
+ * @hctl: SCSI host:channel:id:lun; may be empty
+ * @attached_ns: when counting began
+ * @resets: how often it was reset; raidtrace_targets_lock()
+ * @total: sum of the banks since the last reset; raidtrace_targets_lock();
+ *	NULL when @bio_based
+ * @queue_base: counters of events before the issue at the last reset;
+ *	raidtrace_targets_lock()
+ * @gone: tells that the disk was removed
+ * @probe: counts
+ */
+struct raidtrace_target {
+	struct list_head list;
+	u32 id;
+	dev_t dev;
+	struct gendisk *disk;
+	enum raidtrace_state state;
+	bool bio_based;
+	bool unit_3ware;
+	char name[DISK_NAME_LEN];
+	char driver[32];
+	char pci[32];
+	char hctl[32];
+	u64 attached_ns;
+	u32 resets;
+	struct raidtrace_account *total;
+	raidtrace_queue_counters queue_base;
+	struct work_struct gone;
+	struct raidtrace_probe probe;
+};
+
+/**
+ * struct raidtrace_limits - what the block layer says of a disk now
+ * @state: active or gone; of a disk that is gone nothing else is known
+ * @capacity_sectors: size of the disk
+ * @readahead_sectors: readahead, as blockdev --getra prints it
+ * @max_sectors: largest request the block layer builds
+ * @max_hw_sectors: largest request the driver takes
+ * @max_segments: most segments of a request
+ * @nr_requests: most requests waiting; 0 for a bio-based disk, as the next two
+ * @nr_hw_queues: hardware queues
+ * @nr_tags: tags per hardware queue
+ * @rotational: has spinning disks, as far as the kernel knows
+ */
+struct raidtrace_limits {
+	enum raidtrace_state state;
+	u64 capacity_sectors;
+	u64 readahead_sectors;
+	u32 max_sectors;
+	u32 max_hw_sectors;
+	u32 max_segments;
+	u32 nr_requests;
+	u32 nr_hw_queues;
+	u32 nr_tags;
+	bool rotational;
+};
+
+/**
+ * struct raidtrace_snapshot - what a target counted until one moment
+ * @now_ns: that moment; of a target that is gone when it went
+ * @since_ns: attach or last reset
+ * @state: of the queue at that moment
+ * @account: counters and histograms; raidtrace_targets_lock(); NULL for a
+ *	bio-based disk
+ * @queued: events before the issue, read right after that moment
+ */
+struct raidtrace_snapshot {
+	u64 now_ns;
+	u64 since_ns;
+	struct raidtrace_queue state;
+	const struct raidtrace_account *account;
+	raidtrace_queue_counters queued;
+};
+
+void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
+void raidtrace_targets_exit(void);
+
+void raidtrace_targets_lock(void);
+void raidtrace_targets_unlock(void);
+unsigned int raidtrace_targets_count(void);
+struct raidtrace_target *raidtrace_target_find(u32 id);
+struct raidtrace_target *raidtrace_target_next(u32 after);
+
+struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack *extack);
+void raidtrace_target_del(struct raidtrace_target *target);
+void raidtrace_target_free(struct raidtrace_target *target);
+void raidtrace_target_reset(struct raidtrace_target *target);
+void raidtrace_target_snapshot(struct raidtrace_target *target,
+			       struct raidtrace_snapshot *snapshot);
+void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits);
+
+#endif /* RAIDTRACE_TARGET_H */
