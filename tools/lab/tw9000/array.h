@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a unit's sectors lie on its member drives: the stripe map. */
+#ifndef TW_ARRAY_H
+#define TW_ARRAY_H
+
+#include "config.h"
+
+/**
+ * struct tw_array - the shape of one unit
+ * @level: an enum tw_level
+ * @drives: member drives
+ * @stripe: sectors on one drive before the next drive's turn
+ * @drive_sectors: sectors used of each member, whole stripes
+ * @sectors: capacity of the unit
+ */
+struct tw_array {
+	u32 level;
+	u32 drives;
+	u32 stripe;
+	u64 drive_sectors;
+	u64 sectors;
+};
+
+/**
+ * struct tw_extent - consecutive sectors on one member
+ * @drive: member, from 0
+ * @mirror: the member with the other copy, or @drive itself
+ * @parity: the member with this row's parity, or @drive itself
+ * @sectors: length; never crosses a stripe's end
+ * @lba: first sector on @drive, and on @mirror and @parity as well
+ */
+struct tw_extent {
+	u32 drive;
+	u32 mirror;
+	u32 parity;
+	u32 sectors;
+	u64 lba;
+};
+
+void tw_array_create(struct tw_array *array, const struct tw_array_config *config,
+		     u64 drive_sectors);
+
+/**
+ * tw_array_map() - the first extent of a range
+ * @lba: first sector of the range, within the unit
+ * @sectors: length of the range, at least 1
+ *
+ * Return: the extent; the caller continues behind its length.
+ */
+struct tw_extent tw_array_map(const struct tw_array *array, u64 lba, u32 sectors);
+
+/* Return: members that hold data of one row (parity and mirrors not counted). */
+u32 tw_array_data_drives(const struct tw_array *array);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A simulated array as one flat list of key=value pairs, parsed strictly. */
+#ifndef TW_CONFIG_H
+#define TW_CONFIG_H
+
+#include "types.h"
+
+#define TW_CONFIG_ERROR_BYTES	160
+
+enum tw_level {
+	TW_LEVEL_SINGLE,
+	TW_LEVEL_RAID0,
+	TW_LEVEL_RAID1,
+	TW_LEVEL_RAID5,
+	TW_LEVEL_RAID10,
+};
+
+/**
+ * struct tw_controller_config - the controller as profile table "controller" states it
+ * @device_id: PCI device, 0x1002 (9500S) to 0x1005 (9690SA)
+ * @ports: drive ports reported to the driver
+ * @srl: highest firmware interface level; 28 and more makes Linux scan 16 LUNs
+ * @write_cache_reported: 1 if MODE SENSE reports a volatile write cache, which
+ *	makes Linux send SYNCHRONIZE CACHE
+ * @command_us: serialised firmware time of every command
+ * @latency_us: further time of every read; overlaps with other commands
+ * @read_kib_s: serialised path from the controller to the host
+ * @write_kib_s: serialised path from the host into the controller's cache
+ * @cache_mib: write-back cache; 0 writes through
+ * @firmware: version string, 16 characters
+ * @bios: version string, 16 characters
+ * @vendor: INQUIRY vendor
+ * @product: INQUIRY product
+ * @revision: INQUIRY revision
+ */
+struct tw_controller_config {
+	u32 device_id;
+	u32 ports;
+	u32 srl;
+	u32 write_cache_reported;
+	u32 command_us;
+	u32 latency_us;
+	u32 read_kib_s;
+	u32 write_kib_s;
+	u32 cache_mib;
+	char firmware[17];
+	char bios[17];
+	char vendor[9];
+	char product[17];
+	char revision[5];
+};
+
+/**
+ * struct tw_array_config - profile table "array"
+ * @level: an enum tw_level
+ * @drives: member drives of one unit
+ * @stripe_kib: bytes on one drive before the next drive's turn
+ * @units: equal units, each on drives of its own
+ */
+struct tw_array_config {
+	u32 level;
+	u32 drives;
+	u32 stripe_kib;
+	u32 units;
+};
+
+/**
+ * struct tw_drive_config - profile table "drive"
+ * @sectors: capacity in 512-byte sectors
+ * @rpm: rotations per minute
+ * @seek_track_us: seek to the next track
+ * @seek_average_us: seek over a third of the stroke
+ * @seek_full_us: seek over the whole stroke
+ * @write_settle_us: a write's seek takes this much longer
+ * @media_outer_kib_s: sustained rate of the outermost zone
+ * @media_inner_kib_s: sustained rate of the innermost zone
+ * @interface_kib_s: rate between the drive's cache and the controller
+ * @command_us: the drive's own time for each command
+ * @cache_kib: the drive's cache
+ * @segments: read streams that the cache follows
+ * @read_ahead: 1 if the drive reads on after a read
+ */
+struct tw_drive_config {
+	u64 sectors;
+	u32 rpm;
+	u32 seek_track_us;
+	u32 seek_average_us;
+	u32 seek_full_us;
+	u32 write_settle_us;
+	u32 media_outer_kib_s;
+	u32 media_inner_kib_s;
+	u32 interface_kib_s;
+	u32 command_us;
+	u32 cache_kib;
+	u32 segments;
+	u32 read_ahead;
+};
+
+/**
+ * struct tw_fault_config - profile table "fault"
+ * @lose_command: the READ or WRITE with this number (from 1) never completes; 0 is none
+ */
+struct tw_fault_config {
+	u32 lose_command;
+};
+
+/**
+ * struct tw_config - everything that distinguishes one simulated controller from another
+ * @name: the profile's name, shown in the status
+ * @store_mib: memory for the sectors' contents
+ * @log_entries: capacity of the ground-truth log
+ */
+struct tw_config {
+	char name[32];
+	u32 store_mib;
+	u32 log_entries;
+	struct tw_controller_config controller;
+	struct tw_array_config array;
+	struct tw_drive_config drive;
+	struct tw_fault_config fault;
+};
+
+/**
+ * tw_config_parse() - read "key=value,key=value,..." over the defaults
+ * @config: filled in
+ * @text: the pairs; an underscore in a text value stands for a space
+ * @error: says which key was refused and why
+ *
+ * Return: whether all of @text was accepted.
+ */
+bool tw_config_parse(struct tw_config *config, const char *text,
+		     char error[TW_CONFIG_ERROR_BYTES]);
+
+const char *tw_level_name(u32 level);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The controller's time. Everything is worked out when a command arrives;
+ * drives catch up with their backlog of cached writes when they are next
+ * looked at, so that reads go first and a write already begun is finished.
+ */
+#include "timing.h"
+
+#define TW_MERGE_SECTORS	1024	/* cached writes are joined up to this length */
+
+void tw_timing_create(struct tw_timing *timing, const struct tw_config *config)
+{
+	u32 i;
+
+	tw_fill(timing, 0, sizeof(*timing));
+	timing->config = config;
+	tw_geometry_create(&timing->geometry, &config->drive);
+	tw_array_create(&timing->array, &config->array, config->drive.sectors);
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		tw_drive_create(&timing->drive[i], &timing->geometry, i);
+}
+
+static struct tw_dirty *tw_oldest(struct tw_backlog *backlog)
+{
+	return &backlog->entry[backlog->head];
+}
+
+static u64 tw_begin_ns(struct tw_timing *timing, u32 number)
+{
+	struct tw_backlog *backlog = &timing->backlog[number];
+
+	if (!backlog->count)
+		return TW_NEVER;
+	return tw_max(timing->drive[number].free_ns, tw_oldest(backlog)->ready_ns);
+}
+
+/* Return: when the oldest cached write of this drive is on the platter. */
+static u64 tw_drain_one(struct tw_timing *timing, u32 number)
+{
+	struct tw_backlog *backlog = &timing->backlog[number];
+	struct tw_dirty *dirty = tw_oldest(backlog);
+
+	timing->dirty_sectors -= dirty->sectors;
+	backlog->head = (backlog->head + 1) % TW_BACKLOG;
+	backlog->count--;
+	return tw_drive_write(&timing->drive[number], dirty->lba, dirty->sectors, dirty->ready_ns,
+			      dirty->turns);
+}
+
+/* Let the drive do what it would have begun before @now. */
+static void tw_catch_up(struct tw_timing *timing, u32 number, u64 now)
+{
+	while (tw_begin_ns(timing, number) < now)
+		tw_drain_one(timing, number);
+}
+
+/* Return: when the cache has room for @sectors more, @now or later. */
+static u64 tw_make_room(struct tw_timing *timing, u32 sectors, u64 now)
+{
+	u64 limit = (u64)timing->config->controller.cache_mib * 2048;
+	u32 i, first;
+
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		tw_catch_up(timing, i, now);
+	while (timing->dirty_sectors && timing->dirty_sectors + sectors > limit) {
+		first = 0;
+		for (i = 1; i < TW_MAX_DRIVES; i++)
+			if (tw_begin_ns(timing, i) < tw_begin_ns(timing, first))
+				first = i;
+		now = tw_max(now, tw_drain_one(timing, first));
+	}
+	return now;
+}
+
+static bool tw_join(struct tw_backlog *backlog, const struct tw_dirty *dirty)
+{
+	struct tw_dirty *last;
+
+	if (!backlog->count)
+		return false;
+	last = &backlog->entry[(backlog->head + backlog->count - 1) % TW_BACKLOG];
+	if (last->lba + last->sectors != dirty->lba || last->turns != dirty->turns ||
+	    last->sectors + dirty->sectors > TW_MERGE_SECTORS)
+		return false;
+	last->sectors += dirty->sectors;
+	return true;
+}
+
+static void tw_defer(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty)
+{
+	struct tw_backlog *backlog = &timing->backlog[number];
+
+	timing->dirty_sectors += dirty->sectors;
+	if (tw_join(backlog, dirty))
+		return;
+	if (backlog->count == TW_BACKLOG)
+		tw_drain_one(timing, number);
+	backlog->entry[(backlog->head + backlog->count) % TW_BACKLOG] = *dirty;
+	backlog->count++;
+}
+
+/* Write one member, now or later. Return: when it is done as far as the host can tell. */
+static u64 tw_write_member(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty)
+{
+	if (timing->config->controller.cache_mib) {
+		tw_defer(timing, number, dirty);
+		return dirty->ready_ns;
+	}
+	tw_catch_up(timing, number, dirty->ready_ns);
+	return tw_drive_write(&timing->drive[number], dirty->lba, dirty->sectors, dirty->ready_ns,
+			      dirty->turns);
+}
+
+/* Serialised: firmware time and the bytes' way between host and controller. */
+static u64 tw_serve(struct tw_timing *timing, u64 bytes, u32 kib_s, u64 now)
+{
+	timing->free_ns = tw_max(timing->free_ns, now) +
+			  timing->config->controller.command_us * TW_NS_PER_US +
+			  tw_transfer_ns(bytes, kib_s);
+	return timing->free_ns;
+}
+
+u64 tw_timing_read(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64 now)
+{
+	const struct tw_controller_config *controller = &timing->config->controller;
+	u64 start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES, controller->read_kib_s, now) +
+		    controller->latency_us * TW_NS_PER_US;
+	u64 done = start;
+
+	while (sectors) {
+		struct tw_extent extent = tw_array_map(&timing->array, lba, sectors);
+		u32 number = unit * timing->array.drives + extent.drive;
+
+		tw_catch_up(timing, number, start);
+		done = tw_max(done, tw_drive_read(&timing->drive[number], extent.lba,
+						  extent.sectors, start));
+		lba += extent.sectors;
+		sectors -= extent.sectors;
+	}
+	return done;
+}
+
+/* Whether a write from @first to @end has the whole row of stripes that @lba is in. */
+static bool tw_whole_row(const struct tw_array *array, u64 lba, u64 first, u64 end)
+{
+	u64 row = array->stripe * (u64)tw_array_data_drives(array);
+	u64 start = lba - lba % row;
+
+	return start >= first && start + row <= end;
+}
+
+/* Parity of a whole row is written once, with the row's first stripe. */
+static bool tw_writes_parity(const struct tw_array *array, const struct tw_extent *extent, u64 lba,
+			     bool whole_row)
+{
+	u64 row = array->stripe * (u64)tw_array_data_drives(array);
+
+	if (extent->parity == extent->drive)
+		return false;
+	return !whole_row || lba % row == 0;
+}
+
+u64 tw_timing_write(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64 now)
+{
+	u64 first = lba, end = lba + sectors, done, start;
+	u32 base = unit * timing->array.drives;
+
+	start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES,
+			 timing->config->controller.write_kib_s, now);
+	if (timing->config->controller.cache_mib)
+		start = tw_make_room(timing, sectors, start);
+	done = start;
+	while (sectors) {
+		struct tw_extent extent = tw_array_map(&timing->array, lba, sectors);
+		struct tw_dirty dirty = { extent.lba, start, extent.sectors, 0 };
+
+		bool whole_row = tw_whole_row(&timing->array, lba, first, end);
+
+		/* RAID 5 reads the old data and parity first unless it has the whole row. */
+		if (extent.parity != extent.drive)
+			dirty.turns = !whole_row;
+		done = tw_max(done, tw_write_member(timing, base + extent.drive, &dirty));
+		if (extent.mirror != extent.drive)
+			done = tw_max(done, tw_write_member(timing, base + extent.mirror, &dirty));
+		if (tw_writes_parity(&timing->array, &extent, lba, whole_row))
+			done = tw_max(done, tw_write_member(timing, base + extent.parity, &dirty));
+		lba += extent.sectors;
+		sectors -= extent.sectors;
+	}
+	return done;
+}
+
+u64 tw_timing_flush(struct tw_timing *timing, u32 unit, u64 now)
+{
+	u64 done = tw_serve(timing, 0, timing->config->controller.read_kib_s, now);
+	u32 i, number;
+
+	for (i = 0; i < timing->array.drives; i++) {
+		number = unit * timing->array.drives + i;
+		while (timing->backlog[number].count)
+			tw_drain_one(timing, number);
+		if (timing->drive[number].writing)
+			done = tw_max(done, timing->drive[number].free_ns);
+	}
+	return done;
+}
+
+u64 tw_timing_other(struct tw_timing *timing, u64 now)
+{
+	return tw_serve(timing, 0, timing->config->controller.read_kib_s, now);
+}
