@@ -23,6 +23,7 @@ _CLOCK_START_NS = 1767225600 * 10**9
 _POLL_S = 0.02
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
+_CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
 
 
@@ -74,6 +75,7 @@ def run(guest: Guest, kernel_log: Path, timeout_s: float) -> Ending:
     try:
         (control / "request").write_bytes(_request(guest))
         (control / "uml").mkdir()
+        shutil.copy(guest.init, control / "init")
         with open(kernel_log, "wb") as log:
             return _run(guest, control, log, timeout_s)
     finally:
@@ -95,25 +97,27 @@ def _request(guest: Guest) -> bytes:
     return b"".join(os.fsencode(line) + b"\0" for line in lines)
 
 
-def _kernel_arguments(guest: Guest, control: Path, log_fd: int) -> list[str]:
+def _kernel_arguments(guest: Guest) -> list[str]:
+    """The same words in every run: the kernel's random numbers start from them. So the control directory,
+    which is another one each time, is named as what the process is in."""
     return [
         str(guest.binary),
         f"mem={guest.memory_mib}M",
         "root=/dev/root",
         "rootfstype=hostfs",
         "ro",
-        f"init={guest.init}",
-        f"uml_dir={control}/uml",
+        f"init={_CONTROL}/init",
+        f"uml_dir={_CONTROL}/uml",
         "time-travel=inf-cpu",
         f"time-travel-start={_CLOCK_START_NS}",
         "norandmaps",
         "ignore_loglevel",
         "con=null",
         "con0=fd:0,fd:1" if guest.interactive else "con0=null",
-        f"con1=null,fd:{log_fd}",
+        "con1=null,fd:2",
         "console=tty1",
         "--",
-        str(control),
+        _CONTROL,
     ]
 
 
@@ -170,11 +174,11 @@ def _start(guest: Guest, control: Path, log: IO[bytes]) -> subprocess.Popen[byte
     null = subprocess.DEVNULL
     try:
         return subprocess.Popen(
-            _kernel_arguments(guest, control, log.fileno()),
+            _kernel_arguments(guest),
             stdin=None if guest.interactive else null,
             stdout=None if guest.interactive else log,
             stderr=log,
-            pass_fds=(log.fileno(),),
+            cwd=control,
             env={
                 "PATH": os.environ.get("PATH", os.defpath),
                 "HOME": str(control),
