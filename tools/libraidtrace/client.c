@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Netlink to raidtrace.ko; the only file that knows libnl. */
+
+#include "raidtrace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <linux/netlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+
+/**
+ * struct rt_client - one generic netlink socket
+ * @socket: connected
+ * @family: id of the raidtrace family
+ * @error: the kernel's extack text for the last request
+ */
+struct rt_client {
+	struct nl_sock *socket;
+	int family;
+	char error[256];
+};
+
+/**
+ * struct request - one request under way
+ * @client: the socket, takes the extack text
+ * @parse: called for each reply, NULL when none is expected
+ * @ret: where @parse stores
+ * @err: -errno so far
+ * @done: the last message came
+ */
+struct request {
+	struct rt_client *client;
+	int (*parse)(struct nlmsghdr *nlh, void *ret);
+	void *ret;
+	int err;
+	bool done;
+};
+
+/* libnl has its own error numbers; only those that a request can meet. */
+static int errno_of(int nle)
+{
+	switch (nle < 0 ? -nle : nle) {
+	case NLE_SUCCESS: return 0;
+	case NLE_NOMEM: return -ENOMEM;
+	case NLE_PERM: return -EPERM;
+	case NLE_NOACCESS: return -EACCES;
+	case NLE_OBJ_NOTFOUND: return -ENOENT;
+	case NLE_NODEV: return -ENODEV;
+	case NLE_EXIST: return -EEXIST;
+	case NLE_BUSY: return -EBUSY;
+	case NLE_AGAIN: return -EAGAIN;
+	case NLE_INVAL: return -EINVAL;
+	case NLE_PROTO_MISMATCH: return -EPROTONOSUPPORT;
+	case NLE_AF_NOSUPPORT: return -EAFNOSUPPORT;
+	case NLE_MSG_TRUNC: return -EMSGSIZE;
+	case NLE_DUMP_INTR: return -EINTR;
+	default: return -EIO;
+	}
+}
+
+int rt_open(struct rt_client **ret)
+{
+	struct rt_client *client = calloc(1, sizeof(*client));
+	int one = 1, err, fd;
+
+	if (!client)
+		return -ENOMEM;
+	client->socket = nl_socket_alloc();
+	if (!client->socket) {
+		free(client);
+		return -ENOMEM;
+	}
+	err = genl_connect(client->socket);
+	if (err)
+		goto close;
+	client->family = genl_ctrl_resolve(client->socket,
+					   RAIDTRACE_FAMILY_NAME);
+	if (client->family < 0) {
+		err = client->family;
+		goto close;
+	}
+	/* A snapshot with all its bins is larger than libnl's buffer. */
+	nl_socket_enable_msg_peek(client->socket);
+	nl_socket_set_buffer_size(client->socket, 1 << 20, 0);
+	fd = nl_socket_get_fd(client->socket);
+	/* Without them the kernel's reasons are lost, but all else works. */
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
+	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
+	*ret = client;
+	return 0;
+
+close:
+	rt_close(client);
+	return errno_of(err);
+}
+
+void rt_close(struct rt_client *client)
+{
+	if (!client)
+		return;
+	nl_socket_free(client->socket);
+	free(client);
+}
+
+const char *rt_error(const struct rt_client *client)
+{
+	return client->error;
+}
+
+static int on_valid(struct nl_msg *msg, void *data)
+{
+	struct request *request = data;
+
+	if (request->parse && !request->err)
+		request->err = request->parse(nlmsg_hdr(msg), request->ret);
+	return NL_SKIP;
+}
+
+static int on_done(struct nl_msg *msg, void *data)
+{
+	struct request *request = data;
+
+	(void)msg;
+	request->done = true;
+	return NL_STOP;
+}
+
+/* The text of an NLMSG_ERROR, which follows the request's own header. */
+static void take_extack(struct rt_client *client, struct nlmsgerr *nlerr)
+{
+	struct nlmsghdr *nlh = (struct nlmsghdr *)((char *)nlerr - NLMSG_HDRLEN);
+	size_t skip = NLMSG_ALIGN(sizeof(*nlerr));
+	struct nlattr *attr;
+	int rest;
+
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
+		skip += nlerr->msg.nlmsg_len - NLMSG_HDRLEN;
+	if (NLMSG_HDRLEN + skip > nlh->nlmsg_len)
+		return;
+	rest = (int)(nlh->nlmsg_len - NLMSG_HDRLEN - skip);
+	nla_for_each_attr(attr, (struct nlattr *)((char *)nlerr + skip),
+			  rest, rest)
+		if (nla_type(attr) == NLMSGERR_ATTR_MSG)
+			nla_strlcpy(client->error, attr,
+				    sizeof(client->error));
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *nlerr,
+		    void *data)
+{
+	struct request *request = data;
+
+	(void)from;
+	request->err = nlerr->error;
+	request->done = true;
+	take_extack(request->client, nlerr);
+	return NL_STOP;
+}
+
+static struct nl_msg *new_request(struct rt_client *client, uint8_t command,
+				  int flags)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	if (!msg)
+		return NULL;
+	if (!genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, client->family, 0,
+			 flags, command, RAIDTRACE_FAMILY_VERSION)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+/* Send @msg, which is consumed, and take every reply up to the last. */
+static int exchange(struct rt_client *client, struct nl_msg *msg,
+		    int (*parse)(struct nlmsghdr *, void *), void *ret)
+{
+	struct request request = {
+		.client = client, .parse = parse, .ret = ret,
+	};
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int err;
+
+	client->error[0] = '\0';
+	if (!cb) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &request);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_done, &request);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_done, &request);
+	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &request);
+	err = nl_send_auto(client->socket, msg);
+	nlmsg_free(msg);
+	while (err >= 0 && !request.done)
+		err = nl_recvmsgs(client->socket, cb);
+	nl_cb_put(cb);
+	if (request.err)
+		return request.err;
+	return err < 0 ? errno_of(err) : 0;
+}
+
+static void copy_text(char *to, size_t size, struct nlattr *attr)
+{
+	if (attr)
+		nla_strlcpy(to, attr, size);
+}
+
+static uint32_t u32(struct nlattr *attr)
+{
+	return attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
+}
+
+static uint64_t u64(struct nlattr *attr)
+{
+	return attr && nla_len(attr) >= 8 ? nla_get_u64(attr) : 0;
+}
+
+static int parse_info(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_INFO_MAX + 1], *attr;
+	struct rt_info *info = ret;
+	size_t used = 0;
+	int rest;
+
+	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_INFO_MAX, NULL) ||
+	    !attrs[RAIDTRACE_A_INFO_ABI])
+		return -EBADMSG;
+	info->abi = u32(attrs[RAIDTRACE_A_INFO_ABI]);
+	copy_text(info->version, sizeof(info->version),
+		  attrs[RAIDTRACE_A_INFO_VERSION]);
+	info->nr_targets = u32(attrs[RAIDTRACE_A_INFO_NR_TARGETS]);
+	info->max_targets = u32(attrs[RAIDTRACE_A_INFO_MAX_TARGETS]);
+	info->now_ns = u64(attrs[RAIDTRACE_A_INFO_NOW_NS]);
+	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
+		if (nla_type(attr) != RAIDTRACE_A_INFO_UNAVAILABLE ||
+		    used >= sizeof(info->unavailable))
+			continue;
+		used += snprintf(info->unavailable + used,
+				 sizeof(info->unavailable) - used, "%s%s",
+				 used ? " " : "", nla_get_string(attr));
+	}
+	return 0;
+}
+
+int rt_info_get(struct rt_client *client, struct rt_info *ret)
+{
+	struct nl_msg *msg = new_request(client, RAIDTRACE_CMD_INFO_GET,
+					 NLM_F_ACK);
+
+	memset(ret, 0, sizeof(*ret));
+	if (!msg)
+		return -ENOMEM;
+	return exchange(client, msg, parse_info, ret);
+}
+
+static int parse_target(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_TARGET_MAX + 1];
+	struct rt_target *t = ret;
+
+	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_TARGET_MAX, NULL) ||
+	    !attrs[RAIDTRACE_A_TARGET_ID])
+		return -EBADMSG;
+	t->id = u32(attrs[RAIDTRACE_A_TARGET_ID]);
+	t->major = u32(attrs[RAIDTRACE_A_TARGET_MAJOR]);
+	t->minor = u32(attrs[RAIDTRACE_A_TARGET_MINOR]);
+	copy_text(t->disk, sizeof(t->disk), attrs[RAIDTRACE_A_TARGET_DISK]);
+	copy_text(t->driver, sizeof(t->driver),
+		  attrs[RAIDTRACE_A_TARGET_DRIVER]);
+	copy_text(t->pci, sizeof(t->pci), attrs[RAIDTRACE_A_TARGET_PCI]);
+	copy_text(t->hctl, sizeof(t->hctl), attrs[RAIDTRACE_A_TARGET_HCTL]);
+	t->gone = u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
+	t->unit_3ware = attrs[RAIDTRACE_A_TARGET_UNIT_3WARE];
+	t->bio_based = attrs[RAIDTRACE_A_TARGET_BIO_BASED];
+	t->rotational = attrs[RAIDTRACE_A_TARGET_ROTATIONAL];
+	t->capacity_sectors = u64(attrs[RAIDTRACE_A_TARGET_CAPACITY_SECTORS]);
+	t->readahead_sectors = u64(attrs[RAIDTRACE_A_TARGET_READAHEAD_SECTORS]);
+	t->max_sectors = u32(attrs[RAIDTRACE_A_TARGET_MAX_SECTORS]);
+	t->max_hw_sectors = u32(attrs[RAIDTRACE_A_TARGET_MAX_HW_SECTORS]);
+	t->max_segments = u32(attrs[RAIDTRACE_A_TARGET_MAX_SEGMENTS]);
+	t->nr_requests = u32(attrs[RAIDTRACE_A_TARGET_NR_REQUESTS]);
+	t->nr_hw_queues = u32(attrs[RAIDTRACE_A_TARGET_NR_HW_QUEUES]);
+	t->nr_tags = u32(attrs[RAIDTRACE_A_TARGET_NR_TAGS]);
+	t->attached_ns = u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
+	return 0;
+}
+
+int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
+		  struct rt_target *ret)
+{
+	struct nl_msg *msg = new_request(client, RAIDTRACE_CMD_TARGET_ADD,
+					 NLM_F_ACK);
+
+	memset(ret, 0, sizeof(*ret));
+	if (!msg)
+		return -ENOMEM;
+	if (nla_put_u32(msg, RAIDTRACE_A_TARGET_MAJOR, major) ||
+	    nla_put_u32(msg, RAIDTRACE_A_TARGET_MINOR, minor)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return exchange(client, msg, parse_target, ret);
+}
+
+/* A request whose only attribute is the target's id. */
+static struct nl_msg *new_id_request(struct rt_client *client, uint8_t command,
+				     int attribute, uint32_t id)
+{
+	struct nl_msg *msg = new_request(client, command, NLM_F_ACK);
+
+	if (msg && nla_put_u32(msg, attribute, id)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+int rt_target_del(struct rt_client *client, uint32_t id)
+{
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_DEL,
+					    RAIDTRACE_A_TARGET_ID, id);
+
+	return msg ? exchange(client, msg, NULL, NULL) : -ENOMEM;
+}
+
+int rt_target_reset(struct rt_client *client, uint32_t id)
+{
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_RESET,
+					    RAIDTRACE_A_TARGET_ID, id);
+
+	return msg ? exchange(client, msg, NULL, NULL) : -ENOMEM;
+}
+
+/* Targets of a dump so far. */
+struct target_array {
+	struct rt_target *targets;
+	size_t nr;
+};
+
+static int parse_target_of_dump(struct nlmsghdr *nlh, void *ret)
+{
+	struct target_array *array = ret;
+	struct rt_target *more = reallocarray(array->targets, array->nr + 1,
+					      sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	array->targets = more;
+	memset(&more[array->nr], 0, sizeof(*more));
+	return parse_target(nlh, &more[array->nr++]);
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+	uint32_t x = ((const struct rt_target *)a)->id;
+	uint32_t y = ((const struct rt_target *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+int rt_target_list(struct rt_client *client, size_t *nr,
+		   struct rt_target **ret)
+{
+	struct target_array array;
+	struct nl_msg *msg;
+	int err;
+
+	/* A dump that a change cut in two is taken again. */
+	do {
+		memset(&array, 0, sizeof(array));
+		msg = new_request(client, RAIDTRACE_CMD_TARGET_GET,
+				  NLM_F_DUMP);
+		if (!msg)
+			return -ENOMEM;
+		err = exchange(client, msg, parse_target_of_dump, &array);
+		if (err)
+			free(array.targets);
+	} while (err == -EINTR);
+	if (err)
+		return err;
+	if (array.nr)
+		qsort(array.targets, array.nr, sizeof(*array.targets),
+		      compare_targets);
+	*nr = array.nr;
+	*ret = array.targets;
+	return 0;
+}
+
+static int parse_flow(struct nlattr *nest, struct rt_counters *c)
+{
+	struct nlattr *attrs[RAIDTRACE_A_FLOW_MAX + 1];
+	struct rt_flow *flow;
+	uint32_t direction;
+
+	if (nla_parse_nested(attrs, RAIDTRACE_A_FLOW_MAX, nest, NULL) ||
+	    !attrs[RAIDTRACE_A_FLOW_DIRECTION])
+		return -EBADMSG;
+	direction = u32(attrs[RAIDTRACE_A_FLOW_DIRECTION]);
+	if (direction >= RT_DIRECTIONS)
+		return -EBADMSG;
+	flow = &c->flow[direction];
+#define X(member, attribute)						\
+	flow->member = u64(attrs[RAIDTRACE_A_FLOW_##attribute]);
+	RT_FLOW_COUNTERS(X)
+#undef X
+	flow->in_flight = u32(attrs[RAIDTRACE_A_FLOW_IN_FLIGHT]);
+	flow->in_flight_max = u32(attrs[RAIDTRACE_A_FLOW_IN_FLIGHT_MAX]);
+	return 0;
+}
+
+static int parse_histogram(struct nlattr *nest, struct rt_counters *c)
+{
+	struct nlattr *attrs[RAIDTRACE_A_HISTOGRAM_MAX + 1];
+	struct rt_histogram *histogram;
+	uint32_t direction, kind;
+	unsigned int nr_bins;
+
+	if (nla_parse_nested(attrs, RAIDTRACE_A_HISTOGRAM_MAX, nest, NULL) ||
+	    !attrs[RAIDTRACE_A_HISTOGRAM_COUNTS])
+		return -EBADMSG;
+	direction = u32(attrs[RAIDTRACE_A_HISTOGRAM_DIRECTION]);
+	kind = u32(attrs[RAIDTRACE_A_HISTOGRAM_KIND]);
+	nr_bins = nla_len(attrs[RAIDTRACE_A_HISTOGRAM_COUNTS]) / 8;
+	if (direction >= RT_DIRECTIONS || kind >= RT_KINDS)
+		return -EBADMSG;
+	histogram = &c->histogram[direction][kind];
+	if (!nr_bins || histogram->counts)
+		return nr_bins ? -EBADMSG : 0;
+	histogram->counts = malloc(nr_bins * 8);
+	if (!histogram->counts)
+		return -ENOMEM;
+	/* Attributes are aligned to four bytes only: copy, do not point. */
+	memcpy(histogram->counts,
+	       nla_data(attrs[RAIDTRACE_A_HISTOGRAM_COUNTS]), nr_bins * 8);
+	histogram->first_bin = u32(attrs[RAIDTRACE_A_HISTOGRAM_FIRST_BIN]);
+	histogram->nr_bins = nr_bins;
+	return 0;
+}
+
+static int parse_counters(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1], *attr;
+	struct rt_counters *c = ret;
+	int err = 0, rest;
+
+	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_COUNTERS_MAX, NULL) ||
+	    !attrs[RAIDTRACE_A_COUNTERS_NOW_NS])
+		return -EBADMSG;
+	c->id = u32(attrs[RAIDTRACE_A_COUNTERS_ID]);
+	c->since_ns = u64(attrs[RAIDTRACE_A_COUNTERS_SINCE_NS]);
+	c->now_ns = u64(attrs[RAIDTRACE_A_COUNTERS_NOW_NS]);
+	c->resets = u32(attrs[RAIDTRACE_A_COUNTERS_RESETS]);
+	c->gone = u32(attrs[RAIDTRACE_A_COUNTERS_STATE]) ==
+		  RAIDTRACE_STATE_GONE;
+	c->readahead_sectors =
+		u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
+	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
+		if (nla_type(attr) == RAIDTRACE_A_COUNTERS_FLOW)
+			err = parse_flow(attr, c);
+		else if (nla_type(attr) == RAIDTRACE_A_COUNTERS_HISTOGRAM)
+			err = parse_histogram(attr, c);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int rt_counters_get(struct rt_client *client, uint32_t id,
+		    struct rt_counters *ret)
+{
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_COUNTERS_GET,
+					    RAIDTRACE_A_COUNTERS_ID, id);
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!msg)
+		return -ENOMEM;
+	err = exchange(client, msg, parse_counters, ret);
+	if (err)
+		rt_counters_free(ret);
+	return err;
+}

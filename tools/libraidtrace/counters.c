@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Arithmetic on snapshots of counters: differences, sums, agreement. */
+
+#include "raidtrace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const direction_names[RT_DIRECTIONS] = {
+	[RAIDTRACE_DIRECTION_READ] = "read",
+	[RAIDTRACE_DIRECTION_WRITE] = "write",
+	[RAIDTRACE_DIRECTION_DISCARD] = "discard",
+	[RAIDTRACE_DIRECTION_FLUSH] = "flush",
+	[RAIDTRACE_DIRECTION_OTHER] = "other",
+	[RAIDTRACE_DIRECTION_PASSTHROUGH] = "passthrough",
+	[RAIDTRACE_DIRECTION_ALL] = "all",
+};
+
+static const char *const kind_names[RT_KINDS] = {
+	[RAIDTRACE_HISTOGRAM_KIND_SIZE] = "size",
+	[RAIDTRACE_HISTOGRAM_KIND_SEEK] = "seek",
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = "depth_time",
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE] = "depth_issue",
+	[RAIDTRACE_HISTOGRAM_KIND_D2C] = "d2c",
+};
+
+const char *rt_direction_name(unsigned int direction)
+{
+	return direction < RT_DIRECTIONS ? direction_names[direction] : NULL;
+}
+
+const char *rt_kind_name(unsigned int kind)
+{
+	return kind < RT_KINDS ? kind_names[kind] : NULL;
+}
+
+void rt_counters_free(struct rt_counters *counters)
+{
+	for (int d = 0; d < RT_DIRECTIONS; d++)
+		for (int k = 0; k < RT_KINDS; k++)
+			free(counters->histogram[d][k].counts);
+	memset(counters, 0, sizeof(*counters));
+}
+
+/* Make room for bins [first, end); new ones are zero. */
+static int histogram_cover(struct rt_histogram *h, unsigned int first,
+			   unsigned int end)
+{
+	unsigned int old_end = h->first_bin + h->nr_bins;
+	uint64_t *counts;
+
+	if (h->nr_bins && first >= h->first_bin && end <= old_end)
+		return 0;
+	if (h->nr_bins) {
+		first = first < h->first_bin ? first : h->first_bin;
+		end = end > old_end ? end : old_end;
+	}
+	counts = calloc(end - first, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	if (h->nr_bins)
+		memcpy(counts + (h->first_bin - first), h->counts,
+		       h->nr_bins * sizeof(*counts));
+	free(h->counts);
+	h->counts = counts;
+	h->first_bin = first;
+	h->nr_bins = end - first;
+	return 0;
+}
+
+int rt_histogram_count(struct rt_histogram *h, unsigned int bin,
+		       uint64_t count)
+{
+	if (histogram_cover(h, bin, bin + 1))
+		return -ENOMEM;
+	h->counts[bin - h->first_bin] += count;
+	return 0;
+}
+
+uint64_t rt_histogram_sum(const struct rt_histogram *h)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < h->nr_bins; i++)
+		sum += h->counts[i];
+	return sum;
+}
+
+static int histogram_add(struct rt_histogram *h,
+			 const struct rt_histogram *next)
+{
+	if (!next->nr_bins)
+		return 0;
+	if (histogram_cover(h, next->first_bin,
+			    next->first_bin + next->nr_bins))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < next->nr_bins; i++)
+		h->counts[next->first_bin + i - h->first_bin] +=
+			next->counts[i];
+	return 0;
+}
+
+/* Counts never fall, so every bin of @from lies within those of @to. */
+static int histogram_subtract(struct rt_histogram *h,
+			      const struct rt_histogram *from)
+{
+	for (unsigned int i = 0; i < from->nr_bins; i++) {
+		unsigned int bin = from->first_bin + i;
+		uint64_t *count;
+
+		if (!from->counts[i])
+			continue;
+		if (bin < h->first_bin || bin - h->first_bin >= h->nr_bins)
+			return -ERANGE;
+		count = &h->counts[bin - h->first_bin];
+		if (*count < from->counts[i])
+			return -ERANGE;
+		*count -= from->counts[i];
+	}
+	return 0;
+}
+
+static int flow_subtract(struct rt_flow *flow, const struct rt_flow *from)
+{
+#define X(member, attribute)						\
+	if (flow->member < from->member)				\
+		return -ERANGE;						\
+	flow->member -= from->member;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	return 0;
+}
+
+int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
+{
+	if (!sum->now_ns)
+		sum->since_ns = next->since_ns;
+	sum->id = next->id;
+	sum->now_ns = next->now_ns;
+	sum->resets = next->resets;
+	sum->gone = next->gone;
+	sum->readahead_sectors = next->readahead_sectors;
+	for (int d = 0; d < RT_DIRECTIONS; d++) {
+		struct rt_flow *flow = &sum->flow[d];
+		const struct rt_flow *more = &next->flow[d];
+
+#define X(member, attribute) flow->member += more->member;
+		RT_FLOW_COUNTERS(X)
+#undef X
+		flow->in_flight = more->in_flight;
+		flow->in_flight_max = more->in_flight_max;
+		for (int k = 0; k < RT_KINDS; k++)
+			if (histogram_add(&sum->histogram[d][k],
+					  &next->histogram[d][k]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int counters_subtract(struct rt_counters *c,
+			     const struct rt_counters *from)
+{
+	for (int d = 0; d < RT_DIRECTIONS; d++) {
+		int err = flow_subtract(&c->flow[d], &from->flow[d]);
+
+		for (int k = 0; k < RT_KINDS && !err; k++)
+			err = histogram_subtract(&c->histogram[d][k],
+						 &from->histogram[d][k]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int rt_counters_delta(const struct rt_counters *from,
+		      const struct rt_counters *to, struct rt_counters *ret)
+{
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	err = rt_counters_add(ret, to);
+	if (!err)
+		err = counters_subtract(ret, from);
+	if (err) {
+		rt_counters_free(ret);
+		return err;
+	}
+	ret->since_ns = from->now_ns;
+	return 0;
+}
+
+/* Requests that came into the span and those that left it or are in it. */
+static bool balanced(const struct rt_counters *c, unsigned int direction,
+		     uint64_t before, char *text, size_t size)
+{
+	uint64_t in = before, out = c->flow[direction].in_flight;
+
+	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++) {
+		if (direction != RAIDTRACE_DIRECTION_ALL && direction != d)
+			continue;
+		in += c->flow[d].issued;
+		out += c->flow[d].completed + c->flow[d].requeued;
+	}
+	if (in == out)
+		return true;
+	snprintf(text, size,
+		 "%s: issued and in flight before %" PRIu64
+		 ", completed, requeued and in flight after %" PRIu64,
+		 direction_names[direction], in, out);
+	return false;
+}
+
+static bool sums_to(const struct rt_counters *c, unsigned int direction,
+		    unsigned int kind, uint64_t expected, char *text,
+		    size_t size)
+{
+	uint64_t sum = rt_histogram_sum(&c->histogram[direction][kind]);
+
+	if (sum == expected)
+		return true;
+	snprintf(text, size,
+		 "%s: %s histogram sums to %" PRIu64 " instead of %" PRIu64,
+		 direction_names[direction], kind_names[kind], sum, expected);
+	return false;
+}
+
+bool rt_counters_check(const struct rt_counters *c,
+		       const uint32_t in_flight_before[RT_DIRECTIONS],
+		       char *text, size_t size)
+{
+	static const unsigned int timed[] = {
+		RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE,
+		RAIDTRACE_DIRECTION_ALL,
+	};
+
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
+		if (!balanced(c, d, in_flight_before[d], text, size))
+			return false;
+	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
+		if (!sums_to(c, d, RAIDTRACE_HISTOGRAM_KIND_SIZE,
+			     c->flow[d].issued, text, size))
+			return false;
+	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
+		if (!sums_to(c, timed[i], RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
+			     c->now_ns - c->since_ns, text, size))
+			return false;
+	return true;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidtrace.ko itself: loaded or not, insert, remove; by libkmod. */
+
+#include "raidtrace.h"
+
+#include <errno.h>
+#include <libkmod.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define MODULE_NAME "raidtrace"
+
+/* Failures come back as -errno with words of ours; libkmod stays silent. */
+static void silent(void *data, int priority, const char *file, int line,
+		   const char *fn, const char *format, va_list args)
+{
+	(void)data;
+	(void)priority;
+	(void)file;
+	(void)line;
+	(void)fn;
+	(void)format;
+	(void)args;
+}
+
+static struct kmod_ctx *new_context(void)
+{
+	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
+
+	if (ctx)
+		kmod_set_log_fn(ctx, silent, NULL);
+	return ctx;
+}
+
+int rt_module_loaded(void)
+{
+	struct kmod_ctx *ctx = new_context();
+	struct kmod_module *module;
+	int ret;
+
+	if (!ctx)
+		return -ENOMEM;
+	ret = kmod_module_new_from_name(ctx, MODULE_NAME, &module);
+	if (!ret) {
+		ret = kmod_module_get_initstate(module);
+		if (ret == -ENOENT)
+			ret = 0;
+		else if (ret >= 0)
+			ret = 1;
+		kmod_module_unref(module);
+	}
+	kmod_unref(ctx);
+	return ret;
+}
+
+static bool module_vermagic(struct kmod_module *module, char *ret, size_t size)
+{
+	struct kmod_list *list = NULL, *item;
+	bool found = false;
+
+	if (kmod_module_get_info(module, &list) < 0)
+		return false;
+	kmod_list_foreach(item, list) {
+		if (strcmp(kmod_module_info_get_key(item), "vermagic"))
+			continue;
+		snprintf(ret, size, "%s", kmod_module_info_get_value(item));
+		found = true;
+	}
+	kmod_module_info_free_list(list);
+	return found;
+}
+
+/* What insertion's errno means here, and what can be done about it. */
+static void explain(struct kmod_module *module, int err, char *text,
+		    size_t size)
+{
+	char vermagic[128] = "another kernel";
+	struct utsname uts;
+
+	uname(&uts);
+	switch (-err) {
+	case ENOEXEC:
+		module_vermagic(module, vermagic, sizeof(vermagic));
+		snprintf(text, size,
+			 "it was built for %s, this kernel is %s; build it for this one: make modules",
+			 vermagic, uts.release);
+		break;
+	case EKEYREJECTED:
+	case ENOKEY:
+		snprintf(text, size,
+			 "this kernel takes signed modules only; sign it with a key that the kernel trusts, see Documentation/admin-guide/module-signing.rst of the kernel");
+		break;
+	case EPERM:
+	case EACCES:
+		snprintf(text, size,
+			 "not permitted; be root, and if you are, see /sys/kernel/security/lockdown: a locked down kernel takes signed modules only");
+		break;
+	case ENOENT:
+		snprintf(text, size,
+			 "a symbol is missing or the file is; see the kernel log: dmesg | tail");
+		break;
+	case EINVAL:
+	case EBADMSG:
+		snprintf(text, size,
+			 "not a kernel module, or a parameter is wrong; see the kernel log: dmesg | tail");
+		break;
+	default:
+		snprintf(text, size, "%s; see the kernel log: dmesg | tail",
+			 strerror(-err));
+	}
+}
+
+static int find_module(struct kmod_ctx *ctx, const char *path,
+		       struct kmod_module **ret, char *text, size_t size)
+{
+	struct utsname uts;
+	int err;
+
+	if (path) {
+		err = kmod_module_new_from_path(ctx, path, ret);
+		if (err)
+			snprintf(text, size, "%s; name a raidtrace.ko",
+				 strerror(-err));
+		return err;
+	}
+	err = kmod_module_new_from_name(ctx, MODULE_NAME, ret);
+	if (err || kmod_module_get_path(*ret))
+		return err;
+	kmod_module_unref(*ret);
+	uname(&uts);
+	snprintf(text, size,
+		 "there is none under /lib/modules/%s; build it with make modules and name it: raidctl load FILE",
+		 uts.release);
+	return -ENOENT;
+}
+
+int rt_module_load(const char *path, char *text, size_t size)
+{
+	struct kmod_ctx *ctx = new_context();
+	struct kmod_module *module;
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	err = find_module(ctx, path, &module, text, size);
+	if (err)
+		goto unref_context;
+	if (strcmp(kmod_module_get_name(module), MODULE_NAME)) {
+		err = -EINVAL;
+		snprintf(text, size, "this is module %s; name a raidtrace.ko",
+			 kmod_module_get_name(module));
+		goto unref_module;
+	}
+	err = kmod_module_insert_module(module, 0, NULL);
+	if (err)
+		explain(module, err, text, size);
+
+unref_module:
+	kmod_module_unref(module);
+unref_context:
+	kmod_unref(ctx);
+	return err;
+}
+
+int rt_module_unload(void)
+{
+	struct kmod_ctx *ctx = new_context();
+	struct kmod_module *module;
+	int err;
+
+	if (!ctx)
+		return -ENOMEM;
+	err = kmod_module_new_from_name(ctx, MODULE_NAME, &module);
+	if (!err) {
+		err = kmod_module_remove_module(module, 0);
+		kmod_module_unref(module);
+	}
+	kmod_unref(ctx);
+	/* A module that is being used is answered with one or the other. */
+	return err == -EWOULDBLOCK ? -EBUSY : err;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Client of raidtrace.ko: the kernel's targets and counters as plain structs.
+ *
+ * Times are CLOCK_MONOTONIC nanoseconds, sectors are 512 bytes.  Functions
+ * that return int return 0 or -errno, rt_error() then holds the kernel's own
+ * words where it sent some.  A client belongs to one thread.
+ */
+
+#ifndef RAIDTRACE_H
+#define RAIDTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/raidtrace.h>
+
+#define RT_NAME_MAX	64
+#define RT_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
+#define RT_KINDS	(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+
+/*
+ * Counters of struct rt_flow that only grow: X(member, tail of the uapi
+ * attribute's name).  Member names are the columns of a recording too.
+ */
+#define RT_FLOW_COUNTERS(X)						\
+	X(queued, QUEUED)						\
+	X(got, GOT)							\
+	X(back_merges, BACK_MERGES)					\
+	X(front_merges, FRONT_MERGES)					\
+	X(request_merges, REQUEST_MERGES)				\
+	X(splits, SPLITS)						\
+	X(inserted, INSERTED)						\
+	X(issued, ISSUED)						\
+	X(requeued, REQUEUED)						\
+	X(requeued_unissued, REQUEUED_UNISSUED)				\
+	X(completed, COMPLETED)						\
+	X(partial, PARTIAL)						\
+	X(errors, ERRORS)						\
+	X(unmatched, UNMATCHED)						\
+	X(bytes_queued, BYTES_QUEUED)					\
+	X(bytes_issued, BYTES_ISSUED)					\
+	X(bytes_completed, BYTES_COMPLETED)				\
+	X(sequential, SEQUENTIAL)					\
+	X(seek_forward_sectors, SEEK_FORWARD_SECTORS)			\
+	X(seek_backward_sectors, SEEK_BACKWARD_SECTORS)			\
+	X(d2c_sum_ns, D2C_SUM_NS)
+
+/**
+ * struct rt_flow - events of one direction; Documentation/counters.rst says
+ *	exactly when each counter moves
+ * @in_flight: requests in flight at the end of the span, not a difference
+ * @in_flight_max: highest depth since attach or reset, not a difference
+ *
+ * The members made by RT_FLOW_COUNTERS are events or, where the name says so,
+ * bytes, sectors or nanoseconds.
+ */
+struct rt_flow {
+#define X(member, attribute) uint64_t member;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	uint32_t in_flight;
+	uint32_t in_flight_max;
+};
+
+/**
+ * struct rt_histogram - bins of one direction and kind, trimmed
+ * @first_bin: index of counts[0]
+ * @nr_bins: how many there are, 0 for an empty histogram
+ * @counts: events, or nanoseconds for the depth-time kind
+ */
+struct rt_histogram {
+	unsigned int first_bin;
+	unsigned int nr_bins;
+	uint64_t *counts;
+};
+
+/**
+ * struct rt_counters - what happened on one target in (since_ns, now_ns]
+ * @id: the target
+ * @since_ns: where the span begins
+ * @now_ns: where it ends
+ * @resets: how often the target had been reset by @now_ns
+ * @gone: the disk was removed
+ * @readahead_sectors: of the disk at @now_ns
+ * @flow: by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the
+ *	in-flight members are kept
+ * @histogram: by direction and enum raidtrace_histogram_kind
+ */
+struct rt_counters {
+	uint32_t id;
+	uint64_t since_ns;
+	uint64_t now_ns;
+	uint32_t resets;
+	bool gone;
+	uint64_t readahead_sectors;
+	struct rt_flow flow[RT_DIRECTIONS];
+	struct rt_histogram histogram[RT_DIRECTIONS][RT_KINDS];
+};
+
+/**
+ * struct rt_info - the module
+ * @abi: RAIDTRACE_ABI it was built with
+ * @version: its version
+ * @nr_targets: targets there are
+ * @max_targets: targets there can be
+ * @now_ns: the kernel's clock when it answered
+ * @unavailable: tracepoints this kernel lacks, separated by blanks
+ */
+struct rt_info {
+	uint32_t abi;
+	char version[RT_NAME_MAX];
+	uint32_t nr_targets;
+	uint32_t max_targets;
+	uint64_t now_ns;
+	char unavailable[4 * RT_NAME_MAX];
+};
+
+/**
+ * struct rt_target - one traced disk
+ * @id: never used twice while the module is loaded
+ * @major: of the whole disk
+ * @minor: of the whole disk
+ * @disk: its name without /dev/
+ * @driver: driver of the PCI device above it, "" when unknown
+ * @pci: address of that device, "" when none
+ * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
+ * @gone: the disk was removed, its counters are kept
+ * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
+ * @bio_based: md or dm
+ * @rotational: as the block layer has it
+ * @capacity_sectors: size of the disk
+ * @readahead_sectors: as blockdev --getra prints it
+ * @max_sectors: largest request the block layer builds
+ * @max_hw_sectors: largest request the driver takes
+ * @max_segments: most memory segments of a request
+ * @nr_requests: of the queue
+ * @nr_hw_queues: hardware queues
+ * @nr_tags: tags per hardware queue
+ * @attached_ns: when counting began
+ */
+struct rt_target {
+	uint32_t id;
+	uint32_t major;
+	uint32_t minor;
+	char disk[RT_NAME_MAX];
+	char driver[RT_NAME_MAX];
+	char pci[RT_NAME_MAX];
+	char hctl[RT_NAME_MAX];
+	bool gone;
+	bool unit_3ware;
+	bool bio_based;
+	bool rotational;
+	uint64_t capacity_sectors;
+	uint64_t readahead_sectors;
+	uint32_t max_sectors;
+	uint32_t max_hw_sectors;
+	uint32_t max_segments;
+	uint32_t nr_requests;
+	uint32_t nr_hw_queues;
+	uint32_t nr_tags;
+	uint64_t attached_ns;
+};
+
+struct rt_client;
+
+/* client.c: netlink */
+
+/**
+ * rt_open - connect to the module
+ * @ret: the connection, to be given to rt_close()
+ *
+ * Return: 0; -ENOENT when no module offers the family; another -errno.
+ */
+int rt_open(struct rt_client **ret);
+void rt_close(struct rt_client *client);
+
+/**
+ * rt_error - the kernel's explanation of the last failure
+ * @client: the connection
+ *
+ * Return: text without a newline, "" when the kernel gave none.
+ */
+const char *rt_error(const struct rt_client *client);
+
+int rt_info_get(struct rt_client *client, struct rt_info *ret);
+int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
+		  struct rt_target *ret);
+int rt_target_del(struct rt_client *client, uint32_t id);
+int rt_target_reset(struct rt_client *client, uint32_t id);
+
+/**
+ * rt_target_list - all targets in the order of their ids
+ * @client: the connection
+ * @nr: how many
+ * @ret: array to free(), NULL when there are none
+ *
+ * Return: 0 or -errno.
+ */
+int rt_target_list(struct rt_client *client, size_t *nr,
+		   struct rt_target **ret);
+
+/**
+ * rt_counters_get - one consistent snapshot
+ * @client: the connection
+ * @id: target
+ * @ret: to be given to rt_counters_free(); its span begins at attach or reset
+ *
+ * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno.
+ */
+int rt_counters_get(struct rt_client *client, uint32_t id,
+		    struct rt_counters *ret);
+
+/* counters.c: arithmetic on snapshots */
+
+void rt_counters_free(struct rt_counters *counters);
+
+/**
+ * rt_counters_delta - what happened between two snapshots of one target
+ * @from: the earlier
+ * @to: the later, with the same number of resets
+ * @ret: the difference, spans (from->now_ns, to->now_ns]; the in-flight
+ *	members are those of @to
+ *
+ * Return: 0; -ENOMEM; -ERANGE when a counter went backwards.
+ */
+int rt_counters_delta(const struct rt_counters *from,
+		      const struct rt_counters *to, struct rt_counters *ret);
+
+/**
+ * rt_counters_add - extend a span by the one that follows it
+ * @sum: what is extended; may be all zero at first
+ * @next: what is added
+ *
+ * Return: 0 or -ENOMEM, @sum is then unusable but can be freed.
+ */
+int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next);
+
+/**
+ * rt_histogram_count - add to one bin, growing the histogram as needed
+ * @histogram: what is changed
+ * @bin: index
+ * @count: what is added
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rt_histogram_count(struct rt_histogram *histogram, unsigned int bin,
+		       uint64_t count);
+uint64_t rt_histogram_sum(const struct rt_histogram *histogram);
+
+/**
+ * rt_counters_check - do the numbers of a span agree with each other?
+ * @counters: the span
+ * @in_flight_before: requests in flight where it begins, by direction
+ * @text: the first that does not hold, untouched when all do
+ * @size: of @text
+ *
+ * Checked: issued + in flight before = completed + requeued + in flight
+ * after, each size histogram sums to issued, each depth-time histogram to the
+ * length of the span.
+ *
+ * Return: whether all hold.
+ */
+bool rt_counters_check(const struct rt_counters *counters,
+		       const uint32_t in_flight_before[RT_DIRECTIONS],
+		       char *text, size_t size);
+
+/**
+ * rt_direction_name - as in the netlink spec, NULL when there is no such
+ * @direction: enum raidtrace_direction
+ */
+const char *rt_direction_name(unsigned int direction);
+
+/**
+ * rt_kind_name - as in the netlink spec but with underscores, NULL likewise
+ * @kind: enum raidtrace_histogram_kind
+ */
+const char *rt_kind_name(unsigned int kind);
+
+/* module.c: libkmod */
+
+/**
+ * rt_module_loaded - is there a module of that name, and in which state?
+ *
+ * Return: 1 loaded, 0 not loaded, -errno.
+ */
+int rt_module_loaded(void);
+
+/**
+ * rt_module_load - insert raidtrace
+ * @path: module file, NULL for the one under /lib/modules
+ * @text: why it failed, for people
+ * @size: of @text
+ *
+ * Return: 0; -EEXIST when it is loaded already; another -errno.
+ */
+int rt_module_load(const char *path, char *text, size_t size);
+
+/**
+ * rt_module_unload - remove raidtrace
+ *
+ * Return: 0; -ENOENT when it is not loaded; -EBUSY when in use; -errno.
+ */
+int rt_module_unload(void);
+
+#endif

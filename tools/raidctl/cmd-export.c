@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl export: a recording as tables that other programs read. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "columns.h"
+#include "command.h"
+#include "csv.h"
+#include "histogram.h"
+#include "message.h"
+#include "print.h"
+#include "recording.h"
+#include "store.h"
+
+#define KEY_CSV 'c'
+
+struct export_options {
+	const char *directory;
+	const char *path;
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{ "csv", KEY_CSV, "DIR", 0, "Write one CSV file per table into DIR, which is made if it is not there", 0 },
+	{ "json", KEY_JSON, NULL, 0, "Print the sums per phase and disk as JSON, as raidctl report --json does", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct export_options *export = state->input;
+
+	switch (key) {
+	case KEY_CSV:
+		export->directory = arg;
+		return 0;
+	case KEY_JSON:
+		export->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (export->path)
+			argp_error(state, "one RECORDING at a time");
+		export->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!export->path)
+			argp_error(state, "name a RECORDING");
+		if (!export->directory && !export->json)
+			argp_error(state, "say how: --csv DIR or --json");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* struct table - a file of the export and the query that fills it */
+struct table {
+	const char *name;
+	const char *sql;
+	int (*row)(void *file, int nr, const char *const *values);
+};
+
+static int plain_row(void *file, int nr, const char *const *values)
+{
+	csv_row(file, nr, values);
+	return ferror(file) ? -EIO : 0;
+}
+
+static unsigned int kind_of(const char *name)
+{
+	unsigned int kind = 0;
+
+	while (kind < RT_KINDS && strcmp(rt_kind_name(kind), name))
+		kind++;
+	return kind;
+}
+
+/* sample, direction, kind, bin, count; the bounds come from the bin. */
+static int histogram_row(void *file, int nr, const char *const *values)
+{
+	static const char *const units[RT_KINDS] = {
+		[RAIDTRACE_HISTOGRAM_KIND_SIZE] = "sectors",
+		[RAIDTRACE_HISTOGRAM_KIND_SEEK] = "sectors",
+		[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = "requests",
+		[RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE] = "requests",
+		[RAIDTRACE_HISTOGRAM_KIND_D2C] = "ns",
+	};
+	unsigned int kind = kind_of(values[2]);
+	unsigned int bin = (unsigned int)strtoul(values[3], NULL, 10);
+	char low[32], high[32] = "";
+	int64_t end;
+
+	(void)nr;
+	if (kind >= RT_KINDS || bin >= raidtrace_hist_bins(kind))
+		return -EINVAL;
+	end = raidtrace_hist_high(kind, bin);
+	snprintf(low, sizeof(low), "%" PRId64, raidtrace_hist_low(kind, bin));
+	if (end != INT64_MAX)
+		snprintf(high, sizeof(high), "%" PRId64, end);
+	return plain_row(file, 9, (const char *const[]){
+		values[0], values[1], values[2], values[3], low, high,
+		units[kind], values[4],
+		kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ? "ns" : "requests",
+	});
+}
+
+static const struct table tables[] = {
+	{ "meta", "SELECT * FROM meta ORDER BY key", plain_row },
+	{ "target", "SELECT * FROM target ORDER BY target", plain_row },
+	{ "setting", "SELECT * FROM setting ORDER BY time_ns, rowid",
+	  plain_row },
+	{ "phase", "SELECT * FROM phase ORDER BY phase", plain_row },
+	{ "sample", "SELECT * FROM sample ORDER BY sample", plain_row },
+	{ "flow", "SELECT * FROM flow ORDER BY sample, direction", plain_row },
+	{ "histogram",
+	  "SELECT * FROM bin ORDER BY sample, direction, kind, bin",
+	  histogram_row },
+	{ "output", "SELECT * FROM output ORDER BY rowid", plain_row },
+};
+
+static FILE *open_table(const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.csv", directory, name);
+	file = fopen(path, "we");
+	if (!file)
+		fail("%s: %s; name another directory", path, strerror(errno));
+	return file;
+}
+
+static void header(FILE *file, const char *table)
+{
+	const char *names[64];
+	int nr = 0;
+
+	for (size_t i = 0; i < nr_columns && nr < 64; i++)
+		if (!strcmp(columns[i].table, table))
+			names[nr++] = columns[i].name;
+	csv_row(file, nr, names);
+}
+
+static int close_table(FILE *file, const char *directory, const char *name)
+{
+	int failed = ferror(file);
+
+	if (fclose(file) || failed)
+		return fail("%s/%s.csv: %s", directory, name, strerror(errno));
+	return 0;
+}
+
+static int export_table(struct store *store, const struct table *table,
+			const struct export_options *export)
+{
+	FILE *file = open_table(export->directory, table->name);
+	int err;
+
+	if (!file)
+		return EXIT_FAILED;
+	header(file, table->name);
+	err = store_each_row(store, table->sql, table->row, file);
+	if (err && err != -EIO) {
+		fclose(file);
+		return fail("%s: table %s cannot be read: %s", export->path,
+			    table->name, err == -EINVAL ? "it is damaged" :
+			    store_error(store));
+	}
+	return close_table(file, export->directory, table->name);
+}
+
+/* The data dictionary, about itself too. */
+static int export_columns(const char *directory)
+{
+	FILE *file = open_table(directory, "columns");
+
+	if (!file)
+		return EXIT_FAILED;
+	header(file, "columns");
+	for (size_t i = 0; i < nr_columns; i++)
+		csv_row(file, 4, (const char *const[]){
+			columns[i].table, columns[i].name, columns[i].unit,
+			columns[i].meaning,
+		});
+	return close_table(file, directory, "columns");
+}
+
+static int export_csv(struct store *store, const struct export_options *export)
+{
+	int status = 0;
+
+	if (mkdir(export->directory, 0777) && errno != EEXIST)
+		return fail("%s: cannot be made: %s; name another directory",
+			    export->directory, strerror(errno));
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !status;
+	     i++)
+		status = export_table(store, &tables[i], export);
+	return status ? status : export_columns(export->directory);
+}
+
+static int export_json(struct store *store, const struct export_options *export)
+{
+	struct recording recording;
+	int status = 0;
+
+	if (recording_load(store, NULL, &recording))
+		status = fail("%s: cannot be read: %s", export->path,
+			      store_error(store));
+	recording.path = export->path;
+	if (!status)
+		print_json.recording(stdout, &recording);
+	recording_free(&recording);
+	return status;
+}
+
+static int run(struct context *context, void *data)
+{
+	struct export_options *export = data;
+	struct store *store;
+	int status = 0;
+
+	(void)context;
+	if (store_open(export->path, &store))
+		return fail("%s: %s; name a file that raidctl record made",
+			    export->path, store_error(NULL));
+	if (export->directory)
+		status = export_csv(store, export);
+	if (!status && export->json)
+		status = export_json(store, export);
+	store_close(store);
+	return status;
+}
+
+const struct verb verb_export = {
+	.argp = {
+		options, parse, "RECORDING",
+		"Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, or as JSON.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct export_options),
+	.run = run,
+};

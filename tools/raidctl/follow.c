@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The time of a recording. */
+
+#include "follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "progress.h"
+#include "recording.h"
+#include "stats.h"
+#include "store.h"
+#include "units.h"
+
+enum source {
+	SOURCE_STDOUT = STREAM_STDOUT,
+	SOURCE_STDERR = STREAM_STDERR,
+	SOURCE_SIGNAL,
+	SOURCE_TICK,
+	SOURCE_END,
+	SOURCE_MOUNTS,
+	NR_SOURCES
+};
+
+int follow_prepare(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	/* A reader of our output that goes away must not end us. */
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A phase is cut when its text is read: that has to be before the command's
+ * next request.  A real-time thread that wakes up runs at once, on one
+ * processor before the write(2) that woke it returns.  Where it is not
+ * permitted cuts are as late as the scheduler is.  Children do not inherit it.
+ */
+static void hurry(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+static void stop_hurry(void)
+{
+	struct sched_param param = { 0 };
+
+	sched_setscheduler(0, SCHED_OTHER, &param);
+}
+
+/* Expires at @first_ns, absolute, then every @interval_ns. */
+static int timer_at(uint64_t first_ns, uint64_t interval_ns)
+{
+	struct itimerspec spec = {
+		.it_value = { (time_t)(first_ns / NS_PER_S),
+			      (long)(first_ns % NS_PER_S) },
+		.it_interval = { (time_t)(interval_ns / NS_PER_S),
+				 (long)(interval_ns % NS_PER_S) },
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0)
+		timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	return fd;
+}
+
+static void remember(struct follow *follow, int err)
+{
+	if (err && !follow->store_error)
+		follow->store_error = err;
+}
+
+static void write_all(struct child *child, enum stream stream, const char *text,
+		      size_t len)
+{
+	int fd = stream == STREAM_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
+
+	progress_clear();
+	if (isatty(fd))
+		progress_passed(text, len);
+	while (len) {
+		ssize_t done = write(fd, text, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0) {
+			/* Let the command meet what we met. */
+			close(child->fd[stream]);
+			child->fd[stream] = -1;
+			return;
+		}
+		text += done;
+		len -= (size_t)done;
+	}
+}
+
+/* Everything the command has printed by now.  Cut first, then pass on. */
+static void take_output(struct follow *follow, enum stream stream)
+{
+	struct recorder *recorder = follow->recorder;
+	char text[4096];
+	size_t len;
+
+	while ((len = child_read(&follow->child, stream, text, sizeof(text)))) {
+		bool recording = !follow->store_error;
+		bool cut = phase_feed(&follow->cutter, stream, text, len);
+		const char *phase = follow->cutter.now;
+
+		if (cut && recording)
+			remember(follow, recorder_cut(recorder, phase ? phase :
+						      PHASE_OUTSIDE));
+		if (recording)
+			remember(follow,
+				 recorder_output(recorder, stream_name(stream),
+						 text, len));
+		write_all(&follow->child, stream, text, len);
+	}
+}
+
+/*
+ * The first signal is passed on once, and the recording goes on to the
+ * command's end.  One that does not heed it is told more clearly.
+ */
+static void take_stop(struct follow *follow, int number)
+{
+	static const int stronger[] = { 0, SIGTERM, SIGKILL };
+	unsigned int again = follow->nr_signals++;
+
+	if (!follow->signal)
+		follow->signal = number;
+	if (!follow->child.pid || follow->child.exited)
+		return;
+	if (!again) {
+		child_signal(&follow->child, number);
+		return;
+	}
+	if (again > 2)
+		again = 2;
+	note("the command is told to end: %s", strsignal(stronger[again]));
+	child_signal(&follow->child, stronger[again]);
+}
+
+static void take_signals(struct follow *follow, int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			child_reap(&follow->child);
+		else
+			take_stop(follow, (int)info.ssi_signo);
+	}
+}
+
+static void show_progress(const struct follow *follow)
+{
+	const struct recorder *recorder = follow->recorder;
+	char clock[UNITS_TEXT], size[UNITS_TEXT], share[UNITS_TEXT];
+	char left[UNITS_TEXT + 8] = "";
+	uint64_t elapsed = recorder->now_ns - recorder->start_ns;
+	double rate = 0, depth = 0, bytes = 0, issued = 0, sequential = 0;
+
+	for (size_t i = 0; i < recorder->nr; i++) {
+		const struct rt_counters *newest = &recorder->disks[i].newest;
+		struct direction_stats stats;
+
+		stats_of(newest, RAIDTRACE_DIRECTION_ALL, &stats);
+		depth += stats.depth_mean;
+		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
+			stats_of(newest, d, &stats);
+			rate += stats.bytes_per_s;
+			bytes += (double)stats.bytes;
+			issued += (double)stats.requests;
+			sequential += (double)stats.sequential;
+		}
+	}
+	if (follow->duration_ns > elapsed) {
+		char text[UNITS_TEXT];
+
+		snprintf(left, sizeof(left), " of %s",
+			 format_clock(text, follow->duration_ns));
+	}
+	progress_show("[%s%s  %.1f MB/s, %.1f in flight, %s requests, %s sequential]",
+		      format_clock(clock, elapsed), left, rate / 1e6, depth,
+		      issued > 0 ? format_bytes(size, bytes / issued) : "no",
+		      format_share(share, sequential, issued));
+}
+
+static void take_tick(struct follow *follow, int fd)
+{
+	uint64_t expired;
+
+	if (read(fd, &expired, sizeof(expired)) != sizeof(expired) ||
+	    follow->store_error)
+		return;
+	remember(follow, recorder_sample(follow->recorder));
+	show_progress(follow);
+}
+
+static bool finished(const struct follow *follow)
+{
+	if (follow->child.pid)
+		return follow->child.exited;
+	return follow->signal || follow->store_error ||
+	       recorder_all_ended(follow->recorder);
+}
+
+/* A store that fails is said at once; the command is not our business. */
+static void report_store_error(struct follow *follow)
+{
+	static bool said;
+
+	if (!follow->store_error || said)
+		return;
+	said = true;
+	fail("recording stopped: %s; what was stored until here can be read%s",
+	     store_error(follow->recorder->store)[0] ?
+	     store_error(follow->recorder->store) :
+	     strerror(-follow->store_error),
+	     follow->child.pid ? "; the command goes on" : "");
+	recorder_detach(follow->recorder);
+}
+
+static void take_events(struct follow *follow, const struct pollfd *polls,
+			int signals)
+{
+	/* Output before exit: what a command prints last ends a phase. */
+	if (polls[SOURCE_STDERR].revents)
+		take_output(follow, STREAM_STDERR);
+	if (polls[SOURCE_STDOUT].revents)
+		take_output(follow, STREAM_STDOUT);
+	if (polls[SOURCE_SIGNAL].revents)
+		take_signals(follow, signals);
+	if (polls[SOURCE_MOUNTS].revents)
+		follow->recorder->mounts_changed = true;
+	if (polls[SOURCE_TICK].revents)
+		take_tick(follow, polls[SOURCE_TICK].fd);
+	if (polls[SOURCE_END].revents) {
+		uint64_t expired;
+
+		if (read(polls[SOURCE_END].fd, &expired, sizeof(expired)) > 0)
+			take_stop(follow, SIGINT);
+	}
+	report_store_error(follow);
+}
+
+static void loop(struct follow *follow, struct pollfd *polls, int signals)
+{
+	while (!finished(follow)) {
+		polls[SOURCE_STDOUT].fd = follow->child.fd[STREAM_STDOUT];
+		polls[SOURCE_STDERR].fd = follow->child.fd[STREAM_STDERR];
+		if (poll(polls, NR_SOURCES, -1) < 0 && errno != EINTR)
+			break;
+		take_events(follow, polls, signals);
+	}
+	if (follow->child.pid) {
+		take_output(follow, STREAM_STDERR);
+		take_output(follow, STREAM_STDOUT);
+	}
+}
+
+/* The command's phase begins where the command does. */
+static void start_command(struct follow *follow)
+{
+	const char *phase = follow->cutter.program ? PHASE_OUTSIDE : PHASE_RUN;
+
+	if (strcmp(phase, PHASE_OUTSIDE))
+		remember(follow, recorder_cut(follow->recorder, phase));
+	if (!follow->store_error)
+		follow->exec_error = child_start(&follow->child,
+						 follow->command);
+}
+
+void follow_run(struct follow *follow, int signals)
+{
+	uint64_t begin = follow->recorder->now_ns;
+	struct pollfd polls[NR_SOURCES];
+
+	for (int i = 0; i < NR_SOURCES; i++)
+		polls[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	follow->child.fd[STREAM_STDOUT] = follow->child.fd[STREAM_STDERR] = -1;
+	polls[SOURCE_SIGNAL].fd = signals;
+	polls[SOURCE_TICK].fd = timer_at(begin + follow->interval_ns,
+					 follow->interval_ns);
+	if (follow->duration_ns)
+		polls[SOURCE_END].fd = timer_at(begin + follow->duration_ns, 0);
+	/* The kernel signals a change of the mount table as urgent data. */
+	polls[SOURCE_MOUNTS].fd = open("/proc/self/mountinfo",
+				       O_RDONLY | O_CLOEXEC);
+	polls[SOURCE_MOUNTS].events = POLLPRI;
+	hurry();
+	if (follow->command)
+		start_command(follow);
+	if (!follow->exec_error)
+		loop(follow, polls, signals);
+	stop_hurry();
+	progress_clear();
+	for (int i = SOURCE_TICK; i < NR_SOURCES; i++)
+		if (polls[i].fd >= 0)
+			close(polls[i].fd);
+	child_release(&follow->child);
+}

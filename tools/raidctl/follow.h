@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The time of a recording: wait, sample, cut, until there is a reason to stop. */
+
+#ifndef FOLLOW_H
+#define FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "child.h"
+#include "phase.h"
+#include "recorder.h"
+
+/* Name of the phase of a command that names none, or of no command. */
+#define PHASE_RUN "run"
+
+/**
+ * struct follow - one recording while it runs
+ * @recorder: begun
+ * @cutter: set up for the command
+ * @command: ends with NULL; NULL to record until a signal or @duration_ns
+ * @interval_ns: length of a sample
+ * @duration_ns: stop then, 0 for never; a command gets SIGINT
+ * @child: the command once it has been started
+ * @signal: the first signal that asked to stop, 0 when none did
+ * @nr_signals: how many did
+ * @exec_error: -errno when the command could not be executed
+ * @store_error: -errno when a sample could not be taken or stored
+ */
+struct follow {
+	struct recorder *recorder;
+	struct phase_cutter cutter;
+	char **command;
+	uint64_t interval_ns;
+	uint64_t duration_ns;
+	struct child child;
+	int signal;
+	unsigned int nr_signals;
+	int exec_error;
+	int store_error;
+};
+
+/**
+ * follow_prepare - from here on signals end a recording in order
+ *
+ * Return: file descriptor that follow_run() reads signals from, or -errno.
+ */
+int follow_prepare(void);
+
+/**
+ * follow_run - sample until the command ends, a signal comes, the duration is
+ *	over or no disk is left
+ * @follow: filled in up to duration_ns
+ * @signals: from follow_prepare()
+ *
+ * When it returns the last sample is still to be taken: recorder_end().
+ */
+void follow_run(struct follow *follow, int signals);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Is this machine a guest of the lab, with a simulated controller? */
+
+#ifndef LAB_H
+#define LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * lab_profile - profile of the simulated controller
+ * @ret: its name, "" when there is none
+ * @size: of @ret
+ *
+ * Return: whether there is a simulated controller.
+ */
+bool lab_profile(char *ret, size_t size);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Phases of a benchmark, cut from what it prints; pure. */
+
+#ifndef PHASE_H
+#define PHASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PHASE_LINE	64
+
+enum stream {
+	STREAM_STDOUT,
+	STREAM_STDERR,
+	NR_STREAMS
+};
+
+const char *stream_name(enum stream stream);
+
+struct phase_program;
+
+/**
+ * struct phase_cutter - where in its output a program is
+ * @program: whose output, NULL for one that is a single phase
+ * @now: phase it is in, NULL for none of those that it names
+ * @stream: where that was printed, its next newline ends the phase
+ * @opened: phases that began in the last piece
+ * @missed: phases that began and ended within one piece of output
+ * @line: how the unfinished line of each stream begins
+ * @len: length of that, at most PHASE_LINE
+ */
+struct phase_cutter {
+	const struct phase_program *program;
+	const char *now;
+	enum stream stream;
+	unsigned int opened;
+	unsigned int missed;
+	char line[NR_STREAMS][PHASE_LINE];
+	size_t len[NR_STREAMS];
+};
+
+/**
+ * phase_cutter_init - choose the program
+ * @cutter: to be set up
+ * @name: of the program; NULL to look for one in @argv
+ * @argv: the command, ends with NULL
+ *
+ * The words of @argv are searched for the program's name, so that
+ * "timeout 60 bonnie++ ..." and sh -c "bonnie++ ..." are recognised too.
+ *
+ * Return: false when @name is not known.
+ */
+bool phase_cutter_init(struct phase_cutter *cutter, const char *name,
+		       char *const *argv);
+
+/**
+ * phase_feed - take a piece of output, cut anywhere
+ * @cutter: set up
+ * @stream: where it was printed
+ * @text: the piece
+ * @len: its length
+ *
+ * Return: whether cutter->now is another phase than before.
+ */
+bool phase_feed(struct phase_cutter *cutter, enum stream stream,
+		const char *text, size_t len);
+
+/* phase_program_name - the i-th known program, NULL beyond the last */
+const char *phase_program_name(size_t i);
+
+#endif

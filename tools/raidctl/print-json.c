@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The JSON back end.  Units are in the names; what is not known is null. */
+
+#include "print.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "stats.h"
+#include "units.h"
+
+static void add_text(struct json_object *to, const char *key, const char *text)
+{
+	json_object_object_add(to, key,
+			       text && text[0] ? json_object_new_string(text) :
+						 NULL);
+}
+
+static void add_count(struct json_object *to, const char *key, uint64_t count)
+{
+	json_object_object_add(to, key, json_object_new_uint64(count));
+}
+
+static void add_number(struct json_object *to, const char *key, bool known,
+		       double number)
+{
+	json_object_object_add(to, key,
+			       known ? json_object_new_double(number) : NULL);
+}
+
+static void add_bool(struct json_object *to, const char *key, bool value)
+{
+	json_object_object_add(to, key, json_object_new_boolean(value));
+}
+
+/* Both bounds of a bin; an open end is null. */
+static void add_range(struct json_object *to, const char *low_key,
+		      const char *high_key, const struct range *range)
+{
+	json_object_object_add(to, low_key,
+			       range->known ?
+			       json_object_new_int64(range->low) : NULL);
+	json_object_object_add(to, high_key,
+			       range->known && range->high != INT64_MAX ?
+			       json_object_new_int64(range->high) : NULL);
+}
+
+static void finish(FILE *to, struct json_object *object)
+{
+	fputs(json_object_to_json_string_ext(object,
+					     JSON_C_TO_STRING_PRETTY |
+					     JSON_C_TO_STRING_NOSLASHESCAPE),
+	      to);
+	fputc('\n', to);
+	json_object_put(object);
+}
+
+static struct json_object *mounts_object(const struct disk *disk)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < disk->nr_mounts; i++) {
+		const struct mount *mount = &disk->mounts[i];
+		struct json_object *object = json_object_new_object();
+
+		add_text(object, "device", mount->device);
+		add_text(object, "directory", mount->dir);
+		add_text(object, "fstype", mount->fstype);
+		add_text(object, "options", mount->options);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static void add_or_null(struct json_object *to, const char *key, int64_t value)
+{
+	json_object_object_add(to, key,
+			       value >= 0 ? json_object_new_int64(value) :
+					    NULL);
+}
+
+static struct json_object *disk_object(const struct disk *disk)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_text(object, "disk", disk->name);
+	add_count(object, "major", disk->major);
+	add_count(object, "minor", disk->minor);
+	add_text(object, "driver", disk->driver);
+	add_text(object, "pci", disk->pci);
+	add_text(object, "hctl", disk->hctl);
+	add_text(object, "model", disk->model);
+	add_text(object, "firmware", disk->firmware);
+	add_bool(object, "unit_3ware", disk->unit_3ware);
+	add_bool(object, "rotational", disk->rotational);
+	add_count(object, "capacity_sectors", disk->capacity_sectors);
+	add_count(object, "readahead_kib", disk->readahead_kib);
+	add_count(object, "readahead_sectors",
+		  disk->readahead_kib * 1024 / SECTOR_BYTES);
+	add_count(object, "max_sectors_kib", disk->max_sectors_kb);
+	add_count(object, "max_hw_sectors_kib", disk->max_hw_sectors_kb);
+	add_or_null(object, "queue_depth", disk->queue_depth);
+	add_or_null(object, "nr_requests", disk->nr_requests);
+	add_text(object, "scheduler", disk->scheduler);
+	json_object_object_add(object, "mounts", mounts_object(disk));
+	return object;
+}
+
+static void json_disks(FILE *to, const struct disk *disks, size_t nr)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < nr; i++)
+		json_object_array_add(array, disk_object(&disks[i]));
+	finish(to, array);
+}
+
+static struct json_object *target_object(const struct rt_target *t)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_count(object, "target", t->id);
+	add_text(object, "disk", t->disk);
+	add_text(object, "driver", t->driver);
+	add_text(object, "pci", t->pci);
+	add_text(object, "hctl", t->hctl);
+	add_bool(object, "gone", t->gone);
+	add_bool(object, "unit_3ware", t->unit_3ware);
+	add_bool(object, "bio_based", t->bio_based);
+	add_bool(object, "rotational", t->rotational);
+	add_count(object, "capacity_sectors", t->capacity_sectors);
+	add_count(object, "max_sectors", t->max_sectors);
+	add_count(object, "max_hw_sectors", t->max_hw_sectors);
+	add_count(object, "max_segments", t->max_segments);
+	add_count(object, "nr_requests", t->nr_requests);
+	add_count(object, "nr_hw_queues", t->nr_hw_queues);
+	add_count(object, "nr_tags", t->nr_tags);
+	add_count(object, "attached_ns", t->attached_ns);
+	return object;
+}
+
+static void json_status(FILE *to, const struct status *status)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+
+	add_bool(object, "loaded", status->loaded);
+	if (status->loaded) {
+		add_text(object, "version", status->info.version);
+		add_count(object, "abi", status->info.abi);
+		add_count(object, "max_targets", status->info.max_targets);
+		add_text(object, "unavailable", status->info.unavailable);
+	}
+	add_bool(object, "simulated", status->simulated);
+	add_text(object, "lab_profile", status->profile);
+	add_count(object, "units_3ware", status->nr_units);
+	for (size_t i = 0; i < status->nr_targets; i++)
+		json_object_array_add(array,
+				      target_object(&status->targets[i]));
+	json_object_object_add(object, "targets", array);
+	finish(to, object);
+}
+
+static struct json_object *histogram_object(const struct rt_histogram *h)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *counts = json_object_new_array();
+
+	add_count(object, "first_bin", h->first_bin);
+	for (unsigned int i = 0; i < h->nr_bins; i++)
+		json_object_array_add(counts,
+				      json_object_new_uint64(h->counts[i]));
+	json_object_object_add(object, "counts", counts);
+	return object;
+}
+
+static void add_flow(struct json_object *to, const struct rt_flow *flow)
+{
+	struct json_object *object = json_object_new_object();
+
+#define X(member, attribute) add_count(object, #member, flow->member);
+	RT_FLOW_COUNTERS(X)
+#undef X
+	add_count(object, "in_flight", flow->in_flight);
+	add_count(object, "in_flight_max", flow->in_flight_max);
+	json_object_object_add(to, "flow", object);
+}
+
+static void add_stats(struct json_object *to,
+		      const struct direction_stats *stats)
+{
+	bool any = stats->requests > 0;
+
+	add_count(to, "requests", stats->requests);
+	add_count(to, "bytes", stats->bytes);
+	add_number(to, "mib_per_s", true, stats->bytes_per_s / (1 << 20));
+	add_number(to, "in_flight_mean", stats->depth_known,
+		   stats->depth_mean);
+	json_object_object_add(to, "in_flight_max",
+			       stats->depth_known ?
+			       json_object_new_uint64(stats->depth_max) : NULL);
+	add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
+	add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
+		  &stats->size_mode);
+	add_count(to, "request_mode_count", stats->size_mode_count);
+	add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
+	add_count(to, "sequential", stats->sequential);
+	add_number(to, "sequential_share", any,
+		   any ? (double)stats->sequential / (double)stats->requests :
+			 0);
+	add_count(to, "seeks", stats->seeks);
+	add_number(to, "seek_sectors_mean", stats->seeks > 0,
+		   stats->seek_mean_sectors);
+	add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
+		   stats->d2c_mean_ns);
+	add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
+	add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
+}
+
+static struct json_object *direction_object(const struct rt_counters *c,
+					    unsigned int direction)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *histograms = json_object_new_object();
+	struct direction_stats stats;
+
+	stats_of(c, direction, &stats);
+	if (direction != RAIDTRACE_DIRECTION_ALL) {
+		add_stats(object, &stats);
+		add_flow(object, &c->flow[direction]);
+	} else {
+		add_number(object, "in_flight_mean", stats.depth_known,
+			   stats.depth_mean);
+		add_count(object, "in_flight_max", stats.depth_max);
+		add_bool(object, "in_flight_is_lower_bound", stats.depth_open);
+	}
+	for (unsigned int k = 0; k < RT_KINDS; k++)
+		if (c->histogram[direction][k].nr_bins)
+			json_object_object_add(
+				histograms, rt_kind_name(k),
+				histogram_object(&c->histogram[direction][k]));
+	json_object_object_add(object, "histograms", histograms);
+	return object;
+}
+
+/* A direction that nothing happened in is left out, but never reads. */
+static bool has_direction(const struct rt_counters *c, unsigned int direction)
+{
+	return direction == RAIDTRACE_DIRECTION_READ ||
+	       direction == RAIDTRACE_DIRECTION_WRITE ||
+	       direction == RAIDTRACE_DIRECTION_ALL ||
+	       !flow_is_idle(&c->flow[direction]);
+}
+
+static struct json_object *span_object(const struct span *span)
+{
+	const struct rt_counters *c = &span->counters;
+	struct json_object *object = json_object_new_object();
+	struct json_object *directions = json_object_new_object();
+
+	add_text(object, "disk", span->disk);
+	if (span->phase) {
+		add_text(object, "phase", span->phase);
+		add_count(object, "phase_number", span->number);
+	}
+	add_count(object, "start_ns", c->since_ns);
+	add_count(object, "end_ns", c->now_ns);
+	add_number(object, "seconds", true,
+		   (double)(c->now_ns - c->since_ns) / 1e9);
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
+		if (has_direction(c, d))
+			json_object_object_add(directions,
+					       rt_direction_name(d),
+					       direction_object(c, d));
+	json_object_object_add(object, "directions", directions);
+	return object;
+}
+
+static void json_counters(FILE *to, const struct rt_target *targets,
+			  const struct span *spans, size_t nr)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *object = span_object(&spans[i]);
+
+		add_bool(object, "gone", spans[i].counters.gone);
+		add_count(object, "readahead_sectors",
+			  spans[i].counters.readahead_sectors);
+		add_count(object, "readahead_kib",
+			  spans[i].counters.readahead_sectors *
+				  SECTOR_BYTES / 1024);
+		json_object_object_add(object, "target",
+				       target_object(&targets[i]));
+		json_object_array_add(array, object);
+	}
+	finish(to, array);
+}
+
+static struct json_object *settings_object(const struct recording *r)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < r->nr_settings; i++) {
+		struct json_object *object = json_object_new_object();
+
+		add_count(object, "time_ns", r->settings[i].time_ns);
+		add_count(object, "target", r->settings[i].target);
+		add_text(object, "name", r->settings[i].name);
+		json_object_object_add(
+			object, "value",
+			json_object_new_string(r->settings[i].value));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static void json_recording(FILE *to, const struct recording *r)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *meta = json_object_new_object();
+	struct json_object *targets = json_object_new_array();
+	struct json_object *spans = json_object_new_array();
+
+	add_text(object, "recording", r->path);
+	for (size_t i = 0; i < r->nr_meta; i++)
+		add_text(meta, r->meta[i].name, r->meta[i].value);
+	json_object_object_add(object, "meta", meta);
+	for (size_t i = 0; i < r->nr_targets; i++)
+		json_object_array_add(targets, target_object(&r->targets[i]));
+	json_object_object_add(object, "targets", targets);
+	json_object_object_add(object, "settings", settings_object(r));
+	for (size_t i = 0; i < r->nr_spans; i++)
+		json_object_array_add(spans, span_object(&r->spans[i]));
+	json_object_object_add(object, "spans", spans);
+	finish(to, object);
+}
+
+const struct print_ops print_json = {
+	.disks = json_disks,
+	.status = json_status,
+	.counters = json_counters,
+	.recording = json_recording,
+};

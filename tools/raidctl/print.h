@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What verbs print, by back end: text for people, JSON for programs. */
+
+#ifndef PRINT_H
+#define PRINT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "disk.h"
+#include "raidtrace.h"
+#include "recording.h"
+
+/**
+ * struct status - all that raidctl alone shows
+ * @loaded: the module is there
+ * @info: the module, if it is
+ * @simulated: this machine is a guest of the lab
+ * @profile: the lab's profile, "" when unknown
+ * @nr_targets: length of @targets
+ * @targets: what is attached
+ * @nr_units: 3ware units of this machine
+ */
+struct status {
+	bool loaded;
+	struct rt_info info;
+	bool simulated;
+	char profile[DISK_NAME];
+	size_t nr_targets;
+	struct rt_target *targets;
+	size_t nr_units;
+};
+
+/**
+ * struct print_ops - one back end
+ * @disks: raidctl list
+ * @status: raidctl alone
+ * @counters: raidctl show; each span is one target since attach or reset
+ * @recording: raidctl report, and the end of raidctl record
+ */
+struct print_ops {
+	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
+	void (*status)(FILE *to, const struct status *status);
+	void (*counters)(FILE *to, const struct rt_target *targets,
+			 const struct span *spans, size_t nr);
+	void (*recording)(FILE *to, const struct recording *recording);
+};
+
+extern const struct print_ops print_text;
+extern const struct print_ops print_json;
+
+/* print_ops_of - the back end for --json or its absence */
+const struct print_ops *print_ops_of(bool json);
+
+#endif

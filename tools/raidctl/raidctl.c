@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl: which verbs there are, and what they need before they run. */
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+#include "command.h"
+#include "message.h"
+#include "owner.h"
+
+#ifndef RAIDCTL_VERSION
+#error "the Makefile gives the version"
+#endif
+
+/* Where an installation keeps verbs that are programs of their own. */
+#define LIBEXEC "../lib/raidtrace"
+
+/**
+ * struct command - a row of the table that is both dispatch and usage
+ * @name: the verb
+ * @verb: how it is done, NULL for one that is a program beside the binary
+ * @flags: NEED_*
+ * @summary: one line
+ */
+struct command {
+	const char *name;
+	const struct verb *verb;
+	int flags;
+	const char *summary;
+};
+
+static const struct command commands[] = {
+	{ "list", &verb_list, 0, "show the disks and their settings" },
+	{ "load", &verb_load, 0, "load the kernel module" },
+	{ "unload", &verb_unload, 0, "unload the kernel module" },
+	{ "attach", &verb_attach, NEED_ADMIN | NEED_MODULE,
+	  "begin to count disks" },
+	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
+	  "end counting and forget the counters" },
+	{ "show", &verb_show, NEED_MODULE, "print the counters now" },
+	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
+	  "set counters to zero" },
+	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
+	  "record disks, until Ctrl-C or while a command runs" },
+	{ "report", &verb_report, 0, "print what a recording holds" },
+	{ "export", &verb_export, 0, "write a recording as CSV or JSON" },
+	{ "status", &verb_status, 0,
+	  "show module and targets; the same as raidctl alone" },
+	{ "lab", NULL, 0, "run commands on a simulated 3ware array" },
+	{ "demo", NULL, 0, "reproduce the published readahead effect" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+/* argp prints these. */
+const char *argp_program_version = "raidctl " RAIDCTL_VERSION;
+error_t argp_err_exit_status = EXIT_USAGE;
+
+static char directory[PATH_MAX];
+
+static void find_directory(void)
+{
+	ssize_t len = readlink("/proc/self/exe", directory,
+			       sizeof(directory) - 1);
+
+	if (len < 0)
+		len = 0;
+	directory[len] = '\0';
+	dirname(directory);
+}
+
+/* Path of the program for a verb that is not in the table, or of none. */
+static bool find_program(const char *verb, char *ret, size_t size)
+{
+	static const char *const places[] = { ".", LIBEXEC };
+
+	if (strchr(verb, '/'))
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(ret, size, "%s/%s/raidctl-%s", directory, places[i],
+			 verb);
+		if (!access(ret, X_OK))
+			return true;
+	}
+	return false;
+}
+
+static void usage(FILE *to)
+{
+	char path[PATH_MAX + 64];
+
+	fputs("Usage: raidctl [VERB [OPTION...] [ARG...]]\n"
+	      "See what a disk's request queue was given, and explain it.\n\n",
+	      to);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (commands[i].verb ||
+		    find_program(commands[i].name, path, sizeof(path)))
+			fprintf(to, "  %-8s %s\n", commands[i].name,
+				commands[i].summary);
+	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
+	      "record passes on the status of the command that it follows.\n",
+	      to);
+}
+
+int is_admin(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return !geteuid();
+	return !!(data[0].effective & (1U << CAP_NET_ADMIN));
+}
+
+int connect_module(struct context *context, int quiet)
+{
+	int err = rt_open(&context->client);
+
+	if (err == -ENOENT) {
+		if (!quiet)
+			fail("raidtrace is not loaded; load it with: raidctl load (as root)");
+		return EXIT_FAILED;
+	}
+	if (err)
+		return fail("netlink: %s", strerror(-err));
+	err = rt_info_get(context->client, &context->info);
+	if (err)
+		return fail("raidtrace: no answer: %s %s", strerror(-err),
+			    rt_error(context->client));
+	if (context->info.abi != RAIDTRACE_ABI)
+		return fail("raidtrace: the loaded module has ABI %u, this raidctl has ABI %u; load the module that belongs to it: raidctl unload, then raidctl load FILE",
+			    context->info.abi, RAIDTRACE_ABI);
+	if (is_admin())
+		owner_sweep(context->client);
+	return 0;
+}
+
+static int set_up(const struct command *command, struct context *context)
+{
+	if ((command->flags & NEED_ADMIN) && !is_admin())
+		return fail("%s: not permitted; run it as root: sudo raidctl %s",
+			    command->name, command->name);
+	if (command->flags & NEED_MODULE)
+		return connect_module(context, false);
+	return 0;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	const struct verb *verb = command->verb;
+	struct context context = { .directory = directory };
+	char name[64];
+	void *options = calloc(1, verb->options_size + 1);
+	int status;
+
+	if (!options)
+		return fail("%s", strerror(ENOMEM));
+	snprintf(name, sizeof(name), "raidctl %s", command->name);
+	argv[0] = name;
+	/* In order: what follows a command's name belongs to the command. */
+	if (argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL, options)) {
+		free(options);
+		return EXIT_USAGE;
+	}
+	status = set_up(command, &context);
+	if (!status)
+		status = verb->run(&context, options);
+	rt_close(context.client);
+	free(options);
+	if (fflush(stdout) || ferror(stdout))
+		return fail("standard output: %s", strerror(errno));
+	return status;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct command *command = find_command(argv[0]);
+	char path[PATH_MAX + 64];
+
+	if (command && command->verb)
+		return run(command, argc, argv);
+	if (find_program(argv[0], path, sizeof(path))) {
+		execv(path, argv);
+		return fail("%s: %s", path, strerror(errno));
+	}
+	if (command)
+		return fail("%s: its program raidctl-%s is not installed beside %s/raidctl; build it with: make tools",
+			    command->name, command->name, directory);
+	return usage_error("%s: no such verb; see: raidctl --help", argv[0]);
+}
+
+/* raidctl help, raidctl help VERB: the same as --help. */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help";
+	char *rest[3] = { NULL, option, NULL };
+
+	if (argc < 2) {
+		usage(stdout);
+		return EXIT_DONE;
+	}
+	rest[0] = argv[1];
+	return dispatch(2, rest);
+}
+
+int main(int argc, char **argv)
+{
+	char status[] = "status";
+	char *alone[2] = { status, NULL };
+
+	find_directory();
+	if (argc < 2)
+		return dispatch(1, alone);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") ||
+	    !strcmp(argv[1], "-h")) {
+		usage(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts(argp_program_version);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "help"))
+		return help(argc - 1, argv + 1);
+	if (argv[1][0] == '-')
+		return usage_error("%s: no such option; see: raidctl --help",
+				   argv[1]);
+	return dispatch(argc - 1, argv + 1);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* From snapshots of targets to samples of a recording. */
+
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "disk.h"
+#include "raidtrace.h"
+#include "settings.h"
+#include "store.h"
+
+/**
+ * struct recorded - one disk of a recording
+ * @target: in the kernel
+ * @number: in the recording
+ * @ours: attached by this process, which then has to detach it
+ * @ended: no more samples: the disk is gone or the target was deleted
+ * @was_reset: by somebody else meanwhile, so sums cannot be checked
+ * @before: requests in flight where the recording begins, by direction
+ * @last: snapshot that the last sample ends with
+ * @now: snapshot that the next one ends with, while that is being stored
+ * @total: all samples together
+ * @newest: the last sample
+ * @settings: known so far
+ * @recorder: what it belongs to
+ */
+struct recorded {
+	struct rt_target target;
+	uint32_t number;
+	bool ours;
+	bool ended;
+	bool was_reset;
+	uint32_t before[RT_DIRECTIONS];
+	struct rt_counters last;
+	struct rt_counters now;
+	struct rt_counters total;
+	struct rt_counters newest;
+	struct settings settings;
+	struct recorder *recorder;
+};
+
+struct output;
+
+/**
+ * struct recorder - a recording under way
+ * @client: connected
+ * @store: NULL until recorder_begin()
+ * @nr: how many disks
+ * @disks: the disks
+ * @owner: file that says which targets are ours
+ * @phase: number of the phase now
+ * @start_ns: where the first sample begins
+ * @now_ns: where the last sample ends
+ * @gone: at least one disk ended early
+ * @mounts_changed: the mount table has to be read again
+ * @output: what the command printed since the last sample
+ * @nr_output: how many pieces
+ */
+struct recorder {
+	struct rt_client *client;
+	struct store *store;
+	size_t nr;
+	struct recorded *disks;
+	int owner;
+	uint32_t phase;
+	uint64_t start_ns;
+	uint64_t now_ns;
+	bool gone;
+	bool mounts_changed;
+	struct output *output;
+	size_t nr_output;
+};
+
+/**
+ * recorder_attach - make targets of disks that are none yet
+ * @recorder: only client is set
+ * @disks: what to record
+ * @nr: how many
+ *
+ * Return: 0 or an exit status; the failure is printed and nothing is attached.
+ */
+int recorder_attach(struct recorder *recorder, const struct disk *disks,
+		    size_t nr);
+
+/**
+ * recorder_begin - describe the disks and begin the first phase
+ * @recorder: attached
+ * @store: empty
+ * @phase: name of the first phase
+ *
+ * The first sample of a disk that was attached for this recording begins when
+ * it was attached, that of another now.
+ *
+ * Return: 0 or -errno; store_error() has words if they are not "".
+ */
+int recorder_begin(struct recorder *recorder, struct store *store,
+		   const char *phase);
+
+/**
+ * recorder_sample - end a sample of each disk and store it
+ * @recorder: begun
+ *
+ * Return: 0 or -errno.
+ */
+int recorder_sample(struct recorder *recorder);
+
+/* recorder_cut - recorder_sample(), then begin another phase */
+int recorder_cut(struct recorder *recorder, const char *phase);
+
+/* recorder_output - keep what the command printed for the next sample */
+int recorder_output(struct recorder *recorder, const char *stream,
+		    const char *text, size_t len);
+
+/**
+ * recorder_check - do the sums of all samples agree?
+ * @recorder: begun
+ * @text: "hold", or what does not
+ * @size: of @text
+ */
+void recorder_check(const struct recorder *recorder, char *text, size_t size);
+
+/* recorder_end - end the phase and store how it ended */
+int recorder_end(struct recorder *recorder, const char *why);
+
+/* recorder_detach - detach what is ours; the last thing that is done */
+void recorder_detach(struct recorder *recorder);
+
+/* recorder_free - memory alone */
+void recorder_free(struct recorder *recorder);
+
+/* recorder_all_ended - is no disk left to be sampled? */
+bool recorder_all_ended(const struct recorder *recorder);
+
+#endif
