@@ -178,6 +178,7 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
     array = None if bare else profile.load(arguments.profile, programs.keys(), arguments.store)
     lab_kernel = kernel.obtain(arguments.kernel, progress)
     out = _out_directory(arguments.out)
+    inserted = _modules(arguments, array, lab_kernel, progress)
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
     machine = guest.Guest(
         binary=lab_kernel.binary,
@@ -185,10 +186,10 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
         preload=programs.preload,
         out=out,
         command=command,
-        environment=_environment(arguments.env),
+        environment=_environment(arguments.env, inserted),
         memory_mib=memory_mib + memory_mib // 60 + 20,  # the kernel itself, and its page descriptors
         modroot=lab_kernel.modroot,
-        modules=_modules(arguments, array, lab_kernel, progress),
+        modules=inserted,
         wait_for_disks=not bare,
         interactive=interactive,
     )
@@ -237,7 +238,7 @@ def _out_directory(name: str) -> Path:
     return path
 
 
-def _environment(extra: list[str]) -> dict[str, str]:
+def _environment(extra: list[str], inserted: list[tuple[Path, str]]) -> dict[str, str]:
     """The same whoever calls, but for what --env adds."""
     if guest.hidden(cache.CHECKOUT):
         raise LabError(
@@ -255,6 +256,9 @@ def _environment(extra: list[str]) -> dict[str, str]:
         "USER": "root",
         "LAB": "1",
     }
+    for path, _parameters in inserted:
+        if path.name == modules.RAIDTRACE.name + ".ko":
+            environment["RAIDTRACE_KO"] = str(path)  # its tests load it again, and its KUnit suites beside it
     for pair in extra:
         key, separator, value = pair.partition("=")
         if not key or not separator:
