@@ -175,7 +175,7 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
     progress = Progress(arguments.quiet)
     bare = arguments.bare
     programs = modules.build_programs(progress)
-    array = None if bare else profile.load(arguments.profile, programs.keys(), arguments.store)
+    array = None if bare else profile.load(arguments.profile, programs.model(), arguments.store)
     lab_kernel = kernel.obtain(arguments.kernel, progress)
     out = _out_directory(arguments.out)
     inserted = _modules(arguments, array, lab_kernel, progress)
@@ -292,9 +292,9 @@ def _profiles(_arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    keys = modules.build_programs(Progress()).keys()
+    model = modules.build_programs(Progress()).model()
     path = profile.find(arguments.profile)
-    rows = profile.explain(path, keys)
+    rows = profile.explain(path, model)
     print(f"{path.stem}: {profile.title(path.read_text(encoding='utf-8'))}\n{path}")
     for key, value, comment in rows:
         print(f"  {key:34}{value:22}{comment}".rstrip())

@@ -256,7 +256,7 @@ static void read_request(void)
 		fail("the request lacks out, cwd or arg");
 }
 
-/* The same numbers in every run: with the host's entropy kept out (fixed-random.c) even /dev/urandom repeats itself. */
+/* The same numbers in every run: with the host's entropy kept out (hostcalls.c) even /dev/urandom repeats itself. */
 static void seed_random(void)
 {
 	struct {

@@ -36,12 +36,12 @@ class Module:
 
 _PROGRAM_SOURCES = {
     "init": cache.LAB / "init.c",
-    "fixed-random.so": cache.LAB / "fixed-random.c",
+    "hostcalls.so": cache.LAB / "hostcalls.c",
     "profile-keys": cache.LAB / "profile-keys.c",
 }
 _PROGRAM_FLAGS: dict[str, list[str]] = {
     "init": ["-static"],
-    "fixed-random.so": ["-shared", "-fPIC"],
+    "hostcalls.so": ["-shared", "-fPIC"],
     "profile-keys": [],
 }
 
@@ -146,15 +146,15 @@ class Programs:
 
     @property
     def preload(self) -> Path:
-        return self.entry / "fixed-random.so"
+        return self.entry / "hostcalls.so"
 
-    def keys(self) -> dict[str, profile.Key]:
+    def model(self) -> profile.Model:
         result = subprocess.run([self.entry / "profile-keys"], capture_output=True, text=True, check=True)
-        return profile.parse_keys(result.stdout)
+        return profile.parse_model(result.stdout)
 
 
 def build_programs(progress: Progress) -> Programs:
-    model = [cache.LAB / "tw9000" / name for name in ("config.c", "config.h", "types.h")]
+    model = [cache.LAB / "tw9000" / name for name in ("config.c", "config.h", "log.h", "arena.h", "types.h")]
     content = [path.read_bytes() for path in (*_PROGRAM_SOURCES.values(), *model) if path.exists()]
     entry = cache.root() / f"programs-{cache.digest(content + [toolchain.compiler().encode()])}"
     with cache.locked(entry, progress):

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Prints the keys that the model accepts, one per line: name, type, lowest, highest, preset; tab between. The model's
- * own table is the only list of them: profile.py checks profiles against this.
+ * own table is the only list of them: profile.py checks profiles against this. A last line says what one entry of the
+ * ground-truth log takes.
  */
 #include <stdio.h>
 
 #include "tw9000/config.c"
+#include "tw9000/log.h"
 
 int main(void)
 {
@@ -29,5 +31,6 @@ int main(void)
 		else
 			printf("\t%llu\n", (unsigned long long)key->preset);
 	}
+	printf("log entry bytes\t%zu\n", sizeof(struct tw_log_entry));
 	return 0;
 }

@@ -14,8 +14,6 @@ from failure import LabError
 
 DIRECTORY = cache.LAB / "profiles"
 DEFAULT = "9500s-12-raid0"
-_PRESET_LOG_ENTRIES = 2_000_000
-_LOG_ENTRY_BYTES = 64  # an upper bound of the model's entry
 
 
 @dataclass(frozen=True)
@@ -38,19 +36,22 @@ class Key:
 
 
 @dataclass(frozen=True)
+class Model:
+    """What the model accepts, and the bytes one entry of its log takes."""
+
+    keys: dict[str, Key]
+    log_entry_bytes: int
+
+
+@dataclass(frozen=True)
 class Profile:
-    """A checked profile. `values` are flat: array.level -> raid0."""
+    """A checked profile. `values` are flat: array.level -> raid0. `pool_mib` is the memory that the model takes
+    for contents and log, on top of what the guest is left with."""
 
     name: str
     path: Path
     values: dict[str, str]
-    title: str
-
-    @property
-    def pool_mib(self) -> int:
-        """Memory that the model takes for contents and log, on top of what the guest is left with."""
-        entries = int(self.values.get("log_entries", _PRESET_LOG_ENTRIES))
-        return int(self.values["store_mib"]) + (entries * _LOG_ENTRY_BYTES >> 20) + 1
+    pool_mib: int
 
     def parameter(self) -> str:
         """For insmod tw9000.ko: config="name=...,array.level=raid0,..."."""
@@ -58,16 +59,17 @@ class Profile:
         return 'config="' + ",".join(f"{key}={value}" for key, value in pairs.items()) + '"'
 
 
-def parse_keys(text: str) -> dict[str, Key]:
+def parse_model(text: str) -> Model:
     """The output of profile-keys."""
     keys = {}
-    for line in text.splitlines():
+    *lines, last = text.splitlines()
+    for line in lines:
         name, kind, low, high, preset = line.split("\t")
         if kind == "level":
             keys[name] = Key(name, kind, 0, 0, tuple(high.split(",")), preset)
         else:
             keys[name] = Key(name, kind, int(low), int(high), (), preset)
-    return keys
+    return Model(keys, int(last.split("\t")[1]))
 
 
 def names() -> list[str]:
@@ -88,7 +90,7 @@ def find(name: str) -> Path:
     return path.absolute()
 
 
-def load(name: str, keys: dict[str, Key], store_mib: int | None = None) -> Profile:
+def load(name: str, model: Model, store_mib: int | None = None) -> Profile:
     """Read and check a profile; `store_mib` takes the place of its own."""
     path = find(name)
     text = path.read_text(encoding="utf-8")
@@ -97,14 +99,17 @@ def load(name: str, keys: dict[str, Key], store_mib: int | None = None) -> Profi
     except tomllib.TOMLDecodeError as error:
         raise LabError(f"profile {path}", str(error), "Mend the TOML syntax there.") from None
     values = {}
+    keys = model.keys
     for key, value in flat.items():
         if key not in keys:
             raise _refusal(path, text, key, "unknown key", _instead(key, keys))
         values[key] = _checked(path, text, keys[key], value)
     if store_mib is not None:
         values["store_mib"] = _checked(path, text, keys["store_mib"], store_mib)
-    values.setdefault("store_mib", keys["store_mib"].preset)
-    return Profile(path.stem, path, values, title(text))
+    store = int(values.get("store_mib", keys["store_mib"].preset))
+    entries = int(values.get("log_entries", keys["log_entries"].preset))
+    pool_mib = store + (entries * model.log_entry_bytes >> 20) + 1
+    return Profile(path.stem, path, values, title(text), pool_mib)
 
 
 def title(text: str) -> str:
@@ -170,10 +175,10 @@ def line_of(text: str, key: str) -> int | None:
     return None
 
 
-def explain(path: Path, keys: dict[str, Key]) -> list[tuple[str, str, str]]:
+def explain(path: Path, model: Model) -> list[tuple[str, str, str]]:
     """(key, value, comment) of every key in the file, in its order. Comments are those of the file."""
     text = path.read_text(encoding="utf-8")
-    load(str(path), keys)
+    load(str(path), model)
     rows = []
     table, above = "", ""
     for line in text.splitlines():
