@@ -165,7 +165,7 @@ static int export_table(struct store *store, const struct table *table,
 		return EXIT_FAILED;
 	header(file, table->name);
 	err = store_each_row(store, table->sql, table->row, file);
-	if (err && err != -EIO) {
+	if (err && !ferror(file)) {
 		fclose(file);
 		return fail("%s: table %s cannot be read: %s", export->path,
 			    table->name, err == -EINVAL ? "it is damaged" :
@@ -226,8 +226,7 @@ static int run(struct context *context, void *data)
 
 	(void)context;
 	if (store_open(export->path, &store))
-		return fail("%s: %s; name a file that raidctl record made",
-			    export->path, store_error(NULL));
+		return fail("%s: %s", export->path, store_error(NULL));
 	if (export->directory)
 		status = export_csv(store, export);
 	if (!status && export->json)

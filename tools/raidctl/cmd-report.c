@@ -75,8 +75,7 @@ static int run(struct context *context, void *data)
 
 	(void)context;
 	if (store_open(report->path, &store))
-		return fail("%s: %s; name a file that raidctl record made",
-			    report->path, store_error(NULL));
+		return fail("%s: %s", report->path, store_error(NULL));
 	status = print(store, report);
 	store_close(store);
 	return status;

@@ -229,7 +229,7 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	bound(p50, &stats.d2c_p50);
 	bound(p99, &stats.d2c_p99);
-	fprintf(to, "  %-11s d2c mean %s, half %s, 99 %% %s", rt_direction_name(d),
+	fprintf(to, "  %-11s d2c mean %s, p50 %s, p99 %s", rt_direction_name(d),
 		format_ns(mean, stats.d2c_mean_ns), p50, p99);
 	if (stats.seeks)
 		fprintf(to, "; mean seek %s",
@@ -294,10 +294,10 @@ static size_t fold(const struct rt_histogram *h, unsigned int kind,
 		if (nr || count) {
 			if (size)
 				snprintf(bars[nr].label, sizeof(bars[nr].label),
-					 "from %s",
-					 low ? format_bytes(text, (double)low *
-							    SECTOR_BYTES) :
-					       "0 B");
+					 "%s %s", low ? "from" : "below",
+					 format_bytes(text, (double)(low ? low :
+								     edge) *
+							    SECTOR_BYTES));
 			else if (edge - low == 1)
 				snprintf(bars[nr].label, sizeof(bars[nr].label),
 					 "%" PRId64, low);
@@ -329,6 +329,16 @@ static void bar_text(char *ret, size_t size, const struct bar *bar,
 		 full, format_share(share, (double)bar->count, (double)total));
 }
 
+/* A picture of a few requests among many says nothing. */
+static bool is_rare(const struct rt_counters *c, unsigned int direction)
+{
+	uint64_t all = 0;
+
+	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
+		all += c->flow[d].issued;
+	return c->flow[direction].issued < all / 100;
+}
+
 /* Request size on the left, in-flight on the right. */
 static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 {
@@ -342,7 +352,7 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 			       right, 24);
 	char head[64];
 
-	if (!rt_histogram_sum(sizes))
+	if (!rt_histogram_sum(sizes) || is_rare(c, d))
 		return;
 	snprintf(head, sizeof(head), "%s: request size, share of requests",
 		 rt_direction_name(d));
@@ -382,7 +392,7 @@ static bool span_is_idle(const struct rt_counters *c)
 	return true;
 }
 
-static void span_body(FILE *to, const struct rt_counters *c)
+static void span_flows(FILE *to, const struct rt_counters *c)
 {
 	if (span_is_idle(c)) {
 		fputs("  no requests\n", to);
@@ -391,6 +401,10 @@ static void span_body(FILE *to, const struct rt_counters *c)
 	flow_header(to);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, flow_line);
+}
+
+static void span_details(FILE *to, const struct rt_counters *c)
+{
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, latency_line);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
@@ -413,7 +427,8 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 			c->gone ? " (GONE)" : "", or_none(targets[i].driver),
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
 			targets[i].unit_3ware ? ", 3ware unit" : "");
-		span_body(to, c);
+		span_flows(to, c);
+		span_details(to, c);
 	}
 }
 
@@ -491,7 +506,10 @@ static void text_span(FILE *to, const struct recording *r,
 	fprintf(to, "\n%sphase %s%s  %s, %.3f s, readahead %s\n", bold(to),
 		span->phase, plain(to), span->disk,
 		(double)(c->now_ns - c->since_ns) / 1e9, text);
-	span_body(to, c);
+	span_flows(to, c);
+	/* Around the phases that a program names it is enough to know of it. */
+	if (strcmp(span->phase, PHASE_OUTSIDE))
+		span_details(to, c);
 }
 
 static void text_recording(FILE *to, const struct recording *r)
@@ -504,7 +522,6 @@ static void text_recording(FILE *to, const struct recording *r)
 	for (size_t i = 0; i < r->nr_spans; i++) {
 		const struct span *span = &r->spans[i];
 
-		/* Idle time around the phases that a program names. */
 		if (!strcmp(span->phase, PHASE_OUTSIDE) &&
 		    span_is_idle(&span->counters))
 			continue;

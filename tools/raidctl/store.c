@@ -49,11 +49,13 @@ static const char *const statement_sql[NR_STATEMENTS] = {
  * struct store - one open recording
  * @db: SQLite's handle
  * @statements: prepared on first use
+ * @writing: made by store_create()
  * @error: words of the last failure
  */
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[NR_STATEMENTS];
+	bool writing;
 	char error[256];
 };
 
@@ -158,8 +160,10 @@ int store_create(const char *path, struct store **ret)
 		err = execute(*ret, store_schema);
 	if (!err)
 		err = execute(*ret, "COMMIT");
-	if (!err)
+	if (!err) {
+		(*ret)->writing = true;
 		return 0;
+	}
 	snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
 	store_close(*ret);
 unlink:
@@ -167,67 +171,82 @@ unlink:
 	return err;
 }
 
-static int64_t pragma_number(struct store *store, const char *sql)
+static uint32_t big_endian(const unsigned char *bytes)
 {
-	sqlite3_stmt *stmt;
-	int64_t value = -1;
-
-	if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-		return -1;
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return value;
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Is it ours, of our version, and whole enough to be read? */
-static int check_recording(struct store *store)
+/*
+ * Is it ours and of our version?  Asked of the file's header, which SQLite
+ * keeps at fixed places: SQLite itself could not tell a damaged recording
+ * from something else.
+ */
+static int check_header(const char *path)
 {
-	int64_t id = pragma_number(store, "PRAGMA application_id");
-	int64_t version = pragma_number(store, "PRAGMA user_version");
+	static const char magic[] = "SQLite format 3";
+	unsigned char header[100] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint32_t version;
+	struct stat st;
+	ssize_t len;
 
-	if (id < 0 || version < 0) {
-		int err = failed(store);
+	if (fd < 0 || fstat(fd, &st)) {
+		int err = errno;
 
-		if (err == -EINVAL)
-			snprintf(store->error, sizeof(store->error),
-				 "not a recording, or one that is damaged");
-		return err;
+		if (fd >= 0)
+			close(fd);
+		snprintf(open_error, sizeof(open_error), "%s; name a file that raidctl record made",
+			 strerror(err));
+		return -err;
 	}
-	if (id != STORE_APPLICATION_ID) {
-		snprintf(store->error, sizeof(store->error),
-			 "not a recording");
+	len = S_ISREG(st.st_mode) ? read(fd, header, sizeof(header)) : 0;
+	close(fd);
+	if (len != sizeof(header) || memcmp(header, magic, sizeof(magic)) ||
+	    big_endian(header + 68) != STORE_APPLICATION_ID) {
+		snprintf(open_error, sizeof(open_error),
+			 "not a recording; name a file that raidctl record made");
 		return -EINVAL;
 	}
-	if (version != STORE_VERSION) {
-		snprintf(store->error, sizeof(store->error),
-			 "a recording of version %" PRId64
-			 ", this raidctl reads version %d",
-			 version, STORE_VERSION);
-		return -EPROTO;
-	}
-	if (pragma_number(store, "SELECT count(*) FROM meta, target, phase,"
-				 " sample, flow, bin LIMIT 0") == -1 &&
-	    sqlite3_errcode(store->db) != SQLITE_OK &&
-	    sqlite3_errcode(store->db) != SQLITE_DONE)
-		return failed(store);
-	return 0;
+	version = big_endian(header + 60);
+	if (version == STORE_VERSION)
+		return 0;
+	snprintf(open_error, sizeof(open_error),
+		 "a recording of version %" PRIu32
+		 ", this raidctl reads version %d; use the raidctl that made it",
+		 version, STORE_VERSION);
+	return -EPROTO;
+}
+
+static int first_is_ok(void *data, int columns, const char *const *values)
+{
+	(void)columns;
+	*(bool *)data = values[0] && !strcmp(values[0], "ok");
+	return 1;
+}
+
+/* Reading needs every page anyway; a wrong number must not come out of it. */
+static int check_pages(struct store *store)
+{
+	bool ok = false;
+	int err = store_each_row(store, "PRAGMA quick_check(1)", first_is_ok,
+				 &ok);
+
+	if (err < 0 && err != -EINVAL)
+		return err;
+	if (ok)
+		return 0;
+	snprintf(store->error, sizeof(store->error),
+		 "the recording is damaged or cut short; what is left of it: sqlite3 FILE .recover");
+	return -EINVAL;
 }
 
 int store_open(const char *path, struct store **ret)
 {
-	struct stat st;
-	int err;
+	int err = check_header(path);
 
-	if (stat(path, &st)) {
-		snprintf(open_error, sizeof(open_error), "%s",
-			 strerror(errno));
-		return -errno;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		snprintf(open_error, sizeof(open_error), "not a recording");
-		return -EINVAL;
-	}
+	if (err)
+		return err;
 	/*
 	 * Read-write where it is allowed: a tool that was killed while it
 	 * wrote leaves a journal, which the next to open it has to play back.
@@ -235,7 +254,7 @@ int store_open(const char *path, struct store **ret)
 	err = open_db(path, SQLITE_OPEN_READWRITE, ret);
 	if (err)
 		return err;
-	err = check_recording(*ret);
+	err = check_pages(*ret);
 	if (err) {
 		snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
 		store_close(*ret);
@@ -249,6 +268,10 @@ int store_close(struct store *store)
 		return 0;
 	for (int i = 0; i < NR_STATEMENTS; i++)
 		sqlite3_finalize(store->statements[i]);
+	/* An empty journal would stay beside the file. */
+	if (store->writing)
+		sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL,
+			     NULL, NULL);
 	sqlite3_close(store->db);
 	free(store);
 	return 0;
