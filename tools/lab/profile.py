@@ -51,6 +51,7 @@ class Profile:
     name: str
     path: Path
     values: dict[str, str]
+    title: str
     pool_mib: int
 
     def parameter(self) -> str:
