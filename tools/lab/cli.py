@@ -166,7 +166,7 @@ def _shell(arguments: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("shell", "this is no terminal", "For scripts: raidctl lab run -- CMD...")
     command = arguments.command or ["bash", "--norc", "-i"]
-    print("raidctl lab: simulated time; 'exit' ends the guest", file=sys.stderr)
+    print("raidctl lab: a simulated array in real time; 'exit' ends the guest", file=sys.stderr)
     with terminal.kept():
         return _boot(arguments, command, interactive=True)
 
@@ -187,7 +187,7 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
         out=out,
         command=command,
         environment=_environment(arguments.env, inserted),
-        memory_mib=memory_mib + memory_mib // 60 + 20,  # the kernel itself, and its page descriptors
+        memory_mib=memory_mib + memory_mib // 60 + 28,  # the kernel itself, and its page descriptors
         modroot=lab_kernel.modroot,
         modules=inserted,
         wait_for_disks=not bare,
