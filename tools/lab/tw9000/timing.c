@@ -20,93 +20,130 @@ void tw_timing_create(struct tw_timing *timing, const struct tw_config *config)
 		tw_drive_create(&timing->drive[i], &timing->geometry, i);
 }
 
-static struct tw_dirty *tw_oldest(struct tw_backlog *backlog)
+/* Return: when the drive could begin to write something cached; TW_NEVER if nothing is. */
+static u64 tw_begin_ns(const struct tw_timing *timing, u32 number)
 {
-	return &backlog->entry[backlog->head];
+	const struct tw_backlog *backlog = &timing->backlog[number];
+	u64 ready = TW_NEVER;
+	u32 i;
+
+	for (i = 0; i < backlog->count && ready > timing->drive[number].free_ns; i++)
+		ready = tw_min(ready, backlog->entry[i].ready_ns);
+	return ready == TW_NEVER ? ready : tw_max(ready, timing->drive[number].free_ns);
 }
 
-static u64 tw_begin_ns(struct tw_timing *timing, u32 number)
+/* One sweep from the outer edge inwards, then again: the next one behind the head. */
+static u32 tw_pick(const struct tw_timing *timing, u32 number, u64 begin)
 {
-	struct tw_backlog *backlog = &timing->backlog[number];
+	const struct tw_backlog *backlog = &timing->backlog[number];
+	u64 head = timing->drive[number].head, distance, least = TW_NEVER;
+	u32 i, picked = 0;
 
-	if (!backlog->count)
-		return TW_NEVER;
-	return tw_max(timing->drive[number].free_ns, tw_oldest(backlog)->ready_ns);
+	for (i = 0; i < backlog->count; i++) {
+		if (backlog->entry[i].ready_ns > begin)
+			continue;
+		/* What lies before the head wraps round to a large distance. */
+		distance = (backlog->entry[i].lba - head) & (TW_NEVER >> 1);
+		if (distance < least) {
+			least = distance;
+			picked = i;
+		}
+	}
+	return picked;
 }
 
-/* Return: when the oldest cached write of this drive is on the platter. */
-static u64 tw_drain_one(struct tw_timing *timing, u32 number)
+/* Return: when a cached write that begins at @begin is on the platter. */
+static u64 tw_drain_one(struct tw_timing *timing, u32 number, u64 begin)
 {
 	struct tw_backlog *backlog = &timing->backlog[number];
-	struct tw_dirty *dirty = tw_oldest(backlog);
+	u32 picked = tw_pick(timing, number, begin);
+	struct tw_dirty dirty = backlog->entry[picked];
 
-	timing->dirty_sectors -= dirty->sectors;
-	backlog->head = (backlog->head + 1) % TW_BACKLOG;
-	backlog->count--;
-	return tw_drive_write(&timing->drive[number], dirty->lba, dirty->sectors, dirty->ready_ns,
-			      dirty->turns);
+	backlog->entry[picked] = backlog->entry[--backlog->count];
+	timing->dirty_sectors -= dirty.sectors;
+	return tw_drive_write(&timing->drive[number], dirty.lba, dirty.sectors, begin,
+			      dirty.turns);
 }
 
 /* Let the drive do what it would have begun before @now. */
 static void tw_catch_up(struct tw_timing *timing, u32 number, u64 now)
 {
-	while (tw_begin_ns(timing, number) < now)
-		tw_drain_one(timing, number);
+	u64 begin;
+
+	while ((begin = tw_begin_ns(timing, number)) < now)
+		tw_drain_one(timing, number, begin);
 }
 
 /* Return: when the cache has room for @sectors more, @now or later. */
 static u64 tw_make_room(struct tw_timing *timing, u32 sectors, u64 now)
 {
-	u64 limit = (u64)timing->config->controller.cache_mib * 2048;
-	u32 i, first;
+	u64 limit = (u64)timing->config->controller.cache_mib * 2048, begin, first;
+	u32 i, number;
 
+	if (timing->dirty_sectors + sectors <= limit)
+		return now;
 	for (i = 0; i < TW_MAX_DRIVES; i++)
 		tw_catch_up(timing, i, now);
 	while (timing->dirty_sectors && timing->dirty_sectors + sectors > limit) {
-		first = 0;
-		for (i = 1; i < TW_MAX_DRIVES; i++)
-			if (tw_begin_ns(timing, i) < tw_begin_ns(timing, first))
-				first = i;
-		now = tw_max(now, tw_drain_one(timing, first));
+		first = TW_NEVER;
+		number = 0;
+		for (i = 0; i < TW_MAX_DRIVES; i++) {
+			begin = tw_begin_ns(timing, i);
+			if (begin < first) {
+				first = begin;
+				number = i;
+			}
+		}
+		now = tw_max(now, tw_drain_one(timing, number, first));
 	}
 	return now;
 }
 
-static bool tw_join(struct tw_backlog *backlog, const struct tw_dirty *dirty)
+/* Return: whether a cached write takes @dirty in, because it holds or precedes it. */
+static bool tw_join(struct tw_timing *timing, struct tw_backlog *backlog,
+		    const struct tw_dirty *dirty)
 {
-	struct tw_dirty *last;
+	u32 i;
 
-	if (!backlog->count)
-		return false;
-	last = &backlog->entry[(backlog->head + backlog->count - 1) % TW_BACKLOG];
-	if (last->lba + last->sectors != dirty->lba || last->turns != dirty->turns ||
-	    last->sectors + dirty->sectors > TW_MERGE_SECTORS)
-		return false;
-	last->sectors += dirty->sectors;
-	return true;
+	for (i = 0; i < backlog->count; i++) {
+		struct tw_dirty *entry = &backlog->entry[i];
+
+		if (entry->turns != dirty->turns)
+			continue;
+		if (dirty->lba >= entry->lba &&
+		    dirty->lba + dirty->sectors <= entry->lba + entry->sectors)
+			return true;
+		if (entry->lba + entry->sectors == dirty->lba &&
+		    entry->sectors + dirty->sectors <= TW_MERGE_SECTORS) {
+			entry->sectors += dirty->sectors;
+			timing->dirty_sectors += dirty->sectors;
+			return true;
+		}
+	}
+	return false;
 }
 
-static void tw_defer(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty)
+/* Return: when the write is in the cache, which waits while the drive's backlog is full. */
+static u64 tw_defer(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty)
 {
 	struct tw_backlog *backlog = &timing->backlog[number];
+	u64 cached = dirty->ready_ns;
 
-	timing->dirty_sectors += dirty->sectors;
-	if (tw_join(backlog, dirty))
-		return;
+	if (tw_join(timing, backlog, dirty))
+		return cached;
 	if (backlog->count == TW_BACKLOG)
-		tw_drain_one(timing, number);
-	backlog->entry[(backlog->head + backlog->count) % TW_BACKLOG] = *dirty;
-	backlog->count++;
+		cached = tw_max(cached, tw_drain_one(timing, number, tw_begin_ns(timing, number)));
+	backlog->entry[backlog->count++] = *dirty;
+	timing->dirty_sectors += dirty->sectors;
+	return cached;
 }
 
 /* Write one member, now or later. Return: when it is done as far as the host can tell. */
 static u64 tw_write_member(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty)
 {
-	if (timing->config->controller.cache_mib) {
-		tw_defer(timing, number, dirty);
-		return dirty->ready_ns;
-	}
 	tw_catch_up(timing, number, dirty->ready_ns);
+	if (timing->config->controller.cache_mib)
+		return tw_defer(timing, number, dirty);
 	return tw_drive_write(&timing->drive[number], dirty->lba, dirty->sectors, dirty->ready_ns,
 			      dirty->turns);
 }
@@ -198,7 +235,7 @@ u64 tw_timing_flush(struct tw_timing *timing, u32 unit, u64 now)
 	for (i = 0; i < timing->array.drives; i++) {
 		number = unit * timing->array.drives + i;
 		while (timing->backlog[number].count)
-			tw_drain_one(timing, number);
+			tw_drain_one(timing, number, tw_begin_ns(timing, number));
 		if (timing->drive[number].writing)
 			done = tw_max(done, timing->drive[number].free_ns);
 	}

@@ -19,8 +19,12 @@ struct tw_dirty {
 	u32 turns;
 };
 
+/**
+ * struct tw_backlog - what one drive has yet to write, in no order
+ * @count: entries
+ * @entry: no two overlap exactly; neighbours are joined
+ */
 struct tw_backlog {
-	u32 head;
 	u32 count;
 	struct tw_dirty entry[TW_BACKLOG];
 };
