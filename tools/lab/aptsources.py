@@ -24,12 +24,12 @@ class Entry:
 
 
 def other_suites() -> list[str]:
-    """sources.list lines for other suites of the mirrors that offer the distribution this machine runs.
+    """sources.list lines for other suites of the mirrors that offer the release this machine runs."""
+    return derive(list(_configured()), _base_suite())
 
-    Empty when apt is configured with no mirror of the base suite.
-    """
-    base = _base_suite()
-    entries = list(_configured())
+
+def derive(entries: list[Entry], base: str) -> list[str]:
+    """The same for given entries and base suite; empty when none of them offers it."""
     have = {(entry.uri, suite) for entry in entries for suite in entry.suites}
     lines = []
     for entry in entries:
@@ -53,9 +53,9 @@ def _base_suite() -> str:
 def _configured() -> Iterator[Entry]:
     one_line = ["/etc/apt/sources.list", *glob.glob("/etc/apt/sources.list.d/*.list")]
     for name in sorted(one_line):
-        yield from _one_line_entries(_text(name))
+        yield from one_line_entries(_text(name))
     for name in sorted(glob.glob("/etc/apt/sources.list.d/*.sources")):
-        yield from _deb822_entries(_text(name))
+        yield from deb822_entries(_text(name))
 
 
 def _text(name: str) -> str:
@@ -65,7 +65,8 @@ def _text(name: str) -> str:
         return ""
 
 
-def _one_line_entries(text: str) -> Iterator[Entry]:
+def one_line_entries(text: str) -> Iterator[Entry]:
+    """The binary sources of a sources.list."""
     for line in text.splitlines():
         match = re.match(r"\s*deb\s+(?:\[([^]]*)\]\s+)?(\S+)\s+(\S+)\s+([^#]*)", line)
         if match:
@@ -73,7 +74,8 @@ def _one_line_entries(text: str) -> Iterator[Entry]:
             yield Entry(tuple((options or "").split()), uri, (suite,), tuple(components.split()))
 
 
-def _deb822_entries(text: str) -> Iterator[Entry]:
+def deb822_entries(text: str) -> Iterator[Entry]:
+    """The enabled binary sources of a *.sources file."""
     for stanza in re.split(r"\n\s*\n", text):
         fields = _fields(stanza)
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes") == "no":

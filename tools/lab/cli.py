@@ -9,6 +9,7 @@ import profile
 import re
 import signal
 import sys
+import textwrap
 from pathlib import Path
 from types import FrameType
 
@@ -285,9 +286,10 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _profiles(_arguments: argparse.Namespace) -> int:
+    width = max((len(name) for name in profile.names()), default=0) + 2
     for name in profile.names():
         text = profile.find(name).read_text(encoding="utf-8")
-        print(f"{name:20}{profile.title(text)}")
+        print(f"{name:{width}}{profile.title(text)}")
     return 0
 
 
@@ -295,7 +297,11 @@ def _show(arguments: argparse.Namespace) -> int:
     model = modules.build_programs(Progress()).model()
     path = profile.find(arguments.profile)
     rows = profile.explain(path, model)
-    print(f"{path.stem}: {profile.title(path.read_text(encoding='utf-8'))}\n{path}")
+    print(path.stem, *textwrap.wrap(profile.title(path.read_text(encoding="utf-8")), 96), sep="\n  ")
+    print(f"  {path}\n")
     for key, value, comment in rows:
-        print(f"  {key:34}{value:22}{comment}".rstrip())
+        first, *rest = textwrap.wrap(comment, 46) or [""]
+        print(f"  {key:32}{value:20}{first}".rstrip())
+        for line in rest:
+            print(" " * 54 + line)
     return 0

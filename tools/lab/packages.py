@@ -133,13 +133,13 @@ def find_source(series: str, progress: Progress) -> Source:
             package = _download(apt, series, found[series], progress)
             if package:
                 return Source(series, found[series], package)
-    raise LabError(
-        f"kernel {series}",
-        "no source package of it could be "
-        + (f"downloaded (version {offered[series]} is known)" if series in offered else "found"),
-        f"Offered are: {', '.join(sorted(offered, key=_series_key)) or 'none; is the network there?'}."
-        f" Or install it as root: apt-get install linux-source-{series}",
-    )
+    if series in offered:
+        why = f"linux-source-{series} {offered[series]} could not be downloaded"
+        todo = f"Try again, or install it as root: apt-get install linux-source-{series}"
+    else:
+        why = "not offered by the configured apt sources nor by other suites of their mirrors"
+        todo = f"Offered are: {', '.join(sorted(offered, key=_series_key)) or 'none; is there a network?'}"
+    raise LabError(f"kernel {series}", why, todo)
 
 
 def _series_key(series: str) -> list[int]:

@@ -1,0 +1,187 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's own logic, without a guest: profiles, apt sources, the reading of kernel logs, where modules are built."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import TOP, check, finish, lab  # noqa: E402
+
+sys.path.insert(0, str(TOP / "tools" / "lab"))
+import profile  # noqa: E402
+
+import aptsources  # noqa: E402
+import verdict  # noqa: E402
+from failure import LabError  # noqa: E402
+from modules import build_programs  # noqa: E402
+from progress import Progress  # noqa: E402
+
+GOOD = """# SPDX-License-Identifier: GPL-2.0-or-later
+# A small array
+store_mib = 16
+[array]
+# how blocks are laid out
+level = "raid5"
+drives = 0x4	# of 4
+[controller]
+product = "Two Words"
+write_cache_reported = true
+"""
+# text, what must be in the refusal
+BAD = (
+    ('[array]\n\nlevels = "raid0"\n', ":3: array.levels", "unknown key", "Did you mean array.level?"),
+    ("[arry]\ndrives = 3\n", ":2: arry.drives", "no table [arry]", "array"),
+    ('[array]\nlevel = "raid6"\n', ":2: array.level", "raid6", '"raid10"'),
+    ("[array]\ndrives = 0\n", ":2: array.drives", "0 is not allowed", "from 1 to"),
+    ('[array]\ndrives = "12"\n', ":2: array.drives", "'12' is not allowed", "whole number"),
+    ("[drive]\nrpm = 7200.5\n", ":2: drive.rpm", "7200.5", "whole number"),
+    ('[controller]\nproduct = "a,b"\n', ":2: controller.product", "'a,b'", "without comma"),
+    ('[controller]\nfirmware = "much too long for the field"\n', ":2: controller.firmware", "at most 16"),
+    ("stor_mib = 3\n", ":1: stor_mib", "Did you mean store_mib?"),
+    ("[array\n", "line 1", "TOML"),
+)
+SOURCES = """# a comment
+Types: deb deb-src
+URIs: http://mirror.example/debian file:/srv/debian
+Suites: bookworm bookworm-updates
+Components: main contrib
+Signed-By:
+ /usr/share/keyrings/one.gpg
+
+Types: deb
+URIs: http://mirror.example/security
+Suites: bookworm-security
+Components: main
+
+Types: deb-src
+URIs: http://sources.example/debian
+Suites: bookworm
+Components: main
+
+Enabled: no
+Types: deb
+URIs: http://off.example/debian
+Suites: bookworm
+Components: main
+"""
+ONE_LINE = """
+deb [arch=amd64 signed-by=/k.gpg] http://old.example/debian bookworm main non-free # why
+# deb http://commented.example/debian bookworm main
+deb-src http://sources.example/debian bookworm main
+"""
+COMPLAINTS = (
+    "[    1.0] WARNING: CPU: 0 PID: 7 at mm/page_alloc.c:1",
+    "[    1.0] BUG: kernel NULL pointer dereference",
+    "[    1.0] kernel BUG at fs/inode.c:1!",
+    "[    1.0] Oops: 0000 [#1]",
+    "[    1.0] Kernel panic - not syncing: test",
+    "[    1.0] INFO: possible circular locking dependency detected",
+    "[    1.0] INFO: rcu_preempt self-detected stall on CPU",
+    "[    1.0] BUG: KASAN: slab-out-of-bounds in test",
+    "[    1.0] UBSAN: shift-out-of-bounds",
+    "[    1.0] refcount_t: underflow; use-after-free.",
+    "[    1.0] Out of memory: Killed process 12 (dd)",
+    "[    1.0] tw9000: store exhausted: raise store_mib",
+)
+CALM = (
+    "[    0.0] Warning: unable to open an initial console.",
+    "[    0.0] DEBUG: nothing",
+    "[    0.0] sd 0:0:0:0: [sda] Write cache: disabled",
+    "[    0.0] 3w-9xxx: scsi0: AEN: WARNING (0x04:0x0001): Controller reset occurred:resets=1.",
+)
+
+
+def profiles(directory: Path) -> None:
+    model = build_programs(Progress(quiet=True)).model()
+    check("the model's keys are known", {"array.level", "store_mib", "drive.rpm"} <= model.keys.keys(), model)
+    path = directory / "good.toml"
+    path.write_text(GOOD)
+    good = profile.load(str(path), model)
+    wanted = {"store_mib": "16", "array.level": "raid5", "array.drives": "4"}
+    wanted |= {"controller.product": "Two_Words", "controller.write_cache_reported": "1"}
+    check("a profile is flattened for the model", good.values == wanted, good.values)
+    check("its title is its first comment", good.title == "A small array", good.title)
+    check("--store takes the place of store_mib", profile.load(str(path), model, 99).values["store_mib"] == "99")
+    more = profile.load(str(path), model, 1016).pool_mib - profile.load(str(path), model, 16).pool_mib
+    check("the store's size is added to the guest's memory", more == 1000, more)
+    rows = profile.explain(path, model)
+    check("a comment above explains a key", ("array.level", '"raid5"', "how blocks are laid out") in rows, rows)
+    check("a comment behind explains a key", ("array.drives", "0x4", "of 4") in rows, rows)
+    for text, *parts in BAD:
+        path.write_text(text)
+        try:
+            profile.load(str(path), model)
+            said = "accepted"
+        except LabError as error:
+            said = str(error)
+        check(f"refused with place and remedy: {text.splitlines()[-1]}", all(part in said for part in parts), said)
+    for name in profile.names():
+        shown = lab("show", name)
+        keys = [line for line in shown.stdout.splitlines() if "." in line.split(" ")[0] or line.startswith("  ")]
+        check(f"{name} can be shown", shown.returncode == 0 and len(keys) > 10, shown)
+        check(f"{name} is listed", name in lab("profiles").stdout)
+        fits = all(len(line) <= 100 for line in shown.stdout.splitlines())
+        check(f"{name} is shown in 100 columns", fits, shown.stdout)
+
+
+def sources() -> None:
+    entries = list(aptsources.deb822_entries(SOURCES))
+    uris = [entry.uri for entry in entries]
+    check("deb822: every binary source that is enabled", uris == [
+        "http://mirror.example/debian", "file:/srv/debian", "http://mirror.example/security"], uris)  # fmt: skip
+    check("deb822: the key goes along", entries[0].options == ("signed-by=/usr/share/keyrings/one.gpg",), entries[0])
+    lines = list(aptsources.one_line_entries(ONE_LINE))
+    expected = aptsources.Entry(
+        ("arch=amd64", "signed-by=/k.gpg"), "http://old.example/debian", ("bookworm",), ("main", "non-free")
+    )
+    check("one-line syntax is read", lines == [expected], lines)
+    derived = aptsources.derive(entries + lines, "bookworm")
+    check("other suites come from mirrors of the base suite only",
+          not any("security" in line for line in derived) and len(derived) == 12, derived)  # fmt: skip
+    first = "deb [signed-by=/usr/share/keyrings/one.gpg] http://mirror.example/debian bookworm-backports main"
+    check("with the same key and address", derived[0] == first, derived)
+    trixie = [aptsources.Entry((), "http://m.example/debian", ("trixie", "sid"), ("main",))]
+    check("suites that are configured are not added again",
+          [line.split()[2] for line in aptsources.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
+
+
+def logs() -> None:
+    for line in COMPLAINTS:
+        check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
+    for line in CALM:
+        check(f"no complaint: {line[11:]}", not verdict.complaints(line))
+
+
+def builds() -> None:
+    def untracked() -> str:
+        command = ["git", "-C", str(TOP), "status", "--porcelain", "--ignored", "kmod", "tools/lab/tw9000", "Kbuild"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def objects() -> list[str]:
+        return [line for line in untracked().splitlines() if line.endswith((".o", ".ko", ".cmd", ".mod"))]
+
+    before = objects()
+    built = lab("build", "-q", "--werror")
+    check("modules build without a warning", built.returncode == 0, built.stdout + built.stderr)
+    check("and leave no object in the checkout", objects() == before, objects())
+    kernel = lab("build", "-q", "--kernel", "5.99")
+    check(
+        "a kernel nobody offers is refused as such", kernel.returncode == 1 and "not offered" in kernel.stderr, kernel
+    )
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as directory:
+        profiles(Path(directory))
+    sources()
+    logs()
+    builds()
+    finish()
+
+
+main()

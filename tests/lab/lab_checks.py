@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the lab's own tests share: running raidctl lab, saying ok or not ok, the closing totals."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+LAB = TOP / "tools" / "lab" / "raidctl-lab"
+LIMIT_S = 300
+
+_counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(name: str, holds: object, detail: object = "") -> None:
+    """One test: `holds` decides, `detail` is shown when it does not hold."""
+    _counts["passed" if holds else "failed"] += 1
+    print(f"{'ok' if holds else 'not ok'} - {name}", flush=True)
+    if not holds and detail != "":
+        print("  " + str(detail).replace("\n", "\n  "), flush=True)
+
+
+def skip(name: str, why: str) -> None:
+    _counts["skipped"] += 1
+    print(f"skipped - {name}: {why}", flush=True)
+
+
+def finish() -> None:
+    """Print the totals and leave."""
+    skipped = f", {_counts['skipped']} skipped" if _counts["skipped"] else ""
+    print(f"{_counts['passed']} passed, {_counts['failed']} failed{skipped}")
+    sys.exit(1 if _counts["failed"] else 0)
+
+
+def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run raidctl lab with these words."""
+    return subprocess.run(
+        [str(LAB), *words],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=LIMIT_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=os.environ | environment,
+    )
+
+
+def run(out: Path, *command: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run a command in a guest, results in `out`."""
+    return lab("run", "-q", "--no-raidtrace", "--out", str(out), *options, "--", *command)
