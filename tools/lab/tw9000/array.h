@@ -42,6 +42,7 @@ void tw_array_create(struct tw_array *array, const struct tw_array_config *confi
 
 /**
  * tw_array_map() - the first extent of a range
+ * @array: the unit
  * @lba: first sector of the range, within the unit
  * @sectors: length of the range, at least 1
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Command packets: checked, carried out, answered. */
 #include "command.h"
+#include "queue.h"
 #include "scsi.h"
 #include "transfer.h"
 
@@ -409,5 +410,5 @@ void tw_command_post(struct tw_model *model, u64 address)
 	}
 	tw_admit(model, &post, &model->request[id], false);
 	if (post.due == post.now)
-		tw_model_answer_due(model, post.now);
+		tw_queue_answer_due(model, post.now);
 }

@@ -3,7 +3,7 @@
 #ifndef TW_COMMAND_H
 #define TW_COMMAND_H
 
-#include "model.h"
+#include "controller.h"
 
 /**
  * tw_command_post() - the driver wrote a packet's address

@@ -109,6 +109,10 @@ struct tw_fault_config {
  * @name: the profile's name, shown in the status
  * @store_mib: memory for the sectors' contents
  * @log_entries: capacity of the ground-truth log
+ * @controller: see there
+ * @array: see there
+ * @drive: see there
+ * @fault: see there
  */
 struct tw_config {
 	char name[32];

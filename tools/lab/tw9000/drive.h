@@ -102,7 +102,11 @@ u64 tw_media_ns(const struct tw_geometry *geometry, u64 lba);
 u64 tw_seek_ns(const struct tw_geometry *geometry, u64 distance_ns);
 
 /**
- * tw_drive_read() - a read of @sectors from @lba, sent at @now
+ * tw_drive_read() - a read
+ * @drive: the drive
+ * @lba: first sector
+ * @sectors: how many
+ * @now: when the command is sent
  *
  * Commands are served in the order of the calls; @now never goes back by more
  * than the drive is busy anyway.

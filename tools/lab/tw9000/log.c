@@ -4,7 +4,8 @@
 #include "scsi.h"
 #include "wire.h"
 
-_Static_assert(sizeof(struct tw_log_entry) == 40, "documented size of an entry");
+/* The lab reckons the guest's memory with it; another size divides by zero. */
+enum { TW_CHECK_LOG_ENTRY = 1 / (sizeof(struct tw_log_entry) == 40) };
 
 bool tw_log_create(struct tw_log *log, u32 capacity, tw_alloc_chunk_fn alloc, void *host)
 {

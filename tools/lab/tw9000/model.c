@@ -2,18 +2,7 @@
 /* Registers, queues and events of the controller. */
 #include "model.h"
 #include "command.h"
-
-#define TW_AEN_QUEUE_FULL	0x00ff
-
-static bool tw_queue_full(const struct tw_model *model)
-{
-	u32 i;
-
-	for (i = 0; i < TW_MAX_REQUESTS; i++)
-		if (model->request[i].state == TW_REQUEST_FREE)
-			return false;
-	return true;
-}
+#include "queue.h"
 
 static u32 tw_status(const struct tw_model *model)
 {
@@ -34,28 +23,10 @@ static u32 tw_status(const struct tw_model *model)
 	return status;
 }
 
-/* Return: the running request that is due first, NULL if none runs. */
-static struct tw_request *tw_next_due(struct tw_model *model)
-{
-	struct tw_request *next = NULL;
-	u32 i;
-
-	for (i = 0; i < TW_MAX_REQUESTS; i++) {
-		struct tw_request *request = &model->request[i];
-
-		if (request->state != TW_REQUEST_RUNNING)
-			continue;
-		if (!next || request->due_ns < next->due_ns ||
-		    (request->due_ns == next->due_ns && request->sequence < next->sequence))
-			next = request;
-	}
-	return next;
-}
-
 /* Tell the transport what changed: interrupt line and next wish for time. */
 static void tw_settle(struct tw_model *model)
 {
-	const struct tw_request *next = tw_next_due(model);
+	const struct tw_request *next = tw_queue_next(model);
 	u64 wake = next ? next->due_ns : TW_NEVER;
 	bool irq = model->interrupts &&
 		   (tw_status(model) & (TW_STATUS_HOST | TW_STATUS_ATTENTION | TW_STATUS_RESPONSE |
@@ -70,72 +41,6 @@ static void tw_settle(struct tw_model *model)
 		model->irq = irq;
 		model->ops->set_irq(model->host, irq);
 	}
-}
-
-static void tw_answer_request(struct tw_model *model, struct tw_request *request, u64 now)
-{
-	struct tw_responses *responses = &model->responses;
-
-	request->state = TW_REQUEST_ANSWERED;
-	if (request->unit != TW_LOG_FIRMWARE)
-		model->depth[request->unit]--;
-	tw_log_finish(&model->log, request->log, request->outcome, now);
-	responses->id[(responses->head + responses->count++) % TW_MAX_REQUESTS] =
-		(u8)(request - model->request);
-}
-
-void tw_model_answer_due(struct tw_model *model, u64 now)
-{
-	struct tw_request *next;
-
-	while ((next = tw_next_due(model)) && next->due_ns <= now)
-		tw_answer_request(model, next, now);
-}
-
-static u32 tw_take_response(struct tw_model *model)
-{
-	struct tw_responses *responses = &model->responses;
-	u8 id;
-
-	if (!responses->count)
-		return 0;
-	id = responses->id[responses->head];
-	responses->head = (responses->head + 1) % TW_MAX_REQUESTS;
-	responses->count--;
-	model->request[id].state = TW_REQUEST_FREE;
-	return (u32)id << 4;
-}
-
-static void tw_queue_event(struct tw_model *model, u16 code, u8 severity)
-{
-	if (model->nr_events == TW_MAX_EVENTS) {
-		code = TW_AEN_QUEUE_FULL;
-		severity = TW_SEVERITY_ERROR;
-		model->nr_events--;
-	}
-	model->event[model->nr_events].code = code;
-	model->event[model->nr_events].severity = severity;
-	model->nr_events++;
-	model->attention = true;
-}
-
-/* Running commands are forgotten: the driver takes them as failed. */
-static void tw_reset(struct tw_model *model)
-{
-	u64 now = model->ops->now_ns(model->host);
-	u32 i;
-
-	for (i = 0; i < TW_MAX_REQUESTS; i++) {
-		struct tw_request *request = &model->request[i];
-
-		if (request->state == TW_REQUEST_RUNNING)
-			tw_log_finish(&model->log, request->log, TW_LOG_RESET, now);
-		request->state = TW_REQUEST_FREE;
-	}
-	tw_fill(model->depth, 0, sizeof(model->depth));
-	model->responses.count = 0;
-	model->nr_events = 0;
-	tw_queue_event(model, TW_AEN_RESET, TW_SEVERITY_INFO);
 }
 
 static void tw_control(struct tw_model *model, u32 value)
@@ -163,7 +68,7 @@ static void tw_control(struct tw_model *model, u32 value)
 	if (value & (TW_CONTROL_CLEAR_PCI_ABORT | TW_CONTROL_CLEAR_ERROR))
 		model->errors &= ~TW_STATUS_PCI_ABORT;
 	if (value & TW_CONTROL_SOFT_RESET)
-		tw_reset(model);
+		tw_queue_reset(model);
 }
 
 u32 tw_model_read(struct tw_model *model, u32 offset)
@@ -176,7 +81,7 @@ u32 tw_model_read(struct tw_model *model, u32 offset)
 	case TW_REG_DRAIN:
 		return TW_DRAINED;
 	case TW_REG_RESPONSE:
-		value = tw_take_response(model);
+		value = tw_queue_take(model);
 		tw_settle(model);
 		break;
 	}
@@ -207,7 +112,7 @@ void tw_model_write(struct tw_model *model, u32 offset, u32 value)
 void tw_model_tick(struct tw_model *model)
 {
 	model->wake_ns = TW_NEVER;
-	tw_model_answer_due(model, model->ops->now_ns(model->host));
+	tw_queue_answer_due(model, model->ops->now_ns(model->host));
 	tw_settle(model);
 }
 

@@ -6,119 +6,7 @@
 #ifndef TW_MODEL_H
 #define TW_MODEL_H
 
-#include "log.h"
-#include "store.h"
-#include "timing.h"
-#include "wire.h"
-
-/**
- * struct tw_host_ops - what a transport provides
- * @dma_read: copy from the host's memory; false if any of it is not memory
- * @dma_write: copy into the host's memory; false if any of it is not memory
- * @dma_zero: the same with zeros
- * @now_ns: the host's monotonic clock
- * @wake_at: call tw_model_tick() once at this time, replacing any earlier wish; TW_NEVER: do not
- * @set_irq: the interrupt line changed
- * @report: something the user must be told, once per cause
- *
- * Called only from within the tw_model_*() functions, which the transport
- * serialises; none may call back into the model.
- */
-struct tw_host_ops {
-	bool (*dma_read)(void *host, u64 address, void *to, u32 bytes);
-	bool (*dma_write)(void *host, u64 address, const void *from, u32 bytes);
-	bool (*dma_zero)(void *host, u64 address, u32 bytes);
-	u64 (*now_ns)(void *host);
-	void (*wake_at)(void *host, u64 ns);
-	void (*set_irq)(void *host, bool level);
-	void (*report)(void *host, const char *text);
-};
-
-enum tw_request_state {
-	TW_REQUEST_FREE,
-	TW_REQUEST_RUNNING,
-	TW_REQUEST_LOST,
-	TW_REQUEST_ANSWERED,	/* in the response queue */
-};
-
-/* One of the driver's request ids. */
-struct tw_request {
-	u8 state;
-	u8 unit;		/* whose depth it counts in, or TW_LOG_FIRMWARE */
-	u8 outcome;		/* an enum tw_log_status */
-	u32 log;		/* entry, or TW_LOG_NONE */
-	u64 due_ns;
-	u64 sequence;
-};
-
-struct tw_event {
-	u16 code;
-	u8 severity;
-};
-
-/* First in, first out; never holds a request id twice, hence never overflows. */
-struct tw_responses {
-	u32 head;
-	u32 count;
-	u8 id[TW_MAX_REQUESTS];
-};
-
-#define TW_MAX_EVENTS		64
-#define TW_BOUNCE_SECTORS	8
-
-/**
- * struct tw_model - one controller
- * @config: the profile
- * @ops: the transport
- * @host: passed to @ops
- * @interrupts: interrupts are enabled
- * @response_unmasked: a waiting response raises one
- * @command_unmasked: room in the command queue raises one
- * @host_interrupt: the driver raised one itself
- * @attention: events are waiting to be fetched
- * @irq: last level given to set_irq
- * @errors: error bits of the status register
- * @command_low: low half of a packet address that is being written
- * @wake_ns: last time given to wake_at
- * @request: by request id
- * @responses: the response queue
- * @event: waiting events, oldest first
- * @nr_events: how many
- * @depth: commands of each unit in the controller
- * @nr_commands: packets posted
- * @nr_transfers: READs and WRITEs posted
- * @nr_refused: packets that no response could answer: bad address, id in use
- * @timing: when things are done
- * @store: what the sectors hold
- * @log: ground truth
- * @bounce: data on its way between store and host
- */
-struct tw_model {
-	struct tw_config config;
-	const struct tw_host_ops *ops;
-	void *host;
-	bool interrupts;
-	bool response_unmasked;
-	bool command_unmasked;
-	bool host_interrupt;
-	bool attention;
-	bool irq;
-	u32 errors;
-	u32 command_low;
-	u64 wake_ns;
-	struct tw_request request[TW_MAX_REQUESTS];
-	struct tw_responses responses;
-	struct tw_event event[TW_MAX_EVENTS];
-	u32 nr_events;
-	u32 depth[TW_MAX_UNITS];
-	u64 nr_commands;
-	u64 nr_transfers;
-	u64 nr_refused;
-	struct tw_timing timing;
-	struct tw_store store;
-	struct tw_log log;
-	u64 bounce[TW_BOUNCE_SECTORS * TW_SECTOR_BYTES / sizeof(u64)];
-};
+#include "controller.h"
 
 /**
  * tw_model_create() - power on
@@ -139,9 +27,6 @@ void tw_model_write(struct tw_model *model, u32 offset, u32 value);
 
 /* The time given to wake_at has come; calling it at any other time is harmless. */
 void tw_model_tick(struct tw_model *model);
-
-/* Put what is due by @now into the response queue; for command.c. */
-void tw_model_answer_due(struct tw_model *model, u64 now);
 
 /* Queue an asynchronous event and draw the driver's attention to it. */
 void tw_model_event(struct tw_model *model, u16 code, u8 severity);

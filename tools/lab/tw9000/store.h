@@ -43,6 +43,8 @@ bool tw_store_create(struct tw_store *store, u64 sectors, u32 mib, tw_alloc_chun
 
 /**
  * tw_store_zero_run() - how many sectors from @lba on are zero
+ * @store: the store
+ * @lba: first sector, within the capacity
  * @max: look no further than this
  *
  * Return: 0 to @max; cheap where nothing was ever written.

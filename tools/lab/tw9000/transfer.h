@@ -3,7 +3,7 @@
 #ifndef TW_TRANSFER_H
 #define TW_TRANSFER_H
 
-#include "model.h"
+#include "controller.h"
 
 /**
  * struct tw_sg_list - a command's list and how far it has been used

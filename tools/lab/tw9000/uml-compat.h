@@ -6,7 +6,7 @@
 #include <linux/hrtimer.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "tw9000 needs Linux 6.1 or later"
 #endif
 
@@ -14,7 +14,7 @@
 static inline void tw_timer_setup(struct hrtimer *timer,
 				  enum hrtimer_restart (*function)(struct hrtimer *))
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#if KERNEL_VERSION(6, 15, 0) <= LINUX_VERSION_CODE
 	hrtimer_setup(timer, function, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);

@@ -17,9 +17,10 @@
  * @level: interrupt line, under @lock
  * @irq: Linux interrupt number
  * @reported: the last report was printed
+ * @model: the controller
  */
 struct tw_card {
-	spinlock_t lock;
+	spinlock_t lock; /* protects model, wake and level */
 	struct hrtimer timer;
 	u64 wake;
 	bool level;

@@ -217,13 +217,16 @@ struct tw_init_connection {
 
 #define TW_EXECUTE_SCSI_BYTES	24	/* without the SG list */
 
-_Static_assert(sizeof(struct tw_sg_entry) == 12, "SG entry with 64-bit addresses");
-_Static_assert(sizeof(struct tw_header) == 128, "header in front of a packet");
-_Static_assert(offsetof(struct tw_header, error) == 22, "status block of the header");
-_Static_assert(offsetof(struct tw_execute_scsi, sg) == TW_EXECUTE_SCSI_BYTES, "EXECUTE_SCSI");
-_Static_assert(sizeof(struct tw_execute_scsi) == 888, "EXECUTE_SCSI with 72 SG entries");
-_Static_assert(offsetof(struct tw_param_command, sg) == 8, "GET_PARAM");
-_Static_assert(offsetof(struct tw_param, data) == 8, "parameter descriptor");
-_Static_assert(sizeof(struct tw_init_connection) == 24, "extended INIT_CONNECTION");
+/* As the driver lays them out with 64-bit DMA addresses. A size that differs divides by zero. */
+enum tw_wire_checks {
+	TW_CHECK_SG_ENTRY = 1 / (sizeof(struct tw_sg_entry) == 12),
+	TW_CHECK_HEADER = 1 / (sizeof(struct tw_header) == 128),
+	TW_CHECK_HEADER_ERROR = 1 / (offsetof(struct tw_header, error) == 22),
+	TW_CHECK_EXECUTE_SCSI_SG = 1 / (offsetof(struct tw_execute_scsi, sg) == TW_EXECUTE_SCSI_BYTES),
+	TW_CHECK_EXECUTE_SCSI = 1 / (sizeof(struct tw_execute_scsi) == 888),
+	TW_CHECK_GET_PARAM = 1 / (offsetof(struct tw_param_command, sg) == 8),
+	TW_CHECK_PARAM = 1 / (offsetof(struct tw_param, data) == 8),
+	TW_CHECK_INIT = 1 / (sizeof(struct tw_init_connection) == 24),
+};
 
 #endif
