@@ -44,8 +44,8 @@ def digest(parts: Iterable[bytes]) -> str:
     return state.hexdigest()[:12]
 
 
-def is_complete(entry: Path) -> bool:
-    return (entry / _COMPLETE).exists()
+def is_complete(path: Path) -> bool:
+    return (path / _COMPLETE).exists()
 
 
 @contextmanager
@@ -62,23 +62,29 @@ def locked(path: Path, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def building(entry: Path) -> Iterator[None]:
-    """Build `entry` from nothing, under its lock; it counts only if this ends well.
+def entry(path: Path, progress: Progress) -> Iterator[bool]:
+    """An entry of the cache, made if it is missing: yields whether the caller must fill `path` now.
 
-    A kernel's build directory holds its own absolute path, so entries are built
-    in place and marked whole at the end instead of being renamed.
+    It counts only if the caller's block ends well. A kernel's build directory
+    holds its own absolute path, so entries are filled in place and marked whole
+    at the end instead of being renamed.
     """
-    discard(entry)
-    entry.mkdir(parents=True)
-    yield
-    (entry / _COMPLETE).touch()
+    if is_complete(path):
+        yield False
+        return
+    with locked(path, progress):
+        is_new = not is_complete(path)
+        if is_new:
+            discard(path)
+            path.mkdir(parents=True)
+        yield is_new
+        (path / _COMPLETE).touch()
 
 
-def discard(entry: Path) -> None:
+def discard(path: Path) -> None:
     """Remove an entry; the mark goes first, so that a half removed one is not used."""
-    (entry / _COMPLETE).unlink(missing_ok=True)
-    if entry.exists():
-        shutil.rmtree(entry)
+    (path / _COMPLETE).unlink(missing_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def require_space(path: Path, mebibytes: int, what: str) -> None:

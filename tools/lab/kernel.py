@@ -63,14 +63,13 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
     toolchain.require(f"building kernel {series}")
     source = find_source(series, progress)
     kernel = Kernel(series, source.version, _kernels() / f"{source.version}-{_config_hash()}")
-    with cache.locked(kernel.entry, progress):
-        if not cache.is_complete(kernel.entry):
+    with cache.entry(kernel.entry, progress) as is_new:
+        if is_new:
             cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
-            with cache.building(kernel.entry):
-                _unpack(kernel, source, progress)
-                _build(kernel, progress)
-                _trim(kernel)
-                source.release()
+            _unpack(kernel, source, progress)
+            _build(kernel, progress)
+            _trim(kernel)
+            source.release()
     return kernel
 
 

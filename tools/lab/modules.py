@@ -35,9 +35,9 @@ class Module:
 
 
 _PROGRAM_SOURCES = {
-    "init": cache.LAB / "init.c",
-    "hostcalls.so": cache.LAB / "hostcalls.c",
-    "profile-keys": cache.LAB / "profile-keys.c",
+    "init": ("init.c", "init-request.c", "init-command.c"),
+    "hostcalls.so": ("hostcalls.c",),
+    "profile-keys": ("profile-keys.c",),
 }
 _PROGRAM_FLAGS: dict[str, list[str]] = {
     "init": ["-static"],
@@ -71,12 +71,10 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
     files = _files(module)
     name = f"{module.name}-{cache.digest(_content(files))}"
     entry = kernel.entry / "modules" / name
-    with cache.locked(entry, progress):
-        if not cache.is_complete(entry):
-            with cache.building(entry):
-                _compile(module, files, kernel, entry, progress)
-            _forget_old(entry.parent, module.name, entry)
-        os.utime(entry)
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            _compile(module, files, kernel, entry, progress)
+    _forget_old(entry.parent, module.name, entry)
     log = entry / "build.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     warnings = tuple(line for line in lines if "warning:" in line.lower())
@@ -128,6 +126,8 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
 
 
 def _forget_old(directory: Path, name: str, keep: Path) -> None:
+    """Note that `keep` is in use, and remove what has not been for longest."""
+    os.utime(keep)
     entries = [path for path in directory.glob(f"{name}-*") if path != keep]
     entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for entry in entries[_KEEP - 1 :]:
@@ -154,23 +154,16 @@ class Programs:
 
 
 def build_programs(progress: Progress) -> Programs:
-    model = [cache.LAB / "tw9000" / name for name in ("config.c", "config.h", "log.h", "arena.h", "types.h")]
-    content = [path.read_bytes() for path in (*_PROGRAM_SOURCES.values(), *model) if path.exists()]
+    sources = [name for names in _PROGRAM_SOURCES.values() for name in names]
+    headers = ["init.h", "tw9000/config.c", *sorted(f"tw9000/{path.name}" for path in TW9000.sources[0].glob("*.h"))]
+    content = [(cache.LAB / name).read_bytes() for name in sources + headers]
     entry = cache.root() / f"programs-{cache.digest(content + [toolchain.compiler().encode()])}"
-    with cache.locked(entry, progress):
-        if not cache.is_complete(entry):
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
             toolchain.require("building the guest's init")
-            with cache.building(entry):
-                for name, source in _PROGRAM_SOURCES.items():
-                    command = [
-                        "gcc",
-                        "-std=gnu11",
-                        "-O2",
-                        "-Wall",
-                        "-Wextra",
-                        *_PROGRAM_FLAGS[name],
-                    ]
-                    command += ["-o", str(entry / name), str(source)]
-                    toolchain.run_logged(f"building {name}", command, entry / "build.log")
-            _forget_old(entry.parent, "programs", entry)
+            for name, names in _PROGRAM_SOURCES.items():
+                files = [str(cache.LAB / source) for source in names]
+                command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", *_PROGRAM_FLAGS[name], "-o"]
+                toolchain.run_logged(f"building {name}", command + [str(entry / name), *files], entry / "build.log")
+    _forget_old(entry.parent, "programs", entry)
     return Programs(entry)
