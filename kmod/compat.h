@@ -9,81 +9,53 @@
 #include <linux/netlink.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "raidtrace needs Linux 6.1 or newer"
 #endif
 
 /*
- * Opening a disk by number. "block: use the holder as indication for exclusive
- * opens" (6.5), "block: Provide bdev_open_* functions" (6.7) and "bdev: open
- * block device as files" (6.9) each gave it another form.
+ * raidtrace_open() - open a disk by number, for reading
+ *
+ * Returns the device or ERR_PTR(-errno); what raidtrace_close() takes is put in
+ * @opened. "block: use the holder as indication for exclusive opens" (6.5),
+ * "block: Provide bdev_open_* functions" (6.7) and "bdev: open block device as
+ * files" (6.9) each gave the call another form.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
-typedef struct file *raidtrace_opened;
-
-static inline raidtrace_opened raidtrace_open(dev_t dev)
+static inline struct block_device *raidtrace_open(dev_t dev, void **opened)
 {
-	return bdev_file_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-}
-
-static inline struct block_device *raidtrace_opened_bdev(raidtrace_opened opened)
-{
-	return file_bdev(opened);
-}
-
-static inline void raidtrace_close(raidtrace_opened opened)
-{
-	bdev_fput(opened);
-}
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-typedef struct bdev_handle *raidtrace_opened;
-
-static inline raidtrace_opened raidtrace_open(dev_t dev)
-{
-	return bdev_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-}
-
-static inline struct block_device *raidtrace_opened_bdev(raidtrace_opened opened)
-{
-	return opened->bdev;
-}
-
-static inline void raidtrace_close(raidtrace_opened opened)
-{
-	bdev_release(opened);
-}
+#if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
+	*opened = bdev_file_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
+	return IS_ERR(*opened) ? ERR_CAST(*opened) : file_bdev(*opened);
+#elif KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
+	*opened = bdev_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
+	return IS_ERR(*opened) ? ERR_CAST(*opened) : ((struct bdev_handle *)*opened)->bdev;
+#elif KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
+	*opened = blkdev_get_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
+	return *opened;
 #else
-typedef struct block_device *raidtrace_opened;
-
-static inline raidtrace_opened raidtrace_open(dev_t dev)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	return blkdev_get_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-#else
-	return blkdev_get_by_dev(dev, FMODE_READ, NULL);
+	*opened = blkdev_get_by_dev(dev, FMODE_READ, NULL);
+	return *opened;
 #endif
 }
 
-static inline struct block_device *raidtrace_opened_bdev(raidtrace_opened opened)
+static inline void raidtrace_close(void *opened)
 {
-	return opened;
-}
-
-static inline void raidtrace_close(raidtrace_opened opened)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
+	bdev_fput(opened);
+#elif KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
+	bdev_release(opened);
+#elif KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
 	blkdev_put(opened, NULL);
 #else
 	blkdev_put(opened, FMODE_READ);
 #endif
 }
-#endif
 
 /* "driver core: class: remove struct class_interface * from callbacks" (6.4). */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-#define RAIDTRACE_REMOVE_DEV_ARGS(dev) struct device *dev
+#if KERNEL_VERSION(6, 4, 0) <= LINUX_VERSION_CODE
+#define RAIDTRACE_REMOVE_DEV_ARGS struct device *dev
 #else
-#define RAIDTRACE_REMOVE_DEV_ARGS(dev) struct device *dev, struct class_interface *interface
+#define RAIDTRACE_REMOVE_DEV_ARGS struct device *dev, struct class_interface *interface
 #endif
 
 /* The queue flag became a feature of the limits in 6.11, and its sense was turned in 7.0. */
@@ -113,7 +85,7 @@ static inline bool raidtrace_rotational(struct request_queue *q)
 	static atomic_t refused; \
 	char *text = refusals[(unsigned int)atomic_inc_return(&refused) % ARRAY_SIZE(refusals)]; \
 	struct netlink_ext_ack *to = (extack); \
- \
+	\
 	scnprintf(text, sizeof(refusals[0]), format, ##__VA_ARGS__); \
 	if (to) \
 		to->_msg = text; \

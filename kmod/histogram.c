@@ -132,8 +132,10 @@ static s64 seek_low(unsigned int bin)
 {
 	if (bin == RAIDTRACE_SEEK_ZERO)
 		return 0;
+	if (bin == RAIDTRACE_SEEK_BINS - 1)
+		return NO_END;
 	if (bin > RAIDTRACE_SEEK_ZERO)
-		return bin == RAIDTRACE_SEEK_BINS - 1 ? NO_END : (s64)1 << (bin - RAIDTRACE_SEEK_ZERO - 1);
+		return (s64)1 << (bin - RAIDTRACE_SEEK_ZERO - 1);
 	if (bin <= 1)
 		return bin ? -NO_END : -NO_END - 1;
 	return 1 - ((s64)1 << (RAIDTRACE_SEEK_ZERO - bin));

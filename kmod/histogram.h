@@ -21,7 +21,7 @@ typedef uint32_t u32;
 
 /* Sub-bins per octave of a log-linear histogram: no bin is wider than 1/16 of its low bound. */
 #define RAIDTRACE_HIST_SUB_BITS		4
-#define RAIDTRACE_HIST_SUB_BINS		(1 << RAIDTRACE_HIST_SUB_BITS)
+#define RAIDTRACE_HIST_SUB_BINS		16
 
 /* Sizes up to this many sectors, the largest 3ware request, have a bin each. */
 #define RAIDTRACE_SIZE_LINEAR		256

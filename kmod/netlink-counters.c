@@ -58,7 +58,8 @@ static int put_u64(struct sk_buff *skb, int attr, u64 value)
 }
 
 /* A counter whose tracepoint this kernel lacks is left out: it is not zero, it is not known. */
-static int put_queued(struct sk_buff *skb, const struct raidtrace_target *target, const u64 *counter)
+static int put_queued(struct sk_buff *skb, const struct raidtrace_target *target,
+		      const u64 *counter)
 {
 	unsigned int i;
 	int err = 0;

@@ -10,12 +10,12 @@
  */
 #include "target.h"
 #include "compat.h"
+#include "target-counters.h"
 
 #include <linux/backing-dev-defs.h>
 #include <linux/blk-mq.h>
 #include <linux/ctype.h>
 #include <linux/ktime.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -38,9 +38,6 @@ static LIST_HEAD(targets);
 static unsigned int nr_targets;
 static u32 last_id;
 
-/* A bank of zeroes to swap in, shared by all targets: only one is read at a time. */
-static struct raidtrace_bank *spare;
-
 static void (*tell_gone)(struct raidtrace_target *target);
 
 /**
@@ -57,6 +54,14 @@ void raidtrace_targets_lock(void)
 void raidtrace_targets_unlock(void)
 {
 	mutex_unlock(&targets_mutex);
+}
+
+/**
+ * raidtrace_targets_assert_locked() - complain when raidtrace_targets_lock() is not held
+ */
+void raidtrace_targets_assert_locked(void)
+{
+	lockdep_assert_held(&targets_mutex);
 }
 
 /**
@@ -104,7 +109,7 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
  * The device of a disk or partition is being deleted. After this returns the
  * disk may be freed. Context: process, the block class's mutex is held.
  */
-static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS(dev))
+static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS)
 {
 	struct raidtrace_target *target;
 
@@ -144,7 +149,7 @@ static void on_gone(struct work_struct *work)
 	tell_gone(container_of(work, struct raidtrace_target, gone));
 }
 
-/* Who drives the disk: the nearest PCI device above it, or else the nearest device with a driver. */
+/* Who drives the disk: the nearest PCI device above it, else the nearest device with a driver. */
 static void describe_parents(struct raidtrace_target *target, struct device *disk)
 {
 	struct device *dev;
@@ -200,7 +205,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 void raidtrace_target_free(struct raidtrace_target *target)
 {
 	raidtrace_probe_detach(&target->probe);
-	kvfree(target->total);
+	raidtrace_counters_free(target);
 	kfree(target);
 }
 
@@ -217,12 +222,8 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk, struct netlin
 	strscpy(target->name, disk->disk_name, sizeof(target->name));
 	if (target->bio_based)
 		return target;
-	if (!spare)
-		spare = raidtrace_bank_alloc();
-	target->total = kvzalloc(sizeof(*target->total), GFP_KERNEL);
-	if (spare && target->total)
+	if (!raidtrace_counters_alloc(target))
 		return target;
-	kvfree(target->total);
 	kfree(target);
 no_memory:
 	raidtrace_refuse(extack, "not enough memory for the counters");
@@ -289,18 +290,19 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
-	raidtrace_opened opened;
+	struct block_device *bdev;
+	void *opened;
 	int err;
 
 	lockdep_assert_held(&targets_mutex);
 	if (nr_targets >= RAIDTRACE_MAX_TARGETS) {
-		raidtrace_refuse(extack, "there are %u targets, as many as can be; delete one first",
+		raidtrace_refuse(extack, "there are %u targets already, the most that can be",
 				 nr_targets);
 		return ERR_PTR(-ENOSPC);
 	}
-	opened = raidtrace_open(dev);
-	if (IS_ERR(opened)) {
-		err = PTR_ERR(opened);
+	bdev = raidtrace_open(dev, &opened);
+	if (IS_ERR(bdev)) {
+		err = PTR_ERR(bdev);
 		if (err == -ENXIO || err == -ENODEV)
 			raidtrace_refuse(extack, "there is no disk %u:%u", MAJOR(dev), MINOR(dev));
 		else
@@ -308,9 +310,8 @@ struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack 
 					 MAJOR(dev), MINOR(dev), -err);
 		return ERR_PTR(err);
 	}
-	err = check_disk(raidtrace_opened_bdev(opened), extack);
-	target = err ? ERR_PTR(err) :
-		       add_disk_target(raidtrace_opened_bdev(opened)->bd_disk, extack);
+	err = check_disk(bdev, extack);
+	target = err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, extack);
 	raidtrace_close(opened);
 	return target;
 }
@@ -333,77 +334,6 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	WRITE_ONCE(nr_targets, nr_targets - 1);
 	/* Listeners hear that a target is gone before they hear that it is deleted. */
 	flush_work(&target->gone);
-}
-
-/* Sum the bank counted in so far into the totals, leave zeroes. */
-static void fold(struct raidtrace_target *target, struct raidtrace_bank *bank, bool forget)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (!forget)
-			raidtrace_account_add(target->total, bank->cpu[cpu]);
-		memset(bank->cpu[cpu], 0, sizeof(*bank->cpu[cpu]));
-	}
-}
-
-static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_change *change,
-		    struct raidtrace_queue *state)
-{
-	lockdep_assert_held(&targets_mutex);
-	spare = raidtrace_probe_swap(&target->probe, spare, reset, change, state);
-	fold(target, spare, reset);
-}
-
-/**
- * raidtrace_target_snapshot() - what a target counted until now
- * @target: in the list
- * @snapshot: filled in
- *
- * Context: process, holds raidtrace_targets_lock().
- */
-void raidtrace_target_snapshot(struct raidtrace_target *target,
-			       struct raidtrace_snapshot *snapshot)
-{
-	struct raidtrace_change change = {};
-	u64 *queued = &snapshot->queued[0][0];
-	unsigned int i;
-
-	memset(snapshot, 0, sizeof(*snapshot));
-	if (target->bio_based) {
-		snapshot->since_ns = target->probe.state.since_ns;
-		snapshot->now_ns = target->probe.stopped_ns ?: ktime_get_ns();
-	} else {
-		collect(target, false, &change, &snapshot->state);
-		raidtrace_account_settle(target->total, &change);
-		snapshot->since_ns = snapshot->state.since_ns;
-		snapshot->now_ns = change.now_ns;
-		snapshot->account = target->total;
-	}
-	raidtrace_probe_queue_counters(&target->probe, snapshot->queued);
-	for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++)
-		queued[i] -= (&target->queue_base[0][0])[i];
-}
-
-/**
- * raidtrace_target_reset() - set the counters to zero
- * @target: in the list
- *
- * Context: process, holds raidtrace_targets_lock().
- */
-void raidtrace_target_reset(struct raidtrace_target *target)
-{
-	struct raidtrace_queue state;
-	struct raidtrace_change change;
-
-	if (target->bio_based) {
-		target->probe.state.since_ns = target->probe.stopped_ns ?: ktime_get_ns();
-	} else {
-		collect(target, true, &change, &state);
-		memset(target->total, 0, sizeof(*target->total));
-	}
-	raidtrace_probe_queue_counters(&target->probe, target->queue_base);
-	target->resets++;
 }
 
 /**
@@ -464,5 +394,5 @@ void raidtrace_targets_exit(void)
 	raidtrace_targets_unlock();
 	if (removals.class)
 		class_interface_unregister(&removals);
-	raidtrace_bank_free(spare);
+	raidtrace_counters_exit();
 }

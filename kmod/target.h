@@ -103,6 +103,7 @@ void raidtrace_targets_exit(void);
 
 void raidtrace_targets_lock(void);
 void raidtrace_targets_unlock(void);
+void raidtrace_targets_assert_locked(void);
 unsigned int raidtrace_targets_count(void);
 struct raidtrace_target *raidtrace_target_find(u32 id);
 struct raidtrace_target *raidtrace_target_next(u32 after);

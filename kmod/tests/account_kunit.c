@@ -12,6 +12,12 @@
 #define DIR_PASSTHROUGH RAIDTRACE_DIRECTION_PASSTHROUGH
 #define DIR_ALL RAIDTRACE_DIRECTION_ALL
 
+#define KIND_SIZE RAIDTRACE_HISTOGRAM_KIND_SIZE
+#define KIND_SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
+#define KIND_DEPTH_TIME RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
+#define KIND_DEPTH_ISSUE RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE
+#define KIND_D2C RAIDTRACE_HISTOGRAM_KIND_D2C
+
 /* Counting began at this time; nanoseconds in the cases are later ones. */
 #define START 1000000
 
@@ -60,10 +66,11 @@ static void settle(struct kunit *test, u64 now)
 	raidtrace_account_settle(&f->account, &change);
 }
 
-static u64 sum(const struct raidtrace_account *account, enum raidtrace_histogram_kind kind,
+static u64 sum(struct kunit *test, enum raidtrace_histogram_kind kind,
 	       enum raidtrace_direction direction)
 {
-	const u64 *bins = raidtrace_account_bins(account, kind, direction);
+	struct fixture *f = test->priv;
+	const u64 *bins = raidtrace_account_bins(&f->account, kind, direction);
 	unsigned int i;
 	u64 total = 0;
 
@@ -76,8 +83,7 @@ static u64 depth_time(struct kunit *test, enum raidtrace_direction direction, un
 {
 	struct fixture *f = test->priv;
 
-	return raidtrace_account_bins(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
-				      direction)[depth];
+	return raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, direction)[depth];
 }
 
 static void issue_counts_size_and_bytes(struct kunit *test)
@@ -99,7 +105,7 @@ static void first_request_is_neither_sequential_nor_seek(struct kunit *test)
 
 	issue(test, START, DIR_READ, 0, 8);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 0ULL);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_SEEK, DIR_READ), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_READ), 0ULL);
 }
 
 static void distance_is_from_the_previous_end(struct kunit *test)
@@ -139,8 +145,8 @@ static void flush_and_passthrough_do_not_move_the_head(struct kunit *test)
 	issue(test, START, DIR_PASSTHROUGH, 4711, 1);
 	issue(test, START, DIR_READ, 8, 8);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 1ULL);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_SEEK, DIR_FLUSH), 0ULL);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_SEEK, DIR_PASSTHROUGH), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_PASSTHROUGH), 0ULL);
 }
 
 static void time_is_spent_at_the_depth_before_the_event(struct kunit *test)
@@ -193,8 +199,8 @@ static void clock_that_steps_back_loses_no_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, issued, (u64)START + 100);
 	complete_read(test, START + 95, issued);
 	settle(test, START + 200);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, DIR_READ), 200ULL);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, DIR_ALL), 200ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 200ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_ALL), 200ULL);
 	KUNIT_EXPECT_EQ(test, f->account.d2c[DIR_READ][0], 1ULL);
 }
 
@@ -220,7 +226,7 @@ static void requeue_undoes_one_issue(struct kunit *test)
 	raidtrace_account_requeue(&f->account, DIR_READ, &change);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].requeued, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed, 0ULL);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_D2C, DIR_READ), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_D2C, DIR_READ), 0ULL);
 	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_READ], 0U);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 1), 10ULL);
 }
@@ -240,9 +246,9 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->queue.carried[DIR_READ], 1U);
 	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_READ], 1U);
 	issue(test, START + 30, DIR_READ, 16, 8);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_SEEK, DIR_READ), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_READ), 0ULL);
 	settle(test, START + 50);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, DIR_READ), 30ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 30ULL);
 }
 
 /* Any number of events in any order: every sum equals its count. */
@@ -273,16 +279,14 @@ static void sums_hold_under_random_load(struct kunit *test)
 	}
 	settle(test, now);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].issued, issued);
-	KUNIT_EXPECT_EQ(test, issued, f->account.flow[DIR_READ].completed +
-				      f->account.flow[DIR_READ].requeued + f->queue.in_flight[DIR_READ]);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_SIZE, DIR_READ), issued);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE, DIR_READ), issued);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_D2C, DIR_READ),
-			f->account.flow[DIR_READ].completed);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, DIR_READ),
-			now - START);
-	KUNIT_EXPECT_EQ(test, sum(&f->account, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, DIR_WRITE),
-			now - START);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed +
+			      f->account.flow[DIR_READ].requeued + f->queue.in_flight[DIR_READ],
+			issued);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SIZE, DIR_READ), issued);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_ISSUE, DIR_READ), issued);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_D2C, DIR_READ), f->account.flow[DIR_READ].completed);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), now - START);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_WRITE), now - START);
 }
 
 static void adding_accounts_adds_every_counter(struct kunit *test)
@@ -305,13 +309,9 @@ static void only_depth_has_a_histogram_of_all(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account,
-						       RAIDTRACE_HISTOGRAM_KIND_SIZE, DIR_ALL));
-	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account,
-						       RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, DIR_FLUSH));
-	KUNIT_EXPECT_NOT_NULL(test, raidtrace_account_bins(&f->account,
-							   RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
-							   DIR_ALL));
+	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_SIZE, DIR_ALL));
+	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_FLUSH));
+	KUNIT_EXPECT_NOT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_ALL));
 }
 
 static struct kunit_case account_cases[] = {

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Handlers of the block layer's tracepoints.
+ *
+ * A tracepoint calls its handler once for every target, with the target's
+ * probe; the first line of each handler leaves when the event is of another
+ * disk.
+ *
+ * Context: any, hard interrupts included, and from 7.2 on with preemption
+ * enabled. No sleeping, no allocation, no printk, no lock but the probe's.
+ */
+#ifndef RAIDTRACE_PROBE_HANDLERS_H
+#define RAIDTRACE_PROBE_HANDLERS_H
+
+#include <linux/blk-mq.h>
+
+#include "probe.h"
+
+/* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
+static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, unsigned int bytes)
+{
+	switch (op) {
+	case REQ_OP_READ:
+		return RAIDTRACE_DIRECTION_READ;
+	case REQ_OP_WRITE:
+		/* A flush without data is an empty write until the flush machinery takes it up. */
+		return bytes ? RAIDTRACE_DIRECTION_WRITE : RAIDTRACE_DIRECTION_FLUSH;
+	case REQ_OP_ZONE_APPEND:
+		return RAIDTRACE_DIRECTION_WRITE;
+	case REQ_OP_DISCARD:
+		return RAIDTRACE_DIRECTION_DISCARD;
+	case REQ_OP_FLUSH:
+		return RAIDTRACE_DIRECTION_FLUSH;
+	case REQ_OP_DRV_IN:
+	case REQ_OP_DRV_OUT:
+		return RAIDTRACE_DIRECTION_PASSTHROUGH;
+	default:
+		return RAIDTRACE_DIRECTION_OTHER;
+	}
+}
+
+static inline enum raidtrace_direction
+raidtrace_request_direction(const struct request *rq)
+{
+	return raidtrace_op_direction(req_op(rq), blk_rq_bytes(rq));
+}
+
+/*
+ * Slots: driver tags, scheduler tags and one for the flush request, per hardware
+ * queue. Requests of a queue with an I/O scheduler are told apart by their
+ * scheduler tag: the driver tag is given back before the requeue event. The
+ * block layer allows at most this many (MAX_SCHED_RQ in block/blk-mq-sched.h).
+ */
+#define RAIDTRACE_SCHED_TAGS 2048
+
+static inline size_t raidtrace_slots_per_queue(const struct raidtrace_probe *probe)
+{
+	return probe->nr_tags + RAIDTRACE_SCHED_TAGS + 1;
+}
+
+/* In probe-queue.c: what comes before the issue. */
+void raidtrace_on_bio_queue(void *data, struct bio *bio);
+void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector);
+void raidtrace_on_bio_backmerge(void *data, struct bio *bio);
+void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
+void raidtrace_on_getrq(void *data, struct bio *bio);
+void raidtrace_on_rq_merge(void *data, struct request *rq);
+void raidtrace_on_rq_insert(void *data, struct request *rq);
+
+/* In probe-request.c: the request with the driver. */
+void raidtrace_on_rq_issue(void *data, struct request *rq);
+void raidtrace_on_rq_requeue(void *data, struct request *rq);
+void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,
+			      unsigned int nr_bytes);
+
+#endif /* RAIDTRACE_PROBE_HANDLERS_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handlers of what happens to a request with the driver: issue, requeue,
+ * completion.
+ *
+ * Where one order of events matters (depth, position of the previous request,
+ * which bank is counted in) a handler takes the probe's lock for a few dozen
+ * instructions; everything else is counted on the CPU's own account.
+ * Documentation/design.rst weighs this against atomic operations.
+ */
+#include "probe-handlers.h"
+
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/spinlock.h>
+
+/*
+ * A slot is 0 when its request is not in flight, else the issue time shifted
+ * up, the direction, and whether only the end of a flush sequence is to come:
+ * the data of such a request is completed first, and the request a second time
+ * when the flush behind it is done.
+ */
+#define SLOT_DIRECTION	7
+#define SLOT_SEQUENCED	8
+#define SLOT_SHIFT	4
+
+static u64 slot_issued(u64 now_ns, enum raidtrace_direction direction)
+{
+	return now_ns << SLOT_SHIFT | direction;
+}
+
+static u64 slot_sequenced(enum raidtrace_direction direction)
+{
+	return SLOT_SEQUENCED | direction;
+}
+
+static bool slot_in_flight(u64 slot)
+{
+	return slot && !(slot & SLOT_SEQUENCED);
+}
+
+static enum raidtrace_direction slot_direction(u64 slot)
+{
+	return slot & SLOT_DIRECTION;
+}
+
+static bool is_flush_request(const struct request *rq)
+{
+	return req_op(rq) == REQ_OP_FLUSH && (rq->rq_flags & RQF_FLUSH_SEQ);
+}
+
+/*
+ * Slot of a request, NULL when it has none: the queue got more hardware queues
+ * since attach. The flush request of a hardware queue borrows the tag of a
+ * request that waits for it; there is only one at a time, with a slot of its own.
+ */
+static u64 *slot_of(struct raidtrace_probe *probe, const struct request *rq)
+{
+	const struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
+	unsigned int index;
+
+	if (!hctx || hctx->queue_num >= probe->nr_queues)
+		return NULL;
+	if (is_flush_request(rq))
+		index = probe->nr_tags + RAIDTRACE_SCHED_TAGS;
+	else if (rq->internal_tag >= 0 && rq->internal_tag < RAIDTRACE_SCHED_TAGS)
+		index = probe->nr_tags + rq->internal_tag;
+	else if (rq->internal_tag < 0 && rq->tag >= 0 && rq->tag < probe->nr_tags)
+		index = rq->tag;
+	else
+		return NULL;
+	return &probe->slot[hctx->queue_num * raidtrace_slots_per_queue(probe) + index];
+}
+
+/*
+ * Say which account this CPU counts in, until done_counting(). Interrupts stay
+ * off from here to there, so that the account has one writer.
+ */
+static struct raidtrace_account *begin_counting(struct raidtrace_probe *probe)
+{
+	lockdep_assert_held(&probe->lock);
+	WRITE_ONCE(this_cpu_ptr(probe->cpu)->busy, probe->bank);
+	return probe->bank->cpu[smp_processor_id()];
+}
+
+static void done_counting(struct raidtrace_probe *probe)
+{
+	/* Pairs with the load in wait_until_idle(): the account is written before it is read. */
+	smp_store_release(&this_cpu_ptr(probe->cpu)->busy, NULL);
+}
+
+/* Begin to count an event that leaves the state of the queue alone. */
+static struct raidtrace_account *count_aside(struct raidtrace_probe *probe)
+{
+	struct raidtrace_account *account;
+
+	raw_spin_lock(&probe->lock);
+	account = begin_counting(probe);
+	raw_spin_unlock(&probe->lock);
+	return account;
+}
+
+/* Take a request that the slot says is in flight out of the queue's state. */
+static struct raidtrace_account *end_request(struct raidtrace_probe *probe, u64 slot, u64 now_ns,
+					     struct raidtrace_change *change)
+{
+	struct raidtrace_account *account;
+
+	raw_spin_lock(&probe->lock);
+	raidtrace_queue_end(&probe->state, now_ns, slot_direction(slot), change);
+	account = begin_counting(probe);
+	raw_spin_unlock(&probe->lock);
+	return account;
+}
+
+void raidtrace_on_rq_issue(void *data, struct request *rq)
+{
+	struct raidtrace_probe *probe = data;
+	enum raidtrace_direction direction;
+	struct raidtrace_account *account;
+	struct raidtrace_change change;
+	unsigned long flags;
+	u64 *slot, now_ns;
+
+	if (rq->q != READ_ONCE(probe->queue))
+		return;
+	slot = slot_of(probe, rq);
+	if (!slot)
+		return;
+	direction = raidtrace_request_direction(rq);
+	local_irq_save(flags);
+	now_ns = ktime_get_ns();
+	if (slot_in_flight(*slot)) {
+		account = end_request(probe, *slot, now_ns, &change);
+		raidtrace_account_abandon(account, slot_direction(*slot), &change);
+		done_counting(probe);
+	}
+	raw_spin_lock(&probe->lock);
+	raidtrace_queue_issue(&probe->state, now_ns, direction, blk_rq_pos(rq),
+			      blk_rq_sectors(rq), &change);
+	account = begin_counting(probe);
+	raw_spin_unlock(&probe->lock);
+	*slot = slot_issued(change.now_ns, direction);
+	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
+	raidtrace_account_issue(account, direction,
+				DIV_ROUND_UP(blk_rq_bytes(rq), SECTOR_SIZE), blk_rq_bytes(rq),
+				&change);
+	done_counting(probe);
+	local_irq_restore(flags);
+}
+
+/*
+ * The last completion of a request that no slot knows. One that the driver was
+ * given was issued unseen; one that it never was given ends without an issue.
+ */
+static void end_unknown(struct raidtrace_probe *probe, struct request *rq, bool error)
+{
+	struct raidtrace_flow *flow = &count_aside(probe)->flow[raidtrace_request_direction(rq)];
+
+	flow->errors += error;
+	if (blk_mq_request_started(rq))
+		flow->unmatched++;
+	else
+		flow->unissued++;
+	done_counting(probe);
+}
+
+static void complete_part(struct raidtrace_probe *probe, struct request *rq, u64 slot, bool error,
+			  unsigned int bytes)
+{
+	enum raidtrace_direction direction = slot_in_flight(slot) ?
+		slot_direction(slot) : raidtrace_request_direction(rq);
+	struct raidtrace_flow *flow = &count_aside(probe)->flow[direction];
+
+	flow->partial++;
+	flow->errors += error;
+	if (slot_in_flight(slot))
+		flow->bytes_completed += bytes;
+	done_counting(probe);
+}
+
+static void complete_rest(struct raidtrace_probe *probe, struct request *rq, u64 slot, bool error,
+			  unsigned int bytes)
+{
+	struct raidtrace_account *account;
+	struct raidtrace_change change;
+
+	if (slot_in_flight(slot)) {
+		account = end_request(probe, slot, ktime_get_ns(), &change);
+		raidtrace_account_complete(account, slot_direction(slot), bytes, error,
+					   slot >> SLOT_SHIFT, &change);
+		done_counting(probe);
+	} else if (!slot) {
+		end_unknown(probe, rq, error);
+	} else if (error) {
+		count_aside(probe)->flow[slot_direction(slot)].errors++;
+		done_counting(probe);
+	}
+}
+
+/* The event comes before the request is changed: blk_rq_bytes() is what was left of it. */
+void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,
+			      unsigned int nr_bytes)
+{
+	struct raidtrace_probe *probe = data;
+	bool error = status != BLK_STS_OK;
+	unsigned long flags;
+	u64 *slot, was;
+
+	if (rq->q != READ_ONCE(probe->queue))
+		return;
+	slot = slot_of(probe, rq);
+	was = slot ? *slot : 0;
+	local_irq_save(flags);
+	if (nr_bytes < blk_rq_bytes(rq)) {
+		complete_part(probe, rq, was, error, nr_bytes);
+	} else {
+		if (slot && (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq))
+			*slot = slot_sequenced(raidtrace_request_direction(rq));
+		else if (slot)
+			*slot = 0;
+		complete_rest(probe, rq, was, error, nr_bytes);
+	}
+	local_irq_restore(flags);
+}
+
+void raidtrace_on_rq_requeue(void *data, struct request *rq)
+{
+	struct raidtrace_probe *probe = data;
+	struct raidtrace_account *account;
+	struct raidtrace_change change;
+	unsigned long flags;
+	u64 *slot;
+
+	if (rq->q != READ_ONCE(probe->queue))
+		return;
+	slot = slot_of(probe, rq);
+	local_irq_save(flags);
+	if (slot && slot_in_flight(*slot)) {
+		account = end_request(probe, *slot, ktime_get_ns(), &change);
+		raidtrace_account_requeue(account, slot_direction(*slot), &change);
+		*slot = 0;
+	} else {
+		count_aside(probe)->flow[raidtrace_request_direction(rq)].requeued_unissued++;
+	}
+	done_counting(probe);
+	local_irq_restore(flags);
+}

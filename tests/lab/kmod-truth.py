@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""What raidtrace counts of the 3ware disk is what the simulated controller was asked and what the kernel counts."""
+
+import collections
+import csv
+import io
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+import kmod_client as kmod
+
+DISK = "sda"
+DATA = {"READ": "read", "WRITE": "write"}
+
+
+def controller_log() -> list[dict[str, str]]:
+    """Commands that the controller got of the disk, in the order of their arrival."""
+    text = pathlib.Path("/proc/tw9000/log").read_text(encoding="ascii")
+    return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == "0"]
+
+
+class Measured:
+    """What all witnesses say of the I/O in a with block."""
+
+    def __enter__(self) -> "Measured":
+        self.client = kmod.Client()
+        self.before = len(controller_log())
+        self.stat = kmod.diskstats(DISK)
+        self.target = self.client.add(DISK)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(DISK)["in_flight"])
+            self.counters = kmod.sound(self.client.counters(self.target))
+            now = kmod.diskstats(DISK)
+            self.stat = {name: now[name] - value for name, value in self.stat.items()}
+            self.commands = controller_log()[self.before :]
+        self.client.delete(self.target)
+        self.client.socket.close()
+
+
+def size_bin(sectors: int) -> int:
+    """Bin of a request size, as Documentation/counters.rst defines it."""
+    if sectors <= 256:
+        return sectors
+    octave = sectors.bit_length() - 1
+    return 257 + (octave - 8) * 16 + ((sectors >> (octave - 4)) & 15)
+
+
+def seek_bin(distance: int) -> int:
+    """Bin of a distance, as Documentation/counters.rst defines it."""
+    return 64 + (distance.bit_length() if distance > 0 else -(-distance).bit_length())
+
+
+def check_commands(measured: Measured) -> None:
+    """Numbers, bytes, sizes, distances and depths against the controller's log."""
+    sizes = collections.defaultdict(collections.Counter)
+    seeks = collections.defaultdict(collections.Counter)
+    depths = collections.Counter()
+    end = None
+    for row in measured.commands:
+        depths[int(row["depth"])] += 1
+        direction = DATA.get(row["name"])
+        if not direction:
+            continue
+        lba, sectors = int(row["lba"]), int(row["sectors"])
+        sizes[direction][size_bin(sectors)] += 1
+        if end is not None:
+            seeks[direction][seek_bin(lba - end)] += 1
+        end = lba + sectors
+    for direction in ("read", "write"):
+        flow = measured.counters.flow[direction]
+        rows = [row for row in measured.commands if DATA.get(row["name"]) == direction]
+        kmod.equal(f"{direction}s", flow["issued"], len(rows))
+        kmod.equal(f"{direction} bytes", flow["bytes-issued"], 512 * sum(int(row["sectors"]) for row in rows))
+        kmod.equal(f"{direction} sizes", measured.counters.bins("size", direction), dict(sizes[direction]))
+        kmod.equal(f"{direction} distances", measured.counters.bins("seek", direction), dict(seeks[direction]))
+    kmod.equal("depth at issue", measured.counters.bins("depth-issue", "all"), dict(depths))
+
+
+def check_diskstats(measured: Measured) -> None:
+    """Requests, sectors, merges and flushes against the kernel's own counts."""
+    flow, stat = measured.counters.flow, measured.stat
+    for direction in ("read", "write"):
+        kmod.equal(f"{direction}s", flow[direction]["completed"], stat[f"{direction}s"])
+        kmod.equal(f"{direction} sectors", flow[direction]["bytes-completed"], 512 * stat[f"{direction}_sectors"])
+        merged = sum(flow[direction][f"{kind}-merges"] for kind in ("back", "front", "request"))
+        kmod.equal(f"{direction} merges", merged, stat[f"{direction}_merges"])
+    kmod.equal("flushes", flow["flush"]["completed"], stat["flushes"])
+
+
+def buffered_reads() -> None:
+    """Buffered reads with readahead: the controller's log and diskstats agree"""
+    with Measured() as measured:
+        subprocess.run(["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=1M", "count=128", "status=none"], check=True)
+    check_commands(measured)
+    check_diskstats(measured)
+    kmod.equal("something was read", measured.counters.flow["read"]["bytes-completed"] >= 128 << 20, True)
+
+
+def buffered_writes() -> None:
+    """Buffered writes and a flush: the controller's log and diskstats agree"""
+    with Measured() as measured:
+        command = ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=1M", "count=32", "conv=fsync", "status=none"]
+        subprocess.run(command, check=True)
+    check_commands(measured)
+    check_diskstats(measured)
+    kmod.equal("bytes written", measured.counters.flow["write"]["bytes-completed"], 32 << 20)
+    cache = pathlib.Path(f"/sys/block/{DISK}/queue/write_cache").read_text(encoding="ascii").strip()
+    flushed = measured.counters.flow["flush"]["completed"]
+    kmod.equal(f"flushes of a {cache} cache", bool(flushed), cache == "write back")
+
+
+def random_direct() -> None:
+    """Random direct reads and writes of random sizes: the controller's log and diskstats agree"""
+    numbers = random.Random(9500)
+    with Measured() as measured:
+        disk = kmod.Disk(DISK)
+        for _ in range(400):
+            move = numbers.choice((disk.read, disk.write))
+            move(numbers.randrange(1 << 20) * 8, numbers.choice((8, 16, 24, 128, 248, 256, 512, 2048)))
+        disk.close()
+    check_commands(measured)
+    check_diskstats(measured)
+    flow = measured.counters.flow
+    kmod.equal("every bio became a request", flow["read"]["queued"] + flow["read"]["splits"], flow["read"]["got"])
+
+
+def parallel_processes() -> None:
+    """Eight processes at once: the controller's log and diskstats agree"""
+    with Measured() as measured:
+        commands = [
+            ["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=256K", "count=64", f"skip={4096 * i}", "iflag=direct"]
+            for i in range(8)
+        ]
+        running = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]
+        for process in running:
+            kmod.equal("dd", process.wait(), 0)
+    check_commands(measured)
+    check_diskstats(measured)
+    kmod.equal("requests were in flight together", measured.counters.flow["read"]["in-flight-max"] >= 8, True)
+
+
+def latency() -> None:
+    """Latency holds the controller's own, to the bin"""
+    with Measured() as measured:
+        disk = kmod.Disk(DISK)
+        for i in range(64):
+            disk.read(i * 1 << 16, 256)
+        disk.close()
+    inside = sum(
+        int(row["completion_ns"]) - int(row["arrival_ns"]) for row in measured.commands if row["name"] == "READ"
+    )
+    flow = measured.counters.flow["read"]
+    over = flow["d2c-sum-ns"] - inside
+    kmod.equal("raidtrace sees no less than the controller", over >= 0, True)
+    kmod.equal(f"nor 20 us per request more ({over} ns in all)", over < 20000 * flow["completed"], True)
+
+
+def passthrough() -> None:
+    """SG_IO counts as passthrough and nowhere else"""
+    with Measured() as measured:
+        disk = kmod.Disk(DISK)
+        for _ in range(5):
+            disk.inquiry()
+        disk.close()
+    flow = measured.counters.flow
+    inquiries = sum(row["name"] == "INQUIRY" for row in measured.commands)
+    kmod.equal("the controller got them", inquiries, 5)
+    kmod.equal("passthrough", flow["passthrough"]["completed"], len(measured.commands))
+    kmod.equal("bytes of 5 x 36", flow["passthrough"]["bytes-completed"], 180)
+    kmod.equal("reads", flow["read"]["issued"], 0)
+    kmod.equal("read depth", measured.counters.bins("depth-issue", "read"), {})
+
+
+def identity() -> None:
+    """A 3ware disk is known as one, with its controller, address and limits"""
+    with kmod.Client() as client:
+        target = client.add(DISK)
+        client.delete(target)
+    kmod.equal("driver", target["driver"], "3w-9xxx")
+    kmod.equal("unit of a 3ware controller", target.get("unit-3ware"), True)
+    kmod.equal("PCI device", pathlib.Path(f"/sys/bus/pci/devices/{target['pci']}/driver").resolve().name, "3w-9xxx")
+    kmod.equal("SCSI address", target["hctl"], pathlib.Path(f"/sys/block/{DISK}/device").resolve().name)
+    queue = pathlib.Path(f"/sys/block/{DISK}/queue")
+    for name, file, scale in (
+        ("max-sectors", "max_sectors_kb", 2),
+        ("max-hw-sectors", "max_hw_sectors_kb", 2),
+        ("max-segments", "max_segments", 1),
+        ("nr-requests", "nr_requests", 1),
+        ("readahead-sectors", "read_ahead_kb", 2),
+    ):
+        kmod.equal(name, target[name], scale * int((queue / file).read_text(encoding="ascii")))
+    size = int(pathlib.Path(f"/sys/block/{DISK}/size").read_text(encoding="ascii"))
+    kmod.equal("capacity", target["capacity-sectors"], size)
+    kmod.equal("rotational", target.get("rotational"), (queue / "rotational").read_text(encoding="ascii") == "1\n" or None)
+
+
+def readahead_now() -> None:
+    """The readahead reported is the present one"""
+    path = pathlib.Path(f"/sys/block/{DISK}/queue/read_ahead_kb")
+    was = path.read_text(encoding="ascii")
+    with kmod.Client() as client:
+        target = client.add(DISK)
+        path.write_text("8192", encoding="ascii")
+        counted = client.counters(target).reply["readahead-sectors"]
+        described = client.ask("target-get", id=target["id"])[0]["readahead-sectors"]
+        path.write_text(was, encoding="ascii")
+        client.delete(target)
+    kmod.equal("sectors", (counted, described), (16384, 16384))
+
+
+def idle() -> None:
+    """An idle disk's time is all spent at depth 0"""
+    with Measured() as measured:
+        time.sleep(2)
+    kmod.equal("depths", set(measured.counters.bins("depth-time", "all")), {0})
+    span = measured.counters.reply["now-ns"] - measured.counters.reply["since-ns"]
+    kmod.equal("2 s and little more", 2_000_000_000 <= span < 2_100_000_000, True)
+
+
+if __name__ == "__main__":
+    sys.exit(
+        kmod.main(
+            [
+                identity, readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes,
+                latency, passthrough,
+            ]
+        )
+    )  # fmt: skip
