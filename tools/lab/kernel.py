@@ -68,6 +68,7 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
             cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
             _unpack(kernel, source, progress)
             _build(kernel, progress)
+            _make_movable(kernel)
             _trim(kernel)
             source.release()
     return kernel
@@ -147,6 +148,15 @@ def _build(kernel: Kernel, progress: Progress) -> None:
     toolchain.run_logged(what, make + ["linux", "modules"], log, progress, _LINES)
     toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log)
     progress.end()
+
+
+def _make_movable(kernel: Kernel) -> None:
+    """Name source and build relative to the Makefile that is included, so that a cache may be copied to another place."""
+    makefile = kernel.build / "Makefile"
+    text = makefile.read_text(encoding="utf-8")
+    text = text.replace(str(kernel.source), "$(lab_build)/../source").replace(str(kernel.build), "$(lab_build)")
+    here = "lab_build := $(patsubst %/,%,$(dir $(realpath $(lastword $(MAKEFILE_LIST)))))\n"
+    makefile.write_text(here + text, encoding="utf-8")
 
 
 def _trim(kernel: Kernel) -> None:
