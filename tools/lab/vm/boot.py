@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
+import verdict
 from failure import LabError
 from vm import console, initramfs
 
@@ -26,9 +27,6 @@ CMDLINE = (
     "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_timeout=300 log_buf_len=4M printk.time=1 audit=0 "
     "apparmor=0 net.ifnames=0 raid=noautodetect"
 )
-TIMED_OUT = 124
-LAB_FAILED = 125
-KERNEL_COMPLAINED = 126
 PORTS = ("stdout", "stderr", "status", "log")
 
 
@@ -186,18 +184,18 @@ def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> 
     wrong = console.complaints(log)
     said = _read(work / "status").strip()
     if wrong:
-        return KERNEL_COMPLAINED, "the guest's kernel log has:\n  " + "\n  ".join(wrong[:20])
+        return verdict.GUEST_COMPLAINED, "the guest's kernel log has:\n  " + "\n  ".join(wrong[:20])
     if timed_out:
-        return TIMED_OUT, f"no end within {job.timeout_s:g} s; the guest was stopped"
+        return verdict.TIMEOUT, f"no end within {job.timeout_s:g} s; the guest was stopped"
     if failed is not None:
-        return LAB_FAILED, f"QEMU: {failed}"
+        return verdict.LAB_FAILED, f"QEMU: {failed}"
     word, _, rest = said.partition(" ")
     if word == "exit" and rest.isdigit():
         return int(rest), ""
     if word == "lab":
-        return LAB_FAILED, f"the guest: {rest}"
+        return verdict.LAB_FAILED, f"the guest: {rest}"
     tail = "\n  ".join(log.splitlines()[-8:])
-    return LAB_FAILED, f"the guest ended without an exit status; its log ends:\n  {tail}"
+    return verdict.LAB_FAILED, f"the guest ended without an exit status; its log ends:\n  {tail}"
 
 
 def _boot_seconds(log: pathlib.Path) -> float:

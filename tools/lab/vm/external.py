@@ -41,16 +41,15 @@ def build(stock: Stock, progress: Progress) -> Built:
     parts = [part for path in sources for part in (str(path.relative_to(cache.CHECKOUT)).encode(), path.read_bytes())]
     entry = stock.entry / "modules" / f"raidtrace-{cache.digest(parts)}"
     log = entry / "build.log"
-    with cache.locked(entry, progress):
-        if not cache.is_complete(entry):
-            with cache.building(entry):
-                for path in sources:
-                    target = entry / path.relative_to(cache.CHECKOUT)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, target)
-                progress.begin(f"building raidtrace.ko for {stock.kernel.release}")
-                _make(stock, entry, log, progress)
-                progress.end()
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            for path in sources:
+                target = entry / path.relative_to(cache.CHECKOUT)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+            progress.begin(f"building raidtrace.ko for {stock.kernel.release}")
+            _make(stock, entry, log, progress)
+            progress.end()
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     return Built(entry / PRODUCT, tuple(line for line in lines if "warning:" in line.lower()), log)
 

@@ -66,11 +66,10 @@ class Root:
 def get(progress: Progress) -> Root:
     """The root, made unless the cache has it."""
     entry = cache.root() / "vm" / f"root-{cache.digest(name.encode() for name in (*SUITES, *PACKAGES))}"
-    with cache.locked(entry, progress):
-        if not cache.is_complete(entry):
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
             cache.require_space(cache.root(), 1000, f"unpacking a {SUITE} root")
-            with cache.building(entry):
-                _unpack(entry, progress)
+            _unpack(entry, progress)
     return Root(entry)
 
 

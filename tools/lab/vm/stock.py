@@ -61,11 +61,10 @@ def get(series: str, progress: Progress) -> Stock:
     assert match is not None
     release = match[1]
     entry = cache.root() / "vm" / "kernels" / f"{release}_{version.replace(':', '%3a')}"
-    with cache.locked(entry, progress):
-        if not cache.is_complete(entry):
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
             cache.require_space(cache.root(), 1500, f"unpacking {image}")
-            with cache.building(entry):
-                _fetch(apt, release, image, version, entry, progress)
+            _fetch(apt, release, image, version, entry, progress)
     return _found(series, release, version, entry)
 
 

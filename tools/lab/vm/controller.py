@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The simulated 3ware beside a virtual machine: the model of tw9000/ behind a vfio-user socket, in real time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from profile import Profile
+
+import cache
+from failure import LabError
+from progress import Progress
+
+SERVER = pathlib.Path(__file__).with_name("vfio-user")
+MODEL = (
+    "model", "command", "transfer", "queue", "timing", "drive", "array", "scsi", "log", "store", "arena", "config",
+)  # fmt: skip
+FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
+GROUND_TRUTH = "ground-truth.csv"
+END_S = 30.0
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A server that waits for its one client. `devices` are QEMU's options."""
+
+    process: subprocess.Popen[bytes]
+    devices: tuple[str, ...]
+    status: pathlib.Path
+
+    def end(self) -> dict[str, str]:
+        """Wait until it has written its ground truth; what it says of itself. Call it when QEMU has gone."""
+        try:
+            failed = self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            failed = 1
+        if failed or not self.status.exists():
+            raise LabError("the simulated controller", f"its server failed, status {failed}", "See what it said above.")
+        pairs = (line.partition(":") for line in self.status.read_text(encoding="utf-8").splitlines())
+        return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def build(progress: Progress) -> pathlib.Path:
+    """The server's program, in the cache."""
+    model = SERVER.parent.parent / "tw9000"
+    sources = [*sorted(SERVER.glob("*.c")), *(model / f"{name}.c" for name in MODEL)]
+    headers = [*sorted(SERVER.glob("*.h")), *sorted(model.glob("*.h"))]
+    entry = cache.root() / "vm" / f"vfio-user-{cache.digest(path.read_bytes() for path in (*sources, *headers))}"
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            if shutil.which("gcc") is None:
+                raise LabError("building the simulated controller", "no gcc here", "apt-get install gcc libc6-dev")
+            words = ["gcc", *FLAGS, "-o", str(entry / "vfio-user"), *map(str, sources)]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise LabError("building the simulated controller", done.stderr.strip(), "Is the checkout complete?")
+    return entry / "vfio-user"
+
+
+@contextlib.contextmanager
+def serving(program: pathlib.Path, profile: Profile, out: pathlib.Path, work: pathlib.Path) -> Iterator[Controller]:
+    """A controller of `profile`, its ground truth into `out`. `work` is a directory for the socket."""
+    path = work / "vfio-user.sock"
+    status = work / "tw9000-status"
+    (out / GROUND_TRUTH).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(1)
+        words = ["setpriv", "--pdeathsig", "KILL", str(program), "--config", flat(profile)]
+        words += ["--log", str(out / GROUND_TRUTH), "--status", str(status)]
+        process = subprocess.Popen(words, stdin=listener.fileno(), start_new_session=True)
+    device = {"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(path)}}
+    try:
+        yield Controller(process, ("-device", json.dumps(device)), status)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def flat(profile: Profile) -> str:
+    """key=value,... as the model reads it."""
+    return profile.parameter().removeprefix("config=").strip('"')
