@@ -492,20 +492,43 @@ static void text_target(FILE *to, const struct recording *r,
 			setting_or_na(r, t->id, "mount_options", time_ns));
 }
 
+/* Readahead where the phase began, and what it became in its course. */
+static void readahead_of(FILE *to, const struct recording *r,
+			 const struct rt_counters *c)
+{
+	const char *at_start = recording_setting(r, c->id, "readahead_sectors",
+						 c->since_ns);
+	char text[64];
+
+	if (!at_start) {
+		fputs(", readahead n/a", to);
+		return;
+	}
+	print_readahead(text, sizeof(text), strtoull(at_start, NULL, 10));
+	fprintf(to, ", readahead %s", text);
+	for (size_t i = 0; i < r->nr_settings; i++) {
+		const struct pair *setting = &r->settings[i];
+
+		if (setting->target != c->id || setting->time_ns > c->now_ns ||
+		    setting->time_ns <= c->since_ns ||
+		    strcmp(setting->name, "readahead_sectors"))
+			continue;
+		print_readahead(text, sizeof(text),
+				strtoull(setting->value, NULL, 10));
+		fprintf(to, ", then %s", text);
+	}
+}
+
 static void text_span(FILE *to, const struct recording *r,
 		      const struct span *span)
 {
 	const struct rt_counters *c = &span->counters;
-	const char *readahead = recording_setting(r, c->id, "readahead_sectors",
-						  c->now_ns);
-	char text[64] = "n/a";
 
-	if (readahead)
-		print_readahead(text, sizeof(text),
-				strtoull(readahead, NULL, 10));
-	fprintf(to, "\n%sphase %s%s  %s, %.3f s, readahead %s\n", bold(to),
-		span->phase, plain(to), span->disk,
-		(double)(c->now_ns - c->since_ns) / 1e9, text);
+	fprintf(to, "\n%sphase %s%s  %s, %.3f s", bold(to), span->phase,
+		plain(to), span->disk,
+		(double)(c->now_ns - c->since_ns) / 1e9);
+	readahead_of(to, r, c);
+	fputc('\n', to);
 	span_flows(to, c);
 	/* Around the phases that a program names it is enough to know of it. */
 	if (strcmp(span->phase, PHASE_OUTSIDE))

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Differences and sums of snapshots, and what they must agree on. */
+
+#include "unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "raidtrace.h"
+
+#define READ	RAIDTRACE_DIRECTION_READ
+#define WRITE	RAIDTRACE_DIRECTION_WRITE
+#define ALL	RAIDTRACE_DIRECTION_ALL
+#define SIZE	RAIDTRACE_HISTOGRAM_KIND_SIZE
+#define TIME	RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
+
+static uint64_t bin(const struct rt_histogram *h, unsigned int index)
+{
+	if (index < h->first_bin || index >= h->first_bin + h->nr_bins)
+		return 0;
+	return h->counts[index - h->first_bin];
+}
+
+static void histogram_grows(void **state)
+{
+	struct rt_histogram h = { 0 };
+
+	(void)state;
+	assert_int_equal(rt_histogram_count(&h, 256, 3), 0);
+	assert_int_equal(h.first_bin, 256);
+	assert_int_equal(rt_histogram_count(&h, 8, 1), 0);
+	assert_int_equal(rt_histogram_count(&h, 300, 2), 0);
+	assert_int_equal(rt_histogram_count(&h, 256, 4), 0);
+	assert_int_equal(bin(&h, 8), 1);
+	assert_int_equal(bin(&h, 256), 7);
+	assert_int_equal(bin(&h, 300), 2);
+	assert_int_equal(rt_histogram_sum(&h), 10);
+	free(h.counts);
+}
+
+static void difference(void **state)
+{
+	struct rt_counters from = { .since_ns = 10, .now_ns = 100 };
+	struct rt_counters to = { .since_ns = 10, .now_ns = 150 };
+	struct rt_counters span;
+
+	(void)state;
+	from.flow[READ].issued = 5;
+	from.flow[READ].in_flight = 4;
+	to.flow[READ].issued = 7;
+	to.flow[READ].in_flight = 2;
+	to.flow[READ].in_flight_max = 6;
+	rt_histogram_count(&from.histogram[READ][SIZE], 256, 5);
+	rt_histogram_count(&to.histogram[READ][SIZE], 256, 6);
+	rt_histogram_count(&to.histogram[READ][SIZE], 8, 1);
+	assert_int_equal(rt_counters_delta(&from, &to, &span), 0);
+	assert_int_equal(span.since_ns, 100);
+	assert_int_equal(span.now_ns, 150);
+	assert_int_equal(span.flow[READ].issued, 2);
+	assert_int_equal(span.flow[READ].in_flight, 2);
+	assert_int_equal(span.flow[READ].in_flight_max, 6);
+	assert_int_equal(bin(&span.histogram[READ][SIZE], 256), 1);
+	assert_int_equal(bin(&span.histogram[READ][SIZE], 8), 1);
+	assert_int_equal(to.flow[READ].issued, 7);
+	rt_counters_free(&span);
+	/* A counter that fell is an error, not a huge number. */
+	to.flow[READ].issued = 4;
+	assert_int_equal(rt_counters_delta(&from, &to, &span), -ERANGE);
+	to.flow[READ].issued = 7;
+	rt_histogram_count(&from.histogram[READ][SIZE], 16, 1);
+	assert_int_equal(rt_counters_delta(&from, &to, &span), -ERANGE);
+	rt_counters_free(&from);
+	rt_counters_free(&to);
+}
+
+static void sum(void **state)
+{
+	struct rt_counters total = { 0 }, a = { .since_ns = 10, .now_ns = 20 };
+	struct rt_counters b = { .since_ns = 20, .now_ns = 50 };
+
+	(void)state;
+	a.flow[WRITE].bytes_issued = 512;
+	a.flow[WRITE].in_flight = 9;
+	b.flow[WRITE].bytes_issued = 1024;
+	rt_histogram_count(&a.histogram[WRITE][SIZE], 1, 1);
+	rt_histogram_count(&b.histogram[WRITE][SIZE], 2, 1);
+	assert_int_equal(rt_counters_add(&total, &a), 0);
+	assert_int_equal(rt_counters_add(&total, &b), 0);
+	assert_int_equal(total.since_ns, 10);
+	assert_int_equal(total.now_ns, 50);
+	assert_int_equal(total.flow[WRITE].bytes_issued, 1536);
+	assert_int_equal(total.flow[WRITE].in_flight, 0);
+	assert_int_equal(rt_histogram_sum(&total.histogram[WRITE][SIZE]), 2);
+	rt_counters_free(&total);
+	rt_counters_free(&a);
+	rt_counters_free(&b);
+}
+
+/* A span that agrees with itself: 3 in flight before, 10 issued, 4 after. */
+static void sound(struct rt_counters *c, uint32_t before[RT_DIRECTIONS])
+{
+	memset(c, 0, sizeof(*c));
+	memset(before, 0, RT_DIRECTIONS * sizeof(before[0]));
+	c->since_ns = 100;
+	c->now_ns = 200;
+	before[READ] = before[ALL] = 3;
+	c->flow[READ].issued = 10;
+	c->flow[READ].completed = 8;
+	c->flow[READ].requeued = 1;
+	c->flow[READ].in_flight = c->flow[ALL].in_flight = 4;
+	rt_histogram_count(&c->histogram[READ][SIZE], 256, 10);
+	rt_histogram_count(&c->histogram[READ][TIME], 2, 100);
+	rt_histogram_count(&c->histogram[WRITE][TIME], 0, 100);
+	rt_histogram_count(&c->histogram[ALL][TIME], 2, 100);
+}
+
+static void agreement(void **state)
+{
+	uint32_t before[RT_DIRECTIONS];
+	struct rt_counters c;
+	char text[256] = "";
+
+	(void)state;
+	sound(&c, before);
+	assert_true(rt_counters_check(&c, before, text, sizeof(text)));
+	assert_string_equal(text, "");
+	c.flow[READ].completed++;
+	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
+	assert_string_equal(text, "read: issued and in flight before 13, completed, requeued and in flight after 14");
+	c.flow[READ].completed--;
+	c.flow[ALL].in_flight++;
+	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
+	assert_non_null(strstr(text, "all: issued"));
+	c.flow[ALL].in_flight--;
+	rt_histogram_count(&c.histogram[READ][SIZE], 8, 1);
+	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
+	assert_string_equal(text, "read: size histogram sums to 11 instead of 10");
+	rt_counters_free(&c);
+	sound(&c, before);
+	rt_histogram_count(&c.histogram[ALL][TIME], 0, 1);
+	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
+	assert_string_equal(text, "all: depth_time histogram sums to 101 instead of 100");
+	rt_counters_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(histogram_grows), cmocka_unit_test(difference),
+		cmocka_unit_test(sum),		   cmocka_unit_test(agreement),
+	};
+
+	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* A recording made here, printed, is what golden/ holds, byte by byte. */
+
+#include "unit.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "histogram.h"
+#include "print.h"
+#include "recording.h"
+#include "store.h"
+#include "units.h"
+
+#define READ	RAIDTRACE_DIRECTION_READ
+#define WRITE	RAIDTRACE_DIRECTION_WRITE
+#define ALL	RAIDTRACE_DIRECTION_ALL
+
+static char directory[] = "/tmp/raidtrace-print-XXXXXX";
+static char path[64];
+static struct recording recording;
+
+static const struct rt_target target = {
+	.disk = "sda", .driver = "3w-9xxx", .pci = "0000:01:00.0",
+	.hctl = "0:0:0:0", .unit_3ware = true, .rotational = true,
+	.capacity_sectors = 1742713344, .max_sectors = 256,
+	.max_hw_sectors = 256, .max_segments = 72, .nr_requests = 256,
+	.nr_hw_queues = 1, .nr_tags = 254, .attached_ns = NS_PER_S,
+};
+
+static void put(struct rt_counters *c, unsigned int direction,
+		unsigned int kind, int64_t value, uint64_t n)
+{
+	rt_histogram_count(&c->histogram[direction][kind],
+			   raidtrace_hist_bin(kind, value), n);
+}
+
+/* 1000 reads of 128 KiB but 10 of 4 KiB, 900 of them sequential, 2 s long. */
+static void fill_reads(struct rt_counters *c)
+{
+	struct rt_flow *flow = &c->flow[READ];
+
+	flow->queued = 300;
+	flow->splits = 700;
+	flow->got = flow->inserted = flow->issued = flow->completed = 1000;
+	flow->bytes_queued = flow->bytes_issued = flow->bytes_completed =
+		UINT64_C(990) * 131072 + UINT64_C(10) * 4096;
+	flow->sequential = 900;
+	flow->seek_forward_sectors = 99 * 2048;
+	flow->d2c_sum_ns = UINT64_C(1000) * 2500000;
+	flow->in_flight_max = 40;
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_SIZE, 256, 990);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_SIZE, 8, 10);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_SEEK, 0, 900);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_SEEK, 2048, 99);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_D2C, 2500000, 1000);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 0, NS_PER_S / 2);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 1, NS_PER_S);
+	put(c, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 40, NS_PER_S / 2);
+	put(c, ALL, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 1, 2 * NS_PER_S);
+}
+
+/* One write with an error, of those that nothing else is known of. */
+static void fill_write(struct rt_counters *c)
+{
+	struct rt_flow *flow = &c->flow[WRITE];
+
+	flow->queued = flow->issued = flow->completed = 1;
+	flow->requeued = 1;
+	flow->errors = 1;
+	flow->bytes_issued = 512;
+	put(c, WRITE, RAIDTRACE_HISTOGRAM_KIND_SIZE, 1, 1);
+	put(c, WRITE, RAIDTRACE_HISTOGRAM_KIND_SEEK, -4096, 1);
+	flow->seek_backward_sectors = 4096;
+	put(c, WRITE, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 0, 2 * NS_PER_S);
+}
+
+static void put_all(struct store *store)
+{
+	static const char *const meta[][2] = {
+		{ "abi", "1" }, { "end", "complete" }, { "exit_status", "0" },
+		{ "hostname", "raid" }, { "invariants", "hold" },
+		{ "kernel", "6.1.0" }, { "module_version", "0.1.0" },
+		{ "simulated", "yes" }, { "lab_profile", "9500s-12-raid0" },
+		{ "started_utc", "2026-01-02T03:04:05Z" },
+		{ "command", "[\"dd\",\"if=/dev/sda\"]" },
+	};
+	static const char *const settings[][2] = {
+		{ "readahead_sectors", "256" }, { "scheduler", "none" },
+		{ "queue_depth", "254" }, { "mount", "/mnt" },
+		{ "fstype", "xfs" }, { "mount_options", "rw,relatime" },
+	};
+	struct rt_counters c = { .since_ns = 2 * NS_PER_S, .now_ns = 4 * NS_PER_S };
+	struct rt_counters nothing = { .since_ns = NS_PER_S, .now_ns = 2 * NS_PER_S };
+
+	fill_reads(&c);
+	fill_write(&c);
+	store_begin(store);
+	for (size_t i = 0; i < sizeof(meta) / sizeof(meta[0]); i++)
+		store_put_meta(store, meta[i][0], meta[i][1]);
+	store_put_target(store, 1, &target);
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		store_put_setting(store, NS_PER_S, 1, settings[i][0],
+				  settings[i][1]);
+	store_begin_phase(store, 0, PHASE_OUTSIDE, NS_PER_S);
+	store_put_sample(store, 1, 0, &nothing);
+	store_end_phase(store, 0, 2 * NS_PER_S);
+	store_begin_phase(store, 1, "read", 2 * NS_PER_S);
+	store_put_sample(store, 1, 1, &c);
+	store_put_setting(store, 4 * NS_PER_S, 1, "readahead_sectors", "16384");
+	store_end_phase(store, 1, 4 * NS_PER_S);
+	store_commit(store);
+	rt_counters_free(&c);
+}
+
+static int make_recording(void **state)
+{
+	struct store *store;
+
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.rtdb", directory);
+	if (store_create(path, &store))
+		return -1;
+	put_all(store);
+	store_close(store);
+	if (store_open(path, &store) ||
+	    recording_load(store, NULL, &recording))
+		return -1;
+	store_close(store);
+	recording.path = "a.rtdb";
+	return 0;
+}
+
+static int remove_recording(void **state)
+{
+	(void)state;
+	recording_free(&recording);
+	unlink(path);
+	return rmdir(directory);
+}
+
+static char *printed(const struct print_ops *ops)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	ops->recording(to, &recording);
+	fclose(to);
+	return text;
+}
+
+static char *file_text(const char *name)
+{
+	FILE *file = fopen(name, "re");
+	char *text = calloc(1, 65536);
+
+	assert_non_null(file);
+	assert_true(fread(text, 1, 65535, file) > 0);
+	fclose(file);
+	return text;
+}
+
+static void golden(const char *name, char *text)
+{
+	char *expected;
+
+	if (getenv("UPDATE_GOLDEN")) {
+		FILE *file = fopen(name, "we");
+
+		assert_non_null(file);
+		fputs(text, file);
+		fclose(file);
+	}
+	expected = file_text(name);
+	assert_string_equal(text, expected);
+	free(expected);
+	free(text);
+}
+
+static void text_report(void **state)
+{
+	(void)state;
+	golden("golden/report.txt", printed(&print_text));
+}
+
+static void json_report(void **state)
+{
+	(void)state;
+	golden("golden/report.json", printed(&print_json));
+}
+
+/* No line is wider than a terminal that shows 100 columns. */
+static void hundred_columns(void **state)
+{
+	char *text = printed(&print_text), *rest = text, *line;
+
+	(void)state;
+	while ((line = strsep(&rest, "\n")))
+		assert_true(strlen(line) <= 100);
+	free(text);
+}
+
+static struct json_object *member(struct json_object *of, const char *name)
+{
+	struct json_object *found = NULL;
+
+	if (!json_object_object_get_ex(of, name, &found))
+		fail_msg("no member %s", name);
+	return found;
+}
+
+/* The numbers, not their form: each was worked out by hand. */
+static void json_numbers(void **state)
+{
+	char *text = printed(&print_json);
+	struct json_object *all = json_tokener_parse(text), *span, *read;
+
+	(void)state;
+	assert_non_null(all);
+	span = json_object_array_get_idx(member(all, "spans"), 1);
+	assert_string_equal(json_object_get_string(member(span, "phase")), "read");
+	assert_true(json_object_get_double(member(span, "seconds")) == 2);
+	read = member(member(span, "directions"), "read");
+	assert_int_equal(json_object_get_int64(member(read, "seeks")), 99);
+	assert_true(json_object_get_double(member(read, "in_flight_mean")) == 10.5);
+	assert_int_equal(json_object_get_int64(member(read, "in_flight_max")), 40);
+	assert_true(json_object_get_double(member(read, "sequential_share")) == 0.9);
+	assert_int_equal(json_object_get_int64(member(read, "request_sectors_mode_low")), 256);
+	assert_true(json_object_get_double(member(read, "seek_sectors_mean")) == 2048);
+	assert_true(json_object_get_double(member(read, "d2c_mean_ns")) == 2500000);
+	json_object_put(all);
+	free(text);
+}
+
+/* The setting in force in a phase is not one that came after it. */
+static void setting_in_time(void **state)
+{
+	(void)state;
+	assert_string_equal(recording_setting(&recording, 1, "readahead_sectors",
+					      3 * NS_PER_S), "256");
+	assert_string_equal(recording_setting(&recording, 1, "readahead_sectors",
+					      5 * NS_PER_S), "16384");
+	assert_null(recording_setting(&recording, 1, "readahead_sectors", 1));
+	assert_null(recording_setting(&recording, 2, "readahead_sectors",
+				      5 * NS_PER_S));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_report),
+		cmocka_unit_test(json_report),
+		cmocka_unit_test(hundred_columns),
+		cmocka_unit_test(json_numbers),
+		cmocka_unit_test(setting_in_time),
+	};
+
+	return cmocka_run_group_tests_name("print", tests, make_recording,
+					   remove_recording);
+}
