@@ -12,6 +12,7 @@
 #include <uapi/linux/raidtrace.h>
 #else
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <linux/raidtrace.h>
 typedef uint64_t u64;

@@ -144,6 +144,7 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 	sum->resets = next->resets;
 	sum->gone = next->gone;
 	sum->readahead_sectors = next->readahead_sectors;
+	sum->unknown |= next->unknown;
 	for (int d = 0; d < RT_DIRECTIONS; d++) {
 		struct rt_flow *flow = &sum->flow[d];
 		const struct rt_flow *more = &next->flow[d];

@@ -49,6 +49,21 @@
 	X(d2c_sum_ns, D2C_SUM_NS)
 
 /**
+ * enum rt_counter - counters of struct rt_flow, for sets of them
+ * @RT_COUNTER_IN_FLIGHT: in_flight, in_flight_max and what is made of them
+ *
+ * The others are those of RT_FLOW_COUNTERS.
+ */
+enum rt_counter {
+#define X(member, attribute) RT_COUNTER_##attribute,
+	RT_FLOW_COUNTERS(X)
+#undef X
+	RT_COUNTER_IN_FLIGHT,
+};
+
+#define RT_COUNTER_BIT(counter)	((uint64_t)1 << RT_COUNTER_##counter)
+
+/**
  * struct rt_flow - events of one direction; Documentation/counters.rst says
  *	exactly when each counter moves
  * @in_flight: requests in flight at the end of the span, not a difference
@@ -85,6 +100,8 @@ struct rt_histogram {
  * @resets: how often the target had been reset by @now_ns
  * @gone: the disk was removed
  * @readahead_sectors: of the disk at @now_ns
+ * @unknown: counters that the source cannot tell, RT_COUNTER_BIT() of each;
+ *	they are 0 in @flow, and histograms of them are empty
  * @flow: by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the
  *	in-flight members are kept
  * @histogram: by direction and enum raidtrace_histogram_kind
@@ -96,6 +113,7 @@ struct rt_counters {
 	uint32_t resets;
 	bool gone;
 	uint64_t readahead_sectors;
+	uint64_t unknown;
 	struct rt_flow flow[RT_DIRECTIONS];
 	struct rt_histogram histogram[RT_DIRECTIONS][RT_KINDS];
 };
@@ -128,6 +146,8 @@ struct rt_info {
  * @pci: address of that device, "" when none
  * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
  * @gone: the disk was removed, its counters are kept
+ * @name_only: nothing is known but @id, @disk and @attached_ns, because it
+ *	comes from a trace
  * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
  * @bio_based: md or dm
  * @rotational: as the block layer has it
@@ -150,6 +170,7 @@ struct rt_target {
 	char pci[RT_NAME_MAX];
 	char hctl[RT_NAME_MAX];
 	bool gone;
+	bool name_only;
 	bool unit_3ware;
 	bool bio_based;
 	bool rotational;

@@ -52,6 +52,7 @@ struct verb {
 extern const struct verb verb_attach;
 extern const struct verb verb_detach;
 extern const struct verb verb_export;
+extern const struct verb verb_import;
 extern const struct verb verb_list;
 extern const struct verb verb_load;
 extern const struct verb verb_record;

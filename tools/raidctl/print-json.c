@@ -22,6 +22,15 @@ static void add_count(struct json_object *to, const char *key, uint64_t count)
 	json_object_object_add(to, key, json_object_new_uint64(count));
 }
 
+static void add_known(struct json_object *to, const char *key, bool unknown,
+		      uint64_t count)
+{
+	if (unknown)
+		json_object_object_add(to, key, NULL);
+	else
+		add_count(to, key, count);
+}
+
 static void add_number(struct json_object *to, const char *key, bool known,
 		       double number)
 {
@@ -116,6 +125,22 @@ static void json_disks(FILE *to, const struct disk *disks, size_t nr)
 	finish(to, array);
 }
 
+/* Of a disk in a trace nothing but its name and when is known. */
+static void null_unknown(struct json_object *object)
+{
+	static const char *const known[] = { "target", "disk", "attached_ns" };
+
+	json_object_object_foreach(object, key, value) {
+		bool keep = false;
+
+		(void)value;
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			keep |= !strcmp(key, known[i]);
+		if (!keep)
+			json_object_object_add(object, key, NULL);
+	}
+}
+
 static struct json_object *target_object(const struct rt_target *t)
 {
 	struct json_object *object = json_object_new_object();
@@ -137,6 +162,8 @@ static struct json_object *target_object(const struct rt_target *t)
 	add_count(object, "nr_hw_queues", t->nr_hw_queues);
 	add_count(object, "nr_tags", t->nr_tags);
 	add_count(object, "attached_ns", t->attached_ns);
+	if (t->name_only)
+		null_unknown(object);
 	return object;
 }
 
@@ -175,26 +202,33 @@ static struct json_object *histogram_object(const struct rt_histogram *h)
 	return object;
 }
 
-static void add_flow(struct json_object *to, const struct rt_flow *flow)
+static void add_flow(struct json_object *to, const struct rt_flow *flow,
+		     uint64_t unknown)
 {
 	struct json_object *object = json_object_new_object();
 
-#define X(member, attribute) add_count(object, #member, flow->member);
+#define X(member, attribute)						\
+	add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
+		  flow->member);
 	RT_FLOW_COUNTERS(X)
 #undef X
-	add_count(object, "in_flight", flow->in_flight);
-	add_count(object, "in_flight_max", flow->in_flight_max);
+	add_known(object, "in_flight", unknown & RT_COUNTER_BIT(IN_FLIGHT),
+		  flow->in_flight);
+	add_known(object, "in_flight_max", unknown & RT_COUNTER_BIT(IN_FLIGHT),
+		  flow->in_flight_max);
 	json_object_object_add(to, "flow", object);
 }
 
 static void add_stats(struct json_object *to,
-		      const struct direction_stats *stats)
+		      const struct direction_stats *stats, uint64_t unknown)
 {
 	bool any = stats->requests > 0;
+	bool no_issue = unknown & RT_COUNTER_BIT(ISSUED);
 
-	add_count(to, "requests", stats->requests);
-	add_count(to, "bytes", stats->bytes);
-	add_number(to, "mib_per_s", true, stats->bytes_per_s / (1 << 20));
+	add_known(to, "requests", no_issue, stats->requests);
+	add_known(to, "bytes", no_issue, stats->bytes);
+	add_number(to, "mib_per_s", !(unknown & RT_COUNTER_BIT(BYTES_COMPLETED)),
+		   stats->bytes_per_s / (1 << 20));
 	add_number(to, "in_flight_mean", stats->depth_known,
 		   stats->depth_mean);
 	json_object_object_add(to, "in_flight_max",
@@ -203,13 +237,13 @@ static void add_stats(struct json_object *to,
 	add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
 	add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
 		  &stats->size_mode);
-	add_count(to, "request_mode_count", stats->size_mode_count);
+	add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
 	add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
-	add_count(to, "sequential", stats->sequential);
+	add_known(to, "sequential", no_issue, stats->sequential);
 	add_number(to, "sequential_share", any,
 		   any ? (double)stats->sequential / (double)stats->requests :
 			 0);
-	add_count(to, "seeks", stats->seeks);
+	add_known(to, "seeks", no_issue, stats->seeks);
 	add_number(to, "seek_sectors_mean", stats->seeks > 0,
 		   stats->seek_mean_sectors);
 	add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
@@ -227,12 +261,13 @@ static struct json_object *direction_object(const struct rt_counters *c,
 
 	stats_of(c, direction, &stats);
 	if (direction != RAIDTRACE_DIRECTION_ALL) {
-		add_stats(object, &stats);
-		add_flow(object, &c->flow[direction]);
+		add_stats(object, &stats, c->unknown);
+		add_flow(object, &c->flow[direction], c->unknown);
 	} else {
 		add_number(object, "in_flight_mean", stats.depth_known,
 			   stats.depth_mean);
-		add_count(object, "in_flight_max", stats.depth_max);
+		add_known(object, "in_flight_max", !stats.depth_known,
+			  stats.depth_max);
 		add_bool(object, "in_flight_is_lower_bound", stats.depth_open);
 	}
 	for (unsigned int k = 0; k < RT_KINDS; k++)

@@ -189,7 +189,7 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	char requests[UNITS_TEXT], data[UNITS_TEXT], mean[UNITS_TEXT];
 	char max[UNITS_TEXT], mode[3 * UNITS_TEXT], size[UNITS_TEXT] = "n/a";
-	char share[UNITS_TEXT], seeks[UNITS_TEXT];
+	char share[UNITS_TEXT], seeks[UNITS_TEXT], rate[UNITS_TEXT];
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
@@ -198,11 +198,20 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	text_share(share, &stats);
 	if (stats.requests)
 		format_bytes(size, stats.size_mean_bytes);
-	fprintf(to, "  %-11s %11s %9s %8.2f %7s %4s %10s %9s %10s %9s\n",
-		rt_direction_name(d), format_count(requests, stats.requests),
-		format_bytes(data, (double)stats.bytes),
-		stats.bytes_per_s / (1 << 20), mean, max, mode, size, share,
-		format_count(seeks, stats.seeks));
+	format_count(requests, stats.requests);
+	format_bytes(data, (double)stats.bytes);
+	format_count(seeks, stats.seeks);
+	snprintf(rate, sizeof(rate), "%.2f", stats.bytes_per_s / (1 << 20));
+	if (c->unknown & RT_COUNTER_BIT(ISSUED)) {
+		strcpy(requests, "n/a");
+		strcpy(data, "n/a");
+		strcpy(seeks, "n/a");
+	}
+	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
+		strcpy(rate, "n/a");
+	fprintf(to, "  %-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s\n",
+		rt_direction_name(d), requests, data, rate, mean, max, mode,
+		size, share, seeks);
 }
 
 static void bound(char *ret, const struct range *range)
@@ -238,6 +247,13 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	fputc('\n', to);
 }
 
+/* A counter, or that it is not known. */
+static const char *count_or_na(char *ret, const struct rt_counters *c,
+			       uint64_t bit, uint64_t count)
+{
+	return c->unknown & bit ? "n/a" : format_count(ret, count);
+}
+
 static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	const struct rt_flow *flow = &c->flow[d];
@@ -247,11 +263,15 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	if (!flow->queued && !flow->issued)
 		return;
 	fprintf(to, "  %-11s bios %s, splits %s, merges: back %s, front %s, request %s",
-		rt_direction_name(d), format_count(queued, flow->queued),
-		format_count(splits, flow->splits),
-		format_count(back, flow->back_merges),
-		format_count(front, flow->front_merges),
-		format_count(request, flow->request_merges));
+		rt_direction_name(d),
+		count_or_na(queued, c, RT_COUNTER_BIT(QUEUED), flow->queued),
+		count_or_na(splits, c, RT_COUNTER_BIT(SPLITS), flow->splits),
+		count_or_na(back, c, RT_COUNTER_BIT(BACK_MERGES),
+			    flow->back_merges),
+		count_or_na(front, c, RT_COUNTER_BIT(FRONT_MERGES),
+			    flow->front_merges),
+		count_or_na(request, c, RT_COUNTER_BIT(REQUEST_MERGES),
+			    flow->request_merges));
 	if (flow->requeued || flow->requeued_unissued)
 		fprintf(to, "; requeued %" PRIu64,
 			flow->requeued + flow->requeued_unissued);
@@ -432,6 +452,25 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 	}
 }
 
+/* Where an imported recording comes from, and what of it is missing. */
+static void text_source(FILE *to, const struct recording *r)
+{
+	const char *cut = recording_meta(r, "trace_cut");
+	const char *late = recording_meta(r, "trace_late");
+	const char *missing = recording_meta(r, "trace_missing");
+	const char *started = recording_meta(r, "started_utc");
+
+	fprintf(to, "imported   from %s, %s events; traced %s\n",
+		recording_meta(r, "source"), recording_meta(r, "trace_events"),
+		started[0] ? started : "at a time that it does not tell");
+	if (missing[0] && strcmp(missing, "0"))
+		fprintf(to, "LOST       %s events that the kernel had no room for\n", missing);
+	if (late[0] && strcmp(late, "0"))
+		fprintf(to, "LATE       %s events came too late to be put in order\n", late);
+	if (cut[0])
+		fprintf(to, "CUT        %s\n", cut);
+}
+
 static void text_meta(FILE *to, const struct recording *r)
 {
 	const char *simulated = recording_meta(r, "simulated");
@@ -439,10 +478,15 @@ static void text_meta(FILE *to, const struct recording *r)
 	const char *invariants = recording_meta(r, "invariants");
 
 	fprintf(to, "%srecording%s  %s\n", bold(to), plain(to), r->path);
-	fprintf(to, "recorded   %s on %s, Linux %s, raidtrace %s (ABI %s)\n",
-		recording_meta(r, "started_utc"), recording_meta(r, "hostname"),
-		recording_meta(r, "kernel"),
-		recording_meta(r, "module_version"), recording_meta(r, "abi"));
+	if (recording_meta(r, "source")[0])
+		text_source(to, r);
+	else
+		fprintf(to, "recorded   %s on %s, Linux %s, raidtrace %s (ABI %s)\n",
+			recording_meta(r, "started_utc"),
+			recording_meta(r, "hostname"),
+			recording_meta(r, "kernel"),
+			recording_meta(r, "module_version"),
+			recording_meta(r, "abi"));
 	if (!strcmp(simulated, "yes"))
 		fprintf(to, "simulated  profile %s: the controller and all times are of the lab's model\n",
 			or_none(recording_meta(r, "lab_profile")));
@@ -475,6 +519,11 @@ static void text_target(FILE *to, const struct recording *r,
 	char size[UNITS_TEXT], largest[UNITS_TEXT];
 	const char *mount = recording_setting(r, t->id, "mount", time_ns);
 
+	if (t->name_only) {
+		fprintf(to, "disk       %s%s%s  driver, size, limits and settings n/a: a trace does not tell\n",
+			bold(to), t->disk, plain(to));
+		return;
+	}
 	fprintf(to, "disk       %s%s%s  %s%s%s %s, %s, largest request %s (%" PRIu32 " sectors)\n",
 		bold(to), t->disk, plain(to), or_none(t->driver),
 		t->pci[0] ? " at " : "", t->pci, t->hctl,

@@ -54,6 +54,8 @@ static const struct command commands[] = {
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "report", &verb_report, 0, "print what a recording holds" },
 	{ "export", &verb_export, 0, "write a recording as CSV or JSON" },
+	{ "import", &verb_import, 0,
+	  "make a recording of what blktrace wrote" },
 	{ "status", &verb_status, 0,
 	  "show module and targets; the same as raidctl alone" },
 	{ "lab", NULL, 0, "run commands on a simulated 3ware array" },

@@ -73,6 +73,7 @@ static int take_target(void *data, int columns, const char *const *values)
 	memset(t, 0, sizeof(*t));
 	t->id = (uint32_t)number(values[0]);
 	copy_name(t->disk, values[1]);
+	t->name_only = !values[5];
 	copy_name(t->driver, values[2]);
 	copy_name(t->pci, values[3]);
 	copy_name(t->hctl, values[4]);

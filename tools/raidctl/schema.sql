@@ -2,7 +2,8 @@
 --
 -- Tables of a recording.  Documentation/recording.rst says what each column
 -- means and which promises hold; columns.c carries the same words for export.
--- The counters of flow are those of RT_FLOW_COUNTERS, in its order.
+-- The counters of flow are those of RT_FLOW_COUNTERS, in its order.  What a
+-- source cannot tell is NULL: raidctl import has no more than its trace.
 
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY,
@@ -12,19 +13,19 @@ CREATE TABLE meta (
 CREATE TABLE target (
 	target INTEGER PRIMARY KEY,
 	disk TEXT NOT NULL,
-	driver TEXT NOT NULL,
-	pci TEXT NOT NULL,
-	hctl TEXT NOT NULL,
-	unit_3ware INTEGER NOT NULL,
-	bio_based INTEGER NOT NULL,
-	rotational INTEGER NOT NULL,
-	capacity_sectors INTEGER NOT NULL,
-	max_sectors INTEGER NOT NULL,
-	max_hw_sectors INTEGER NOT NULL,
-	max_segments INTEGER NOT NULL,
-	nr_requests INTEGER NOT NULL,
-	nr_hw_queues INTEGER NOT NULL,
-	nr_tags INTEGER NOT NULL,
+	driver TEXT,
+	pci TEXT,
+	hctl TEXT,
+	unit_3ware INTEGER,
+	bio_based INTEGER,
+	rotational INTEGER,
+	capacity_sectors INTEGER,
+	max_sectors INTEGER,
+	max_hw_sectors INTEGER,
+	max_segments INTEGER,
+	nr_requests INTEGER,
+	nr_hw_queues INTEGER,
+	nr_tags INTEGER,
 	attached_ns INTEGER NOT NULL
 );
 
@@ -53,29 +54,29 @@ CREATE TABLE sample (
 CREATE TABLE flow (
 	sample INTEGER NOT NULL REFERENCES sample,
 	direction TEXT NOT NULL,
-	queued INTEGER NOT NULL,
-	got INTEGER NOT NULL,
-	back_merges INTEGER NOT NULL,
-	front_merges INTEGER NOT NULL,
-	request_merges INTEGER NOT NULL,
-	splits INTEGER NOT NULL,
-	inserted INTEGER NOT NULL,
-	issued INTEGER NOT NULL,
-	requeued INTEGER NOT NULL,
-	requeued_unissued INTEGER NOT NULL,
-	completed INTEGER NOT NULL,
-	partial INTEGER NOT NULL,
-	errors INTEGER NOT NULL,
-	unmatched INTEGER NOT NULL,
-	bytes_queued INTEGER NOT NULL,
-	bytes_issued INTEGER NOT NULL,
-	bytes_completed INTEGER NOT NULL,
-	sequential INTEGER NOT NULL,
-	seek_forward_sectors INTEGER NOT NULL,
-	seek_backward_sectors INTEGER NOT NULL,
-	d2c_sum_ns INTEGER NOT NULL,
-	in_flight INTEGER NOT NULL,
-	in_flight_max INTEGER NOT NULL,
+	queued INTEGER,
+	got INTEGER,
+	back_merges INTEGER,
+	front_merges INTEGER,
+	request_merges INTEGER,
+	splits INTEGER,
+	inserted INTEGER,
+	issued INTEGER,
+	requeued INTEGER,
+	requeued_unissued INTEGER,
+	completed INTEGER,
+	partial INTEGER,
+	errors INTEGER,
+	unmatched INTEGER,
+	bytes_queued INTEGER,
+	bytes_issued INTEGER,
+	bytes_completed INTEGER,
+	sequential INTEGER,
+	seek_forward_sectors INTEGER,
+	seek_backward_sectors INTEGER,
+	d2c_sum_ns INTEGER,
+	in_flight INTEGER,
+	in_flight_max INTEGER,
 	PRIMARY KEY (sample, direction)
 ) WITHOUT ROWID;
 

@@ -359,6 +359,8 @@ int store_put_target(struct store *store, uint32_t number,
 	sqlite3_bind_int64(stmt, 14, t->nr_hw_queues);
 	sqlite3_bind_int64(stmt, 15, t->nr_tags);
 	sqlite3_bind_int64(stmt, 16, (sqlite3_int64)t->attached_ns);
+	for (int place = 3; t->name_only && place < 16; place++)
+		sqlite3_bind_null(stmt, place);
 	return run(store, stmt);
 }
 
@@ -478,6 +480,55 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	return err;
 }
 
+#define OF_TARGET " WHERE sample IN (SELECT sample FROM sample WHERE target=%u)"
+
+/* Drop bins of two kinds when a counter that they belong to is unknown. */
+static int forget_bins(struct store *store, uint32_t target, unsigned int kind,
+		       unsigned int other)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql), "DELETE FROM bin" OF_TARGET
+		 " AND kind IN ('%s','%s')", target, rt_kind_name(kind),
+		 rt_kind_name(other));
+	return execute(store, sql);
+}
+
+static int forget_column(struct store *store, uint32_t target,
+			 const char *column)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql), "UPDATE flow SET %s=NULL" OF_TARGET, column,
+		 target);
+	return execute(store, sql);
+}
+
+int store_forget(struct store *store, uint32_t target, uint64_t unknown)
+{
+	int err = 0;
+
+#define X(member, attribute)						\
+	if (!err && (unknown & RT_COUNTER_BIT(attribute)))		\
+		err = forget_column(store, target, #member);
+	RT_FLOW_COUNTERS(X)
+#undef X
+	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
+		err = forget_column(store, target,
+				    "in_flight=NULL, in_flight_max");
+	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
+		err = forget_bins(store, target,
+				  RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
+				  RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE);
+	if (!err && (unknown & RT_COUNTER_BIT(ISSUED)))
+		err = forget_bins(store, target, RAIDTRACE_HISTOGRAM_KIND_SIZE,
+				  RAIDTRACE_HISTOGRAM_KIND_SEEK);
+	if (!err && (unknown & RT_COUNTER_BIT(D2C_SUM_NS)))
+		err = forget_bins(store, target, RAIDTRACE_HISTOGRAM_KIND_D2C,
+				  RAIDTRACE_HISTOGRAM_KIND_D2C);
+	return err;
+}
+
 int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
 		     const char *text, size_t len)
 {
@@ -576,10 +627,14 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 		return -EINVAL;
 	flow = &ret->flow[d];
 #define X(member, attribute)						\
-	flow->member = (uint64_t)sqlite3_column_int64(stmt, ++column);
+	flow->member = (uint64_t)sqlite3_column_int64(stmt, ++column);	\
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
+		ret->unknown |= RT_COUNTER_BIT(attribute);
 	RT_FLOW_COUNTERS(X)
 #undef X
 	flow->in_flight = (uint32_t)sqlite3_column_int64(stmt, ++column);
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+		ret->unknown |= RT_COUNTER_BIT(IN_FLIGHT);
 	flow->in_flight_max = (uint32_t)sqlite3_column_int64(stmt, ++column);
 	return 0;
 }

@@ -72,6 +72,17 @@ int store_end_phase(struct store *store, uint32_t phase, uint64_t end_ns);
 /* store_put_sample - one span with all its rows in flow and bin */
 int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 		     const struct rt_counters *span);
+
+/**
+ * store_forget - take back counters that turn out not to be known
+ * @store: in a transaction
+ * @target: number
+ * @unknown: RT_COUNTER_BIT() of each; in all samples of the target they become
+ *	NULL, and histograms that belong to them go
+ *
+ * Return: 0 or -errno.
+ */
+int store_forget(struct store *store, uint32_t target, uint64_t unknown);
 int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
 		     const char *text, size_t len);
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Requests that a trace has issued and not yet ended.
+ *
+ * A trace names a request by nothing but where it begins and how long it is.
+ * Of several that look the same the one issued first is taken to end first.
+ */
+
+#ifndef BLKTRACE_INFLIGHT_H
+#define BLKTRACE_INFLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * More cannot be in flight on any machine this is for: 64 disks with 254 tags
+ * are 16,256.  Beyond it the oldest is given up, so that a trace without
+ * completions needs no more memory than one with.
+ */
+#define BLKTRACE_IN_FLIGHT	65536
+
+/**
+ * struct blktrace_request - one request in flight
+ * @sector: where what is left of it begins
+ * @issued_ns: raidtrace_change.now_ns of its issue
+ * @bytes: left of it
+ * @device: index of its device
+ * @direction: enum raidtrace_direction when it was issued
+ * @write: as in struct blktrace_event, when it was issued
+ */
+struct blktrace_request {
+	uint64_t sector;
+	uint64_t issued_ns;
+	uint32_t bytes;
+	uint16_t device;
+	uint8_t direction;
+	bool write;
+};
+
+struct blktrace_inflight;
+
+/* blktrace_inflight_new - an empty one, NULL without memory */
+struct blktrace_inflight *blktrace_inflight_new(void);
+void blktrace_inflight_free(struct blktrace_inflight *inflight);
+
+/**
+ * blktrace_inflight_add - a request is issued
+ * @inflight: what is in flight
+ * @request: the request
+ * @given_up: filled in with the one that had to make room
+ *
+ * Return: whether one had to.
+ */
+bool blktrace_inflight_add(struct blktrace_inflight *inflight,
+			   const struct blktrace_request *request,
+			   struct blktrace_request *given_up);
+
+/**
+ * blktrace_inflight_end - take out a request, or a part of it
+ * @inflight: what is in flight
+ * @like: sector, bytes, device, direction and write of what ends
+ * @partial: allow a request that is longer: of that @like ends the beginning
+ * @ret: the request as it was before
+ *
+ * A request that is as long as @like goes before one that is longer.
+ *
+ * Return: 0 when none is in flight; 1 when it ended; 2 when a part of it did
+ * and the rest stays in flight.
+ */
+int blktrace_inflight_end(struct blktrace_inflight *inflight,
+			  const struct blktrace_request *like, bool partial,
+			  struct blktrace_request *ret);
+
+#endif
