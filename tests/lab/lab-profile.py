@@ -92,6 +92,7 @@ CALM = (
     "[    0.0] Warning: unable to open an initial console.",
     "[    0.0] DEBUG: nothing",
     "[    0.0] sd 0:0:0:0: [sda] Write cache: disabled",
+    "[    0.0] 3w-9xxx: scsi0: WARNING: (0x06:0x002C): Command (0x28) timed out, resetting card.",
     "[    0.0] 3w-9xxx: scsi0: AEN: WARNING (0x04:0x0001): Controller reset occurred:resets=1.",
 )
 

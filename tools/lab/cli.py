@@ -255,6 +255,7 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]]) -> dict[str
         "LANG": "C.UTF-8",
         "TERM": os.environ.get("TERM", "dumb") if sys.stdin.isatty() else "dumb",
         "USER": "root",
+        "PS1": r"lab:\w# ",
         "LAB": "1",
     }
     for path, _parameters in inserted:

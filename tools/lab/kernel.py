@@ -151,7 +151,7 @@ def _build(kernel: Kernel, progress: Progress) -> None:
 
 
 def _make_movable(kernel: Kernel) -> None:
-    """Name source and build relative to the Makefile that is included, so that a cache may be copied to another place."""
+    """Name source and build relative to the Makefile itself, so that a cache may be copied to another place."""
     makefile = kernel.build / "Makefile"
     text = makefile.read_text(encoding="utf-8")
     text = text.replace(str(kernel.source), "$(lab_build)/../source").replace(str(kernel.build), "$(lab_build)")

@@ -17,7 +17,8 @@ GUEST_COMPLAINED = 126
 
 _SHOWN = 20
 _COMPLAINTS = re.compile(
-    r"\bOops\b|\bBUG\b|\bWARNING: |Kernel panic|KASAN|KCSAN|UBSAN|Call Trace|general protection"
+    # A driver's own messages may say WARNING further on in the line.
+    r"^\[[^]]*\] WARNING: |\bOops\b|\bBUG\b|Kernel panic|KASAN|KCSAN|UBSAN|Call Trace|general protection"
     r"|INFO: (possible|suspicious|inconsistent|trying|rcu|task|lockdep)|possible (recursive|circular)"
     r"|DEBUG_LOCKS_WARN_ON|refcount_t: |unable to handle|Out of memory|kmemleak: [1-9]"
     r"|tw9000: .*(exhausted|lost|bounds|refused)"
