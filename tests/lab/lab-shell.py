@@ -55,7 +55,7 @@ def main() -> None:
         terminal = Terminal(directory)
         check("a prompt comes", terminal.until("lab:/run/lab/out# "), terminal.text)
         terminal.type("stty size\r")
-        check("the terminal's size is known", terminal.until("\n40 132\r"), terminal.text)
+        check("the terminal's size is known", terminal.until("40 132\r"), terminal.text)
         terminal.type("echo a$((40 + 2))b; lsblk -dno NAME\r")
         check("a command runs", terminal.until("a42b"), terminal.text)
         check("the array is there", terminal.until("sda"), terminal.text)
