@@ -35,7 +35,7 @@ write_cache_reported = true
 # text, what must be in the refusal
 BAD = (
     ('[array]\n\nlevels = "raid0"\n', ":3: array.levels", "unknown key", "Did you mean array.level?"),
-    ("[arry]\ndrives = 3\n", ":2: arry.drives", "no table [arry]", "array"),
+    ("[arrays]\ndrives = 3\n", ":2: arrays.drives", "no table [arrays]", "array"),
     ('[array]\nlevel = "raid6"\n', ":2: array.level", "raid6", '"raid10"'),
     ("[array]\ndrives = 0\n", ":2: array.drives", "0 is not allowed", "from 1 to"),
     ('[array]\ndrives = "12"\n', ":2: array.drives", "'12' is not allowed", "whole number"),
@@ -47,32 +47,32 @@ BAD = (
 )
 SOURCES = """# a comment
 Types: deb deb-src
-URIs: http://mirror.example/debian file:/srv/debian
+URIs: ftp://mirror.example/debian file:/srv/debian
 Suites: bookworm bookworm-updates
 Components: main contrib
 Signed-By:
  /usr/share/keyrings/one.gpg
 
 Types: deb
-URIs: http://mirror.example/security
+URIs: ftp://mirror.example/security
 Suites: bookworm-security
 Components: main
 
 Types: deb-src
-URIs: http://sources.example/debian
+URIs: ftp://sources.example/debian
 Suites: bookworm
 Components: main
 
 Enabled: no
 Types: deb
-URIs: http://off.example/debian
+URIs: ftp://off.example/debian
 Suites: bookworm
 Components: main
 """
 ONE_LINE = """
-deb [arch=amd64 signed-by=/k.gpg] http://old.example/debian bookworm main non-free # why
-# deb http://commented.example/debian bookworm main
-deb-src http://sources.example/debian bookworm main
+deb [arch=amd64 signed-by=/k.gpg] ftp://old.example/debian bookworm main non-free # why
+# deb ftp://commented.example/debian bookworm main
+deb-src ftp://sources.example/debian bookworm main
 """
 COMPLAINTS = (
     "[    1.0] WARNING: CPU: 0 PID: 7 at mm/page_alloc.c:1",
@@ -134,19 +134,19 @@ def sources() -> None:
     entries = list(aptsources.deb822_entries(SOURCES))
     uris = [entry.uri for entry in entries]
     check("deb822: every binary source that is enabled", uris == [
-        "http://mirror.example/debian", "file:/srv/debian", "http://mirror.example/security"], uris)  # fmt: skip
+        "ftp://mirror.example/debian", "file:/srv/debian", "ftp://mirror.example/security"], uris)  # fmt: skip
     check("deb822: the key goes along", entries[0].options == ("signed-by=/usr/share/keyrings/one.gpg",), entries[0])
     lines = list(aptsources.one_line_entries(ONE_LINE))
     expected = aptsources.Entry(
-        ("arch=amd64", "signed-by=/k.gpg"), "http://old.example/debian", ("bookworm",), ("main", "non-free")
+        ("arch=amd64", "signed-by=/k.gpg"), "ftp://old.example/debian", ("bookworm",), ("main", "non-free")
     )
     check("one-line syntax is read", lines == [expected], lines)
     derived = aptsources.derive(entries + lines, "bookworm")
     check("other suites come from mirrors of the base suite only",
           not any("security" in line for line in derived) and len(derived) == 12, derived)  # fmt: skip
-    first = "deb [signed-by=/usr/share/keyrings/one.gpg] http://mirror.example/debian bookworm-backports main"
+    first = "deb [signed-by=/usr/share/keyrings/one.gpg] ftp://mirror.example/debian bookworm-backports main"
     check("with the same key and address", derived[0] == first, derived)
-    trixie = [aptsources.Entry((), "http://m.example/debian", ("trixie", "sid"), ("main",))]
+    trixie = [aptsources.Entry((), "ftp://m.example/debian", ("trixie", "sid"), ("main",))]
     check("suites that are configured are not added again",
           [line.split()[2] for line in aptsources.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
 
