@@ -179,7 +179,17 @@ static void golden(const char *name, char *text)
 		fclose(file);
 	}
 	expected = file_text(name);
-	assert_string_equal(text, expected);
+	if (strcmp(text, expected)) {
+		size_t at = 0;
+
+		while (text[at] == expected[at])
+			at++;
+		print_error("%s: from byte %zu it is:\n%.400s\n", name, at,
+			    text + at);
+		free(expected);
+		fail_msg("%s is another; UPDATE_GOLDEN=1 if it should be",
+			 name);
+	}
 	free(expected);
 	free(text);
 }

@@ -189,17 +189,24 @@ static void json_status(FILE *to, const struct status *status)
 	finish(to, object);
 }
 
-static struct json_object *histogram_object(const struct rt_histogram *h)
+/* Bins that hold something; one without an end has null for high. */
+static struct json_object *histogram_object(const struct rt_histogram *h,
+					    unsigned int kind)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *counts = json_object_new_array();
+	struct json_object *bins = json_object_new_array();
 
-	add_count(object, "first_bin", h->first_bin);
-	for (unsigned int i = 0; i < h->nr_bins; i++)
-		json_object_array_add(counts,
-				      json_object_new_uint64(h->counts[i]));
-	json_object_object_add(object, "counts", counts);
-	return object;
+	for (unsigned int i = 0; i < h->nr_bins; i++) {
+		struct json_object *bin;
+		struct range range = bin_range(kind, h->first_bin + i);
+
+		if (!h->counts[i])
+			continue;
+		bin = json_object_new_object();
+		add_range(bin, "low", "high", &range);
+		add_count(bin, "count", h->counts[i]);
+		json_object_array_add(bins, bin);
+	}
+	return bins;
 }
 
 static void add_flow(struct json_object *to, const struct rt_flow *flow,
@@ -274,7 +281,8 @@ static struct json_object *direction_object(const struct rt_counters *c,
 		if (c->histogram[direction][k].nr_bins)
 			json_object_object_add(
 				histograms, rt_kind_name(k),
-				histogram_object(&c->histogram[direction][k]));
+				histogram_object(&c->histogram[direction][k],
+						 k));
 	json_object_object_add(object, "histograms", histograms);
 	return object;
 }

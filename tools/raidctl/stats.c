@@ -10,7 +10,7 @@
 #include "histogram.h"
 #include "units.h"
 
-static struct range bin_range(unsigned int kind, unsigned int bin)
+struct range bin_range(unsigned int kind, unsigned int bin)
 {
 	return (struct range){
 		.known = true,

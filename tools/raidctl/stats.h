@@ -70,6 +70,9 @@ struct direction_stats {
 void stats_of(const struct rt_counters *counters, unsigned int direction,
 	      struct direction_stats *ret);
 
+/* bin_range - bounds of one bin of a kind of histogram */
+struct range bin_range(unsigned int kind, unsigned int bin);
+
 /**
  * histogram_mode - bounds of the bin with the highest count, the lowest of
  *	several
