@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libFuzzer target: bytes become register writes, packets, scatter-gather lists
+ * and passing time. Nothing the driver side does may crash the model or make it
+ * break its promises about requests, depth and responses.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+#define BASE	0x100000000ULL
+#define BYTES	(256U << 10)
+#define CHUNKS	16
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct {
+	u8 memory[BYTES];
+	u64 clock;
+	u64 wake;
+	bool irq;
+	void *chunk[CHUNKS];
+	u32 chunks;
+	struct tw_model model;
+} host;
+
+static bool reachable(u64 address, u32 bytes)
+{
+	return address >= BASE && address - BASE <= BYTES && bytes <= BYTES - (address - BASE);
+}
+
+static bool host_read(void *context, u64 address, void *to, u32 bytes)
+{
+	(void)context;
+	if (!reachable(address, bytes))
+		return false;
+	memcpy(to, host.memory + (address - BASE), bytes);
+	return true;
+}
+
+static bool host_write(void *context, u64 address, const void *from, u32 bytes)
+{
+	(void)context;
+	if (!reachable(address, bytes))
+		return false;
+	memcpy(host.memory + (address - BASE), from, bytes);
+	return true;
+}
+
+static bool host_zero(void *context, u64 address, u32 bytes)
+{
+	(void)context;
+	if (!reachable(address, bytes))
+		return false;
+	memset(host.memory + (address - BASE), 0, bytes);
+	return true;
+}
+
+static u64 host_now(void *context)
+{
+	(void)context;
+	return host.clock;
+}
+
+static void host_wake(void *context, u64 ns)
+{
+	(void)context;
+	host.wake = ns;
+}
+
+static void host_irq(void *context, bool level)
+{
+	(void)context;
+	host.irq = level;
+}
+
+static void host_report(void *context, const char *text)
+{
+	(void)context;
+	(void)text;
+}
+
+static const struct tw_host_ops ops = {
+	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
+	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
+};
+
+/* The same chunks serve every input; their contents are rubbish by then, as promised. */
+static void *host_chunk(void *context)
+{
+	(void)context;
+	if (host.chunks == CHUNKS)
+		return NULL;
+	if (!host.chunk[host.chunks])
+		host.chunk[host.chunks] = aligned_alloc(4096, TW_CHUNK_BYTES);
+	return host.chunk[host.chunks++];
+}
+
+static void check(void)
+{
+	u32 i, depth = 0, busy = 0, answered = 0;
+
+	for (i = 0; i < TW_MAX_REQUESTS; i++) {
+		answered += host.model.request[i].state == TW_REQUEST_ANSWERED;
+		busy += host.model.request[i].state == TW_REQUEST_RUNNING ||
+			host.model.request[i].state == TW_REQUEST_LOST;
+	}
+	for (i = 0; i < TW_MAX_UNITS; i++)
+		depth += host.model.depth[i];
+	if (answered != host.model.responses.count || depth > busy)
+		abort();
+	if (host.model.timing.dirty_sectors > 64 * 2048)
+		abort();
+}
+
+static const char *const configs[] = {
+	"store_mib=4,log_entries=50,array.drives=4,controller.cache_mib=1",
+	"store_mib=4,log_entries=50,array.level=raid5,array.drives=5,fault.lose_command=3",
+	"store_mib=4,log_entries=50,array.level=raid10,array.drives=4,array.units=3,controller.cache_mib=0",
+	"store_mib=4,log_entries=50,array.level=single,array.drives=1,array.units=16,drive.segments=1,drive.cache_kib=64",
+};
+
+static void turn_on(u8 choice)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+
+	host.chunks = 0;
+	host.clock = 1;
+	host.wake = TW_NEVER;
+	if (!tw_config_parse(&config, configs[choice % TW_COUNT(configs)], error) ||
+	    !tw_model_create(&host.model, &config, &ops, &host, host_chunk))
+		abort();
+}
+
+/* A packet of the input's bytes, patched so that it gets past the first checks. */
+static size_t post(const uint8_t *data, size_t size)
+{
+	u32 place = 1024 + 1024 * (u32)(data[0] % 32), i, count;
+	size_t used = size < 120 ? size : 120;
+	u8 *packet = host.memory + place;
+
+	memset(packet, 0, 888);
+	memcpy(packet, data, used);
+	count = packet[6] % 8;
+	for (i = 0; i < count; i++) {
+		struct tw_sg_entry *entry = (struct tw_sg_entry *)(packet + 24 + 12 * i);
+
+		if (entry->address.byte[4] & 1) {
+			memset(&entry->address.byte[3], 0, 5);
+			entry->address.byte[4] = 1;
+			entry->address.byte[2] &= 3;
+		}
+		if (entry->length.byte[3] & 1)
+			memset(&entry->length.byte[2], 0, 2);
+	}
+	tw_model_write(&host.model, TW_REG_COMMAND_LOW, (u32)BASE + place);
+	tw_model_write(&host.model, TW_REG_COMMAND_HIGH, (u32)(BASE >> 32));
+	return used;
+}
+
+/* READ or WRITE that a driver could have sent, but for its length, place and list. */
+static void transfer(const uint8_t *choice)
+{
+	static const u8 opcodes[] = { 0x08, 0x0a, 0x28, 0x2a, 0x88, 0x8a, 0x35, 0x12 };
+	struct tw_execute_scsi *packet = (void *)(host.memory + 1024);
+	u32 count = 1 + choice[2] % 6, i, sectors = choice[4], bytes = sectors * TW_SECTOR_BYTES / count / 4 * 4 + 4;
+
+	memset(packet, 0, sizeof(*packet));
+	packet->opcode = TW_OP_EXECUTE_SCSI;
+	packet->unit = choice[1] & 0x0f;
+	packet->request_id_lun = tw_put16(choice[0] & 0x3f);
+	packet->sg_count_lun = tw_put16((u16)count);
+	packet->cdb[0] = opcodes[choice[0] >> 5];
+	/* Near the start, or near 2^40: five bytes of a long address. */
+	packet->cdb[5] = choice[5] & 0x0f;
+	packet->cdb[packet->cdb[0] < 0x80 ? 4 : 8] = choice[6] & 0x1f;
+	packet->cdb[packet->cdb[0] < 0x80 ? 3 : 9] = choice[7];
+	packet->cdb[packet->cdb[0] < 0x20 ? 4 : packet->cdb[0] < 0x80 ? 8 : 13] = (u8)sectors;
+	for (i = 0; i < count; i++) {
+		u64 address = BASE + (64U << 10) + (u64)(choice[3] % 32 + i) * 1024 * 4;
+
+		memcpy(&packet->sg[i].address, &address, sizeof(address));
+		packet->sg[i].length = tw_put32(bytes);
+	}
+	/* What is written: zeros, a pattern, or anything. */
+	memset(host.memory + (64U << 10), choice[5] >> 6, 128U << 10);
+	if (choice[5] & 0x20)
+		for (i = 0; i < 128U << 10; i += 64)
+			host.memory[(64U << 10) + i] = (u8)(i >> 6) ^ choice[7];
+	tw_model_write(&host.model, TW_REG_COMMAND_LOW, (u32)BASE + 1024);
+	tw_model_write(&host.model, TW_REG_COMMAND_HIGH, (u32)(BASE >> 32));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = data + size;
+	u32 value;
+
+	if (!size)
+		return 0;
+	turn_on(*data++);
+	while (end - data >= 10) {
+		memcpy(&value, data + 1, 4);
+		switch (*data % 8) {
+		case 0:
+			tw_model_write(&host.model, data[5], value);
+			break;
+		case 1:
+			tw_model_read(&host.model, data[5]);
+			break;
+		case 2:
+			host.clock += value;
+			break;
+		case 3:
+			if (host.wake != TW_NEVER && host.wake > host.clock)
+				host.clock = host.wake;
+			tw_model_tick(&host.model);
+			break;
+		case 4:
+			tw_model_read(&host.model, TW_REG_RESPONSE);
+			break;
+		case 5:
+			tw_model_event(&host.model, (u16)value, data[5]);
+			break;
+		case 6:
+			transfer(data + 1);
+			data += 3;
+			break;
+		default:
+			data += post(data + 1, (size_t)(end - data - 1)) + 1;
+			check();
+			continue;
+		}
+		data += 6;
+		check();
+	}
+	return 0;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A host for the model with no kernel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+#define PACKET_BYTES 1024U
+
+static bool reachable(u64 address, u32 bytes)
+{
+	return address >= HOST_BASE && address - HOST_BASE <= HOST_BYTES && bytes <= HOST_BYTES - (address - HOST_BASE);
+}
+
+void *host_at(struct host *host, u64 address)
+{
+	assert_true(reachable(address, 1));
+	return host->memory + (address - HOST_BASE);
+}
+
+static bool host_read(void *context, u64 address, void *to, u32 bytes)
+{
+	struct host *host = context;
+
+	if (!reachable(address, bytes))
+		return false;
+	memcpy(to, host->memory + (address - HOST_BASE), bytes);
+	return true;
+}
+
+static bool host_write(void *context, u64 address, const void *from, u32 bytes)
+{
+	struct host *host = context;
+
+	if (!reachable(address, bytes))
+		return false;
+	memcpy(host->memory + (address - HOST_BASE), from, bytes);
+	return true;
+}
+
+static bool host_zero(void *context, u64 address, u32 bytes)
+{
+	struct host *host = context;
+
+	if (!reachable(address, bytes))
+		return false;
+	memset(host->memory + (address - HOST_BASE), 0, bytes);
+	return true;
+}
+
+static u64 host_now(void *context)
+{
+	return ((struct host *)context)->clock;
+}
+
+static void host_wake(void *context, u64 ns)
+{
+	((struct host *)context)->wake = ns;
+}
+
+static void host_irq(void *context, bool level)
+{
+	struct host *host = context;
+
+	assert_true(level != host->irq);
+	host->irqs += level;
+	host->irq = level;
+}
+
+static void host_report(void *context, const char *text)
+{
+	assert_true(strlen(text) > 0);
+	((struct host *)context)->reports++;
+}
+
+static const struct tw_host_ops ops = {
+	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
+	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
+};
+
+/* Filled with rubbish: the model may not count on zeros. */
+static void *host_chunk(void *context)
+{
+	struct host *host = context;
+	void *chunk;
+
+	if (host->chunks == host->chunk_limit)
+		return NULL;
+	chunk = aligned_alloc(4096, TW_CHUNK_BYTES);
+	memset(chunk, 0xa5, TW_CHUNK_BYTES);
+	host->chunk[host->chunks++] = chunk;
+	return chunk;
+}
+
+struct host *host_create_short(const char *text, u32 chunks)
+{
+	struct host *host = calloc(1, sizeof(*host));
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+
+	host->memory = malloc(HOST_BYTES);
+	memset(host->memory, 0x5a, HOST_BYTES);
+	host->clock = 1000000;
+	host->wake = TW_NEVER;
+	host->chunk_limit = chunks;
+	if (!tw_config_parse(&config, text, error))
+		fail_msg("config: %s", error);
+	memset(&host->model, 0xa5, sizeof(host->model));
+	if (!tw_model_create(&host->model, &config, &ops, host, host_chunk)) {
+		host_destroy(host);
+		return NULL;
+	}
+	return host;
+}
+
+struct host *host_create(const char *text)
+{
+	struct host *host = host_create_short(text, HOST_CHUNKS);
+
+	assert_non_null(host);
+	return host;
+}
+
+void host_destroy(struct host *host)
+{
+	while (host->chunks)
+		free(host->chunk[--host->chunks]);
+	free(host->memory);
+	free(host);
+}
+
+int host_setup(void **state)
+{
+	*state = host_create("store_mib=8,log_entries=4096,array.drives=4,drive.sectors=4000000");
+	driver_probe(*state);
+	return 0;
+}
+
+int host_teardown(void **state)
+{
+	host_destroy(*state);
+	return 0;
+}
+
+static u64 packet_address(u32 id)
+{
+	return HOST_BASE + id * PACKET_BYTES + sizeof(struct tw_header);
+}
+
+void *driver_packet(struct host *host, u32 id)
+{
+	return host_at(host, packet_address(id));
+}
+
+const struct tw_header *driver_header(struct host *host, u32 id)
+{
+	return host_at(host, packet_address(id) - sizeof(struct tw_header));
+}
+
+void driver_post(struct host *host, u32 id)
+{
+	tw_model_write(&host->model, TW_REG_COMMAND_LOW, (u32)packet_address(id));
+	tw_model_write(&host->model, TW_REG_COMMAND_HIGH, (u32)(packet_address(id) >> 32));
+}
+
+static void *clean_packet(struct host *host, u32 id)
+{
+	memset(host_at(host, HOST_BASE + id * PACKET_BYTES), 0, PACKET_BYTES);
+	return driver_packet(host, id);
+}
+
+void driver_init(struct host *host, u32 id, u32 features, u16 srl)
+{
+	struct tw_init_connection *init = clean_packet(host, id);
+
+	init->opcode = TW_OP_INIT_CONNECTION;
+	init->request_id = (u8)id;
+	init->credits = tw_put16(256);
+	init->features = tw_put32(features);
+	init->srl = tw_put16(srl);
+	init->arch = tw_put16(TW_ARCH_9000);
+	driver_post(host, id);
+}
+
+static struct tw_le64 put64(u64 value)
+{
+	struct tw_le64 v;
+
+	memcpy(&v, &value, sizeof(v));
+	return v;
+}
+
+/* The parameter block lies at HOST_DATA. */
+void driver_param(struct host *host, u32 id, u8 opcode, u16 table, u16 index, u16 bytes)
+{
+	struct tw_param_command *command = clean_packet(host, id);
+	struct tw_param *param = host_at(host, HOST_DATA);
+
+	memset(param, 0, TW_SECTOR_BYTES);
+	param->table = tw_put16(table | 0x8000);
+	param->index = tw_put16(index);
+	param->size_bytes = tw_put16(bytes);
+	command->opcode = (u8)(2 << 5 | opcode);
+	command->request_id = (u8)id;
+	command->sg.address = put64(HOST_DATA);
+	command->sg.length = tw_put32(TW_SECTOR_BYTES);
+	driver_post(host, id);
+}
+
+void driver_scsi(struct host *host, u32 id, u8 unit, const u8 cdb[16], const struct segment *list, u32 count)
+{
+	struct tw_execute_scsi *command = clean_packet(host, id);
+	u32 i;
+
+	command->opcode = TW_OP_EXECUTE_SCSI;
+	command->unit = unit;
+	command->request_id_lun = tw_put16((u16)id);
+	command->sg_offset = 16;
+	command->sg_count_lun = tw_put16((u16)count);
+	memcpy(command->cdb, cdb, 16);
+	for (i = 0; i < count && i < TW_SG_MAX; i++) {
+		command->sg[i].address = put64(list[i].address);
+		command->sg[i].length = tw_put32(list[i].bytes);
+	}
+	driver_post(host, id);
+}
+
+void driver_transfer(struct host *host, u32 id, bool write, u64 lba, u32 sectors, u32 offset)
+{
+	struct segment segment = { HOST_DATA + offset, sectors * TW_SECTOR_BYTES };
+	u8 cdb[16] = { write ? 0x8a : 0x88 };
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		cdb[2 + i] = (u8)(lba >> (56 - 8 * i));
+	for (i = 0; i < 4; i++)
+		cdb[10 + i] = (u8)(sectors >> (24 - 8 * i));
+	driver_scsi(host, id, 0, cdb, &segment, 1);
+}
+
+u32 driver_response(struct host *host)
+{
+	while (tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY) {
+		if (host->wake == TW_NEVER)
+			fail_msg("no response, and none to come");
+		if (host->wake > host->clock)
+			host->clock = host->wake;
+		host->wake = TW_NEVER;
+		tw_model_tick(&host->model);
+	}
+	return tw_model_read(&host->model, TW_REG_RESPONSE) >> 4;
+}
+
+u8 driver_finish(struct host *host, u32 id)
+{
+	assert_int_equal(driver_response(host), id);
+	return ((u8 *)driver_packet(host, id))[4];
+}
+
+u8 driver_command(struct host *host, u8 unit, const u8 *cdb, u32 length, u32 bytes)
+{
+	struct segment segment = { HOST_DATA, bytes };
+	u8 whole[16] = { 0 };
+
+	memcpy(whole, cdb, length);
+	driver_scsi(host, 0, unit, whole, &segment, bytes ? 1 : 0);
+	return driver_finish(host, 0);
+}
+
+static u16 next_event(struct host *host)
+{
+	static const u8 sense[6] = { 0x03, 0, 0, 0, 128 };
+
+	assert_int_equal(driver_command(host, 0, sense, 6, TW_SECTOR_BYTES), 0);
+	return tw_get16(((struct tw_header *)host_at(host, HOST_DATA))->error);
+}
+
+void driver_probe(struct host *host)
+{
+	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_DISABLE_INTERRUPTS);
+	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_READY);
+	driver_init(host, 0, TW_INIT_64BIT | TW_INIT_EXTENDED, 35);
+	assert_int_equal(driver_finish(host, 0), 0);
+	while (next_event(host) != TW_AEN_EMPTY)
+		;
+	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_CLEAR_ATTENTION |
+		       TW_CONTROL_UNMASK_RESPONSE | TW_CONTROL_ENABLE_INTERRUPTS);
+}
+
+u32 random_number(u64 *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(*seed >> 33);
+}
+
+void random_fill(u64 *seed, void *to, size_t bytes)
+{
+	u8 *at = to;
+
+	while (bytes--)
+		*at++ = (u8)random_number(seed);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A host for the model with no kernel: memory, a clock that the tests turn, and the driver's moves. */
+#ifndef TW_TEST_HOST_H
+#define TW_TEST_HOST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "model.h"
+
+#define HOST_BASE	0x100000000ULL	/* above 4 GiB, so that both halves of an address count */
+#define HOST_BYTES	(4U << 20)
+#define HOST_DATA	(HOST_BASE + (1U << 20))	/* packets lie below */
+#define HOST_CHUNKS	64
+
+/**
+ * struct host - one simulated host with one controller
+ * @memory: HOST_BYTES that the controller can reach, from HOST_BASE on
+ * @clock: nanoseconds
+ * @wake: last wake_at
+ * @irq: interrupt line
+ * @irqs: how often it rose
+ * @reports: how often the model had something to say
+ * @chunk: memory given to the model
+ * @chunks: how much of it
+ * @chunk_limit: allocations that succeed
+ * @model: the controller
+ */
+struct host {
+	u8 *memory;
+	u64 clock;
+	u64 wake;
+	bool irq;
+	u32 irqs;
+	u32 reports;
+	void *chunk[HOST_CHUNKS];
+	u32 chunks;
+	u32 chunk_limit;
+	struct tw_model model;
+};
+
+struct segment {
+	u64 address;
+	u32 bytes;
+};
+
+/* Return: a host with a powered-on controller of this configuration; the test fails if there can be none. */
+struct host *host_create(const char *config);
+
+/* The same with so much memory only. Return: NULL if it is not enough. */
+struct host *host_create_short(const char *config, u32 chunks);
+void host_destroy(struct host *host);
+
+/* Return: the host's memory at an address that the controller could use. */
+void *host_at(struct host *host, u64 address);
+
+/* cmocka fixtures: *state is a host with RAID 0 over four drives and a driver that has probed. */
+int host_setup(void **state);
+int host_teardown(void **state);
+
+/* What the driver does. Request ids select the packet's place. */
+void *driver_packet(struct host *host, u32 id);
+const struct tw_header *driver_header(struct host *host, u32 id);
+void driver_post(struct host *host, u32 id);
+void driver_init(struct host *host, u32 id, u32 features, u16 srl);
+void driver_param(struct host *host, u32 id, u8 opcode, u16 table, u16 index, u16 bytes);
+void driver_scsi(struct host *host, u32 id, u8 unit, const u8 cdb[16], const struct segment *list, u32 count);
+
+/* READ(16) or WRITE(16) with one segment at HOST_DATA + @offset. */
+void driver_transfer(struct host *host, u32 id, bool write, u64 lba, u32 sectors, u32 offset);
+
+/* Let time pass until a response is there. Return: its request id; the test fails if none comes. */
+u32 driver_response(struct host *host);
+
+/* The same, and the id must be @id. Return: the packet's status, 0 is good. */
+u8 driver_finish(struct host *host, u32 id);
+
+/* Send a command, see it through. Return: its status. */
+u8 driver_command(struct host *host, u8 unit, const u8 *cdb, u32 length, u32 bytes);
+
+/* All of the driver's probe; interrupts are enabled after it. */
+void driver_probe(struct host *host);
+
+/* A generator that gives the same numbers everywhere. */
+u32 random_number(u64 *seed);
+void random_fill(u64 *seed, void *to, size_t bytes);
+
+#endif

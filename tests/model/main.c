@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs all groups. */
+#include "suites.h"
+
+int main(void)
+{
+	return config_suite() + store_suite() + array_suite() + drive_suite() + timing_suite() + probe_suite() +
+	       command_suite() + log_suite() ? 1 : 0;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The configuration parser: what it takes, and that it says which key it refused. */
+#include <string.h>
+
+#include "host.h"
+#include "suites.h"
+
+static void takes_every_type(void **state)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+
+	(void)state;
+	assert_true(tw_config_parse(&config, "name=some_profile,array.level=raid5,array.drives=7,"
+				    "controller.device_id=0x1003,drive.sectors=68719476736", error));
+	assert_string_equal(config.name, "some profile");
+	assert_int_equal(config.array.level, TW_LEVEL_RAID5);
+	assert_int_equal(config.array.drives, 7);
+	assert_int_equal(config.controller.device_id, 0x1003);
+	assert_true(config.drive.sectors == 68719476736ULL);
+	assert_string_equal(error, "");
+}
+
+static void empty_is_the_presets(void **state)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+
+	(void)state;
+	assert_true(tw_config_parse(&config, "", error));
+	assert_int_equal(config.log_entries, 2000000);
+	assert_int_equal(config.array.level, TW_LEVEL_RAID0);
+	assert_string_equal(config.controller.vendor, "3ware");
+}
+
+static void refuses_and_names_the_key(void **state)
+{
+	static const struct { const char *text, *said; } bad[] = {
+		{ "array.drivs=4", "array.drivs: unknown key" },
+		{ "array.drives", "array.drives: not key=value" },
+		{ "array.drives=", "not a number" },
+		{ "array.drives=4x", "array.drives=4x: not a number" },
+		{ "array.drives=-1", "not a number" },
+		{ "array.drives=0x", "not a number" },
+		{ "array.drives=99999999999999999999", "not a number" },
+		{ "array.drives=33", "array.drives=33: out of range, allowed are 1 to 32" },
+		{ "array.drives=4294967300", "out of range" },
+		{ "array.level=raid6", "array.level=raid6: not one of" },
+		{ "array.level=raid", "not one of" },
+		{ "array.level=raid1", "array.drives: must be 2" },
+		{ "array.level=raid10,array.drives=5", "must be even" },
+		{ "array.level=raid5,array.drives=2", "at least 3" },
+		{ "array.level=single", "must be 1" },
+		{ "array.drives=1", "at least 2" },
+		{ "array.units=3", "more than 32" },
+		{ "array.stripe_kib=48", "array.stripe_kib: must be a power of two" },
+		{ "drive.seek_track_us=5000", "drive.seek_average_us: must lie between" },
+		{ "drive.media_inner_kib_s=90000", "drive.media_inner_kib_s: is more than" },
+		{ "controller.revision=12345", "controller.revision=12345: text too long" },
+		{ "store_mib=64,", "nothing after the last comma" },
+		{ "store_mib=64,,log_entries=5", "not key=value" },
+	};
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < TW_COUNT(bad); i++) {
+		if (tw_config_parse(&config, bad[i].text, error))
+			fail_msg("%s was accepted", bad[i].text);
+		if (!strstr(error, bad[i].said))
+			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
+	}
+}
+
+static void a_long_pair_does_not_overrun_the_message(void **state)
+{
+	char text[1000], error[TW_CONFIG_ERROR_BYTES + 1];
+	struct tw_config config;
+
+	(void)state;
+	memset(text, 'k', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	error[TW_CONFIG_ERROR_BYTES] = 0x7e;
+	assert_false(tw_config_parse(&config, text, error));
+	assert_true(strlen(error) < TW_CONFIG_ERROR_BYTES);
+	assert_int_equal(error[TW_CONFIG_ERROR_BYTES], 0x7e);
+}
+
+int config_suite(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_every_type),
+		cmocka_unit_test(empty_is_the_presets),
+		cmocka_unit_test(refuses_and_names_the_key),
+		cmocka_unit_test(a_long_pair_does_not_overrun_the_message),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The drive against its data sheet: seek curve, rotation, media rate, cache. */
+#include <string.h>
+
+#include "host.h"
+#include "suites.h"
+
+#define US 1000ULL
+
+struct fixture {
+	struct tw_config config;
+	struct tw_geometry geometry;
+	struct tw_drive drive;
+};
+
+static struct fixture f;
+
+static void create(const char *text)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+
+	if (!tw_config_parse(&f.config, text, error))
+		fail_msg("%s", error);
+	tw_geometry_create(&f.geometry, &f.config.drive);
+	tw_drive_create(&f.drive, &f.geometry, 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	create("");
+	return 0;
+}
+
+static void seeks_go_through_the_three_published_points(void **state)
+{
+	u64 stroke = f.geometry.stroke_ns, average = tw_seek_ns(&f.geometry, stroke / 3);
+
+	(void)state;
+	assert_int_equal(tw_seek_ns(&f.geometry, 0), 0);
+	assert_int_equal(tw_seek_ns(&f.geometry, f.geometry.rotation_ns - 1), 0);
+	assert_in_range(tw_seek_ns(&f.geometry, f.geometry.rotation_ns), 600 * US, 650 * US);
+	assert_in_range(average, 4490 * US, 4510 * US);
+	assert_in_range(tw_seek_ns(&f.geometry, stroke), 10190 * US, 10210 * US);
+}
+
+static void a_longer_seek_never_takes_less(void **state)
+{
+	u64 distance, last = 0;
+
+	(void)state;
+	for (distance = 0; distance <= f.geometry.stroke_ns; distance += f.geometry.stroke_ns / 5000) {
+		assert_true(tw_seek_ns(&f.geometry, distance) >= last);
+		last = tw_seek_ns(&f.geometry, distance);
+	}
+}
+
+static void media_time_rises_with_the_zones(void **state)
+{
+	u64 lba, step = f.geometry.sectors / 1000, last = 0, ns;
+
+	(void)state;
+	for (lba = step; lba <= f.geometry.sectors; lba += step) {
+		ns = tw_media_ns(&f.geometry, lba);
+		assert_true(ns > last);
+		last = ns;
+	}
+	/* 1 MiB at the outer edge and at the inner one. */
+	assert_in_range(tw_media_ns(&f.geometry, 2048), 14562 * US, 14566 * US);
+	ns = tw_media_ns(&f.geometry, f.geometry.sectors) - tw_media_ns(&f.geometry, f.geometry.sectors - 2048);
+	assert_in_range(ns, 19415 * US, 19422 * US);
+}
+
+static void one_long_read_runs_at_the_media_rate(void **state)
+{
+	u64 now = 0, lba, start;
+
+	(void)state;
+	now = tw_drive_read(&f.drive, 0, 128, now);
+	start = now;
+	for (lba = 128; lba < 128 * 1025; lba += 128)
+		now = tw_drive_read(&f.drive, lba, 128, now);
+	/* 64 MiB at 70312 KiB/s are 932 ms; what the cache had read ahead comes earlier. */
+	assert_in_range(now - start, 910 * 1000 * US, 935 * 1000 * US);
+}
+
+static void random_reads_take_seek_and_half_a_turn(void **state)
+{
+	u64 now = 0, start, seed = 5, sum = 0;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		u64 lba = random_number(&seed) % (f.geometry.sectors / 16) * 16;
+
+		start = now;
+		now = tw_drive_read(&f.drive, lba, 8, now);
+		sum += now - start;
+	}
+	/* 4.5 ms + 3.0 ms + 0.1 ms of command + transfer of 4 KiB. */
+	assert_in_range(sum / 20000, 7400 * US, 7900 * US);
+}
+
+static void a_second_read_comes_from_the_cache(void **state)
+{
+	u64 first = tw_drive_read(&f.drive, 1000000, 128, 0), again;
+
+	(void)state;
+	again = tw_drive_read(&f.drive, 1000000, 128, first);
+	/* 0.1 ms of command and 64 KiB at 146484 KiB/s. */
+	assert_in_range(again - first, 535 * US, 540 * US);
+}
+
+static void read_ahead_makes_the_next_read_a_hit(void **state)
+{
+	u64 first = tw_drive_read(&f.drive, 1000000, 128, 0), next;
+
+	(void)state;
+	next = tw_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
+	assert_in_range(next - first, 20535 * US, 20540 * US);
+	create("drive.read_ahead=0");
+	first = tw_drive_read(&f.drive, 1000000, 128, 0);
+	next = tw_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
+	assert_true(next - first > 20900 * US);
+}
+
+static void a_write_makes_the_cache_forget(void **state)
+{
+	u64 now = tw_drive_read(&f.drive, 1000000, 128, 0), read;
+
+	(void)state;
+	now = tw_drive_write(&f.drive, 1000010, 8, now, 0);
+	read = tw_drive_read(&f.drive, 1000000, 128, now) - now;
+	assert_true(read > 1000 * US);
+}
+
+static void writes_that_follow_miss_no_turn(void **state)
+{
+	u64 now = tw_drive_write(&f.drive, 0, 128, 0, 0), start = now;
+	u32 i;
+
+	(void)state;
+	for (i = 1; i <= 1024; i++)
+		now = tw_drive_write(&f.drive, i * 128ULL, 128, now + 50 * US, 0);
+	/* 64 MiB at the media rate, and 50 us between commands. */
+	assert_in_range(now - start, 930 * 1000 * US, 1000 * 1000 * US);
+}
+
+static void read_before_write_costs_a_turn(void **state)
+{
+	struct tw_drive twin = f.drive;
+	u64 plain = tw_drive_write(&f.drive, 500000, 8, 0, 0);
+
+	(void)state;
+	assert_int_equal(tw_drive_write(&twin, 500000, 8, 0, 1) - plain, f.geometry.rotation_ns);
+}
+
+/* Nothing may be over before it began, whatever the order of commands. */
+static void time_only_goes_forward(void **state)
+{
+	u64 now = 0, done, seed = 11;
+	u32 i;
+
+	(void)state;
+	create("drive.segments=3,drive.cache_kib=256");
+	for (i = 0; i < 200000; i++) {
+		u32 sectors = 1 + random_number(&seed) % 1000;
+		u64 lba = random_number(&seed) % 4 ? random_number(&seed) % 5000 :
+			  random_number(&seed) % (f.geometry.sectors - 1000);
+		u64 least = f.drive.free_ns > now ? f.drive.free_ns : now;
+
+		if (random_number(&seed) % 3)
+			done = tw_drive_read(&f.drive, lba, sectors, now);
+		else
+			done = tw_drive_write(&f.drive, lba, sectors, now, 0);
+		if (done <= least || done - least > 60 * 1000 * US)
+			fail_msg("command %u took from %llu to %llu", i, least, done);
+		now += random_number(&seed) % (5000 * US);
+	}
+}
+
+int drive_suite(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(seeks_go_through_the_three_published_points, setup),
+		cmocka_unit_test_setup(a_longer_seek_never_takes_less, setup),
+		cmocka_unit_test_setup(media_time_rises_with_the_zones, setup),
+		cmocka_unit_test_setup(one_long_read_runs_at_the_media_rate, setup),
+		cmocka_unit_test_setup(random_reads_take_seek_and_half_a_turn, setup),
+		cmocka_unit_test_setup(a_second_read_comes_from_the_cache, setup),
+		cmocka_unit_test_setup(read_ahead_makes_the_next_read_a_hit, setup),
+		cmocka_unit_test_setup(a_write_makes_the_cache_forget, setup),
+		cmocka_unit_test_setup(writes_that_follow_miss_no_turn, setup),
+		cmocka_unit_test_setup(read_before_write_costs_a_turn, setup),
+		cmocka_unit_test_setup(time_only_goes_forward, setup),
+	};
+
+	return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The ground-truth log: order, depth, times, what is lost; and that two runs are one. */
+#include <string.h>
+
+#include "host.h"
+#include "suites.h"
+
+static const struct tw_log_entry *last(struct host *host)
+{
+	return tw_log_at(&host->model.log, host->model.log.count - 1);
+}
+
+static void an_entry_says_what_was_asked(void **state)
+{
+	struct host *host = *state;
+	u64 posted;
+
+	host->clock += 12345;
+	posted = host->clock;
+	driver_transfer(host, 77, true, 987654, 24, 0);
+	assert_int_equal(last(host)->status, TW_LOG_RUNNING);
+	assert_int_equal(driver_finish(host, 77), 0);
+	assert_int_equal(last(host)->request_id, 77);
+	assert_int_equal(last(host)->opcode, 0x8a);
+	assert_int_equal(last(host)->unit, 0);
+	assert_int_equal(last(host)->lba, 987654);
+	assert_int_equal(last(host)->sectors, 24);
+	assert_int_equal(last(host)->arrival_ns, posted);
+	assert_int_equal(last(host)->completion_ns, host->clock);
+	assert_true(host->clock > posted);
+	assert_int_equal(last(host)->status, TW_LOG_GOOD);
+	assert_string_equal(tw_log_name(last(host)), "WRITE");
+}
+
+/* Depth and order against a count kept here, completions in any order. */
+static void depth_is_what_arrival_found(void **state)
+{
+	struct host *host = *state;
+	u32 first = host->model.log.count, in_flight = 0, posted = 0, i;
+	u16 depth[1000];
+	bool used[256] = { false };
+	u64 seed = 77;
+
+	while (posted < 1000 || in_flight) {
+		if (posted < 1000 && in_flight < 200 && random_number(&seed) % 3) {
+			u32 id = random_number(&seed) % 256;
+
+			if (used[id])
+				continue;
+			depth[posted++] = (u16)in_flight++;
+			used[id] = true;
+			driver_transfer(host, id, random_number(&seed) % 4 == 0, random_number(&seed) % 15000000, 8, 0);
+		} else if (in_flight) {
+			used[driver_response(host)] = false;
+			/* More may have come due at the same time: they have left the controller too. */
+			in_flight = host->model.depth[0];
+		}
+	}
+	assert_int_equal(host->model.log.count, first + 1000);
+	for (i = 0; i < 1000; i++) {
+		const struct tw_log_entry *entry = tw_log_at(&host->model.log, first + i);
+
+		assert_int_equal(entry->depth, depth[i]);
+		assert_int_equal(entry->status, TW_LOG_GOOD);
+		assert_true(entry->completion_ns > entry->arrival_ns);
+		assert_true(!i || entry->arrival_ns >= tw_log_at(&host->model.log, first + i - 1)->arrival_ns);
+	}
+}
+
+/* The depth from the log's own times must be the depth it states. */
+static void depth_follows_from_the_times(void **state)
+{
+	struct host *host = *state;
+	u32 first = host->model.log.count, i, j;
+	u64 seed = 5;
+
+	for (i = 0; i < 300; i++) {
+		if (i >= 40)
+			driver_response(host);
+		host->clock += random_number(&seed) % 1000 + 1;
+		driver_transfer(host, i % 256, false, random_number(&seed) % 15000000, 8, 0);
+		if (host->model.nr_refused)
+			break;
+	}
+	for (i = first; i < host->model.log.count; i++) {
+		const struct tw_log_entry *entry = tw_log_at(&host->model.log, i);
+		u32 found = 0;
+
+		for (j = first; j < i; j++) {
+			const struct tw_log_entry *other = tw_log_at(&host->model.log, j);
+
+			found += other->status == TW_LOG_RUNNING || other->completion_ns > entry->arrival_ns;
+		}
+		assert_int_equal(entry->depth, found);
+	}
+}
+
+static void what_is_no_command_to_a_unit_counts_in_no_depth(void **state)
+{
+	static const u8 sense[16] = { 0x03, 0, 0, 0, 128 }, inquiry[16] = { 0x12, [4] = 36 };
+	struct host *host = *state;
+	struct segment segment = { HOST_DATA, 512 };
+
+	driver_scsi(host, 1, 0, sense, &segment, 1);
+	assert_int_equal(last(host)->unit, TW_LOG_FIRMWARE);
+	assert_string_equal(tw_log_name(last(host)), "GET_EVENT");
+	driver_param(host, 2, TW_OP_GET_PARAM, TW_TABLE_VERSION, TW_PARAM_BIOS, 16);
+	assert_string_equal(tw_log_name(last(host)), "GET_PARAM");
+	driver_scsi(host, 3, 5, inquiry, &segment, 1);
+	assert_int_equal(last(host)->unit, 5);
+	driver_scsi(host, 4, 0, inquiry, &segment, 1);
+	assert_int_equal(last(host)->depth, 0);
+	assert_string_equal(tw_log_name(last(host)), "INQUIRY");
+	driver_scsi(host, 5, 0, inquiry, &segment, 1);
+	assert_int_equal(last(host)->depth, 1);
+	while (host->wake != TW_NEVER)
+		driver_response(host);
+	assert_int_equal(host->model.depth[0], 0);
+}
+
+static void failures_and_resets_are_marked(void **state)
+{
+	struct host *host = *state;
+	u32 running;
+
+	driver_transfer(host, 1, false, ~0ULL, 8, 0);
+	driver_finish(host, 1);
+	assert_int_equal(last(host)->status, TW_LOG_FAILED);
+	assert_int_equal(last(host)->sectors, 0);
+	driver_transfer(host, 1, false, 0, 8, 0);
+	running = host->model.log.count - 1;
+	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_SOFT_RESET);
+	assert_int_equal(tw_log_at(&host->model.log, running)->status, TW_LOG_RESET);
+}
+
+static void the_lost_command_never_completes(void **state)
+{
+	struct host *host = host_create("store_mib=4,log_entries=99,array.drives=4,fault.lose_command=3");
+	u32 i, lost;
+
+	(void)state;
+	driver_probe(host);
+	for (i = 0; i < 5; i++)
+		driver_transfer(host, i, i == 2, 1000 * i, 8, 0);
+	lost = host->model.log.count - 3;
+	for (i = 0; i < 4; i++)
+		assert_int_not_equal(driver_response(host), 2);
+	assert_int_equal(host->wake, TW_NEVER);
+	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY);
+	assert_int_equal(tw_log_at(&host->model.log, lost)->status, TW_LOG_LOST);
+	assert_int_equal(tw_log_at(&host->model.log, lost)->lba, 2000);
+	assert_int_equal(host->model.depth[0], 1);
+	assert_int_equal(tw_store_zero_run(&host->model.store, 2000, 8), 8);
+	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_SOFT_RESET);
+	assert_int_equal(tw_log_at(&host->model.log, lost)->status, TW_LOG_LOST);
+	assert_int_equal(host->model.depth[0], 0);
+	host_destroy(host);
+}
+
+static void a_full_log_counts_what_it_could_not_hold(void **state)
+{
+	struct host *host = host_create("store_mib=4,log_entries=5,array.drives=4");
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 9; i++) {
+		driver_transfer(host, 1, false, i * 8, 8, 0);
+		assert_int_equal(driver_finish(host, 1), 0);
+	}
+	assert_int_equal(host->model.log.count, 5);
+	assert_int_equal(host->model.log.lost, 4);
+	assert_int_equal(host->model.nr_commands, 9);
+	assert_int_equal(last(host)->lba, 32);
+	host_destroy(host);
+}
+
+/* 3000 random commands; what they left behind. */
+static void run(struct host *host)
+{
+	u64 seed = 31337;
+	u32 i;
+
+	driver_probe(host);
+	for (i = 0; i < 3000; i++) {
+		driver_transfer(host, i % 64, random_number(&seed) % 3 == 0, random_number(&seed) % 15000000,
+				1 + random_number(&seed) % 256, 0);
+		while (i >= 63 && host->model.request[(i + 1) % 64].state != TW_REQUEST_FREE)
+			driver_response(host);
+	}
+}
+
+static void two_runs_leave_the_same_log(void **state)
+{
+	struct host *one = host_create("store_mib=8,log_entries=4096,array.drives=4,drive.sectors=4000000");
+	struct host *two = host_create("store_mib=8,log_entries=4096,array.drives=4,drive.sectors=4000000");
+	u32 i;
+
+	(void)state;
+	run(one);
+	run(two);
+	assert_int_equal(one->model.log.count, two->model.log.count);
+	assert_true(one->model.log.count > 3000);
+	for (i = 0; i < one->model.log.count; i++)
+		assert_memory_equal(tw_log_at(&one->model.log, i), tw_log_at(&two->model.log, i),
+				    offsetof(struct tw_log_entry, status) + 1);
+	host_destroy(one);
+	host_destroy(two);
+}
+
+int log_suite(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_entry_says_what_was_asked, host_setup, host_teardown),
+		cmocka_unit_test_setup_teardown(depth_is_what_arrival_found, host_setup, host_teardown),
+		cmocka_unit_test_setup_teardown(depth_follows_from_the_times, host_setup, host_teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_command_to_a_unit_counts_in_no_depth, host_setup,
+						host_teardown),
+		cmocka_unit_test_setup_teardown(failures_and_resets_are_marked, host_setup, host_teardown),
+		cmocka_unit_test(the_lost_command_never_completes),
+		cmocka_unit_test(a_full_log_counts_what_it_could_not_hold),
+		cmocka_unit_test(two_runs_leave_the_same_log),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The controller's time: what overlaps, what does not, the write-back cache, RAID 5. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+#include "suites.h"
+
+#define US 1000ULL
+
+static struct tw_config config;
+static struct tw_timing *timing;
+
+static void create(const char *text)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+
+	if (!tw_config_parse(&config, text, error))
+		fail_msg("%s", error);
+	tw_timing_create(timing, &config);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	timing = malloc(sizeof(*timing));
+	memset(timing, 0xa5, sizeof(*timing));
+	create("controller.latency_us=2000");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(timing);
+	return 0;
+}
+
+/* Reads of 128 KiB in order, @depth of them always in the controller. Return: nanoseconds each took. */
+static u64 stream(u32 depth, u32 commands)
+{
+	u64 done[256] = { 0 }, now = 0;
+	u32 i;
+
+	for (i = 0; i < commands; i++) {
+		now = i < depth ? 0 : done[i % depth] > now ? done[i % depth] : now;
+		done[i % depth] = tw_timing_read(timing, 0, i * 256ULL, 256, now);
+	}
+	return now / (commands - depth);
+}
+
+static void latency_overlaps_and_the_path_does_not(void **state)
+{
+	u64 path = 20 * US + tw_transfer_ns(131072, config.controller.read_kib_s), one, two, many;
+
+	(void)state;
+	one = stream(1, 4000);
+	create("controller.latency_us=2000");
+	two = stream(2, 4000);
+	create("controller.latency_us=2000");
+	many = stream(128, 8000);
+	/* One at a time: latency, path, and a drive's cache hit. */
+	assert_in_range(one, 2000 * US + path + 530 * US, 2000 * US + path + 900 * US);
+	assert_in_range(two, one * 45 / 100, one * 55 / 100);
+	assert_in_range(many, path, path * 101 / 100);
+}
+
+static void a_cached_write_waits_for_no_drive(void **state)
+{
+	u64 path = 20 * US + tw_transfer_ns(4096, config.controller.write_kib_s);
+
+	(void)state;
+	assert_int_equal(tw_timing_write(timing, 0, 1000000, 8, 0), path);
+	assert_int_equal(timing->dirty_sectors, 8);
+	create("controller.cache_mib=0");
+	assert_true(tw_timing_write(timing, 0, 1000000, 8, 0) > path + 100 * US);
+	assert_int_equal(timing->dirty_sectors, 0);
+}
+
+static void a_full_cache_waits_for_the_drives(void **state)
+{
+	u64 seed = 9, now = 0, first = 0;
+	u32 i;
+
+	(void)state;
+	create("controller.cache_mib=1");
+	for (i = 0; i < 2000; i++) {
+		now = tw_timing_write(timing, 0, random_number(&seed) % 100000000 * 8ULL, 8, now);
+		assert_true(timing->dirty_sectors <= 2048);
+		if (i == 199)
+			first = now;
+	}
+	/* 200 fit: 36 us each. 2000 random writes on 12 drives take a seek and half a turn each. */
+	assert_true(first < 200 * 60 * US);
+	assert_in_range(now, 2000 / 12 * 3000 * US, 2000 / 12 * 12000 * US);
+}
+
+static void flush_waits_until_all_is_on_the_drives(void **state)
+{
+	u64 now = 0, flushed;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 64; i++)
+		now = tw_timing_write(timing, 0, i * 1000000ULL, 8, now);
+	flushed = tw_timing_flush(timing, 0, now);
+	assert_int_equal(timing->dirty_sectors, 0);
+	assert_true(flushed > now + 10000 * US);
+	/* Nothing left: only the firmware's time. */
+	assert_in_range(tw_timing_flush(timing, 0, flushed), flushed + 1, flushed + 100 * US);
+}
+
+static void joined_writes_are_one_for_the_drive(void **state)
+{
+	u64 now = 0, flushed;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 8; i++)
+		now = tw_timing_write(timing, 0, 5000000 + i * 8ULL, 8, now);
+	flushed = tw_timing_flush(timing, 0, now);
+	/* One seek and at most one turn, not eight. */
+	assert_true(flushed - now < 20000 * US);
+	/* Written again while still cached: no more than before. */
+	tw_timing_write(timing, 0, 6000000, 8, flushed);
+	tw_timing_write(timing, 0, 6000000, 8, flushed);
+	assert_int_equal(timing->dirty_sectors, 8);
+}
+
+static void reads_go_before_cached_writes(void **state)
+{
+	u64 now = 0, read;
+	u32 i;
+
+	(void)state;
+	/* 100 writes wait for drive 0. */
+	for (i = 0; i < 100; i++)
+		now = tw_timing_write(timing, 0, i * 1536ULL * 1000, 8, now);
+	read = tw_timing_read(timing, 0, 1536ULL * 50, 8, now);
+	/* At most one write that has begun, then seek and turn. */
+	assert_true(read - now < 40000 * US);
+}
+
+/* Drives that a write keeps busy, by how far each drive's time moved. */
+static u32 busy_drives(u64 lba, u32 sectors)
+{
+	u32 i, busy = 0;
+
+	tw_timing_write(timing, 0, lba, sectors, 0);
+	tw_timing_flush(timing, 0, 0);
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		busy += timing->drive[i].free_ns > 0;
+	return busy;
+}
+
+static void writes_reach_copies_and_parity(void **state)
+{
+	(void)state;
+	create("array.level=raid0,array.drives=4");
+	assert_int_equal(busy_drives(1000, 8), 1);
+	create("array.level=raid1,array.drives=2");
+	assert_int_equal(busy_drives(1000, 8), 2);
+	create("array.level=raid10,array.drives=8");
+	assert_int_equal(busy_drives(1000, 8), 2);
+	create("array.level=raid5,array.drives=5");
+	assert_int_equal(busy_drives(1000, 8), 2);
+	create("array.level=raid5,array.drives=5");
+	assert_int_equal(busy_drives(0, 4 * 128), 5);
+}
+
+static void raid5_reads_before_it_writes_part_of_a_row(void **state)
+{
+	u64 part, whole;
+
+	(void)state;
+	create("array.level=raid5,array.drives=5,controller.cache_mib=0");
+	whole = tw_timing_write(timing, 0, 0, 4 * 128, 0);
+	create("array.level=raid5,array.drives=5,controller.cache_mib=0");
+	part = tw_timing_write(timing, 0, 0, 3 * 128, 0);
+	assert_true(part > whole + 5000 * US);
+}
+
+static void units_have_drives_of_their_own(void **state)
+{
+	u64 first;
+
+	(void)state;
+	create("array.level=single,array.drives=1,array.units=2,controller.read_kib_s=100000000,controller.command_us=0");
+	first = tw_timing_read(timing, 0, 1000000, 8, 0);
+	assert_true(tw_timing_read(timing, 0, 90000000, 8, 0) > first);
+	assert_true(timing->drive[1].free_ns == 0);
+	tw_timing_read(timing, 1, 90000000, 8, 0);
+	assert_true(timing->drive[1].free_ns > 0);
+}
+
+int timing_suite(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(latency_overlaps_and_the_path_does_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cached_write_waits_for_no_drive, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_cache_waits_for_the_drives, setup, teardown),
+		cmocka_unit_test_setup_teardown(flush_waits_until_all_is_on_the_drives, setup, teardown),
+		cmocka_unit_test_setup_teardown(joined_writes_are_one_for_the_drive, setup, teardown),
+		cmocka_unit_test_setup_teardown(reads_go_before_cached_writes, setup, teardown),
+		cmocka_unit_test_setup_teardown(writes_reach_copies_and_parity, setup, teardown),
+		cmocka_unit_test_setup_teardown(raid5_reads_before_it_writes_part_of_a_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(units_have_drives_of_their_own, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("timing", tests, NULL, NULL);
+}
