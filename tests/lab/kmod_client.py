@@ -332,12 +332,12 @@ def null_blk(**parameters: object) -> list[str]:
 
 def scsi_debug(**parameters: object) -> str:
     """Load scsi_debug anew; name of its disk."""
-    before = {path.name for path in pathlib.Path("/sys/class/block").glob("sd*")}
+    before = {path.name for path in pathlib.Path("/sys/block").glob("sd*")}
     words = " ".join(f"{name}={value}" for name, value in parameters.items())
     run(f"modprobe scsi_debug {words}")
 
     def new() -> set[str]:
-        return {p.name for p in pathlib.Path("/sys/class/block").glob("sd*")} - before
+        return {p.name for p in pathlib.Path("/sys/block").glob("sd*")} - before
 
     wait_for("disk of scsi_debug", lambda: bool(new()) and all(os.path.exists(f"/dev/{name}") for name in new()))
     time.sleep(1)  # its asynchronous probe reads the partition table

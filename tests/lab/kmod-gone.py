@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""A target keeps nobody from removing its disk or unloading its driver, and says that the disk is gone."""
+
+import contextlib
+import os
+import pathlib
+import sys
+import threading
+import time
+
+import kmod_client as kmod
+
+
+def gone(listener: kmod.Client, disk: str) -> None:
+    """Raise unless the next notification tells that a disk is gone."""
+    notification = listener.notification(5)
+    kmod.equal("notification", notification and notification[0], "target-gone-ntf")
+    assert notification
+    kmod.equal("its disk and state", (notification[1]["disk"], notification[1]["state"]), (disk, "gone"))
+
+
+def still_readable(client: kmod.Client, target: dict, reads: int) -> None:
+    """Raise unless the counters stayed, and stand still."""
+    first = kmod.sound(client.counters(target))
+    time.sleep(0.2)
+    second = kmod.sound(client.counters(target))
+    kmod.equal("state", first.reply["state"], "gone")
+    kmod.equal("reads", first.flow["read"]["completed"], reads)
+    kmod.equal("the counters stand still", second.reply, first.reply)
+    kmod.equal("readahead of no disk", "readahead-sectors" in first.reply, False)
+    described = client.ask("target-get", id=target["id"])[0]
+    kmod.equal("still listed, by name", (described["disk"], described["state"]), (target["disk"], "gone"))
+    kmod.equal("limits of no disk", [n for n in ("capacity-sectors", "nr-requests") if n in described], [])
+
+
+def read_some(name: str) -> int:
+    """Read; how many reads diskstats counts since the disk appeared."""
+    disk = kmod.Disk(name)
+    for i in range(20):
+        disk.read(i * 1024, 8)
+    disk.close()
+    return 20
+
+
+def unload_null_blk() -> None:
+    """null_blk can be unloaded while its disk is a target"""
+    name = kmod.null_blk(nr_devices=1, gb=1)[0]
+    with kmod.Client() as client, kmod.Client(listen=True) as listener:
+        target = client.add(name)
+        kmod.equal("heard of the new target", (listener.notification(5) or ("",))[0], "target-add-ntf")
+        reads = read_some(name)
+        kmod.run("modprobe -r null_blk")
+        gone(listener, name)
+        still_readable(client, target, reads)
+        client.delete(target)
+        kmod.equal("heard of its end", (listener.notification(5) or ("",))[0], "target-del-ntf")
+        kmod.equal("targets left", client.ask("target-get", dump=True), [])
+
+
+def unload_scsi_debug() -> None:
+    """scsi_debug can be unloaded at once while its disk is a target"""
+    name = kmod.scsi_debug(dev_size_mb=16, delay=0)
+    with kmod.Client() as client, kmod.Client(listen=True) as listener:
+        target = client.add(name)
+        listener.notification(5)
+        reads = read_some(name)
+        begin = time.monotonic()
+        kmod.run("modprobe -r scsi_debug")
+        took = time.monotonic() - begin
+        gone(listener, name)
+        still_readable(client, target, reads)
+        client.delete(target)
+    kmod.equal(f"unloading was not held up ({took:.2f} s)", took < 1, True)
+
+
+def delete_in_flight() -> None:
+    """A SCSI disk can be deleted with requests of a target in flight"""
+    name = kmod.scsi_debug(dev_size_mb=16, ndelay=500_000_000)
+    with kmod.Client() as client, kmod.Client(listen=True) as listener:
+        target = client.add(name)
+        listener.notification(5)
+        disks = [kmod.Disk(name) for _ in range(5)]
+
+        def read(disk: kmod.Disk, sector: int) -> None:
+            with contextlib.suppress(OSError):
+                disk.read(sector, 8)
+
+        threads = [threading.Thread(target=read, args=(disk, 64 * i)) for i, disk in enumerate(disks)]
+        for thread in threads:
+            thread.start()
+        kmod.wait_for("reads in flight", lambda: kmod.diskstats(name)["in_flight"] == 5)
+        pathlib.Path(f"/sys/block/{name}/device/delete").write_text("1", encoding="ascii")
+        for thread in threads:
+            thread.join()
+        gone(listener, name)
+        counters = kmod.sound(client.counters(target))
+        for disk in disks:
+            disk.close()
+        client.delete(target)
+    flow = counters.flow["read"]
+    kmod.equal("every read is accounted for", flow["issued"], flow["completed"] + flow["in-flight"])
+    kmod.equal("reads", flow["issued"], 5)
+    kmod.run("modprobe -r scsi_debug")
+
+
+def same_name_again() -> None:
+    """A disk that comes back under its old name is another disk: the old target does not count it"""
+    with kmod.Client() as client:
+        name = kmod.null_blk(nr_devices=1, gb=1)[0]
+        old = client.add(name)
+        reads = read_some(name)
+        kmod.equal("name", kmod.null_blk(nr_devices=1, gb=1)[0], name)
+        new = client.add(name)
+        read_some(name)
+        read_some(name)
+        still_readable(client, old, reads)
+        counters = kmod.sound(client.counters(new))
+        kmod.equal("reads of the new one", counters.flow["read"]["completed"], 2 * reads)
+        kmod.equal("state of the new one", counters.reply["state"], "active")
+        client.delete(old)
+        client.delete(new)
+    kmod.run("modprobe -r null_blk")
+
+
+def unbind_and_bind() -> None:
+    """The same SCSI device with a new disk, its queue kept, is not counted by the old target"""
+    name = kmod.scsi_debug(dev_size_mb=16, delay=0)
+    device = pathlib.Path(f"/sys/block/{name}/device").resolve()
+    with kmod.Client() as client:
+        old = client.add(name)
+        reads = read_some(name)
+        (device / "driver/unbind").write_text(device.name, encoding="ascii")
+        pathlib.Path("/sys/bus/scsi/drivers/sd/bind").write_text(device.name, encoding="ascii")
+        kmod.wait_for("the disk again", lambda: (device / "block").exists() and bool(os.listdir(device / "block")))
+        again = os.listdir(device / "block")[0]
+        kmod.wait_for("its node", lambda: os.path.exists(f"/dev/{again}"))
+        time.sleep(1)
+        read_some(again)
+        still_readable(client, old, reads)
+        client.delete(old)
+    kmod.run("modprobe -r scsi_debug")
+
+
+def unload_with_targets() -> None:
+    """raidtrace can be unloaded with targets, active and gone"""
+    for _ in range(5):
+        names = kmod.null_blk(nr_devices=3, gb=1)
+        with kmod.Client() as client:
+            for name in names:
+                client.add(name)
+        stop = threading.Event()
+        thread = threading.Thread(target=lambda: [read_some(names[0]) for _ in iter(stop.is_set, True)])
+        thread.start()
+        kmod.run("rmmod raidtrace")
+        stop.set()
+        thread.join()
+        kmod.run(f"insmod {os.environ['RAIDTRACE_KO']}")
+        with kmod.Client() as client:
+            kmod.equal("targets of a fresh module", client.ask("target-get", dump=True), [])
+            for name in names:
+                client.add(name)
+        kmod.run("modprobe -r null_blk")
+        kmod.run(f"rmmod raidtrace && insmod {os.environ['RAIDTRACE_KO']}")
+
+
+def unload_3ware() -> None:
+    """3w-9xxx can be unloaded at once while its disk is a target"""
+    with kmod.Client() as client, kmod.Client(listen=True) as listener:
+        target = client.add("sda")
+        listener.notification(5)
+        reads = read_some("sda")
+        begin = time.monotonic()
+        kmod.run("rmmod 3w_9xxx")
+        took = time.monotonic() - begin
+        gone(listener, "sda")
+        still_readable(client, target, reads)
+        client.delete(target)
+    kmod.equal(f"unloading was not held up ({took:.2f} s)", took < 5, True)
+
+
+if __name__ == "__main__":
+    sys.exit(
+        kmod.main(
+            [
+                unload_null_blk, unload_scsi_debug, delete_in_flight, same_name_again, unbind_and_bind,
+                unload_with_targets, unload_3ware,
+            ]
+        )
+    )  # fmt: skip

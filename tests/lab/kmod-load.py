@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""Under load: every snapshot is consistent, nothing is lost over attach, reset, detach or a change of the queue."""
+
+import contextlib
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import kmod_client as kmod
+
+WORKERS = 6
+
+
+@contextlib.contextmanager
+def load(disk: str, seconds: float) -> Iterator[None]:
+    """Processes that read and write at random until the end of the block, at most that long."""
+    children = []
+    for number in range(WORKERS):
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(OSError):
+                _work(disk, number, seconds)
+            os._exit(0)
+        children.append(child)
+    try:
+        yield
+    finally:
+        for child in children:
+            os.waitpid(child, 0)
+
+
+def _work(name: str, number: int, seconds: float) -> None:
+    disk = kmod.Disk(name)
+    numbers = random.Random(number)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        move = disk.write if numbers.random() < 0.3 else disk.read
+        move(numbers.randrange(1 << 15) * 8, numbers.choice((8, 16, 256, 520, 2048)))
+
+
+def slow_null_blk(**parameters: object) -> str:
+    """A disk of several hardware queues whose requests take 0.2 ms."""
+    return kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=200000, hw_queue_depth=32, **parameters)[0]
+
+
+def snapshots() -> None:
+    """Every one of 300 snapshots under load holds all invariants, and deltas are never negative"""
+    name = slow_null_blk()
+    with kmod.Client() as client:
+        before = kmod.diskstats(name)
+        target = client.add(name)
+        last = kmod.sound(client.counters(target))
+        busy = 0
+        with load(name, 1.5):
+            for _ in range(300):
+                time.sleep(0.004)
+                now = kmod.sound(client.counters(target))
+                kmod.equal("time goes on", now.reply["now-ns"] > last.reply["now-ns"], True)
+                for direction in kmod.DIRECTIONS:
+                    for counter, value in now.flow[direction].items():
+                        if isinstance(value, int) and counter != "in-flight":
+                            kmod.equal(f"{counter} grows", value >= last.flow[direction][counter], True)
+                busy += now.flow["all"]["in-flight"] > 0
+                last = now
+        end = kmod.sound(client.counters(target))
+        after = kmod.diskstats(name)
+        client.delete(target)
+    kmod.equal("snapshots with requests in flight", busy > 100, True)
+    for direction in ("read", "write"):
+        flow = end.flow[direction]
+        kmod.equal(f"{direction}s", flow["completed"], after[f"{direction}s"] - before[f"{direction}s"])
+        sectors = after[f"{direction}_sectors"] - before[f"{direction}_sectors"]
+        kmod.equal(f"{direction} bytes", flow["bytes-completed"], 512 * sectors)
+        bios = flow["queued"] + flow["splits"]
+        merged = flow["back-merges"] + flow["front-merges"]
+        kmod.equal(f"{direction} bios became requests or were merged", bios, flow["got"] + merged)
+    kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
+    kmod.equal("unmatched", end.total("unmatched"), 0)
+
+
+def attach_and_detach() -> None:
+    """A hundred times attach, read and detach under load"""
+    name = slow_null_blk()
+    unmatched = 0
+    with kmod.Client() as client, load(name, 3):
+        for _ in range(100):
+            target = client.add(name)
+            time.sleep(0.002)
+            counters = kmod.sound(client.counters(target))
+            unmatched += counters.total("unmatched")
+            client.delete(target)
+    kmod.equal("some were in flight at attach", unmatched > 0, True)
+
+
+def resets() -> None:
+    """Fifty resets under load lose no request: what they counted in pieces is what one target counted in whole"""
+    name = slow_null_blk()
+    fields = ("issued", "completed", "bytes-issued", "bytes-completed", "queued", "splits", "got")
+    with kmod.Client() as client:
+        before = kmod.diskstats(name)
+        target = client.add(name)
+        carried = 0
+        with load(name, 1):
+            for number in range(50):
+                time.sleep(0.01)
+                client.ask("target-reset", id=target["id"])
+                counters = kmod.sound(client.counters(target))
+                kmod.equal("resets", counters.reply["resets"], number + 1)
+                carried += counters.total("carried")
+        last = kmod.sound(client.counters(target))
+        client.ask("target-reset", id=target["id"])
+        zero = kmod.sound(client.counters(target))
+        after = kmod.diskstats(name)
+        client.delete(target)
+    kmod.equal("requests were carried over", carried > 0, True)
+    kmod.equal("all zero", [zero.total(field) for field in fields], [0] * len(fields))
+    kmod.equal("fewer than all in the last piece", last.total("completed") < after["reads"] - before["reads"], True)
+
+
+def queue_changes() -> None:
+    """Scheduler and number of requests change under load; every snapshot holds"""
+    name = slow_null_blk()
+    queue = pathlib.Path(f"/sys/block/{name}/queue")
+    with kmod.Client() as client:
+        target = client.add(name)
+        before = kmod.diskstats(name)
+        with load(name, 2):
+            for number in range(24):
+                scheduler = ("none", "mq-deadline")[number % 2]
+                (queue / "scheduler").write_text(scheduler, encoding="ascii")
+                (queue / "nr_requests").write_text(str((8, 16, 32)[number % 3]), encoding="ascii")
+                time.sleep(0.03)
+                kmod.sound(client.counters(target))
+        end = kmod.sound(client.counters(target))
+        after = kmod.diskstats(name)
+        client.delete(target)
+    kmod.equal("reads", end.flow["read"]["completed"], after["reads"] - before["reads"])
+    kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
+    kmod.equal("abandoned", end.total("abandoned"), 0)
+    kmod.equal("unmatched", end.total("unmatched"), 0)
+
+
+def fio() -> None:
+    """What fio says it did is what was counted"""
+    name = slow_null_blk(memory_backed=0)
+    with kmod.Client() as client:
+        target = client.add(name)
+        command = [
+            "fio", "--name=j", f"--filename=/dev/{name}", "--rw=randrw", "--bs=4k", "--direct=1", "--ioengine=libaio",
+            "--iodepth=16", "--size=64m", "--number_ios=4000", "--clocksource=clock_gettime", "--randseed=1", "--minimal",
+        ]  # fmt: skip
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+        counters = kmod.sound(client.counters(target))
+        client.delete(target)
+    fields = output.strip().splitlines()[-1].split(";")
+    kmod.equal("KiB read", counters.flow["read"]["bytes-completed"] >> 10, int(fields[5]))
+    kmod.equal("KiB written", counters.flow["write"]["bytes-completed"] >> 10, int(fields[46]))
+    kmod.equal("depth reached", counters.flow["all"]["in-flight-max"], 16)
+
+
+def idle_module() -> None:
+    """No target: no tracepoint is attached, and none is left behind"""
+    name = kmod.null_blk(nr_devices=1, gb=1)[0]
+
+    def users() -> int:
+        text = pathlib.Path("/proc/modules").read_text(encoding="ascii")
+        return int(next(line.split()[2] for line in text.splitlines() if line.startswith("raidtrace ")))
+
+    with kmod.Client() as client:
+        kmod.equal("users of an idle module", users(), 0)
+        target = client.add(name)
+        client.delete(target)
+        kmod.equal("users after a target", users(), 0)
+    kmod.run(f"rmmod raidtrace && insmod {os.environ['RAIDTRACE_KO']}")
+    disk = kmod.Disk(name)
+    for i in range(100):
+        disk.read(i * 8, 8)
+    disk.close()
+
+
+if __name__ == "__main__":
+    status = kmod.main([snapshots, attach_and_detach, resets, queue_changes, fio, idle_module])
+    kmod.run("modprobe -r null_blk", check=False)
+    sys.exit(status)
