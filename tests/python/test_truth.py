@@ -11,7 +11,7 @@ from raidtrace import truth
 from raidtrace.recording import Counters
 
 END = 100_000_000
-LATE = 500  # ns that our stretch is longer than the controller's, before and after
+LATE = 250  # ns that our stretch is longer than the controller's, before and after
 
 
 def workload(seed, nr=200):
@@ -59,8 +59,8 @@ def test_agreement_holds_and_the_bound_is_kept(seed):
     log = workload(seed)
     verdict = truth.compare(counted(log), log)
     assert verdict.holds(), verdict.mismatches
-    assert verdict.depth_apart <= verdict.depth_bound
-    assert verdict.late_ns == pytest.approx(2 * LATE)
+    assert verdict.depths.apart <= verdict.depths.bound
+    assert verdict.depths.late_ns == pytest.approx(2 * LATE)
     assert verdict.commands["read"] + verdict.commands["write"] == 200
     assert verdict.added == {"SYNCHRONIZE_CACHE": 1}
 
@@ -112,6 +112,19 @@ def test_a_request_seen_far_too_long_is_found():
     log = workload(3)
     ours = counted([dataclasses.replace(log[0], completion_ns=END - 2 * LATE)] + log[1:])
     assert any("longer" in line for line in truth.compare(ours, log).mismatches)
+
+
+def test_a_depth_found_at_issue_must_agree_when_nothing_was_seen_longer():
+    log = [truth.Command("READ", 0, 8, 100, 900, 0), truth.Command("READ", 0, 8, 200, 800, 1)]
+    flow = {"read": collections.Counter(issued=2, completed=2, bytes_issued=8192)}
+    bins = {
+        ("read", "size"): {8: 2},
+        ("all", "depth_time"): truth.depth_time(log, 0, 1000),
+        ("all", "depth_issue"): {0: 1, 1: 1},
+    }
+    assert truth.compare(Counters(0, 1000, flow, bins), log).holds()
+    bins["all", "depth_issue"] = {0: 2}
+    assert any("another depth" in line for line in truth.compare(Counters(0, 1000, flow, bins), log).mismatches)
 
 
 def test_a_requeued_request_did_not_arrive():

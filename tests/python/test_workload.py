@@ -27,6 +27,11 @@ def test_a_missing_rate_is_an_error(output):
         workload.rates(RAW, output)
 
 
+def test_what_lies_between_phases_is_no_row(maker):
+    recorded = load(maker, XFS, BONNIE, ["outside", "write", "outside", "read", "outside"])
+    assert [row.phase for row in workload.rows(XFS, recorded)] == ["write", "read"]
+
+
 def load(maker, cell, output, names):
     bins = {("read", "size"): {256: 4}, ("read", "depth_time"): {0: 30, 2: 70}, ("read", "seek"): {64: 3, 80: 1},
             ("read", "depth_issue"): {0: 2, 1: 2}}  # fmt: skip
@@ -77,10 +82,10 @@ def test_the_table_fits_and_shows_ratios_and_gaps():
 
 def test_the_verification_names_what_differs():
     verdict = truth.Verdict(
-        {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, 0.001, 0.002, 700.0, 6144.0, ()
+        {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, truth.Depths(0.001, 0.002, 99.0, 3, ()), ()
     )
     lines = table.verification(RAW, verdict, ())
-    assert "9 reads, 2 writes, 12 bytes" in lines[0] and "1 INQUIRY" in lines[0] and "0.200%" in lines[1]
+    assert "9 reads, 2 writes, 12 bytes" in lines[0] and "1 INQUIRY" in lines[0] and "bound 0.200%" in lines[1]
     assert all(len(line) <= table.WIDTH for line in lines)
     lines = table.verification(RAW, verdict, ("reads: raidtrace 9, controller 8",))
     assert "DOES NOT AGREE" in lines[0] and "controller 8" in lines[1]

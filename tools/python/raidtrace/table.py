@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from raidtrace.explain import kib
 from raidtrace.recording import SECTOR_BYTES
-from raidtrace.truth import Verdict
+from raidtrace.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
 from raidtrace.workload import Cell, Row
 
 WIDTH = 100
@@ -90,8 +90,14 @@ def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> lis
     added = ", ".join(f"{count} {name}" for name, count in sorted(verdict.added.items())) or "none"
     reads, writes = verdict.commands["read"], verdict.commands["write"]
     moved = sum(verdict.bytes.values())
+    depths = verdict.depths
+    if depths.apart == 0 and depths.found_other == 0:
+        apart = f"depth: equal over all time and at every issue (allowed: {CLOCK_READS * CLOCK_READ_NS} ns per command)"
+    else:
+        apart = (
+            f"depth: differs {depths.apart:.3%} of the time (bound {depths.bound:.3%}), at {depths.found_other} issues"
+        )
     return [
         f"{cell.name():<11} equal: {reads} reads, {writes} writes, {moved} bytes, every size; added by SCSI: {added}",
-        f"{'':<11} depth differs {verdict.depth_apart:.3%} of the time, clocks explain {verdict.depth_bound:.3%}:"
-        f" {verdict.late_ns:.0f} ns per command (limit {verdict.late_bound_ns:.0f})",
+        f"{'':<11} {apart}",
     ]

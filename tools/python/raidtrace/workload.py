@@ -14,6 +14,7 @@ ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 stands for
 SETRA = (256, 16384)  # sectors: untuned and tuned in the published measurements
 BONNIE_CSV = re.compile(r"^1\.98,2\.00a,.*$", re.MULTILINE)
 BONNIE_FIELDS = {"write": 11, "rewrite": 13, "read": 17}  # columns of that line, KiB/s
+BETWEEN = "outside"  # how raidctl names what a command does before, between and after its phases
 DD_LINE = re.compile(r"^(\d+) bytes .*copied, ([0-9.e+-]+) s,", re.MULTILINE)
 
 
@@ -89,11 +90,10 @@ def phase_name(cell: Cell, recorded: str) -> str:
 
 
 def rows(cell: Cell, recording: Recording) -> list[Row]:
-    """One row per phase, in the order of the run."""
+    """One row per phase, in the order of the run; what lies between the phases is left out."""
     said = rates(cell, recording.output)
-    return [
-        _row(cell, phase_name(cell, phase.name), recording.counters(phase.name), said) for phase in recording.phases
-    ]
+    names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != BETWEEN)
+    return [_row(cell, phase_name(cell, name), recording.counters(name), said) for name in names]
 
 
 def _row(cell: Cell, phase: str, counters: Counters, said: dict[str, float]) -> Row:
