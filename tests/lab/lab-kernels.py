@@ -64,11 +64,11 @@ def boots(kernel: str, directory: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         for kernel in KERNELS:
-            build = lab("build", "-q", "--kernel", kernel)
+            build = lab("build", "-q", "--werror", "--kernel", kernel)
             if "not offered" in build.stderr:
                 skip(kernel, build.stderr.splitlines()[0])
                 continue
-            check(f"{kernel}: builds", build.returncode == 0, build.stderr)
+            check(f"{kernel}: kernel and modules build, modules without a warning", build.returncode == 0, build.stderr)
             boots(kernel, Path(name))
             twice(kernel, Path(name))
     finish()

@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 import textwrap
+import traceback
 from pathlib import Path
 from types import FrameType
 
@@ -54,8 +55,15 @@ def main(argv: list[str]) -> int:
         # Whoever read our output has gone; Python must not try again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"raidctl lab: {where}{error.strerror}", file=sys.stderr)
+        return failed
     except _Stopped as stopped:
         return 128 + stopped.number
+    except Exception:  # a defect; its status must not look like the command's
+        traceback.print_exc()
+        return failed
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:

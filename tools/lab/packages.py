@@ -60,14 +60,21 @@ class _Apt:
 
     def run(self, program: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         options = [word for option in self.options for word in ("-o", option)]
-        return subprocess.run(
-            [program, "-q", "-o", "APT::Sandbox::User=root", *options, *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=cwd,
-            env=os.environ | {"LC_ALL": "C"},
-        )
+        try:
+            return subprocess.run(
+                [program, "-q", "-o", "APT::Sandbox::User=root", *options, *words],
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=cwd,
+                env=os.environ | {"LC_ALL": "C"},
+            )
+        except FileNotFoundError:
+            raise LabError(
+                "finding a kernel",
+                f"{program} is not there",
+                "The lab builds its kernel from Debian's packages: use a Debian system, or a container of one.",
+            ) from None
 
     def release_series(self) -> str | None:
         """The series that the release calls its kernel: what its package linux-source depends on."""
@@ -177,7 +184,8 @@ def _private(derived: bool, progress: Progress) -> _Apt:
     if age is None or age > _LIST_AGE_S:
         progress.say("fetching package lists" + (" of other suites" if derived else ""))
         apt.run("apt-get", "update")  # partial success is enough; what is missing shows later
-        stamp.touch()
+        if apt.offered():
+            stamp.touch()
     return apt
 
 

@@ -47,7 +47,10 @@ def environment() -> dict[str, str]:
 
 def compiler() -> str:
     """First line of `gcc --version`."""
-    result = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False, env=environment())
+    if not shutil.which("gcc"):
+        require("looking for the compiler")
+    command = ["gcc", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     return result.stdout.partition("\n")[0]
 
 
