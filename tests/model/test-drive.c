@@ -84,6 +84,35 @@ static void one_long_read_runs_at_the_media_rate(void **state)
 	assert_in_range(now - start, 910 * 1000 * US, 935 * 1000 * US);
 }
 
+/* What comes from the platter ends when the platter says so. */
+static void check_angle(u64 done, u64 end)
+{
+	u64 left = done - tw_transfer_ns(TW_SECTOR_BYTES, f.config.drive.interface_kib_s) + f.drive.phase_ns;
+
+	assert_int_equal(left % f.geometry.rotation_ns, tw_media_ns(&f.geometry, end) % f.geometry.rotation_ns);
+}
+
+static void a_sector_passes_once_per_turn(void **state)
+{
+	u64 seed = 3, now = 0, lba, done;
+	u32 i;
+
+	(void)state;
+	tw_drive_create(&f.drive, &f.geometry, 5);
+	for (i = 0; i < 1000; i++) {
+		lba = random_number(&seed) % (f.geometry.sectors - 100);
+		done = tw_drive_read(&f.drive, lba, 8, now);
+		check_angle(done, lba + 8);
+		now = done + random_number(&seed);
+	}
+	/* A read-ahead that had to stop waits for its place to come round again. */
+	for (i = 0; i < 20; i++) {
+		lba = f.drive.ahead_limit;
+		now = tw_drive_read(&f.drive, lba, 8, now + 123456789);
+		check_angle(now, lba + 8);
+	}
+}
+
 static void random_reads_take_seek_and_half_a_turn(void **state)
 {
 	u64 now = 0, start, seed = 5, sum = 0;
@@ -186,6 +215,7 @@ int drive_suite(void)
 		cmocka_unit_test_setup(a_longer_seek_never_takes_less, setup),
 		cmocka_unit_test_setup(media_time_rises_with_the_zones, setup),
 		cmocka_unit_test_setup(one_long_read_runs_at_the_media_rate, setup),
+		cmocka_unit_test_setup(a_sector_passes_once_per_turn, setup),
 		cmocka_unit_test_setup(random_reads_take_seek_and_half_a_turn, setup),
 		cmocka_unit_test_setup(a_second_read_comes_from_the_cache, setup),
 		cmocka_unit_test_setup(read_ahead_makes_the_next_read_a_hit, setup),

@@ -149,6 +149,10 @@ static void zero_runs_end_where_data_begins(void **state)
 	assert_int_equal(tw_store_zero_run(store, 5000, 100000), 0);
 	assert_int_equal(tw_store_zero_run(store, 5001, 100000), 100000);
 	assert_int_equal(tw_store_zero_run(store, 4000, 500), 500);
+	/* From the middle of one leaf of 1024 sectors to the start of the next. */
+	assert_int_equal(tw_store_zero_run(store, 3500, 100000), 1500);
+	assert_true(tw_store_write(store, 4098, 1, words));
+	assert_int_equal(tw_store_zero_run(store, 3500, 100000), 598);
 }
 
 /* Random writes of all kinds against a plain array. */

@@ -186,21 +186,43 @@ static bool tw_whole_row(const struct tw_array *array, u64 lba, u64 first, u64 e
 	return start >= first && start + row <= end;
 }
 
-/* Parity of a whole row is written once, with the row's first stripe. */
-static bool tw_writes_parity(const struct tw_array *array, const struct tw_extent *extent, u64 lba,
-			     bool whole_row)
-{
-	u64 row = array->stripe * (u64)tw_array_data_drives(array);
+/* The parity that one row of a RAID 5 write makes necessary, gathered over the row's extents. */
+struct tw_parity {
+	u32 member;
+	struct tw_dirty dirty;
+};
 
-	if (extent->parity == extent->drive)
-		return false;
-	return !whole_row || lba % row == 0;
+static void tw_gather(struct tw_parity *parity, const struct tw_extent *extent,
+		      const struct tw_dirty *dirty)
+{
+	u64 end = extent->lba + extent->sectors;
+
+	if (parity->dirty.sectors) {
+		end = tw_max(end, parity->dirty.lba + parity->dirty.sectors);
+		parity->dirty.lba = tw_min(parity->dirty.lba, extent->lba);
+	} else {
+		parity->dirty = *dirty;
+	}
+	parity->member = extent->parity;
+	parity->dirty.sectors = (u32)(end - parity->dirty.lba);
+}
+
+/* Return: when the gathered parity is done, 0 if there is none. */
+static u64 tw_write_parity(struct tw_timing *timing, u32 base, struct tw_parity *parity)
+{
+	u64 done = 0;
+
+	if (parity->dirty.sectors)
+		done = tw_write_member(timing, base + parity->member, &parity->dirty);
+	parity->dirty.sectors = 0;
+	return done;
 }
 
 u64 tw_timing_write(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64 now)
 {
 	u64 first = lba, end = lba + sectors, done, start;
 	u32 base = unit * timing->array.drives;
+	struct tw_parity parity = { 0 };
 
 	start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES,
 			 timing->config->controller.write_kib_s, now);
@@ -211,20 +233,20 @@ u64 tw_timing_write(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u6
 		struct tw_extent extent = tw_array_map(&timing->array, lba, sectors);
 		struct tw_dirty dirty = { extent.lba, start, extent.sectors, 0 };
 
-		bool whole_row = tw_whole_row(&timing->array, lba, first, end);
-
-		/* RAID 5 reads the old data and parity first unless it has the whole row. */
-		if (extent.parity != extent.drive)
-			dirty.turns = !whole_row;
+		if (extent.parity != extent.drive) {
+			/* Old data and old parity are read first unless the row is whole. */
+			dirty.turns = !tw_whole_row(&timing->array, lba, first, end);
+			if (parity.member != extent.parity)
+				done = tw_max(done, tw_write_parity(timing, base, &parity));
+			tw_gather(&parity, &extent, &dirty);
+		}
 		done = tw_max(done, tw_write_member(timing, base + extent.drive, &dirty));
 		if (extent.mirror != extent.drive)
 			done = tw_max(done, tw_write_member(timing, base + extent.mirror, &dirty));
-		if (tw_writes_parity(&timing->array, &extent, lba, whole_row))
-			done = tw_max(done, tw_write_member(timing, base + extent.parity, &dirty));
 		lba += extent.sectors;
 		sectors -= extent.sectors;
 	}
-	return done;
+	return tw_max(done, tw_write_parity(timing, base, &parity));
 }
 
 u64 tw_timing_flush(struct tw_timing *timing, u32 unit, u64 now)
