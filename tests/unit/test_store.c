@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "columns.h"
 #include "store.h"
+#include "writer.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define SIZE	RAIDTRACE_HISTOGRAM_KIND_SIZE
@@ -306,6 +308,85 @@ static void no_space_left(void **state)
 	assert_int_equal(stored, 5);
 }
 
+/* Hand over a start and samples; each commit may tell an earlier failure. */
+static int write_samples(struct writer *writer, uint32_t nr)
+{
+	static const struct rt_target target = { .disk = "sda" };
+	int err = writer_put_target(writer, 1, &target);
+
+	if (!err)
+		err = writer_begin_phase(writer, 0, "run", 0);
+	if (!err)
+		err = writer_commit(writer);
+	for (uint32_t n = 1; n <= nr && !err; n++) {
+		struct rt_counters c;
+
+		fill(&c, n);
+		err = writer_put_sample(writer, 1, 0, &c);
+		rt_counters_free(&c);
+		if (!err)
+			err = writer_put_output(writer, n, "stderr", "x", 1);
+		if (!err)
+			err = writer_commit(writer);
+	}
+	return err;
+}
+
+static void writer_in_order(void **state)
+{
+	struct writer *writer;
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(writer_start(store, &writer), 0);
+	assert_int_equal(write_samples(writer, 50), 0);
+	assert_int_equal(writer_flush(writer), 0);
+	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 50);
+	assert_int_equal(number(store, "SELECT count(*) FROM sample WHERE start_ns != sample * 100"), 0);
+	/* What is not committed is not stored. */
+	assert_int_equal(writer_put_meta(writer, "end", "complete"), 0);
+	writer_drop(writer);
+	/* Stopping stores what was handed over. */
+	assert_int_equal(writer_put_meta(writer, "key", "value"), 0);
+	assert_int_equal(writer_commit(writer), 0);
+	writer_stop(writer);
+	assert_int_equal(number(store, "SELECT count(*) FROM meta WHERE key='key'"), 1);
+	assert_int_equal(number(store, "SELECT count(*) FROM meta WHERE key='end'"), 0);
+	store_close(store);
+}
+
+static void writer_without_space(void **state)
+{
+	struct writer *writer;
+	struct store *store;
+	eventfd_t told = 0;
+	long stored;
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(writer_start(store, &writer), 0);
+	assert_int_equal(write_samples(writer, 3), 0);
+	assert_int_equal(writer_flush(writer), 0);
+	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), -1);
+	writes_left = 0;
+	assert_int_equal(writer_put_meta(writer, "a", "b"), 0);
+	writer_commit(writer);
+	assert_int_equal(writer_flush(writer), -ENOSPC);
+	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), 0);
+	/* Space that comes back later does not make a gap in the recording. */
+	writes_left = -1;
+	assert_int_equal(writer_put_meta(writer, "c", "d"), 0);
+	assert_int_equal(writer_commit(writer), -ENOSPC);
+	assert_string_equal(store_error(store),
+			    "no space left where it is written");
+	writer_stop(writer);
+	stored = number(store, "SELECT count(*) FROM sample");
+	assert_int_equal(stored, 3);
+	assert_int_equal(number(store, "SELECT count(*) FROM meta"), 0);
+	store_close(store);
+}
+
 /* The dictionary of export and the tables are the same. */
 static void dictionary(void **state)
 {
@@ -346,6 +427,8 @@ int main(void)
 		cmocka_unit_test_teardown(other_version, remove_file),
 		cmocka_unit_test_teardown(damaged, remove_file),
 		cmocka_unit_test_teardown(no_space_left, remove_file),
+		cmocka_unit_test_teardown(writer_in_order, remove_file),
+		cmocka_unit_test_teardown(writer_without_space, remove_file),
 		cmocka_unit_test_teardown(dictionary, remove_file),
 	};
 

@@ -24,6 +24,7 @@
 #include "recording.h"
 #include "store.h"
 #include "units.h"
+#include "writer.h"
 
 #define KEY_DISK	'd'
 #define KEY_OUTPUT	'o'
@@ -259,22 +260,15 @@ static void describe_end(const struct follow *follow, char *ret, size_t size)
 
 static int put_end(struct follow *follow)
 {
-	struct store *store = follow->recorder->store;
-	char why[128];
+	char why[128], status[16];
 	int err = 0;
 
 	describe_end(follow, why, sizeof(why));
-	if (follow->child.pid) {
-		err = store_begin(store);
-		if (!err)
-			err = put_number(store, "exit_status",
-					 (uint64_t)child_exit_status(
-						 &follow->child));
-		if (!err)
-			err = store_commit(store);
-		else
-			store_rollback(store);
-	}
+	snprintf(status, sizeof(status), "%d",
+		 child_exit_status(&follow->child));
+	if (follow->child.pid)
+		err = writer_put_meta(follow->recorder->writer, "exit_status",
+				      status);
 	return err ? err : recorder_end(follow->recorder, why);
 }
 
@@ -325,6 +319,7 @@ static int record_to(struct context *context,
 	int err = recorder_begin(recorder, store,
 				 follow->command ? PHASE_OUTSIDE : PHASE_RUN);
 
+	follow->store = store;
 	if (!err)
 		err = put_meta(store, context, record, recorder->start_ns);
 	if (err)
@@ -346,6 +341,20 @@ static int record_to(struct context *context,
 	recorder_detach(recorder);
 	summarise(record, store);
 	return exit_status(follow);
+}
+
+/* The recording is then part of what it records. */
+static void warn_of_own_writes(const char *path, const struct disk *disks,
+			       size_t nr)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		if (disk_holds(disks[i].name, st.st_dev))
+			note("%s lies on %s, which is recorded: its own writes are counted too; name another place with -o",
+			     path, disks[i].name);
 }
 
 static int create(const struct record_options *record, struct store **ret)
@@ -380,7 +389,10 @@ static int attach_and_record(struct context *context,
 		return status;
 	status = create(record, &store);
 	if (!status) {
+		warn_of_own_writes(record->path, disks, nr);
 		status = record_to(context, record, follow, store, signals);
+		writer_stop(recorder->writer);
+		recorder->writer = NULL;
 		store_close(store);
 	}
 	recorder_detach(recorder);

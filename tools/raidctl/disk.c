@@ -156,6 +156,11 @@ static bool lies_on(dev_t devno, const char *name, int depth)
 	return found;
 }
 
+bool disk_holds(const char *name, dev_t device)
+{
+	return lies_on(device, name, 0);
+}
+
 /* btrfs mounts under an anonymous number: its source tells the device. */
 static dev_t mount_device(struct libmnt_fs *fs)
 {

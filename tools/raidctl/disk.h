@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define DISK_NAME	64
 #define DISK_TEXT	128
@@ -117,6 +118,16 @@ void disk_scheduler(const char *name, char *ret, size_t size);
  * Return: 0 or -errno.
  */
 int disk_mounts(const char *name, size_t *nr, struct mount **ret);
+
+/**
+ * disk_holds - does a file system lie on a disk?
+ * @name: of the disk
+ * @device: st_dev of a file
+ *
+ * By way of partitions, md and dm too.  Not known for btrfs, whose st_dev is
+ * no device: false.
+ */
+bool disk_holds(const char *name, dev_t device);
 void mounts_free(struct mount *mounts, size_t nr);
 
 #endif

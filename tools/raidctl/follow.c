@@ -22,6 +22,7 @@
 #include "stats.h"
 #include "store.h"
 #include "units.h"
+#include "writer.h"
 
 enum source {
 	SOURCE_STDOUT = STREAM_STDOUT,
@@ -30,6 +31,7 @@ enum source {
 	SOURCE_TICK,
 	SOURCE_END,
 	SOURCE_MOUNTS,
+	SOURCE_FAILED,
 	NR_SOURCES
 };
 
@@ -237,9 +239,8 @@ static void report_store_error(struct follow *follow)
 		return;
 	said = true;
 	fail("recording stopped: %s; what was stored until here can be read%s",
-	     store_error(follow->recorder->store)[0] ?
-	     store_error(follow->recorder->store) :
-	     strerror(-follow->store_error),
+	     store_error(follow->store)[0] ? store_error(follow->store) :
+					     strerror(-follow->store_error),
 	     follow->child.pid ? "; the command goes on" : "");
 	recorder_detach(follow->recorder);
 }
@@ -264,6 +265,8 @@ static void take_events(struct follow *follow, const struct pollfd *polls,
 		if (read(polls[SOURCE_END].fd, &expired, sizeof(expired)) > 0)
 			take_stop(follow, SIGINT);
 	}
+	if (polls[SOURCE_FAILED].revents && !follow->store_error)
+		remember(follow, writer_flush(follow->recorder->writer));
 	report_store_error(follow);
 }
 
@@ -272,6 +275,8 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 	while (!finished(follow)) {
 		polls[SOURCE_STDOUT].fd = follow->child.fd[STREAM_STDOUT];
 		polls[SOURCE_STDERR].fd = follow->child.fd[STREAM_STDERR];
+		if (follow->store_error)
+			polls[SOURCE_FAILED].fd = -1;
 		if (poll(polls, NR_SOURCES, -1) < 0 && errno != EINTR)
 			break;
 		take_events(follow, polls, signals);
@@ -311,6 +316,7 @@ void follow_run(struct follow *follow, int signals)
 	polls[SOURCE_MOUNTS].fd = open("/proc/self/mountinfo",
 				       O_RDONLY | O_CLOEXEC);
 	polls[SOURCE_MOUNTS].events = POLLPRI;
+	polls[SOURCE_FAILED].fd = writer_failed_fd(follow->recorder->writer);
 	hurry();
 	if (follow->command)
 		start_command(follow);
@@ -318,7 +324,7 @@ void follow_run(struct follow *follow, int signals)
 		loop(follow, polls, signals);
 	stop_hurry();
 	progress_clear();
-	for (int i = SOURCE_TICK; i < NR_SOURCES; i++)
+	for (int i = SOURCE_TICK; i <= SOURCE_MOUNTS; i++)
 		if (polls[i].fd >= 0)
 			close(polls[i].fd);
 	child_release(&follow->child);

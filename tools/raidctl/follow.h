@@ -18,6 +18,7 @@
 /**
  * struct follow - one recording while it runs
  * @recorder: begun
+ * @store: that it writes to, for the words of a failure
  * @cutter: set up for the command
  * @command: ends with NULL; NULL to record until a signal or @duration_ns
  * @interval_ns: length of a sample
@@ -30,6 +31,7 @@
  */
 struct follow {
 	struct recorder *recorder;
+	struct store *store;
 	struct phase_cutter cutter;
 	char **command;
 	uint64_t interval_ns;

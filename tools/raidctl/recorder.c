@@ -12,23 +12,9 @@
 #include <time.h>
 
 #include "message.h"
-#include "owner.h"
 #include "stats.h"
 #include "units.h"
-
-/**
- * struct output - a piece that the command printed
- * @time_ns: when it was read
- * @stream: "stdout" or "stderr"
- * @text: not terminated
- * @len: its length
- */
-struct output {
-	uint64_t time_ns;
-	const char *stream;
-	char *text;
-	size_t len;
-};
+#include "writer.h"
 
 static uint64_t clock_ns(void)
 {
@@ -36,101 +22,6 @@ static uint64_t clock_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* The target of a disk that somebody attached before us. */
-static int adopt(struct recorder *recorder, const struct disk *disk,
-		 struct rt_target *ret)
-{
-	struct rt_target *targets;
-	int err = -ENOENT;
-	size_t nr;
-
-	if (rt_target_list(recorder->client, &nr, &targets))
-		return -EIO;
-	for (size_t i = 0; i < nr; i++) {
-		if (targets[i].gone || targets[i].major != disk->major ||
-		    targets[i].minor != disk->minor)
-			continue;
-		*ret = targets[i];
-		err = 0;
-	}
-	free(targets);
-	return err;
-}
-
-static int attach_one(struct recorder *recorder, const struct disk *disk,
-		      struct recorded *ret)
-{
-	int err = owner_adding(recorder->owner, disk->major, disk->minor);
-
-	if (err)
-		return fail("%s: not attached, because /run cannot be written: %s",
-			    disk->name, strerror(-err));
-	err = rt_target_add(recorder->client, disk->major, disk->minor,
-			    &ret->target);
-	if (!err) {
-		ret->ours = true;
-		owner_added(recorder->owner, &ret->target);
-		return 0;
-	}
-	if (err == -EEXIST && !adopt(recorder, disk, &ret->target))
-		return 0;
-	return fail("%s: cannot be attached: %s", disk->name,
-		    rt_error(recorder->client)[0] ? rt_error(recorder->client) :
-						    strerror(-err));
-}
-
-int recorder_attach(struct recorder *recorder, const struct disk *disks,
-		    size_t nr)
-{
-	int err = owner_begin(&recorder->owner);
-
-	if (err) {
-		owner_end(recorder->owner);
-		return fail("what is attached cannot be noted below /run: %s; without that nothing could be detached after a crash",
-			    strerror(-err));
-	}
-	recorder->disks = calloc(nr, sizeof(*recorder->disks));
-	if (!recorder->disks)
-		err = fail("%s", strerror(ENOMEM));
-	for (size_t i = 0; i < nr && !err; i++) {
-		struct recorded *disk = &recorder->disks[i];
-
-		disk->number = (uint32_t)i + 1;
-		disk->recorder = recorder;
-		err = attach_one(recorder, &disks[i], disk);
-		if (!err)
-			recorder->nr++;
-	}
-	if (err)
-		recorder_detach(recorder);
-	return err;
-}
-
-void recorder_detach(struct recorder *recorder)
-{
-	bool left = false;
-
-	for (size_t i = 0; i < recorder->nr; i++) {
-		struct recorded *disk = &recorder->disks[i];
-		int err;
-
-		if (!disk->ours)
-			continue;
-		err = rt_target_del(recorder->client, disk->target.id);
-		/* Somebody else was faster, or the module is gone. */
-		if (!err || err == -ENOENT) {
-			disk->ours = false;
-			continue;
-		}
-		left = true;
-		fail("%s: cannot be detached: %s; try: raidctl detach %s",
-		     disk->target.disk, strerror(-err), disk->target.disk);
-	}
-	if (!left)
-		owner_end(recorder->owner);
-	recorder->owner = -1;
 }
 
 void recorder_free(struct recorder *recorder)
@@ -145,9 +36,7 @@ void recorder_free(struct recorder *recorder)
 		settings_free(&disk->settings);
 	}
 	free(recorder->disks);
-	for (size_t i = 0; i < recorder->nr_output; i++)
-		free(recorder->output[i].text);
-	free(recorder->output);
+	writer_stop(recorder->writer);
 }
 
 bool recorder_all_ended(const struct recorder *recorder)
@@ -162,8 +51,8 @@ static int put_setting(void *data, const char *name, const char *value)
 {
 	const struct recorded *disk = data;
 
-	return store_put_setting(disk->recorder->store, disk->last.now_ns,
-				 disk->number, name, value);
+	return writer_put_setting(disk->recorder->writer, disk->last.now_ns,
+				  disk->number, name, value);
 }
 
 static int put_readahead(struct recorded *disk)
@@ -207,8 +96,8 @@ static int baseline(struct recorded *disk)
 
 static int describe(struct recorded *disk)
 {
-	int err = store_put_target(disk->recorder->store, disk->number,
-				   &disk->target);
+	int err = writer_put_target(disk->recorder->writer, disk->number,
+				    &disk->target);
 
 	disk->settings.disk = disk->target.disk;
 	disk->settings.hctl = disk->target.hctl;
@@ -228,23 +117,22 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 {
 	int err = 0;
 
-	recorder->store = store;
+	err = writer_start(store, &recorder->writer);
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		err = baseline(&recorder->disks[i]);
 	if (err)
 		return err;
 	recorder->start_ns = recorder->disks[0].last.now_ns;
 	recorder->now_ns = recorder->start_ns;
-	err = store_begin(store);
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		err = describe(&recorder->disks[i]);
 	if (!err)
-		err = store_begin_phase(store, recorder->phase, phase,
-					recorder->start_ns);
+		err = writer_begin_phase(recorder->writer, recorder->phase,
+					 phase, recorder->start_ns);
 	if (!err)
-		return store_commit(store);
-	store_rollback(store);
-	return err;
+		err = writer_commit(recorder->writer);
+	/* What cannot be stored at all is better known before it begins. */
+	return err ? err : writer_flush(recorder->writer);
 }
 
 /* The disk or its target is no more: what was sampled until here stays. */
@@ -330,8 +218,8 @@ static int put_span(struct recorded *disk)
 	if (err)
 		return err;
 	if (!is_empty(&span))
-		err = store_put_sample(recorder->store, disk->number,
-				       recorder->phase, &span);
+		err = writer_put_sample(recorder->writer, disk->number,
+					recorder->phase, &span);
 	if (!err)
 		err = rt_counters_add(&disk->total, &span);
 	rt_counters_free(&disk->last);
@@ -355,31 +243,10 @@ static int sample_settings(struct recorded *disk)
 	return err;
 }
 
-static int put_outputs(struct recorder *recorder)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < recorder->nr_output && !err; i++) {
-		const struct output *output = &recorder->output[i];
-
-		err = store_put_output(recorder->store, output->time_ns,
-				       output->stream, output->text,
-				       output->len);
-	}
-	return err;
-}
-
-static void drop_outputs(struct recorder *recorder)
-{
-	for (size_t i = 0; i < recorder->nr_output; i++)
-		free(recorder->output[i].text);
-	recorder->nr_output = 0;
-}
-
-/* Part of a transaction, after take_snapshots(). */
+/* Take a sample of each disk into the transaction that is being filled. */
 static int put_samples(struct recorder *recorder)
 {
-	int err = 0;
+	int err = take_snapshots(recorder);
 
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		struct recorded *disk = &recorder->disks[i];
@@ -390,34 +257,21 @@ static int put_samples(struct recorder *recorder)
 		if (!err)
 			err = sample_settings(disk);
 	}
-	if (!err)
-		err = put_outputs(recorder);
+	recorder->mounts_changed = false;
 	return err;
 }
 
 int recorder_sample(struct recorder *recorder)
 {
-	int err = take_snapshots(recorder);
+	int err = put_samples(recorder);
 
-	if (!err)
-		err = store_begin(recorder->store);
-	if (!err)
-		err = put_samples(recorder);
-	if (!err)
-		err = store_commit(recorder->store);
-	else
-		store_rollback(recorder->store);
-	if (err)
-		return err;
-	drop_outputs(recorder);
-	recorder->mounts_changed = false;
-	return 0;
+	return err ? err : writer_commit(recorder->writer);
 }
 
 static int next_phase(struct recorder *recorder, const char *phase)
 {
-	int err = store_end_phase(recorder->store, recorder->phase,
-				  recorder->now_ns);
+	int err = writer_end_phase(recorder->writer, recorder->phase,
+				   recorder->now_ns);
 
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		struct recorded *disk = &recorder->disks[i];
@@ -428,57 +282,24 @@ static int next_phase(struct recorder *recorder, const char *phase)
 	}
 	if (err || !phase)
 		return err;
-	return store_begin_phase(recorder->store, ++recorder->phase, phase,
-				 recorder->now_ns);
-}
-
-/* One transaction: the sample before the cut and the phase after it. */
-static int sample_and(struct recorder *recorder, const char *phase)
-{
-	int err = take_snapshots(recorder);
-
-	if (!err)
-		err = store_begin(recorder->store);
-	if (!err)
-		err = put_samples(recorder);
-	if (!err)
-		err = next_phase(recorder, phase);
-	return err;
+	return writer_begin_phase(recorder->writer, ++recorder->phase, phase,
+				  recorder->now_ns);
 }
 
 int recorder_cut(struct recorder *recorder, const char *phase)
 {
-	int err = sample_and(recorder, phase);
+	int err = put_samples(recorder);
 
 	if (!err)
-		err = store_commit(recorder->store);
-	else
-		store_rollback(recorder->store);
-	if (!err)
-		drop_outputs(recorder);
-	return err;
+		err = next_phase(recorder, phase);
+	return err ? err : writer_commit(recorder->writer);
 }
 
 int recorder_output(struct recorder *recorder, const char *stream,
 		    const char *text, size_t len)
 {
-	struct output *more = reallocarray(recorder->output,
-					   recorder->nr_output + 1,
-					   sizeof(*more));
-	char *copy = malloc(len);
-
-	if (more)
-		recorder->output = more;
-	if (!more || !copy) {
-		free(copy);
-		return -ENOMEM;
-	}
-	memcpy(copy, text, len);
-	more[recorder->nr_output++] = (struct output){
-		.time_ns = clock_ns(), .stream = stream, .text = copy,
-		.len = len,
-	};
-	return 0;
+	return writer_put_output(recorder->writer, clock_ns(), stream, text,
+				 len);
 }
 
 void recorder_check(const struct recorder *recorder, char *text, size_t size)
@@ -505,21 +326,19 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size)
 int recorder_end(struct recorder *recorder, const char *why)
 {
 	char text[256];
-	int err = sample_and(recorder, NULL);
+	int err = put_samples(recorder);
 
+	if (!err)
+		err = next_phase(recorder, NULL);
 	recorder_check(recorder, text, sizeof(text));
 	if (!err)
-		err = store_put_meta(recorder->store, "invariants", text);
+		err = writer_put_meta(recorder->writer, "invariants", text);
 	snprintf(text, sizeof(text), "%" PRIu64, recorder->now_ns);
 	if (!err)
-		err = store_put_meta(recorder->store, "end_ns", text);
+		err = writer_put_meta(recorder->writer, "end_ns", text);
 	if (!err)
-		err = store_put_meta(recorder->store, "end", why);
+		err = writer_put_meta(recorder->writer, "end", why);
 	if (!err)
-		err = store_commit(recorder->store);
-	else
-		store_rollback(recorder->store);
-	if (!err)
-		drop_outputs(recorder);
-	return err;
+		err = writer_commit(recorder->writer);
+	return err ? err : writer_flush(recorder->writer);
 }

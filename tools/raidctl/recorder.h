@@ -12,7 +12,7 @@
 #include "disk.h"
 #include "raidtrace.h"
 #include "settings.h"
-#include "store.h"
+#include "writer.h"
 
 /**
  * struct recorded - one disk of a recording
@@ -44,12 +44,10 @@ struct recorded {
 	struct recorder *recorder;
 };
 
-struct output;
-
 /**
  * struct recorder - a recording under way
  * @client: connected
- * @store: NULL until recorder_begin()
+ * @writer: NULL until recorder_begin()
  * @nr: how many disks
  * @disks: the disks
  * @owner: file that says which targets are ours
@@ -58,12 +56,10 @@ struct output;
  * @now_ns: where the last sample ends
  * @gone: at least one disk ended early
  * @mounts_changed: the mount table has to be read again
- * @output: what the command printed since the last sample
- * @nr_output: how many pieces
  */
 struct recorder {
 	struct rt_client *client;
-	struct store *store;
+	struct writer *writer;
 	size_t nr;
 	struct recorded *disks;
 	int owner;
@@ -72,8 +68,6 @@ struct recorder {
 	uint64_t now_ns;
 	bool gone;
 	bool mounts_changed;
-	struct output *output;
-	size_t nr_output;
 };
 
 /**
@@ -102,8 +96,10 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 		   const char *phase);
 
 /**
- * recorder_sample - end a sample of each disk and store it
+ * recorder_sample - end a sample of each disk and have it stored
  * @recorder: begun
+ *
+ * An error may be that of an earlier sample.
  *
  * Return: 0 or -errno.
  */
@@ -124,13 +120,13 @@ int recorder_output(struct recorder *recorder, const char *stream,
  */
 void recorder_check(const struct recorder *recorder, char *text, size_t size);
 
-/* recorder_end - end the phase and store how it ended */
+/* recorder_end - end the phase and store how it ended; all is stored then */
 int recorder_end(struct recorder *recorder, const char *why);
 
 /* recorder_detach - detach what is ours; the last thing that is done */
 void recorder_detach(struct recorder *recorder);
 
-/* recorder_free - memory alone */
+/* recorder_free - let go of memory and of the store */
 void recorder_free(struct recorder *recorder);
 
 /* recorder_all_ended - is no disk left to be sampled? */
