@@ -176,6 +176,7 @@ static void unknown_things_are_refused(void **state)
 	/* LUN 1 of a unit that exists. */
 	packet->request_id_lun = tw_put16(1 << 12 | 4);
 	packet->unit = 0;
+	packet->status = 0;
 	driver_post(host, 4);
 	expect_refusal(host, 4, TW_SENSE_ILLEGAL, TW_ASC_LUN, TW_ERROR_UNIT);
 	/* A packet opcode that no driver sends. */

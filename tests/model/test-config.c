@@ -58,7 +58,8 @@ static void refuses_and_names_the_key(void **state)
 		{ "drive.media_inner_kib_s=90000", "drive.media_inner_kib_s: is more than" },
 		{ "controller.revision=12345", "controller.revision=12345: text too long" },
 		{ "store_mib=64,", "nothing after the last comma" },
-		{ "store_mib=64,,log_entries=5", "not key=value" },
+		{ "store_mib=64,,log_entries=5", ",: nothing before it" },
+		{ "=5", ": unknown key" },
 	};
 	char error[TW_CONFIG_ERROR_BYTES];
 	struct tw_config config;

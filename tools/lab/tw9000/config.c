@@ -208,6 +208,8 @@ static bool tw_parse_pair(struct tw_config *config, const struct tw_slice *pair,
 
 	while (key.length < pair->length && pair->at[key.length] != '=')
 		key.length++;
+	if (!pair->length)
+		return tw_refuse(error, &(struct tw_slice){ ",", 1 }, "nothing before it");
 	if (key.length == pair->length)
 		return tw_refuse(error, pair, "not key=value");
 	value.at = pair->at + key.length + 1;
