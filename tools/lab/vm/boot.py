@@ -25,8 +25,9 @@ from vm import console, initramfs
 CMDLINE = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr mitigations=off random.trust_cpu=on tsc=reliable "
     "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_timeout=300 log_buf_len=4M printk.time=1 audit=0 "
-    "apparmor=0 net.ifnames=0 raid=noautodetect"
+    "apparmor=0 net.ifnames=0 raid=noautodetect scsi_mod.scan=sync"
 )
+BESIDE_POLL_S = 1.0
 PORTS = ("stdout", "stderr", "status", "log")
 
 
@@ -62,6 +63,7 @@ class Job:
 
     `out` is a directory of the host, writable in the guest under the same name; it is also where the command runs.
     `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
+    `beside` is a process that the guest cannot do without: when it ends first, the guest is stopped.
     """
 
     command: Sequence[str]
@@ -73,6 +75,7 @@ class Job:
     devices: tuple[str, ...] = ()
     shared: bool = False
     path: str = ""
+    beside: subprocess.Popen[bytes] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +131,27 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     return words + list(job.devices)
 
 
-def emulate(words: list[str], emulator: Emulator, outputs: tuple[int, int], timeout_s: float) -> str | None:
+def _wait(process: subprocess.Popen[bytes], beside: subprocess.Popen[bytes] | None, timeout_s: float) -> bytes:
+    """What QEMU said until it ended. A device whose server is gone would leave the guest hanging."""
+    end = time.monotonic() + timeout_s
+    while True:
+        left = end - time.monotonic()
+        try:
+            return process.communicate(timeout=max(0.0, min(left, BESIDE_POLL_S) if beside else left))[0]
+        except subprocess.TimeoutExpired:
+            if beside is not None and beside.poll():
+                process.kill()
+            elif time.monotonic() >= end:
+                raise
+
+
+def emulate(
+    words: list[str],
+    emulator: Emulator,
+    outputs: tuple[int, int],
+    timeout_s: float,
+    beside: subprocess.Popen[bytes] | None = None,
+) -> str | None:
     """Run QEMU until it ends. Returns why that was wrong, None when it ended by itself, raises TimeoutExpired.
 
     It never outlives this process: setpriv has the kernel kill it when its parent dies, whatever the parent died of.
@@ -140,10 +163,12 @@ def emulate(words: list[str], emulator: Emulator, outputs: tuple[int, int], time
         for descriptor in outputs:
             os.close(descriptor)
         try:
-            said, _ = process.communicate(timeout=timeout_s)
+            said = _wait(process, beside, timeout_s)
         finally:
             process.kill()
     text = said.decode("utf-8", "replace").strip()
+    if beside is not None and beside.returncode:
+        return f"stopped, because the simulated controller ended first, status {beside.returncode}"
     return text or f"status {process.returncode}" if process.returncode else None
 
 
@@ -218,7 +243,7 @@ def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tupl
         emulator.words()
         with copied(outputs) as pipes:
             try:
-                failed = emulate(options(kernel, job, work, pipes), emulator, pipes, job.timeout_s)
+                failed = emulate(options(kernel, job, work, pipes), emulator, pipes, job.timeout_s, job.beside)
             except subprocess.TimeoutExpired:
                 timed_out = True
         status, reason = judge(job, work, failed, timed_out)
