@@ -195,7 +195,6 @@ int blktrace_device_event(struct blktrace_device *d,
 	d->seen |= 1U << event->what;
 	switch (event->what) {
 	case BLKTRACE_NOTE:
-		return 0;
 	case BLKTRACE_OTHER:
 		break;
 	case BLKTRACE_ISSUE:

@@ -20,7 +20,7 @@
  * struct blktrace_device - one disk
  * @device: major << 20 | minor
  * @index: number of it in the trace, from 0
- * @events: notes too
+ * @events: how many
  * @seen: enum blktrace_what that the trace has of it, 1 << each
  * @missing: sequence numbers left out between events of one CPU
  * @given_up: requests that had to leave the map of what is in flight

@@ -8,7 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The disk of an event, which may be new. */
+static int sample_one(struct blktrace_import *import,
+		      struct blktrace_device *device, uint64_t start_ns,
+		      uint64_t end_ns)
+{
+	struct rt_counters span;
+	int err;
+
+	blktrace_device_sample(device, start_ns, end_ns, &span);
+	err = import->sample(import->data, device, &span);
+	if (!err)
+		blktrace_device_begin(device);
+	return err;
+}
+
+/* The disk of an event.  One that is new was idle until now, in one sample. */
 static int device_of(struct blktrace_import *import, uint32_t number,
 		     struct blktrace_device **ret)
 {
@@ -26,22 +40,19 @@ static int device_of(struct blktrace_import *import, uint32_t number,
 	if (!*ret)
 		return -ENOMEM;
 	import->devices[import->nr++] = *ret;
-	return 0;
+	if (import->sampled_ns == import->start_ns)
+		return 0;
+	return sample_one(import, *ret, import->start_ns, import->sampled_ns);
 }
 
 static int sample_to(struct blktrace_import *import, uint64_t end_ns)
 {
 	for (size_t i = 0; i < import->nr; i++) {
-		struct blktrace_device *device = import->devices[i];
-		struct rt_counters span;
-		int err;
+		int err = sample_one(import, import->devices[i],
+				     import->sampled_ns, end_ns);
 
-		blktrace_device_sample(device, import->sampled_ns, end_ns,
-				       &span);
-		err = import->sample(import->data, device, &span);
 		if (err)
 			return err;
-		blktrace_device_begin(device);
 	}
 	import->sampled_ns = end_ns;
 	return 0;
@@ -68,8 +79,10 @@ static int take(struct blktrace_import *import, struct blktrace_event *event)
 	if (!import->started) {
 		import->started = true;
 		import->start_ns = event->time_ns;
-		import->sampled_ns = event->time_ns;
-		import->now_ns = event->time_ns;
+		if (import->begun_ns && import->begun_ns < event->time_ns)
+			import->start_ns = import->begun_ns;
+		import->sampled_ns = import->start_ns;
+		import->now_ns = import->start_ns;
 	}
 	/* One that comes late counts as happening now. */
 	if (event->time_ns < import->now_ns)

@@ -26,14 +26,16 @@
  * @sample: called for each disk at the end of each sample
  * @tick: called now and then; NULL for not at all
  * @data: for @sample and @tick
+ * @begun_ns: when the trace began; 0 or a time after the first event for not
+ *	known, which is then taken to be the first event
  * @devices: disks in the order in which they appear
  * @nr: how many
  * @inflight: requests in flight on all of them
  * @started: there was an event
- * @start_ns: time of the first event
+ * @start_ns: where the first sample begins
  * @sampled_ns: where the last sample ends
  * @now_ns: time of the last event, never less than of one before it
- * @events: how many, notes too
+ * @events: how many, without notes
  *
  * What happens between two events that are more than an interval apart is no
  * more than time that passes: one sample holds it, however long it is.
@@ -45,6 +47,7 @@ struct blktrace_import {
 		      const struct rt_counters *span);
 	int (*tick)(void *data);
 	void *data;
+	uint64_t begun_ns;
 	struct blktrace_device *devices[BLKTRACE_DEVICES];
 	size_t nr;
 	struct blktrace_inflight *inflight;
@@ -61,7 +64,7 @@ struct blktrace_import {
  *	to be given to blktrace_import_free()
  *
  * A sample spans (start, start + interval]; the first event belongs to the
- * first.  Every disk is counted from the first event of the trace on.
+ * first.  Every disk is counted from the beginning of the trace on.
  *
  * Return: 0; -EBADMSG and others as blktrace_merge_next(); -E2BIG for more than
  * BLKTRACE_DEVICES disks; -ENOMEM; what @sample or @tick returned.

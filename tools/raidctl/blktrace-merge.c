@@ -64,16 +64,18 @@ static int read_slot(struct blktrace_merge *m, uint32_t slot,
 	size_t source = m->nr == 1 ? 0 : slot;
 	struct blktrace_event *event = &m->events[slot];
 	struct blktrace_note note;
-	int err = blktrace_next(&m->readers[source], event, &note);
+	int err;
 
 	m->failed = source;
-	if (err <= 0)
-		return err;
-	if (event->what == BLKTRACE_NOTE && m->note) {
-		err = m->note(m->data, event, &note);
+	while ((err = blktrace_next(&m->readers[source], event, &note)) > 0 &&
+	       event->what == BLKTRACE_NOTE) {
+		m->notes++;
+		err = m->note ? m->note(m->data, event, &note) : 0;
 		if (err)
 			return err;
 	}
+	if (err <= 0)
+		return err;
 	*held = (struct blktrace_held){ event->time_ns, m->order++, slot };
 	return 1;
 }

@@ -24,8 +24,9 @@ struct blktrace_held;
  * struct blktrace_merge - sources being read in the order of time
  * @nr: how many sources
  * @readers: the sources, the caller's
- * @note: called with each note when it is read, before its turn in time;
- *	non-zero ends the reading
+ * @note: called with each note when it is read; non-zero ends the reading.
+ *	Notes are not handed out: blkparse -d leaves them with another clock than
+ *	the events
  * @data: for @note
  * @held: events read and not yet handed out, a heap by time
  * @events: what @held stands for
@@ -33,6 +34,7 @@ struct blktrace_held;
  * @window: how many of a single source are held
  * @order: events read so far, puts those of one time in order
  * @last_ns: time of the event handed out last
+ * @notes: notes read so far
  * @late: events handed out after one of a later time
  * @failed: index of the source that the last failure is about
  */
@@ -48,6 +50,7 @@ struct blktrace_merge {
 	size_t window;
 	uint64_t order;
 	uint64_t last_ns;
+	uint64_t notes;
 	uint64_t late;
 	size_t failed;
 };

@@ -60,6 +60,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		import->interval_ns = DEFAULT_INTERVAL_NS;
 		return 0;
 	case KEY_OUTPUT:
+		if (!strcmp(arg, "-"))
+			argp_error(state, "a recording cannot go to standard output; name a file");
 		import->output = arg;
 		return 0;
 	case KEY_INTERVAL:
@@ -90,9 +92,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  * @nr_targets: disks that are in the recording
  * @samples: since the last commit
  * @begun: CLOCK_MONOTONIC in nanoseconds
- * @wall_ns: the traced machine's clock, nanoseconds since 1970, at @wall_at_ns;
- *	0 when the trace does not tell
- * @wall_at_ns: time of the trace
+ * @wall_ns: the traced machine's clock when tracing began, nanoseconds since
+ *	1970; 0 when the trace does not tell
  * @processes: names that the trace has
  * @nr_processes: how many
  */
@@ -106,7 +107,6 @@ struct importing {
 	unsigned int samples;
 	uint64_t begun;
 	uint64_t wall_ns;
-	uint64_t wall_at_ns;
 	char processes[PROCESSES_MAX][PROCESS_NAME];
 	size_t nr_processes;
 };
@@ -170,7 +170,7 @@ static int on_note(void *data, const struct blktrace_event *event,
 	case BLKTRACE_NOTE_TIMESTAMP:
 		if (!in->wall_ns) {
 			in->wall_ns = note->wall_s * NS_PER_S + note->wall_ns;
-			in->wall_at_ns = event->time_ns;
+			in->import.begun_ns = event->time_ns;
 		}
 		return 0;
 	case BLKTRACE_NOTE_MESSAGE:
@@ -286,8 +286,7 @@ static int put_count(struct store *store, const char *key, uint64_t count)
 
 static int put_started(struct importing *in)
 {
-	uint64_t ns = in->wall_ns + in->import.start_ns - in->wall_at_ns;
-	time_t seconds = (time_t)(ns / NS_PER_S);
+	time_t seconds = (time_t)(in->wall_ns / NS_PER_S);
 	char text[64];
 	struct tm utc;
 
@@ -406,7 +405,8 @@ static int end_recording(struct importing *in)
 	if (!err)
 		err = put_cut(in);
 	if (!err)
-		err = put_count(in->store, "trace_events", in->import.events);
+		err = put_count(in->store, "trace_events",
+				in->import.events + in->merge.notes);
 	if (!err)
 		err = put_count(in->store, "trace_late", in->merge.late);
 	if (!err)
@@ -491,7 +491,7 @@ static void say_done(const struct importing *in)
 	if (in->options->quiet)
 		return;
 	printf("%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
-	       in->options->output, format_count(events, in->import.events),
+	       in->options->output, format_count(events, in->import.events + in->merge.notes),
 	       in->import.nr, in->import.nr == 1 ? "" : "s",
 	       (double)(in->import.now_ns - in->import.start_ns) / 1e9,
 	       in->options->output);
