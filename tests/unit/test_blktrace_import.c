@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* What events of a trace count as, and the recording that it becomes. */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "recording.h"
+#include "store.h"
+#include "trace.h"
+
+#define READ		RAIDTRACE_DIRECTION_READ
+#define WRITE		RAIDTRACE_DIRECTION_WRITE
+#define MS		((uint64_t)1000000)
+
+static struct trace trace;
+static struct blktrace_reader reader;
+static struct blktrace_merge merge;
+static struct blktrace_import import;
+
+/* The samples of a run, by disk, in the order in which they came. */
+static struct {
+	unsigned int disk;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t issued;
+	uint64_t depth_ns;
+} samples[64];
+static size_t nr_samples;
+
+static int keep_sample(void *data, const struct blktrace_device *device,
+		       const struct rt_counters *span)
+{
+	(void)data;
+	assert_true(nr_samples < 64);
+	samples[nr_samples].disk = device->index;
+	samples[nr_samples].start_ns = span->since_ns;
+	samples[nr_samples].end_ns = span->now_ns;
+	samples[nr_samples].issued = span->flow[READ].issued;
+	samples[nr_samples++].depth_ns = rt_histogram_sum(
+		&span->histogram[RAIDTRACE_DIRECTION_ALL]
+				[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME]);
+	return 0;
+}
+
+static int run(uint64_t interval_ns)
+{
+	struct blktrace_input input = { trace_read, &trace };
+	uint64_t begun_ns = import.begun_ns;
+	int err;
+
+	nr_samples = 0;
+	trace.at = 0;
+	assert_int_equal(blktrace_open(&reader, input, 4096), 0);
+	merge = (struct blktrace_merge){ .nr = 1, .readers = &reader };
+	import = (struct blktrace_import){
+		.merge = &merge, .interval_ns = interval_ns,
+		.sample = keep_sample, .begun_ns = begun_ns,
+	};
+	err = blktrace_merge_open(&merge, 1);
+	return err ? err : blktrace_import_run(&import);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	trace_begin(&trace, 2, false);
+	memset(&import, 0, sizeof(import));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	blktrace_import_free(&import);
+	blktrace_merge_close(&merge);
+	blktrace_close(&reader);
+	return 0;
+}
+
+/* All samples of a disk together, and that its sums agree. */
+static struct rt_counters total(size_t disk)
+{
+	struct rt_counters sum;
+	char text[256];
+
+	assert_true(disk < import.nr);
+	blktrace_import_check(&import, text, sizeof(text));
+	assert_string_equal(text, "hold");
+	blktrace_device_total(import.devices[disk], import.start_ns,
+			      import.now_ns, &sum);
+	return sum;
+}
+
+static const struct raidtrace_flow *flow(unsigned int direction)
+{
+	return &import.devices[0]->total.flow[direction];
+}
+
+static uint64_t bin(const struct rt_histogram *h, unsigned int index)
+{
+	return index < h->first_bin || index >= h->first_bin + h->nr_bins ?
+		       0 : h->counts[index - h->first_bin];
+}
+
+static void one_read(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	trace_put(&trace, 1000, Q | R, 800, 4096);
+	trace_put(&trace, 1001, G | R, 800, 4096);
+	trace_put(&trace, 1002, I | R, 800, 4096);
+	trace_put(&trace, 1003, D | R, 800, 4096);
+	trace_put(&trace, 1503, C | R, 800, 4096);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(sum.flow[READ].queued, 1);
+	assert_int_equal(sum.flow[READ].bytes_queued, 4096);
+	assert_int_equal(sum.flow[READ].got, 1);
+	assert_int_equal(sum.flow[READ].inserted, 1);
+	assert_int_equal(sum.flow[READ].issued, 1);
+	assert_int_equal(sum.flow[READ].bytes_issued, 4096);
+	assert_int_equal(sum.flow[READ].completed, 1);
+	assert_int_equal(sum.flow[READ].bytes_completed, 4096);
+	assert_int_equal(sum.flow[READ].d2c_sum_ns, 500);
+	assert_int_equal(sum.flow[READ].in_flight, 0);
+	assert_int_equal(sum.flow[READ].in_flight_max, 1);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SIZE], 8), 1);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], 0), 3);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], 1), 500);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SEEK]), 0);
+	assert_int_equal(blktrace_device_unknown(import.devices[0]), 0);
+}
+
+/* One bio of 1 MiB becomes eight requests: no second Q, seven X. */
+static void split_bio(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	trace_put(&trace, 1, Q | R, 0, 1 << 20);
+	for (unsigned int i = 0; i < 8; i++) {
+		if (i < 7)
+			trace_data(&trace, 2, X | R, i * 256, 1 << 17, "\0\0\0\0\0\0\1", 8);
+		trace_put(&trace, 2, G | R, i * 256, 1 << 17);
+		trace_put(&trace, 3, D | R, i * 256, 1 << 17);
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		trace_put(&trace, 4 + i, C | R, i * 256, 1 << 17);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(sum.flow[READ].queued, 1);
+	assert_int_equal(sum.flow[READ].splits, 7);
+	assert_int_equal(sum.flow[READ].issued, 8);
+	assert_int_equal(sum.flow[READ].sequential, 7);
+	assert_int_equal(sum.flow[READ].in_flight_max, 8);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SIZE], 256), 8);
+	/* 1 + 2 + ... + 8 */
+	assert_int_equal(sum.flow[READ].d2c_sum_ns, 36);
+}
+
+static void merges(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, M | W, 8, 4096);
+	trace_put(&trace, 1, M | W, 8, 4096);
+	trace_put(&trace, 1, M | W, 8, 4096);
+	trace_put(&trace, 1, F | W, 8, 4096);
+	trace_put(&trace, 1, F | W, 8, 4096);
+	trace_put(&trace, 1, M | W | FS, 8, 4096);
+	trace_put(&trace, 2, Q | W, 8, 4096);
+	trace_put(&trace, 2, D | W, 8, 4096);
+	trace_put(&trace, 3, C | W, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(total(0).flow[WRITE].back_merges, 3);
+	assert_int_equal(total(0).flow[WRITE].front_merges, 2);
+	assert_int_equal(total(0).flow[WRITE].request_merges, 1);
+}
+
+static void requeues(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 1, REQUEUE | R, 8, 4096);
+	trace_put(&trace, 2, D | R, 8, 4096);
+	trace_put(&trace, 3, REQUEUE | R, 8, 4096);
+	trace_put(&trace, 4, D | R, 8, 4096);
+	trace_put(&trace, 9, C | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(flow(READ)->requeued_unissued, 1);
+	assert_int_equal(flow(READ)->requeued, 1);
+	assert_int_equal(flow(READ)->issued, 2);
+	assert_int_equal(flow(READ)->completed, 1);
+	assert_int_equal(flow(READ)->d2c_sum_ns, 5);
+	assert_int_equal(total(0).flow[READ].in_flight_max, 1);
+}
+
+/* A part is completed, the rest is taken back and issued again. */
+static void partial(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, Q | R, 800, 8192);
+	trace_put(&trace, 2, D | R, 800, 8192);
+	trace_put(&trace, 3, C | R, 800, 2048);
+	trace_put(&trace, 4, C | R, 804, 2048);
+	trace_put(&trace, 5, REQUEUE | R, 808, 4096);
+	trace_put(&trace, 6, D | R, 808, 4096);
+	trace.error = 5;
+	trace_put(&trace, 9, C | R, 808, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(flow(READ)->partial, 2);
+	assert_int_equal(flow(READ)->requeued, 1);
+	assert_int_equal(flow(READ)->completed, 1);
+	assert_int_equal(flow(READ)->bytes_completed, 8192);
+	assert_int_equal(flow(READ)->errors, 1);
+	assert_int_equal(flow(READ)->unmatched, 0);
+	assert_int_equal(flow(READ)->d2c_sum_ns, 3);
+}
+
+/* Issued before the trace began; a completion of a bio is none of a request. */
+static void unmatched(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 2, C | W, 8, 4096);
+	trace_put(&trace, 3, D | R, 8, 4096);
+	trace_put(&trace, 4, C | R, 16, 4096);
+	trace_put(&trace, 4, (C & ~FS) | R, 8, 4096);
+	trace_put(&trace, 5, C | R, 8, 8192);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(flow(WRITE)->unmatched, 1);
+	assert_int_equal(flow(READ)->unmatched, 2);
+	assert_int_equal(flow(READ)->completed, 0);
+	assert_int_equal(total(0).flow[READ].in_flight, 1);
+}
+
+/* Two alike end in the order in which they were issued. */
+static void alike(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 1, D | R, 8, 4096);
+	trace_put(&trace, 3, D | R, 8, 4096);
+	trace_put(&trace, 8, D | R, 8, 2048);
+	trace_put(&trace, 9, C | R, 8, 4096);
+	trace_put(&trace, 10, C | R, 8, 2048);
+	trace_put(&trace, 11, C | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_D2C], 8), 2);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_D2C], 2), 1);
+}
+
+/*
+ * What Linux writes for a write with a flush before and after it on a disk with
+ * a write cache, and for a flush without data, which is not issued itself.
+ */
+static void flushes(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, Q | W | FLUSH, 800, 4096);
+	trace_put(&trace, 1, G | W | FLUSH, 800, 4096);
+	trace_put(&trace, 2, D | R | FLUSH, 0, 0);
+	trace_put(&trace, 3, C | R | FLUSH, 0, 0);
+	trace_put(&trace, 4, D | W, 800, 4096);
+	trace_put(&trace, 5, C | W, 800, 4096);
+	trace_put(&trace, 6, D | R | FLUSH, 0, 0);
+	trace_put(&trace, 7, C | R | FLUSH, 0, 0);
+	trace_put(&trace, 8, C | W, 800, 0);
+	trace_put(&trace, 9, Q | W | FLUSH, 0, 0);
+	trace_put(&trace, 9, G | W | FLUSH, 0, 0);
+	trace_put(&trace, 10, D | R | FLUSH, 0, 0);
+	trace_put(&trace, 11, C | R | FLUSH, 0, 0);
+	trace_put(&trace, 12, C | W, 0, 0);
+	/* The end of a sequence at sector 0: not one more empty flush. */
+	trace.error = 5;
+	trace_put(&trace, 13, C | W, 0, 0);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(flow(WRITE)->issued, 1);
+	assert_int_equal(flow(WRITE)->completed, 1);
+	assert_int_equal(flow(WRITE)->bytes_completed, 4096);
+	assert_int_equal(flow(WRITE)->errors, 1);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_FLUSH)->issued, 3);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_FLUSH)->completed, 3);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_FLUSH)->unissued, 1);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_FLUSH)->unmatched, 0);
+	assert_int_equal(flow(WRITE)->unmatched, 0);
+	assert_int_equal(total(0).flow[RAIDTRACE_DIRECTION_FLUSH].queued, 1);
+	assert_int_equal(total(0).flow[WRITE].queued, 1);
+	assert_int_equal(flow(WRITE)->sequential, 0);
+}
+
+static void other_directions(void **state)
+{
+	static const struct {
+		uint64_t categories;
+		uint32_t bytes;
+		unsigned int direction;
+	} table[] = {
+		{ R | PC, 96, RAIDTRACE_DIRECTION_PASSTHROUGH },
+		{ W | PC, 512, RAIDTRACE_DIRECTION_PASSTHROUGH },
+		{ W | DISCARD | FS, 1 << 20, RAIDTRACE_DIRECTION_DISCARD },
+		{ W | WRITE_ZEROES | FS, 1 << 20, RAIDTRACE_DIRECTION_OTHER },
+	};
+
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	for (size_t i = 0; i < 4; i++)
+		trace_put(&trace, 2 + i, (D & ~FS) | table[i].categories,
+			  i < 2 ? 0 : 800, table[i].bytes);
+	for (size_t i = 0; i < 4; i++)
+		trace_put(&trace, 9 + i, (C & ~FS) | table[i].categories,
+			  i < 2 ? 0 : 800, table[i].bytes);
+	/* 7.x says where a zone append went, after its completion. */
+	trace_put(&trace, 20, C | W | ZONE_APPEND, 800, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_PASSTHROUGH)->completed, 2);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_DISCARD)->completed, 1);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_OTHER)->completed, 1);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_PASSTHROUGH)->bytes_issued, 608);
+	assert_int_equal(flow(WRITE)->unmatched, 0);
+	/* Parts of a sector count as one. */
+	assert_int_equal(import.devices[0]->total.size[RAIDTRACE_DIRECTION_PASSTHROUGH][1], 2);
+}
+
+/* A position is that of the disk: each disk has its own. */
+static void disks_apart(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		trace.device = SDA;
+		trace_put(&trace, 10 + (uint64_t)i, D | R, 800 + 8 * (uint64_t)i, 4096);
+		trace.device = SDB;
+		trace_put(&trace, 10 + (uint64_t)i, D | R, 800 + 8 * (uint64_t)i, 4096);
+	}
+	trace_put(&trace, 20, C | R, 800, 4096);
+	trace_put(&trace, 20, Q | R, 800, 4096);
+	trace.device = SDA;
+	trace_put(&trace, 21, C | R, 808, 4096);
+	trace_put(&trace, 20, Q | R, 800, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(import.nr, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(total(i).flow[READ].issued, 3);
+		assert_int_equal(total(i).flow[READ].sequential, 2);
+		assert_int_equal(total(i).flow[READ].in_flight, 2);
+	}
+	assert_int_equal(total(0).flow[READ].d2c_sum_ns, 10);
+	assert_int_equal(total(1).flow[READ].d2c_sum_ns, 10);
+}
+
+static void too_many_disks(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i <= BLKTRACE_DEVICES; i++) {
+		trace.device = SDA + i;
+		trace_put(&trace, 1, Q | R, 8, 512);
+	}
+	assert_int_equal(run(MS), -E2BIG);
+}
+
+/* Samples tile the time from the beginning to the last event. */
+static void tiling(void **state)
+{
+	(void)state;
+	import.begun_ns = 5;
+	trace_put(&trace, 100, Q | R, 8, 4096);
+	trace_put(&trace, 105, D | R, 8, 4096);		/* still in the first */
+	trace_put(&trace, 106, D | R, 16, 4096);
+	trace_put(&trace, 1000, C | R, 8, 4096);	/* a long time later */
+	trace.device = SDB;
+	trace_put(&trace, 1150, Q | R, 8, 4096);	/* a disk that is new */
+	trace_put(&trace, 1160, D | R, 8, 4096);
+	trace_put(&trace, 1170, C | R, 8, 4096);
+	assert_int_equal(run(100), 0);
+	assert_int_equal(import.start_ns, 5);
+	for (unsigned int disk = 0; disk < 2; disk++) {
+		uint64_t at = 5;
+
+		for (size_t i = 0; i < nr_samples; i++) {
+			if (samples[i].disk != disk)
+				continue;
+			assert_int_equal(samples[i].start_ns, at);
+			at = samples[i].end_ns;
+			assert_int_equal(samples[i].depth_ns,
+					 at - samples[i].start_ns);
+		}
+		assert_int_equal(at, 1170);
+	}
+	assert_int_equal(samples[0].end_ns, 105);
+	assert_int_equal(samples[0].issued, 1);
+	assert_int_equal(samples[1].end_ns, 205);
+	assert_int_equal(samples[1].issued, 1);
+	/* 795 ns without an event are one sample. */
+	assert_int_equal(samples[2].end_ns, 905);
+}
+
+/* A timestamp of another clock than the events, as blkparse -d leaves it. */
+static void begun_later(void **state)
+{
+	(void)state;
+	import.begun_ns = 1 << 30;
+	trace_put(&trace, 100, Q | R, 8, 4096);
+	assert_int_equal(run(100), 0);
+	assert_int_equal(import.start_ns, 100);
+	assert_int_equal(nr_samples, 1);
+}
+
+/* One that comes late counts as happening when it comes. */
+static void late(void **state)
+{
+	(void)state;
+	trace_put(&trace, 100, Q | R, 8, 4096);
+	trace_put(&trace, 200, D | R, 8, 4096);
+	trace_put(&trace, 150, C | R, 8, 4096);
+	assert_int_equal(run(1000), 0);
+	assert_int_equal(merge.late, 1);
+	assert_int_equal(flow(READ)->completed, 1);
+	assert_int_equal(flow(READ)->d2c_sum_ns, 0);
+	assert_int_equal(total(0).now_ns, 200);
+}
+
+static void missing(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace.sequence += 3;
+	trace_put(&trace, 2, D | R, 8, 4096);
+	trace.cpu = 70;
+	trace.sequence = 100;		/* the first of a CPU */
+	trace_put(&trace, 2, Q | R, 8, 4096);
+	trace.sequence = 5;		/* traced anew */
+	trace_put(&trace, 3, C | R, 8, 4096);
+	trace.cpu = 0;
+	trace.sequence = 6;
+	trace_put(&trace, 4, Q | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(import.devices[0]->missing, 4);
+}
+
+/* A trace without completions needs no more memory than one with. */
+static void never_ended(void **state)
+{
+	struct blktrace_inflight *map = blktrace_inflight_new();
+	struct blktrace_device *device = blktrace_device_new(SDA, 0, 0);
+	struct blktrace_event issue = {
+		.what = BLKTRACE_ISSUE, .direction = READ, .bytes = 4096,
+	};
+
+	(void)state;
+	assert_true(map && device);
+	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 10; i++) {
+		issue.sector = i * 8;
+		issue.time_ns = i;
+		issue.sequence++;
+		assert_int_equal(blktrace_device_event(device, map, &device,
+						       &issue), 0);
+	}
+	assert_int_equal(device->given_up, 10);
+	assert_int_equal(device->account.flow[READ].abandoned, 10);
+	assert_int_equal(device->state.in_flight[READ], BLKTRACE_IN_FLIGHT);
+	/* The ten oldest are the ones that are gone. */
+	issue.what = BLKTRACE_COMPLETE;
+	issue.sector = 9 * 8;
+	blktrace_device_event(device, map, &device, &issue);
+	assert_int_equal(device->account.flow[READ].unmatched, 1);
+	issue.sector = 10 * 8;
+	blktrace_device_event(device, map, &device, &issue);
+	assert_int_equal(device->account.flow[READ].completed, 1);
+	blktrace_device_free(device);
+	blktrace_inflight_free(map);
+}
+
+static uint32_t random32(void)
+{
+	static uint64_t seed = 1;
+
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)(seed >> 33);
+}
+
+/* The map, as simple as can be: a list searched from its begin to its end. */
+static struct blktrace_request list[40000];
+static size_t nr_list;
+
+/* Index of the request that @like ends, nr_list for none. */
+static size_t search(const struct blktrace_request *like, bool longer)
+{
+	for (size_t i = 0; i < nr_list; i++)
+		if (list[i].sector == like->sector &&
+		    list[i].device == like->device &&
+		    list[i].direction == like->direction &&
+		    (longer ? list[i].bytes > like->bytes :
+			      list[i].bytes == like->bytes))
+			return i;
+	return nr_list;
+}
+
+static int end_in_list(const struct blktrace_request *like, bool partial,
+		       struct blktrace_request *ret)
+{
+	size_t i = search(like, false);
+
+	if (i == nr_list && partial)
+		i = search(like, true);
+	if (i == nr_list)
+		return 0;
+	*ret = list[i];
+	memmove(&list[i], &list[i + 1], (--nr_list - i) * sizeof(*list));
+	if (ret->bytes == like->bytes)
+		return 1;
+	list[nr_list] = *ret;
+	list[nr_list].sector += like->bytes / 512;
+	list[nr_list++].bytes -= like->bytes;
+	return 2;
+}
+
+static void map_like_list(void **state)
+{
+	struct blktrace_inflight *map = blktrace_inflight_new();
+	size_t seen[3] = { 0 };
+
+	(void)state;
+	assert_non_null(map);
+	for (uint64_t step = 0; step < 40000; step++) {
+		struct blktrace_request r = {
+			.sector = random32() % 100 * 8,
+			.bytes = (1 + random32() % 4) * 4096,
+			.device = (uint16_t)(random32() % 2),
+			.direction = (uint8_t)(random32() % 2),
+			.issued_ns = step,
+		}, expected, got;
+		bool partial = random32() % 2;
+		int result;
+
+		if (random32() % 5 < 2) {
+			assert_false(blktrace_inflight_add(map, &r, &got));
+			list[nr_list++] = r;
+			continue;
+		}
+		result = end_in_list(&r, partial, &expected);
+		seen[result]++;
+		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got),
+				 result);
+		if (result) {
+			assert_int_equal(got.issued_ns, expected.issued_ns);
+			assert_int_equal(got.bytes, expected.bytes);
+		}
+	}
+	assert_true(seen[0] > 1000 && seen[1] > 1000 && seen[2] > 1000);
+	blktrace_inflight_free(map);
+}
+
+static uint64_t unknown(void)
+{
+	return blktrace_device_unknown(import.devices[0]);
+}
+
+/* What blktrace -a takes is known, what it leaves out is not. */
+static void issues_only(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, D | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_false(unknown() & (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(SEQUENTIAL)));
+	assert_true(unknown() & RT_COUNTER_BIT(QUEUED));
+	assert_true(unknown() & RT_COUNTER_BIT(SPLITS));
+	assert_true(unknown() & RT_COUNTER_BIT(REQUEUED));
+	assert_true(unknown() & RT_COUNTER_BIT(COMPLETED));
+	assert_true(unknown() & RT_COUNTER_BIT(ERRORS));
+	assert_true(unknown() & RT_COUNTER_BIT(D2C_SUM_NS));
+	assert_true(unknown() & RT_COUNTER_BIT(IN_FLIGHT));
+}
+
+static void completions_only(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, C | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_true(unknown() & RT_COUNTER_BIT(ISSUED));
+	assert_true(unknown() & RT_COUNTER_BIT(COMPLETED));
+	assert_true(unknown() & RT_COUNTER_BIT(UNMATCHED));
+	assert_false(unknown() & RT_COUNTER_BIT(ERRORS));
+}
+
+static void issues_and_completions(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, D | R, 8, 4096);
+	trace_put(&trace, 2, C | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	assert_int_equal(unknown(),
+			 RT_COUNTER_BIT(QUEUED) | RT_COUNTER_BIT(BYTES_QUEUED) |
+			 RT_COUNTER_BIT(GOT) | RT_COUNTER_BIT(BACK_MERGES) |
+			 RT_COUNTER_BIT(FRONT_MERGES) |
+			 RT_COUNTER_BIT(REQUEST_MERGES) |
+			 RT_COUNTER_BIT(INSERTED) | RT_COUNTER_BIT(SPLITS) |
+			 RT_COUNTER_BIT(REQUEUED) |
+			 RT_COUNTER_BIT(REQUEUED_UNISSUED));
+}
+
+/* Of two disks in a recording one forgets what it does not know. */
+static void unknown_in_recording(void **state)
+{
+	char path[] = "/tmp/raidtrace-import-XXXXXX";
+	struct rt_target target = { .name_only = true, .disk = "sda" };
+	struct recording recording;
+	struct rt_counters span;
+	struct store *store;
+
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 1, D | R, 8, 4096);
+	trace_put(&trace, 9, C | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	span = total(0);
+	close(mkstemp(path));
+	unlink(path);
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(store_begin_phase(store, 1, "run", 1), 0);
+	for (uint32_t number = 1; number <= 2; number++) {
+		assert_int_equal(store_put_target(store, number, &target), 0);
+		assert_int_equal(store_put_sample(store, number, 1, &span), 0);
+	}
+	assert_int_equal(store_forget(store, 2,
+				      RT_COUNTER_BIT(SPLITS) |
+				      RT_COUNTER_BIT(D2C_SUM_NS) |
+				      RT_COUNTER_BIT(IN_FLIGHT)), 0);
+	assert_int_equal(store_commit(store), 0);
+	assert_int_equal(recording_load(store, NULL, &recording), 0);
+	assert_int_equal(recording.nr_spans, 2);
+	assert_true(recording.targets[0].name_only);
+	assert_int_equal(recording.spans[0].counters.unknown, 0);
+	assert_int_equal(recording.spans[1].counters.unknown,
+			 RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(D2C_SUM_NS) |
+			 RT_COUNTER_BIT(IN_FLIGHT));
+	for (unsigned int k = 0; k < RT_KINDS; k++) {
+		bool gone = k == RAIDTRACE_HISTOGRAM_KIND_D2C ||
+			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ||
+			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE;
+
+		assert_int_equal(rt_histogram_sum(&recording.spans[1].counters.histogram[READ][k]),
+				 gone ? 0 : rt_histogram_sum(&recording.spans[0].counters.histogram[READ][k]));
+	}
+	assert_int_equal(recording.spans[1].counters.flow[READ].issued, 1);
+	recording_free(&recording);
+	store_close(store);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_read, start, end),
+		cmocka_unit_test_setup_teardown(split_bio, start, end),
+		cmocka_unit_test_setup_teardown(merges, start, end),
+		cmocka_unit_test_setup_teardown(requeues, start, end),
+		cmocka_unit_test_setup_teardown(partial, start, end),
+		cmocka_unit_test_setup_teardown(unmatched, start, end),
+		cmocka_unit_test_setup_teardown(alike, start, end),
+		cmocka_unit_test_setup_teardown(flushes, start, end),
+		cmocka_unit_test_setup_teardown(other_directions, start, end),
+		cmocka_unit_test_setup_teardown(disks_apart, start, end),
+		cmocka_unit_test_setup_teardown(too_many_disks, start, end),
+		cmocka_unit_test_setup_teardown(tiling, start, end),
+		cmocka_unit_test_setup_teardown(begun_later, start, end),
+		cmocka_unit_test_setup_teardown(late, start, end),
+		cmocka_unit_test_setup_teardown(missing, start, end),
+		cmocka_unit_test(never_ended),
+		cmocka_unit_test(map_like_list),
+		cmocka_unit_test_setup_teardown(issues_only, start, end),
+		cmocka_unit_test_setup_teardown(completions_only, start, end),
+		cmocka_unit_test_setup_teardown(issues_and_completions, start, end),
+		cmocka_unit_test_setup_teardown(unknown_in_recording, start, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
