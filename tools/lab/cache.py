@@ -32,7 +32,7 @@ def root() -> Path:
             f"{path}: {error.strerror}",
             "Name a directory that can be written: export XDG_CACHE_HOME=DIR",
         ) from None
-    return path
+    return path.resolve()
 
 
 def digest(parts: Iterable[bytes]) -> str:
