@@ -199,6 +199,8 @@ static void raid5_reads_before_it_writes_part_of_a_row(void **state)
 		{ 100, 8, 2, 16, 1 },			/* one place and its parity */
 		{ 0, 3 * 128, 4, 4 * 128, 1 },		/* one parity for three stripes */
 		{ 120, 16, 3, 8 + 8 + 128, 1 },		/* the end of one stripe, the start of the next */
+		{ 3 * 128 + 8, 256, 3, 120 + 120 + 128 + 8 + 128, 1 },	/* astride two rows */
+		{ 3 * 128, 128 + 8, 2, 128 + 128 + 8 + 8, 1 },	/* the second row's part is short */
 	};
 	u32 turns = 0, cached;
 	size_t i;

@@ -193,18 +193,16 @@ struct tw_parity {
 };
 
 static void tw_gather(struct tw_parity *parity, const struct tw_extent *extent,
-		      const struct tw_dirty *dirty)
+		      const struct tw_dirty *dirty, u32 stripe)
 {
-	u64 end = extent->lba + extent->sectors;
-
-	if (parity->dirty.sectors) {
-		end = tw_max(end, parity->dirty.lba + parity->dirty.sectors);
-		parity->dirty.lba = tw_min(parity->dirty.lba, extent->lba);
-	} else {
-		parity->dirty = *dirty;
-	}
 	parity->member = extent->parity;
-	parity->dirty.sectors = (u32)(end - parity->dirty.lba);
+	if (!parity->dirty.sectors) {
+		parity->dirty = *dirty;
+		return;
+	}
+	/* The first extent ended with its stripe and this one begins with its own. */
+	parity->dirty.lba = extent->lba;
+	parity->dirty.sectors = stripe;
 }
 
 /* Return: when the gathered parity is done, 0 if there is none. */
@@ -238,7 +236,7 @@ u64 tw_timing_write(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u6
 			dirty.turns = !tw_whole_row(&timing->array, lba, first, end);
 			if (parity.member != extent.parity)
 				done = tw_max(done, tw_write_parity(timing, base, &parity));
-			tw_gather(&parity, &extent, &dirty);
+			tw_gather(&parity, &extent, &dirty, timing->array.stripe);
 		}
 		done = tw_max(done, tw_write_member(timing, base + extent.drive, &dirty));
 		if (extent.mirror != extent.drive)
