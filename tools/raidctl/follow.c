@@ -205,10 +205,14 @@ static void show_progress(const struct follow *follow)
 		snprintf(left, sizeof(left), " of %s",
 			 format_clock(text, follow->duration_ns));
 	}
-	progress_show("[%s%s  %.1f MB/s, %.1f in flight, %s requests, %s sequential]",
-		      format_clock(clock, elapsed), left, rate / 1e6, depth,
-		      issued > 0 ? format_bytes(size, bytes / issued) : "no",
-		      format_share(share, sequential, issued));
+	if (issued > 0)
+		progress_show("[%s%s  %.1f MB/s, %.1f in flight, %s, %s sequential]",
+			      format_clock(clock, elapsed), left, rate / 1e6,
+			      depth, format_bytes(size, bytes / issued),
+			      format_share(share, sequential, issued));
+	else
+		progress_show("[%s%s  no requests, %.1f in flight]",
+			      format_clock(clock, elapsed), left, depth);
 }
 
 static void take_tick(struct follow *follow, int fd)

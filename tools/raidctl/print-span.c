@@ -185,46 +185,58 @@ struct bar {
 	uint64_t count;
 };
 
+/* "from 128 KiB" for a row of sizes, "32..40" for one of depths. */
+static void bar_label(char *ret, size_t size, bool sizes, int64_t low,
+		      int64_t end)
+{
+	char text[UNITS_TEXT];
+
+	if (sizes)
+		snprintf(ret, size, "%s %s", low ? "from" : "below",
+			 format_bytes(text, (double)(low ? low : end) *
+						    SECTOR_BYTES));
+	else if (low == RAIDTRACE_DEPTH_LINEAR)
+		snprintf(ret, size, "%" PRId64 "+", low);
+	else if (end - low == 1)
+		snprintf(ret, size, "%" PRId64, low);
+	else
+		snprintf(ret, size, "%" PRId64 "..%" PRId64, low, end - 1);
+}
+
+/* Beyond the last bin that holds something. */
+static unsigned int bins_end(const struct rt_histogram *h)
+{
+	unsigned int i = h->nr_bins;
+
+	while (i && !h->counts[i - 1])
+		i--;
+	return h->first_bin + i;
+}
+
 /*
- * Fold bins to rows: depth and size grow by powers of two, which is how both
- * are spread; sizes that are a power of two in KiB begin a row.
+ * Fold bins to rows that grow by powers of two, which is how sizes and depths
+ * are spread; a power of two begins a row.
  */
 static size_t fold(const struct rt_histogram *h, unsigned int kind,
 		   struct bar *bars, size_t max)
 {
-	bool size = kind == RAIDTRACE_HISTOGRAM_KIND_SIZE;
-	int64_t edge = size ? 8 : 1, low = 0;
+	bool sizes = kind == RAIDTRACE_HISTOGRAM_KIND_SIZE;
+	unsigned int bin = h->first_bin, end = bins_end(h);
+	int64_t low = 0, edge = sizes ? 8 : 1;
 	size_t nr = 0;
-	unsigned int i = 0;
 
-	while (i < h->nr_bins && nr < max) {
+	for (; bin < end && nr < max; low = edge, edge *= 2) {
 		uint64_t count = 0;
-		char text[UNITS_TEXT];
 
-		for (; i < h->nr_bins &&
-		       raidtrace_hist_low(kind, h->first_bin + i) < edge; i++)
-			count += h->counts[i];
-		if (nr || count) {
-			if (size)
-				snprintf(bars[nr].label, sizeof(bars[nr].label),
-					 "%s %s", low ? "from" : "below",
-					 format_bytes(text, (double)(low ? low :
-								     edge) *
-							    SECTOR_BYTES));
-			else if (edge - low == 1)
-				snprintf(bars[nr].label, sizeof(bars[nr].label),
-					 "%" PRId64, low);
-			else
-				snprintf(bars[nr].label, sizeof(bars[nr].label),
-					 "%" PRId64 "..%" PRId64, low,
-					 edge - 1);
-			bars[nr++].count = count;
-		}
-		low = edge;
-		edge *= 2;
+		for (; bin < end && raidtrace_hist_low(kind, bin) < edge; bin++)
+			count += h->counts[bin - h->first_bin];
+		if (!nr && !count)
+			continue;
+		bar_label(bars[nr].label, sizeof(bars[nr].label), sizes, low,
+			  bin < end || sizes ? edge :
+					       raidtrace_hist_low(kind, end));
+		bars[nr++].count = count;
 	}
-	while (nr && !bars[nr - 1].count)
-		nr--;
 	return nr;
 }
 

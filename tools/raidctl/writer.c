@@ -118,6 +118,7 @@ static void *write_batches(void *data)
 			continue;
 		}
 		pthread_mutex_unlock(&writer->lock);
+		/* After a gap the rest would be wrong. */
 		if (!err)
 			err = store_batch(writer->store, batch);
 		pthread_mutex_lock(&writer->lock);
@@ -328,14 +329,13 @@ int writer_commit(struct writer *writer)
 
 	pthread_mutex_lock(&writer->lock);
 	err = writer->err;
-	if (writer->filling && !err) {
+	if (writer->filling) {
 		*writer->last = writer->filling;
 		writer->last = &writer->filling->next;
 		writer->filling = NULL;
 		pthread_cond_broadcast(&writer->changed);
 	}
 	pthread_mutex_unlock(&writer->lock);
-	writer_drop(writer);
 	return err;
 }
 
