@@ -3,6 +3,7 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
+#   make check-vm     the module on Debian's own kernels in QEMU
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -11,7 +12,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check lint check-layers install clean
+.PHONY: all modules tools demo check check-vm lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -37,6 +38,10 @@ demo:
 check:
 	@tools/setup check
 	@tests/run
+
+check-vm: tools
+	@tools/setup vm
+	@tests/vm/run
 
 lint: tools
 	@tools/setup check

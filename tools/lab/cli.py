@@ -102,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         default=_TIMEOUT_S,
         help="of real time (default %(default)g)",
     )
+    run.add_argument(
+        "--vm",
+        action="store_true",
+        default=os.environ.get("LAB") == "vm",
+        help="on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)",
+    )
     shell = verbs.add_parser("shell", help="an interactive shell in a guest")
     shell.set_defaults(act=_shell, timeout=float("inf"))
     shell.add_argument("--out", metavar="DIR", default=_OUT, help=f"results (default {_OUT})")
@@ -168,7 +174,18 @@ def _run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return verdict.LAB_FAILED
+    if arguments.vm:
+        return _virtual_machine(arguments)
     return _boot(arguments, arguments.command, interactive=False)
+
+
+def _virtual_machine(arguments: argparse.Namespace) -> int:
+    from vm import session
+
+    programs = modules.build_programs(Progress(arguments.quiet))
+    array = None if arguments.bare else profile.load(arguments.profile, programs.model(), arguments.store)
+    _out_directory(arguments.out)
+    return session.lab_run(arguments, arguments.command, array)
 
 
 def _shell(arguments: argparse.Namespace) -> int:

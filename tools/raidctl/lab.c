@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In a virtual machine the controller is a process outside, which has no place in /proc. */
+static const char *const status[] = { "/proc/tw9000/status", "/run/lab/tw9000-status" };
+
 bool lab_profile(char *ret, size_t size)
 {
-	FILE *file = fopen("/proc/tw9000/status", "re");
+	FILE *file = fopen(status[0], "re");
 	char line[256];
 
 	ret[0] = '\0';
+	if (!file)
+		file = fopen(status[1], "re");
 	if (!file)
 		return false;
 	while (fgets(line, sizeof(line), file)) {
