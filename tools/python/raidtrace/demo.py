@@ -13,10 +13,12 @@ from raidtrace import explain, guest, plot, recording, table, truth, workload
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
-MEMORY = "40M"
-DD_MIB = 1800
-BONNIE_MIB = 1800
-FETCHED = 0.999  # least part of the data that the read phase reads from the disk
+MEMORY = "48M"
+DD_MIB = 2048
+BONNIE_MIB = 2048
+# Part of the data that the read phase reads from the disk: less, and the page cache held it; more, and the page cache
+# was too small even for the readahead, which was thrown away and read again.
+FETCHED = (0.999, 1.01)
 
 
 class DemoError(Exception):
@@ -48,8 +50,8 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
         complaints.append(f"the controller's log lacks {lab['log_lost']} commands")
     reads = workload.read_phase(cell, recorded)
     fetched = reads.count("read", "bytes_completed") / (cell.mib << 20)
-    if fetched < FETCHED:
-        complaints.append(f"the read phase read {fetched:.2%} of the data from the disk, the rest from the page cache")
+    if not FETCHED[0] <= fetched <= FETCHED[1]:
+        complaints.append(f"the read phase read {fetched:.2%} of the data from the disk: the page cache had a part in it")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         said = {key: recorded.meta.get(key, "missing") for key in ("end", "invariants")}
         complaints.append(f"the recording ended {said['end']}, its invariants: {said['invariants']}")
