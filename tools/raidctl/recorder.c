@@ -16,6 +16,9 @@
 #include "units.h"
 #include "writer.h"
 
+/* Settings of the queue are not read more often than that. */
+#define QUEUE_INTERVAL_NS	(NS_PER_S / 10)
+
 static uint64_t clock_ns(void)
 {
 	struct timespec now;
@@ -232,11 +235,12 @@ static int put_span(struct recorded *disk)
 	return err;
 }
 
-static int sample_settings(struct recorded *disk)
+/* Readahead comes with the counters; the rest costs a file each. */
+static int sample_settings(struct recorded *disk, bool queue)
 {
 	int err = put_readahead(disk);
 
-	if (!err)
+	if (!err && queue)
 		err = settings_queue(&disk->settings, put_setting, disk);
 	if (!err && disk->recorder->mounts_changed)
 		err = settings_mounts(&disk->settings, put_setting, disk);
@@ -247,6 +251,7 @@ static int sample_settings(struct recorded *disk)
 static int put_samples(struct recorder *recorder)
 {
 	int err = take_snapshots(recorder);
+	bool queue = recorder->now_ns - recorder->queue_ns >= QUEUE_INTERVAL_NS;
 
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		struct recorded *disk = &recorder->disks[i];
@@ -255,8 +260,10 @@ static int put_samples(struct recorder *recorder)
 			continue;
 		err = put_span(disk);
 		if (!err)
-			err = sample_settings(disk);
+			err = sample_settings(disk, queue);
 	}
+	if (queue)
+		recorder->queue_ns = recorder->now_ns;
 	recorder->mounts_changed = false;
 	return err;
 }
@@ -276,7 +283,10 @@ static int next_phase(struct recorder *recorder, const char *phase)
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		struct recorded *disk = &recorder->disks[i];
 
-		if (!disk->ended)
+		if (disk->ended)
+			continue;
+		err = settings_queue(&disk->settings, put_setting, disk);
+		if (!err)
 			err = settings_device(&disk->settings, put_setting,
 					      disk);
 	}

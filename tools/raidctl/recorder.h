@@ -54,6 +54,7 @@ struct recorded {
  * @phase: number of the phase now
  * @start_ns: where the first sample begins
  * @now_ns: where the last sample ends
+ * @queue_ns: when settings of the queue were read last
  * @gone: at least one disk ended early
  * @mounts_changed: the mount table has to be read again
  */
@@ -66,6 +67,7 @@ struct recorder {
 	uint32_t phase;
 	uint64_t start_ns;
 	uint64_t now_ns;
+	uint64_t queue_ns;
 	bool gone;
 	bool mounts_changed;
 };
