@@ -90,6 +90,21 @@ uint64_t rt_histogram_sum(const struct rt_histogram *h)
 	return sum;
 }
 
+struct rt_histogram rt_histogram_view(const uint64_t *counts, unsigned int nr)
+{
+	unsigned int first = 0;
+
+	while (nr && !counts[nr - 1])
+		nr--;
+	while (first < nr && !counts[first])
+		first++;
+	return (struct rt_histogram){
+		.first_bin = first,
+		.nr_bins = nr - first,
+		.counts = nr ? (uint64_t *)counts + first : NULL,
+	};
+}
+
 static int histogram_add(struct rt_histogram *h,
 			 const struct rt_histogram *next)
 {

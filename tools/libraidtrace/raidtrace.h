@@ -272,6 +272,16 @@ int rt_histogram_count(struct rt_histogram *histogram, unsigned int bin,
 uint64_t rt_histogram_sum(const struct rt_histogram *histogram);
 
 /**
+ * rt_histogram_view - bins of an account as a histogram, without copying them
+ * @counts: all bins
+ * @nr: how many
+ *
+ * Return: the bins from the first to the last that is not zero; valid as long
+ * as @counts, not to be changed or freed.
+ */
+struct rt_histogram rt_histogram_view(const uint64_t *counts, unsigned int nr);
+
+/**
  * rt_counters_check - do the numbers of a span agree with each other?
  * @counters: the span
  * @in_flight_before: requests in flight where it begins, by direction

@@ -212,26 +212,6 @@ int blktrace_device_event(struct blktrace_device *d,
 	return follow_sequence(d, event);
 }
 
-/* Bins from the first to the last that are not zero, without copying them. */
-static struct rt_histogram trimmed(const struct raidtrace_account *account,
-				   unsigned int kind, unsigned int direction)
-{
-	const uint64_t *bins = raidtrace_account_bins(account, kind, direction);
-	unsigned int first = 0, end = raidtrace_hist_bins(kind);
-
-	if (!bins)
-		return (struct rt_histogram){ 0 };
-	while (end && !bins[end - 1])
-		end--;
-	while (first < end && !bins[first])
-		first++;
-	return (struct rt_histogram){
-		.first_bin = first,
-		.nr_bins = end - first,
-		.counts = (uint64_t *)bins + first,
-	};
-}
-
 static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 		      const uint64_t *queued)
 {
@@ -260,6 +240,14 @@ static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 	};
 }
 
+static struct rt_histogram view(const struct raidtrace_account *account,
+				unsigned int kind, unsigned int direction)
+{
+	const uint64_t *bins = raidtrace_account_bins(account, kind, direction);
+
+	return rt_histogram_view(bins, bins ? raidtrace_hist_bins(kind) : 0);
+}
+
 static void fill_span(const struct blktrace_device *d,
 		      const struct raidtrace_account *account,
 		      const uint64_t (*queued)[RAIDTRACE_QUEUE_COUNTERS],
@@ -272,7 +260,7 @@ static void fill_span(const struct blktrace_device *d,
 		span->flow[i].in_flight = d->state.in_flight[i];
 		span->flow[i].in_flight_max = d->state.in_flight_max[i];
 		for (unsigned int k = 0; k < RT_KINDS; k++)
-			span->histogram[i][k] = trimmed(account, k, i);
+			span->histogram[i][k] = view(account, k, i);
 	}
 }
 

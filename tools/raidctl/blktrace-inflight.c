@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define SECTOR_SHIFT	9
-#define HASH_BITS	14
+#define HASH_BITS	(BLKTRACE_IN_FLIGHT < 1024 ? 4 : 14)
 #define HASH_SIZE	(1U << HASH_BITS)
 #define NONE		UINT32_MAX
 

@@ -18,7 +18,9 @@
  * are 16,256.  Beyond it the oldest is given up, so that a trace without
  * completions needs no more memory than one with.
  */
+#ifndef BLKTRACE_IN_FLIGHT	/* fuzzing takes fewer */
 #define BLKTRACE_IN_FLIGHT	65536
+#endif
 
 /**
  * struct blktrace_request - one request in flight
