@@ -68,6 +68,7 @@ static int each_target(struct context *context, struct detach_options *detach,
 	int status = args_targets(context->client, &detach->words, &nr,
 				  &targets);
 
+	free(detach->words.word);
 	if (status)
 		return status;
 	if (!detach->force)
@@ -86,7 +87,6 @@ static int each_target(struct context *context, struct detach_options *detach,
 	if (!nr)
 		puts("no disk is attached");
 	free(targets);
-	free(detach->words.word);
 	return status;
 }
 

@@ -423,6 +423,7 @@ static int run(struct context *context, void *data)
 		status = check_path(record);
 	if (!status)
 		status = args_disks(&record->disks, "record", &nr, &disks);
+	free(record->disks.word);
 	if (status)
 		return status;
 	if (!record->command)
@@ -430,7 +431,6 @@ static int run(struct context *context, void *data)
 	status = attach_and_record(context, record, &follow, disks, nr);
 	recorder_free(&recorder);
 	free(disks);
-	free(record->disks.word);
 	return status;
 }
 

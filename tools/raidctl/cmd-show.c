@@ -63,6 +63,7 @@ static int run(struct context *context, void *data)
 	int status = args_targets(context->client, &show->words, &nr,
 				  &targets);
 
+	free(show->words.word);
 	if (status)
 		return status;
 	if (!nr && !show->json)
@@ -71,7 +72,6 @@ static int run(struct context *context, void *data)
 		status = show_targets(context->client, targets, nr,
 				      show->json);
 	free(targets);
-	free(show->words.word);
 	return status;
 }
 
