@@ -2,29 +2,23 @@
 /* What one event of a request changes: the state of the disk's queue and the counters. */
 #include "account.h"
 
-/* The set that a direction has for itself, RAIDTRACE_DEPTH_SETS for none. */
+/* The set that a direction has for itself, that of all for none. */
 static enum raidtrace_depth_set own_set(enum raidtrace_direction direction)
 {
-	switch (direction) {
-	case RAIDTRACE_DIRECTION_READ:
+	if (direction == RAIDTRACE_DIRECTION_READ)
 		return RAIDTRACE_DEPTH_READ;
-	case RAIDTRACE_DIRECTION_WRITE:
+	if (direction == RAIDTRACE_DIRECTION_WRITE)
 		return RAIDTRACE_DEPTH_WRITE;
-	default:
-		return RAIDTRACE_DEPTH_SETS;
-	}
+	return RAIDTRACE_DEPTH_ALL;
 }
 
 static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 {
-	switch (set) {
-	case RAIDTRACE_DEPTH_READ:
+	if (set == RAIDTRACE_DEPTH_READ)
 		return RAIDTRACE_DIRECTION_READ;
-	case RAIDTRACE_DEPTH_WRITE:
+	if (set == RAIDTRACE_DEPTH_WRITE)
 		return RAIDTRACE_DIRECTION_WRITE;
-	default:
-		return RAIDTRACE_DIRECTION_ALL;
-	}
+	return RAIDTRACE_DIRECTION_ALL;
 }
 
 /* A flush has no place on the disk, and the one a passthrough command means is not known. */
@@ -34,34 +28,40 @@ static bool has_position(enum raidtrace_direction direction, u64 nr_sectors)
 	       direction != RAIDTRACE_DIRECTION_PASSTHROUGH;
 }
 
-static void spend(struct raidtrace_queue *state, enum raidtrace_depth_set set,
-		  struct raidtrace_change *change)
-{
-	change->depth[set] = state->in_flight[set_direction(set)];
-	change->spent_ns[set] = change->now_ns - state->changed_ns[set];
-	state->changed_ns[set] = change->now_ns;
-}
-
 /*
  * The clock is read before the event's turn comes, so two events can come in
  * the other order than their times. The later one then counts as happening at
  * the time of the earlier: no time is lost or negative, sums stay exact.
  */
-static void begin(const struct raidtrace_queue *state, u64 now_ns, struct raidtrace_change *change)
+static u64 not_before_last(const struct raidtrace_queue *state, u64 now_ns)
 {
-	*change = (struct raidtrace_change){ .now_ns = now_ns };
-	if (change->now_ns < state->changed_ns[RAIDTRACE_DEPTH_ALL])
-		change->now_ns = state->changed_ns[RAIDTRACE_DEPTH_ALL];
+	u64 last_ns = state->changed_ns[RAIDTRACE_DEPTH_ALL];
+
+	return now_ns > last_ns ? now_ns : last_ns;
 }
 
-static void move(struct raidtrace_queue *state, enum raidtrace_direction direction,
-		 struct raidtrace_change *change)
+/* What one set spent at its depth until now; its time begins anew. */
+static u64 spend(struct raidtrace_queue *state, enum raidtrace_depth_set set, u64 now_ns)
 {
-	enum raidtrace_depth_set own = own_set(direction);
+	u64 spent_ns = now_ns - state->changed_ns[set];
 
-	if (own != RAIDTRACE_DEPTH_SETS)
-		spend(state, own, change);
-	spend(state, RAIDTRACE_DEPTH_ALL, change);
+	state->changed_ns[set] = now_ns;
+	return spent_ns;
+}
+
+/* The part that all events of a request have in common. */
+static void begin(struct raidtrace_queue *state, u64 now_ns, enum raidtrace_direction direction,
+		  struct raidtrace_change *change)
+{
+	change->now_ns = not_before_last(state, now_ns);
+	change->placed = false;
+	change->own = own_set(direction);
+	if (change->own != RAIDTRACE_DEPTH_ALL) {
+		change->depth.own = state->in_flight[direction];
+		change->spent_ns.own = spend(state, change->own, change->now_ns);
+	}
+	change->depth.all = state->in_flight[RAIDTRACE_DIRECTION_ALL];
+	change->spent_ns.all = spend(state, RAIDTRACE_DEPTH_ALL, change->now_ns);
 }
 
 static void raise_depth(struct raidtrace_queue *state, enum raidtrace_direction direction)
@@ -97,8 +97,7 @@ void raidtrace_queue_issue(struct raidtrace_queue *state, u64 now_ns,
 			   enum raidtrace_direction direction, u64 sector, u64 nr_sectors,
 			   struct raidtrace_change *change)
 {
-	begin(state, now_ns, change);
-	move(state, direction, change);
+	begin(state, now_ns, direction, change);
 	raise_depth(state, direction);
 	raise_depth(state, RAIDTRACE_DIRECTION_ALL);
 	if (!has_position(direction, nr_sectors))
@@ -119,8 +118,7 @@ void raidtrace_queue_issue(struct raidtrace_queue *state, u64 now_ns,
 void raidtrace_queue_end(struct raidtrace_queue *state, u64 now_ns,
 			 enum raidtrace_direction direction, struct raidtrace_change *change)
 {
-	begin(state, now_ns, change);
-	move(state, direction, change);
+	begin(state, now_ns, direction, change);
 	state->in_flight[direction]--;
 	state->in_flight[RAIDTRACE_DIRECTION_ALL]--;
 }
@@ -129,16 +127,18 @@ void raidtrace_queue_end(struct raidtrace_queue *state, u64 now_ns,
  * raidtrace_queue_settle() - bring the time spent at the present depths up to now
  * @state: of a disk
  * @now_ns: CLOCK_MONOTONIC
- * @change: filled in; for raidtrace_account_settle()
+ * @settled: filled in; for raidtrace_account_settle()
  */
 void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
-			    struct raidtrace_change *change)
+			    struct raidtrace_settled *settled)
 {
 	enum raidtrace_depth_set set;
 
-	begin(state, now_ns, change);
-	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++)
-		spend(state, set, change);
+	settled->now_ns = not_before_last(state, now_ns);
+	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++) {
+		settled->depth[set] = state->in_flight[set_direction(set)];
+		settled->spent_ns[set] = spend(state, set, settled->now_ns);
+	}
 }
 
 /**
@@ -158,20 +158,27 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 }
 
 /**
- * raidtrace_account_settle() - add the time spent at each depth
+ * raidtrace_account_settle() - add the time spent at each depth until a moment
  * @account: to add to
- * @change: as one of the raidtrace_queue functions filled it in
+ * @settled: from raidtrace_queue_settle()
  */
 void raidtrace_account_settle(struct raidtrace_account *account,
-			      const struct raidtrace_change *change)
+			      const struct raidtrace_settled *settled)
 {
 	enum raidtrace_depth_set set;
 
-	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++) {
-		if (change->spent_ns[set])
-			account->depth_time[set][raidtrace_depth_bin(change->depth[set])] +=
-				change->spent_ns[set];
-	}
+	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++)
+		account->depth_time[set][raidtrace_depth_bin(settled->depth[set])] +=
+			settled->spent_ns[set];
+}
+
+static void account_time(struct raidtrace_account *account, const struct raidtrace_change *change)
+{
+	if (change->own != RAIDTRACE_DEPTH_ALL)
+		account->depth_time[change->own][raidtrace_depth_bin(change->depth.own)] +=
+			change->spent_ns.own;
+	account->depth_time[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(change->depth.all)] +=
+		change->spent_ns.all;
 }
 
 static void account_distance(struct raidtrace_account *account, enum raidtrace_direction direction,
@@ -199,18 +206,17 @@ static void account_distance(struct raidtrace_account *account, enum raidtrace_d
 void raidtrace_account_issue(struct raidtrace_account *account, enum raidtrace_direction direction,
 			     u64 nr_sectors, u64 bytes, const struct raidtrace_change *change)
 {
-	enum raidtrace_depth_set own = own_set(direction);
-	enum raidtrace_depth_set all = RAIDTRACE_DEPTH_ALL;
+	struct raidtrace_flow *flow = &account->flow[direction];
 
-	account->flow[direction].issued++;
-	account->flow[direction].bytes_issued += bytes;
+	flow->issued++;
+	flow->bytes_issued += bytes;
 	account->size[direction][raidtrace_size_bin(nr_sectors)]++;
 	if (change->placed)
 		account_distance(account, direction, change->distance);
-	if (own != RAIDTRACE_DEPTH_SETS)
-		account->depth_issue[own][raidtrace_depth_bin(change->depth[own])]++;
-	account->depth_issue[all][raidtrace_depth_bin(change->depth[all])]++;
-	raidtrace_account_settle(account, change);
+	if (change->own != RAIDTRACE_DEPTH_ALL)
+		account->depth_issue[change->own][raidtrace_depth_bin(change->depth.own)]++;
+	account->depth_issue[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(change->depth.all)]++;
+	account_time(account, change);
 }
 
 /**
@@ -234,7 +240,7 @@ void raidtrace_account_complete(struct raidtrace_account *account,
 	flow->errors += error;
 	flow->d2c_sum_ns += d2c_ns;
 	account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
-	raidtrace_account_settle(account, change);
+	account_time(account, change);
 }
 
 /**
@@ -248,7 +254,7 @@ void raidtrace_account_requeue(struct raidtrace_account *account,
 			       const struct raidtrace_change *change)
 {
 	account->flow[direction].requeued++;
-	raidtrace_account_settle(account, change);
+	account_time(account, change);
 }
 
 /**
@@ -262,7 +268,7 @@ void raidtrace_account_abandon(struct raidtrace_account *account,
 			       const struct raidtrace_change *change)
 {
 	account->flow[direction].abandoned++;
-	raidtrace_account_settle(account, change);
+	account_time(account, change);
 }
 
 /**
@@ -292,12 +298,11 @@ const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction)
 {
-	enum raidtrace_depth_set set = direction == RAIDTRACE_DIRECTION_ALL ? RAIDTRACE_DEPTH_ALL :
-									      own_set(direction);
+	enum raidtrace_depth_set set = own_set(direction);
 	bool depth = kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ||
 		     kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE;
 
-	if (depth ? set >= RAIDTRACE_DEPTH_SETS : direction >= RAIDTRACE_DIRECTIONS)
+	if (depth ? direction != set_direction(set) : direction >= RAIDTRACE_DIRECTIONS)
 		return NULL;
 	switch (kind) {
 	case RAIDTRACE_HISTOGRAM_KIND_SIZE:

@@ -134,14 +134,34 @@ struct raidtrace_queue {
  * @now_ns: time of the event, never before that of the one before it
  * @distance: sectors from the previous end, when @placed
  * @placed: the request has a position and so had one before it
- * @depth: depth of each set before the event
- * @spent_ns: time that each set spent at @depth until the event; 0 for a set
- *	that the event leaves alone
+ * @own: the set that the request's direction has for itself;
+ *	RAIDTRACE_DEPTH_ALL for none
+ * @depth: depth of @own and of all before the event
+ * @spent_ns: time that @own and all spent at @depth until the event
  */
 struct raidtrace_change {
 	u64 now_ns;
 	s64 distance;
 	bool placed;
+	enum raidtrace_depth_set own;
+	struct {
+		u32 own;
+		u32 all;
+	} depth;
+	struct {
+		u64 own;
+		u64 all;
+	} spent_ns;
+};
+
+/**
+ * struct raidtrace_settled - time that each set spent at its depth until a moment
+ * @now_ns: that moment
+ * @depth: of each set
+ * @spent_ns: since it had that depth, or was settled last
+ */
+struct raidtrace_settled {
+	u64 now_ns;
 	u32 depth[RAIDTRACE_DEPTH_SETS];
 	u64 spent_ns[RAIDTRACE_DEPTH_SETS];
 };
@@ -153,7 +173,7 @@ void raidtrace_queue_issue(struct raidtrace_queue *state, u64 now_ns,
 void raidtrace_queue_end(struct raidtrace_queue *state, u64 now_ns,
 			 enum raidtrace_direction direction, struct raidtrace_change *change);
 void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
-			    struct raidtrace_change *change);
+			    struct raidtrace_settled *settled);
 void raidtrace_queue_reset(struct raidtrace_queue *state);
 
 void raidtrace_account_issue(struct raidtrace_account *account, enum raidtrace_direction direction,
@@ -168,7 +188,7 @@ void raidtrace_account_abandon(struct raidtrace_account *account,
 			       enum raidtrace_direction direction,
 			       const struct raidtrace_change *change);
 void raidtrace_account_settle(struct raidtrace_account *account,
-			      const struct raidtrace_change *change);
+			      const struct raidtrace_settled *settled);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,

@@ -4,91 +4,12 @@
 
 #define NO_END ((s64)(~0ULL >> 1))
 
-/* Position of the highest set bit of a value that is not 0. */
-static unsigned int log2_floor(u64 value)
-{
-	return 63 - __builtin_clzll(value);
-}
-
-/*
- * Log-linear bins: octave e of values 2^e .. 2^(e+1)-1 is cut in 16 equal
- * sub-bins. Octave e >= 4 is number e - 4; values below 16 need no octave.
- */
-static unsigned int octave_bin(u64 value, unsigned int first_octave)
-{
-	unsigned int e = log2_floor(value);
-	unsigned int sub = (value >> (e - RAIDTRACE_HIST_SUB_BITS)) & (RAIDTRACE_HIST_SUB_BINS - 1);
-
-	return (e - first_octave) * RAIDTRACE_HIST_SUB_BINS + sub;
-}
-
 static s64 octave_low(unsigned int bin, unsigned int first_octave)
 {
 	unsigned int e = first_octave + bin / RAIDTRACE_HIST_SUB_BINS;
 	u64 sub = bin % RAIDTRACE_HIST_SUB_BINS;
 
 	return (RAIDTRACE_HIST_SUB_BINS + sub) << (e - RAIDTRACE_HIST_SUB_BITS);
-}
-
-/* First octave beyond the linear sizes: 256 = 2^8, itself still linear. */
-#define SIZE_FIRST_OCTAVE 8
-
-/**
- * raidtrace_size_bin() - bin of a request's size
- * @sectors: size in sectors
- *
- * Return: index of the bin.
- */
-unsigned int raidtrace_size_bin(u64 sectors)
-{
-	unsigned int bin;
-
-	if (sectors <= RAIDTRACE_SIZE_LINEAR)
-		return sectors;
-	bin = RAIDTRACE_SIZE_LINEAR + 1 + octave_bin(sectors, SIZE_FIRST_OCTAVE);
-	return bin < RAIDTRACE_SIZE_BINS ? bin : RAIDTRACE_SIZE_BINS - 1;
-}
-
-/**
- * raidtrace_seek_bin() - bin of a distance
- * @distance: sectors from the previous request's end to this one's start
- *
- * Return: index of the bin.
- */
-unsigned int raidtrace_seek_bin(s64 distance)
-{
-	if (!distance)
-		return RAIDTRACE_SEEK_ZERO;
-	if (distance > 0)
-		return RAIDTRACE_SEEK_ZERO + 1 + log2_floor(distance);
-	return RAIDTRACE_SEEK_ZERO - 1 - log2_floor(-(u64)distance);
-}
-
-/**
- * raidtrace_depth_bin() - bin of a depth
- * @depth: requests in flight
- *
- * Return: index of the bin.
- */
-unsigned int raidtrace_depth_bin(u64 depth)
-{
-	return depth < RAIDTRACE_DEPTH_LINEAR ? depth : RAIDTRACE_DEPTH_LINEAR;
-}
-
-/**
- * raidtrace_d2c_bin() - bin of a latency
- * @ns: nanoseconds from issue to completion
- *
- * Return: index of the bin.
- */
-unsigned int raidtrace_d2c_bin(u64 ns)
-{
-	unsigned int bin;
-
-	if (ns < RAIDTRACE_HIST_SUB_BINS)
-		return ns;
-	bin = RAIDTRACE_HIST_SUB_BINS + octave_bin(ns, RAIDTRACE_HIST_SUB_BITS);
-	return bin < RAIDTRACE_D2C_BINS ? bin : RAIDTRACE_D2C_BINS - 1;
 }
 
 unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind)
@@ -147,7 +68,7 @@ s64 raidtrace_hist_low(enum raidtrace_histogram_kind kind, unsigned int bin)
 	case RAIDTRACE_HISTOGRAM_KIND_SIZE:
 		if (bin <= RAIDTRACE_SIZE_LINEAR + 1)
 			return bin;
-		return octave_low(bin - RAIDTRACE_SIZE_LINEAR - 1, SIZE_FIRST_OCTAVE);
+		return octave_low(bin - RAIDTRACE_SIZE_LINEAR - 1, RAIDTRACE_SIZE_FIRST_OCTAVE);
 	case RAIDTRACE_HISTOGRAM_KIND_SEEK:
 		return seek_low(bin);
 	case RAIDTRACE_HISTOGRAM_KIND_D2C:

@@ -79,9 +79,89 @@ s64 raidtrace_hist_low(enum raidtrace_histogram_kind kind, unsigned int bin);
  */
 s64 raidtrace_hist_high(enum raidtrace_histogram_kind kind, unsigned int bin);
 
-unsigned int raidtrace_size_bin(u64 sectors);
-unsigned int raidtrace_seek_bin(s64 distance);
-unsigned int raidtrace_depth_bin(u64 depth);
-unsigned int raidtrace_d2c_bin(u64 ns);
+/*
+ * The bins themselves are inline: a handler finds half a dozen of them per
+ * event, and a call each would cost more than the bin.
+ */
+
+/* First octave beyond the linear sizes: 256 = 2^8, itself still linear. */
+#define RAIDTRACE_SIZE_FIRST_OCTAVE	8
+
+/* Position of the highest set bit of a value that is not 0. */
+static inline unsigned int raidtrace_log2(u64 value)
+{
+	return 63 - __builtin_clzll(value);
+}
+
+/*
+ * Log-linear bins: octave e of values 2^e .. 2^(e+1)-1 is cut in 16 equal
+ * sub-bins. Values below 2^4 need no octave.
+ */
+static inline unsigned int raidtrace_octave_bin(u64 value, unsigned int first_octave)
+{
+	unsigned int e = raidtrace_log2(value);
+	unsigned int sub = (value >> (e - RAIDTRACE_HIST_SUB_BITS)) & (RAIDTRACE_HIST_SUB_BINS - 1);
+
+	return (e - first_octave) * RAIDTRACE_HIST_SUB_BINS + sub;
+}
+
+/**
+ * raidtrace_size_bin() - bin of a request's size
+ * @sectors: size in sectors
+ *
+ * Return: index of the bin.
+ */
+static inline unsigned int raidtrace_size_bin(u64 sectors)
+{
+	unsigned int bin;
+
+	if (sectors <= RAIDTRACE_SIZE_LINEAR)
+		return sectors;
+	bin = RAIDTRACE_SIZE_LINEAR + 1 +
+	      raidtrace_octave_bin(sectors, RAIDTRACE_SIZE_FIRST_OCTAVE);
+	return bin < RAIDTRACE_SIZE_BINS ? bin : RAIDTRACE_SIZE_BINS - 1;
+}
+
+/**
+ * raidtrace_seek_bin() - bin of a distance
+ * @distance: sectors from the previous request's end to this one's start
+ *
+ * Return: index of the bin.
+ */
+static inline unsigned int raidtrace_seek_bin(s64 distance)
+{
+	if (!distance)
+		return RAIDTRACE_SEEK_ZERO;
+	if (distance > 0)
+		return RAIDTRACE_SEEK_ZERO + 1 + raidtrace_log2(distance);
+	return RAIDTRACE_SEEK_ZERO - 1 - raidtrace_log2(-(u64)distance);
+}
+
+/**
+ * raidtrace_depth_bin() - bin of a depth
+ * @depth: requests in flight
+ *
+ * Return: index of the bin.
+ */
+static inline unsigned int raidtrace_depth_bin(u64 depth)
+{
+	return depth < RAIDTRACE_DEPTH_LINEAR ? depth : RAIDTRACE_DEPTH_LINEAR;
+}
+
+/**
+ * raidtrace_d2c_bin() - bin of a latency
+ * @ns: nanoseconds from issue to completion
+ *
+ * Return: index of the bin.
+ */
+static inline unsigned int raidtrace_d2c_bin(u64 ns)
+{
+	unsigned int bin;
+
+	if (ns < RAIDTRACE_HIST_SUB_BINS)
+		return ns;
+	bin = RAIDTRACE_HIST_SUB_BINS + raidtrace_octave_bin(ns, RAIDTRACE_HIST_SUB_BITS);
+	return bin < RAIDTRACE_D2C_BINS ? bin : RAIDTRACE_D2C_BINS - 1;
+}
 
 #endif /* RAIDTRACE_HISTOGRAM_H */

@@ -100,7 +100,7 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
-		err = put_queued(skb, target, snapshot->queued[direction]);
+		err = put_queued(skb, target, snapshot->queued.count[direction]);
 	if (!err && single && snapshot->account)
 		err = put_issued(skb, &snapshot->account->flow[direction]) ?:
 		      put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->state.carried[direction]);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Banks of per-CPU accounts, and taking one consistent snapshot of a probe. */
+#include <linux/cpu.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/processor.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "probe.h"
 
@@ -67,7 +69,7 @@ static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrac
  * @probe: that has a bank
  * @empty: bank of zeroes to count in from now on
  * @reset: begin anew at that moment
- * @change: filled in with the time spent until that moment
+ * @settled: filled in with the time spent until that moment
  * @state: filled in with the state of that moment, before the reset
  *
  * Every event is in the bank returned or comes after that moment; none is
@@ -78,14 +80,14 @@ static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrac
  */
 struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 					    struct raidtrace_bank *empty, bool reset,
-					    struct raidtrace_change *change,
+					    struct raidtrace_settled *settled,
 					    struct raidtrace_queue *state)
 {
 	struct raidtrace_bank *full;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&probe->lock, flags);
-	raidtrace_queue_settle(&probe->state, probe->stopped_ns ?: ktime_get_ns(), change);
+	raidtrace_queue_settle(&probe->state, probe->stopped_ns ?: ktime_get_ns(), settled);
 	*state = probe->state;
 	if (reset)
 		raidtrace_queue_reset(&probe->state);
@@ -96,36 +98,44 @@ struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 	return full;
 }
 
+/* What one CPU counted, to be added; run on that CPU where a u64 is two words. */
+struct one_cpu {
+	const struct raidtrace_queue_counters *from;
+	struct raidtrace_queue_counters *sum;
+};
+
+static void add_one_cpu(void *info)
+{
+	const struct one_cpu *one = info;
+	const u64 *from = &one->from->count[0][0];
+	u64 *sum = &one->sum->count[0][0];
+	unsigned int i;
+
+	for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++)
+		sum[i] += READ_ONCE(from[i]);
+}
+
 /**
  * raidtrace_probe_queue_counters() - sum of the CPUs' counters of events before the issue
  * @probe: attached
- * @counters: filled in
+ * @sum: filled in
  *
  * Context: process.
  */
 void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
-				    raidtrace_queue_counters counters)
+				    struct raidtrace_queue_counters *sum)
 {
-	u64 *sum = &counters[0][0];
-	unsigned int i, start;
-	unsigned long flags;
-	u64 value;
 	int cpu;
 
-	memset(sum, 0, sizeof(raidtrace_queue_counters));
+	memset(sum, 0, sizeof(*sum));
+	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		struct raidtrace_probe_cpu *from = per_cpu_ptr(probe->cpu, cpu);
-		u64_stats_t *counter = &from->counter[0][0];
+		struct one_cpu one = { &per_cpu_ptr(probe->cpu, cpu)->queued, sum };
 
-		for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++) {
-			/* Interrupts off: before 6.3 a 32-bit UP kernel's reader needs that. */
-			local_irq_save(flags);
-			do {
-				start = u64_stats_fetch_begin(&from->syncp);
-				value = u64_stats_read(&counter[i]);
-			} while (u64_stats_fetch_retry(&from->syncp, start));
-			local_irq_restore(flags);
-			sum[i] += value;
-		}
+		if (IS_ENABLED(CONFIG_64BIT) || !cpu_online(cpu))
+			add_one_cpu(&one);
+		else
+			smp_call_function_single(cpu, add_one_cpu, &one, true);
 	}
+	cpus_read_unlock();
 }

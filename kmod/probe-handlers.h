@@ -19,12 +19,12 @@
 /* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
 static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, unsigned int bytes)
 {
-	switch (op) {
-	case REQ_OP_READ:
+	if (op == REQ_OP_READ)
 		return RAIDTRACE_DIRECTION_READ;
-	case REQ_OP_WRITE:
-		/* A flush without data is an empty write until the flush machinery takes it up. */
+	/* A flush without data is an empty write until the flush machinery takes it up. */
+	if (op == REQ_OP_WRITE)
 		return bytes ? RAIDTRACE_DIRECTION_WRITE : RAIDTRACE_DIRECTION_FLUSH;
+	switch (op) {
 	case REQ_OP_ZONE_APPEND:
 		return RAIDTRACE_DIRECTION_WRITE;
 	case REQ_OP_DISCARD:
@@ -52,11 +52,6 @@ raidtrace_request_direction(const struct request *rq)
  * block layer allows at most this many (MAX_SCHED_RQ in block/blk-mq-sched.h).
  */
 #define RAIDTRACE_SCHED_TAGS 2048
-
-static inline size_t raidtrace_slots_per_queue(const struct raidtrace_probe *probe)
-{
-	return probe->nr_tags + RAIDTRACE_SCHED_TAGS + 1;
-}
 
 /* In probe-queue.c: what comes before the issue. */
 void raidtrace_on_bio_queue(void *data, struct bio *bio);

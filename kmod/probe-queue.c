@@ -6,32 +6,30 @@
 
 /* Events before the issue only ever add; they need no order and no lock. */
 static void count_queue(struct raidtrace_probe *probe, enum raidtrace_direction direction,
-			enum raidtrace_queue_counter counter, u64 bytes)
+			enum raidtrace_queue_counter counter)
 {
-	struct raidtrace_probe_cpu *cpu = get_cpu_ptr(probe->cpu);
-	unsigned long flags = u64_stats_update_begin_irqsave(&cpu->syncp);
-
-	u64_stats_inc(&cpu->counter[direction][counter]);
-	if (bytes)
-		u64_stats_add(&cpu->counter[direction][RAIDTRACE_BYTES_QUEUED], bytes);
-	u64_stats_update_end_irqrestore(&cpu->syncp, flags);
-	put_cpu_ptr(probe->cpu);
+	this_cpu_inc(probe->cpu->queued.count[direction][counter]);
 }
 
 static void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
 		      enum raidtrace_queue_counter counter)
 {
-	unsigned int bytes = bio->bi_iter.bi_size;
-
-	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
-		return;
-	count_queue(probe, raidtrace_op_direction(bio_op(bio), bytes), counter,
-		    counter == RAIDTRACE_QUEUED ? bytes : 0);
+	if (bio->bi_bdev->bd_disk == READ_ONCE(probe->disk))
+		count_queue(probe, raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size),
+			    counter);
 }
 
 void raidtrace_on_bio_queue(void *data, struct bio *bio)
 {
-	count_bio(data, bio, RAIDTRACE_QUEUED);
+	struct raidtrace_probe *probe = data;
+	unsigned int bytes = bio->bi_iter.bi_size;
+	enum raidtrace_direction direction;
+
+	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
+		return;
+	direction = raidtrace_op_direction(bio_op(bio), bytes);
+	count_queue(probe, direction, RAIDTRACE_QUEUED);
+	this_cpu_add(probe->cpu->queued.count[direction][RAIDTRACE_BYTES_QUEUED], bytes);
 }
 
 void raidtrace_on_getrq(void *data, struct bio *bio)
@@ -59,7 +57,7 @@ void raidtrace_on_rq_insert(void *data, struct request *rq)
 	struct raidtrace_probe *probe = data;
 
 	if (rq->q == READ_ONCE(probe->queue))
-		count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_INSERTED, 0);
+		count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_INSERTED);
 }
 
 void raidtrace_on_rq_merge(void *data, struct request *rq)
@@ -67,5 +65,5 @@ void raidtrace_on_rq_merge(void *data, struct request *rq)
 	struct raidtrace_probe *probe = data;
 
 	if (rq->q == READ_ONCE(probe->queue))
-		count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_REQUEST_MERGES, 0);
+		count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_REQUEST_MERGES);
 }

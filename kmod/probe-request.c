@@ -46,30 +46,33 @@ static enum raidtrace_direction slot_direction(u64 slot)
 
 static bool is_flush_request(const struct request *rq)
 {
-	return req_op(rq) == REQ_OP_FLUSH && (rq->rq_flags & RQF_FLUSH_SEQ);
+	return unlikely(req_op(rq) == REQ_OP_FLUSH) && (rq->rq_flags & RQF_FLUSH_SEQ);
 }
 
 /*
- * Slot of a request, NULL when it has none: the queue got more hardware queues
- * since attach. The flush request of a hardware queue borrows the tag of a
- * request that waits for it; there is only one at a time, with a slot of its own.
+ * Index of a request's slot in its hardware queue. The flush request borrows
+ * the tag of a request that waits for it; there is one at a time, with a slot
+ * of its own.
  */
+static unsigned int slot_index(const struct raidtrace_probe *probe, const struct request *rq)
+{
+	if (is_flush_request(rq))
+		return probe->slots_per_queue - 1;
+	if (rq->internal_tag < 0)
+		return (unsigned int)rq->tag < probe->nr_tags ? rq->tag : UINT_MAX;
+	return rq->internal_tag < RAIDTRACE_SCHED_TAGS ? probe->nr_tags + rq->internal_tag :
+							 UINT_MAX;
+}
+
+/* Slot of a request; NULL when the disk got more hardware queues since attach. */
 static u64 *slot_of(struct raidtrace_probe *probe, const struct request *rq)
 {
 	const struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
-	unsigned int index;
+	unsigned int index = slot_index(probe, rq);
 
-	if (!hctx || hctx->queue_num >= probe->nr_queues)
+	if (unlikely(index == UINT_MAX || !hctx || hctx->queue_num >= probe->nr_queues))
 		return NULL;
-	if (is_flush_request(rq))
-		index = probe->nr_tags + RAIDTRACE_SCHED_TAGS;
-	else if (rq->internal_tag >= 0 && rq->internal_tag < RAIDTRACE_SCHED_TAGS)
-		index = probe->nr_tags + rq->internal_tag;
-	else if (rq->internal_tag < 0 && rq->tag >= 0 && rq->tag < probe->nr_tags)
-		index = rq->tag;
-	else
-		return NULL;
-	return &probe->slot[hctx->queue_num * raidtrace_slots_per_queue(probe) + index];
+	return &probe->slot[(size_t)hctx->queue_num * probe->slots_per_queue + index];
 }
 
 /*
@@ -113,40 +116,51 @@ static struct raidtrace_account *end_request(struct raidtrace_probe *probe, u64 
 	return account;
 }
 
-void raidtrace_on_rq_issue(void *data, struct request *rq)
+/* A tag is issued that is in flight: its last request ended without telling. */
+static void abandon(struct raidtrace_probe *probe, u64 slot, u64 now_ns)
 {
-	struct raidtrace_probe *probe = data;
-	enum raidtrace_direction direction;
+	struct raidtrace_change change;
+	struct raidtrace_account *account = end_request(probe, slot, now_ns, &change);
+
+	raidtrace_account_abandon(account, slot_direction(slot), &change);
+	done_counting(probe);
+}
+
+static noinline void issue(struct raidtrace_probe *probe, struct request *rq)
+{
+	enum raidtrace_direction direction = raidtrace_request_direction(rq);
+	unsigned int bytes = blk_rq_bytes(rq);
+	u64 *slot = slot_of(probe, rq);
 	struct raidtrace_account *account;
 	struct raidtrace_change change;
 	unsigned long flags;
-	u64 *slot, now_ns;
+	u64 now_ns;
 
-	if (rq->q != READ_ONCE(probe->queue))
-		return;
-	slot = slot_of(probe, rq);
 	if (!slot)
 		return;
-	direction = raidtrace_request_direction(rq);
 	local_irq_save(flags);
 	now_ns = ktime_get_ns();
-	if (slot_in_flight(*slot)) {
-		account = end_request(probe, *slot, now_ns, &change);
-		raidtrace_account_abandon(account, slot_direction(*slot), &change);
-		done_counting(probe);
-	}
+	if (unlikely(slot_in_flight(*slot)))
+		abandon(probe, *slot, now_ns);
 	raw_spin_lock(&probe->lock);
 	raidtrace_queue_issue(&probe->state, now_ns, direction, blk_rq_pos(rq),
-			      blk_rq_sectors(rq), &change);
+			      bytes >> SECTOR_SHIFT, &change);
 	account = begin_counting(probe);
 	raw_spin_unlock(&probe->lock);
 	*slot = slot_issued(change.now_ns, direction);
 	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
-	raidtrace_account_issue(account, direction,
-				DIV_ROUND_UP(blk_rq_bytes(rq), SECTOR_SIZE), blk_rq_bytes(rq),
+	raidtrace_account_issue(account, direction, DIV_ROUND_UP(bytes, SECTOR_SIZE), bytes,
 				&change);
 	done_counting(probe);
 	local_irq_restore(flags);
+}
+
+void raidtrace_on_rq_issue(void *data, struct request *rq)
+{
+	struct raidtrace_probe *probe = data;
+
+	if (rq->q == READ_ONCE(probe->queue))
+		issue(probe, rq);
 }
 
 /*
@@ -199,42 +213,41 @@ static void complete_rest(struct raidtrace_probe *probe, struct request *rq, u64
 }
 
 /* The event comes before the request is changed: blk_rq_bytes() is what was left of it. */
-void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,
-			      unsigned int nr_bytes)
+static noinline void complete_request(struct raidtrace_probe *probe, struct request *rq,
+				      bool error, unsigned int bytes)
 {
-	struct raidtrace_probe *probe = data;
-	bool error = status != BLK_STS_OK;
+	u64 *slot = slot_of(probe, rq);
+	u64 was = slot ? *slot : 0;
 	unsigned long flags;
-	u64 *slot, was;
 
-	if (rq->q != READ_ONCE(probe->queue))
-		return;
-	slot = slot_of(probe, rq);
-	was = slot ? *slot : 0;
 	local_irq_save(flags);
-	if (nr_bytes < blk_rq_bytes(rq)) {
-		complete_part(probe, rq, was, error, nr_bytes);
+	if (unlikely(bytes < blk_rq_bytes(rq))) {
+		complete_part(probe, rq, was, error, bytes);
 	} else {
-		if (slot && (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq))
-			*slot = slot_sequenced(raidtrace_request_direction(rq));
-		else if (slot)
-			*slot = 0;
-		complete_rest(probe, rq, was, error, nr_bytes);
+		if (slot)
+			*slot = (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq) ?
+				slot_sequenced(raidtrace_request_direction(rq)) : 0;
+		complete_rest(probe, rq, was, error, bytes);
 	}
 	local_irq_restore(flags);
 }
 
-void raidtrace_on_rq_requeue(void *data, struct request *rq)
+void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,
+			      unsigned int nr_bytes)
 {
 	struct raidtrace_probe *probe = data;
+
+	if (rq->q == READ_ONCE(probe->queue))
+		complete_request(probe, rq, status != BLK_STS_OK, nr_bytes);
+}
+
+static noinline void requeue(struct raidtrace_probe *probe, struct request *rq)
+{
+	u64 *slot = slot_of(probe, rq);
 	struct raidtrace_account *account;
 	struct raidtrace_change change;
 	unsigned long flags;
-	u64 *slot;
 
-	if (rq->q != READ_ONCE(probe->queue))
-		return;
-	slot = slot_of(probe, rq);
 	local_irq_save(flags);
 	if (slot && slot_in_flight(*slot)) {
 		account = end_request(probe, *slot, ktime_get_ns(), &change);
@@ -245,4 +258,12 @@ void raidtrace_on_rq_requeue(void *data, struct request *rq)
 	}
 	done_counting(probe);
 	local_irq_restore(flags);
+}
+
+void raidtrace_on_rq_requeue(void *data, struct request *rq)
+{
+	struct raidtrace_probe *probe = data;
+
+	if (rq->q == READ_ONCE(probe->queue))
+		requeue(probe, rq);
 }

@@ -123,18 +123,15 @@ bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based
 
 static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *queue)
 {
-	int cpu;
-
 	probe->cpu = alloc_percpu(struct raidtrace_probe_cpu);
 	if (!probe->cpu)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		u64_stats_init(&per_cpu_ptr(probe->cpu, cpu)->syncp);
 	if (!queue_is_mq(queue))
 		return 0;
 	probe->nr_queues = queue->tag_set->nr_hw_queues;
 	probe->nr_tags = queue->tag_set->queue_depth;
-	probe->slot = kvcalloc(array_size(probe->nr_queues, raidtrace_slots_per_queue(probe)),
+	probe->slots_per_queue = probe->nr_tags + RAIDTRACE_SCHED_TAGS + 1;
+	probe->slot = kvcalloc(array_size(probe->nr_queues, probe->slots_per_queue),
 			       sizeof(*probe->slot), GFP_KERNEL);
 	probe->bank = raidtrace_bank_alloc();
 	return probe->slot && probe->bank ? 0 : -ENOMEM;

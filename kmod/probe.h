@@ -7,7 +7,6 @@
 #include <linux/spinlock_types.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
-#include <linux/u64_stats_sync.h>
 
 #include "account.h"
 
@@ -24,16 +23,22 @@ struct raidtrace_bank {
 };
 
 /**
+ * struct raidtrace_queue_counters - events before the issue
+ * @count: per direction and &enum raidtrace_queue_counter
+ */
+struct raidtrace_queue_counters {
+	u64 count[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+};
+
+/**
  * struct raidtrace_probe_cpu - what one CPU counts of a probe by itself
  * @busy: bank that a handler on this CPU is counting in; set under the probe's
  *	lock, cleared when the handler is done
- * @syncp: for readers of @counter on 32-bit machines
- * @counter: events before the issue; they only grow
+ * @queued: events before the issue; they only grow, by this_cpu operations
  */
 struct raidtrace_probe_cpu {
 	struct raidtrace_bank *busy;
-	struct u64_stats_sync syncp;
-	u64_stats_t counter[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+	struct raidtrace_queue_counters queued;
 };
 
 /**
@@ -46,6 +51,7 @@ struct raidtrace_probe_cpu {
  *	counts; only the handlers of that one request touch a slot
  * @nr_queues: hardware queues that @slot has room for
  * @nr_tags: driver tags per hardware queue that @slot has room for
+ * @slots_per_queue: slots from one hardware queue to the next
  * @attached: tracepoints registered, a bit for each row of the table
  * @lock: puts the events of the disk in one order; protects what follows it.
  *	A leaf: taken with interrupts off, held for a few dozen instructions
@@ -60,6 +66,7 @@ struct raidtrace_probe {
 	u64 *slot;
 	unsigned int nr_queues;
 	unsigned int nr_tags;
+	unsigned int slots_per_queue;
 	u32 attached;
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
@@ -67,9 +74,6 @@ struct raidtrace_probe {
 	struct raidtrace_bank *bank;
 	struct raidtrace_queue state;
 };
-
-/* Events before the issue, per direction. */
-typedef u64 raidtrace_queue_counters[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
 
 void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
@@ -86,9 +90,9 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe);
 
 struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 					    struct raidtrace_bank *empty, bool reset,
-					    struct raidtrace_change *change,
+					    struct raidtrace_settled *settled,
 					    struct raidtrace_queue *state);
 void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
-				    raidtrace_queue_counters counters);
+				    struct raidtrace_queue_counters *sum);
 
 #endif /* RAIDTRACE_PROBE_H */

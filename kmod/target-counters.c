@@ -59,11 +59,11 @@ static void fold(struct raidtrace_target *target, struct raidtrace_bank *bank, b
 	}
 }
 
-static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_change *change,
+static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_settled *settled,
 		    struct raidtrace_queue *state)
 {
 	raidtrace_targets_assert_locked();
-	spare = raidtrace_probe_swap(&target->probe, spare, reset, change, state);
+	spare = raidtrace_probe_swap(&target->probe, spare, reset, settled, state);
 	fold(target, spare, reset);
 }
 
@@ -77,8 +77,8 @@ static void collect(struct raidtrace_target *target, bool reset, struct raidtrac
 void raidtrace_target_snapshot(struct raidtrace_target *target,
 			       struct raidtrace_snapshot *snapshot)
 {
-	struct raidtrace_change change = {};
-	u64 *queued = &snapshot->queued[0][0];
+	struct raidtrace_settled settled = {};
+	u64 *queued = &snapshot->queued.count[0][0];
 	unsigned int i;
 
 	memset(snapshot, 0, sizeof(*snapshot));
@@ -86,15 +86,15 @@ void raidtrace_target_snapshot(struct raidtrace_target *target,
 		snapshot->since_ns = target->probe.state.since_ns;
 		snapshot->now_ns = target->probe.stopped_ns ?: ktime_get_ns();
 	} else {
-		collect(target, false, &change, &snapshot->state);
-		raidtrace_account_settle(target->total, &change);
+		collect(target, false, &settled, &snapshot->state);
+		raidtrace_account_settle(target->total, &settled);
 		snapshot->since_ns = snapshot->state.since_ns;
-		snapshot->now_ns = change.now_ns;
+		snapshot->now_ns = settled.now_ns;
 		snapshot->account = target->total;
 	}
-	raidtrace_probe_queue_counters(&target->probe, snapshot->queued);
+	raidtrace_probe_queue_counters(&target->probe, &snapshot->queued);
 	for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++)
-		queued[i] -= (&target->queue_base[0][0])[i];
+		queued[i] -= (&target->queue_base.count[0][0])[i];
 }
 
 /**
@@ -106,14 +106,14 @@ void raidtrace_target_snapshot(struct raidtrace_target *target,
 void raidtrace_target_reset(struct raidtrace_target *target)
 {
 	struct raidtrace_queue state;
-	struct raidtrace_change change;
+	struct raidtrace_settled settled;
 
 	if (target->bio_based) {
 		target->probe.state.since_ns = target->probe.stopped_ns ?: ktime_get_ns();
 	} else {
-		collect(target, true, &change, &state);
+		collect(target, true, &settled, &state);
 		memset(target->total, 0, sizeof(*target->total));
 	}
-	raidtrace_probe_queue_counters(&target->probe, target->queue_base);
+	raidtrace_probe_queue_counters(&target->probe, &target->queue_base);
 	target->resets++;
 }

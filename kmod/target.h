@@ -50,7 +50,7 @@ struct raidtrace_target {
 	u64 attached_ns;
 	u32 resets;
 	struct raidtrace_account *total;
-	raidtrace_queue_counters queue_base;
+	struct raidtrace_queue_counters queue_base;
 	struct work_struct gone;
 	struct raidtrace_probe probe;
 };
@@ -95,7 +95,7 @@ struct raidtrace_snapshot {
 	u64 since_ns;
 	struct raidtrace_queue state;
 	const struct raidtrace_account *account;
-	raidtrace_queue_counters queued;
+	struct raidtrace_queue_counters queued;
 };
 
 void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));

@@ -60,10 +60,10 @@ static void complete_read(struct kunit *test, u64 now, u64 issued)
 static void settle(struct kunit *test, u64 now)
 {
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
+	struct raidtrace_settled settled;
 
-	raidtrace_queue_settle(&f->queue, now, &change);
-	raidtrace_account_settle(&f->account, &change);
+	raidtrace_queue_settle(&f->queue, now, &settled);
+	raidtrace_account_settle(&f->account, &settled);
 }
 
 static u64 sum(struct kunit *test, enum raidtrace_histogram_kind kind,

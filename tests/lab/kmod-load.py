@@ -4,6 +4,7 @@
 """Under load: every snapshot is consistent, nothing is lost over attach, reset, detach or a change of the queue."""
 
 import contextlib
+import mmap
 import os
 import pathlib
 import random
@@ -18,28 +19,29 @@ WORKERS = 6
 
 
 @contextlib.contextmanager
-def load(disk: str, seconds: float) -> Iterator[None]:
-    """Processes that read and write at random until the end of the block, at most that long."""
+def load(disk: str) -> Iterator[None]:
+    """Processes that read and write at random until the end of the block."""
+    stop = mmap.mmap(-1, 1)
     children = []
     for number in range(WORKERS):
         child = os.fork()
         if not child:
             with contextlib.suppress(OSError):
-                _work(disk, number, seconds)
+                _work(disk, number, stop)
             os._exit(0)
         children.append(child)
     try:
         yield
     finally:
+        stop[0] = 1
         for child in children:
             os.waitpid(child, 0)
 
 
-def _work(name: str, number: int, seconds: float) -> None:
+def _work(name: str, number: int, stop: mmap.mmap) -> None:
     disk = kmod.Disk(name)
     numbers = random.Random(number)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while not stop[0]:
         move = disk.write if numbers.random() < 0.3 else disk.read
         move(numbers.randrange(1 << 15) * 8, numbers.choice((8, 16, 256, 520, 2048)))
 
@@ -57,7 +59,7 @@ def snapshots() -> None:
         target = client.add(name)
         last = kmod.sound(client.counters(target))
         busy = 0
-        with load(name, 1.5):
+        with load(name):
             for _ in range(300):
                 time.sleep(0.004)
                 now = kmod.sound(client.counters(target))
@@ -88,7 +90,7 @@ def attach_and_detach() -> None:
     """A hundred times attach, read and detach under load"""
     name = slow_null_blk()
     unmatched = 0
-    with kmod.Client() as client, load(name, 3):
+    with kmod.Client() as client, load(name):
         for _ in range(100):
             target = client.add(name)
             time.sleep(0.002)
@@ -106,7 +108,7 @@ def resets() -> None:
         before = kmod.diskstats(name)
         target = client.add(name)
         carried = 0
-        with load(name, 1):
+        with load(name):
             for number in range(50):
                 time.sleep(0.01)
                 client.ask("target-reset", id=target["id"])
@@ -130,7 +132,7 @@ def queue_changes() -> None:
     with kmod.Client() as client:
         target = client.add(name)
         before = kmod.diskstats(name)
-        with load(name, 2):
+        with load(name):
             for number in range(24):
                 scheduler = ("none", "mq-deadline")[number % 2]
                 (queue / "scheduler").write_text(scheduler, encoding="ascii")
