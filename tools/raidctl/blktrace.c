@@ -273,7 +273,9 @@ static void take_note(struct blktrace_reader *r, uint64_t action, size_t len,
 			note->wall_ns = get32(r, skip + 4);
 		}
 		if (len < 8 || note->wall_ns >= 1000000000)
-			note->kind = BLKTRACE_NOTES;
+			*note = (struct blktrace_note){
+				.kind = BLKTRACE_NOTES, .text = r->text,
+			};
 		return;
 	}
 	note->len = len < sizeof(r->text) ? len : sizeof(r->text);
