@@ -267,10 +267,10 @@ static void fill_span(const struct blktrace_device *d,
 void blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns,
 			    uint64_t end_ns, struct rt_counters *span)
 {
-	struct raidtrace_change change;
+	struct raidtrace_settled settled;
 
-	raidtrace_queue_settle(&d->state, end_ns, &change);
-	raidtrace_account_settle(&d->account, &change);
+	raidtrace_queue_settle(&d->state, end_ns, &settled);
+	raidtrace_account_settle(&d->account, &settled);
 	fill_span(d, &d->account, (const uint64_t (*)[RAIDTRACE_QUEUE_COUNTERS])d->queued, span);
 	span->since_ns = start_ns;
 	span->now_ns = end_ns;
