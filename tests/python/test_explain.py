@@ -20,7 +20,7 @@ def test_the_published_story_with_its_numbers():
     assert "92.0 -> 414.0 MB/s, ratio 4.50" in text
     assert "did not grow: 128 KiB in both" in text
     assert "What rose is concurrency: 1.90 -> 76.00 reads in flight on average, ratio 40.0" in text
-    assert "1 to 2 and 64 to 128, which holds" in text
+    assert "1 to 2 and 64 to 128, and so it is" in text
     assert "= 4.50, the speed-up the program saw" in text
 
 
@@ -44,6 +44,12 @@ def test_concurrency_that_did_not_rise_explains_nothing():
 def test_a_missed_prediction_is_said():
     assert "does NOT hold at 8192 KiB" in said(tuned={"inflight_mean": 30.0, "d2c_mean_ms": 9.1})
     assert "does NOT hold at 128 KiB and 8192 KiB" in said({"inflight_mean": 0.7}, {"inflight_mean": 140.0})
+
+
+def test_a_prediction_is_kept_to_five_percent():
+    assert dataclasses.replace(UNTUNED, inflight_mean=2.09).as_predicted()
+    assert not dataclasses.replace(UNTUNED, inflight_mean=2.11).as_predicted()
+    assert not dataclasses.replace(UNTUNED, inflight_mean=0.94).as_predicted()
 
 
 def test_no_speed_up_claims_none():

@@ -60,7 +60,6 @@ def test_each_wrong_dependency_is_found(check, name, content, said):
     done = check(**{name: content})
     assert done.returncode == 1
     assert said in done.stdout, done.stdout
-    assert done.stdout.splitlines()[-1].endswith("1 failed") or "circle" in done.stdout
 
 
 def test_a_circle_on_one_rung_is_found(check):

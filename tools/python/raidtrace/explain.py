@@ -11,7 +11,7 @@ import dataclasses
 
 RISE = 1.5  # a factor from which a change of a mean is called a rise
 SAME = 1.1  # a factor up to which two means are called the same
-AGREEMENT = 0.05  # rates from two sources agree within this part
+AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 SECTORS_PER_KIB = 2
 
 
@@ -37,7 +37,7 @@ class ReadPhase:
     def as_predicted(self) -> bool:
         """Whether the mean lies where the readahead predicts it."""
         low, high = self.predicted()
-        return low <= self.inflight_mean <= high
+        return low * (1 - AGREEMENT) <= self.inflight_mean <= high * (1 + AGREEMENT)
 
 
 def kib(sectors: float) -> str:
@@ -93,7 +93,7 @@ def _prediction(untuned: ReadPhase, tuned: ReadPhase) -> str:
     said = " and ".join(f"{low:g} to {high:g}" for low, high in ranges)
     text = f"a readahead of S sectors in requests of M predicts S/M to 2S/M, {said}"
     strays = [kib(p.setra_sectors) for p in (untuned, tuned) if not p.as_predicted()]
-    return f"{text}, which does NOT hold at {' and '.join(strays)}" if strays else f"{text}, which holds"
+    return f"{text}, which does NOT hold at {' and '.join(strays)}" if strays else f"{text}, and so it is"
 
 
 def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -> str:
