@@ -45,7 +45,7 @@
 #define CGROUP_BYTES	8
 
 /* BLKTRACE_BACK_MERGE and BLKTRACE_COMPLETE are told apart by category. */
-static const uint8_t whats[] = {
+static const uint8_t by_action[] = {
 	[0] = BLKTRACE_OTHER,
 	[1] = BLKTRACE_QUEUE,
 	[2] = BLKTRACE_BACK_MERGE,
@@ -216,9 +216,9 @@ static uint8_t what_of(unsigned int action, uint64_t categories)
 
 	if (categories & TC_NOTIFY)
 		return BLKTRACE_NOTE;
-	if (action >= sizeof(whats))
+	if (action >= sizeof(by_action))
 		return BLKTRACE_OTHER;
-	what = whats[action];
+	what = by_action[action];
 	if (what == BLKTRACE_BACK_MERGE && request)
 		return BLKTRACE_REQUEST_MERGE;
 	if (what == BLKTRACE_COMPLETE && !request)
