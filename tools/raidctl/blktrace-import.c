@@ -110,7 +110,7 @@ int blktrace_import_run(struct blktrace_import *import)
 	while ((err = blktrace_merge_next(import->merge, &event)) > 0) {
 		err = take(import, &event);
 		if (!err && import->tick && !(import->events % BLKTRACE_TICK))
-			err = import->tick(import->data);
+			err = import->tick(import->tick_data);
 		if (err)
 			return err;
 	}

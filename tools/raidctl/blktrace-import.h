@@ -27,7 +27,8 @@
  * @interval_ns: length of a sample
  * @sample: called for each disk at the end of each sample
  * @tick: called now and then; NULL for not at all
- * @data: for @sample and @tick
+ * @data: for @sample
+ * @tick_data: for @tick
  * @begun_ns: when the trace began; 0 or a time after the first event for not
  *	known, which is then taken to be the first event
  * @devices: disks in the order in which they appear
@@ -49,6 +50,7 @@ struct blktrace_import {
 		      const struct rt_counters *span);
 	int (*tick)(void *data);
 	void *data;
+	void *tick_data;
 	uint64_t begun_ns;
 	struct blktrace_device *devices[BLKTRACE_DEVICES];
 	size_t nr;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +12,10 @@
 #include <unistd.h>
 
 #include "args.h"
-#include "blktrace-files.h"
-#include "blktrace-import.h"
+#include "blktrace-record.h"
 #include "command.h"
 #include "message.h"
 #include "progress.h"
-#include "store.h"
 #include "units.h"
 
 #define KEY_OUTPUT	'o'
@@ -28,13 +25,6 @@
 #define DEFAULT_INTERVAL_NS	(NS_PER_S / 10)
 #define INTERVAL_MIN_NS		(NS_PER_S / 1000)
 #define DEFAULT_OUTPUT		"imported.rtdb"
-
-/* Samples that are written in one transaction. */
-#define SAMPLES_PER_COMMIT	512
-
-/* Names of processes that are kept. */
-#define PROCESSES_MAX	256
-#define PROCESS_NAME	16
 
 struct import_options {
 	struct words traces;
@@ -88,27 +78,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  * @files: of the trace
  * @merge: sources in the order of time
  * @import: the accounting
- * @store: the recording
- * @nr_targets: disks that are in the recording
- * @samples: since the last commit
- * @begun: CLOCK_MONOTONIC in nanoseconds
- * @wall_ns: the traced machine's clock when tracing began, nanoseconds since
- *	1970; 0 when the trace does not tell
- * @processes: names that the trace has
- * @nr_processes: how many
+ * @record: the recording
+ * @begun_ns: when this run began, CLOCK_MONOTONIC
  */
 struct importing {
 	const struct import_options *options;
 	struct blktrace_files files;
 	struct blktrace_merge merge;
 	struct blktrace_import import;
-	struct store *store;
-	size_t nr_targets;
-	unsigned int samples;
-	uint64_t begun;
-	uint64_t wall_ns;
-	char processes[PROCESSES_MAX][PROCESS_NAME];
-	size_t nr_processes;
+	struct blktrace_record record;
+	uint64_t begun_ns;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -143,121 +122,11 @@ static uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void keep_process(struct importing *in, const struct blktrace_note *note)
-{
-	char name[PROCESS_NAME];
-
-	snprintf(name, sizeof(name), "%.*s", (int)note->len, note->text);
-	for (char *c = name; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	for (size_t i = 0; i < in->nr_processes; i++)
-		if (!strcmp(in->processes[i], name))
-			return;
-	if (name[0] && in->nr_processes < PROCESSES_MAX)
-		memcpy(in->processes[in->nr_processes++], name, sizeof(name));
-}
-
-static int on_note(void *data, const struct blktrace_event *event,
-		   const struct blktrace_note *note)
-{
-	struct importing *in = data;
-
-	switch (note->kind) {
-	case BLKTRACE_NOTE_PROCESS:
-		keep_process(in, note);
-		return 0;
-	case BLKTRACE_NOTE_TIMESTAMP:
-		if (!in->wall_ns) {
-			in->wall_ns = note->wall_s * NS_PER_S + note->wall_ns;
-			in->import.begun_ns = event->time_ns;
-		}
-		return 0;
-	case BLKTRACE_NOTE_MESSAGE:
-		return store_put_output(in->store, event->time_ns, "blktrace",
-					note->text, note->len);
-	}
-	return 0;
-}
-
-/* Names that have been given to numbers for good; others have none of their own. */
-static void name_disk(uint32_t device, char *ret, size_t size)
-{
-	static const unsigned int sd_majors[] = {
-		8, 65, 66, 67, 68, 69, 70, 71, 128, 129, 130, 131, 132, 133,
-		134, 135,
-	};
-	unsigned int major = device >> 20, minor = device & 0xfffff;
-	char letters[4] = "";
-
-	for (unsigned int i = 0; i < sizeof(sd_majors) / sizeof(sd_majors[0]);
-	     i++) {
-		unsigned int n = i * 16 + (minor & 0xff) / 16;
-
-		if (major != sd_majors[i])
-			continue;
-		if (n >= 26)
-			snprintf(letters, sizeof(letters), "%c%c",
-				 'a' + n / 26 - 1, 'a' + n % 26);
-		else
-			snprintf(letters, sizeof(letters), "%c", 'a' + n);
-		if (minor % 16)
-			snprintf(ret, size, "sd%s%u", letters, minor % 16);
-		else
-			snprintf(ret, size, "sd%s", letters);
-		return;
-	}
-	if (major == 9)
-		snprintf(ret, size, "md%u", minor);
-	else
-		snprintf(ret, size, "%u:%u", major, minor);
-}
-
-static int put_target(struct importing *in,
-		      const struct blktrace_device *device)
-{
-	struct rt_target target = {
-		.name_only = true,
-		.attached_ns = in->import.start_ns,
-	};
-	uint32_t number = device->index + 1U;
-	char text[32];
-	int err;
-
-	in->nr_targets++;
-	name_disk(device->device, target.disk, sizeof(target.disk));
-	snprintf(text, sizeof(text), "%u:%u", device->device >> 20,
-		 device->device & 0xfffff);
-	err = store_put_target(in->store, number, &target);
-	if (err)
-		return err;
-	return store_put_setting(in->store, in->import.start_ns, number,
-				 "device", text);
-}
-
-static int on_sample(void *data, const struct blktrace_device *device,
-		     const struct rt_counters *span)
-{
-	struct importing *in = data;
-	int err = 0;
-
-	if (!in->nr_targets)
-		err = store_begin_phase(in->store, 1, "run", span->since_ns);
-	if (!err && device->index >= in->nr_targets)
-		err = put_target(in, device);
-	if (!err)
-		err = store_put_sample(in->store, device->index + 1U, 1, span);
-	if (err || ++in->samples < SAMPLES_PER_COMMIT)
-		return err;
-	in->samples = 0;
-	err = store_commit(in->store);
-	return err ? err : store_begin(in->store);
-}
-
 static int on_tick(void *data)
 {
 	struct importing *in = data;
-	uint64_t passed = clock_ns() - in->begun, read = blktrace_files_read(&in->files);
+	uint64_t passed = clock_ns() - in->begun_ns;
+	uint64_t read = blktrace_files_read(&in->files);
 	char events[UNITS_TEXT], left[UNITS_TEXT];
 
 	if (interrupted && !in->files.stream)
@@ -276,154 +145,6 @@ static int on_tick(void *data)
 	return 0;
 }
 
-static int put_count(struct store *store, const char *key, uint64_t count)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, count);
-	return store_put_meta(store, key, text);
-}
-
-static int put_started(struct importing *in)
-{
-	time_t seconds = (time_t)(in->wall_ns / NS_PER_S);
-	char text[64];
-	struct tm utc;
-
-	if (!in->wall_ns || !gmtime_r(&seconds, &utc))
-		return 0;
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	return store_put_meta(in->store, "started_utc", text);
-}
-
-static int put_processes(struct importing *in)
-{
-	struct json_object *names = json_object_new_array();
-	int err;
-
-	for (size_t i = 0; i < in->nr_processes; i++)
-		json_object_array_add(names,
-				      json_object_new_string(in->processes[i]));
-	err = store_put_meta(in->store, "trace_processes",
-			     json_object_to_json_string(names));
-	json_object_put(names);
-	return err;
-}
-
-/* Where a source ends within a record; the last of several is enough. */
-static int put_cut(struct importing *in)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < in->files.nr && !err; i++) {
-		char text[512];
-
-		if (!in->files.readers[i].cut)
-			continue;
-		snprintf(text, sizeof(text),
-			 "%s ends within the record at offset %" PRIu64,
-			 in->files.sources[i].path, in->files.readers[i].offset);
-		note("%s: the end of the trace is missing; what comes before it is imported",
-		     text);
-		err = store_put_meta(in->store, "trace_cut", text);
-	}
-	return err;
-}
-
-static uint64_t sum_missing(const struct importing *in)
-{
-	uint64_t missing = 0;
-
-	for (size_t i = 0; i < in->import.nr; i++)
-		missing += in->import.devices[i]->missing;
-	return missing;
-}
-
-static int put_format(struct importing *in)
-{
-	const struct blktrace_reader *reader = NULL;
-	char text[64];
-
-	for (size_t i = 0; i < in->files.nr; i++)
-		if (in->files.readers[i].version)
-			reader = &in->files.readers[i];
-	if (!reader)
-		return 0;
-	snprintf(text, sizeof(text), "blktrace version %u, %s-endian",
-		 reader->version,
-		 reader->swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
-			 "big" : "little");
-	return store_put_meta(in->store, "source", text);
-}
-
-/* What is known before the first event. */
-static int begin_recording(struct importing *in)
-{
-	int err = store_begin(in->store);
-
-	if (!err)
-		err = store_put_meta(in->store, "tool_version",
-				     RAIDCTL_VERSION);
-	if (!err)
-		err = store_put_meta(in->store, "source", "blktrace");
-	if (!err)
-		err = put_count(in->store, "abi", RAIDTRACE_ABI);
-	if (!err)
-		err = put_count(in->store, "interval_ns",
-				in->options->interval_ns);
-	if (!err)
-		err = store_put_meta(in->store, "end", "running");
-	return err;
-}
-
-static int forget_unknown(struct importing *in)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < in->import.nr && !err; i++) {
-		const struct blktrace_device *device = in->import.devices[i];
-
-		err = store_forget(in->store, device->index + 1U,
-				   blktrace_device_unknown(device));
-	}
-	return err;
-}
-
-/* What is known after the last event. */
-static int end_recording(struct importing *in)
-{
-	char invariants[256];
-	int err = forget_unknown(in);
-
-	blktrace_import_check(&in->import, invariants, sizeof(invariants));
-	if (!err)
-		err = put_format(in);
-	if (!err)
-		err = put_started(in);
-	if (!err)
-		err = put_processes(in);
-	if (!err)
-		err = put_cut(in);
-	if (!err)
-		err = put_count(in->store, "trace_events",
-				in->import.events + in->merge.notes);
-	if (!err)
-		err = put_count(in->store, "trace_late", in->merge.late);
-	if (!err)
-		err = put_count(in->store, "trace_missing", sum_missing(in));
-	if (!err)
-		err = put_count(in->store, "start_ns", in->import.start_ns);
-	if (!err)
-		err = put_count(in->store, "end_ns", in->import.now_ns);
-	if (!err)
-		err = store_end_phase(in->store, 1, in->import.now_ns);
-	if (!err)
-		err = store_put_meta(in->store, "invariants", invariants);
-	if (!err)
-		err = store_put_meta(in->store, "end", "complete");
-	return err ? err : store_commit(in->store);
-}
-
 static int say_why(const struct importing *in, int err)
 {
 	const char *path = in->files.sources[in->merge.failed].path;
@@ -440,29 +161,33 @@ static int say_why(const struct importing *in, int err)
 	case -EINTR:
 		return fail("import: interrupted; nothing is imported");
 	}
-	if (store_error(in->store)[0])
+	if (store_error(in->record.store)[0])
 		return fail("%s: cannot be written: %s", in->options->output,
-			    store_error(in->store));
+			    store_error(in->record.store));
 	return fail("%s: %s", path, strerror(-err));
 }
 
 static int import_all(struct importing *in)
 {
-	int err = begin_recording(in);
+	int err;
 
 	in->merge = (struct blktrace_merge){
 		.nr = in->files.nr,
 		.readers = in->files.readers,
-		.note = on_note,
-		.data = in,
+		.note = blktrace_record_note,
+		.data = &in->record,
 	};
 	in->import = (struct blktrace_import){
 		.merge = &in->merge,
 		.interval_ns = in->options->interval_ns,
-		.sample = on_sample,
+		.sample = blktrace_record_sample,
 		.tick = on_tick,
-		.data = in,
+		.data = &in->record,
+		.tick_data = in,
 	};
+	in->record.files = &in->files;
+	in->record.import = &in->import;
+	err = blktrace_record_begin(&in->record);
 	if (!err)
 		err = blktrace_merge_open(&in->merge, in->files.stream ?
 					  BLKTRACE_WINDOW : 1);
@@ -473,15 +198,25 @@ static int import_all(struct importing *in)
 		return fail("%s: no event in it; was blktrace run as root, and its disk used?",
 			    in->files.sources[0].path);
 	if (!err)
-		err = end_recording(in);
+		err = blktrace_record_end(&in->record);
 	return err ? say_why(in, err) : 0;
+}
+
+static void say_cut(const struct importing *in)
+{
+	for (size_t i = 0; i < in->files.nr; i++)
+		if (in->files.readers[i].cut)
+			note("%s ends within the record at offset %" PRIu64 ": the end of the trace is missing; what comes before it is imported",
+			     in->files.sources[i].path,
+			     in->files.readers[i].offset);
 }
 
 static void say_done(const struct importing *in)
 {
-	uint64_t missing = sum_missing(in);
+	uint64_t missing = blktrace_record_missing(&in->record);
 	char events[UNITS_TEXT];
 
+	say_cut(in);
 	if (in->merge.late)
 		note("%" PRIu64 " events came too late to be put in order; they count as happening when they came",
 		     in->merge.late);
@@ -507,7 +242,7 @@ static void close_all(struct importing *in)
 static int import_to(struct importing *in)
 {
 	const char *output = in->options->output;
-	int status, err = store_create(output, &in->store);
+	int status, err = store_create(output, &in->record.store);
 
 	if (err == -EEXIST)
 		return fail("%s: it exists already; name another file with -o, or remove it",
@@ -516,11 +251,11 @@ static int import_to(struct importing *in)
 		return fail("%s: cannot be made: %s", output,
 			    store_error(NULL));
 	catch_interrupt(in->files.stream);
-	in->begun = clock_ns();
+	in->begun_ns = clock_ns();
 	status = import_all(in);
 	if (status)
-		store_rollback(in->store);
-	store_close(in->store);
+		store_rollback(in->record.store);
+	store_close(in->record.store);
 	if (status)
 		unlink(output);
 	else
