@@ -328,21 +328,19 @@ static void other_directions(void **state)
 	assert_int_equal(import.devices[0]->total.size[RAIDTRACE_DIRECTION_PASSTHROUGH][1], 2);
 }
 
-/* A position is that of the disk: each disk has its own. */
+/* A position is that of a disk, and so is a request: each disk has its own. */
 static void disks_apart(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 3; i++) {
-		trace.device = SDA;
-		trace_put(&trace, 10 + (uint64_t)i, D | R, 800 + 8 * (uint64_t)i, 4096);
-		trace.device = SDB;
-		trace_put(&trace, 10 + (uint64_t)i, D | R, 800 + 8 * (uint64_t)i, 4096);
+	for (uint64_t i = 0; i < 6; i++) {
+		trace.device = i < 3 ? SDA : SDB;
+		trace_put(&trace, 10 + i, D | R, 800 + 8 * (i % 3), 4096);
 	}
-	trace_put(&trace, 20, C | R, 800, 4096);
-	trace_put(&trace, 20, Q | R, 800, 4096);
+	trace_put(&trace, 23, C | R, 800, 4096);
+	trace_put(&trace, 23, Q | R, 800, 4096);
 	trace.device = SDA;
-	trace_put(&trace, 21, C | R, 808, 4096);
-	trace_put(&trace, 20, Q | R, 800, 4096);
+	trace_put(&trace, 31, C | R, 808, 4096);
+	trace_put(&trace, 31, Q | R, 800, 4096);
 	assert_int_equal(run(MS), 0);
 	assert_int_equal(import.nr, 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -350,7 +348,7 @@ static void disks_apart(void **state)
 		assert_int_equal(total(i).flow[READ].sequential, 2);
 		assert_int_equal(total(i).flow[READ].in_flight, 2);
 	}
-	assert_int_equal(total(0).flow[READ].d2c_sum_ns, 10);
+	assert_int_equal(total(0).flow[READ].d2c_sum_ns, 20);
 	assert_int_equal(total(1).flow[READ].d2c_sum_ns, 10);
 }
 
