@@ -2,11 +2,12 @@
 /*
  * Targets: the disks that are being counted.
  *
- * A target holds no reference on its disk, the queue or the driver: a reference
- * would make the removal of a SCSI host, and so the unloading of its driver,
- * wait for us. Instead a class interface of the block class calls us while the
- * disk's device is being deleted; when that call returns we have forgotten the
- * disk. Documentation/design.rst has the whole argument.
+ * A target holds no reference on its disk, the queue or the driver: with a
+ * reference the disk could be released after its driver's module is gone, and
+ * an open file would keep that module from being unloaded. Instead a class
+ * interface of the block class calls us while the disk's device is being
+ * deleted; when that call returns we have forgotten the disk.
+ * Documentation/design.rst has the whole argument.
  */
 #include "target.h"
 #include "compat.h"
