@@ -234,13 +234,23 @@ def _boot_seconds(log: pathlib.Path) -> float:
     return 0.0
 
 
+@contextlib.contextmanager
+def work_directory() -> Iterator[pathlib.Path]:
+    """A directory for one run. What a run that was killed with SIGKILL has left behind goes now."""
+    for path in pathlib.Path(tempfile.gettempdir()).glob("raidtrace-vm-*"):
+        owner = path.name.split("-")[2]
+        if owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+            shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"raidtrace-vm-{os.getpid()}-") as name:
+        yield pathlib.Path(name)
+
+
 def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tuple[int, int] = (1, 2)) -> Outcome:
     """Boot `kernel`, run `job` in it, its stdout and stderr to the file descriptors `outputs`."""
     sys.stdout.flush()
     job.out.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="raidtrace-vm-") as name:
-        work = pathlib.Path(name)
+    with work_directory() as work:
         (work / "initramfs").write_bytes(initramfs.base(kernel.modules) + initramfs.order(order(kernel, job)))
         failed, timed_out = None, False
         emulator.words()

@@ -32,8 +32,9 @@ class Apt:
         self._progress = progress
         for directory in ("lists/partial", "cache/archives/partial", "sources", "state"):
             (self._base / directory).mkdir(parents=True, exist_ok=True)
-        self._write_sources(suites)
-        self._update()
+        with cache.locked(self._base, progress):
+            self._write_sources(suites)
+            self._update()
 
     def _write_sources(self, suites: Sequence[str]) -> None:
         sources = self._base / "sources"

@@ -9,7 +9,6 @@ import json
 import pathlib
 import shlex
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -79,10 +78,10 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
     server = controller.build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="raidtrace-vm-") as name, contextlib.ExitStack() as stack:
+    with boot.work_directory() as work, contextlib.ExitStack() as stack:
         card = None
         if session.array and server:
-            card = stack.enter_context(controller.serving(server, session.array, session.out, pathlib.Path(name)))
+            card = stack.enter_context(controller.serving(server, session.array, session.out, work))
         job = boot.Job(
             command=session.command,
             out=session.out,

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 
 import cache
@@ -47,16 +48,28 @@ def release_pattern(series: str) -> str:
     return rf"({re.escape(series)}\.[0-9]+(?:-[0-9]+|\+deb(?:{debian})(?:\.[0-9]+)*)-amd64)"
 
 
+def _newest(series: str, progress: Progress) -> tuple[str, str]:
+    """Image package and version of the newest kernel of a series; asks apt once a day."""
+    memory = cache.root() / "vm" / f"newest-{series}"
+    with cache.locked(memory, progress):
+        if memory.exists() and time.time() - memory.stat().st_mtime < debs.LIST_AGE_S:
+            image, _, version = memory.read_text(encoding="ascii").partition(" ")
+            return image, version
+        apt = debs.Apt("kernels", (), progress)
+        image, version = apt.newest(rf"linux-image-{release_pattern(series)}(?:-unsigned)?")
+        if not image:
+            raise LabError(
+                f"stock kernel {series}",
+                "no mirror that apt is configured with offers its package",
+                "Other series: " + ", ".join(name for name in SERIES if name != series),
+            )
+        memory.write_text(f"{image} {version}", encoding="ascii")
+        return image, version
+
+
 def get(series: str, progress: Progress) -> Stock:
     """The newest kernel of a series on offer, fetched unless the cache has it."""
-    apt = debs.Apt("kernels", (), progress)
-    image, version = apt.newest(rf"linux-image-{release_pattern(series)}(?:-unsigned)?")
-    if not image:
-        raise LabError(
-            f"stock kernel {series}",
-            "no mirror that apt is configured with offers its package",
-            "Other series: " + ", ".join(name for name in SERIES if name != series),
-        )
+    image, version = _newest(series, progress)
     match = re.search(release_pattern(series), image)
     assert match is not None
     release = match[1]
@@ -64,7 +77,7 @@ def get(series: str, progress: Progress) -> Stock:
     with cache.entry(entry, progress) as is_new:
         if is_new:
             cache.require_space(cache.root(), 1500, f"unpacking {image}")
-            _fetch(apt, release, image, version, entry, progress)
+            _fetch(debs.Apt("kernels", (), progress), release, image, version, entry, progress)
     return _found(series, release, version, entry)
 
 
