@@ -47,7 +47,7 @@ static const struct kernel_param_ops tw_config_ops = {
 module_param_cb(config, &tw_config_ops, NULL, 0444);
 MODULE_PARM_DESC(config, "key=value,... as in a profile; see Documentation/tw9000.rst");
 
-static void tw_unlock(struct tw_card *card, unsigned long flags);
+static void tw_plan(struct tw_card *card);
 
 static int tw_event_set(const char *value, const struct kernel_param *param)
 {
@@ -62,7 +62,8 @@ static int tw_event_set(const char *value, const struct kernel_param *param)
 		return -ENODEV;
 	spin_lock_irqsave(&tw_card->lock, flags);
 	tw_model_event(&tw_card->model, code, TW_SEVERITY_INFO);
-	tw_unlock(tw_card, flags);
+	tw_plan(tw_card);
+	spin_unlock_irqrestore(&tw_card->lock, flags);
 	return 0;
 }
 
@@ -141,16 +142,17 @@ static const struct tw_host_ops tw_ops = {
 };
 
 /*
- * Leave the model. An interrupt cannot be raised here: the driver may hold the
- * lock that its handler takes. The timer raises it as soon as interrupts are on.
+ * See to it that what the model waits for happens. An interrupt cannot be raised
+ * here: the driver may hold the lock that its handler takes. The timer raises it
+ * as soon as interrupts are on.
  */
-static void tw_unlock(struct tw_card *card, unsigned long flags)
+static void tw_plan(struct tw_card *card)
 {
 	u64 due = card->level ? 0 : card->wake;
 
+	lockdep_assert_held(&card->lock);
 	if (due != TW_NEVER)
 		hrtimer_start(&card->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_HARD);
-	spin_unlock_irqrestore(&card->lock, flags);
 }
 
 /* Context: hard interrupt. The only place where the driver's handler is called. */
@@ -196,7 +198,8 @@ void tw_card_write(struct tw_card *card, u32 offset, u32 value)
 
 	spin_lock_irqsave(&card->lock, flags);
 	tw_model_write(&card->model, offset, value);
-	tw_unlock(card, flags);
+	tw_plan(card);
+	spin_unlock_irqrestore(&card->lock, flags);
 }
 
 static void *tw_alloc_chunk(void *host)
