@@ -199,7 +199,9 @@ def identity() -> None:
         kmod.equal(name, target[name], scale * int((queue / file).read_text(encoding="ascii")))
     size = int(pathlib.Path(f"/sys/block/{DISK}/size").read_text(encoding="ascii"))
     kmod.equal("capacity", target["capacity-sectors"], size)
-    kmod.equal("rotational", target.get("rotational"), (queue / "rotational").read_text(encoding="ascii") == "1\n" or None)
+    kmod.equal(
+        "rotational", target.get("rotational"), (queue / "rotational").read_text(encoding="ascii") == "1\n" or None
+    )
 
 
 def readahead_now() -> None:
