@@ -155,7 +155,8 @@ def fio() -> None:
         target = client.add(name)
         command = [
             "fio", "--name=j", f"--filename=/dev/{name}", "--rw=randrw", "--bs=4k", "--direct=1", "--ioengine=libaio",
-            "--iodepth=16", "--size=64m", "--number_ios=4000", "--clocksource=clock_gettime", "--randseed=1", "--minimal",
+            "--iodepth=16", "--size=64m", "--number_ios=4000", "--clocksource=clock_gettime", "--randseed=1",
+            "--minimal",
         ]  # fmt: skip
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
         counters = kmod.sound(client.counters(target))
