@@ -16,9 +16,8 @@ WIDTHS = (-13, 7, 8, 10, 10, 8, 5, 9, 11, 8)  # columns; negative: to the left
 
 
 def _line(*fields: str) -> str:
-    return " ".join(
-        f"{field:{'<' if width < 0 else '>'}{abs(width)}}" for field, width in zip(fields, WIDTHS, strict=True)
-    )
+    columns = zip(fields, WIDTHS, strict=True)
+    return " ".join(f"{field:{'<' if width < 0 else '>'}{abs(width)}}" for field, width in columns).rstrip()
 
 
 def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
