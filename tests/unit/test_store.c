@@ -174,6 +174,27 @@ static void write_file(const char *text, size_t len)
 	close(fd);
 }
 
+/* What the kernel cannot count is NULL from the first sample on, should the recorder be killed after it. */
+static void unknown_is_null(void **state)
+{
+	struct store *store;
+	struct rt_counters c;
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(put_start(store), 0);
+	fill(&c, 3);
+	c.unknown = RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT);
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(store_put_sample(store, 1, 0, &c), 0);
+	assert_int_equal(store_commit(store), 0);
+	assert_int_equal(number(store, "SELECT completed IS NULL FROM flow"), 1);
+	assert_int_equal(number(store, "SELECT in_flight IS NULL AND in_flight_max IS NULL FROM flow"), 1);
+	assert_int_equal(number(store, "SELECT issued FROM flow"), 3);
+	rt_counters_free(&c);
+	store_close(store);
+}
+
 static void existing_file(void **state)
 {
 	struct store *store;
@@ -422,6 +443,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(round_trip, remove_file),
+		cmocka_unit_test_teardown(unknown_is_null, remove_file),
 		cmocka_unit_test_teardown(existing_file, remove_file),
 		cmocka_unit_test_teardown(not_a_recording, remove_file),
 		cmocka_unit_test_teardown(other_version, remove_file),

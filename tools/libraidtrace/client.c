@@ -411,10 +411,16 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 	if (direction >= RT_DIRECTIONS)
 		return -EBADMSG;
 	flow = &c->flow[direction];
+	/* What the module cannot count it leaves out; of all directions together it keeps in-flight numbers alone. */
 #define X(member, attribute)						\
-	flow->member = u64(attrs[RAIDTRACE_A_FLOW_##attribute]);
+	flow->member = u64(attrs[RAIDTRACE_A_FLOW_##attribute]);	\
+	if (direction != RAIDTRACE_DIRECTION_ALL &&			\
+	    !attrs[RAIDTRACE_A_FLOW_##attribute])			\
+		c->unknown |= RT_COUNTER_BIT(attribute);
 	RT_FLOW_COUNTERS(X)
 #undef X
+	if (!attrs[RAIDTRACE_A_FLOW_IN_FLIGHT])
+		c->unknown |= RT_COUNTER_BIT(IN_FLIGHT);
 	flow->in_flight = u32(attrs[RAIDTRACE_A_FLOW_IN_FLIGHT]);
 	flow->in_flight_max = u32(attrs[RAIDTRACE_A_FLOW_IN_FLIGHT_MAX]);
 	return 0;

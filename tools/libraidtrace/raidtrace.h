@@ -40,6 +40,8 @@
 	X(partial, PARTIAL)						\
 	X(errors, ERRORS)						\
 	X(unmatched, UNMATCHED)						\
+	X(unissued, UNISSUED)						\
+	X(abandoned, ABANDONED)						\
 	X(bytes_queued, BYTES_QUEUED)					\
 	X(bytes_issued, BYTES_ISSUED)					\
 	X(bytes_completed, BYTES_COMPLETED)				\

@@ -231,6 +231,8 @@ static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 		.partial = flow->partial,
 		.errors = flow->errors,
 		.unmatched = flow->unmatched,
+		.unissued = flow->unissued,
+		.abandoned = flow->abandoned,
 		.bytes_issued = flow->bytes_issued,
 		.bytes_completed = flow->bytes_completed,
 		.sequential = flow->sequential,
@@ -325,7 +327,8 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	/* What ends and what is in flight takes both. */
 	if ((d->seen & (all & ~SEEN(QUEUE))) != (all & ~SEEN(QUEUE)))
 		unknown |= COUNTER(COMPLETED) | COUNTER(PARTIAL) |
-			   COUNTER(UNMATCHED) | COUNTER(D2C_SUM_NS) |
+			   COUNTER(UNMATCHED) | COUNTER(UNISSUED) |
+			   COUNTER(ABANDONED) | COUNTER(D2C_SUM_NS) |
 			   COUNTER(BYTES_COMPLETED) | COUNTER(IN_FLIGHT);
 	if (!(d->seen & SEEN(COMPLETE)))
 		unknown |= COUNTER(ERRORS);

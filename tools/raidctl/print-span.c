@@ -172,6 +172,8 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		fprintf(to, "; ERRORS %" PRIu64, flow->errors);
 	if (flow->unmatched)
 		fprintf(to, "; unmatched %" PRIu64, flow->unmatched);
+	if (flow->abandoned)
+		fprintf(to, "; abandoned %" PRIu64, flow->abandoned);
 	fputc('\n', to);
 }
 

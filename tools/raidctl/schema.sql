@@ -68,6 +68,8 @@ CREATE TABLE flow (
 	partial INTEGER,
 	errors INTEGER,
 	unmatched INTEGER,
+	unissued INTEGER,
+	abandoned INTEGER,
 	bytes_queued INTEGER,
 	bytes_issued INTEGER,
 	bytes_completed INTEGER,

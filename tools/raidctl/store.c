@@ -412,9 +412,20 @@ static bool flow_is_zero(const struct rt_flow *flow)
 	return !any;
 }
 
-static int put_flow(struct store *store, sqlite3_int64 sample,
-		    unsigned int direction, const struct rt_flow *flow)
+static void bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
+		       uint64_t value)
 {
+	if (unknown)
+		sqlite3_bind_null(stmt, place);
+	else
+		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
+}
+
+static int put_flow(struct store *store, sqlite3_int64 sample,
+		    unsigned int direction, const struct rt_flow *flow,
+		    uint64_t unknown)
+{
+	uint64_t no_depth = unknown & RT_COUNTER_BIT(IN_FLIGHT);
 	sqlite3_stmt *stmt = prepared(store, PUT_FLOW);
 	int place = 0;
 
@@ -425,11 +436,12 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 	sqlite3_bind_int64(stmt, ++place, sample);
 	bind_text(stmt, ++place, rt_direction_name(direction));
 #define X(member, attribute)						\
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)flow->member);
+	bind_known(stmt, ++place, unknown & RT_COUNTER_BIT(attribute),	\
+		   flow->member);
 	RT_FLOW_COUNTERS(X)
 #undef X
-	sqlite3_bind_int64(stmt, ++place, flow->in_flight);
-	sqlite3_bind_int64(stmt, ++place, flow->in_flight_max);
+	bind_known(stmt, ++place, no_depth, flow->in_flight);
+	bind_known(stmt, ++place, no_depth, flow->in_flight_max);
 	return run(store, stmt);
 }
 
@@ -472,7 +484,8 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	err = run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++) {
-		err = put_flow(store, sample, d, &span->flow[d]);
+		err = put_flow(store, sample, d, &span->flow[d],
+			       span->unknown);
 		for (unsigned int k = 0; k < RT_KINDS && !err; k++)
 			err = put_bins(store, sample, d, k,
 				       &span->histogram[d][k]);
