@@ -56,6 +56,7 @@ static void refuses_and_names_the_key(void **state)
 		{ "array.stripe_kib=48", "array.stripe_kib: must be a power of two" },
 		{ "drive.seek_track_us=5000", "drive.seek_average_us: must lie between" },
 		{ "drive.media_inner_kib_s=90000", "drive.media_inner_kib_s: is more than" },
+		{ "drive.slow_member=13", "drive.slow_member: there are not so many" },
 		{ "controller.revision=12345", "controller.revision=12345: text too long" },
 		{ "store_mib=64,", "nothing after the last comma" },
 		{ "store_mib=64,,log_entries=5", ",: nothing before it" },

@@ -32,6 +32,8 @@ static const struct tw_key tw_keys[] = {
 	TW_NUMBER("controller.latency_us", controller.latency_us, 0, 1000000, 1000),
 	TW_NUMBER("controller.read_kib_s", controller.read_kib_s, 1024, 100000000, 500000),
 	TW_NUMBER("controller.write_kib_s", controller.write_kib_s, 1024, 100000000, 250000),
+	TW_NUMBER("controller.parity_kib_s", controller.parity_kib_s, 1024, 100000000, 400000),
+	TW_NUMBER("controller.gather_ms", controller.gather_ms, 0, 60000, 100),
 	TW_NUMBER("controller.cache_mib", controller.cache_mib, 0, 4096, 64),
 	TW_TEXT("controller.firmware", controller.firmware, "FE9X 0.00.00.000"),
 	TW_TEXT("controller.bios", controller.bios, "BE9X 0.00.00.000"),
@@ -55,6 +57,8 @@ static const struct tw_key tw_keys[] = {
 	TW_NUMBER("drive.cache_kib", drive.cache_kib, 64, 1 << 20, 8192),
 	TW_NUMBER("drive.segments", drive.segments, 1, 16, 16),
 	TW_NUMBER("drive.read_ahead", drive.read_ahead, 0, 1, 1),
+	TW_NUMBER("drive.slow_member", drive.slow_member, 0, TW_MAX_DRIVES, 0),
+	TW_NUMBER("drive.slow_factor", drive.slow_factor, 1, 1000, 10),
 	TW_NUMBER("fault.lose_command", fault.lose_command, 0, 0xffffffffU, 0),
 };
 
@@ -226,6 +230,7 @@ static bool tw_check(const struct tw_config *config, char *error)
 	static const char name[] = "array.drives";
 	static const char seek[] = "drive.seek_average_us";
 	static const char media[] = "drive.media_inner_kib_s";
+	static const char slow[] = "drive.slow_member";
 	static const char stripe[] = "array.stripe_kib";
 	const struct tw_slice drives = { name, sizeof(name) - 1 };
 	const struct tw_array_config *array = &config->array;
@@ -250,6 +255,9 @@ static bool tw_check(const struct tw_config *config, char *error)
 	    drive->seek_average_us > drive->seek_full_us)
 		return tw_refuse(error, &(struct tw_slice){ seek, sizeof(seek) - 1 },
 				 "must lie between drive.seek_track_us and drive.seek_full_us");
+	if (drive->slow_member > array->units * array->drives)
+		return tw_refuse(error, &(struct tw_slice){ slow, sizeof(slow) - 1 },
+				 "there are not so many drives");
 	if (drive->media_inner_kib_s > drive->media_outer_kib_s)
 		return tw_refuse(error, &(struct tw_slice){ media, sizeof(media) - 1 },
 				 "is more than drive.media_outer_kib_s");

@@ -26,6 +26,8 @@ enum tw_level {
  * @latency_us: further time of every read; overlaps with other commands
  * @read_kib_s: serialised path from the controller to the host
  * @write_kib_s: serialised path from the host into the controller's cache
+ * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
+ * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
  * @cache_mib: write-back cache; 0 writes through
  * @firmware: version string, 16 characters
  * @bios: version string, 16 characters
@@ -42,6 +44,8 @@ struct tw_controller_config {
 	u32 latency_us;
 	u32 read_kib_s;
 	u32 write_kib_s;
+	u32 parity_kib_s;
+	u32 gather_ms;
 	u32 cache_mib;
 	char firmware[17];
 	char bios[17];
@@ -79,6 +83,8 @@ struct tw_array_config {
  * @cache_kib: the drive's cache
  * @segments: read streams that the cache follows
  * @read_ahead: 1 if the drive reads on after a read
+ * @slow_member: the drive with this number (from 1, over all units) is a bad one; 0 is none
+ * @slow_factor: and takes this many times as long for every command
  */
 struct tw_drive_config {
 	u64 sectors;
@@ -94,6 +100,8 @@ struct tw_drive_config {
 	u32 cache_kib;
 	u32 segments;
 	u32 read_ahead;
+	u32 slow_member;
+	u32 slow_factor;
 };
 
 /**
