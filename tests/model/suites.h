@@ -11,6 +11,7 @@ int parity_suite(void);
 int timing_suite(void);
 int probe_suite(void);
 int command_suite(void);
+int fault_suite(void);
 int log_suite(void);
 
 #endif
