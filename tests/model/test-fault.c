@@ -328,6 +328,12 @@ static void a_removed_member_holds_nothing(void **state)
 	assert_int_equal(sector[0], 0);
 	assert_int_equal(read_at(host, 0, 1), 0);
 	assert_int_equal(*(u8 *)host_at(host, HOST_DATA), 0x61);
+	/* Nor is anything written to it any more. */
+	assert_int_equal(write_at(host, 0, 256, 0x62), 0);
+	tw_store_read(&host->model.store, 0, 1, sector);
+	assert_int_equal(sector[0], 0);
+	assert_int_equal(read_at(host, 0, 1), 0);
+	assert_int_equal(*(u8 *)host_at(host, HOST_DATA), 0x62);
 	host_destroy(host);
 }
 
