@@ -340,7 +340,8 @@ static void a_removed_member_holds_nothing(void **state)
 /* What is not redundant any more cannot be repaired. */
 static void a_bad_sector_in_a_degraded_unit_is_an_error(void **state)
 {
-	struct host *host = probed(levels[2].shape, "fault.remove_member=1,fault.remove_ms=10,fault.medium_ms=20,fault.medium_lba=64");
+	struct host *host = probed(levels[2].shape,
+				   "fault.remove_member=1,fault.remove_ms=10,fault.medium_ms=20,fault.medium_lba=64");
 
 	(void)state;
 	pass(host, 50 * MS);
@@ -351,7 +352,8 @@ static void a_bad_sector_in_a_degraded_unit_is_an_error(void **state)
 /* A rebuild takes longer while there is work, and work takes longer while there is a rebuild. */
 static void a_rebuild_and_commands_slow_each_other(void **state)
 {
-	static const char faults[] = "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,array.background_pause_us=2000";
+	static const char faults[] = "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,"
+				     "array.background_pause_us=2000";
 	struct host *idle = probed(levels[2].shape, faults), *busy = probed(levels[2].shape, faults);
 	u64 seed = 4, sound = 0, begin, worked = 0;
 	u32 i;

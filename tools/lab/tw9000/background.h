@@ -5,7 +5,7 @@
 
 #include "controller.h"
 
-/* Begin from sector 0 of the members; what ran before is given up. Tells the driver with an event. */
+/* Begin from sector 0 of the members; what ran before is given up. Raises an event. */
 void tw_background_start(struct tw_model *model, enum tw_background_kind kind, u32 unit, u64 now);
 
 /* It will not go on: a member of its unit has gone. */

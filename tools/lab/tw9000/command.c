@@ -8,7 +8,7 @@
 
 #define TW_MAX_TRANSFER		0x10000U	/* sectors; the driver sends 256 at most */
 
-/* Why a command failed, in the firmware's terms and in SCSI's. @bad_lba is valid for a READ ERROR. */
+/* Why a command failed, in the firmware's terms and in SCSI's; @bad_lba with a READ ERROR. */
 struct tw_failure {
 	u16 error;
 	u8 key;

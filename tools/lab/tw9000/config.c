@@ -296,7 +296,8 @@ static bool tw_check_faults(const struct tw_config *config, char *error)
 		return tw_refuse_key(error, "array.level",
 				     "has nothing to initialize or verify");
 	if (config->background.initialize && config->background.verify)
-		return tw_refuse_key(error, "array.verify", "comes after array.initialize, not with it");
+		return tw_refuse_key(error, "array.verify",
+				     "comes after array.initialize, not with it");
 	return true;
 }
 

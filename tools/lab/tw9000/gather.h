@@ -3,7 +3,7 @@
 #ifndef TW_GATHER_H
 #define TW_GATHER_H
 
-#include "timing.h"
+#include "resources.h"
 
 /**
  * tw_gather_write() - one extent of a write
@@ -19,7 +19,7 @@ u64 tw_gather_write(struct tw_timing *timing, u32 unit, const struct tw_extent *
 /* Hand over to the drives what has been untouched for long, at the time when it became old. */
 void tw_gather_age(struct tw_timing *timing, u64 now);
 
-/* Hand over the oldest row, if there is one. Return: when that is done as far as the host can tell. */
+/* Hand over the oldest row, if there is one. Return: when the host sees that done. */
 u64 tw_gather_oldest(struct tw_timing *timing, u64 now);
 
 /* Hand over all rows of one unit. Return: the same. */

@@ -6,11 +6,12 @@
 
 bool tw_members_wanted(const struct tw_config *config)
 {
+	const struct tw_background_config *background = &config->background;
 	u32 level = config->array.level;
 
 	if (level == TW_LEVEL_SINGLE || level == TW_LEVEL_RAID0)
 		return false;
-	return config->fault.remove_member || config->background.initialize || config->background.verify;
+	return config->fault.remove_member || background->initialize || background->verify;
 }
 
 static u64 tw_place(const struct tw_model *model, u32 unit, u32 member, u64 lba)

@@ -14,7 +14,7 @@
 /* Return: whether the profile needs this. */
 bool tw_members_wanted(const struct tw_config *config);
 
-/* Both: at most TW_BOUNCE_SECTORS, @lba counts over all units; @data is not one of the model's own buffers but bounce. */
+/* Both: at most TW_BOUNCE_SECTORS; @lba counts over all units; @data is not old or other. */
 void tw_members_read(struct tw_model *model, u64 lba, u32 sectors, void *data);
 
 /* Return: false when the store is exhausted. */
@@ -23,10 +23,10 @@ bool tw_members_write(struct tw_model *model, u64 lba, u32 sectors, const void *
 /* A new, empty drive in place of the member. */
 void tw_members_erase(struct tw_model *model, u32 unit, u32 member);
 
-/* Work out the missing member's sectors from the others. Return: false when the store is exhausted. */
+/* Work out the missing member's sectors. Return: false when the store is exhausted. */
 bool tw_members_rebuild(struct tw_model *model, u32 unit, u64 lba, u32 sectors);
 
-/* Return: sectors of copies or parity that differ from what the data says, each place counted once. */
+/* Return: sectors of copies or parity that differ from what the data says. */
 u32 tw_members_verify(struct tw_model *model, u32 unit, u64 lba, u32 sectors);
 
 #endif

@@ -7,15 +7,10 @@ bool tw_row_add(struct tw_row *row, u32 column, u32 from, u32 end)
 	u32 *first = &row->from[column], *last = &row->end[column];
 	u32 before = *last - *first;
 
-	if (!before) {
-		*first = from;
-		*last = end;
-	} else if (from > *last || end < *first) {
+	if (before && (from > *last || end < *first))
 		return false;
-	} else {
-		*first = (u32)tw_min(*first, from);
-		*last = (u32)tw_max(*last, end);
-	}
+	*first = before ? (u32)tw_min(*first, from) : from;
+	*last = (u32)tw_max(*last, end);
 	row->charged += *last - *first - before;
 	return true;
 }

@@ -27,7 +27,7 @@ enum tw_parity_way {
 	TW_FULL_ROW,		/* all of the parity follows from what is in the cache */
 	TW_READ_MODIFY,		/* old data and old parity are read */
 	TW_RECONSTRUCT,		/* the data that is not in the cache is read */
-	TW_READ_ALL,		/* of a missing member a part is in the cache: all others and parity are read */
+	TW_READ_ALL,		/* a part of a missing member is written: all else is read */
 	TW_NO_PARITY,		/* the parity's member is missing */
 };
 
