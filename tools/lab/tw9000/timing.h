@@ -16,7 +16,7 @@ u64 tw_timing_write(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u6
 u64 tw_timing_flush(struct tw_timing *timing, u32 unit, u64 now);
 u64 tw_timing_other(struct tw_timing *timing, u64 now);
 
-/* The member's drive has gone: nothing waits for it any more, and its replacement is a new drive. */
+/* The drive has gone: nothing waits for it any more, and its replacement is a new one. */
 void tw_timing_lose_drive(struct tw_timing *timing, u32 unit, u32 member);
 
 #endif
