@@ -45,6 +45,13 @@ BAD = (
     ("stor_mib = 3\n", ":1: stor_mib", "Did you mean store_mib?"),
     ("[array\n", "line 1", "TOML"),
 )
+SETTINGS = {
+    "array.drives": "not KEY=VALUE",
+    "array.drivs=4": "Did you mean array.drives?",
+    "array.drives=four": "whole number",
+    "fault.lose_command=-1": "from 0 to",
+    "array.level=raid6": "raid10",
+}
 SOURCES = """# a comment
 Types: deb deb-src
 URIs: ftp://mirror.example/debian file:/srv/debian
@@ -97,6 +104,20 @@ CALM = (
 )
 
 
+def check_settings(path: Path, model: profile.Model) -> None:
+    """--set KEY=VALUE takes the place of the file's key, or is refused as a line of the file would be."""
+    settings = ("array.drives=0x6", "controller.product=A B", "array.level=raid10")
+    changed = profile.load(str(path), model, settings=settings)
+    wanted = {"array.drives": "6", "controller.product": "A_B", "array.level": "raid10"}
+    check("--set takes the place of keys", changed.values.items() >= wanted.items(), changed.values)
+    for setting, said in SETTINGS.items():
+        try:
+            profile.load(str(path), model, settings=(setting,))
+            check(f"--set {setting} is refused", False)
+        except LabError as error:
+            check(f"--set {setting} is refused with its reason", said in str(error), error)
+
+
 def profiles(directory: Path) -> None:
     model = build_programs(Progress(quiet=True)).model()
     check("the model's keys are known", {"array.level", "store_mib", "drive.rpm"} <= model.keys.keys(), model)
@@ -107,6 +128,7 @@ def profiles(directory: Path) -> None:
     wanted |= {"controller.product": "Two_Words", "controller.write_cache_reported": "1"}
     check("a profile is flattened for the model", good.values == wanted, good.values)
     check("its title is its first comment", good.title == "A small array", good.title)
+    check_settings(path, model)
     check("--store takes the place of store_mib", profile.load(str(path), model, 99).values["store_mib"] == "99")
     more = profile.load(str(path), model, 1016).pool_mib - profile.load(str(path), model, 16).pool_mib
     check("the store's size is added to the guest's memory", more == 1000, more)

@@ -4,6 +4,6 @@
 
 int main(void)
 {
-	return config_suite() + store_suite() + array_suite() + drive_suite() + timing_suite() + probe_suite() +
-	       command_suite() + log_suite() ? 1 : 0;
+	return config_suite() + store_suite() + array_suite() + drive_suite() + parity_suite() + timing_suite() +
+	       probe_suite() + command_suite() + fault_suite() + log_suite() ? 1 : 0;
 }

@@ -7,9 +7,11 @@ int config_suite(void);
 int store_suite(void);
 int array_suite(void);
 int drive_suite(void);
+int parity_suite(void);
 int timing_suite(void);
 int probe_suite(void);
 int command_suite(void);
+int fault_suite(void);
 int log_suite(void);
 
 #endif

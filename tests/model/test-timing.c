@@ -172,47 +172,158 @@ static void writes_reach_copies_and_parity(void **state)
 	assert_int_equal(busy_drives(0, 4 * 128), 5);
 }
 
-/* Members with something cached, and the turns that it costs them; the latter are all equal. */
-static u32 cached_members(u32 *turns, u32 *sectors)
+/* Members with something to do, and how many sectors they write. */
+static u32 busy_members(u32 *sectors)
 {
-	u32 i, members = 0;
+	u32 i, j, members = 0;
 
 	*sectors = 0;
 	for (i = 0; i < TW_MAX_DRIVES; i++) {
-		const struct tw_backlog *backlog = &timing->backlog[i];
-
-		if (!backlog->count)
-			continue;
-		assert_int_equal(backlog->count, 1);
-		assert_true(!members || backlog->entry[0].turns == *turns);
-		*turns = backlog->entry[0].turns;
-		*sectors += backlog->entry[0].sectors;
-		members++;
+		members += timing->backlog[i].count > 0;
+		for (j = 0; j < timing->backlog[i].count; j++)
+			*sectors += timing->backlog[i].entry[j].read ? 0 : timing->backlog[i].entry[j].sectors;
 	}
 	return members;
 }
 
-static void raid5_reads_before_it_writes_part_of_a_row(void **state)
+/* 10 rows in commands of 128 KiB that end anywhere in them: each row is written whole, none is read. */
+static void raid5_gathers_rows_across_commands(void **state)
 {
-	static const struct { u64 lba; u32 sectors, members, cached, turns; } writes[] = {
-		{ 0, 4 * 128, 5, 5 * 128, 0 },		/* a whole row */
-		{ 100, 8, 2, 16, 1 },			/* one place and its parity */
-		{ 0, 3 * 128, 4, 4 * 128, 1 },		/* one parity for three stripes */
-		{ 120, 16, 3, 8 + 8 + 128, 1 },		/* the end of one stripe, the start of the next */
-		{ 3 * 128 + 8, 256, 3, 120 + 120 + 128 + 8 + 128, 1 },	/* astride two rows */
-		{ 3 * 128, 128 + 8, 2, 128 + 128 + 8 + 8, 1 },	/* the second row's part is short */
-	};
-	u32 turns = 0, cached;
-	size_t i;
+	u32 i, sectors;
+	u64 now = 0;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(writes); i++) {
-		create("array.level=raid5,array.drives=5");
-		tw_timing_write(timing, 0, writes[i].lba, writes[i].sectors, 0);
-		assert_int_equal(cached_members(&turns, &cached), writes[i].members);
-		assert_int_equal(turns, writes[i].turns);
-		assert_int_equal(cached, writes[i].cached);
+	create("array.level=raid5,array.drives=5");
+	for (i = 0; i < 20; i++)
+		now = tw_timing_write(timing, 0, i * 256, 256, now);
+	assert_int_equal(timing->nr_ways[TW_FULL_ROW], 10);
+	assert_int_equal(timing->nr_rows, 0);
+	assert_int_equal(timing->nr_ways[TW_READ_MODIFY] + timing->nr_ways[TW_RECONSTRUCT], 0);
+	tw_timing_flush(timing, 0, now);
+	assert_int_equal(timing->dirty_sectors, 0);
+	/* Not in order, still whole. */
+	for (i = 8; i--;)
+		now = tw_timing_write(timing, 0, 1000000 / 512 * 512 + i * 64, 64, now);
+	assert_int_equal(timing->nr_ways[TW_FULL_ROW], 11);
+	/* All five members are given their 128 sectors; some have begun. */
+	assert_true(busy_members(&sectors) <= 5);
+	assert_true(sectors <= 5 * 128);
+}
+
+static void raid5_hands_over_a_part_when_it_is_old(void **state)
+{
+	u32 sectors;
+
+	(void)state;
+	create("array.level=raid5,array.drives=5,controller.gather_ms=50");
+	tw_timing_write(timing, 0, 100, 8, 0);
+	assert_int_equal(timing->nr_rows, 1);
+	assert_int_equal(busy_members(&sectors), 0);
+	tw_timing_other(timing, 40000 * US);
+	assert_int_equal(timing->nr_rows, 1);
+	tw_timing_other(timing, 60000 * US);
+	assert_int_equal(timing->nr_rows, 0);
+	assert_int_equal(busy_members(&sectors), 2);
+	assert_int_equal(sectors, 16);
+	assert_int_equal(timing->nr_ways[TW_READ_MODIFY], 1);
+	/* Only the data was charged to the cache. */
+	assert_int_equal(timing->dirty_sectors, 8);
+	tw_timing_flush(timing, 0, 60000 * US);
+	assert_int_equal(timing->dirty_sectors, 0);
+}
+
+static void raid5_small_writes_cost_a_turn_and_large_ones_do_not(void **state)
+{
+	u64 turn, small, large;
+
+	(void)state;
+	create("array.level=raid5,array.drives=5,controller.cache_mib=0");
+	turn = timing->geometry.rotation_ns;
+	small = tw_timing_write(timing, 0, 0, 8, 0);
+	create("array.level=raid5,array.drives=5,controller.cache_mib=0");
+	large = tw_timing_write(timing, 0, 0, 512, 0);
+	assert_true(small > turn);
+	/* Whole: at most a turn of waiting and the transfer; in part: one turn more. */
+	assert_true(large < small + tw_transfer_ns(512 * 512, 200000));
+	assert_int_equal(timing->dirty_sectors, 0);
+}
+
+/* Writes everywhere: the cache keeps its bound and every row is written in the end. */
+static void raid5_keeps_the_bounds_of_its_cache(void **state)
+{
+	u64 seed = 5, now = 0, rows = 0;
+	u32 i;
+
+	(void)state;
+	create("array.level=raid5,array.drives=6,controller.cache_mib=1");
+	for (i = 0; i < 3000; i++) {
+		u32 sectors = 1 + random_number(&seed) % 300;
+
+		now = tw_timing_write(timing, 0, random_number(&seed) % 10000000, sectors, now);
+		assert_true(timing->dirty_sectors <= 2048);
+		assert_true(timing->nr_rows <= TW_ROWS);
 	}
+	tw_timing_flush(timing, 0, now);
+	assert_int_equal(timing->dirty_sectors, 0);
+	assert_int_equal(timing->nr_rows, 0);
+	for (i = 0; i < TW_COUNT(timing->nr_ways); i++)
+		rows += timing->nr_ways[i];
+	assert_true(rows >= 3000);
+}
+
+/* A missing member is neither read nor written, and what it held is read from all others. */
+static void a_missing_member_is_left_alone(void **state)
+{
+	static const char *const shapes[] = {
+		"array.level=raid5,array.drives=5", "array.level=raid1,array.drives=2", "array.level=raid10,array.drives=4",
+	};
+	u64 seed = 5, now = 0;
+	size_t shape;
+	u32 i;
+
+	(void)state;
+	for (shape = 0; shape < TW_COUNT(shapes); shape++) {
+		create(shapes[shape]);
+		tw_timing_write(timing, 0, 0, 512, 0);
+		tw_timing_lose_drive(timing, 0, 1);
+		now = timing->drive[1].free_ns;
+		for (i = 0; i < 300; i++) {
+			u32 lba = random_number(&seed) % 10000000;
+
+			now = i % 2 ? tw_timing_write(timing, 0, lba, 64, now) : tw_timing_read(timing, 0, lba, 64, now);
+		}
+		tw_timing_flush(timing, 0, now);
+		assert_int_equal(timing->drive[1].uses, 0);
+		assert_false(timing->drive[1].writing);
+		assert_int_equal(timing->dirty_sectors, 0);
+	}
+}
+
+static void a_degraded_read_takes_all_other_members(void **state)
+{
+	u32 i, used = 0;
+
+	(void)state;
+	create("array.level=raid5,array.drives=5");
+	tw_timing_lose_drive(timing, 0, 1);
+	/* Row 0, column 1 is on member 1. */
+	tw_timing_read(timing, 0, 128, 64, 0);
+	for (i = 0; i < 5; i++)
+		used += timing->drive[i].uses > 0;
+	assert_int_equal(used, 4);
+}
+
+static void a_bad_drive_makes_its_commands_longer(void **state)
+{
+	u64 good, bad;
+
+	(void)state;
+	good = tw_timing_read(timing, 0, 128, 8, 0) - timing->free_ns;
+	create("controller.latency_us=2000,drive.slow_member=2,drive.slow_factor=20");
+	bad = tw_timing_read(timing, 0, 128, 8, 0) - timing->free_ns;
+	assert_true(bad - 2000 * US == (good - 2000 * US) * 20);
+	create("controller.latency_us=2000,drive.slow_member=3,drive.slow_factor=20");
+	assert_true(tw_timing_read(timing, 0, 128, 8, 0) - timing->free_ns == good);
 }
 
 static void units_have_drives_of_their_own(void **state)
@@ -238,7 +349,13 @@ int timing_suite(void)
 		cmocka_unit_test_setup_teardown(joined_writes_are_one_for_the_drive, setup, teardown),
 		cmocka_unit_test_setup_teardown(reads_go_before_cached_writes, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_reach_copies_and_parity, setup, teardown),
-		cmocka_unit_test_setup_teardown(raid5_reads_before_it_writes_part_of_a_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(raid5_gathers_rows_across_commands, setup, teardown),
+		cmocka_unit_test_setup_teardown(raid5_hands_over_a_part_when_it_is_old, setup, teardown),
+		cmocka_unit_test_setup_teardown(raid5_small_writes_cost_a_turn_and_large_ones_do_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(raid5_keeps_the_bounds_of_its_cache, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_member_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_degraded_read_takes_all_other_members, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_bad_drive_makes_its_commands_longer, setup, teardown),
 		cmocka_unit_test_setup_teardown(units_have_drives_of_their_own, setup, teardown),
 	};
 

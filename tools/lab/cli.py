@@ -131,6 +131,13 @@ def _parser() -> argparse.ArgumentParser:
             type=_size_mib,
             help="memory for the simulated disks' contents",
         )
+        verb.add_argument(
+            "--set",
+            metavar="KEY=VALUE",
+            action="append",
+            default=[],
+            help="a key of the profile, as in fault.lose_command=100; 'raidctl lab show P' lists those it sets",
+        )
         verb.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for CMD's environment")
         verb.add_argument("--no-raidtrace", action="store_true", help="do not load raidtrace.ko")
         verb.add_argument("--bare", action="store_true", help="no modules and so no disks at all")
@@ -183,7 +190,7 @@ def _virtual_machine(arguments: argparse.Namespace) -> int:
     from vm import session
 
     programs = modules.build_programs(Progress(arguments.quiet))
-    array = None if arguments.bare else profile.load(arguments.profile, programs.model(), arguments.store)
+    array = None if arguments.bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
     _out_directory(arguments.out)
     return session.lab_run(arguments, arguments.command, array)
 
@@ -201,7 +208,7 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
     progress = Progress(arguments.quiet)
     bare = arguments.bare
     programs = modules.build_programs(progress)
-    array = None if bare else profile.load(arguments.profile, programs.model(), arguments.store)
+    array = None if bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
     lab_kernel = kernel.obtain(arguments.kernel, progress)
     out = _out_directory(arguments.out)
     inserted = _modules(arguments, array, lab_kernel, progress)

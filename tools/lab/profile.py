@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,8 +92,8 @@ def find(name: str) -> Path:
     return path.absolute()
 
 
-def load(name: str, model: Model, store_mib: int | None = None) -> Profile:
-    """Read and check a profile; `store_mib` takes the place of its own."""
+def load(name: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Profile:
+    """Read and check a profile; `store_mib` and `settings`, each KEY=VALUE, take the place of its own."""
     path = find(name)
     text = path.read_text(encoding="utf-8")
     try:
@@ -105,12 +106,29 @@ def load(name: str, model: Model, store_mib: int | None = None) -> Profile:
         if key not in keys:
             raise _refusal(path, text, key, "unknown key", _instead(key, keys))
         values[key] = _checked(path, text, keys[key], value)
+    for setting in settings:
+        key, value = _setting(setting, keys)
+        values[key] = value
     if store_mib is not None:
         values["store_mib"] = _checked(path, text, keys["store_mib"], store_mib)
     store = int(values.get("store_mib", keys["store_mib"].preset))
     entries = int(values.get("log_entries", keys["log_entries"].preset))
     pool_mib = store + (entries * model.log_entry_bytes >> 20) + 1
     return Profile(path.stem, path, values, title(text), pool_mib)
+
+
+def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:
+    """--set KEY=VALUE, checked as a line of a profile would be."""
+    name, separator, text = (part.strip() for part in setting.partition("="))
+    if not separator:
+        raise LabError(f"--set {setting}", "not KEY=VALUE", "As in a profile, with its table: array.drives=4")
+    if name not in keys:
+        raise LabError(f"--set {name}", "unknown key", _instead(name, keys))
+    number = keys[name].kind == "number" and re.fullmatch(r"[0-9]+|0x[0-9a-fA-F]+", text)
+    value = _as_model_reads(keys[name], int(text, 0) if number else text)
+    if value is None:
+        raise LabError(f"--set {name}", f"{text!r} is not allowed", f"Allowed: {keys[name].allowed()}.")
+    return name, value
 
 
 def title(text: str) -> str:
@@ -132,7 +150,15 @@ def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, object]:
 
 
 def _checked(path: Path, text: str, key: Key, value: object) -> str:
-    """The value as the model reads it."""
+    """The value as the model reads it; refused with the line that sets it."""
+    checked = _as_model_reads(key, value)
+    if checked is None:
+        raise _refusal(path, text, key.name, f"{value!r} is not allowed", f"Allowed: {key.allowed()}.")
+    return checked
+
+
+def _as_model_reads(key: Key, value: object) -> str | None:
+    """None if the model would not take it."""
     if key.kind == "number" and isinstance(value, int):
         if key.low <= int(value) <= key.high:
             return str(int(value))
@@ -141,7 +167,7 @@ def _checked(path: Path, text: str, key: Key, value: object) -> str:
     elif isinstance(value, str) and key.kind == "text":
         if len(value) < key.high and value.isascii() and not re.search(r'[,=_"\\\n]', value):
             return value.replace(" ", "_")
-    raise _refusal(path, text, key.name, f"{value!r} is not allowed", f"Allowed: {key.allowed()}.")
+    return None
 
 
 def _instead(key: str, keys: dict[str, Key]) -> str:

@@ -28,6 +28,16 @@ void tw_array_create(struct tw_array *array, const struct tw_array_config *confi
 	array->sectors = array->drive_sectors * tw_array_data_drives(array);
 }
 
+u32 tw_array_parity(const struct tw_array *array, u64 row)
+{
+	return (u32)(array->drives - 1 - row % array->drives);
+}
+
+u32 tw_array_member(const struct tw_array *array, u64 row, u32 column)
+{
+	return (tw_array_parity(array, row) + 1 + column) % array->drives;
+}
+
 struct tw_extent tw_array_map(const struct tw_array *array, u64 lba, u32 sectors)
 {
 	u64 chunk = lba / array->stripe;
@@ -51,8 +61,8 @@ struct tw_extent tw_array_map(const struct tw_array *array, u64 lba, u32 sectors
 		extent.parity = extent.drive;
 		break;
 	case TW_LEVEL_RAID5:
-		extent.parity = (u32)(array->drives - 1 - row % array->drives);
-		extent.drive = (extent.parity + 1 + column) % array->drives;
+		extent.parity = tw_array_parity(array, row);
+		extent.drive = tw_array_member(array, row, column);
 		extent.mirror = extent.drive;
 		break;
 	}

@@ -53,4 +53,26 @@ struct tw_extent tw_array_map(const struct tw_array *array, u64 lba, u32 sectors
 /* Return: members that hold data of one row (parity and mirrors not counted). */
 u32 tw_array_data_drives(const struct tw_array *array);
 
+/* RAID 5 only. Return: the member with this row's parity, and the one with a data column. */
+u32 tw_array_parity(const struct tw_array *array, u64 row);
+u32 tw_array_member(const struct tw_array *array, u64 row, u32 column);
+
+#define TW_NO_MEMBER		(~0U)
+
+/**
+ * struct tw_health - what of a unit can be used
+ * @missing: the member that was removed, or TW_NO_MEMBER
+ * @rebuilt: sectors of its replacement that hold what they should, whole stripes
+ */
+struct tw_health {
+	u32 missing;
+	u64 rebuilt;
+};
+
+/* Return: the member that cannot be used for sectors from @lba on, or TW_NO_MEMBER. */
+static inline u32 tw_missing_at(const struct tw_health *health, u64 lba)
+{
+	return lba < health->rebuilt ? TW_NO_MEMBER : health->missing;
+}
+
 #endif

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Command packets: checked, carried out, answered. */
 #include "command.h"
+#include "fault.h"
 #include "queue.h"
 #include "scsi.h"
 #include "transfer.h"
 
 #define TW_MAX_TRANSFER		0x10000U	/* sectors; the driver sends 256 at most */
 
-/* Why a command failed, in the firmware's terms and in SCSI's. */
+/* Why a command failed, in the firmware's terms and in SCSI's; @bad_lba with a READ ERROR. */
 struct tw_failure {
 	u16 error;
 	u8 key;
 	u8 asc;
+	u64 bad_lba;
 };
 
 /**
@@ -22,6 +24,7 @@ struct tw_failure {
  * @due: when its response is due
  * @entry: its log entry in the making
  * @failure: with error TW_ERROR_NONE if it did not fail
+ * @fate: of a READ or WRITE that a fault has struck
  */
 struct tw_post {
 	u64 address;
@@ -34,6 +37,7 @@ struct tw_post {
 	u64 due;
 	struct tw_log_entry entry;
 	struct tw_failure failure;
+	enum tw_fate fate;
 };
 
 static void tw_fail(struct tw_post *post, u16 error, u8 key, u8 asc)
@@ -60,12 +64,21 @@ static void tw_write_failure(struct tw_model *model, const struct tw_post *post)
 {
 	struct tw_header header;
 	u8 status = 1;		/* the driver doubles it: CHECK CONDITION */
+	u32 i;
 
 	tw_fill(&header, 0, sizeof(header));
 	header.sense[0] = 0x70;
 	header.sense[2] = post->failure.key;
 	header.sense[7] = 10;
 	header.sense[12] = post->failure.asc;
+	if (post->failure.asc == TW_ASC_NOT_READY)
+		header.sense[13] = 3;	/* manual intervention required */
+	/* The information field has room for 32 bits; not valid beyond. */
+	if (post->failure.asc == TW_ASC_READ_ERROR && post->failure.bad_lba <= 0xffffffffU) {
+		header.sense[0] |= 0x80;
+		for (i = 0; i < 4; i++)
+			header.sense[3 + i] = (u8)(post->failure.bad_lba >> (24 - 8 * i));
+	}
 	header.error = tw_put16(post->failure.error);
 	header.severity = TW_SEVERITY_ERROR;
 	header.size_header = sizeof(header);
@@ -218,6 +231,25 @@ static void tw_fail_write(struct tw_model *model, struct tw_post *post)
 	model->ops->report(model->host, "store exhausted: raise store_mib of the profile");
 }
 
+/* Sectors before the first bad one are good: the host is given them, and told where that is. */
+static void tw_read_sectors(struct tw_model *model, struct tw_post *post,
+			    struct tw_sg_list *list, u64 lba, const struct tw_scsi_result *result)
+{
+	u32 good = tw_fault_read(model, post->entry.unit, result->lba, result->sectors);
+
+	if (!tw_transfer_read(model, list, lba, good)) {
+		tw_fail_memory(post);
+		return;
+	}
+	tw_write_length(model, post, list, good * TW_SECTOR_BYTES);
+	post->due = tw_timing_read(&model->timing, post->entry.unit, result->lba, result->sectors,
+				   post->now);
+	if (good < result->sectors) {
+		tw_fail(post, TW_ERROR_MEDIUM, TW_SENSE_MEDIUM, TW_ASC_READ_ERROR);
+		post->failure.bad_lba = result->lba + good;
+	}
+}
+
 /* READ and WRITE: move the data now, and work out when they will have been moved. */
 static void tw_transfer_sectors(struct tw_model *model, struct tw_post *post,
 				struct tw_sg_list *list, const struct tw_scsi_result *result)
@@ -240,17 +272,12 @@ static void tw_transfer_sectors(struct tw_model *model, struct tw_post *post,
 			tw_fail_write(model, post);
 			return;
 		}
+		tw_fault_write(model, post->entry.unit, result->lba, result->sectors);
 		post->due = tw_timing_write(&model->timing, post->entry.unit, result->lba,
 					    result->sectors, post->now);
 		return;
 	}
-	if (!tw_transfer_read(model, list, lba, result->sectors)) {
-		tw_fail_memory(post);
-		return;
-	}
-	tw_write_length(model, post, list, result->sectors * TW_SECTOR_BYTES);
-	post->due = tw_timing_read(&model->timing, post->entry.unit, result->lba, result->sectors,
-				   post->now);
+	tw_read_sectors(model, post, list, lba, result);
 }
 
 static void tw_perform(struct tw_model *model, struct tw_post *post, struct tw_sg_list *list,
@@ -277,15 +304,23 @@ static void tw_perform(struct tw_model *model, struct tw_post *post, struct tw_s
 	}
 }
 
-/* Return: whether the fault says that this READ or WRITE is to vanish. */
-static bool tw_is_lost(struct tw_model *model, const struct tw_scsi_result *result)
+/* Return: what becomes of a READ or WRITE; anything else is spared. */
+static enum tw_fate tw_fate_of(struct tw_model *model, const struct tw_post *post,
+			       const struct tw_scsi_result *result)
 {
 	if (result->error ||
 	    (result->action != TW_SCSI_READ && result->action != TW_SCSI_WRITE))
-		return false;
-	return ++model->nr_transfers == model->config.fault.lose_command;
+		return TW_FATE_NONE;
+	return tw_fault_strike(model, post->entry.unit, result->lba, result->sectors, post->now);
 }
 
+static bool tw_is_offline(const struct tw_model *model, const struct tw_post *post)
+{
+	return post->entry.unit < model->config.array.units &&
+	       model->fault.offline[post->entry.unit];
+}
+
+/* Return: false if it vanishes, and its fate says how. */
 static bool tw_execute_scsi(struct tw_model *model, struct tw_post *post)
 {
 	struct tw_execute_scsi packet;
@@ -306,12 +341,15 @@ static bool tw_execute_scsi(struct tw_model *model, struct tw_post *post)
 	}
 	if (post->entry.unit < model->config.array.units)
 		post->entry.depth = (u16)model->depth[packet.unit];
-	if (tw_is_lost(model, &result)) {
+	post->fate = tw_fate_of(model, post, &result);
+	if (post->fate != TW_FATE_NONE) {
 		post->entry.lba = result.lba;
 		post->entry.sectors = result.sectors;
 		return false;
 	}
-	if (list.count > TW_SG_MAX)
+	if (tw_is_offline(model, post))
+		tw_fail(post, TW_ERROR_UNIT_OFFLINE, TW_SENSE_NOT_READY, TW_ASC_NOT_READY);
+	else if (list.count > TW_SG_MAX)
 		tw_fail(post, TW_ERROR_SG_COUNT, TW_SENSE_ILLEGAL, TW_ASC_FIELD);
 	else if (result.error)
 		tw_fail(post, result.error, result.key, result.asc);
@@ -325,7 +363,7 @@ static bool tw_execute_scsi(struct tw_model *model, struct tw_post *post)
 	return true;
 }
 
-/* Return: false if the command is to be lost. */
+/* Return: false if the command vanishes. */
 static bool tw_execute(struct tw_model *model, struct tw_post *post)
 {
 	switch (post->packet.byte[0] & TW_OPCODE_MASK) {
@@ -343,6 +381,13 @@ static bool tw_execute(struct tw_model *model, struct tw_post *post)
 	}
 	tw_fail(post, TW_ERROR_OPCODE, TW_SENSE_ILLEGAL, TW_ASC_OPCODE);
 	return true;
+}
+
+/* A command that went with the controller's own reset leaves nothing but its log entry. */
+static void tw_forget(struct tw_model *model, struct tw_post *post)
+{
+	post->entry.status = TW_LOG_RESET;
+	tw_log_add(&model->log, &post->entry);
 }
 
 static void tw_admit(struct tw_model *model, struct tw_post *post, struct tw_request *request,
@@ -396,8 +441,12 @@ void tw_command_post(struct tw_model *model, u64 address)
 	post.entry.request_id = (u8)id;
 	post.entry.unit = TW_LOG_FIRMWARE;
 	post.entry.opcode = post.packet.byte[0] & TW_OPCODE_MASK;
+	tw_fault_advance(model, post.now);
 	if (!tw_execute(model, &post)) {
-		tw_admit(model, &post, &model->request[id], true);
+		if (post.fate == TW_FATE_RESET)
+			tw_forget(model, &post);
+		else
+			tw_admit(model, &post, &model->request[id], true);
 		return;
 	}
 	if (post.failure.error)

@@ -20,6 +20,15 @@ struct tw_key {
 #define TW_TEXT(key, member, preset) \
 	{ key, TW_AT(member), TW_KEY_TEXT, 0, sizeof(((struct tw_config *)0)->member), 0, preset }
 
+#define TW_WIDE(key, member, low, high, preset) \
+	{ key, TW_AT(member), TW_KEY_U64, low, high, preset, NULL }
+#define TW_TRIGGER_COUNT(name, kind) \
+	TW_NUMBER("fault." name "_command", fault.trigger[kind].command, 0, 0xffffffffU, 0), \
+	TW_NUMBER("fault." name "_ms", fault.trigger[kind].ms, 0, 0xffffffffU, 0)
+#define TW_TRIGGER(name, kind) \
+	TW_TRIGGER_COUNT(name, kind), \
+	TW_WIDE("fault." name "_lba", fault.trigger[kind].lba, 0, 1ULL << 40, 0)
+
 static const struct tw_key tw_keys[] = {
 	TW_TEXT("name", name, "unnamed"),
 	TW_NUMBER("store_mib", store_mib, 4, 1 << 20, 64),
@@ -32,6 +41,8 @@ static const struct tw_key tw_keys[] = {
 	TW_NUMBER("controller.latency_us", controller.latency_us, 0, 1000000, 1000),
 	TW_NUMBER("controller.read_kib_s", controller.read_kib_s, 1024, 100000000, 500000),
 	TW_NUMBER("controller.write_kib_s", controller.write_kib_s, 1024, 100000000, 250000),
+	TW_NUMBER("controller.parity_kib_s", controller.parity_kib_s, 1024, 100000000, 400000),
+	TW_NUMBER("controller.gather_ms", controller.gather_ms, 0, 60000, 100),
 	TW_NUMBER("controller.cache_mib", controller.cache_mib, 0, 4096, 64),
 	TW_TEXT("controller.firmware", controller.firmware, "FE9X 0.00.00.000"),
 	TW_TEXT("controller.bios", controller.bios, "BE9X 0.00.00.000"),
@@ -42,7 +53,11 @@ static const struct tw_key tw_keys[] = {
 	TW_NUMBER("array.drives", array.drives, 1, TW_MAX_DRIVES, 12),
 	TW_NUMBER("array.stripe_kib", array.stripe_kib, 4, 1024, 64),
 	TW_NUMBER("array.units", array.units, 1, TW_MAX_UNITS, 1),
-	{ "drive.sectors", TW_AT(drive.sectors), TW_KEY_U64, 1 << 16, 1ULL << 36, 145226112, NULL },
+	TW_NUMBER("array.initialize", background.initialize, 0, 1, 0),
+	TW_NUMBER("array.verify", background.verify, 0, 1, 0),
+	TW_NUMBER("array.background_kib", background.kib, 4, 65536, 256),
+	TW_NUMBER("array.background_pause_us", background.pause_us, 0, 10000000, 10000),
+	TW_WIDE("drive.sectors", drive.sectors, 1 << 16, 1ULL << 36, 145226112),
 	TW_NUMBER("drive.rpm", drive.rpm, 1000, 30000, 10000),
 	TW_NUMBER("drive.seek_track_us", drive.seek_track_us, 0, 50000, 600),
 	TW_NUMBER("drive.seek_average_us", drive.seek_average_us, 0, 100000, 4500),
@@ -55,7 +70,23 @@ static const struct tw_key tw_keys[] = {
 	TW_NUMBER("drive.cache_kib", drive.cache_kib, 64, 1 << 20, 8192),
 	TW_NUMBER("drive.segments", drive.segments, 1, 16, 16),
 	TW_NUMBER("drive.read_ahead", drive.read_ahead, 0, 1, 1),
-	TW_NUMBER("fault.lose_command", fault.lose_command, 0, 0xffffffffU, 0),
+	TW_NUMBER("drive.slow_member", drive.slow_member, 0, TW_MAX_DRIVES, 0),
+	TW_NUMBER("drive.slow_factor", drive.slow_factor, 1, 1000, 10),
+	TW_NUMBER("fault.unit", fault.unit, 0, TW_MAX_UNITS - 1, 0),
+	TW_TRIGGER("lose", TW_FAULT_LOSE),
+	TW_TRIGGER_COUNT("medium", TW_FAULT_MEDIUM),
+	TW_WIDE("fault.medium_lba", fault.medium_lba, 0, 1ULL << 40, 0),
+	TW_NUMBER("fault.medium_sectors", fault.medium_sectors, 1, 1 << 30, 1),
+	TW_TRIGGER("slow", TW_FAULT_SLOW),
+	TW_NUMBER("fault.slow_member", fault.slow_member, 0, TW_MAX_DRIVES, 0),
+	TW_NUMBER("fault.slow_factor", fault.slow_factor, 1, 1000, 10),
+	TW_TRIGGER("remove", TW_FAULT_REMOVE),
+	TW_NUMBER("fault.remove_member", fault.remove_member, 0, TW_MAX_DRIVES, 0),
+	TW_NUMBER("fault.replace_ms", fault.replace_ms, 0, 0xffffffffU, 0),
+	TW_TRIGGER("reset", TW_FAULT_RESET),
+	TW_TRIGGER("full", TW_FAULT_FULL),
+	TW_NUMBER("fault.full_for_ms", fault.full_for_ms, 1, 1000000, 100),
+	TW_TRIGGER("gone", TW_FAULT_GONE),
 };
 
 static const char *const tw_levels[] = {
@@ -220,6 +251,56 @@ static bool tw_parse_pair(struct tw_config *config, const struct tw_slice *pair,
 	return tw_refuse(error, &key, "unknown key");
 }
 
+static bool tw_refuse_key(char *error, const char *key, const char *why)
+{
+	struct tw_slice slice = { key, 0 };
+
+	while (key[slice.length])
+		slice.length++;
+	return tw_refuse(error, &slice, why);
+}
+
+static bool tw_is_triggered(const struct tw_config *config, enum tw_fault_kind kind)
+{
+	const struct tw_trigger *trigger = &config->fault.trigger[kind];
+
+	return trigger->command || trigger->ms || trigger->lba;
+}
+
+/* A fault that has a place has a time, and the other way round. */
+static bool tw_check_faults(const struct tw_config *config, char *error)
+{
+	const struct tw_fault_config *fault = &config->fault;
+	u32 drives = config->array.units * config->array.drives;
+	bool redundant = config->array.level != TW_LEVEL_SINGLE &&
+			 config->array.level != TW_LEVEL_RAID0;
+
+	if (config->drive.slow_member > drives)
+		return tw_refuse_key(error, "drive.slow_member", "there are not so many drives");
+	if (fault->slow_member > drives)
+		return tw_refuse_key(error, "fault.slow_member", "there are not so many drives");
+	if (fault->remove_member > drives)
+		return tw_refuse_key(error, "fault.remove_member", "there are not so many drives");
+	if (!fault->slow_member != !tw_is_triggered(config, TW_FAULT_SLOW))
+		return tw_refuse_key(error, "fault.slow_member",
+				     "goes with fault.slow_command, slow_ms or slow_lba");
+	if (!fault->remove_member != !tw_is_triggered(config, TW_FAULT_REMOVE))
+		return tw_refuse_key(error, "fault.remove_member",
+				     "goes with fault.remove_command, remove_ms or remove_lba");
+	if (fault->replace_ms && !(fault->remove_member && redundant))
+		return tw_refuse_key(error, "fault.replace_ms",
+				     "needs fault.remove_member and a level with redundancy");
+	if (fault->unit >= config->array.units)
+		return tw_refuse_key(error, "fault.unit", "there are not so many units");
+	if ((config->background.initialize || config->background.verify) && !redundant)
+		return tw_refuse_key(error, "array.level",
+				     "has nothing to initialize or verify");
+	if (config->background.initialize && config->background.verify)
+		return tw_refuse_key(error, "array.verify",
+				     "comes after array.initialize, not with it");
+	return true;
+}
+
 /* Rules that tie several keys together. */
 static bool tw_check(const struct tw_config *config, char *error)
 {
@@ -253,7 +334,7 @@ static bool tw_check(const struct tw_config *config, char *error)
 	if (drive->media_inner_kib_s > drive->media_outer_kib_s)
 		return tw_refuse(error, &(struct tw_slice){ media, sizeof(media) - 1 },
 				 "is more than drive.media_outer_kib_s");
-	return true;
+	return tw_check_faults(config, error);
 }
 
 static void tw_preset(struct tw_config *config)

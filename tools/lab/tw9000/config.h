@@ -26,6 +26,8 @@ enum tw_level {
  * @latency_us: further time of every read; overlaps with other commands
  * @read_kib_s: serialised path from the controller to the host
  * @write_kib_s: serialised path from the host into the controller's cache
+ * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
+ * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
  * @cache_mib: write-back cache; 0 writes through
  * @firmware: version string, 16 characters
  * @bios: version string, 16 characters
@@ -42,6 +44,8 @@ struct tw_controller_config {
 	u32 latency_us;
 	u32 read_kib_s;
 	u32 write_kib_s;
+	u32 parity_kib_s;
+	u32 gather_ms;
 	u32 cache_mib;
 	char firmware[17];
 	char bios[17];
@@ -65,6 +69,20 @@ struct tw_array_config {
 };
 
 /**
+ * struct tw_background_config - profile table "array", what the controller does of itself
+ * @initialize: 1 if unit 0 is initialised in the background from power-on
+ * @verify: 1 if unit 0 is verified in the background from power-on
+ * @kib: of each member, in one step of background work
+ * @pause_us: the drives are left alone between two steps
+ */
+struct tw_background_config {
+	u32 initialize;
+	u32 verify;
+	u32 kib;
+	u32 pause_us;
+};
+
+/**
  * struct tw_drive_config - profile table "drive"
  * @sectors: capacity in 512-byte sectors
  * @rpm: rotations per minute
@@ -79,6 +97,8 @@ struct tw_array_config {
  * @cache_kib: the drive's cache
  * @segments: read streams that the cache follows
  * @read_ahead: 1 if the drive reads on after a read
+ * @slow_member: the drive with this number (from 1, over all units) is a bad one; 0 is none
+ * @slow_factor: and takes this many times as long for every command
  */
 struct tw_drive_config {
 	u64 sectors;
@@ -94,14 +114,55 @@ struct tw_drive_config {
 	u32 cache_kib;
 	u32 segments;
 	u32 read_ahead;
+	u32 slow_member;
+	u32 slow_factor;
+};
+
+enum tw_fault_kind {
+	TW_FAULT_LOSE,		/* a command is never answered */
+	TW_FAULT_MEDIUM,	/* sectors that cannot be read */
+	TW_FAULT_SLOW,		/* a drive becomes slow */
+	TW_FAULT_REMOVE,	/* a drive is removed */
+	TW_FAULT_RESET,		/* the controller resets itself */
+	TW_FAULT_FULL,		/* the command queue is full */
+	TW_FAULT_GONE,		/* a unit goes offline */
+	TW_FAULTS,
+};
+
+/**
+ * struct tw_trigger - when a fault strikes; what is 0 does not trigger it
+ * @command: with the READ or WRITE of this number, from 1
+ * @ms: this long after power-on
+ * @lba: with the first READ or WRITE of this sector
+ */
+struct tw_trigger {
+	u32 command;
+	u32 ms;
+	u64 lba;
 };
 
 /**
  * struct tw_fault_config - profile table "fault"
- * @lose_command: the READ or WRITE with this number (from 1) never completes; 0 is none
+ * @trigger: by an enum tw_fault_kind; no @lba for TW_FAULT_MEDIUM
+ * @unit: that has bad sectors, that goes offline, whose sectors trigger
+ * @medium_lba: first bad sector; 0: where the triggering command began
+ * @medium_sectors: how many
+ * @slow_member: drive, from 1 over all units
+ * @slow_factor: takes this many times as long from then on
+ * @remove_member: drive, from 1 over all units
+ * @replace_ms: a new one is put in this long after that; 0: never
+ * @full_for_ms: how long the command queue stays full
  */
 struct tw_fault_config {
-	u32 lose_command;
+	struct tw_trigger trigger[TW_FAULTS];
+	u32 unit;
+	u64 medium_lba;
+	u32 medium_sectors;
+	u32 slow_member;
+	u32 slow_factor;
+	u32 remove_member;
+	u32 replace_ms;
+	u32 full_for_ms;
 };
 
 /**
@@ -111,6 +172,7 @@ struct tw_fault_config {
  * @log_entries: capacity of the ground-truth log
  * @controller: see there
  * @array: see there
+ * @background: see there
  * @drive: see there
  * @fault: see there
  */
@@ -120,6 +182,7 @@ struct tw_config {
 	u32 log_entries;
 	struct tw_controller_config controller;
 	struct tw_array_config array;
+	struct tw_background_config background;
 	struct tw_drive_config drive;
 	struct tw_fault_config fault;
 };

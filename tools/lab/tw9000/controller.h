@@ -60,8 +60,58 @@ struct tw_responses {
 	u8 id[TW_MAX_REQUESTS];
 };
 
+enum tw_background_kind {
+	TW_BACKGROUND_NONE,
+	TW_BACKGROUND_REBUILD,
+	TW_BACKGROUND_INITIALIZE,
+	TW_BACKGROUND_VERIFY,
+};
+
+/**
+ * struct tw_background - work of the drives that no command asked for
+ * @kind: an enum tw_background_kind
+ * @unit: whose drives
+ * @at: sectors of each member that are done
+ * @next_ns: when the next step begins; TW_NEVER if there is none
+ * @differing: sectors that verifying found to differ
+ */
+struct tw_background {
+	u32 kind;
+	u32 unit;
+	u64 at;
+	u64 next_ns;
+	u64 differing;
+};
+
+/**
+ * struct tw_fault - faults that are to strike and those that have
+ * @due_ns: by time; TW_NEVER if not by time or not any more
+ * @struck: has struck by LBA
+ * @lose_next: the next READ or WRITE is lost
+ * @reset_next: the READ or WRITE that is just arriving went with the reset
+ * @full: the command queue is full
+ * @full_until_ns: until then
+ * @replace_ns: when a removed drive is replaced
+ * @bad_lba: first sector that cannot be read
+ * @bad_sectors: how many; 0 is none
+ * @offline: by unit
+ */
+struct tw_fault {
+	u64 due_ns[TW_FAULTS];
+	bool struck[TW_FAULTS];
+	bool lose_next;
+	bool reset_next;
+	bool full;
+	u64 full_until_ns;
+	u64 replace_ns;
+	u64 bad_lba;
+	u32 bad_sectors;
+	bool offline[TW_MAX_UNITS];
+};
+
 #define TW_MAX_EVENTS		64
 #define TW_BOUNCE_SECTORS	8
+#define TW_BOUNCE_WORDS		(TW_BOUNCE_SECTORS * TW_SECTOR_BYTES / sizeof(u64))
 
 /**
  * struct tw_model - one controller
@@ -88,7 +138,12 @@ struct tw_responses {
  * @timing: when things are done
  * @store: what the sectors hold
  * @log: ground truth
+ * @fault: faults
+ * @background: rebuilding and the like
+ * @by_member: the store holds members, with copies and parity (member.h), not units
  * @bounce: data on its way between store and host
+ * @old: what a member held, or should hold
+ * @other: what another member holds
  */
 struct tw_model {
 	struct tw_config config;
@@ -114,7 +169,12 @@ struct tw_model {
 	struct tw_timing timing;
 	struct tw_store store;
 	struct tw_log log;
-	u64 bounce[TW_BOUNCE_SECTORS * TW_SECTOR_BYTES / sizeof(u64)];
+	struct tw_fault fault;
+	struct tw_background background;
+	bool by_member;
+	u64 bounce[TW_BOUNCE_WORDS];
+	u64 old[TW_BOUNCE_WORDS];
+	u64 other[TW_BOUNCE_WORDS];
 };
 
 #endif

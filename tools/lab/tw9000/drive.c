@@ -65,6 +65,7 @@ void tw_drive_create(struct tw_drive *drive, const struct tw_geometry *geometry,
 {
 	tw_fill(drive, 0, sizeof(*drive));
 	drive->geometry = geometry;
+	drive->slow = 1;
 	drive->active = TW_MAX_SEGMENTS;
 	/* Multiples of the golden ratio never bunch up. */
 	drive->phase_ns = number * 618034ULL % 1000000 * geometry->rotation_ns / 1000000;
@@ -239,6 +240,13 @@ static u64 tw_read_anew(struct tw_drive *drive, u64 lba, u32 sectors, u64 now)
 	return done + tw_transfer_ns(TW_SECTOR_BYTES, drive->geometry->interface_kib_s);
 }
 
+/* A command that a sound drive would have done by free_ns. */
+static u64 tw_drag(struct tw_drive *drive, u64 start)
+{
+	drive->free_ns = start + (drive->free_ns - start) * drive->slow;
+	return drive->free_ns;
+}
+
 u64 tw_drive_read(struct tw_drive *drive, u64 lba, u32 sectors, u64 now)
 {
 	u64 start = tw_max(now, drive->free_ns) + drive->geometry->command_ns;
@@ -255,7 +263,7 @@ u64 tw_drive_read(struct tw_drive *drive, u64 lba, u32 sectors, u64 now)
 	}
 	drive->segment[found].used = ++drive->uses;
 	drive->writing = false;
-	return drive->free_ns;
+	return tw_drag(drive, start - drive->geometry->command_ns);
 }
 
 /* What is written is not in any segment afterwards. */
@@ -276,7 +284,7 @@ static void tw_drop_segments(struct tw_drive *drive, u64 lba, u32 sectors)
 
 u64 tw_drive_write(struct tw_drive *drive, u64 lba, u32 sectors, u64 now, u32 turns)
 {
-	u64 start = tw_max(now, drive->free_ns);
+	u64 arrival = tw_max(now, drive->free_ns), start = arrival;
 
 	/* The drive's own buffer lets a write that follows on the last one miss no turn. */
 	if (!drive->writing || drive->head != lba || turns)
@@ -287,5 +295,5 @@ u64 tw_drive_write(struct tw_drive *drive, u64 lba, u32 sectors, u64 now, u32 tu
 	drive->head = lba + sectors;
 	drive->writing = true;
 	tw_drop_segments(drive, lba, sectors);
-	return drive->free_ns;
+	return tw_drag(drive, arrival);
 }

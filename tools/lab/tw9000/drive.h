@@ -65,6 +65,7 @@ struct tw_segment {
 /**
  * struct tw_drive - one drive's state
  * @geometry: shared
+ * @slow: every command takes this many times as long; 1 unless the drive is a bad one
  * @phase_ns: how far its platter is turned at time 0
  * @free_ns: when the last command will be done
  * @head: sector behind the last one read or written by a command
@@ -78,6 +79,7 @@ struct tw_segment {
  */
 struct tw_drive {
 	const struct tw_geometry *geometry;
+	u32 slow;
 	u64 phase_ns;
 	u64 free_ns;
 	u64 head;

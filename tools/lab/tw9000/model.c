@@ -2,6 +2,8 @@
 /* Registers, queues and events of the controller. */
 #include "model.h"
 #include "command.h"
+#include "fault.h"
+#include "member.h"
 #include "queue.h"
 
 static u32 tw_status(const struct tw_model *model)
@@ -16,7 +18,7 @@ static u32 tw_status(const struct tw_model *model)
 		status |= TW_STATUS_RESPONSE_EMPTY;
 	else if (model->response_unmasked)
 		status |= TW_STATUS_RESPONSE;
-	if (tw_queue_full(model))
+	if (tw_queue_full(model) || model->fault.full)
 		status |= TW_STATUS_COMMAND_FULL;
 	else if (model->command_unmasked)
 		status |= TW_STATUS_COMMAND;
@@ -27,7 +29,7 @@ static u32 tw_status(const struct tw_model *model)
 static void tw_settle(struct tw_model *model)
 {
 	const struct tw_request *next = tw_queue_next(model);
-	u64 wake = next ? next->due_ns : TW_NEVER;
+	u64 wake = tw_min(next ? next->due_ns : TW_NEVER, tw_fault_wake_ns(model));
 	bool irq = model->interrupts &&
 		   (tw_status(model) & (TW_STATUS_HOST | TW_STATUS_ATTENTION | TW_STATUS_RESPONSE |
 					TW_STATUS_COMMAND | TW_STATUS_QUEUE_ERROR |
@@ -111,8 +113,11 @@ void tw_model_write(struct tw_model *model, u32 offset, u32 value)
 
 void tw_model_tick(struct tw_model *model)
 {
+	u64 now = model->ops->now_ns(model->host);
+
 	model->wake_ns = TW_NEVER;
-	tw_queue_answer_due(model, model->ops->now_ns(model->host));
+	tw_queue_answer_due(model, now);
+	tw_fault_advance(model, now);
 	tw_settle(model);
 }
 
@@ -125,13 +130,19 @@ void tw_model_event(struct tw_model *model, u16 code, u8 severity)
 bool tw_model_create(struct tw_model *model, const struct tw_config *config,
 		     const struct tw_host_ops *ops, void *host, tw_alloc_chunk_fn alloc)
 {
+	u64 sectors;
+
 	tw_fill(model, 0, sizeof(*model));
 	model->config = *config;
 	model->ops = ops;
 	model->host = host;
 	model->wake_ns = TW_NEVER;
 	tw_timing_create(&model->timing, &model->config);
-	return tw_store_create(&model->store, model->timing.array.sectors * config->array.units,
-			       config->store_mib, alloc, host) &&
+	tw_fault_create(model);
+	model->by_member = tw_members_wanted(config);
+	sectors = model->by_member ? model->timing.array.drive_sectors * config->array.drives :
+				     model->timing.array.sectors;
+	return tw_store_create(&model->store, sectors * config->array.units, config->store_mib,
+			       alloc, host) &&
 	       tw_log_create(&model->log, config->log_entries, alloc, host);
 }

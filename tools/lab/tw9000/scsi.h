@@ -52,11 +52,14 @@ struct tw_scsi_result {
 	u8 data[TW_SCSI_DATA_BYTES];
 };
 
+#define TW_SENSE_NOT_READY	0x2
 #define TW_SENSE_MEDIUM		0x3
 #define TW_SENSE_HARDWARE	0x4
 #define TW_SENSE_ILLEGAL	0x5
 
+#define TW_ASC_NOT_READY	0x04
 #define TW_ASC_WRITE_ERROR	0x0c
+#define TW_ASC_READ_ERROR	0x11
 #define TW_ASC_OPCODE		0x20
 #define TW_ASC_LBA		0x21
 #define TW_ASC_FIELD		0x24

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Data between the store and the scatter-gather list of a command. */
 #include "transfer.h"
+#include "member.h"
 
 enum tw_way { TW_TO_HOST, TW_FROM_HOST, TW_ZERO_HOST };
 
@@ -72,11 +73,14 @@ bool tw_transfer_read(struct tw_model *model, struct tw_sg_list *list, u64 lba, 
 	u32 part;
 
 	while (sectors) {
-		part = tw_store_zero_run(&model->store, lba, sectors);
+		part = model->by_member ? 0 : tw_store_zero_run(&model->store, lba, sectors);
 		way = TW_ZERO_HOST;
 		if (!part) {
 			part = (u32)tw_min(sectors, TW_BOUNCE_SECTORS);
-			tw_store_read(&model->store, lba, part, bounce);
+			if (model->by_member)
+				tw_members_read(model, lba, part, bounce);
+			else
+				tw_store_read(&model->store, lba, part, bounce);
 			way = TW_TO_HOST;
 		}
 		if (!tw_walk(model, list, bounce, (u64)part * TW_SECTOR_BYTES, way))
@@ -87,6 +91,13 @@ bool tw_transfer_read(struct tw_model *model, struct tw_sg_list *list, u64 lba, 
 	return true;
 }
 
+static bool tw_keep(struct tw_model *model, u64 lba, u32 sectors, const void *data)
+{
+	if (model->by_member)
+		return tw_members_write(model, lba, sectors, data);
+	return tw_store_write(&model->store, lba, sectors, data);
+}
+
 bool tw_transfer_write(struct tw_model *model, struct tw_sg_list *list, u64 lba, u32 sectors)
 {
 	u8 *bounce = (u8 *)model->bounce;
@@ -95,7 +106,7 @@ bool tw_transfer_write(struct tw_model *model, struct tw_sg_list *list, u64 lba,
 	while (sectors) {
 		part = (u32)tw_min(sectors, TW_BOUNCE_SECTORS);
 		if (!tw_walk(model, list, bounce, part * TW_SECTOR_BYTES, TW_FROM_HOST) ||
-		    !tw_store_write(&model->store, lba, part, bounce))
+		    !tw_keep(model, lba, part, bounce))
 			return false;
 		lba += part;
 		sectors -= part;

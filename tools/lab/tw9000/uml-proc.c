@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /proc/tw9000/status and /proc/tw9000/log: what the controller knows to be true. */
 #include "uml.h"
+#include "background.h"
 
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -10,12 +11,22 @@ static const char *tw_yes(bool yes)
 	return yes ? "yes" : "no";
 }
 
+static const char *tw_unit_state(const struct tw_model *model, u32 unit)
+{
+	if (model->fault.offline[unit])
+		return "offline";
+	if (model->timing.health[unit].missing == TW_NO_MEMBER)
+		return "ok";
+	return model->background.kind == TW_BACKGROUND_REBUILD ? "rebuilding" : "degraded";
+}
+
 static int tw_status_show(struct seq_file *file, void *unused)
 {
 	struct tw_card *card = file->private;
 	const struct tw_model *model = &card->model;
 	const struct tw_array *array = &model->timing.array;
 	unsigned long flags;
+	u32 unit;
 
 	spin_lock_irqsave(&card->lock, flags);
 	seq_puts(file, "simulated: yes\n");
@@ -26,6 +37,13 @@ static int tw_status_show(struct seq_file *file, void *unused)
 		   model->config.array.units, tw_level_name(array->level), array->drives,
 		   model->config.array.stripe_kib, array->sectors);
 	seq_printf(file, "commands: %llu\n", model->nr_commands);
+	for (unit = 0; unit < model->config.array.units; unit++)
+		seq_printf(file, "unit_%u: %s\n", unit, tw_unit_state(model, unit));
+	seq_printf(file, "background: %s\n", tw_background_name(model->background.kind));
+	if (model->background.kind)
+		seq_printf(file, "background_sectors: %llu of %llu\n", model->background.at,
+			   array->drive_sectors);
+	seq_printf(file, "differing_sectors: %llu\n", model->background.differing);
 	seq_printf(file, "refused_packets: %llu\n", model->nr_refused);
 	seq_printf(file, "log_entries: %u\n", model->log.count);
 	seq_printf(file, "log_capacity: %u\n", model->log.capacity);

@@ -21,6 +21,7 @@ from progress import Progress
 SERVER = pathlib.Path(__file__).with_name("vfio-user")
 MODEL = (
     "model", "command", "transfer", "queue", "timing", "drive", "array", "scsi", "log", "store", "arena", "config",
+    "fault", "backlog", "parity", "gather", "member", "background",
 )  # fmt: skip
 FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
 GROUND_TRUTH = "ground-truth.csv"

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults of the simulated controller: the driver, the block layer and raidtrace survive each, and no byte is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True
+from lab_checks import check, finish, lab  # noqa: E402
+
+GUEST = Path(__file__).resolve().parent / "model_faults_guest.py"
+SMALL = ("drive.sectors=1000000", "store_mib=128")
+
+
+@dataclass
+class Case:
+    """A fault, and what is to come of it. `read_errors`: offsets of reads that fail, None for some.
+    `resets`: of the host by the driver. `events`: codes that the driver prints."""
+
+    name: str
+    profile: str
+    settings: tuple[str, ...]
+    disk: str = "sda"
+    rounds: int = 12
+    pause_s: float = 0.2
+    resets: int = 0
+    requeued: bool = False
+    read_errors: tuple[int, ...] | None = ()
+    write_errors: bool = False
+    state: str = "ok"
+    events: tuple[str, ...] = field(default=())
+
+
+BAD = ("fault.medium_lba=49000", "fault.medium_ms=2500")
+REMOVED = ("fault.remove_member=3", "fault.remove_ms=1500")
+REBUILD = (*SMALL, *REMOVED, "fault.replace_ms=1000", "array.background_pause_us=2000")
+DEAD: dict[str, Any] = {"read_errors": None, "write_errors": True, "state": "offline"}
+REBUILT = ("0x0019", "0x0002", "0x001A", "0x000B", "0x0005")
+CASES = (
+    Case("no fault", "9500s-12-raid0", ()),
+    Case("lost command", "9500s-12-raid0", ("fault.lose_command=100",), resets=1, requeued=True),
+    Case("lost command by time", "9500s-12-raid5", ("fault.lose_ms=1000",), resets=1, requeued=True),
+    Case("controller reset", "9500s-12-raid0", ("fault.reset_command=100",), resets=1, requeued=True),
+    # The driver gives back what it cannot post, and the block layer puts it in the queue again.
+    Case("queue full", "9500s-12-raid0", ("fault.full_command=50", "fault.full_for_ms=3000"), requeued=True),
+    Case("slow drive", "9500s-12-raid0", ("fault.slow_member=4", "fault.slow_ms=1000", "fault.slow_factor=30")),
+    # In the last MiB of the span; strikes after the last write. The read of that MiB fails, and no other.
+    Case("bad sector", "jbod-4", BAD, read_errors=(23 << 20,), events=("0x0026",)),
+    Case("bad sector, redundant", "9500s-12-raid5", BAD, events=("0x0026", "0x0023")),
+    Case("unit gone", "jbod-4", ("fault.gone_ms=1500",), **DEAD, events=("0x000D",)),
+    Case("another unit gone", "jbod-4", ("fault.gone_ms=1500", "fault.unit=2"), events=("0x000D",)),
+    Case("drive removed, RAID 0", "9500s-12-raid0", REMOVED, **DEAD, events=("0x0019", "0x0006")),
+    Case("drive removed, RAID 5", "9500s-12-raid5", SMALL + REMOVED, state="degraded", events=("0x0019", "0x0002")),
+    Case("rebuild, RAID 5", "9500s-12-raid5", REBUILD, rounds=100, events=REBUILT),
+    Case("rebuild, RAID 10", "9500s-12-raid0", (*REBUILD, "array.level=raid10"), rounds=100, events=REBUILT),
+    Case("rebuild, no cache", "9650se-8-raid5", (*REBUILD, "controller.cache_mib=0"), rounds=100, events=REBUILT),
+)
+
+
+def examine(case: Case, out: Path, found: dict[str, Any]) -> None:
+    """Each promise is a check of its own, so that a failure says which one."""
+    counted = found["counted"]
+    check(f"{case.name}: every byte read is what was written", not found["wrong"], found["wrong"])
+    check(f"{case.name}: raidtrace's invariants hold", not found["violations"], found["violations"])
+    if case.read_errors is None:
+        check(f"{case.name}: reads that cannot succeed fail", found["read_errors"])
+    else:
+        fails = tuple(found["read_errors"])
+        check(f"{case.name}: no other read fails", fails == case.read_errors, fails)
+    check(f"{case.name}: writes fail or not", bool(found["write_errors"]) == case.write_errors, found["write_errors"])
+    check(f"{case.name}: nothing is left in flight", counted["in-flight"] == 0, counted)
+    check(f"{case.name}: resets by the driver", found["driver"]["SCSI Host Resets"] == case.resets, found["driver"])
+    check(f"{case.name}: requeued or not", (counted["requeued"] > 0) == case.requeued, counted)
+    check(
+        f"{case.name}: raidtrace counts errors if and only if there are",
+        bool(counted["errors"]) == bool(found["read_errors"] or found["write_errors"]), counted,
+    )  # fmt: skip
+    check(f"{case.name}: the unit ends {case.state}", found["controller"]["unit_0"] == case.state, found["controller"])
+    log = (out / "kernel.log").read_text(errors="replace")
+    missing = [code for code in case.events if f"(0x04:{code})" not in log]
+    check(f"{case.name}: the driver was told", not missing, f"{missing}\n{log[-2000:]}")
+    check_truth(case, out, counted)
+
+
+def check_truth(case: Case, out: Path, counted: dict[str, int]) -> None:
+    """The controller was given as many commands as raidtrace saw issued; those it threw away were issued again."""
+    with open(out / "ground-truth.csv", encoding="ascii") as file:
+        rows = [row for row in csv.DictReader(file) if row["name"] in ("READ", "WRITE")]
+    states = Counter(row["status"] for row in rows)
+    vanished = states["lost"] + states["reset"]
+    check(f"{case.name}: the controller's log says what vanished", bool(vanished) == bool(case.resets), states)
+    if case.resets:
+        check(f"{case.name}: what vanished was requeued", counted["requeued"] >= vanished, (counted, states))
+
+
+def main() -> None:
+    chosen = [case for case in CASES if not sys.argv[1:] or case.name in sys.argv[1:]]
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        for number, case in enumerate(chosen):
+            out = Path(name, str(number))
+            settings = [word for setting in case.settings for word in ("--set", setting)]
+            command = ("python3", str(GUEST), case.disk, str(case.rounds), str(case.pause_s))
+            done = lab("run", "-q", "--out", str(out), "--profile", case.profile, *settings, "--", *command)
+            check(f"{case.name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
+            if done.returncode == 0:
+                examine(case, out, json.loads(done.stdout))
+    finish()
+
+
+main()
