@@ -4,6 +4,7 @@
 #define RAIDTRACE_PROBE_H
 
 #include <linux/cache.h>
+#include <linux/percpu.h>
 #include <linux/spinlock_types.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
