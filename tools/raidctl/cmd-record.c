@@ -307,6 +307,8 @@ static int exit_status(const struct follow *follow)
 		     invariants);
 	if (follow->store_error || follow->recorder->gone)
 		return EXIT_FAILED;
+	if (child->pid && WIFSIGNALED(child->status))
+		return EXIT_FAILED;
 	return child->pid ? child_exit_status(child) : EXIT_DONE;
 }
 
