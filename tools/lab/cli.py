@@ -190,7 +190,9 @@ def _virtual_machine(arguments: argparse.Namespace) -> int:
     from vm import session
 
     programs = modules.build_programs(Progress(arguments.quiet))
-    array = None if arguments.bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
+    array = (
+        None if arguments.bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
+    )
     _out_directory(arguments.out)
     return session.lab_run(arguments, arguments.command, array)
 

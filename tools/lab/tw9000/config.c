@@ -22,11 +22,11 @@ struct tw_key {
 
 #define TW_WIDE(key, member, low, high, preset) \
 	{ key, TW_AT(member), TW_KEY_U64, low, high, preset, NULL }
-#define TW_TRIGGER_COUNT(name, kind) \
-	TW_NUMBER("fault." name "_command", fault.trigger[kind].command, 0, 0xffffffffU, 0), \
+#define TW_AT_COMMAND(name, kind) \
+	TW_NUMBER("fault." name "_command", fault.trigger[kind].command, 0, 0xffffffffU, 0)
+#define TW_AT_MS(name, kind) \
 	TW_NUMBER("fault." name "_ms", fault.trigger[kind].ms, 0, 0xffffffffU, 0)
-#define TW_TRIGGER(name, kind) \
-	TW_TRIGGER_COUNT(name, kind), \
+#define TW_AT_LBA(name, kind) \
 	TW_WIDE("fault." name "_lba", fault.trigger[kind].lba, 0, 1ULL << 40, 0)
 
 static const struct tw_key tw_keys[] = {
@@ -73,20 +73,33 @@ static const struct tw_key tw_keys[] = {
 	TW_NUMBER("drive.slow_member", drive.slow_member, 0, TW_MAX_DRIVES, 0),
 	TW_NUMBER("drive.slow_factor", drive.slow_factor, 1, 1000, 10),
 	TW_NUMBER("fault.unit", fault.unit, 0, TW_MAX_UNITS - 1, 0),
-	TW_TRIGGER("lose", TW_FAULT_LOSE),
-	TW_TRIGGER_COUNT("medium", TW_FAULT_MEDIUM),
+	TW_AT_COMMAND("lose", TW_FAULT_LOSE),
+	TW_AT_MS("lose", TW_FAULT_LOSE),
+	TW_AT_LBA("lose", TW_FAULT_LOSE),
+	TW_AT_COMMAND("medium", TW_FAULT_MEDIUM),
+	TW_AT_MS("medium", TW_FAULT_MEDIUM),
 	TW_WIDE("fault.medium_lba", fault.medium_lba, 0, 1ULL << 40, 0),
 	TW_NUMBER("fault.medium_sectors", fault.medium_sectors, 1, 1 << 30, 1),
-	TW_TRIGGER("slow", TW_FAULT_SLOW),
+	TW_AT_COMMAND("slow", TW_FAULT_SLOW),
+	TW_AT_MS("slow", TW_FAULT_SLOW),
+	TW_AT_LBA("slow", TW_FAULT_SLOW),
 	TW_NUMBER("fault.slow_member", fault.slow_member, 0, TW_MAX_DRIVES, 0),
 	TW_NUMBER("fault.slow_factor", fault.slow_factor, 1, 1000, 10),
-	TW_TRIGGER("remove", TW_FAULT_REMOVE),
+	TW_AT_COMMAND("remove", TW_FAULT_REMOVE),
+	TW_AT_MS("remove", TW_FAULT_REMOVE),
+	TW_AT_LBA("remove", TW_FAULT_REMOVE),
 	TW_NUMBER("fault.remove_member", fault.remove_member, 0, TW_MAX_DRIVES, 0),
 	TW_NUMBER("fault.replace_ms", fault.replace_ms, 0, 0xffffffffU, 0),
-	TW_TRIGGER("reset", TW_FAULT_RESET),
-	TW_TRIGGER("full", TW_FAULT_FULL),
+	TW_AT_COMMAND("reset", TW_FAULT_RESET),
+	TW_AT_MS("reset", TW_FAULT_RESET),
+	TW_AT_LBA("reset", TW_FAULT_RESET),
+	TW_AT_COMMAND("full", TW_FAULT_FULL),
+	TW_AT_MS("full", TW_FAULT_FULL),
+	TW_AT_LBA("full", TW_FAULT_FULL),
 	TW_NUMBER("fault.full_for_ms", fault.full_for_ms, 1, 1000000, 100),
-	TW_TRIGGER("gone", TW_FAULT_GONE),
+	TW_AT_COMMAND("gone", TW_FAULT_GONE),
+	TW_AT_MS("gone", TW_FAULT_GONE),
+	TW_AT_LBA("gone", TW_FAULT_GONE),
 };
 
 static const char *const tw_levels[] = {
