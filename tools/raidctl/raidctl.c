@@ -55,7 +55,7 @@ static const struct command commands[] = {
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "report", &verb_report, 0, "print what a recording holds" },
-	{ "export", &verb_export, 0, "write a recording as CSV or JSON" },
+	{ "export", &verb_export, 0, "write a recording as CSV, OpenMetrics or JSON" },
 	{ "import", &verb_import, 0,
 	  "make a recording of what blktrace wrote" },
 	{ "status", &verb_status, 0,
