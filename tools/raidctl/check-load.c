@@ -242,8 +242,10 @@ JUDGE_MACHINE(swap)
 			     format_bytes(used, (double)facts->swap_used_bytes),
 			     format_bytes(all, (double)facts->swap_bytes));
 	if (facts->swapped_pages > 0)
-		finding_more(ret, ", %lld pages moved in %.1f s",
-			     (long long)facts->swapped_pages, facts->seconds);
+		finding_more(ret, ", %lld page%s moved in %.1f s",
+			     (long long)facts->swapped_pages,
+			     facts->swapped_pages == 1 ? "" : "s",
+			     facts->seconds);
 	if (ret->verdict != VERDICT_PASS)
 		finding_remedy(ret, "end what needs the memory, then: swapoff -a");
 }
