@@ -149,6 +149,7 @@ int main(void)
 		cmocka_unit_test(bytes),    cmocka_unit_test(nanoseconds),
 		cmocka_unit_test(counts),   cmocka_unit_test(shares),
 		cmocka_unit_test(clocks),   cmocka_unit_test(durations),
+		cmocka_unit_test(sizes),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
