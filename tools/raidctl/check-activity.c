@@ -143,6 +143,7 @@ static int read_processes(struct activity *ret)
 
 	/* Mounted with hidepid, /proc shows a user only what is his. */
 	ret->processes_known = dir && !access("/proc/1/stat", R_OK);
+	ret->io_accounted = !access("/proc/self/io", R_OK);
 	while (dir && !err && (entry = readdir(dir))) {
 		struct process *more, process;
 

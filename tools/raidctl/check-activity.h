@@ -46,11 +46,13 @@ struct interrupt {
  * @time_ns: CLOCK_MONOTONIC
  * @swapped_pages: to and from swap, FACT_UNKNOWN when not told
  * @processes_known: /proc/PID of all users is visible
+ * @io_accounted: the kernel knows the I/O of processes
  */
 struct activity {
 	uint64_t time_ns;
 	int64_t swapped_pages;
 	bool processes_known;
+	bool io_accounted;
 	size_t nr_processes;
 	struct process *processes;
 	bool disks_known;

@@ -140,6 +140,7 @@ int activity_between(const struct activity *before,
 	facts->seconds = (double)(after->time_ns - before->time_ns) / NS_PER_S;
 	facts->processes_known = before->processes_known &&
 				 after->processes_known;
+	facts->io_accounted = before->io_accounted && after->io_accounted;
 	facts->disk_uses_known = before->disks_known && after->disks_known;
 	facts->swapped_pages = FACT_UNKNOWN;
 	if (before->swapped_pages >= 0 && after->swapped_pages >= 0)

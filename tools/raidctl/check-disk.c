@@ -85,27 +85,36 @@ static bool has_option(const char *options, const char *word)
 	return false;
 }
 
-static enum verdict judge_options(const char *options, const char **ret)
+/* struct option_rule - a mount option that changes what is measured */
+struct option_rule {
+	const char *option;
+	enum verdict verdict;
+	const char *why;
+	const char *remedy;	/* for mount -o remount,; NULL when it has none */
+};
+
+static const struct option_rule option_rules[] = {
+	{ "sync", VERDICT_FAIL, "each write waits for the disk", "async" },
+	{ "dirsync", VERDICT_FAIL, "each change of a directory waits for the disk", NULL },
+	{ "ro", VERDICT_PASS, "", NULL },
+	{ "discard", VERDICT_WARN, "discards go between the requests", "nodiscard" },
+	{ "noatime", VERDICT_PASS, "", NULL },
+	{ "relatime", VERDICT_WARN, "a read may write the time of access, once a day", "noatime" },
+};
+
+/* The first that a mount has; none is what mount(8) calls strictatime. */
+static const struct option_rule *option_rule(const char *options)
 {
-	if (has_option(options, "sync") || has_option(options, "dirsync")) {
-		*ret = "each write waits for the disk";
-		return VERDICT_FAIL;
-	}
-	*ret = "";
-	if (has_option(options, "ro"))
-		return VERDICT_PASS;
-	if (has_option(options, "discard")) {
-		*ret = "discards go between the requests";
-		return VERDICT_WARN;
-	}
-	if (has_option(options, "noatime"))
-		return VERDICT_PASS;
-	if (has_option(options, "relatime")) {
-		*ret = "a read may write the time of access, once a day";
-		return VERDICT_WARN;
-	}
-	*ret = "each read writes the time of access";
-	return VERDICT_FAIL;
+	static const struct option_rule strict = {
+		"", VERDICT_FAIL, "each read writes the time of access",
+		"noatime",
+	};
+
+	for (size_t i = 0; i < sizeof(option_rules) / sizeof(option_rules[0]);
+	     i++)
+		if (has_option(options, option_rules[i].option))
+			return &option_rules[i];
+	return &strict;
 }
 
 JUDGE_DISK(mounts)
@@ -116,16 +125,19 @@ JUDGE_DISK(mounts)
 		finding_seen(ret, "no file system of it is mounted");
 	for (size_t i = 0; i < disk->nr_mounts; i++) {
 		const struct mount *mount = &disk->mounts[i];
-		const char *why;
-		enum verdict verdict = judge_options(mount->options, &why);
+		const struct option_rule *rule = option_rule(mount->options);
 
 		finding_more(ret, "%s%s %s %s%s%s", i ? "; " : "", mount->dir,
-			     mount->fstype, mount->options, why[0] ? ": " : "",
-			     why);
-		if (verdict <= ret->verdict)
+			     mount->fstype, mount->options,
+			     rule->why[0] ? ": " : "", rule->why);
+		if (rule->verdict <= ret->verdict)
 			continue;
-		ret->verdict = verdict;
-		finding_remedy(ret, "mount -o remount,noatime,async,nodiscard %s",
-			       mount->dir);
+		ret->verdict = rule->verdict;
+		if (rule->remedy)
+			finding_remedy(ret, "mount -o remount,%s %s",
+				       rule->remedy, mount->dir);
+		else
+			finding_remedy(ret, "unmount %s and mount it without %s",
+				       mount->dir, rule->option);
 	}
 }

@@ -154,6 +154,10 @@ JUDGE_MACHINE(process_io)
 
 	(void)disks;
 	(void)nr_disks;
+	if (!facts->io_accounted) {
+		finding_unknown(ret, "this kernel does not account the I/O of processes (CONFIG_TASK_IO_ACCOUNTING)");
+		return;
+	}
 	if (!facts->processes_known || facts->seconds <= 0) {
 		finding_unknown(ret, "processes of others are hidden from this user");
 		finding_remedy(ret, "run it as root: sudo raidctl check");

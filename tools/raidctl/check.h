@@ -71,6 +71,7 @@ struct module_use {
  * @cpu_is_free: simulated time, where processors take none
  * @nr_processes: length of @processes
  * @processes: all but this one
+ * @io_accounted: the kernel has process_use.io_bytes at all
  * @nr_io_hidden: processes whose I/O may not be read
  * @disk_uses_known: @disk_uses could be read
  * @nr_disk_uses: length of @disk_uses
@@ -104,6 +105,7 @@ struct facts {
 	bool cpu_is_free;
 	size_t nr_processes;
 	struct process_use *processes;
+	bool io_accounted;
 	size_t nr_io_hidden;
 	bool disk_uses_known;
 	size_t nr_disk_uses;

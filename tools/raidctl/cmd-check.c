@@ -104,7 +104,12 @@ static int run(struct context *context, void *data)
 	int err = 0;
 
 	(void)context;
-	for (size_t i = 0; !status && !err && i < nr; i++)
+	/* Then there is nothing to be given back. */
+	if (status) {
+		free(check->disks.word);
+		return status;
+	}
+	for (size_t i = 0; !err && i < nr; i++)
 		err = disk_mounts(disks[i].name, &disks[i].nr_mounts,
 				  &disks[i].mounts);
 	if (err)
