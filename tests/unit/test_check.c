@@ -259,7 +259,9 @@ static void mounts(void **state)
 		{ "rw,noatime,sync", VERDICT_FAIL, "remount,async /b" },
 		{ "rw,dirsync,noatime", VERDICT_FAIL, "without dirsync" },
 		{ "rw,noatime,discard", VERDICT_WARN, "remount,nodiscard /b" },
+		{ "rw,noatime,discard=async", VERDICT_WARN, "remount,nodiscard /b" },
 		{ "rw,noatime,nodiscard", VERDICT_PASS, "" },
+		{ "rw,rootcontext=a,relatime", VERDICT_WARN, "remount,noatime /b" },
 		{ "rw,noatime,async", VERDICT_PASS, "" },
 	};
 	struct mount two[2] = {

@@ -51,7 +51,7 @@ static void fill(void)
 	spans[1].counters.flow[READ].issued = 23;
 	spans[0].counters.flow[WRITE].bytes_completed = UINT64_C(1) << 62;
 	spans[1].counters.flow[WRITE].bytes_completed = 1;
-	spans[0].counters.flow[READ].d2c_sum_ns = 9 * NS_PER_S + 7;
+	spans[0].counters.flow[READ].d2c_sum_ns = 9 * NS_PER_S + 12345007;
 	spans[0].counters.flow[READ].in_flight_max = 40;
 	spans[1].counters.flow[READ].in_flight_max = 30;
 	spans[0].counters.flow[ALL].in_flight_max = 41;
@@ -156,7 +156,7 @@ static void totals(void **state)
 	is("issued_requests_total", "disk=\"sda\",direction=\"write\"", "0");
 	is("completed_bytes_total", "disk=\"sda\",direction=\"write\"",
 	   "4611686018427387905");
-	is("d2c_seconds_total", "disk=\"sda\",direction=\"read\"", "9.000000007");
+	is("d2c_seconds_total", "disk=\"sda\",direction=\"read\"", "9.012345007");
 	is("recorded_seconds", "disk=\"sda\"", "2.000000001");
 	is("recorded_seconds", "disk=\"sdb\"", "1.000000002");
 }

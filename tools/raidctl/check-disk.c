@@ -71,7 +71,7 @@ JUDGE_DISK(readahead)
 			       READAHEAD_TUNED_SECTORS, disk->name);
 }
 
-/* Is @word one of the options, which are separated by commas? */
+/* Is @word one of the options, perhaps with a value: discard=async? */
 static bool has_option(const char *options, const char *word)
 {
 	size_t len = strlen(word);
@@ -79,7 +79,7 @@ static bool has_option(const char *options, const char *word)
 	for (const char *at = options; at; at = strchr(at, ',')) {
 		if (*at == ',')
 			at++;
-		if (!strncmp(at, word, len) && (at[len] == ',' || !at[len]))
+		if (!strncmp(at, word, len) && (at[len] == ',' || at[len] == '=' || !at[len]))
 			return true;
 	}
 	return false;
