@@ -4,8 +4,9 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list load unload attach detach show reset record report export import status lab demo help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record report export import status lab demo help --help --version" ;;
 	list | status) echo "--json --help" ;;
+	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
 	unload) echo "--force --help" ;;
 	attach) echo "--help" ;;
@@ -13,7 +14,7 @@ _raidctl_words() {
 	show) echo "--json --help" ;;
 	record) echo "--disk --output --interval --duration --phases --force --quiet --help" ;;
 	report) echo "--json --phase --help" ;;
-	export) echo "--csv --json --help" ;;
+	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
 	lab) echo "run shell build profiles show --help" ;;
 	demo) echo "--help" ;;
@@ -43,13 +44,13 @@ _raidctl() {
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
 	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++" -- "$word") && return ;;
-	-o | --output | -c | --csv) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-	-i | --interval | --duration | --phase) return ;;
+	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	-i | --interval | --duration | --phase | -s | --data-size) return ;;
 	help) verb="" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	attach | detach | show | reset)
+	check | attach | detach | show | reset)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
 	load | report | export | import)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;

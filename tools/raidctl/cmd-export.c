@@ -3,31 +3,37 @@
 /* raidctl export: a recording as tables that other programs read. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "columns.h"
 #include "command.h"
 #include "csv.h"
 #include "histogram.h"
 #include "message.h"
+#include "openmetrics.h"
 #include "print.h"
 #include "recording.h"
 #include "store.h"
 
 #define KEY_CSV 'c'
+#define KEY_OPENMETRICS 'm'
 
 struct export_options {
 	const char *directory;
+	const char *metrics;
 	const char *path;
 	bool json;
 };
 
 static const struct argp_option options[] = {
 	{ "csv", KEY_CSV, "DIR", 0, "Write one CSV file per table into DIR, which is made if it is not there", 0 },
+	{ "openmetrics", KEY_OPENMETRICS, "FILE", 0, "Write the totals as OpenMetrics text, for a node exporter's textfile directory; FILE is replaced at once", 0 },
 	{ "json", KEY_JSON, NULL, 0, "Print the sums per phase and disk as JSON, as raidctl report --json does", 0 },
 	{ 0 }
 };
@@ -40,6 +46,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_CSV:
 		export->directory = arg;
 		return 0;
+	case KEY_OPENMETRICS:
+		export->metrics = arg;
+		return 0;
 	case KEY_JSON:
 		export->json = true;
 		return 0;
@@ -51,8 +60,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!export->path)
 			argp_error(state, "name a RECORDING");
-		if (!export->directory && !export->json)
-			argp_error(state, "say how: --csv DIR or --json");
+		if (!export->directory && !export->json && !export->metrics)
+			argp_error(state, "say how: --csv DIR or --json or --openmetrics FILE");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -218,6 +227,60 @@ static int export_json(struct store *store, const struct export_options *export)
 	return status;
 }
 
+/* Into a file beside @path, which a reader never finds half written. */
+static int write_metrics(const char *path, const struct recording *recording)
+{
+	char beside[PATH_MAX];
+	mode_t mask = umask(0);
+	int fd, err;
+	FILE *file;
+
+	umask(mask);
+	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >=
+	    (int)sizeof(beside))
+		return -ENAMETOOLONG;
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	file = fdopen(fd, "w");
+	if (!file) {
+		err = -errno;
+		close(fd);
+		unlink(beside);
+		return err;
+	}
+	err = openmetrics_write(file, recording);
+	/* mkostemp() keeps others out; an exporter is somebody else. */
+	if (!err && (fflush(file) || fchmod(fd, 0666 & ~mask) || fsync(fd)))
+		err = -errno;
+	if (fclose(file) && !err)
+		err = -errno;
+	if (!err && rename(beside, path))
+		err = -errno;
+	if (err)
+		unlink(beside);
+	return err;
+}
+
+static int export_metrics(struct store *store,
+			  const struct export_options *export)
+{
+	struct recording recording;
+	int err, status = 0;
+
+	if (recording_load(store, NULL, &recording)) {
+		status = fail("%s: cannot be read: %s", export->path,
+			      store_error(store));
+	} else {
+		err = write_metrics(export->metrics, &recording);
+		if (err)
+			status = fail("%s: %s; name another file",
+				      export->metrics, strerror(-err));
+	}
+	recording_free(&recording);
+	return status;
+}
+
 static int run(struct context *context, void *data)
 {
 	struct export_options *export = data;
@@ -229,6 +292,8 @@ static int run(struct context *context, void *data)
 		return fail("%s: %s", export->path, store_error(NULL));
 	if (export->directory)
 		status = export_csv(store, export);
+	if (!status && export->metrics)
+		status = export_metrics(store, export);
 	if (!status && export->json)
 		status = export_json(store, export);
 	store_close(store);
@@ -238,7 +303,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_export = {
 	.argp = {
 		options, parse, "RECORDING",
-		"Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, or as JSON.",
+		"Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, as OpenMetrics text, or as JSON.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct export_options),

@@ -50,6 +50,7 @@ struct verb {
 };
 
 extern const struct verb verb_attach;
+extern const struct verb verb_check;
 extern const struct verb verb_detach;
 extern const struct verb verb_export;
 extern const struct verb verb_import;

@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "print-check.h"
 #include "stats.h"
 #include "units.h"
 
@@ -384,5 +385,6 @@ const struct print_ops print_json = {
 	.disks = json_disks,
 	.status = json_status,
 	.counters = json_counters,
+	.check = json_check,
 	.recording = json_recording,
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print-check.h"
 #include "print-span.h"
 #include "units.h"
 
@@ -291,5 +292,6 @@ const struct print_ops print_text = {
 	.disks = text_disks,
 	.status = text_status,
 	.counters = text_counters,
+	.check = text_check,
 	.recording = text_recording,
 };

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "check.h"
 #include "disk.h"
 #include "raidtrace.h"
 #include "recording.h"
@@ -37,6 +38,7 @@ struct status {
  * @disks: raidctl list
  * @status: raidctl alone
  * @counters: raidctl show; each span is one target since attach or reset
+ * @check: raidctl check
  * @recording: raidctl report, and the end of raidctl record
  */
 struct print_ops {
@@ -44,6 +46,8 @@ struct print_ops {
 	void (*status)(FILE *to, const struct status *status);
 	void (*counters)(FILE *to, const struct rt_target *targets,
 			 const struct span *spans, size_t nr);
+	void (*check)(FILE *to, const struct facts *facts,
+		      const struct finding *findings, size_t nr);
 	void (*recording)(FILE *to, const struct recording *recording);
 };
 

@@ -41,6 +41,8 @@ struct command {
 
 static const struct command commands[] = {
 	{ "list", &verb_list, 0, "show the disks and their settings" },
+	{ "check", &verb_check, 0,
+	  "look whether a benchmark here would mean anything" },
 	{ "load", &verb_load, 0, "load the kernel module" },
 	{ "unload", &verb_unload, 0, "unload the kernel module" },
 	{ "attach", &verb_attach, NEED_ADMIN | NEED_MODULE,
@@ -53,7 +55,7 @@ static const struct command commands[] = {
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "report", &verb_report, 0, "print what a recording holds" },
-	{ "export", &verb_export, 0, "write a recording as CSV or JSON" },
+	{ "export", &verb_export, 0, "write a recording as CSV, OpenMetrics or JSON" },
 	{ "import", &verb_import, 0,
 	  "make a recording of what blktrace wrote" },
 	{ "status", &verb_status, 0,

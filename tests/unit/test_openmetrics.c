@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Totals as OpenMetrics text: read back by its grammar, number by number. */
+
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "openmetrics.h"
+#include "units.h"
+
+#define READ	RAIDTRACE_DIRECTION_READ
+#define WRITE	RAIDTRACE_DIRECTION_WRITE
+#define ALL	RAIDTRACE_DIRECTION_ALL
+
+/* struct sample - a line read back; labels as they stand between the braces */
+struct sample {
+	char name[128];
+	char labels[512];
+	char value[64];
+};
+
+static struct span spans[4];
+static struct pair meta[] = {
+	{ .name = (char *)"hostname", .value = (char *)"a\"b\\c\nd" },
+	{ .name = (char *)"simulated", .value = (char *)"yes" },
+};
+static struct recording recording = {
+	.nr_meta = 2, .meta = meta, .nr_spans = 4, .spans = spans,
+};
+static struct sample samples[1024];
+static size_t nr_samples;
+static char *text;
+
+/* Two phases of sda, one of sdb, one of sdc, which was imported. */
+static void fill(void)
+{
+	static const char *const disks[] = { "sda", "sda", "sdb", "sdc" };
+
+	memset(spans, 0, sizeof(spans));
+	for (size_t i = 0; i < 4; i++) {
+		spans[i].disk = (char *)disks[i];
+		spans[i].phase = (char *)"run";
+		spans[i].counters.since_ns = 5 * NS_PER_S;
+		spans[i].counters.now_ns = 6 * NS_PER_S + i;
+	}
+	spans[0].counters.flow[READ].issued = 100;
+	spans[1].counters.flow[READ].issued = 23;
+	spans[0].counters.flow[WRITE].bytes_completed = UINT64_C(1) << 62;
+	spans[1].counters.flow[WRITE].bytes_completed = 1;
+	spans[0].counters.flow[READ].d2c_sum_ns = 9 * NS_PER_S + 12345007;
+	spans[0].counters.flow[READ].in_flight_max = 40;
+	spans[1].counters.flow[READ].in_flight_max = 30;
+	spans[0].counters.flow[ALL].in_flight_max = 41;
+	spans[2].counters.flow[READ].issued = 5;
+	spans[3].counters.flow[READ].issued = 6;
+	spans[3].counters.unknown = RT_COUNTER_BIT(PARTIAL) |
+				    RT_COUNTER_BIT(IN_FLIGHT);
+}
+
+/*
+ * The grammar: every family begins with TYPE, UNIT and HELP; a counter's
+ * samples end with _total and an info's with _info; a family with a unit ends
+ * with it; families do not return; nothing follows the end mark.
+ */
+static void read_back(void)
+{
+	char family[128] = "", type[16] = "", unit[32], seen[8192] = " ";
+	char *copy = strdup(text), *rest = copy, *line;
+	bool end = false;
+
+	nr_samples = 0;
+	while ((line = strsep(&rest, "\n")) && (*line || rest)) {
+		struct sample *s = &samples[nr_samples];
+		char word[130];
+
+		assert_false(end);
+		if (!strcmp(line, "# EOF")) {
+			end = true;
+		} else if (sscanf(line, "# TYPE %127s %15s", word, type) == 2) {
+			strcpy(family, word);
+			strcat(word, " ");
+			if (strstr(seen, word))
+				fail_msg("family %s twice", family);
+			strcat(seen, word);
+		} else if (sscanf(line, "# UNIT %127s %31s", word, unit) == 2) {
+			assert_string_equal(word, family);
+			assert_string_equal(family + strlen(family) -
+					    strlen(unit), unit);
+		} else if (sscanf(line, "# HELP %127s %31s", word, unit) == 2) {
+			assert_string_equal(word, family);
+		} else {
+			const char *suffix = !strcmp(type, "counter") ? "_total" :
+					     !strcmp(type, "info") ? "_info" : "";
+
+			if (sscanf(line, "%127[a-z0-9_]{%511[^}]} %63s", s->name,
+				   s->labels, s->value) != 3)
+				fail_msg("not a sample: %s", line);
+			snprintf(word, sizeof(word), "%s", family);
+			strcat(word, suffix);
+			assert_string_equal(s->name, word);
+			nr_samples++;
+		}
+	}
+	assert_true(end);
+	assert_int_equal(text[strlen(text) - 1], '\n');
+	free(copy);
+}
+
+static int write_text(void **state)
+{
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	fill();
+	assert_int_equal(openmetrics_write(to, &recording), 0);
+	fclose(to);
+	read_back();
+	return 0;
+}
+
+static int free_text(void **state)
+{
+	(void)state;
+	free(text);
+	return 0;
+}
+
+/* Value of one sample, NULL when there is none; twice is a failure. */
+static const char *value(const char *name, const char *labels)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < nr_samples; i++) {
+		if (strcmp(samples[i].name, name) ||
+		    strcmp(samples[i].labels, labels))
+			continue;
+		assert_null(found);
+		found = samples[i].value;
+	}
+	return found;
+}
+
+#define is(name, labels, wanted)					\
+	assert_string_equal(value("raidtrace_" name, labels), wanted)
+
+static void totals(void **state)
+{
+	(void)state;
+	is("issued_requests_total", "disk=\"sda\",direction=\"read\"", "123");
+	is("issued_requests_total", "disk=\"sdb\",direction=\"read\"", "5");
+	is("issued_requests_total", "disk=\"sda\",direction=\"write\"", "0");
+	is("completed_bytes_total", "disk=\"sda\",direction=\"write\"",
+	   "4611686018427387905");
+	is("d2c_seconds_total", "disk=\"sda\",direction=\"read\"", "9.012345007");
+	is("recorded_seconds", "disk=\"sda\"", "2.000000001");
+	is("recorded_seconds", "disk=\"sdb\"", "1.000000002");
+}
+
+static void highest(void **state)
+{
+	(void)state;
+	is("in_flight_max_requests", "disk=\"sda\",direction=\"read\"", "40");
+	is("in_flight_max_requests", "disk=\"sda\",direction=\"all\"", "41");
+}
+
+/* What is not known is not there; what is, is. */
+static void unknown(void **state)
+{
+	(void)state;
+	assert_null(value("raidtrace_partial_completions_total",
+			  "disk=\"sdc\",direction=\"read\""));
+	is("partial_completions_total", "disk=\"sda\",direction=\"read\"", "0");
+	assert_null(value("raidtrace_in_flight_max_requests",
+			  "disk=\"sdc\",direction=\"read\""));
+	is("issued_requests_total", "disk=\"sdc\",direction=\"read\"", "6");
+}
+
+/* Each column of flow that is a counter, in each direction, for each disk. */
+static void complete(void **state)
+{
+	size_t counters = 0;
+
+	(void)state;
+#define X(member, attribute) counters++;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	/* info, seconds, in flight of two disks, and one counter less of sdc */
+	assert_int_equal(nr_samples, 1 + 3 + 2 * RT_DIRECTIONS +
+			 (3 * counters - 1) * (RT_DIRECTIONS - 1));
+	assert_null(value("raidtrace_issued_requests_total",
+			  "disk=\"sda\",direction=\"all\""));
+}
+
+/* Quotes, backslashes and ends of lines in a label are escaped. */
+static void escaped(void **state)
+{
+	(void)state;
+	assert_string_equal(samples[0].name, "raidtrace_recording_info");
+	assert_non_null(strstr(samples[0].labels, "hostname=\"a\\\"b\\\\c\\nd\","));
+	assert_non_null(strstr(samples[0].labels, "simulated=\"yes\""));
+}
+
+/* Each counter's value is of its own member, and no other's. */
+static void each_member(void **state)
+{
+	size_t size, at = 0;
+	uint64_t next = 1;
+	FILE *to;
+
+	(void)state;
+	free(text);
+	memset(spans, 0, sizeof(spans));
+	for (size_t i = 0; i < 4; i++)
+		spans[i].disk = (char *)"sda";
+#define X(member, attribute) spans[2].counters.flow[READ].member = next++;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	to = open_memstream(&text, &size);
+	assert_int_equal(openmetrics_write(to, &recording), 0);
+	fclose(to);
+	read_back();
+	next = 1;
+	for (; at < nr_samples; at++) {
+		char wanted[32];
+
+		if (strcmp(samples[at].labels, "disk=\"sda\",direction=\"read\"") ||
+		    !strstr(samples[at].name, "_total"))
+			continue;
+		snprintf(wanted, sizeof(wanted), strstr(samples[at].name, "seconds") ?
+			 "0.%09" PRIu64 : "%" PRIu64, next++);
+		assert_string_equal(samples[at].value, wanted);
+	}
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, write_text, free_text)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(totals), CASE(highest), CASE(unknown), CASE(complete),
+		CASE(escaped), CASE(each_member),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
