@@ -63,6 +63,8 @@ static const struct family families[] = {
 	FAMILY("partial_completions", "completions", partial, PARTIAL),
 	FAMILY("failed_completions", "completions", errors, ERRORS),
 	FAMILY("unmatched_requests", "requests", unmatched, UNMATCHED),
+	FAMILY("unissued_requests", "requests", unissued, UNISSUED),
+	FAMILY("abandoned_requests", "requests", abandoned, ABANDONED),
 	FAMILY("queued_bytes", "bytes", bytes_queued, BYTES_QUEUED),
 	FAMILY("issued_bytes", "bytes", bytes_issued, BYTES_ISSUED),
 	FAMILY("completed_bytes", "bytes", bytes_completed, BYTES_COMPLETED),
