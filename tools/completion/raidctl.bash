@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list load unload attach detach show reset record report export import status lab demo help --help --version" ;;
+	"") echo "list load unload attach detach show reset record top report export import status lab demo help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	load) echo "--help" ;;
 	unload) echo "--force --help" ;;
@@ -12,6 +12,7 @@ _raidctl_words() {
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
 	record) echo "--disk --output --interval --duration --phases --force --quiet --help" ;;
+	top) echo "--interval --help" ;;
 	report) echo "--json --phase --help" ;;
 	export) echo "--csv --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
@@ -49,7 +50,7 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	attach | detach | show | reset)
+	attach | detach | show | reset | top)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
 	load | report | export | import)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
