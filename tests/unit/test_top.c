@@ -270,6 +270,14 @@ static void texts(void **state)
 	assert_string_equal(text, "86.4");
 	top_cell_text(text, &top.rows[0], TOP_READAHEAD);
 	assert_string_equal(text, "128");
+	top.rows[0].read.stats.depth_mean = 0.001;
+	top_cell_text(text, &top.rows[0], TOP_READ_DEPTH);
+	assert_string_equal(text, "<.01");
+	top.rows[0].read.stats.depth_mean = 3;
+	top.rows[0].write.stats.size_mode.high = 16;
+	top_detail_text(text, sizeof(text), &top.rows[0], false, 2);
+	assert_string_equal(text, "4 KiB..8 KiB, 4 KiB");
+	top.rows[0].write.stats.size_mode.high = 9;
 	top_detail_text(text, sizeof(text), &top.rows[0], true, 0);
 	assert_string_equal(text, "3.00 mean, 4 max");
 	top_detail_text(text, sizeof(text), &top.rows[0], true, 1);

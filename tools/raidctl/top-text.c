@@ -16,6 +16,8 @@ static void short_number(char *ret, double value)
 {
 	if (isnan(value))
 		strcpy(ret, "n/a");
+	else if (value > 0 && value < 0.005)
+		strcpy(ret, "<.01");
 	else
 		snprintf(ret, UNITS_TEXT, "%.*f",
 			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
@@ -65,6 +67,19 @@ static void size_text(char *ret, double bytes)
 		strcpy(ret, "n/a");
 	else
 		format_bytes(ret, bytes);
+}
+
+/* Both ends of a bin that spans several sizes. */
+static void mode_text(char *ret, size_t size, const struct range *mode)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	size_text(low, mode->known ? (double)mode->low * SECTOR_BYTES : NAN);
+	if (!mode->known || mode->high == mode->low + 1)
+		snprintf(ret, size, "%s", low);
+	else
+		snprintf(ret, size, "%s..%s", low,
+			 format_bytes(high, (double)mode->high * SECTOR_BYTES));
 }
 
 void top_cell_text(char *ret, const struct top_row *row,
@@ -147,7 +162,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 {
 	const struct top_flow *flow = reads ? &row->read : &row->write;
 	const struct direction_stats *stats = &flow->stats;
-	char a[TOP_TEXT], b[TOP_TEXT];
+	char a[2 * TOP_TEXT], b[TOP_TEXT];
 	double mean;
 
 	switch (line) {
@@ -169,8 +184,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		snprintf(ret, size, "%s MiB/s, %s requests/s", a, b);
 		return;
 	case 2:
-		size_text(a, stats->size_mode.known ?
-			  (double)stats->size_mode.low * SECTOR_BYTES : NAN);
+		mode_text(a, sizeof(a), &stats->size_mode);
 		size_text(b, stats->requests ? stats->size_mean_bytes : NAN);
 		snprintf(ret, size, "%s, %s", a, b);
 		return;
@@ -219,8 +233,8 @@ const char *top_help_line(int line)
 		"",
 		"in flight    requests with the driver: mean over the interval, by time;",
 		"             in a bar # is the mean, - the maximum",
-		"size         most frequent size of a request; from 128 KiB on a range,",
-		"             of which this is the low end",
+		"size         most frequent size of a request; beyond 128 KiB a range,",
+		"             of which the list has the low end",
 		"seq.         share of requests that began where the one before ended",
 		"D2C          from issue to completion; 99 % took no longer than p99",
 		"n/a          not counted for this disk, or there was no request",
