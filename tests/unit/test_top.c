@@ -165,6 +165,11 @@ static void reset(void **state)
 	again.resets = 1;
 	assert_int_equal(top_row_count(&top.rows[0], &again), 0);
 	assert_int_equal(top.rows[0].state, TOP_FRESH);
+	/* Reset, and as much as before has happened since. */
+	again = nothing(17 * SECOND);
+	again.resets = 2;
+	assert_int_equal(top_row_count(&top.rows[0], &again), 0);
+	assert_int_equal(top.rows[0].state, TOP_FRESH);
 	top_free(&top);
 }
 
