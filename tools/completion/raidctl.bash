@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record report export import status lab demo help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record top report export import status lab demo help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -13,6 +13,7 @@ _raidctl_words() {
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
 	record) echo "--disk --output --interval --duration --phases --force --quiet --help" ;;
+	top) echo "--interval --help" ;;
 	report) echo "--json --phase --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
@@ -50,7 +51,7 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	check | attach | detach | show | reset)
+	check | attach | detach | show | reset | top)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
 	load | report | export | import)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* What raidctl top shows and what its keys do, against numbers worked out by hand. */
+
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "histogram.h"
+#include "top-keys.h"
+#include "top-model.h"
+#include "top-text.h"
+#include "units.h"
+
+#define READ	RAIDTRACE_DIRECTION_READ
+#define WRITE	RAIDTRACE_DIRECTION_WRITE
+#define SECOND	NS_PER_S
+
+static void count(struct rt_counters *c, unsigned int direction,
+		  unsigned int kind, int64_t value, uint64_t n)
+{
+	assert_int_equal(rt_histogram_count(&c->histogram[direction][kind],
+					    raidtrace_hist_bin(kind, value),
+					    n), 0);
+}
+
+static struct rt_target target(uint32_t id, const char *disk)
+{
+	struct rt_target ret = { .id = id, .readahead_sectors = 256 };
+
+	snprintf(ret.disk, sizeof(ret.disk), "%s", disk);
+	return ret;
+}
+
+/* Nothing has happened until @now_ns. */
+static struct rt_counters nothing(uint64_t now_ns)
+{
+	return (struct rt_counters){ .id = 1, .since_ns = 1, .now_ns = now_ns,
+				     .readahead_sectors = 256 };
+}
+
+/*
+ * Two seconds: 100 reads of 128 KiB, 95 sequential, 2 in flight half the time
+ * and 4 the other; 10 writes of 4 KiB, none sequential, 1 in flight for a
+ * quarter.
+ */
+static struct rt_counters two_seconds(uint64_t now_ns)
+{
+	struct rt_counters c = nothing(now_ns);
+
+	c.flow[READ].issued = 100;
+	c.flow[READ].completed = 98;
+	c.flow[READ].bytes_issued = 100 * 128 * 1024;
+	c.flow[READ].bytes_completed = 98 * 128 * 1024;
+	c.flow[READ].sequential = 95;
+	c.flow[READ].back_merges = 3;
+	c.flow[READ].front_merges = 2;
+	c.flow[READ].request_merges = 1;
+	c.flow[READ].splits = 4;
+	c.flow[READ].d2c_sum_ns = 98 * 1000000;
+	count(&c, READ, RAIDTRACE_HISTOGRAM_KIND_SIZE, 256, 100);
+	count(&c, READ, RAIDTRACE_HISTOGRAM_KIND_SEEK, 0, 95);
+	count(&c, READ, RAIDTRACE_HISTOGRAM_KIND_SEEK, 1000, 5);
+	count(&c, READ, RAIDTRACE_HISTOGRAM_KIND_D2C, 1000000, 98);
+	count(&c, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 2, SECOND);
+	count(&c, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 4, SECOND);
+	c.flow[WRITE].issued = 10;
+	c.flow[WRITE].completed = 10;
+	c.flow[WRITE].bytes_issued = 10 * 4096;
+	c.flow[WRITE].bytes_completed = 10 * 4096;
+	c.flow[WRITE].errors = 1;
+	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_SIZE, 8, 10);
+	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_SEEK, -5000, 10);
+	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_D2C, 50000000, 10);
+	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 0, SECOND * 3 / 2);
+	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 1, SECOND / 2);
+	return c;
+}
+
+/* One row that has counted two_seconds(). */
+static void set_up(struct top *top, struct rt_target target)
+{
+	struct rt_counters first = nothing(10 * SECOND);
+	struct rt_counters second = two_seconds(12 * SECOND);
+
+	assert_int_equal(top_targets(top, &target, 1), 0);
+	assert_int_equal(top->rows[0].state, TOP_FRESH);
+	assert_true(isnan(top_value(&top->rows[0], TOP_SEEKS)));
+	assert_int_equal(top_row_count(&top->rows[0], &first), 0);
+	assert_int_equal(top->rows[0].state, TOP_FRESH);
+	assert_int_equal(top_row_count(&top->rows[0], &second), 0);
+}
+
+static void values(void **state)
+{
+	struct top top = { 0 };
+	const struct top_row *row;
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	row = &top.rows[0];
+	assert_int_equal(row->state, TOP_COUNTED);
+	assert_true(row->seconds == 2);
+	assert_true(top_value(row, TOP_READ_RATE) == 49 * 128 * 1024);
+	assert_true(top_value(row, TOP_WRITE_RATE) == 5 * 4096);
+	assert_true(top_value(row, TOP_READ_DEPTH) == 3);
+	assert_true(top_value(row, TOP_WRITE_DEPTH) == 0.25);
+	assert_true(top_value(row, TOP_SIZE) == 128 * 1024);
+	assert_true(top_value(row, TOP_SEQUENTIAL) == 95.0 / 110);
+	assert_true(top_value(row, TOP_SEEKS) == 7.5);
+	assert_true(top_value(row, TOP_MERGES) == 3);
+	assert_true(top_value(row, TOP_SPLITS) == 2);
+	assert_true(top_value(row, TOP_READAHEAD) == 256);
+	/* 10 of 108 took 50 ms: p99 is the bin of these. */
+	assert_true(top_value(row, TOP_LATENCY) > 50e6);
+	assert_true(top_value(row, TOP_LATENCY) < 50e6 * 1.07);
+	assert_int_equal(row->read.stats.depth_max, 4);
+	assert_int_equal(row->errors, 1);
+	assert_int_equal(top_full_depth(&top), 8);
+	top_free(&top);
+}
+
+/* The second interval is what happened in it, not since attach. */
+static void intervals(void **state)
+{
+	struct top top = { 0 };
+	struct rt_counters same = two_seconds(13 * SECOND);
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	count(&same, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 20, SECOND);
+	assert_int_equal(top_row_count(&top.rows[0], &same), 0);
+	assert_true(top_value(&top.rows[0], TOP_READ_RATE) == 0);
+	assert_true(top_value(&top.rows[0], TOP_READ_DEPTH) == 20);
+	assert_int_equal(top_full_depth(&top), 32);
+	/* What did not occur has no size and no share. */
+	assert_true(isnan(top_value(&top.rows[0], TOP_SIZE)));
+	assert_true(isnan(top_value(&top.rows[0], TOP_SEQUENTIAL)));
+	assert_true(isnan(top_value(&top.rows[0], TOP_LATENCY)));
+	top_free(&top);
+}
+
+static void reset(void **state)
+{
+	struct top top = { 0 };
+	struct rt_counters again = nothing(13 * SECOND);
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	again.resets = 1;
+	assert_int_equal(top_row_count(&top.rows[0], &again), 0);
+	assert_int_equal(top.rows[0].state, TOP_FRESH);
+	assert_true(isnan(top_value(&top.rows[0], TOP_READ_RATE)));
+	again = two_seconds(15 * SECOND);
+	again.resets = 1;
+	assert_int_equal(top_row_count(&top.rows[0], &again), 0);
+	assert_int_equal(top.rows[0].state, TOP_COUNTED);
+	assert_true(top_value(&top.rows[0], TOP_READ_DEPTH) == 3);
+	/* Counters that go backwards are those of another target. */
+	again = nothing(16 * SECOND);
+	again.resets = 1;
+	assert_int_equal(top_row_count(&top.rows[0], &again), 0);
+	assert_int_equal(top.rows[0].state, TOP_FRESH);
+	/* Reset, and as much as before has happened since. */
+	again = nothing(17 * SECOND);
+	again.resets = 2;
+	assert_int_equal(top_row_count(&top.rows[0], &again), 0);
+	assert_int_equal(top.rows[0].state, TOP_FRESH);
+	top_free(&top);
+}
+
+static void gone(void **state)
+{
+	struct top top = { 0 };
+	struct rt_counters last = two_seconds(13 * SECOND);
+	struct rt_target other[] = { target(7, "sdb"), target(8, "sda") };
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	last.gone = true;
+	last.readahead_sectors = 0;
+	assert_int_equal(top_row_count(&top.rows[0], &last), 0);
+	assert_int_equal(top.rows[0].state, TOP_GONE);
+	assert_true(isnan(top_value(&top.rows[0], TOP_READAHEAD)));
+	assert_true(isnan(top_value(&top.rows[0], TOP_READ_RATE)));
+	/* Detached: it stays, until its disk is attached again. */
+	assert_int_equal(top_targets(&top, other, 1), 0);
+	assert_int_equal(top.nr, 2);
+	assert_int_equal(top.rows[0].state, TOP_DETACHED);
+	assert_int_equal(top.picked, 1);
+	assert_int_equal(top_targets(&top, other, 2), 0);
+	assert_int_equal(top.nr, 2);
+	assert_int_equal(top.picked, 8);
+	assert_string_equal(top_picked(&top)->target.disk, "sda");
+	top_free(&top);
+	assert_null(top_picked(&top));
+}
+
+static void not_counted(void **state)
+{
+	struct top top = { .unavailable = RT_COUNTER_BIT(FRONT_MERGES) };
+	struct rt_target dm = target(1, "dm-0");
+	char text[TOP_TEXT];
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	assert_true(isnan(top_value(&top.rows[0], TOP_MERGES)));
+	assert_true(top_value(&top.rows[0], TOP_SPLITS) == 2);
+	top_free(&top);
+	dm.bio_based = true;
+	set_up(&top, dm);
+	for (enum top_column c = TOP_READ_RATE; c < TOP_SPLITS; c++) {
+		assert_true(isnan(top_value(&top.rows[0], c)));
+		top_cell_text(text, &top.rows[0], c);
+		assert_string_equal(text, "n/a");
+	}
+	assert_true(top_value(&top.rows[0], TOP_SPLITS) == 2);
+	top_free(&top);
+}
+
+/* Highest first, unknown last, then by name with numbers as numbers. */
+static void sorting(void **state)
+{
+	struct rt_target targets[] = { target(1, "sd10"), target(2, "sd9"),
+				       target(3, "sd2"), target(4, "sd1") };
+	static const uint32_t by_name[] = { 4, 3, 2, 1 };
+	static const uint32_t by_rate[] = { 3, 1, 4, 2 };
+	struct top top = { 0 };
+
+	(void)state;
+	assert_int_equal(top_targets(&top, targets, 4), 0);
+	top_sort(&top);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(top.rows[i].target.id, by_name[i]);
+	for (size_t i = 0; i < 4; i++) {
+		struct top_row *row = &top.rows[i];
+
+		row->state = row->target.id == 3 || row->target.id == 1 ?
+			     TOP_COUNTED : TOP_FRESH;
+		row->read.stats.bytes_per_s = row->target.id == 3 ? 20 : 10;
+	}
+	top.sort = TOP_READ_RATE;
+	top_sort(&top);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(top.rows[i].target.id, by_rate[i]);
+	/* What is picked is a disk, not a line. */
+	assert_int_equal(top_picked(&top)->target.id, 1);
+	top_pick(&top, 1);
+	assert_int_equal(top.picked, 4);
+	top_pick(&top, 100);
+	assert_int_equal(top.picked, 2);
+	top_pick(&top, -100);
+	assert_int_equal(top.picked, 3);
+	for (int c = 0; c < TOP_COLUMNS; c++)
+		assert_non_null(top_column_name(c));
+	top_free(&top);
+}
+
+static void texts(void **state)
+{
+	struct top top = { 0 };
+	char text[128];
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	top_cell_text(text, &top.rows[0], TOP_READ_RATE);
+	assert_string_equal(text, "6.12");
+	top_cell_text(text, &top.rows[0], TOP_SIZE);
+	assert_string_equal(text, "128 KiB");
+	top_cell_text(text, &top.rows[0], TOP_SEQUENTIAL);
+	assert_string_equal(text, "86.4");
+	top_cell_text(text, &top.rows[0], TOP_READAHEAD);
+	assert_string_equal(text, "128");
+	top.rows[0].read.stats.depth_mean = 0.001;
+	top_cell_text(text, &top.rows[0], TOP_READ_DEPTH);
+	assert_string_equal(text, "<.01");
+	top.rows[0].read.stats.depth_mean = 3;
+	top.rows[0].write.stats.size_mode.high = 16;
+	top_detail_text(text, sizeof(text), &top.rows[0], false, 2);
+	assert_string_equal(text, "4 KiB..8 KiB, 4 KiB");
+	top.rows[0].write.stats.size_mode.high = 9;
+	top_detail_text(text, sizeof(text), &top.rows[0], true, 0);
+	assert_string_equal(text, "3.00 mean, 4 max");
+	top_detail_text(text, sizeof(text), &top.rows[0], true, 1);
+	assert_string_equal(text, "6.12 MiB/s, 50.0 requests/s");
+	top_detail_text(text, sizeof(text), &top.rows[0], false, 2);
+	assert_string_equal(text, "4 KiB, 4 KiB");
+	top_detail_text(text, sizeof(text), &top.rows[0], true, 3);
+	assert_string_equal(text, "95.0 %, 2.50 seeks/s");
+	top_detail_text(text, sizeof(text), &top.rows[0], true, 4);
+	assert_string_equal(text, "3.00, 2.00");
+	top_detail_text(text, sizeof(text), &top.rows[0], true, 5);
+	assert_memory_equal(text, "1.00 ms, <", 10);
+	assert_null(top_state_text(&top.rows[0]));
+	top_free(&top);
+}
+
+static void bars(void **state)
+{
+	char text[16];
+
+	(void)state;
+	top_bar_text(text, 8, 2, 4, 8);
+	assert_string_equal(text, "##--....");
+	top_bar_text(text, 8, 0, 0, 8);
+	assert_string_equal(text, "........");
+	/* Little is not nothing. */
+	top_bar_text(text, 8, 0.001, 1, 32);
+	assert_string_equal(text, "#.......");
+	top_bar_text(text, 8, 8, 8, 8);
+	assert_string_equal(text, "########");
+	top_bar_text(text, 8, NAN, 8, 8);
+	assert_string_equal(text, "");
+}
+
+static enum top_action type(struct top_keys *keys, struct top *top,
+			    const char *text)
+{
+	enum top_action action = TOP_NOTHING;
+
+	for (; *text; text++)
+		action = top_key(keys, top,
+				 *text == '\n' ? TOP_KEY_ENTER : *text);
+	return action;
+}
+
+static void commands(void **state)
+{
+	struct top_keys keys = { .interval_ns = SECOND };
+	struct top top = { 0 };
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	assert_int_equal(type(&keys, &top, "s"), TOP_NOTHING);
+	assert_int_equal(top.sort, TOP_READ_RATE);
+	for (int i = 1; i < TOP_COLUMNS; i++)
+		type(&keys, &top, "s");
+	assert_int_equal(top.sort, TOP_DISK);
+	type(&keys, &top, "f");
+	assert_true(keys.frozen);
+	type(&keys, &top, " ");
+	assert_false(keys.frozen);
+	type(&keys, &top, "+");
+	assert_int_equal(keys.interval_ns, 2 * SECOND);
+	type(&keys, &top, "--");
+	assert_int_equal(keys.interval_ns, SECOND / 2);
+	keys.interval_ns = 700000000;
+	type(&keys, &top, "=");
+	assert_int_equal(keys.interval_ns, SECOND);
+	type(&keys, &top, "-----------------");
+	assert_int_equal(keys.interval_ns, TOP_SHORTEST_NS);
+	assert_string_equal(keys.message, "this is the shortest interval");
+	type(&keys, &top, "+++++++++++++++++");
+	assert_int_equal(keys.interval_ns, TOP_LONGEST_NS);
+	type(&keys, &top, "?");
+	assert_int_equal(keys.mode, TOP_HELP);
+	assert_int_equal(type(&keys, &top, "q"), TOP_NOTHING);
+	assert_int_equal(keys.mode, TOP_WATCH);
+	assert_int_equal(type(&keys, &top, "q"), TOP_QUIT);
+	top_free(&top);
+	/* Keys without a row. */
+	assert_int_equal(type(&keys, &top, "rjks+"), TOP_NOTHING);
+	assert_int_equal(keys.mode, TOP_WATCH);
+}
+
+static void readahead(void **state)
+{
+	struct top_keys keys = { .interval_ns = SECOND };
+	struct top top = { 0 };
+	char prompt[160];
+
+	(void)state;
+	set_up(&top, target(1, "sda"));
+	assert_int_equal(type(&keys, &top, "r"), TOP_MAY_WRITE);
+	/* Until the caller has looked whether it may nothing is asked. */
+	assert_int_equal(keys.mode, TOP_WATCH);
+	top_keys_ask(&keys, &top.rows[0]);
+	type(&keys, &top, "8a-19");
+	top_key(&keys, &top, TOP_KEY_BACKSPACE);
+	type(&keys, &top, "2");
+	top_keys_prompt(&keys, prompt, sizeof(prompt));
+	assert_string_equal(prompt, "sda: readahead is 128 KiB (256 sectors); new value in KiB: 812");
+	assert_int_equal(type(&keys, &top, "\n"), TOP_NOTHING);
+	assert_int_equal(keys.mode, TOP_CONFIRM);
+	top_keys_prompt(&keys, prompt, sizeof(prompt));
+	assert_string_equal(prompt, "sda: readahead 128 KiB (256 sectors) -> 812 KiB (1624 sectors)? [y/n]");
+	assert_int_equal(type(&keys, &top, "x \n"), TOP_NOTHING);
+	assert_int_equal(keys.mode, TOP_CONFIRM);
+	assert_int_equal(type(&keys, &top, "n"), TOP_NOTHING);
+	assert_int_equal(keys.mode, TOP_WATCH);
+	assert_string_equal(keys.message, "sda: readahead was not changed");
+	/* Digits beyond nine are not taken, a value of none is no value. */
+	top_keys_ask(&keys, &top.rows[0]);
+	assert_int_equal(type(&keys, &top, "1234567890123\ny"), TOP_WRITE);
+	assert_int_equal(keys.kib, 123456789);
+	top_keys_ask(&keys, &top.rows[0]);
+	assert_int_equal(type(&keys, &top, "\n"), TOP_NOTHING);
+	assert_int_equal(keys.mode, TOP_WATCH);
+	top_keys_ask(&keys, &top.rows[0]);
+	top_key(&keys, &top, TOP_KEY_ESCAPE);
+	assert_int_equal(keys.mode, TOP_WATCH);
+	top.rows[0].state = TOP_GONE;
+	assert_int_equal(type(&keys, &top, "r"), TOP_NOTHING);
+	assert_string_equal(keys.message, "sda: gone; it has no readahead any more");
+	top_free(&top);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values),      cmocka_unit_test(intervals),
+		cmocka_unit_test(reset),       cmocka_unit_test(gone),
+		cmocka_unit_test(not_counted), cmocka_unit_test(sorting),
+		cmocka_unit_test(texts),       cmocka_unit_test(bars),
+		cmocka_unit_test(commands),    cmocka_unit_test(readahead),
+	};
+
+	return cmocka_run_group_tests_name("top", tests, NULL, NULL);
+}
