@@ -49,6 +49,7 @@ static void mount_first(const char *control)
 	mount_at("tmpfs", "/run", "tmpfs", 0, "mode=0755");
 	mkdir("/run/lab", 0755);
 	mkdir("/run/lock", 0777);
+	sethostname("lab", 3);
 	mount_at("control", CONTROL, "hostfs", 0, control);
 }
 
