@@ -21,7 +21,7 @@ def test_the_published_story_with_its_numbers():
     assert "did not grow: 128 KiB in both" in text
     assert "What rose is concurrency: 1.90 -> 76.00 reads in flight on average, ratio 40.0" in text
     assert "1 to 2 and 64 to 128, and so it is" in text
-    assert "= 4.50, the speed-up the program saw" in text
+    assert "= 4.50; the program saw 4.50." in text
 
 
 def test_larger_requests_are_part_of_it():

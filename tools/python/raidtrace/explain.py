@@ -105,5 +105,5 @@ def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -
         f"ratio {wait:.2f}; in flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}"
     )
     if abs(expected / speed - 1) <= AGREEMENT:
-        return f"{text}, the speed-up the program saw."
+        return f"{text}; the program saw {speed:.2f}."
     return f"{text}, NOT the {speed:.2f} the program saw: something besides these reads took its time."
