@@ -31,6 +31,28 @@ struct store {
 	char error[256];
 };
 
+/* schema.sql as a string, made by the Makefile. */
+extern const char store_schema[];
+
+/**
+ * store_connect - open a database, whatever is in it
+ * @path: the file
+ * @flags: SQLITE_OPEN_*
+ * @ret: to be given to store_close()
+ *
+ * Return: 0 or -errno, then store_error(NULL) has words.
+ */
+int store_connect(const char *path, int flags, struct store **ret);
+
+/**
+ * store_complete - let a recording have the tables and columns of today
+ * @store: open to be read
+ * @path: its file
+ *
+ * Return: 0 or -errno.
+ */
+int store_complete(struct store *store, const char *path);
+
 /* Take SQLite's last failure into @error and return it as -errno. */
 int store_failed(struct store *store);
 

@@ -27,15 +27,15 @@ char *store_get_meta(struct store *store, const char *key)
 int store_each_row(struct store *store, const char *sql,
 		   int (*row)(void *, int, const char *const *), void *data)
 {
-	const char *values[64];
+	const char *values[STORE_COLUMNS];
 	sqlite3_stmt *stmt;
 	int columns, code, err = 0;
 
 	if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
 		return store_failed(store);
 	columns = sqlite3_column_count(stmt);
-	if (columns > 64)
-		columns = 64;
+	if (columns > STORE_COLUMNS)
+		columns = STORE_COLUMNS;
 	while (!err && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		for (int i = 0; i < columns; i++)
 			values[i] = (const char *)sqlite3_column_text(stmt, i);
@@ -95,7 +95,8 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	flow = &ret->flow[d];
 #define X(member, attribute)						\
 	flow->member = (uint64_t)sqlite3_column_int64(stmt, ++column);	\
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
+	if (d != RAIDTRACE_DIRECTION_ALL &&				\
+	    sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
 		ret->unknown |= RT_COUNTER_BIT(attribute);
 	RT_FLOW_COUNTERS(X)
 #undef X

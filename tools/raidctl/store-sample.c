@@ -6,13 +6,15 @@
 
 #include <stdio.h>
 
+#define FLOW_NAME(member, attribute) "," #member
 #define FLOW_PLACE(member, attribute) ",?"
 
 static const char insert_sample[] =
 	"INSERT INTO sample VALUES(NULL,?,?,?,?)";
 static const char insert_flow[] =
-	"INSERT INTO flow VALUES(?,?"
-	RT_FLOW_COUNTERS(FLOW_PLACE) ",?,?)";
+	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
+	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
+	",?,?)";
 static const char insert_bin[] =
 	"INSERT INTO bin VALUES(?,?,?,?,?)";
 
@@ -45,6 +47,9 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 
 	if (flow_is_zero(flow))
 		return 0;
+	/* Of all directions together nothing but in-flight is counted. */
+	if (direction == RAIDTRACE_DIRECTION_ALL)
+		unknown = ~(uint64_t)0;
 	if (!stmt)
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);

@@ -13,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* schema.sql as a string, made by the Makefile. */
-extern const char store_schema[];
-
 
 /* For failures before there is a struct store. */
 static char open_error[256];
@@ -75,7 +72,7 @@ int store_execute(struct store *store, const char *sql)
 	return store_failed(store);
 }
 
-static int open_db(const char *path, int flags, struct store **ret)
+int store_connect(const char *path, int flags, struct store **ret)
 {
 	struct store *store = calloc(1, sizeof(*store));
 
@@ -104,7 +101,7 @@ int store_create(const char *path, struct store **ret)
 		return -errno;
 	}
 	close(fd);
-	err = open_db(path, SQLITE_OPEN_READWRITE, ret);
+	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
 	if (err)
 		goto unlink;
 	snprintf(sql, sizeof(sql),
@@ -167,12 +164,12 @@ static int check_header(const char *path)
 		return -EINVAL;
 	}
 	version = big_endian(header + 60);
-	if (version == STORE_VERSION)
+	if (version >= STORE_OLDEST && version <= STORE_VERSION)
 		return 0;
 	snprintf(open_error, sizeof(open_error),
 		 "a recording of version %" PRIu32
-		 ", this raidctl reads version %d; use the raidctl that made it",
-		 version, STORE_VERSION);
+		 ", this raidctl reads versions %d to %d; use the raidctl that made it",
+		 version, STORE_OLDEST, STORE_VERSION);
 	return -EPROTO;
 }
 
@@ -209,10 +206,12 @@ int store_open(const char *path, struct store **ret)
 	 * Read-write where it is allowed: a tool that was killed while it
 	 * wrote leaves a journal, which the next to open it has to play back.
 	 */
-	err = open_db(path, SQLITE_OPEN_READWRITE, ret);
+	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
 	if (err)
 		return err;
 	err = check_pages(*ret);
+	if (!err)
+		err = store_complete(*ret, path);
 	if (err) {
 		snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
 		store_close(*ret);
