@@ -228,8 +228,8 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
         wait_for_disks=not bare,
         interactive=interactive,
     )
-    for name in ("ground-truth.csv", "lab.json"):
-        (out / name).unlink(missing_ok=True)
+    for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
+        path.unlink(missing_ok=True)
     ending = guest.run(machine, out / "kernel.log", arguments.timeout)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
