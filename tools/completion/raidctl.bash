@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record top report export import status lab demo help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record top report export import status lab demo workload help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -19,6 +19,7 @@ _raidctl_words() {
 	import) echo "--output --interval --quiet --help" ;;
 	lab) echo "run shell build profiles show --help" ;;
 	demo) echo "--help" ;;
+	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
 	esac
 }
 

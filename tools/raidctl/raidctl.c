@@ -63,6 +63,7 @@ static const struct command commands[] = {
 	  "show module and targets; the same as raidctl alone" },
 	{ "lab", NULL, 0, "run commands on a simulated 3ware array" },
 	{ "demo", NULL, 0, "reproduce the published readahead effect" },
+	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
