@@ -14,7 +14,7 @@ _raidctl_words() {
 	show) echo "--json --help" ;;
 	record) echo "--disk --output --interval --duration --phases --force --quiet --help" ;;
 	top) echo "--interval --help" ;;
-	report) echo "--json --phase --help" ;;
+	report) echo "--json --phase --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
 	lab) echo "run shell build profiles show --help" ;;
