@@ -4,6 +4,7 @@
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
 #   make check-vm     the module on Debian's own kernels in QEMU
+#   make coverage     lines of the accounting that unit tests reach; make mutate: do they notice when it is wrong
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -12,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check check-vm lint check-layers install clean
+.PHONY: all modules tools demo check check-vm coverage mutate lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -42,6 +43,14 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+coverage:
+	@tools/setup check
+	@tests/kunit/run --coverage
+
+mutate:
+	@tools/setup check
+	@tests/kunit/run --all-mutants
 
 lint: tools
 	@tools/setup check

@@ -9,6 +9,7 @@
 #define DIR_READ RAIDTRACE_DIRECTION_READ
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
 #define DIR_FLUSH RAIDTRACE_DIRECTION_FLUSH
+#define DIR_OTHER RAIDTRACE_DIRECTION_OTHER
 #define DIR_PASSTHROUGH RAIDTRACE_DIRECTION_PASSTHROUGH
 #define DIR_ALL RAIDTRACE_DIRECTION_ALL
 
@@ -116,9 +117,11 @@ static void distance_is_from_the_previous_end(struct kunit *test)
 	issue(test, START, DIR_READ, 8, 8);
 	issue(test, START, DIR_READ, 20, 8);
 	issue(test, START, DIR_READ, 20, 8);
+	issue(test, START, DIR_READ, 29, 8);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 1ULL);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].seek_forward_sectors, 4ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].seek_forward_sectors, 4ULL + 1);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].seek_backward_sectors, 8ULL);
+	KUNIT_EXPECT_EQ(test, f->account.seek[DIR_READ][65], 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.seek[DIR_READ][64], 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.seek[DIR_READ][67], 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.seek[DIR_READ][60], 1ULL);
@@ -314,6 +317,140 @@ static void only_depth_has_a_histogram_of_all(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_ALL));
 }
 
+static void abandoned_issue_is_in_flight_no_more(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START, DIR_WRITE, 0, 8);
+	raidtrace_queue_end(&f->queue, START + 10, DIR_WRITE, &change);
+	raidtrace_account_abandon(&f->account, DIR_WRITE, &change);
+	settle(test, START + 30);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].abandoned, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].completed, 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_D2C, DIR_WRITE), 0ULL);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_WRITE], 0U);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 1), 10ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 0), 20ULL);
+}
+
+static void failed_completion_counts_one_error(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+	u64 issued = issue(test, START, DIR_READ, 0, 8);
+
+	raidtrace_queue_end(&f->queue, START + 10, DIR_READ, &change);
+	raidtrace_account_complete(&f->account, DIR_READ, 4096, true, issued, &change);
+	complete_read(test, START + 20, issue(test, START + 10, DIR_READ, 8, 8));
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].errors, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed, 2ULL);
+}
+
+static void maximum_is_the_highest_depth_of_each(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	u64 first = issue(test, START, DIR_READ, 0, 8);
+	u64 second = issue(test, START, DIR_READ, 8, 8);
+
+	complete_read(test, START + 10, first);
+	complete_read(test, START + 20, second);
+	issue(test, START + 30, DIR_WRITE, 16, 8);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_READ], 2U);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_WRITE], 1U);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_ALL], 2U);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_ALL], 1U);
+}
+
+/* The caller's memory is not clean, and what one event leaves there is nothing to the next. */
+static void event_without_place_has_no_distance(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START, DIR_READ, 0, 8);
+	memset(&change, 0xff, sizeof(change));
+	raidtrace_queue_issue(&f->queue, START, DIR_FLUSH, 0, 0, &change);
+	KUNIT_EXPECT_FALSE(test, change.placed);
+	raidtrace_account_issue(&f->account, DIR_FLUSH, 0, 0, &change);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
+	/* An empty write has no place either. */
+	issue(test, START, DIR_OTHER, 4711, 0);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_OTHER), 0ULL);
+}
+
+static void counting_begins_at_the_start(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, f->queue.since_ns, (u64)START);
+	KUNIT_EXPECT_FALSE(test, f->queue.placed);
+}
+
+static void settling_spends_time_at_the_present_depth(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	issue(test, START, DIR_READ, 0, 8);
+	issue(test, START, DIR_WRITE, 8, 8);
+	settle(test, START + 7);
+	settle(test, START + 10);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 1), 10ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 0), 0ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 1), 10ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 2), 10ULL);
+	KUNIT_EXPECT_EQ(test, f->account.depth_issue[RAIDTRACE_DEPTH_ALL][2], 0ULL);
+}
+
+static void reset_carries_every_direction_and_all(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	enum raidtrace_direction d;
+
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
+		issue(test, START, d, 8, 8);
+		issue(test, START, d, 8, 8);
+	}
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
+		struct raidtrace_change change;
+
+		raidtrace_queue_end(&f->queue, START, d, &change);
+	}
+	settle(test, START + 1);
+	raidtrace_queue_reset(&f->queue);
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
+		KUNIT_EXPECT_EQ(test, f->queue.carried[d], 1U);
+		KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[d], 1U);
+	}
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_ALL], (u32)RAIDTRACE_DIRECTIONS);
+}
+
+/* Depths of directions that have no histogram of their own count in that of all, and only once. */
+static void time_of_other_directions_is_in_all_alone(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START + 4, DIR_FLUSH, 0, 0);
+	memset(&change, 0xff, sizeof(change));
+	raidtrace_queue_end(&f->queue, START + 10, DIR_FLUSH, &change);
+	raidtrace_account_complete(&f->account, DIR_FLUSH, 0, false, START + 4, &change);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 0), 4ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 1), 6ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_ALL), 10ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_ISSUE, DIR_ALL), 1ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 0ULL);
+}
+
+static void unknown_kind_has_no_histogram(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account,
+						       RAIDTRACE_HISTOGRAM_KIND_MAX + 1,
+						       DIR_READ));
+}
+
 static struct kunit_case account_cases[] = {
 	KUNIT_CASE(issue_counts_size_and_bytes),
 	KUNIT_CASE(first_request_is_neither_sequential_nor_seek),
@@ -330,6 +467,15 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(sums_hold_under_random_load),
 	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(only_depth_has_a_histogram_of_all),
+	KUNIT_CASE(abandoned_issue_is_in_flight_no_more),
+	KUNIT_CASE(failed_completion_counts_one_error),
+	KUNIT_CASE(maximum_is_the_highest_depth_of_each),
+	KUNIT_CASE(event_without_place_has_no_distance),
+	KUNIT_CASE(counting_begins_at_the_start),
+	KUNIT_CASE(settling_spends_time_at_the_present_depth),
+	KUNIT_CASE(reset_carries_every_direction_and_all),
+	KUNIT_CASE(time_of_other_directions_is_in_all_alone),
+	KUNIT_CASE(unknown_kind_has_no_histogram),
 	{}
 };
 

@@ -42,7 +42,14 @@ static const struct bin_case bin_cases[] = {
 	{ "last depth of its own", DEPTH, 255, 255 },
 	{ "first depth that shares", DEPTH, 256, 256 },
 	{ "absurd depth", DEPTH, 1 << 20, 256 },
+	{ "negative depth", DEPTH, -1, 0 },
+	{ "negative size", SIZE, -1, 0 },
 	{ "no time", D2C, 0, 0 },
+	{ "time that ran back", D2C, -5, 0 },
+	{ "last bin but one", D2C, (31ULL << 34) - 1, RAIDTRACE_D2C_BINS - 2 },
+	{ "first of the last bin", D2C, 31ULL << 34, RAIDTRACE_D2C_BINS - 1 },
+	{ "just beyond the last octave", D2C, 1ULL << 39, RAIDTRACE_D2C_BINS - 1 },
+	{ "beyond the last octave of sizes", SIZE, 1 << 23, RAIDTRACE_SIZE_BINS - 1 },
 	{ "last nanosecond of its own", D2C, 31, 31 },
 	{ "first pair", D2C, 32, 32 },
 	{ "first pair's other", D2C, 33, 32 },
@@ -62,7 +69,8 @@ static void value_falls_in_its_bin(struct kunit *test)
 	const struct bin_case *c = test->param_value;
 
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_bin(c->kind, c->value), c->bin);
-	KUNIT_EXPECT_LE(test, raidtrace_hist_low(c->kind, c->bin), c->value);
+	if (c->value >= 0 || c->kind == SEEK)
+		KUNIT_EXPECT_LE(test, raidtrace_hist_low(c->kind, c->bin), c->value);
 	if (c->value != S64_MAX)
 		KUNIT_EXPECT_GT(test, raidtrace_hist_high(c->kind, c->bin), c->value);
 }
@@ -117,6 +125,27 @@ static void log_linear_bins_are_narrow(struct kunit *test)
 static void unknown_kind_has_no_bins(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_bins(RAIDTRACE_HISTOGRAM_KIND_MAX + 1), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_bin(RAIDTRACE_HISTOGRAM_KIND_MAX + 1, 5), 0U);
+}
+
+/* What is printed of a bin: its bounds, to the value. */
+static void bounds_are_what_is_documented(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 64), 0LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SEEK, 64), 1LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 65), 1LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 63), -1LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 62), -3LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 127), 1LL << 62);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SEEK, 127), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 2), 1 - (1LL << 62));
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 1), -S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 0), S64_MIN);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SIZE, RAIDTRACE_SIZE_BINS - 1), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(DEPTH, 256), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(DEPTH, 256), 256LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(D2C, RAIDTRACE_D2C_BINS - 1), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(D2C, RAIDTRACE_D2C_BINS - 1), 31LL << 34);
 }
 
 static struct kunit_case histogram_cases[] = {
@@ -125,6 +154,7 @@ static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE(low_bound_falls_in_its_bin),
 	KUNIT_CASE(log_linear_bins_are_narrow),
 	KUNIT_CASE(unknown_kind_has_no_bins),
+	KUNIT_CASE(bounds_are_what_is_documented),
 	{}
 };
 
