@@ -108,8 +108,13 @@ def _parser() -> argparse.ArgumentParser:
         default=os.environ.get("LAB") == "vm",
         help="on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)",
     )
+    run.add_argument(
+        "--real-time",
+        action="store_true",
+        help="the guest's clock is the host's: for what must take the time it takes, as a benchmark of code",
+    )
     shell = verbs.add_parser("shell", help="an interactive shell in a guest")
-    shell.set_defaults(act=_shell, timeout=float("inf"))
+    shell.set_defaults(act=_shell, timeout=float("inf"), real_time=False)
     shell.add_argument("--out", metavar="DIR", default=_OUT, help=f"results (default {_OUT})")
     for verb in (run, shell):
         verb.add_argument(
@@ -152,6 +157,13 @@ def _parser() -> argparse.ArgumentParser:
             metavar="SERIES",
             default=os.environ.get("LAB_KERNEL") or None,
             help="6.1, 6.12 or 7.2; also LAB_KERNEL",
+        )
+        verb.add_argument(
+            "--variant",
+            metavar="NAME",
+            choices=kernel.variants(),
+            default=os.environ.get("LAB_VARIANT") or "",
+            help="another build of the same kernel, such as sanitize (KASAN, lockdep ...); also LAB_VARIANT",
         )
         verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
@@ -211,7 +223,7 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
     bare = arguments.bare
     programs = modules.build_programs(progress)
     array = None if bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
-    lab_kernel = kernel.obtain(arguments.kernel, progress)
+    lab_kernel = kernel.obtain_variant(arguments.variant, arguments.kernel, progress)
     out = _out_directory(arguments.out)
     inserted = _modules(arguments, array, lab_kernel, progress)
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
@@ -222,11 +234,14 @@ def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) 
         out=out,
         command=command,
         environment=_environment(arguments.env, inserted),
-        memory_mib=memory_mib + memory_mib // 60 + 28,  # the kernel itself, and its page descriptors
+        # the kernel itself, and its page descriptors
+        memory_mib=memory_mib + memory_mib // 60 + 28 + lab_kernel.more_mib,
         modroot=lab_kernel.modroot,
         modules=inserted,
         wait_for_disks=not bare,
         interactive=interactive,
+        real_time=arguments.real_time or lab_kernel.real_time,
+        boot=lab_kernel.boot,
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
         path.unlink(missing_ok=True)
@@ -307,6 +322,8 @@ def _build(arguments: argparse.Namespace) -> int:
     progress = Progress(arguments.quiet)
     modules.build_programs(progress)
     lab_kernel = kernel.obtain(arguments.kernel, progress, arguments.refresh)
+    if arguments.variant:
+        lab_kernel = kernel.obtain_variant(arguments.variant, lab_kernel.series, progress)
     print(f"kernel\t{lab_kernel.version}\t{lab_kernel.build}")
     warned = False
     for module in (modules.TW9000, modules.RAIDTRACE):

@@ -17,6 +17,7 @@ from packages import Source, default_series, find_source
 from progress import Progress
 
 _CONFIG = cache.LAB / "lab.config"
+_PLAIN = ""
 _FILES = cache.LAB / "kernel-files"
 _SPACE_MIB = 700  # source 250, objects while building 200, package 170
 _LINES = 1500  # of make's output, about; only the time left depends on it
@@ -29,6 +30,7 @@ class Kernel:
     series: str
     version: str
     entry: Path
+    variant: str = _PLAIN
 
     @property
     def source(self) -> Path:
@@ -43,9 +45,62 @@ class Kernel:
         return self.build / "linux"
 
     @property
+    def boot(self) -> list[str]:
+        """Words that its variant adds to the command line."""
+        return _variant_says(self.variant, "boot")
+
+    @property
+    def real_time(self) -> bool:
+        """It has no simulated time: several processors and a leaping clock exclude each other."""
+        return "smp" in self.variant
+
+    @property
+    def more_mib(self) -> int:
+        """Memory that its variant needs for itself."""
+        return sum(int(word) for word in _variant_says(self.variant, "memory"))
+
+    @property
     def modroot(self) -> Path:
         """Holds lib/modules/RELEASE, for modprobe -d."""
         return self.entry / "modroot"
+
+
+def variants() -> list[str]:
+    """Kinds of kernel that there are beside the plain one: lab-NAME.config."""
+    return sorted(path.stem.removeprefix("lab-") for path in cache.LAB.glob("lab-*.config"))
+
+
+def _configs(variant: str) -> list[Path]:
+    """Of the variant a-b: lab.config, lab-a.config and lab-a-b.config."""
+    words = variant.split("-") if variant else []
+    return [_CONFIG] + [cache.LAB / f"lab-{'-'.join(words[: n + 1])}.config" for n in range(len(words))]
+
+
+def _variant_says(variant: str, what: str) -> list[str]:
+    """Words behind `# WHAT:` in the configuration of a variant."""
+    texts = [path.read_text(encoding="utf-8") for path in _configs(variant)]
+    return " ".join(re.findall(rf"^# {what}: *(.*)$", "\n".join(texts), re.MULTILINE)).split()
+
+
+def obtain_variant(variant: str, series: str | None, progress: Progress) -> Kernel:
+    """The same kernel, from the same source, with the variant's configuration on top."""
+    plain = obtain(series, progress)
+    if not variant:
+        return plain
+    if variant not in variants():
+        raise LabError(f"--variant {variant}", "there is none of this name", f"There are: {' '.join(variants())}.")
+    wanted = _variant_says(variant, "kernels")
+    if wanted and plain.series not in wanted:
+        raise LabError(f"--variant {variant}", f"Linux {plain.series} cannot be built so", f"Use {' '.join(wanted)}.")
+    name = f"{plain.version}-{_config_hash(variant)}"
+    kernel = Kernel(plain.series, plain.version, cache.root() / f"kernels-{variant}" / name, variant)
+    with cache.entry(kernel.entry, progress) as is_new:
+        if is_new:
+            kernel.source.symlink_to(os.path.relpath(plain.source, kernel.entry))
+            _build(kernel, progress)
+            _make_movable(kernel)
+            _trim(kernel)
+    return kernel
 
 
 def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
@@ -80,8 +135,12 @@ def _kernels() -> Path:
     return path
 
 
-def _config_hash() -> str:
-    inputs = (_CONFIG.read_bytes(), _FILES.read_bytes(), toolchain.compiler().encode())
+def _config(variant: str) -> bytes:
+    return b"".join(path.read_bytes() for path in _configs(variant))
+
+
+def _config_hash(variant: str = _PLAIN) -> str:
+    inputs = (_config(variant), _FILES.read_bytes(), toolchain.compiler().encode())
     return cache.digest(inputs)
 
 
@@ -134,14 +193,16 @@ def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
 
 
 def _build(kernel: Kernel, progress: Progress) -> None:
-    what = f"building kernel {kernel.version}"
+    what = f"building kernel {kernel.version} {kernel.variant}".rstrip()
     log = kernel.entry / "build.log"
+    config = kernel.entry / "config"
+    config.write_bytes(_config(kernel.variant))
     kernel.build.mkdir()
     toolchain.run_logged(
         what,
         ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um", "allnoconfig"],
         log,
-        extra={"KCONFIG_ALLCONFIG": str(_CONFIG)},
+        extra={"KCONFIG_ALLCONFIG": str(config)},
     )
     progress.begin(what)
     make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
@@ -154,7 +215,9 @@ def _make_movable(kernel: Kernel) -> None:
     """Name source and build relative to the Makefile itself, so that a cache may be copied to another place."""
     makefile = kernel.build / "Makefile"
     text = makefile.read_text(encoding="utf-8")
-    text = text.replace(str(kernel.source), "$(lab_build)/../source").replace(str(kernel.build), "$(lab_build)")
+    for path in (kernel.source, kernel.source.resolve()):
+        text = text.replace(str(path), "$(lab_build)/../source")
+    text = text.replace(str(kernel.build), "$(lab_build)")
     here = "lab_build := $(patsubst %/,%,$(dir $(realpath $(lastword $(MAKEFILE_LIST)))))\n"
     makefile.write_text(here + text, encoding="utf-8")
 
