@@ -150,7 +150,7 @@ class Specification:
 def _listed(value: Any, multiple: bool) -> list[Any]:
     if value is None or value is False:
         return []
-    return value if multiple else [value]
+    return list(value) if multiple else [value]
 
 
 class Client:
