@@ -146,6 +146,34 @@ static void no_cache_loses_nothing(void **state)
 	assert_int_equal(cut("array.level=raid5,array.drives=4,controller.battery=0,controller.cache_mib=0", 90, 2), 0);
 }
 
+/* Where what is cached waits - in a row of RAID 5, in a drive's backlog - makes no difference. */
+static void what_waits_anywhere_is_lost(void **state)
+{
+	static const char *const arrays[] = { "array.level=raid5,array.drives=4", "array.level=raid0,array.drives=4" };
+	char text[200];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < TW_COUNT(arrays); i++) {
+		struct host *host;
+		u64 *data;
+
+		snprintf(text, sizeof(text), SMALL "%s,controller.battery=0,fault.power_command=2", arrays[i]);
+		host = host_create(text);
+		data = host_at(host, HOST_DATA);
+		driver_probe(host);
+		stamp(data, 1, 1);
+		driver_transfer(host, 1, true, 0, STEP, 0);
+		assert_int_equal(driver_finish(host, 1), 0);
+		/* In the instant in which it is answered no drive has begun it. */
+		driver_transfer(host, 1, false, 4096, STEP, 0);
+		driver_transfer(host, 1, false, 0, STEP, 0);
+		assert_int_equal(driver_finish(host, 1), 0);
+		assert_int_equal(data[0], 0);
+		host_destroy(host);
+	}
+}
+
 static bool was_told(struct host *host, u16 code)
 {
 	u32 i;
@@ -285,6 +313,7 @@ int cache_suite(void)
 		cmocka_unit_test(no_battery_keeps_what_was_flushed),
 		cmocka_unit_test(a_battery_keeps_everything),
 		cmocka_unit_test(no_cache_loses_nothing),
+		cmocka_unit_test(what_waits_anywhere_is_lost),
 		cmocka_unit_test(the_driver_is_told),
 		cmocka_unit_test(a_flush_takes_as_long_as_the_drives),
 		cmocka_unit_test(a_flush_is_of_one_unit),
