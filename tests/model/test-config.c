@@ -63,6 +63,11 @@ static void refuses_and_names_the_key(void **state)
 		{ "fault.remove_ms=3,fault.remove_member=13", "fault.remove_member: there are not" },
 		{ "fault.remove_ms=3,fault.remove_member=1,fault.replace_ms=9", "fault.replace_ms: needs" },
 		{ "fault.unit=1", "fault.unit: there are not" },
+		{ "fault.controller=1", "fault.controller: there are not" },
+		{ "controller.count=5", "controller.count=5: out of range, allowed are 1 to 4" },
+		{ "controller.count=0", "out of range" },
+		{ "array.level=single,array.drives=1,array.units=17", "array.units: is more than 16" },
+		{ "array.units=33", "array.units=33: out of range, allowed are 1 to 32" },
 		{ "array.verify=1", "array.level: has nothing" },
 		{ "array.level=raid5,array.verify=1,array.initialize=1", "array.verify: comes after" },
 		{ "controller.revision=12345", "controller.revision=12345: text too long" },
@@ -97,12 +102,45 @@ static void a_long_pair_does_not_overrun_the_message(void **state)
 	assert_int_equal(error[TW_CONFIG_ERROR_BYTES], 0x7e);
 }
 
+static void faults_belong_to_one_controller(void **state)
+{
+	static const char text[] = "controller.count=3,fault.controller=1,fault.lose_command=7,drive.slow_member=2,"
+				   "array.level=raid1,array.drives=2,array.verify=1";
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_true(tw_config_parse(&config, text, error));
+		tw_config_select(&config, i);
+		assert_int_equal(config.number, i);
+		assert_int_equal(config.fault.trigger[TW_FAULT_LOSE].command, i == 1 ? 7 : 0);
+		assert_int_equal(config.drive.slow_member, i == 1 ? 2 : 0);
+		assert_int_equal(config.background.verify, 1);
+	}
+}
+
+static void thirty_two_units_on_later_controllers(void **state)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+
+	(void)state;
+	assert_true(tw_config_parse(&config, "array.level=single,array.drives=1,array.units=16", error));
+	assert_true(tw_config_parse(&config, "controller.device_id=0x1004,array.level=single,array.drives=1,"
+				    "array.units=32", error));
+	assert_int_equal(config.array.units, 32);
+}
+
 int config_suite(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_every_type),
 		cmocka_unit_test(empty_is_the_presets),
 		cmocka_unit_test(refuses_and_names_the_key),
+		cmocka_unit_test(faults_belong_to_one_controller),
+		cmocka_unit_test(thirty_two_units_on_later_controllers),
 		cmocka_unit_test(a_long_pair_does_not_overrun_the_message),
 	};
 

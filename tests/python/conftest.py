@@ -2,6 +2,7 @@
 """Hand-made recordings, in raidctl's own schema."""
 
 import pathlib
+import re
 import sqlite3
 import sys
 
@@ -10,7 +11,14 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "python"))
 
-SCHEMA = (TOP / "tools" / "raidctl" / "schema.sql").read_text(encoding="utf-8")
+COUNTERS = re.findall(
+    r"^\tX\((\w+), ", (TOP / "tools/libraidtrace/raidtrace.h").read_text(encoding="utf-8"), re.MULTILINE
+)
+SCHEMA = (
+    (TOP / "tools" / "raidctl" / "schema.sql")
+    .read_text(encoding="utf-8")
+    .replace("@flow_counters@", "".join(f"{name} INTEGER," for name in COUNTERS))
+)
 
 
 class Maker:
@@ -19,7 +27,7 @@ class Maker:
     def __init__(self, directory: pathlib.Path) -> None:
         self.path = directory / "run.rtdb"
 
-    def write(self, samples, phases=((1, "read", 0, 1000),), output="", application=0x52544442, version=1, targets=1):
+    def write(self, samples, phases=((1, "read", 0, 1000),), output="", application=0x52544442, version=2, targets=1):
         database = sqlite3.connect(self.path)
         database.executescript(f"PRAGMA application_id={application}; PRAGMA user_version={version};" + SCHEMA)
         meta = {"simulated": "yes", "end": "complete", "invariants": "hold"}

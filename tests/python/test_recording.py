@@ -67,7 +67,7 @@ def test_no_request_has_no_sequential_share(maker):
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [({"application": 1}, "not a recording"), ({"version": 2}, "version 2"), ({"targets": 2}, "2 targets")],
+    [({"application": 1}, "not a recording"), ({"version": 3}, "version 3"), ({"targets": 2}, "2 targets")],
 )
 def test_other_files_are_refused_with_a_reason(maker, change, said):
     with pytest.raises(recording.RecordingError, match=said):
@@ -88,3 +88,18 @@ def test_reading_changes_nothing(maker):
     recording.load(path).counters()
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["run.rtdb"]
+
+
+def test_a_recording_of_version_1_is_read(maker):
+    path = maker.write([(1, 0, 10, {"read": {"issued": 3}}, {})], version=1)
+    assert recording.load(path).counters().count("read", "issued") == 3
+
+
+def test_what_a_sample_does_not_know_is_not_counted(maker):
+    path = maker.write(
+        [(1, 0, 10, {"read": {"issued": 3, "queued": None}}, {}), (1, 10, 20, {"read": {"issued": 4, "queued": 5}}, {})]
+    )
+    counters = recording.load(path).counters()
+    assert counters.count("read", "issued") == 7
+    with pytest.raises(recording.RecordingError, match="queued is not available"):
+        counters.count("read", "queued")

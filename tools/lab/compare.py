@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import measures
 from measures import Span
 
-# Less is called the same in words. The table shows what there is.
+# Of a logarithm: what is less is called the same, what is between is not worth a word. The table shows what there is.
 _SAME = 0.001
+_WORTH_A_WORD = 0.01
 _ROWS = (
     ("mib_per_s", "MiB/s", 1.0, "{:.2f}"),
     ("in_flight_mean", "in flight, mean", 1.0, "{:.2f}"),
@@ -105,7 +106,7 @@ def finding(first: Span, other: Span, direction: str, name: str) -> str:
     }
     cause = max(causes, key=lambda one: math.copysign(1.0, change) * causes[one])
     parts = {"depth": _depth(first, other, direction), "size": _size(pair), "time": _time(pair)}
-    rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _SAME]
+    rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _WORTH_A_WORD]
     same = {"depth": "depth", "size": "size of the requests", "time": "time of a request"}
     kept = [same[one] for one in causes if one != cause and abs(causes[one]) < _SAME]
     said += f"What explains it is {parts[cause]}."

@@ -167,12 +167,27 @@ static void wait_for_disks(void)
 	     now[0] ? now : "/sys/block has no sd*");
 }
 
+/* Ground truth of the first controller keeps the plain name, the others' have their number. */
+static void copy_ground_truth(void)
+{
+	char from[32] = "/proc/tw9000/log", to[64] = OUT "/ground-truth.csv";
+
+	for (int number = 1; !access(from, F_OK); number++) {
+		int error = file_copy(from, to);
+
+		if (error)
+			fail("%s: %s", to, strerror(-error));
+		snprintf(from, sizeof(from), "/proc/tw9000/log-%d", number);
+		snprintf(to, sizeof(to), OUT "/ground-truth-%d.csv", number);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct request request;
 	long long simulated_ns;
 	char line[32];
-	int error, code, fd;
+	int code, fd;
 
 	if (argc < 2 || getpid() != 1) {
 		fprintf(stderr, "This is the init of raidtrace's lab; raidctl lab run starts it.\n");
@@ -197,9 +212,7 @@ int main(int argc, char **argv)
 		wait_for_disks();
 
 	code = command_run(&request, &simulated_ns);
-	error = file_copy("/proc/tw9000/log", OUT "/ground-truth.csv");
-	if (error)
-		fail("ground-truth.csv: %s", strerror(-error));
+	copy_ground_truth();
 	file_copy("/proc/tw9000/status", CONTROL "/tw9000-status");
 	snprintf(line, sizeof(line), "exit %d", code);
 	status_write(line, simulated_ns);

@@ -157,7 +157,9 @@ class Programs:
 
 def build_programs(progress: Progress) -> Programs:
     sources = [name for names in _PROGRAM_SOURCES.values() for name in names]
-    headers = ["init.h", "tw9000/config.c", *sorted(f"tw9000/{path.name}" for path in TW9000.sources[0].glob("*.h"))]
+    model = TW9000.sources[0]
+    parts = sorted(f"tw9000/{path.name}" for pattern in ("*.h", "config*.c") for path in model.glob(pattern))
+    headers = ["init.h", *parts]
     content = [(cache.LAB / name).read_bytes() for name in sources + headers]
     entry = cache.root() / f"programs-{cache.digest(content + [toolchain.compiler().encode()])}"
     with cache.entry(entry, progress) as is_new:

@@ -6,6 +6,8 @@
  */
 #include <stdio.h>
 
+#include "tw9000/config-check.c"
+#include "tw9000/config-keys.c"
 #include "tw9000/config.c"
 #include "tw9000/log.h"
 
@@ -15,7 +17,7 @@ int main(void)
 		[TW_KEY_U32] = "number", [TW_KEY_U64] = "number", [TW_KEY_TEXT] = "text", [TW_KEY_LEVEL] = "level",
 	};
 
-	for (size_t i = 0; i < TW_COUNT(tw_keys); i++) {
+	for (u32 i = 0; i < tw_nr_keys; i++) {
 		const struct tw_key *key = &tw_keys[i];
 
 		printf("%s\t%s\t%llu\t", key->name, types[key->type], (unsigned long long)key->low);

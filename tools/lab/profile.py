@@ -113,7 +113,8 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
         values["store_mib"] = _checked(path, text, keys["store_mib"], store_mib)
     store = int(values.get("store_mib", keys["store_mib"].preset))
     entries = int(values.get("log_entries", keys["log_entries"].preset))
-    pool_mib = store + (entries * model.log_entry_bytes >> 20) + 1
+    controllers = int(values.get("controller.count", keys["controller.count"].preset))
+    pool_mib = controllers * (store + (entries * model.log_entry_bytes >> 20) + 1)
     return Profile(path.stem, path, values, title(text), pool_mib)
 
 

@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace, lab_kernel: Kernel, out: Path, how: runne
             f"{len(found)} recordings (*.rtdb) in {out}, one is needed",
             "A command that records itself has to leave exactly one in its working directory.",
         )
-    digest = hashlib.sha256((out / "ground-truth.csv").read_bytes()).hexdigest()
+    truths = sorted(out.glob("ground-truth*.csv"))  # one for each controller
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in truths)).hexdigest()
     return Recorded(out, _spans(found[0]), digest, json.loads((out / "lab.json").read_text(encoding="utf-8")))
 
 

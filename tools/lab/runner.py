@@ -51,8 +51,8 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         wait_for_disks=array is not None,
         interactive=how.interactive,
     )
-    for name in ("ground-truth.csv", "lab.json"):
-        (out / name).unlink(missing_ok=True)
+    for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
+        path.unlink(missing_ok=True)
     ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")

@@ -189,7 +189,7 @@ struct rt_target {
 
 struct rt_client;
 
-/* client.c: netlink */
+/* client.c: netlink; reply.c takes the answers apart */
 
 /**
  * rt_open - connect to the module

@@ -67,10 +67,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* struct table - a file of the export and the query that fills it */
+/**
+ * struct table - a file of the export
+ * @name: without .csv
+ * @sql: what fills it, NULL for the columns of the table of that name
+ * @order: of the rows
+ * @row: writes one
+ */
 struct table {
 	const char *name;
 	const char *sql;
+	const char *order;
 	int (*row)(void *file, int nr, const char *const *values);
 };
 
@@ -119,17 +126,16 @@ static int histogram_row(void *file, int nr, const char *const *values)
 }
 
 static const struct table tables[] = {
-	{ "meta", "SELECT * FROM meta ORDER BY key", plain_row },
-	{ "target", "SELECT * FROM target ORDER BY target", plain_row },
-	{ "setting", "SELECT * FROM setting ORDER BY time_ns, rowid",
-	  plain_row },
-	{ "phase", "SELECT * FROM phase ORDER BY phase", plain_row },
-	{ "sample", "SELECT * FROM sample ORDER BY sample", plain_row },
-	{ "flow", "SELECT * FROM flow ORDER BY sample, direction", plain_row },
+	{ "meta", NULL, "key", plain_row },
+	{ "target", NULL, "target", plain_row },
+	{ "setting", NULL, "time_ns, rowid", plain_row },
+	{ "phase", NULL, "phase", plain_row },
+	{ "sample", NULL, "sample", plain_row },
+	{ "flow", NULL, "sample, direction", plain_row },
 	{ "histogram",
-	  "SELECT * FROM bin ORDER BY sample, direction, kind, bin",
-	  histogram_row },
-	{ "output", "SELECT * FROM output ORDER BY rowid", plain_row },
+	  "SELECT sample, direction, kind, bin, count FROM bin",
+	  "sample, direction, kind, bin", histogram_row },
+	{ "output", NULL, "rowid", plain_row },
 };
 
 static FILE *open_table(const char *directory, const char *name)
@@ -146,13 +152,31 @@ static FILE *open_table(const char *directory, const char *name)
 
 static void header(FILE *file, const char *table)
 {
-	const char *names[64];
+	const char *names[STORE_COLUMNS];
 	int nr = 0;
 
-	for (size_t i = 0; i < nr_columns && nr < 64; i++)
+	for (size_t i = 0; i < nr_columns && nr < STORE_COLUMNS; i++)
 		if (!strcmp(columns[i].table, table))
 			names[nr++] = columns[i].name;
 	csv_row(file, nr, names);
+}
+
+/* Columns are named: those of the file may be in another order. */
+static void query(char *sql, size_t size, const struct table *table)
+{
+	size_t used = 0;
+
+	if (table->sql) {
+		snprintf(sql, size, "%s ORDER BY %s", table->sql, table->order);
+		return;
+	}
+	for (size_t i = 0; i < nr_columns; i++)
+		if (!strcmp(columns[i].table, table->name))
+			used += (size_t)snprintf(sql + used, size - used,
+						 "%s%s", used ? "," : "SELECT ",
+						 columns[i].name);
+	snprintf(sql + used, size - used, " FROM %s ORDER BY %s", table->name,
+		 table->order);
 }
 
 static int close_table(FILE *file, const char *directory, const char *name)
@@ -168,12 +192,14 @@ static int export_table(struct store *store, const struct table *table,
 			const struct export_options *export)
 {
 	FILE *file = open_table(export->directory, table->name);
+	char sql[4096];
 	int err;
 
 	if (!file)
 		return EXIT_FAILED;
 	header(file, table->name);
-	err = store_each_row(store, table->sql, table->row, file);
+	query(sql, sizeof(sql), table);
+	err = store_each_row(store, sql, table->row, file);
 	if (err && !ferror(file)) {
 		fclose(file);
 		return fail("%s: table %s cannot be read: %s", export->path,

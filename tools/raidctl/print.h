@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "compare.h"
 #include "disk.h"
 #include "raidtrace.h"
 #include "recording.h"
@@ -40,6 +41,7 @@ struct status {
  * @counters: raidctl show; each span is one target since attach or reset
  * @check: raidctl check
  * @recording: raidctl report, and the end of raidctl record
+ * @comparison: raidctl report of two recordings
  */
 struct print_ops {
 	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
@@ -49,6 +51,7 @@ struct print_ops {
 	void (*check)(FILE *to, const struct facts *facts,
 		      const struct finding *findings, size_t nr);
 	void (*recording)(FILE *to, const struct recording *recording);
+	void (*comparison)(FILE *to, const struct comparison *comparison);
 };
 
 extern const struct print_ops print_text;

@@ -152,7 +152,12 @@ int recording_load(struct store *store, const char *phase,
 			     take_meta, ret);
 	if (!err)
 		err = store_each_row(store,
-				     "SELECT * FROM target ORDER BY target",
+				     "SELECT target, disk, driver, pci, hctl,"
+				     " unit_3ware, bio_based, rotational,"
+				     " capacity_sectors, max_sectors,"
+				     " max_hw_sectors, max_segments,"
+				     " nr_requests, nr_hw_queues, nr_tags,"
+				     " attached_ns FROM target ORDER BY target",
 				     take_target, ret);
 	if (!err)
 		err = store_each_row(store,

@@ -2,8 +2,11 @@
 --
 -- Tables of a recording.  Documentation/recording.rst says what each column
 -- means and which promises hold; columns.c carries the same words for export.
--- The counters of flow are those of RT_FLOW_COUNTERS, in its order.  What a
+-- @flow_counters@ stands for a column of each of RT_FLOW_COUNTERS.  What a
 -- source cannot tell is NULL: raidctl import has no more than its trace.
+--
+-- Adding a table or a column needs nothing else: a recording without it is
+-- read as if it were empty (store-older.c).
 
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY,
@@ -54,29 +57,7 @@ CREATE TABLE sample (
 CREATE TABLE flow (
 	sample INTEGER NOT NULL REFERENCES sample,
 	direction TEXT NOT NULL,
-	queued INTEGER,
-	got INTEGER,
-	back_merges INTEGER,
-	front_merges INTEGER,
-	request_merges INTEGER,
-	splits INTEGER,
-	inserted INTEGER,
-	issued INTEGER,
-	requeued INTEGER,
-	requeued_unissued INTEGER,
-	completed INTEGER,
-	partial INTEGER,
-	errors INTEGER,
-	unmatched INTEGER,
-	unissued INTEGER,
-	abandoned INTEGER,
-	bytes_queued INTEGER,
-	bytes_issued INTEGER,
-	bytes_completed INTEGER,
-	sequential INTEGER,
-	seek_forward_sectors INTEGER,
-	seek_backward_sectors INTEGER,
-	d2c_sum_ns INTEGER,
+	@flow_counters@
 	in_flight INTEGER,
 	in_flight_max INTEGER,
 	PRIMARY KEY (sample, direction)

@@ -12,6 +12,9 @@
  * wait for one more flush per sample, OFF could leave a file that cannot be
  * read after a crash, which is when a recording is wanted most.
  *
+ * Versions.  A new table or column is no new version; readers name the columns
+ * they want, and one that a recording lacks reads as NULL.
+ *
  * Functions that return int return 0 or -errno; store_error() then has words.
  */
 
@@ -25,7 +28,11 @@
 #include "raidtrace.h"
 
 #define STORE_APPLICATION_ID	0x52544442	/* "RTDB" */
-#define STORE_VERSION		1
+#define STORE_VERSION		2
+#define STORE_OLDEST		1	/* that can be read */
+
+/* Most columns of a query. */
+#define STORE_COLUMNS		160
 
 struct store;
 

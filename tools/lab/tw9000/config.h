@@ -17,6 +17,7 @@ enum tw_level {
 
 /**
  * struct tw_controller_config - the controller as profile table "controller" states it
+ * @count: PCI functions, each a controller like this with an array of its own
  * @device_id: PCI device, 0x1002 (9500S) to 0x1005 (9690SA)
  * @ports: drive ports reported to the driver
  * @srl: highest firmware interface level; 28 and more makes Linux scan 16 LUNs
@@ -36,6 +37,7 @@ enum tw_level {
  * @revision: INQUIRY revision
  */
 struct tw_controller_config {
+	u32 count;
 	u32 device_id;
 	u32 ports;
 	u32 srl;
@@ -97,7 +99,8 @@ struct tw_background_config {
  * @cache_kib: the drive's cache
  * @segments: read streams that the cache follows
  * @read_ahead: 1 if the drive reads on after a read
- * @slow_member: the drive with this number (from 1, over all units) is a bad one; 0 is none
+ * @slow_member: the drive with this number (from 1, over all units of fault.controller) is a
+ *	bad one; 0 is none
  * @slow_factor: and takes this many times as long for every command
  */
 struct tw_drive_config {
@@ -144,6 +147,7 @@ struct tw_trigger {
 /**
  * struct tw_fault_config - profile table "fault"
  * @trigger: by an enum tw_fault_kind; no @lba for TW_FAULT_MEDIUM
+ * @controller: where all of this happens, from 0
  * @unit: that has bad sectors, that goes offline, whose sectors trigger
  * @medium_lba: first bad sector; 0: where the triggering command began
  * @medium_sectors: how many
@@ -155,6 +159,7 @@ struct tw_trigger {
  */
 struct tw_fault_config {
 	struct tw_trigger trigger[TW_FAULTS];
+	u32 controller;
 	u32 unit;
 	u64 medium_lba;
 	u32 medium_sectors;
@@ -168,8 +173,9 @@ struct tw_fault_config {
 /**
  * struct tw_config - everything that distinguishes one simulated controller from another
  * @name: the profile's name, shown in the status
- * @store_mib: memory for the sectors' contents
- * @log_entries: capacity of the ground-truth log
+ * @number: of controllers that are alike, which one this is, from 0; no key sets it
+ * @store_mib: memory for the sectors' contents, of each controller
+ * @log_entries: capacity of the ground-truth log, of each controller
  * @controller: see there
  * @array: see there
  * @background: see there
@@ -178,6 +184,7 @@ struct tw_fault_config {
  */
 struct tw_config {
 	char name[32];
+	u32 number;
 	u32 store_mib;
 	u32 log_entries;
 	struct tw_controller_config controller;
@@ -197,6 +204,15 @@ struct tw_config {
  */
 bool tw_config_parse(struct tw_config *config, const char *text,
 		     char error[TW_CONFIG_ERROR_BYTES]);
+
+/**
+ * tw_config_select() - one of several controllers that are alike
+ * @config: what they have in common; becomes what controller @number is
+ * @number: from 0
+ *
+ * Faults, and a drive that is slow from the start, belong to controller fault.controller.
+ */
+void tw_config_select(struct tw_config *config, u32 number);
 
 const char *tw_level_name(u32 level);
 

@@ -24,8 +24,10 @@ typedef signed long long s64;
 #define TW_NS_PER_US		1000ULL
 #define TW_NS_PER_SECOND	1000000000ULL
 
+#define TW_MAX_CONTROLLERS	4
+
 /* Sizes of the tables that exist once per controller. */
-#define TW_MAX_UNITS		16
+#define TW_MAX_UNITS		32
 #define TW_MAX_DRIVES		32
 #define TW_MAX_REQUESTS		256
 

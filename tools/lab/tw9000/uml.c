@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The simulated controller inside User Mode Linux: memory, clock, interrupt.
+ * Simulated controllers inside User Mode Linux: memory, clock, interrupt.
  *
  * Guest memory is reached directly: in UML a DMA address is a physical address
  * and all physical memory is mapped. The clock is CLOCK_MONOTONIC, which under
@@ -24,7 +24,7 @@
 #include "uml-compat.h"
 
 static char *tw_config_text;
-static struct tw_card *tw_card;
+static struct tw_cards tw_cards;
 
 /* Not module_param(charp): that refuses more than 1024 characters. */
 static int tw_config_set(const char *value, const struct kernel_param *param)
@@ -49,27 +49,35 @@ MODULE_PARM_DESC(config, "key=value,... as in a profile; see Documentation/tw900
 
 static void tw_plan(struct tw_card *card);
 
+/* CODE, or CONTROLLER:CODE. */
 static int tw_event_set(const char *value, const struct kernel_param *param)
 {
+	const char *colon = strchr(value, ':');
+	u8 number = 0;
+	struct tw_card *card;
 	unsigned long flags;
+	char digit[2] = { value[0] };
 	u16 code;
 	int err;
 
-	err = kstrtou16(value, 0, &code);
+	err = kstrtou16(colon ? colon + 1 : value, 0, &code);
+	if (!err && colon)
+		err = colon == value + 1 ? kstrtou8(digit, 10, &number) : -EINVAL;
 	if (err)
 		return err;
-	if (!tw_card)
+	if (number >= tw_cards.count)
 		return -ENODEV;
-	spin_lock_irqsave(&tw_card->lock, flags);
-	tw_model_event(&tw_card->model, code, TW_SEVERITY_INFO);
-	tw_plan(tw_card);
-	spin_unlock_irqrestore(&tw_card->lock, flags);
+	card = tw_cards.card[number];
+	spin_lock_irqsave(&card->lock, flags);
+	tw_model_event(&card->model, code, TW_SEVERITY_INFO);
+	tw_plan(card);
+	spin_unlock_irqrestore(&card->lock, flags);
 	return 0;
 }
 
 static const struct kernel_param_ops tw_event_ops = { .set = tw_event_set };
 module_param_cb(aen, &tw_event_ops, NULL, 0200);
-MODULE_PARM_DESC(aen, "write an event code (AEN) to raise that event");
+MODULE_PARM_DESC(aen, "write an event code (AEN) to raise that event; 1:CODE for controller 1");
 
 static bool tw_is_memory(u64 address, u32 bytes)
 {
@@ -207,44 +215,61 @@ static void *tw_alloc_chunk(void *host)
 	return (void *)__get_free_pages(GFP_KERNEL | __GFP_NOWARN, get_order(TW_CHUNK_BYTES));
 }
 
-/* Memory taken on the way to a failure is not given back: the guest is of no use without us. */
-static int __init tw_init(void)
+/* Return: the controller with this number, or an error. */
+static struct tw_card *tw_card_create(const struct tw_config *common, u32 number)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
-	struct tw_config *config;
-	struct tw_card *card;
-	int err;
+	struct tw_config *config = kmemdup(common, sizeof(*common), GFP_KERNEL);
+	struct tw_card *card = vzalloc(sizeof(*card));
 
-	config = kzalloc(sizeof(*config), GFP_KERNEL);
-	card = vzalloc(sizeof(*card));
 	if (!config || !card)
-		return -ENOMEM;
-	if (!tw_config_parse(config, tw_config_text ? tw_config_text : "", error)) {
-		pr_err("config: %s\n", error);
-		return -EINVAL;
-	}
+		return ERR_PTR(-ENOMEM);
+	tw_config_select(config, number);
 	spin_lock_init(&card->lock);
 	tw_timer_setup(&card->timer, tw_timer_function);
 	card->wake = TW_NEVER;
 	if (!tw_model_create(&card->model, config, &tw_ops, card, tw_alloc_chunk)) {
 		pr_err("not enough memory for store_mib=%u and log_entries=%u: give the guest more\n",
 		       config->store_mib, config->log_entries);
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	}
 	kfree(config);
 	card->irq = irq_alloc_desc(NUMA_NO_NODE);
 	if (card->irq < 0)
-		return card->irq;
+		return ERR_PTR(card->irq);
 	/* Without a chip request_irq() fails with ENOSYS. */
 	irq_set_chip_and_handler(card->irq, &dummy_irq_chip, handle_simple_irq);
-	err = tw_proc_add(card);
-	if (err)
-		return err;
-	tw_card = card;
-	return tw_pci_add(card);
+	return card;
+}
+
+/* Memory taken on the way to a failure is not given back: the guest is of no use without us. */
+static int __init tw_init(void)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config *config;
+	u32 i;
+	int err;
+
+	config = kzalloc(sizeof(*config), GFP_KERNEL);
+	if (!config)
+		return -ENOMEM;
+	if (!tw_config_parse(config, tw_config_text ? tw_config_text : "", error)) {
+		pr_err("config: %s\n", error);
+		return -EINVAL;
+	}
+	for (i = 0; i < config->controller.count; i++) {
+		struct tw_card *card = tw_card_create(config, i);
+
+		if (IS_ERR(card))
+			return PTR_ERR(card);
+		tw_cards.card[i] = card;
+	}
+	tw_cards.count = config->controller.count;
+	kfree(config);
+	err = tw_proc_add(&tw_cards);
+	return err ? err : tw_pci_add(&tw_cards);
 }
 module_init(tw_init);
 
 /* No module_exit(): logic_iomem regions cannot be removed. A new guest is a new controller. */
-MODULE_DESCRIPTION("Simulated 3ware 9000 controller for User Mode Linux");
+MODULE_DESCRIPTION("Simulated 3ware 9000 controllers for User Mode Linux");
 MODULE_LICENSE("GPL");

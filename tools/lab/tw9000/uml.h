@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The transport's parts: the card itself, the PCI bus it sits on, its files in /proc. */
+/* The transport's parts: the cards themselves, the PCI bus they sit on, their files in /proc. */
 #ifndef TW_UML_H
 #define TW_UML_H
 
@@ -9,7 +9,7 @@
 #include "model.h"
 
 /**
- * struct tw_card - the one controller of this module
+ * struct tw_card - one controller of this module
  * @lock: serialises the model, as its interface demands; taken with interrupts off,
  *	and dropped before the driver's interrupt handler runs, which comes back for it
  * @timer: the model's wish for time, and a pending interrupt's way out of the driver's locks
@@ -32,7 +32,17 @@ struct tw_card {
 u32 tw_card_read(struct tw_card *card, u32 offset);
 void tw_card_write(struct tw_card *card, u32 offset, u32 value);
 
-int tw_pci_add(struct tw_card *card);
-int tw_proc_add(struct tw_card *card);
+/**
+ * struct tw_cards - all of them
+ * @count: how many
+ * @card: by number, which is the slot on the bus as well
+ */
+struct tw_cards {
+	u32 count;
+	struct tw_card *card[TW_MAX_CONTROLLERS];
+};
+
+int tw_pci_add(const struct tw_cards *cards);
+int tw_proc_add(struct tw_cards *cards);
 
 #endif

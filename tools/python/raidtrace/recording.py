@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 APPLICATION_ID = 0x52544442
-USER_VERSION = 1
+USER_VERSIONS = (1, 2)  # 2 has more tables and columns, nothing that 1 has means something else
 SECTOR_BYTES = 512
 EXACT_SIZE_BINS = 257  # bins 0..256 of the size histogram are that many sectors each, exactly
 EXACT_DEPTH_BINS = 256  # bins 0..255 of the depth histograms are that depth each, exactly
@@ -57,15 +57,21 @@ class Point:
 
 @dataclasses.dataclass(frozen=True)
 class Counters:
-    """Sums over (start_ns, end_ns]. flow: direction -> counter; bins: (direction, kind) -> bin -> count."""
+    """Sums over (start_ns, end_ns]. flow: direction -> counter; bins: (direction, kind) -> bin -> count.
+
+    unknown: counters that are NULL in the recording, because they were not counted.
+    """
 
     start_ns: int
     end_ns: int
     flow: Mapping[str, Mapping[str, int]]
     bins: Mapping[tuple[str, str], Mapping[int, int]]
+    unknown: frozenset[str] = frozenset()
 
     def count(self, direction: str, counter: str) -> int:
-        """One counter; a direction without rows had no event."""
+        """One counter; a direction without rows had no event. What was not counted raises RecordingError."""
+        if counter in self.unknown:
+            raise RecordingError(f"the counter {counter} is not available in this recording")
         return self.flow.get(direction, {}).get(counter, 0)
 
     def histogram(self, direction: str, kind: str) -> Mapping[int, int]:
@@ -162,7 +168,8 @@ def add(parts: Iterable[Counters]) -> Counters:
             flow[direction].update({name: n for name, n in counts.items() if name not in LEVELS})
         for key, histogram in part.bins.items():
             bins[key].update(histogram)
-    return Counters(min(p.start_ns for p in parts), max(p.end_ns for p in parts), dict(flow), dict(bins))
+    unknown = frozenset[str]().union(*(part.unknown for part in parts))
+    return Counters(min(p.start_ns for p in parts), max(p.end_ns for p in parts), dict(flow), dict(bins), unknown)
 
 
 def load(path: pathlib.Path) -> Recording:
@@ -182,8 +189,9 @@ def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
         raise RecordingError(f"{path}: not a recording of raidctl (application id {kind:#x})")
-    if version != USER_VERSION:
-        raise RecordingError(f"{path}: recording of version {version}, this program reads version {USER_VERSION}")
+    if version not in USER_VERSIONS:
+        known = " and ".join(map(str, USER_VERSIONS))
+        raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
     targets = database.execute("SELECT * FROM target").fetchall()
     if len(targets) != 1:
         raise RecordingError(f"{path}: {len(targets)} targets; this program reads recordings of one")
@@ -207,8 +215,12 @@ def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
 
 def _samples(database: sqlite3.Connection) -> Iterable[tuple[int, int, Counters]]:
     flow: dict[int, dict[str, dict[str, int]]] = collections.defaultdict(dict)
+    unknown: dict[int, set[str]] = collections.defaultdict(set)
     for row in database.execute("SELECT * FROM flow"):
-        flow[row["sample"]][row["direction"]] = {name: row[name] for name in row.keys()[2:]}
+        counts = {name: row[name] for name in row.keys()[2:]}
+        flow[row["sample"]][row["direction"]] = {name: n for name, n in counts.items() if n is not None}
+        if row["direction"] != "all":
+            unknown[row["sample"]].update(name for name, n in counts.items() if n is None)
     bins: dict[int, dict[tuple[str, str], dict[int, int]]] = collections.defaultdict(
         lambda: collections.defaultdict(dict)
     )
@@ -216,5 +228,7 @@ def _samples(database: sqlite3.Connection) -> Iterable[tuple[int, int, Counters]
         bins[row["sample"]][row["direction"], row["kind"]][row["bin"]] = row["count"]
     for row in database.execute("SELECT sample, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample"):
         number = row["sample"]
-        counters = Counters(row["start_ns"], row["end_ns"], flow.get(number, {}), bins.get(number, {}))
-        yield number, row["phase"], counters
+        missing = frozenset(unknown.get(number, ()))
+        yield number, row["phase"], Counters(
+            row["start_ns"], row["end_ns"], flow.get(number, {}), bins.get(number, {}), missing
+        )

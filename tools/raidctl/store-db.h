@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What the files of the store share, and nobody else uses: SQLite is known to
+ * store*.c alone.  Each file has the statements that it runs.
+ */
+
+#ifndef STORE_DB_H
+#define STORE_DB_H
+
+#include <sqlite3.h>
+
+#include "store.h"
+
+/* Statements that one recording keeps prepared; more than there are. */
+#define STORE_STATEMENTS	32
+
+/**
+ * struct store - one open recording
+ * @db: SQLite's handle
+ * @statements: prepared on first use
+ * @sql: which statement that is, compared as a pointer
+ * @writing: made by store_create()
+ * @error: words of the last failure
+ */
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *statements[STORE_STATEMENTS];
+	const char *sql[STORE_STATEMENTS];
+	bool writing;
+	char error[256];
+};
+
+/* schema.sql as a string, made by the Makefile. */
+extern const char store_schema[];
+
+/**
+ * store_connect - open a database, whatever is in it
+ * @path: the file
+ * @flags: SQLITE_OPEN_*
+ * @ret: to be given to store_close()
+ *
+ * Return: 0 or -errno, then store_error(NULL) has words.
+ */
+int store_connect(const char *path, int flags, struct store **ret);
+
+/**
+ * store_complete - let a recording have the tables and columns of today
+ * @store: open to be read
+ * @path: its file
+ *
+ * Return: 0 or -errno.
+ */
+int store_complete(struct store *store, const char *path);
+
+/* Take SQLite's last failure into @error and return it as -errno. */
+int store_failed(struct store *store);
+
+/* Run statements that have no parameters and whose rows do not matter. */
+int store_execute(struct store *store, const char *sql);
+
+/**
+ * store_prepared - a statement, compiled on first use
+ * @store: open
+ * @sql: a string that is there as long as the program
+ *
+ * Return: to be bound and given to store_run(); NULL on failure, then
+ * store_failed() says why.
+ */
+sqlite3_stmt *store_prepared(struct store *store, const char *sql);
+
+/* Run a statement that returns no row, and make it ready for the next use. */
+int store_run(struct store *store, sqlite3_stmt *stmt);
+
+void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Recordings: samples, and taking back what turns out not to be known. */
+
+#include "store-db.h"
+
+#include <stdio.h>
+
+#define FLOW_NAME(member, attribute) "," #member
+#define FLOW_PLACE(member, attribute) ",?"
+
+static const char insert_sample[] =
+	"INSERT INTO sample VALUES(NULL,?,?,?,?)";
+static const char insert_flow[] =
+	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
+	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
+	",?,?)";
+static const char insert_bin[] =
+	"INSERT INTO bin VALUES(?,?,?,?,?)";
+
+static bool flow_is_zero(const struct rt_flow *flow)
+{
+	uint64_t any = flow->in_flight | flow->in_flight_max;
+
+#define X(member, attribute) any |= flow->member;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	return !any;
+}
+
+static void bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
+		       uint64_t value)
+{
+	if (unknown)
+		sqlite3_bind_null(stmt, place);
+	else
+		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
+}
+
+static int put_flow(struct store *store, sqlite3_int64 sample,
+		    unsigned int direction, const struct rt_flow *flow,
+		    uint64_t unknown)
+{
+	uint64_t no_depth = unknown & RT_COUNTER_BIT(IN_FLIGHT);
+	sqlite3_stmt *stmt = store_prepared(store, insert_flow);
+	int place = 0;
+
+	if (flow_is_zero(flow))
+		return 0;
+	/* Of all directions together nothing but in-flight is counted. */
+	if (direction == RAIDTRACE_DIRECTION_ALL)
+		unknown = ~(uint64_t)0;
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	store_bind_text(stmt, ++place, rt_direction_name(direction));
+#define X(member, attribute)						\
+	bind_known(stmt, ++place, unknown & RT_COUNTER_BIT(attribute),	\
+		   flow->member);
+	RT_FLOW_COUNTERS(X)
+#undef X
+	bind_known(stmt, ++place, no_depth, flow->in_flight);
+	bind_known(stmt, ++place, no_depth, flow->in_flight_max);
+	return store_run(store, stmt);
+}
+
+static int put_bins(struct store *store, sqlite3_int64 sample,
+		    unsigned int direction, unsigned int kind,
+		    const struct rt_histogram *histogram)
+{
+	sqlite3_stmt *stmt = store_prepared(store, insert_bin);
+	int err = 0;
+
+	if (!stmt)
+		return store_failed(store);
+	for (unsigned int i = 0; i < histogram->nr_bins && !err; i++) {
+		if (!histogram->counts[i])
+			continue;
+		sqlite3_bind_int64(stmt, 1, sample);
+		store_bind_text(stmt, 2, rt_direction_name(direction));
+		store_bind_text(stmt, 3, rt_kind_name(kind));
+		sqlite3_bind_int64(stmt, 4, histogram->first_bin + i);
+		sqlite3_bind_int64(stmt, 5,
+				   (sqlite3_int64)histogram->counts[i]);
+		err = store_run(store, stmt);
+	}
+	return err;
+}
+
+int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
+		     const struct rt_counters *span)
+{
+	sqlite3_stmt *stmt = store_prepared(store, insert_sample);
+	sqlite3_int64 sample;
+	int err;
+
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, 1, target);
+	sqlite3_bind_int64(stmt, 2, phase);
+	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)span->since_ns);
+	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)span->now_ns);
+	err = store_run(store, stmt);
+	sample = sqlite3_last_insert_rowid(store->db);
+	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++) {
+		err = put_flow(store, sample, d, &span->flow[d],
+			       span->unknown);
+		for (unsigned int k = 0; k < RT_KINDS && !err; k++)
+			err = put_bins(store, sample, d, k,
+				       &span->histogram[d][k]);
+	}
+	return err;
+}
+
+#define OF_TARGET " WHERE sample IN (SELECT sample FROM sample WHERE target=%u)"
+
+/* Drop bins of two kinds when a counter that they belong to is unknown. */
+static int forget_bins(struct store *store, uint32_t target, unsigned int kind,
+		       unsigned int other)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql), "DELETE FROM bin" OF_TARGET
+		 " AND kind IN ('%s','%s')", target, rt_kind_name(kind),
+		 rt_kind_name(other));
+	return store_execute(store, sql);
+}
+
+static int forget_column(struct store *store, uint32_t target,
+			 const char *column)
+{
+	char sql[192];
+
+	snprintf(sql, sizeof(sql), "UPDATE flow SET %s=NULL" OF_TARGET, column,
+		 target);
+	return store_execute(store, sql);
+}
+
+int store_forget(struct store *store, uint32_t target, uint64_t unknown)
+{
+	int err = 0;
+
+#define X(member, attribute)						\
+	if (!err && (unknown & RT_COUNTER_BIT(attribute)))		\
+		err = forget_column(store, target, #member);
+	RT_FLOW_COUNTERS(X)
+#undef X
+	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
+		err = forget_column(store, target,
+				    "in_flight=NULL, in_flight_max");
+	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
+		err = forget_bins(store, target,
+				  RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
+				  RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE);
+	if (!err && (unknown & RT_COUNTER_BIT(ISSUED)))
+		err = forget_bins(store, target, RAIDTRACE_HISTOGRAM_KIND_SIZE,
+				  RAIDTRACE_HISTOGRAM_KIND_SEEK);
+	if (!err && (unknown & RT_COUNTER_BIT(D2C_SUM_NS)))
+		err = forget_bins(store, target, RAIDTRACE_HISTOGRAM_KIND_D2C,
+				  RAIDTRACE_HISTOGRAM_KIND_D2C);
+	return err;
+}
