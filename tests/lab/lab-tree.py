@@ -23,24 +23,28 @@ VERSIONS = "VERSION = {}\nPATCHLEVEL = {}\nSUBLEVEL = 7\nEXTRAVERSION = -rc1\n"
 # allnoconfig leaves a Makefile in the build directory, as the real one does; it also builds modules of others.
 MAKEFILE = """
 allnoconfig:
-	cp $(KCONFIG_ALLCONFIG) $(O)/.config
-	printf 'real := REAL\\nhere := $(CURDIR)\\n' >$(O)/Makefile
-	cat $(CURDIR)/build.mk >>$(O)/Makefile
+        cp $(KCONFIG_ALLCONFIG) $(O)/.config
+        printf 'real := REAL\\nhere := $(CURDIR)\\n' >$(O)/Makefile
+        cat $(CURDIR)/build.mk >>$(O)/Makefile
 """
 BUILD_MK = """
 ifdef M
 modules:
-	$(MAKE) -C $(real) ARCH=um M=$(M) W=$(W) modules
+        $(MAKE) -C $(real) ARCH=um M=$(M) W=$(W) modules
 else
 linux: $(here)/mm.c
-	@! grep -n wrong $< /dev/null || { echo 'mm.c:1: error: wrong'; false; }
-	echo built >>$(here)/times
-	cat $(real)/linux $< >$@ && chmod +x $@ && cp $(real)/Module.symvers .
+        @! grep -n wrong $< /dev/null || { echo 'mm.c:1: error: wrong'; false; }
+        echo built >>$(here)/times
+        cat $(real)/linux $< >$@ && chmod +x $@ && cp $(real)/Module.symvers .
 modules: linux
 modules_install:
-	mkdir -p $(INSTALL_MOD_PATH) && cp -r $(real)/../modroot/lib $(INSTALL_MOD_PATH)
+        mkdir -p $(INSTALL_MOD_PATH) && cp -r $(real)/../modroot/lib $(INSTALL_MOD_PATH)
 endif
 """
+
+
+def tabs(text: str) -> str:
+    return text.replace(" " * 8, "\t")
 
 
 def refusals(directory: Path) -> None:
@@ -77,8 +81,8 @@ def stand_in(path: Path) -> Path:
     built = lab("build", "-q", "--kernel", "6.1").stdout
     real = next(line.split("\t")[2] for line in built.splitlines() if line.startswith("kernel\t"))
     (path / "arch" / "um").mkdir(parents=True)
-    (path / "Makefile").write_text(VERSIONS.format(6, 1) + MAKEFILE.replace("REAL", real))
-    (path / "build.mk").write_text(BUILD_MK)
+    (path / "Makefile").write_text(VERSIONS.format(6, 1) + tabs(MAKEFILE.replace("REAL", real)))
+    (path / "build.mk").write_text(tabs(BUILD_MK))
     (path / "mm.c").write_text("first\n")
     own = ("-c", "user.name=lab", "-c", "user.email=lab@localhost")
     for words in (("init", "-q"), ("add", "-A"), (*own, "commit", "-q", "-m", "x"), ("tag", "v6.1.7-lab")):
@@ -105,14 +109,15 @@ def builds(directory: Path) -> None:
     check("lab.json names version, tree and commit", facts.items() >= wanted.items(), facts)
     report = subprocess.run([str(RAIDCTL), "report", str(out / "r.rtdb")], capture_output=True, text=True, check=False)
     check("so does the recording", f"{tree} v6.1.7-lab" in report.stdout, report)
-    kept = sorted((next((cache() / "trees").glob(f"{tree.name}-*")) / "built").iterdir())
-    check("it is kept under its content", len(kept) == 1, kept)
+    kept = next((cache() / "trees").glob(f"{tree.name}-*")) / "built"
+    check("it is kept under its content", len(list(kept.iterdir())) == 1, list(kept.iterdir()))
     run("true")
     check("what did not change is not built again", times() == 1, times())
     (tree / "mm.c").write_text("second\n")
     again = run("true")
     facts = json.loads((out / "lab.json").read_text())
     check("what changed is", again.returncode == 0 and times() == 2, (again, times()))
+    check("and is what runs", len(list(kept.iterdir())) == 2, list(kept.iterdir()))
     check("and git's name says that it changed", facts["kernel_described"] == "v6.1.7-lab-dirty", facts)
     (tree / "mm.c").write_text("wrong\n")
     broken = run("true")
