@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "disk.h"
+#include "owner.h"
 #include "raidtrace.h"
 #include "recording.h"
 
@@ -22,6 +23,8 @@
  * @nr_targets: length of @targets
  * @targets: what is attached
  * @nr_units: 3ware units of this machine
+ * @nr_recordings: length of @recordings
+ * @recordings: under way
  */
 struct status {
 	bool loaded;
@@ -31,6 +34,8 @@ struct status {
 	size_t nr_targets;
 	struct rt_target *targets;
 	size_t nr_units;
+	size_t nr_recordings;
+	struct living *recordings;
 };
 
 /**
