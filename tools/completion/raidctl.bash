@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -15,11 +15,12 @@ _raidctl_words() {
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
-	report) echo "--json --phase --help" ;;
+	report) echo "--json --phase --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
 	lab) echo "run shell build profiles show --help" ;;
 	demo) echo "--help" ;;
+	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
 	esac
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print-check.h"
+#include "print-compare.h"
 #include "print-span.h"
 #include "units.h"
 
@@ -288,7 +289,9 @@ static void text_recording(FILE *to, const struct recording *r)
 			continue;
 		text_span(to, r, span);
 	}
-	if (!r->nr_spans)
+	if (r->nr_spans)
+		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);
+	else
 		fputs("\nno samples\n", to);
 }
 
@@ -298,4 +301,5 @@ const struct print_ops print_text = {
 	.counters = text_counters,
 	.check = text_check,
 	.recording = text_recording,
+	.comparison = text_comparison,
 };

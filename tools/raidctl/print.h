@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "compare.h"
 #include "disk.h"
 #include "owner.h"
 #include "raidtrace.h"
@@ -45,6 +46,7 @@ struct status {
  * @counters: raidctl show; each span is one target since attach or reset
  * @check: raidctl check
  * @recording: raidctl report, and the end of raidctl record
+ * @comparison: raidctl report of two recordings
  */
 struct print_ops {
 	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
@@ -54,6 +56,7 @@ struct print_ops {
 	void (*check)(FILE *to, const struct facts *facts,
 		      const struct finding *findings, size_t nr);
 	void (*recording)(FILE *to, const struct recording *recording);
+	void (*comparison)(FILE *to, const struct comparison *comparison);
 };
 
 extern const struct print_ops print_text;

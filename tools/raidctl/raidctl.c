@@ -65,6 +65,7 @@ static const struct command commands[] = {
 	  "show module and targets; the same as raidctl alone" },
 	{ "lab", NULL, 0, "run commands on a simulated 3ware array" },
 	{ "demo", NULL, 0, "reproduce the published readahead effect" },
+	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -168,24 +169,23 @@ static int run(const struct command *command, int argc, char **argv)
 {
 	const struct verb *verb = command->verb;
 	struct context context = { .directory = directory };
+	/* Goes with the process: it owns words that only a verb that ran frees. */
+	static void *options;
 	char name[64];
-	void *options = calloc(1, verb->options_size + 1);
 	int status;
 
+	options = calloc(1, verb->options_size + 1);
 	if (!options)
 		return fail("%s", strerror(ENOMEM));
 	snprintf(name, sizeof(name), "raidctl %s", command->name);
 	argv[0] = name;
 	/* In order: what follows a command's name belongs to the command. */
-	if (argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL, options)) {
-		free(options);
+	if (argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		return EXIT_USAGE;
-	}
 	status = set_up(command, &context);
 	if (!status)
 		status = verb->run(&context, options);
 	rt_close(context.client);
-	free(options);
 	if (fflush(stdout) || ferror(stdout))
 		return fail("standard output: %s", strerror(errno));
 	return status;

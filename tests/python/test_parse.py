@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What programs printed (corpus/SOURCES says where each comes from), as figures; garbage is refused with its line."""
+
+import pathlib
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raidtrace import benchmark, iozone_fio, parse_bonnie, parse_dd, parse_fio, parse_iozone, parse_own
+from raidtrace.figure import Figure, ParseError
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def text(name):
+    return (CORPUS / name).read_text(encoding="utf-8")
+
+
+def values(figures):
+    return {f.phase: f.value for f in figures}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "seconds"),
+    [
+        ("dd-english.txt", 314572800, None),
+        ("dd-german.txt", 314572800, None),
+        ("dd-french.txt", 314572800, None),
+        ("dd-chinese.txt", 314572800, None),
+        ("dd-polish-comma.txt", 314572800, None),
+        ("dd-tiny.txt", 1024, None),
+        ("dd-busybox.txt", 314572800, 2.5),
+        ("dd-bsd.txt", 20971520, 0.0512),
+        ("dd-before-8.24.txt", 21474836480, 177.143),
+        ("dd-no-rate-time.txt", 21474836480, 177.143),
+    ],
+)
+def test_dd_in_every_form_and_language(name, size, seconds):
+    if seconds is None:  # of a real run: the second number of the line that begins with the bytes
+        import re
+
+        line = next(line for line in text(name).splitlines() if re.match(rf"{size}\b", line))
+        words = re.sub(r"\([^)]*\)", "", line)
+        seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))
+    (figure,) = parse_dd.parse(text(name), "read", 1 << 20)
+    assert figure == Figure("read", pytest.approx(size / 1024 / seconds), "KiB/s")
+
+
+def test_dd_without_any_time_is_refused():
+    with pytest.raises(ParseError, match=r"dd: line 2: .*neither seconds.*'300\+0 records out'"):
+        parse_dd.parse(text("dd-busybox-gnu.txt"), "read", 1 << 20)
+    with pytest.raises(ParseError, match="line 2"):  # the size of a block is not in the output
+        parse_dd.parse(text("dd-no-rate-time.txt"), "read")
+    with pytest.raises(ParseError, match="line 3: no bytes"):
+        parse_dd.parse("0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "read")
+    with pytest.raises(ParseError, match="not whole"):
+        parse_dd.parse("3+1 records in\n3+1 records out\nreal 2.0\n", "read", 512)
+
+
+def test_bonnie_1_03():
+    figures = parse_bonnie.parse(text("bonnie-1.03.txt"))
+    found = values(figures)
+    assert [found[p] for p in ("write-chr", "write", "rewrite", "read-chr", "read", "seeks")] == [
+        25694, 34366, 12165, 14105, 26306, 84.4,
+    ]  # fmt: skip
+    assert found["stat-seq"] is None and found["delete-random"] == 3121
+    assert figures[1] == Figure("write", 34366, "KiB/s", 20) and figures[5].unit == "1/s"
+    fast = values(parse_bonnie.parse(text("bonnie-1.03e-fast.txt")))
+    assert "write-chr" not in fast and fast["read"] == 96293 and fast["create-seq"] is None
+
+
+def test_bonnie_1_96_and_2_00():
+    found = values(parse_bonnie.parse(text("bonnie-1.96.txt")))
+    assert (found["write-chr"], found["read"], found["seeks"], found["delete-seq"]) == (429, 93821, 262.3, 17328)
+    assert set(values(parse_bonnie.parse(text("bonnie-2.00a-too-fast.txt"))).values()) == {None}
+    found = values(parse_bonnie.parse(text("bonnie-2.00a-lab.txt")))
+    assert found.keys() == {"write", "rewrite", "read", "seeks"} and all(found.values())
+
+
+def test_bonnie_with_several_runs_numbers_them():
+    line = text("bonnie-1.03.txt").splitlines()[-1]
+    figures = parse_bonnie.parse(f"{line}\n{line.replace('34366', '34367')}\n")
+    assert [(f.value, f.where) for f in figures if f.phase == "write"] == [(34366, ()), (34367, (("run", "2"),))]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda s: s.replace("34366", "x34366"), r"line 19: 'x34366' is not a figure"),
+        (lambda s: s.replace("34366", "nan"), "not a figure"),
+        (lambda s: s.replace(",84.4", ""), "line 19: 26 fields"),
+        (lambda s: "\n".join(s.splitlines()[:8]), "no line of comma-separated results"),
+        (lambda s: "", "no output at all"),
+    ],
+)
+def test_bonnie_garbage_names_the_line(change, said):
+    lines = [line for line in text("bonnie-1.03.txt").splitlines() if "Latency" not in line][:18]
+    good = "\n".join(lines + [text("bonnie-1.03.txt").splitlines()[-1]]) + "\n"
+    with pytest.raises(ParseError, match=said):
+        parse_bonnie.parse(change(good))
+
+
+def test_iozone_throughput():
+    assert values(parse_iozone.parse(text("iozone-t-3.203.txt"))) == {"write": 109333.84, "rewrite": 111377.63}
+    figures = parse_iozone.parse(text("iozone-t-tabs.txt"))
+    assert [f.phase for f in figures] == ["write", "rewrite", "read", "reread", "random-read"]
+    assert figures[4].where == (("processes", "4"),) and figures[2].value == 1179321.5
+
+
+def test_iozone_automatic():
+    figures = parse_iozone.parse(text("iozone-a-3.506.txt"))
+    assert [f.phase for f in figures] == list(parse_iozone.COLUMNS)
+    assert [f.value for f in figures][:2] + [figures[-1].value] == [269, 3114, 1840]
+    assert figures[0].where == (("file_kib", "4096"), ("record_kib", "1"))
+
+
+def test_iozone_columns_that_were_not_tested_are_left_out():
+    figures = parse_iozone.parse(text("iozone-a-blank-columns.txt"))
+    assert [f.phase for f in figures[:6]] == ["write", "rewrite", "read", "reread", "random-read", "random-write"]
+    lines = text("iozone-a-blank-columns.txt").splitlines()
+    gap = lines[-1].replace("    5597     6278", " " * len("    5597     6278"))
+    phases = [f.phase for f in parse_iozone.parse("\n".join(lines[:-1] + [gap]))[6:]]
+    assert phases == ["write", "rewrite", "random-read", "random-write"]
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("Children see throughput for 1 initial writers = 12x KB/sec\n", "line 1: '12x' is not a figure"),
+        ("\nChildren see throughput for 1 jugglers = 12 KB/sec\n", "line 2: a test of 'jugglers'"),
+        ("Children see throughput for 1 readers = 12 MB/sec\n", "line 1: unit 'MB/sec'"),
+        ("OPS Mode. Output is in operations per second.\n", "-O and -N"),
+        ("Auto Mode\n", "did it end early"),
+        ("  kB  reclen    write  rewrite    read    reread\n  64  4  1 2 3 4 5\n", "line 2: 5 figures under 4 columns"),
+    ],
+)
+def test_iozone_garbage_names_the_line(output, said):
+    with pytest.raises(ParseError, match=said):
+        parse_iozone.parse(output)
+
+
+def test_fio_as_iozone():
+    found = iozone_fio.parse(text("fio-3.33-iozone.json"))
+    assert [f.phase for f in found] == ["write", "rewrite", "read", "reread", "random-read", "random-write",
+                                        "backward-read", "stride-read"]  # fmt: skip
+    # 65536 KiB in 33 ms, as the file says
+    assert found[0].value == pytest.approx(65536 / 0.033) and found[0].cpu_percent == pytest.approx(31.25)
+    with pytest.raises(ValueError, match="write first"):
+        iozone_fio.command("/mnt", 1 << 20, 1 << 16, ["read"])
+
+
+def test_a_surface_has_all_sizes_and_finer_times():
+    sizes = iozone_fio.Surface(256 << 10, 64 << 10).sizes()
+    assert len(sizes) == 15 and (64 << 10, 4 << 10) in sizes and all(record <= file for file, record in sizes)
+    job = text("fio-3.33-iozone.json").replace('"jobname" : "read"', '"jobname" : "read.65536.64"')
+    (figure,) = [f for f in iozone_fio.parse(job) if f.where]
+    assert figure.phase == "read" and figure.where == (("file_kib", "65536"), ("record_kib", "64"))
+    assert 65536 / 0.028 < figure.value < 65536 / 0.010  # 27 ms run time, of which less was in the calls
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("fio: bad option\n", "no JSON in it"),
+        ("note\n{\n", "fio: line 2: not JSON"),
+        ('{\n "jobs": []\n}\n', "without jobs"),
+        ('{\n "jobs": [{}]\n}\n', "job 1: lacks"),
+        ('{\n "jobs": [7]\n}\n', "job 1"),
+    ],
+)
+def test_fio_garbage_names_the_place(output, said):
+    with pytest.raises(ParseError, match=said):
+        parse_fio.parse(output)
+
+
+def test_ddt_and_ioperf():
+    found = parse_own.parse(text("ddt.txt"), "ddt")
+    assert [f.phase for f in found] == ["write", "write-real", "read", "read-real"] and found[0].cpu_percent == 100
+    found = parse_own.parse(text("ioperf.txt"), "ioperf")
+    assert [f.phase for f in found if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
+    with pytest.raises(ParseError, match="line 2: neither"):
+        parse_own.parse("# ddt\nhello\n", "ddt")
+    with pytest.raises(ParseError, match="'fwrite' is not one of"):
+        parse_own.parse("fwrite: 1 KiB/s, cpu 1 %, real 1 s\n", "ddt")
+    (figure, _) = parse_own.parse("write: n/a KiB/s, cpu n/a %, real 0.0 s\n", "ddt")
+    assert (figure.value, figure.cpu_percent) == (None, None)
+
+
+PARSERS = {
+    "dd": lambda s: parse_dd.parse(s, "read", 512),
+    "bonnie++": parse_bonnie.parse,
+    "iozone": parse_iozone.parse,
+    "fio": parse_fio.parse,
+    "ddt": lambda s: parse_own.parse(s, "ddt"),
+    "ioperf": lambda s: parse_own.parse(s, "ioperf"),
+}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_whatever_comes_it_is_figures_or_a_parse_error(name, data):
+    """Real output with a piece replaced by anything: finite figures that are not negative, or ParseError, nothing else."""
+    stem = {"bonnie++": "bonnie"}.get(name, name)
+    good = data.draw(st.sampled_from(sorted(CORPUS.glob(f"{stem}*")))).read_text(encoding="utf-8")
+    begin = data.draw(st.integers(0, len(good)))
+    end = data.draw(st.integers(begin, min(len(good), begin + 40)))
+    garbage = data.draw(st.text(max_size=20) | st.text(string.digits + ".,+- \n:=eE%{}", max_size=20))
+    try:
+        figures = PARSERS[name](good[:begin] + garbage + good[end:])
+    except ParseError:
+        return
+    assert figures and all(f.value is None or 0 <= f.value < float("inf") for f in figures)
+
+
+@given(st.floats(min_value=0.001, max_value=1e6), st.integers(1, 1 << 40))
+def test_dd_reads_back_what_was_printed(seconds, size):
+    line = f"{size} bytes (1 GB, 1 GiB) copied, {seconds:.6g} s, 1.0 GB/s"
+    (figure,) = parse_dd.parse(f"1+0 records in\n1+0 records out\n{line}\n", "read")
+    assert figure.value == pytest.approx(size / 1024 / float(f"{seconds:.6g}"))
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=13, max_size=13), st.integers(1, 1 << 30))
+def test_iozone_reads_back_a_whole_row(row, size):
+    header = text("iozone-a-3.506.txt").splitlines()[7]
+    line = f"{size:16d}{4:8d}" + "".join(f"{value:10.0f}" for value in row)
+    assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
+
+
+def test_parameters_are_checked():
+    dd = benchmark.find("dd")
+    assert dd.command(dd.job("", "/dev/sda", 20 << 30, {})) == [
+        "dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=20480",
+    ]  # fmt: skip
+    write = dd.job("", "/dev/sda", 1 << 20, {"direction": "write"})
+    assert dd.destroys(write) and "conv=fsync" in dd.command(write)
+    for directory, disk, parameters in (("/mnt", "", {}), ("", "/dev/sda", {"blocks": 1}), ("", "/dev/sda", {"block_kib": "1"}),
+                                        ("", "/dev/sda", {"block_kib": -1})):  # fmt: skip
+        with pytest.raises(benchmark.BenchmarkError):
+            dd.job(directory, disk, 1 << 20, parameters)
+    with pytest.raises(benchmark.BenchmarkError, match="whole number of blocks"):
+        dd.command(dd.job("", "/dev/sda", (1 << 20) + 512, {}))
+    with pytest.raises(benchmark.BenchmarkError, match="there is no benchmark"):
+        benchmark.find("hdparm")
+    fio = benchmark.find("fio")
+    raw = fio.job("", "/dev/sda", 1 << 20, {"job_file": "x.fio"})
+    assert "--readonly" in fio.command(raw) and not fio.destroys(raw)
+    assert fio.destroys(fio.job("", "/dev/sda", 1 << 20, {"job_file": "x.fio", "writes": True}))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fio as iozone: the access patterns of iozone's tests, done by fio where iozone is not installed.
+
+What is the same: one process, one file, plain read(2) and write(2) of one record at a time, no flush inside the time, the
+page cache left as the test before left it. What is not:
+
+- fio sets the length of the file before it writes it (ftruncate), iozone grows it;
+- a strided read goes over the file once, 1 record of 17, iozone wraps until all records were read;
+- there is no fread and fwrite: ioperf does these.
+
+Results carry the label "fio as iozone" wherever they are stored or printed. What is written is zeros unless asked otherwise:
+fio's time does not depend on it, and the simulated disks of the lab hold zeros in no memory.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from raidtrace import parse_fio
+from raidtrace.figure import Figure
+
+STRIDE = 17  # records, iozone's own default
+# test -> number of iozone's -i, and its phases: (name, fio's rw)
+TESTS: Mapping[str, tuple[int, tuple[tuple[str, str], ...]]] = {
+    "write": (0, (("write", "write"), ("rewrite", "write"))),
+    "read": (1, (("read", "read"), ("reread", "read"))),
+    "random": (2, (("random-read", "randread"), ("random-write", "randwrite"))),
+    "backward": (3, (("backward-read", "read:-{twice}k"),)),
+    "strided": (5, (("stride-read", "read:{stride}k"),)),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Surface:
+    """Bounds of the automatic mode: files from 64 KiB and records from 4 KiB, doubled each."""
+
+    largest_file: int
+    largest_record: int
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """All pairs of file and record size in bytes; no record is larger than its file."""
+        pairs = []
+        file = 64 << 10
+        while file <= self.largest_file:
+            record = 4 << 10
+            while record <= min(file, self.largest_record):
+                pairs.append((file, record))
+                record *= 2
+            file *= 2
+        return pairs
+
+
+def test_numbers(tests: Sequence[str]) -> list[str]:
+    """Options -i of iozone. The file must be written before anything else can be done with it."""
+    unknown = [test for test in tests if test not in TESTS]
+    if unknown or not tests or tests[0] != "write":
+        raise ValueError(f"tests of iozone: write first, then any of {', '.join(TESTS)}; not {' '.join(tests)!r}")
+    return [word for test in tests for word in ("-i", str(TESTS[test][0]))]
+
+
+def command(directory: str, file_bytes: int, record_bytes: int, tests: Sequence[str], data: str = "zeros") -> list[str]:
+    """One run of fio that does the tests one after the other on one file."""
+    return _fio(directory, data) + _jobs(file_bytes, record_bytes, tests, "")
+
+
+def surface(directory: str, sizes: Surface, tests: Sequence[str]) -> list[str]:
+    """One run of fio over all pairs of sizes, as iozone -a; a job is called PHASE.FILEKIB.RECORDKIB."""
+    jobs = []
+    for file_bytes, record_bytes in sizes.sizes():
+        jobs += _jobs(file_bytes, record_bytes, tests, f".{file_bytes >> 10}.{record_bytes >> 10}")
+    return _fio(directory, "zeros") + jobs
+
+
+def parse(output: str) -> tuple[Figure, ...]:
+    """Figures of either form; those of a surface carry file_kib and record_kib, as iozone's own do.
+
+    fio's run time is in whole ms: too coarse for the small files of a surface, whose time is that spent in the calls.
+    """
+    figures = []
+    for figure in parse_fio.parse(output, in_calls=lambda job: "." in job):
+        phase, *sizes = figure.phase.split(".")
+        where = tuple(zip(("file_kib", "record_kib"), sizes)) if sizes else ()
+        figures.append(dataclasses.replace(figure, phase=phase, where=where))
+    return tuple(figures)
+
+
+def _fio(directory: str, data: str) -> list[str]:
+    # invalidate=0: fio would drop the file from the page cache before each job, iozone does not
+    command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never", "--ioengine=psync"]
+    command += ["--thread", "--invalidate=0", "--fallocate=none", "--randrepeat=1", f"--directory={directory}"]
+    return command + (["--zero_buffers"] if data == "zeros" else [])
+
+
+def _jobs(file_bytes: int, record_bytes: int, tests: Sequence[str], suffix: str) -> list[str]:
+    test_numbers(tests)
+    record = record_bytes >> 10
+    words = []
+    for phase, rw in (phase for test in tests for phase in TESTS[test][1]):
+        # fio adds the number to the end of the last record
+        pattern = rw.format(twice=2 * record, stride=(STRIDE - 1) * record)
+        words += [f"--name={phase}{suffix}", "--stonewall", f"--filename=iozone{suffix}", f"--rw={pattern}"]
+        words += [f"--bs={record}k", f"--size={file_bytes}"]
+    return words + (["--unlink=1"] if suffix else [])  # the files of a surface one after the other
