@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's kernel: User Mode Linux built from Debian's source package, kept in the cache."""
+"""The lab's kernels: User Mode Linux built from Debian's source packages, kept in the cache."""
 
 from __future__ import annotations
 
@@ -16,91 +16,48 @@ from failure import LabError
 from packages import Source, default_series, find_source
 from progress import Progress
 
-_CONFIG = cache.LAB / "lab.config"
-_PLAIN = ""
-_FILES = cache.LAB / "kernel-files"
+CONFIG = cache.LAB / "lab.config"
+FILES = cache.LAB / "kernel-files"
 _SPACE_MIB = 700  # source 250, objects while building 200, package 170
-_LINES = 1500  # of make's output, about; only the time left depends on it
+LINES = 1500  # of make's output, about; only the time left depends on it
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel. `series` is what a user asks for (6.1), `version` the source package's."""
+    """A built kernel. `series` is what a user asks for (6.1), `version` the source package's or, for a kernel of the
+    user's own (tree.py), the one in its Makefile; `tree` is then where its source is and `described` what git calls it.
+    """
 
     series: str
     version: str
     entry: Path
-    variant: str = _PLAIN
+    tree: Path | None = None
+    described: str | None = None
 
     @property
     def source(self) -> Path:
-        return self.entry / "source"
+        return self.tree or self.entry / "source"
 
     @property
     def build(self) -> Path:
-        return self.entry / "build"
+        """Where modules can be built against it."""
+        return (self.entry / "build").resolve()
 
     @property
     def binary(self) -> Path:
-        return self.build / "linux"
+        return self.entry / "linux" if self.tree else self.build / "linux"
 
     @property
-    def boot(self) -> list[str]:
-        """Words that its variant adds to the command line."""
-        return _variant_says(self.variant, "boot")
-
-    @property
-    def real_time(self) -> bool:
-        """It has no simulated time: several processors and a leaping clock exclude each other."""
-        return "smp" in self.variant
-
-    @property
-    def more_mib(self) -> int:
-        """Memory that its variant needs for itself."""
-        return sum(int(word) for word in _variant_says(self.variant, "memory"))
+    def name(self) -> str:
+        """For people and recordings: where it comes from."""
+        if not self.tree:
+            return f"linux-source {self.version}"
+        return f"{self.tree} {self.described or self.version}"
 
     @property
     def modroot(self) -> Path:
         """Holds lib/modules/RELEASE, for modprobe -d."""
         return self.entry / "modroot"
-
-
-def variants() -> list[str]:
-    """Kinds of kernel that there are beside the plain one: lab-NAME.config."""
-    return sorted(path.stem.removeprefix("lab-") for path in cache.LAB.glob("lab-*.config"))
-
-
-def _configs(variant: str) -> list[Path]:
-    """Of the variant a-b: lab.config, lab-a.config and lab-a-b.config."""
-    words = variant.split("-") if variant else []
-    return [_CONFIG] + [cache.LAB / f"lab-{'-'.join(words[: n + 1])}.config" for n in range(len(words))]
-
-
-def _variant_says(variant: str, what: str) -> list[str]:
-    """Words behind `# WHAT:` in the configuration of a variant."""
-    texts = [path.read_text(encoding="utf-8") for path in _configs(variant)]
-    return " ".join(re.findall(rf"^# {what}: *(.*)$", "\n".join(texts), re.MULTILINE)).split()
-
-
-def obtain_variant(variant: str, series: str | None, progress: Progress) -> Kernel:
-    """The same kernel, from the same source, with the variant's configuration on top."""
-    plain = obtain(series, progress)
-    if not variant:
-        return plain
-    if variant not in variants():
-        raise LabError(f"--variant {variant}", "there is none of this name", f"There are: {' '.join(variants())}.")
-    wanted = _variant_says(variant, "kernels")
-    if wanted and plain.series not in wanted:
-        raise LabError(f"--variant {variant}", f"Linux {plain.series} cannot be built so", f"Use {' '.join(wanted)}.")
-    name = f"{plain.version}-{_config_hash(variant)}"
-    kernel = Kernel(plain.series, plain.version, cache.root() / f"kernels-{variant}" / name, variant)
-    with cache.entry(kernel.entry, progress) as is_new:
-        if is_new:
-            kernel.source.symlink_to(os.path.relpath(plain.source, kernel.entry))
-            _build(kernel, progress)
-            _make_movable(kernel)
-            _trim(kernel)
-    return kernel
 
 
 def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
@@ -110,7 +67,7 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
     older one is built already.
     """
     if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
-        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12 or 7.2.")
+        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12 or 7.2, or a directory.")
     series = series or default_series(progress)
     built = None if refresh else _newest_built(series)
     if built:
@@ -122,11 +79,16 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
         if is_new:
             cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
             _unpack(kernel, source, progress)
-            _build(kernel, progress)
-            _make_movable(kernel)
-            _trim(kernel)
+            make(kernel, CONFIG, progress)
             source.release()
     return kernel
+
+
+def make(kernel: Kernel, config: Path, progress: Progress) -> None:
+    """Build a kernel from its source into its entry of the cache."""
+    _build(kernel, config, progress)
+    _make_movable(kernel)
+    _trim(kernel)
 
 
 def _kernels() -> Path:
@@ -135,12 +97,8 @@ def _kernels() -> Path:
     return path
 
 
-def _config(variant: str) -> bytes:
-    return b"".join(path.read_bytes() for path in _configs(variant))
-
-
-def _config_hash(variant: str = _PLAIN) -> str:
-    inputs = (_config(variant), _FILES.read_bytes(), toolchain.compiler().encode())
+def _config_hash() -> str:
+    inputs = (CONFIG.read_bytes(), FILES.read_bytes(), toolchain.compiler().encode())
     return cache.digest(inputs)
 
 
@@ -161,13 +119,13 @@ def _newest_built(series: str) -> Kernel | None:
 
 
 def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
-    """Only what _FILES names: an eighth of the files, a fifth of the space."""
+    """Only what FILES names: an eighth of the files, a fifth of the space."""
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
     kernel.source.mkdir()
     patterns = [
         f"linux-source-{kernel.series}/{line}"
-        for line in _FILES.read_text(encoding="ascii").splitlines()
+        for line in FILES.read_text(encoding="ascii").splitlines()
         if line and not line.startswith("#")
     ]
     with source.open_tarball() as tarball:
@@ -192,11 +150,10 @@ def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
     progress.end()
 
 
-def _build(kernel: Kernel, progress: Progress) -> None:
-    what = f"building kernel {kernel.version} {kernel.variant}".rstrip()
+def _build(kernel: Kernel, config: Path, progress: Progress) -> None:
+    kind = "" if config == CONFIG else f" {kernel.entry.parent.name.partition('-')[2]}"
+    what = f"building kernel {kernel.version}{kind}"
     log = kernel.entry / "build.log"
-    config = kernel.entry / "config"
-    config.write_bytes(_config(kernel.variant))
     kernel.build.mkdir()
     toolchain.run_logged(
         what,
@@ -206,7 +163,7 @@ def _build(kernel: Kernel, progress: Progress) -> None:
     )
     progress.begin(what)
     make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
-    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, _LINES)
+    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES)
     toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log)
     progress.end()
 

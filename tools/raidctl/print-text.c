@@ -115,6 +115,10 @@ static void text_status(FILE *to, const struct status *s)
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
+	for (size_t i = 0; i < s->nr_recordings; i++)
+		fprintf(to, "recording  %d to %s%s\n",
+			(int)s->recordings[i].pid, s->recordings[i].file,
+			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
 	fprintf(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		s->nr_units, s->nr_units == 1 ? "" : "s");
 }
@@ -176,6 +180,8 @@ static void text_meta(FILE *to, const struct recording *r)
 	if (!strcmp(simulated, "yes"))
 		fprintf(to, "simulated  profile %s: the controller and all times are of the lab's model\n",
 			or_none(recording_meta(r, "lab_profile")));
+	if (recording_meta(r, "lab_kernel")[0])
+		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
 		fprintf(to, "command    %.85s\n", recording_meta(r, "command"));
 	if (!strcmp(end, "running"))
