@@ -364,7 +364,7 @@ static int create(const struct record_options *record, struct store **ret)
 	int err;
 
 	if (record->force)
-		unlink(record->path);
+		store_remove(record->path);
 	err = store_create(record->path, ret);
 	if (!err)
 		return 0;
