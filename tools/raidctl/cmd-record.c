@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +185,7 @@ static int put_number(struct store *store, const char *key, uint64_t number)
 
 static int put_machine(struct store *store)
 {
-	char profile[DISK_NAME], started[64];
+	char profile[DISK_NAME], started[64], kernel[PATH_MAX];
 	time_t now = time(NULL);
 	struct utsname uts;
 	struct tm utc;
@@ -206,6 +207,8 @@ static int put_machine(struct store *store)
 				     "yes" : "no");
 	if (!err && profile[0])
 		err = store_put_meta(store, "lab_profile", profile);
+	if (!err && lab_kernel(kernel, sizeof(kernel)))
+		err = store_put_meta(store, "lab_kernel", kernel);
 	return err;
 }
 

@@ -180,6 +180,8 @@ static void text_meta(FILE *to, const struct recording *r)
 	if (!strcmp(simulated, "yes"))
 		fprintf(to, "simulated  profile %s: the controller and all times are of the lab's model\n",
 			or_none(recording_meta(r, "lab_profile")));
+	if (recording_meta(r, "lab_kernel")[0])
+		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
 		fprintf(to, "command    %.85s\n", recording_meta(r, "command"));
 	if (!strcmp(end, "running"))
