@@ -115,6 +115,10 @@ static void text_status(FILE *to, const struct status *s)
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
+	for (size_t i = 0; i < s->nr_recordings; i++)
+		fprintf(to, "recording  %d to %s%s\n",
+			(int)s->recordings[i].pid, s->recordings[i].file,
+			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
 	fprintf(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		s->nr_units, s->nr_units == 1 ? "" : "s");
 }
