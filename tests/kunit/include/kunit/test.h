@@ -111,6 +111,8 @@ struct kunit_suite {
 #define KUNIT_ASSERT_NE(test, left, right)	KUNIT_COMPARE(test, left, !=, right, longjmp((test)->out, 1))
 #define KUNIT_ASSERT_LT(test, left, right)	KUNIT_COMPARE(test, left, <, right, longjmp((test)->out, 1))
 #define KUNIT_ASSERT_LE(test, left, right)	KUNIT_COMPARE(test, left, <=, right, longjmp((test)->out, 1))
+#define KUNIT_ASSERT_GT(test, left, right)	KUNIT_COMPARE(test, left, >, right, longjmp((test)->out, 1))
+#define KUNIT_ASSERT_GE(test, left, right)	KUNIT_COMPARE(test, left, >=, right, longjmp((test)->out, 1))
 #define KUNIT_EXPECT_TRUE(test, what)		KUNIT_CHECK(test, what, , "%s", #what)
 #define KUNIT_EXPECT_FALSE(test, what)		KUNIT_CHECK(test, !(what), , "not %s", #what)
 #define KUNIT_ASSERT_TRUE(test, what)		KUNIT_CHECK(test, what, longjmp((test)->out, 1), "%s", #what)
