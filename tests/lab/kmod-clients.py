@@ -92,6 +92,8 @@ def same(what: str, left: Any, right: Any) -> None:
             same(f"{what}.{key}", value, right[key])
     elif isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
         kmod.equal(f"{what}: entries", len(left), len(right))
+        if left and isinstance(left[0], str):  # flags: ynl has a set of them, in no order
+            left, right = sorted(left), sorted(right)
         for number, value in enumerate(left):
             same(f"{what}[{number}]", value, right[number])
     else:

@@ -55,6 +55,7 @@ class Specification:
             for one in text["definitions"]
             if one["type"] in ("enum", "flags")
         }
+        self.flags = {one["name"] for one in text["definitions"] if one["type"] == "flags"}
         self.abi: int = next(one["value"] for one in text["definitions"] if one["name"] == "abi")
         self._classes: dict[str, type[nla]] = {}
         self.messages = {name: self._message(name) for name in {one["attribute-set"] for one in self._with_set(listed)}}
@@ -142,8 +143,8 @@ class Specification:
 
     def _words(self, attribute: dict[str, Any], value: int) -> Any:
         names = self.enums[attribute["enum"]]
-        if attribute.get("enum-as-flags"):
-            return {one for bit, one in enumerate(names) if value >> bit & 1}
+        if attribute["enum"] in self.flags or attribute.get("enum-as-flags"):
+            return [one for bit, one in enumerate(names) if value >> bit & 1]
         return names[value] if value < len(names) else value
 
 
