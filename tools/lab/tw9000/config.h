@@ -25,7 +25,7 @@ enum tw_level {
  *	makes Linux send SYNCHRONIZE CACHE
  * @command_us: serialised firmware time of every command
  * @latency_us: further time of every read; overlaps with other commands
- * @part_us: and this for each stripe that it touches; overlaps with other commands
+ * @part_us: and this much for each stripe that it touches; overlaps as well
  * @read_kib_s: serialised path from the controller to the host
  * @write_kib_s: serialised path from the host into the controller's cache
  * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well

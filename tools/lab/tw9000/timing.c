@@ -104,9 +104,11 @@ static u64 tw_read_around(struct tw_timing *timing, u32 unit, const struct tw_ex
 	return done;
 }
 
-/* Members' parts that the firmware has to put together for a read. */
+/* Stripes that a read touches: the firmware has as many parts to put together. */
 static u32 tw_parts(const struct tw_array *array, u64 lba, u32 sectors)
 {
+	if (tw_array_data_drives(array) == 1)
+		return 1;
 	return (u32)((lba + sectors - 1) / array->stripe - lba / array->stripe) + 1;
 }
 

@@ -4,16 +4,20 @@
  * goes to the kernel 1 MiB at a time. A call, and the two looks at the clock that bonnie++ takes around it, cost the
  * host 50 us and the guest no simulated time: a file of 20 GiB is 10 million calls. The threads that seek are left alone.
  *
+ * BONNIE_READ_US, BONNIE_WRITE_US: sleep so long for each MiB read or written, for what a processor would have taken.
+ *
  * The clock is read again only after the kernel was called: between two calls no simulated time passes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WINDOW	(1 << 20)
@@ -39,6 +43,16 @@ static bool first_thread(void)
 	return thread == process;
 }
 
+static void work(const char *name, size_t bytes)
+{
+	const char *text = getenv(name);
+	long long ns = text ? atoll(text) * 1000 * (long long)bytes / WINDOW : 0;
+	struct timespec time = { ns / 1000000000, ns % 1000000000 };
+
+	if (ns)
+		nanosleep(&time, NULL);
+}
+
 static bool is_ours(int fd)
 {
 	return fd >= 0 && fd == file && first_thread();
@@ -48,6 +62,8 @@ static int write_window(void)
 {
 	size_t done = 0;
 
+	if (dirty)
+		work("BONNIE_WRITE_US", window_bytes);
 	while (dirty && done < window_bytes) {
 		ssize_t part = syscall(SYS_pwrite64, file, window + done, window_bytes - done, window_at + (off_t)done);
 
@@ -99,6 +115,7 @@ ssize_t read(int fd, void *to, size_t bytes)
 		got = syscall(SYS_pread64, fd, window, WINDOW, position);
 		if (got < 0)
 			return got;
+		work("BONNIE_READ_US", (size_t)got);
 		window_at = position;
 		window_bytes = (size_t)got;
 		if (window_bytes < bytes)
