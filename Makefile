@@ -3,6 +3,7 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
+#   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
 #   make check-vm     the module on Debian's own kernels in QEMU
 #   make install      both, below DESTDIR and PREFIX            make clean
 
@@ -12,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check check-vm lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -34,6 +35,11 @@ demo:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/bin/raidctl demo --out $(OUT)
+
+reproduce:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/reproduce --out reproduce-out
 
 check:
 	@tools/setup check
@@ -57,5 +63,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out check-out
+	rm -rf build demo-out reproduce-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,6 +13,7 @@ import subprocess
 import time
 import tomllib
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from raidtrace import amcc, figure, recording
 
@@ -74,9 +75,16 @@ def _text(path: pathlib.Path) -> str:
     return re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)) if path.suffix in (".c", ".h") else text
 
 
+def profile_values(profile: str) -> dict[str, Any]:
+    """A profile as it is written."""
+    values: dict[str, Any] = tomllib.loads((LAB / "profiles" / f"{profile}.toml").read_text(encoding="utf-8"))
+    return values
+
+
 def inputs(profile: str) -> dict[str, str]:
     """Everything that decides a run's figures but its command and the kernel: name -> digest."""
-    values = {k: v for k, v in tomllib.loads((LAB / "profiles" / f"{profile}.toml").read_text(encoding="utf-8")).items()}
+    values = profile_values(profile)
+    values.pop("fit", None)  # how its constants came about
     texts = {f"profile {profile}": json.dumps(values, sort_keys=True)}
     texts |= {f"tools/lab/tw9000/{name}": _text(LAB / "tw9000" / name) for name in TIMING.split()}
     texts |= {f"tools/python/raidtrace/{name}": _text(HERE / name) for name in PROGRAMS}
