@@ -87,7 +87,8 @@ def _fio(directory: str, data: str) -> list[str]:
     command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never", "--ioengine=psync"]
     # fadvise_hint=0: fio would announce sequential reads, for which Linux doubles the readahead; iozone does not
     # create_on_open: fio would write the whole file before the first test, whose write would then be a rewrite
-    command += ["--fadvise_hint=0", "--create_on_open=1", "--thread", "--invalidate=0", "--fallocate=none", "--randrepeat=1", f"--directory={directory}"]
+    command += ["--fadvise_hint=0", "--create_on_open=1", "--thread", "--invalidate=0", "--fallocate=none"]
+    command += ["--randrepeat=1", f"--directory={directory}"]
     return command + (["--zero_buffers"] if data == "zeros" else [])
 
 

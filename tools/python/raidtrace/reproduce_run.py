@@ -11,9 +11,10 @@ import re
 import shutil
 import subprocess
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import tomllib
 
 from raidtrace import amcc, figure, recording
 
@@ -72,7 +73,9 @@ class Result:
 def _text(path: pathlib.Path) -> str:
     """Contents; of C without comments, which decide nothing."""
     text = path.read_text(encoding="utf-8")
-    return re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)) if path.suffix in (".c", ".h") else text
+    if path.suffix not in (".c", ".h"):
+        return text
+    return re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL))
 
 
 def profile_values(profile: str) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def points(results: Mapping[str, reproduce_run.Result]) -> list[Point]:
             unit = amcc.trials(test, metric)[0].unit
             simulated = results[test.name()].figures[metric]
             role = (test.array, test.number, metric) in used
-            found.append(Point(test, metric, statistics.median(trials), min(trials), max(trials), simulated, unit, role))
+            found.append(
+                Point(test, metric, statistics.median(trials), min(trials), max(trials), simulated, unit, role)
+            )
     return found
 
 

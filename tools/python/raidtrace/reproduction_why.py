@@ -49,8 +49,8 @@ def turnover(results: Results) -> list[str]:
     return [
         "**ext2 and ext3 read slower than xfs, tuned, and seek half as often.** Every 4 MiB of a file a block of 4 KiB says",
         "where the next lie; the reader waits for it with nothing else in flight behind it.",
-        f"raidtrace counts {small:.0f} such reads per GiB of the tuned read of ext2, and {_seek_reads(results, 'raid0', 3):.2f} "
-        f"reads per seek of bonnie++ on ext2 to {_seek_reads(results, 'raid0', 7):.2f} on xfs.",
+        f"raidtrace counts {small:.0f} such reads per GiB of the tuned read of ext2, and in bonnie++'s seeks "
+        f"{_seek_reads(results, 'raid0', 3):.2f} reads each on ext2 to {_seek_reads(results, 'raid0', 7):.2f} on xfs.",
         f"When the page cache keeps these blocks ext2 reads at {number(warm)} KiB/s instead of {number(cold)}, as xfs does, and "
         f"makes {seeks_warm:.0f} seeks per second instead of {seeks_cold:.0f} (4 GiB).",
         "",
@@ -59,7 +59,7 @@ def turnover(results: Results) -> list[str]:
 
 def processor(results: Results) -> list[str]:
     """What the paper's processors did."""
-    lines = ["**Processor time is not simulated.** "]
+    lines = ["**Processor time is not simulated.**"]
     row = amcc.trials(reproduce_plan.find("raid0", 5), "write")[0]
     base, slept = _both(results, "processor-ext3", "write")
     lines.append(
