@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print-check.h"
+#include "print-besides.h"
 #include "print-compare.h"
 #include "print-span.h"
 #include "units.h"
@@ -115,6 +116,10 @@ static void text_status(FILE *to, const struct status *s)
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
+	for (size_t i = 0; i < s->nr_recordings; i++)
+		fprintf(to, "recording  %d to %s%s\n",
+			(int)s->recordings[i].pid, s->recordings[i].file,
+			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
 	fprintf(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		s->nr_units, s->nr_units == 1 ? "" : "s");
 }
@@ -164,6 +169,10 @@ static void text_meta(FILE *to, const struct recording *r)
 	const char *invariants = recording_meta(r, "invariants");
 
 	fprintf(to, "%srecording%s  %s\n", bold(to), plain(to), r->path);
+	if (!recording_meta(r, "tool_version")[0]) {
+		fputs("recorded   nothing: its recorder was killed before it stored anything\n", to);
+		return;
+	}
 	if (recording_meta(r, "source")[0])
 		text_source(to, r);
 	else
@@ -176,6 +185,8 @@ static void text_meta(FILE *to, const struct recording *r)
 	if (!strcmp(simulated, "yes"))
 		fprintf(to, "simulated  profile %s: the controller and all times are of the lab's model\n",
 			or_none(recording_meta(r, "lab_profile")));
+	if (recording_meta(r, "lab_kernel")[0])
+		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
 		fprintf(to, "command    %.85s\n", recording_meta(r, "command"));
 	if (!strcmp(end, "running"))
@@ -275,6 +286,7 @@ static void text_recording(FILE *to, const struct recording *r)
 	uint64_t last_ns = UINT64_MAX;
 
 	text_meta(to, r);
+	besides_text(to, r);
 	for (size_t i = 0; i < r->nr_targets; i++)
 		text_target(to, r, &r->targets[i], last_ns);
 	for (size_t i = 0; i < r->nr_spans; i++) {
@@ -284,6 +296,9 @@ static void text_recording(FILE *to, const struct recording *r)
 		    span_is_idle(&span->counters))
 			continue;
 		text_span(to, r, span);
+		/* Of the machine once, below the disks of the phase. */
+		if (i + 1 == r->nr_spans || r->spans[i + 1].number != span->number)
+			besides_phase_text(to, r, span->number);
 	}
 	if (r->nr_spans)
 		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);
