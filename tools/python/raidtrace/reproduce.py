@@ -37,9 +37,14 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.jobs < 1:
         parser.error("--jobs must be at least 1")
-    runs = reproduce_plan.everything()
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
     try:
-        results = reproduce_run.run_all(runs, options.out, options.jobs, lambda line: print(line, flush=True))
+        results = reproduce_run.run_all(reproduce_plan.short(), options.out, options.jobs, say)
+        model = reproduce_run.behaviour(results)
+        results |= reproduce_run.run_all(reproduce_plan.large(), options.out, options.jobs, say, model)
         median = write(options.to, results)
     except (reproduce_run.ReproduceError, recording.RecordingError, OSError, ValueError) as error:
         print(f"reproduce: {error}", file=sys.stderr)

@@ -84,9 +84,9 @@ def experiments() -> list[Experiment]:
     return found
 
 
-def everything() -> list[Run]:
-    """All of it, each run once."""
-    runs = paper() + short()
+def large() -> list[Run]:
+    """All but the short ones, each run once."""
+    runs = paper()
     for experiment in experiments():
         runs += [experiment.base, experiment.changed]
     return list(dict.fromkeys(runs))

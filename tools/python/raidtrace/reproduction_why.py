@@ -33,8 +33,8 @@ def partition(results: Results) -> list[str]:
             f"simulated {disk.simulated:.1f} and {file.simulated / 1024:.1f}."
         )
     lines += [
-        "A request of 128 KiB that begins on a stripe is parts of two stripes of 64 KiB, from sector 63 on it is parts of three,",
-        "and ``controller.part_us`` is waited for each. It was fitted on xfs alone; both bare disks follow. Without the",
+        "A request of 128 KiB that begins on a stripe is parts of two stripes of 64 KiB, from sector 63 on it is parts of",
+        "three, and ``controller.part_us`` is waited for each. It was fitted on xfs alone; both bare disks follow. Without the",
         f"partition xfs reads at {number(off)} KiB/s instead of {number(on)}.",
         "",
     ]
@@ -51,8 +51,8 @@ def turnover(results: Results) -> list[str]:
         "where the next lie; the reader waits for it with nothing else in flight behind it.",
         f"raidtrace counts {small:.0f} such reads per GiB of the tuned read of ext2, and in bonnie++'s seeks "
         f"{_seek_reads(results, 'raid0', 3):.2f} reads each on ext2 to {_seek_reads(results, 'raid0', 7):.2f} on xfs.",
-        f"When the page cache keeps these blocks ext2 reads at {number(warm)} KiB/s instead of {number(cold)}, as xfs does, and "
-        f"makes {seeks_warm:.0f} seeks per second instead of {seeks_cold:.0f} (4 GiB).",
+        f"When the page cache keeps these blocks ext2 reads at {number(warm)} KiB/s instead of {number(cold)}, as xfs "
+        f"does, and makes {seeks_warm:.0f} seeks per second instead of {seeks_cold:.0f} (4 GiB).",
         "",
     ]
 
@@ -86,8 +86,8 @@ def parity(results: Results) -> list[str]:
     base, free = _both(results, "parity", "write")
     return [
         "**RAID 5 writes at the rate of its exclusive-or.** "
-        f"xfs writes at {number(base)} KiB/s, and at {number(free)} when it takes no time. The paper's file systems lost more to it "
-        "than its bare disk did, iozone on xfs nothing; the model has no such loss.",
+        f"xfs writes at {number(base)} KiB/s, and at {number(free)} when it takes no time. The paper's file systems "
+        "lost more to it than its bare disk did, iozone on xfs nothing; the model has no such loss.",
         "",
     ]
 
@@ -97,18 +97,19 @@ def ext3(results: Results) -> list[str]:
     lines = ["**ext3 on RAID 5, and its seeks, are not explained.**"]
     for array, test in (("raid0", 5), ("raid5", 5)):
         phases = results[f"{array}-{test:02d}"].phases
-        write = phases["write"]
-        which = reproduce_plan.find(array, test)
+        write, test_of = phases["write"], reproduce_plan.find(array, test)
+        figures = results[test_of.name()].figures
+        small = 100 * write["small_writes"] / max(write["writes"], 1)
         lines.append(
-            f"{array}: write published {number(amcc.published(which, 'write'))} KiB/s, simulated "
-            f"{number(results[which.name()].figures['write'])}; {100 * write['small_writes'] / max(write['writes'], 1):.1f} % of "
-            f"the writes are of 4 KiB or less, {write['write_mib'] / amcc.PUBLISHED_MIB:.3f} times the data is written, journal "
-            f"included. Seeks published {amcc.published(which, 'seeks'):.0f}, simulated "
-            f"{results[which.name()].figures['seeks']:.0f}, with {_seek_reads(results, array, test):.2f} reads each."
+            f"{array}: write published {number(amcc.published(test_of, 'write'))} KiB/s, simulated "
+            f"{number(figures['write'])}; {small:.1f} % of the writes are of 4 KiB or less, "
+            f"{write['write_mib'] / amcc.PUBLISHED_MIB:.3f} times the data is written, journal included. "
+            f"Seeks published {amcc.published(test_of, 'seeks'):.0f}, simulated {figures['seeks']:.0f}, with "
+            f"{_seek_reads(results, array, test):.2f} reads each."
         )
     lines += [
-        "ext4's driver hands over whole extents where 2.6.5's ext3 wrote buffer by buffer at each commit of its journal; no kernel",
-        "that the lab runs still does, so there is nothing to measure here and no constant was bent for it.",
+        "ext4's driver hands over whole extents where 2.6.5's ext3 wrote buffer by buffer at each commit of its journal; no",
+        "kernel that the lab runs still does, so there is nothing to measure here and no constant was bent for it.",
         "",
     ]
     return lines
