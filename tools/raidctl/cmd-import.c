@@ -257,7 +257,7 @@ static int import_to(struct importing *in)
 		store_rollback(in->record.store);
 	store_close(in->record.store);
 	if (status)
-		store_remove(output);
+		unlink(output);
 	else
 		say_done(in);
 	return status;
