@@ -4,7 +4,7 @@
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
-#   make check-vm     the module on Debian's own kernels in QEMU
+#   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -13,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce check check-vm lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm kills lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -48,6 +48,10 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
 
 lint: tools
 	@tools/setup check
