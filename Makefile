@@ -3,7 +3,7 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
-#   make check-vm     the module on Debian's own kernels in QEMU
+#   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -12,7 +12,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check check-vm lint check-layers install clean
+.PHONY: all modules tools demo check check-vm kills lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -42,6 +42,10 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
 
 lint: tools
 	@tools/setup check

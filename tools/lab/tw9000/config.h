@@ -131,6 +131,7 @@ enum tw_fault_kind {
 	TW_FAULT_RESET,		/* the controller resets itself */
 	TW_FAULT_FULL,		/* the command queue is full */
 	TW_FAULT_GONE,		/* a unit goes offline */
+	TW_FAULT_SECOND,	/* another drive is removed */
 	TW_FAULT_POWER,		/* the controller loses power for a moment */
 	TW_FAULTS,
 };
@@ -158,6 +159,7 @@ struct tw_trigger {
  * @slow_factor: takes this many times as long from then on
  * @remove_member: drive, from 1 over all units
  * @replace_ms: a new one is put in this long after that; 0: never
+ * @second_member: another drive, from 1 over all units, which is not replaced
  * @full_for_ms: how long the command queue stays full
  */
 struct tw_fault_config {
@@ -170,6 +172,7 @@ struct tw_fault_config {
 	u32 slow_factor;
 	u32 remove_member;
 	u32 replace_ms;
+	u32 second_member;
 	u32 full_for_ms;
 };
 
