@@ -3,8 +3,13 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
+<<<<<<< HEAD
 #   make check-vm     the module on Debian's own kernels in QEMU
 #   make coverage     lines of the accounting that unit tests reach; make mutate: do they notice when it is wrong
+=======
+#   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
+#   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
+>>>>>>> main
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -13,7 +18,11 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
+<<<<<<< HEAD
 .PHONY: all modules tools demo check check-vm coverage mutate lint check-layers install clean
+=======
+.PHONY: all modules tools demo reproduce check check-vm kills lint check-layers install clean
+>>>>>>> main
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -36,6 +45,11 @@ demo:
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/bin/raidctl demo --out $(OUT)
 
+reproduce:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/reproduce --out reproduce-out
+
 check:
 	@tools/setup check
 	@tests/run
@@ -44,6 +58,7 @@ check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
 
+<<<<<<< HEAD
 coverage:
 	@tools/setup check
 	@tests/kunit/run --coverage
@@ -51,6 +66,11 @@ coverage:
 mutate:
 	@tools/setup check
 	@tests/kunit/run --all-mutants
+=======
+kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+>>>>>>> main
 
 lint: tools
 	@tools/setup check
@@ -66,5 +86,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out check-out
+	rm -rf build demo-out reproduce-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
