@@ -3,13 +3,9 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
-<<<<<<< HEAD
-#   make check-vm     the module on Debian's own kernels in QEMU
-#   make coverage     lines of the accounting that unit tests reach; make mutate: do they notice when it is wrong
-=======
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
->>>>>>> main
+#   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -18,11 +14,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-<<<<<<< HEAD
-.PHONY: all modules tools demo check check-vm coverage mutate lint check-layers install clean
-=======
-.PHONY: all modules tools demo reproduce check check-vm kills lint check-layers install clean
->>>>>>> main
+.PHONY: all modules tools demo reproduce check check-vm coverage mutate kills lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -58,7 +50,6 @@ check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
 
-<<<<<<< HEAD
 coverage:
 	@tools/setup check
 	@tests/kunit/run --coverage
@@ -66,11 +57,10 @@ coverage:
 mutate:
 	@tools/setup check
 	@tests/kunit/run --all-mutants
-=======
+
 kills: tools
 	@tools/setup check
 	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
->>>>>>> main
 
 lint: tools
 	@tools/setup check
