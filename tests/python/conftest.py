@@ -58,7 +58,10 @@ class Maker:
         database.executemany("INSERT INTO phase VALUES(?,?,?,?)", phases)
         columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
         for number, (phase, start, end, flow, bins) in enumerate(samples, 1):
-            database.execute("INSERT INTO sample(sample, target, phase, start_ns, end_ns) VALUES(?,0,?,?,?)", (number, phase, start, end))
+            database.execute(
+                "INSERT INTO sample(sample, target, phase, start_ns, end_ns) VALUES(?,0,?,?,?)",
+                (number, phase, start, end),
+            )
             for direction, counts in flow.items():
                 row = [number, direction] + [counts.get(column, 0) for column in columns]
                 database.execute(f"INSERT INTO flow VALUES({','.join('?' * len(row))})", row)
