@@ -194,8 +194,10 @@ def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
         _judge_axes(document, matrix, number, place)
         for values in itertools.product(*matrix.values()):
             axes = dict(zip(matrix, values, strict=True))
-            if "readahead_kib" in axes:
-                axes = {**axes, "readahead_sectors": 2 * axes.pop("readahead_kib")}
+            axes = {
+                "readahead_sectors" if key == "readahead_kib" else key: 2 * value if key == "readahead_kib" else value
+                for key, value in axes.items()
+            }
             _judge(axes, number, place)
             for trial in range(1, trials + 1):
                 cell = Cell(tuple(axes.items()), trial, number)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from raidtrace import benchmark, plan, size
 
 MD = "md127"  # the number mdadm itself begins with when it is to choose one
+ARRAY_NAME = "raidtrace-sweep"  # in its superblock, so that nobody else's array is stopped
 IDENTITY = "00000000-7261-6964-7472-616365000001"  # of file systems in the lab: fixed, or no two runs lay out the same
 VM_KEYS = ("dirty_bytes", "dirty_background_bytes", "dirty_ratio", "dirty_background_ratio", "dirty_expire_centisecs",
            "dirty_writeback_centisecs")  # fmt: skip
@@ -127,6 +128,7 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
         "--run",
         "--quiet",
         "--metadata=1.2",
+        f"--name={ARRAY_NAME}",
         f"--level={level.removeprefix('raid')}",
     ]
     command += [f"--chunk={chunk}K"] if chunk else []

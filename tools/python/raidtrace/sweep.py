@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from raidtrace import cell_lab, plan, size, steps
+from raidtrace import cell_disk, cell_lab, plan, size, steps
 from raidtrace.progress import Progress
 from raidtrace.sweep_index import DONE, FAILED, NAME, WAITING, Entry, Index, Outcome
 
@@ -55,7 +55,11 @@ def alone(out: pathlib.Path) -> Iterator[None]:
 
 
 def open_or_create(
-    out: pathlib.Path, the_plan: plan.Plan, place: steps.Place, facts: dict[str, str], resume: bool
+    out: pathlib.Path,
+    the_plan: plan.Plan,
+    place: Callable[[plan.Cell], steps.Place],
+    facts: dict[str, str],
+    resume: bool,
 ) -> Index:
     """The index of a new sweep, or with `resume` the one that is there."""
     path = out / NAME
@@ -70,7 +74,7 @@ def open_or_create(
     )
     if foreign:
         raise SweepError(f"{out}: not empty ({foreign[0]}); name another directory with --out")
-    return Index.create(path, the_plan, facts, [(cell, place) for cell in the_plan.cells])
+    return Index.create(path, the_plan, facts, [(cell, place(cell)) for cell in the_plan.cells])
 
 
 def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
@@ -149,6 +153,29 @@ class LabRun:
             self._guests.append(guest)
         if self.stopped:
             cell_lab.stop([guest])
+
+
+class DiskRun:
+    """Cells on this machine's disks, one by one."""
+
+    def __init__(self, disks: cell_disk.Disks) -> None:
+        self._disks = disks
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was asked to end."""
+        return self._disks.stopped
+
+    def one(self, cell: plan.Cell, entry: Entry) -> Outcome:
+        """Run one cell."""
+        try:
+            return self._disks.run(cell, entry.directory)
+        except OSError as error:
+            return Outcome(str(error))
+
+    def stop(self) -> None:
+        """End the benchmark that runs."""
+        self._disks.stop()
 
 
 def counts(entries: Sequence[Entry]) -> str:

@@ -85,9 +85,9 @@ class Index:
         if not path.is_file():
             raise SweepIndexError(f"{path}: there is no sweep")
         self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute("PRAGMA foreign_keys=ON")
-        self._db.execute("PRAGMA synchronous=FULL")
         try:
+            self._db.execute("PRAGMA foreign_keys=ON")
+            self._db.execute("PRAGMA synchronous=FULL")
             kind = self._db.execute("PRAGMA application_id").fetchone()[0]
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:

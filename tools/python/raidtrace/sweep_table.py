@@ -48,7 +48,9 @@ def lines(index: Index, table: str) -> list[Line]:
     for (_, phase, unit, place), values in groups.items():
         first = values[0][0]
         cpus = sorted(cpu for _, _, cpu in values if cpu is not None)
-        states = [steady[cell, phase] for cell, _, _ in values if (cell, phase) in steady]
+        # a program that names no phases is recorded as one, run
+        known = [steady.get((cell, phase), steady.get((cell, "run"))) for cell, _, _ in values]
+        states = [state for state in known if state is not None]
         reference = published.find(table, axes[first], about[first][0], phase) if table else None
         found.append(
             Line(axes[first], about[first][0], phase, place, unit, trials.summarise([value for _, value, _ in values]),
@@ -96,9 +98,15 @@ def write_csv(path: pathlib.Path, found: Sequence[Line], names: Sequence[str]) -
                  _place(line.place), s.trials, _number(s.median), line.unit, _number(s.spread_percent), _number(s.low),
                  _number(s.high), _number(line.cpu_percent), " ".join(map(str, s.outliers)), s.drift,
                  "" if line.steady is None else "yes" if line.steady else "no",
-                 *([_number(p.low), _number(p.middle), _number(p.high), f"{s.median / p.middle:.4f}", p.note] if p else [""] * 5),
+                 *_beside(s, p),
                  line.label, "yes" if line.simulated else "no"]
             )  # fmt: skip
+
+
+def _beside(s: trials.Summary, p: published.Range | None) -> list[str]:
+    if not p:
+        return [""] * 5
+    return [_number(p.low), _number(p.middle), _number(p.high), f"{s.median / p.middle:.4f}", p.note]
 
 
 def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
