@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -198,7 +199,26 @@ def builds() -> None:
     )
 
 
+def words() -> None:
+    """What --help says is in the manual and completed."""
+    verbs = re.findall(r"^    ([a-z]+) ", lab("--help").stdout, re.MULTILINE)
+    check("there are verbs", len(verbs) >= 7, verbs)
+    manual = (TOP / "Documentation/man/raidctl-lab.8").read_text()
+    zsh = (TOP / "tools/completion/_raidctl").read_text()
+    for verb in verbs:
+        options = {word for word in re.findall(r"--[a-z-]+", lab(verb, "--help").stdout) if word != "--help"}
+        script = f". tools/completion/raidctl.bash && _raidctl_lab_words {verb}"
+        done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=True)
+        completed = set(done.stdout.split()) - {"--help"}
+        check(f"{verb}: bash completes its options", completed == options, (completed, options))
+        unsaid = [word for word in options if not re.search(rf"Fl -{word[2:]}\b", manual)]
+        check(f"{verb}: the manual has its options", f"lab {verb}" in manual and not unsaid, unsaid)
+        missing = [word for word in options if f"{word}[" not in zsh and f"{word}}}" not in zsh]
+        check(f"{verb}: zsh knows it and its options", f"'{verb}:" in zsh and not missing, missing)
+
+
 def main() -> None:
+    words()
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as directory:
         profiles(Path(directory))
     sources()

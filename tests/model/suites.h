@@ -13,5 +13,6 @@ int probe_suite(void);
 int command_suite(void);
 int fault_suite(void);
 int log_suite(void);
+int cache_suite(void);
 
 #endif

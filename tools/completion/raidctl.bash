@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record top report export import status lab demo workload sweep help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -12,15 +12,29 @@ _raidctl_words() {
 	attach) echo "--help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
-	record) echo "--disk --output --interval --duration --phases --force --quiet --help" ;;
+	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
+	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
-	report) echo "--json --phase --help" ;;
+	report) echo "--json --phase --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
-	lab) echo "run shell build profiles show --help" ;;
+	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
 	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --help amcc bnl caltech coraid howto quick" ;;
+	esac
+}
+
+_raidctl_lab_words() {
+	local guest="--kernel --profile --mem --store --set --env --out --quiet --help"
+	case $1 in
+	run) echo "$guest --timeout --vm --no-raidtrace --bare" ;;
+	shell) echo "$guest --no-raidtrace --bare" ;;
+	ab) echo "$guest --timeout --disk --json --repeat" ;;
+	expect) echo "$guest --timeout --disk --json --phase" ;;
+	build) echo "--kernel --refresh --werror --quiet --help" ;;
+	profiles | show) echo "--help" ;;
+	*) _raidctl_words lab ;;
 	esac
 }
 
@@ -31,11 +45,31 @@ _raidctl_disks() {
 	done
 }
 
+# numbers of the recordings that are being made
+_raidctl_recordings() {
+	local file
+	for file in "${RAIDTRACE_RUN:-/run/raidtrace}"/record-*; do
+		[ -e "$file" ] && echo "${file##*-}"
+	done
+}
+
+_raidctl_lab() {
+	local word=$1 sub=""
+	[ "$COMP_CWORD" -gt 2 ] && sub=${COMP_WORDS[2]}
+	case $2 in
+	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2" -- "$word"; compgen -d -- "$word") && return ;;
+	--out) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+	--profile | show) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word"; compgen -f -X '!*.toml' -- "$word") && return ;;
+	-d | --disk | --mem | --store | --set | --env | --timeout | --phase) return ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_lab_words "$sub")" -- "$word")
+}
+
 _raidctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb="" i
 	[ "$COMP_CWORD" -gt 1 ] && verb=${COMP_WORDS[1]}
 	COMPREPLY=()
-	if [ "$verb" = record ]; then
+	if [ "$verb" = record ] || [ "$verb" = lab ]; then
 		# behind -- stands a command
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			if [ "${COMP_WORDS[i]}" = -- ]; then
@@ -44,11 +78,16 @@ _raidctl() {
 			fi
 		done
 	fi
+	if [ "$verb" = lab ]; then
+		_raidctl_lab "$word" "$before"
+		return
+	fi
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
-	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++" -- "$word") && return ;;
+	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt" -- "$word") && return ;;
 	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-	-i | --interval | --duration | --phase | -s | --data-size) return ;;
+	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
+	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;
 	help) verb="" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")

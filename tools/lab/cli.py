@@ -6,29 +6,24 @@ from __future__ import annotations
 import argparse
 import os
 import profile
-import re
 import signal
 import sys
 import textwrap
 import traceback
-from pathlib import Path
 from types import FrameType
 
-import cache
-import guest
-import kernel
+import ab
+import expect
 import modules
+import options
+import runner
 import terminal
+import tree
 import verdict
 from failure import LabError
 from progress import Progress
 
 _FAILED = 1
-_USAGE = 2
-_TIMEOUT_S = 1200.0
-_MEM_MIB = 256
-_OUT = "lab-out"
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class _Stopped(BaseException):
@@ -42,10 +37,10 @@ class _Stopped(BaseException):
 def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
-    words, command = _split(argv)
-    arguments = _parser().parse_args(words)
+    words, command = options.split(argv)
+    arguments = options.parser(_ACTS).parse_args(words)
     arguments.command = command
-    failed = verdict.LAB_FAILED if arguments.verb in ("run", "shell") else _FAILED
+    failed = verdict.LAB_FAILED if arguments.verb in ("run", "shell", "ab", "expect") else _FAILED
     try:
         return int(arguments.act(arguments))
     except LabError as error:
@@ -71,107 +66,17 @@ def _stop(number: int, _frame: FrameType | None) -> None:
     raise _Stopped(number)
 
 
-def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """What is ours and, after the first --, the guest's command."""
-    if "--" in argv:
-        at = argv.index("--")
-        return argv[:at], argv[at + 1 :]
-    return argv, []
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="raidctl lab",
-        description="Run commands in front of a simulated 3ware array. Nothing of this machine is changed.",
-        epilog="raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
-    )
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-
-    run = verbs.add_parser("run", help="run a command in a guest", usage="raidctl lab run [options] -- CMD...")
-    run.set_defaults(act=_run)
-    run.add_argument(
-        "--out",
-        metavar="DIR",
-        default=_OUT,
-        help=f"results, and CMD's working directory (default {_OUT})",
-    )
-    run.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=float,
-        default=_TIMEOUT_S,
-        help="of real time (default %(default)g)",
-    )
-    run.add_argument(
-        "--vm",
-        action="store_true",
-        default=os.environ.get("LAB") == "vm",
-        help="on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)",
-    )
-    shell = verbs.add_parser("shell", help="an interactive shell in a guest")
-    shell.set_defaults(act=_shell, timeout=float("inf"))
-    shell.add_argument("--out", metavar="DIR", default=_OUT, help=f"results (default {_OUT})")
-    for verb in (run, shell):
-        verb.add_argument(
-            "--profile",
-            metavar="P",
-            default=profile.DEFAULT,
-            help="the array (default %(default)s)",
+def _compared(arguments: argparse.Namespace) -> int:
+    """ab and expect: many figures of simulated time, so never in a virtual machine."""
+    if not arguments.command:
+        raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
+    if os.environ.get("LAB") == "vm":
+        raise LabError(
+            arguments.verb,
+            "LAB=vm is set, and times in a virtual machine are the host's: no two runs are alike",
+            "Leave it out: LAB= raidctl lab ...",
         )
-        verb.add_argument(
-            "--mem",
-            metavar="SIZE",
-            type=_size_mib,
-            default=_MEM_MIB,
-            help="memory left to the guest (default 256M)",
-        )
-        verb.add_argument(
-            "--store",
-            metavar="SIZE",
-            type=_size_mib,
-            help="memory for the simulated disks' contents",
-        )
-        verb.add_argument(
-            "--set",
-            metavar="KEY=VALUE",
-            action="append",
-            default=[],
-            help="a key of the profile, as in fault.lose_command=100; 'raidctl lab show P' lists those it sets",
-        )
-        verb.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for CMD's environment")
-        verb.add_argument("--no-raidtrace", action="store_true", help="do not load raidtrace.ko")
-        verb.add_argument("--bare", action="store_true", help="no modules and so no disks at all")
-
-    build = verbs.add_parser("build", help="build kernel and modules, and say where they are")
-    build.set_defaults(act=_build)
-    build.add_argument("--werror", action="store_true", help="fail when a module's build warns")
-    build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
-    for verb in (run, shell, build):
-        verb.add_argument(
-            "--kernel",
-            metavar="SERIES",
-            default=os.environ.get("LAB_KERNEL") or None,
-            help="6.1, 6.12 or 7.2; also LAB_KERNEL",
-        )
-        verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
-
-    profiles = verbs.add_parser("profiles", help="list the arrays there are")
-    profiles.set_defaults(act=_profiles)
-    show = verbs.add_parser("show", help="explain one")
-    show.set_defaults(act=_show)
-    show.add_argument("profile", metavar="P")
-    return parser
-
-
-def _size_mib(text: str) -> int:
-    match = re.fullmatch(r"([0-9]+)([KMG]?)(i?B)?", text, re.IGNORECASE)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 256M or 2G")
-    number = int(match[1])
-    mib = {"": number >> 20, "K": number >> 10, "M": number, "G": number << 10}[match[2].upper()]
-    if mib < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is less than 1 MiB; sizes are bytes, or have K, M or G")
-    return mib
+    return _VERDICTS[arguments.verb](arguments)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -183,18 +88,32 @@ def _run(arguments: argparse.Namespace) -> int:
         return verdict.LAB_FAILED
     if arguments.vm:
         return _virtual_machine(arguments)
-    return _boot(arguments, arguments.command, interactive=False)
+    return _guest(arguments, arguments.command, interactive=False)
 
 
 def _virtual_machine(arguments: argparse.Namespace) -> int:
     from vm import session
 
-    programs = modules.build_programs(Progress(arguments.quiet))
-    array = (
-        None if arguments.bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
-    )
-    _out_directory(arguments.out)
+    if arguments.kernel and tree.is_directory(arguments.kernel):
+        raise LabError(
+            f"--kernel {arguments.kernel}",
+            "a virtual machine runs Debian's own kernels, 6.1, 6.12 and 7.2",
+            "For a kernel of your own: raidctl lab run without --vm.",
+        )
+    array = runner.profile_of(arguments, Progress(arguments.quiet))
+    runner.out_directory(arguments.out)
     return session.lab_run(arguments, arguments.command, array)
+
+
+def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
+    progress = Progress(arguments.quiet)
+    runner.profile_of(arguments, progress)  # a mistake there is told before a kernel is built
+    lab_kernel = tree.pick(arguments.kernel, progress)
+    how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
+    result = runner.boot(arguments, lab_kernel, command, runner.out_directory(arguments.out), how)
+    for message in result.messages:
+        print(message if message.startswith(" ") else f"raidctl lab: {message}", file=sys.stderr)
+    return result.status
 
 
 def _shell(arguments: argparse.Namespace) -> int:
@@ -203,115 +122,18 @@ def _shell(arguments: argparse.Namespace) -> int:
     command = arguments.command or ["bash", "--norc", "-i"]
     print("raidctl lab: a simulated array in real time; 'exit' ends the guest", file=sys.stderr)
     with terminal.kept():
-        return _boot(arguments, command, interactive=True)
-
-
-def _boot(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
-    progress = Progress(arguments.quiet)
-    bare = arguments.bare
-    programs = modules.build_programs(progress)
-    array = None if bare else profile.load(arguments.profile, programs.model(), arguments.store, arguments.set)
-    lab_kernel = kernel.obtain(arguments.kernel, progress)
-    out = _out_directory(arguments.out)
-    inserted = _modules(arguments, array, lab_kernel, progress)
-    memory_mib = arguments.mem + (array.pool_mib if array else 0)
-    machine = guest.Guest(
-        binary=lab_kernel.binary,
-        init=programs.init,
-        preload=programs.preload,
-        out=out,
-        command=command,
-        environment=_environment(arguments.env, inserted),
-        memory_mib=memory_mib + memory_mib // 60 + 28,  # the kernel itself, and its page descriptors
-        modroot=lab_kernel.modroot,
-        modules=inserted,
-        wait_for_disks=not bare,
-        interactive=interactive,
-    )
-    for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
-        path.unlink(missing_ok=True)
-    ending = guest.run(machine, out / "kernel.log", arguments.timeout)
-    log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
-    result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
-    verdict.write_json(out / "lab.json", result.status, ending, array.name if array else None, lab_kernel.version)
-    for message in result.messages:
-        print(message if message.startswith(" ") else f"raidctl lab: {message}", file=sys.stderr)
-    return result.status
-
-
-def _modules(
-    arguments: argparse.Namespace,
-    array: profile.Profile | None,
-    lab_kernel: kernel.Kernel,
-    progress: Progress,
-) -> list[tuple[Path, str]]:
-    if array is None:
-        return []
-    driver = next(lab_kernel.modroot.glob("lib/modules/*/kernel/drivers/scsi/3w-9xxx.ko"))
-    built = [_module(modules.TW9000, lab_kernel, progress)]
-    found = [(built[0].path, array.parameter()), (driver, "")]
-    if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
-        found.append((_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
-    return found
-
-
-def _module(module: modules.Module, lab_kernel: kernel.Kernel, progress: Progress) -> modules.Built:
-    built = modules.build(module, lab_kernel, progress)
-    for warning in built.warnings:
-        progress.say(warning)
-    return built
-
-
-def _out_directory(name: str) -> Path:
-    path = Path(name).absolute()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LabError(f"--out {name}", str(error.strerror), "Name a directory that can be written.") from None
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise LabError(f"--out {name}", "it cannot be written", "Name another one.")
-    return path
-
-
-def _environment(extra: list[str], inserted: list[tuple[Path, str]]) -> dict[str, str]:
-    """The same whoever calls, but for what --env adds."""
-    if guest.hidden(cache.CHECKOUT):
-        raise LabError(
-            "starting the guest",
-            f"this checkout lies at {cache.CHECKOUT}, where a guest has its own file systems",
-            "Move it out of /dev, /proc, /run and /sys.",
-        )
-    environment = {
-        "PATH": f"{cache.CHECKOUT}/tools/bin:{_PATH}",
-        "HOME": "/run/lab/tmp",
-        "TMPDIR": "/run/lab/tmp",
-        "MODPROBE_OPTIONS": "-d /run/lab/modroot",
-        "LANG": "C.UTF-8",
-        "TERM": os.environ.get("TERM", "dumb") if sys.stdin.isatty() else "dumb",
-        "USER": "root",
-        "PS1": r"lab:\w# ",
-        "LAB": "1",
-    }
-    for path, _parameters in inserted:
-        if path.name == modules.RAIDTRACE.name + ".ko":
-            environment["RAIDTRACE_KO"] = str(path)  # its tests load it again, and its KUnit suites beside it
-    for pair in extra:
-        key, separator, value = pair.partition("=")
-        if not key or not separator:
-            raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
-        environment[key] = value
-    return environment
+        return _guest(arguments, command, interactive=True)
 
 
 def _build(arguments: argparse.Namespace) -> int:
     progress = Progress(arguments.quiet)
     modules.build_programs(progress)
-    lab_kernel = kernel.obtain(arguments.kernel, progress, arguments.refresh)
+    lab_kernel = tree.pick(arguments.kernel, progress, arguments.refresh)
     print(f"kernel\t{lab_kernel.version}\t{lab_kernel.build}")
     warned = False
     for module in (modules.TW9000, modules.RAIDTRACE):
         if modules.exists(module):
-            built = _module(module, lab_kernel, progress)
+            built = runner.build_module(module, lab_kernel, progress)
             warned |= bool(built.warnings)
             print(f"{module.name}\t{built.path}")
     if warned and arguments.werror:
@@ -340,3 +162,15 @@ def _show(arguments: argparse.Namespace) -> int:
         for line in rest:
             print(" " * 54 + line)
     return 0
+
+
+_VERDICTS = {"ab": ab.act, "expect": expect.act}
+_ACTS: dict[str, options.Act] = {
+    "run": _run,
+    "shell": _shell,
+    "ab": _compared,
+    "expect": _compared,
+    "build": _build,
+    "profiles": _profiles,
+    "show": _show,
+}

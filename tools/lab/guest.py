@@ -8,8 +8,8 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,12 +24,14 @@ _POLL_S = 0.02
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
 _CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
+STOP = threading.Event()  # set, it ends the guests of all threads
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
 
 
 @dataclass
 class Guest:
-    """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted."""
+    """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
+    where the kernel comes from, for recordings."""
 
     binary: Path
     init: Path
@@ -38,6 +40,7 @@ class Guest:
     command: Sequence[str]
     environment: dict[str, str]
     memory_mib: int
+    kernel: str
     modroot: Path | None = None
     modules: list[tuple[Path, str]] = field(default_factory=list)
     wait_for_disks: bool = False
@@ -67,17 +70,18 @@ def hidden(path: Path) -> bool:
     return any(path.is_relative_to(top) for top in _HIDDEN)
 
 
-def run(guest: Guest, kernel_log: Path, timeout_s: float) -> Ending:
-    """Boot, copy the command's output to ours as it comes, and clean up whatever happens."""
+def run(guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
+    """Boot, copy the command's output to `sinks` as it comes, and clean up whatever happens."""
     memory = _memory_directory(guest.memory_mib)
     _remove_stale(memory)
     control = Path(tempfile.mkdtemp(prefix=f"raidtrace-lab-{os.getpid()}-", dir=memory))
     try:
         (control / "request").write_bytes(_request(guest))
+        (control / "kernel").write_text(f"{guest.kernel}\n", encoding="utf-8")
         (control / "uml").mkdir()
         shutil.copy(guest.init, control / "init")
         with open(kernel_log, "wb") as log:
-            return _run(guest, control, log, timeout_s)
+            return _run(guest, control, log, timeout_s, sinks)
     finally:
         shutil.rmtree(control, ignore_errors=True)
 
@@ -122,11 +126,8 @@ def _kernel_arguments(guest: Guest) -> list[str]:
     ]
 
 
-def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float) -> Ending:
-    streams = [
-        _Stream(control / "stdout", sys.stdout.buffer),
-        _Stream(control / "stderr", sys.stderr.buffer),
-    ]
+def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
+    streams = [_Stream(control / name, sink) for name, sink in zip(("stdout", "stderr"), sinks)]
     start = time.monotonic()
     process = _start(guest, control, log)
     timed_out = False
@@ -134,8 +135,8 @@ def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float) -> Endin
         while process.poll() is None:
             for stream in streams:
                 stream.copy()
-            if time.monotonic() - start > timeout_s:
-                timed_out = True
+            timed_out = time.monotonic() - start > timeout_s
+            if timed_out or STOP.is_set():
                 break
             _sleep_until_exit(process, _POLL_S)
     finally:
@@ -193,7 +194,7 @@ def _start(guest: Guest, control: Path, log: IO[bytes]) -> subprocess.Popen[byte
         raise LabError(
             "starting the guest",
             f"{guest.binary}: {error.strerror}",
-            "Build it again: raidctl lab build --again",
+            "Build it again: raidctl lab build --refresh",
         ) from None
 
 
@@ -207,7 +208,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Stream:
-    """A file that grows on the host, copied to one of our own streams."""
+    """A file that grows on the host, copied to a sink."""
 
     def __init__(self, path: Path, sink: IO[bytes]) -> None:
         path.touch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's kernel: User Mode Linux built from Debian's source package, kept in the cache."""
+"""The lab's kernels: User Mode Linux built from Debian's source packages, kept in the cache."""
 
 from __future__ import annotations
 
@@ -16,31 +16,43 @@ from failure import LabError
 from packages import Source, default_series, find_source
 from progress import Progress
 
-_CONFIG = cache.LAB / "lab.config"
+CONFIG = cache.LAB / "lab.config"
 _FILES = cache.LAB / "kernel-files"
 _SPACE_MIB = 700  # source 250, objects while building 200, package 170
-_LINES = 1500  # of make's output, about; only the time left depends on it
+LINES = 1500  # of make's output, about; only the time left depends on it
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel. `series` is what a user asks for (6.1), `version` the source package's."""
+    """A built kernel. `series` is what a user asks for (6.1), `version` the source package's or, for a kernel of the
+    user's own (tree.py), the one in its Makefile; `tree` is then where its source is and `described` what git calls it.
+    """
 
     series: str
     version: str
     entry: Path
+    tree: Path | None = None
+    described: str | None = None
 
     @property
     def source(self) -> Path:
-        return self.entry / "source"
+        return self.tree or self.entry / "source"
 
     @property
     def build(self) -> Path:
-        return self.entry / "build"
+        """Where modules can be built against it."""
+        return (self.entry / "build").resolve()
 
     @property
     def binary(self) -> Path:
-        return self.build / "linux"
+        return self.entry / "linux" if self.tree else self.build / "linux"
+
+    @property
+    def name(self) -> str:
+        """For people and recordings: where it comes from."""
+        if not self.tree:
+            return f"linux-source {self.version}"
+        return f"{self.tree} {self.described or self.version}"
 
     @property
     def modroot(self) -> Path:
@@ -55,7 +67,7 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
     older one is built already.
     """
     if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
-        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12 or 7.2.")
+        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12 or 7.2, or a directory.")
     series = series or default_series(progress)
     built = None if refresh else _newest_built(series)
     if built:
@@ -81,7 +93,7 @@ def _kernels() -> Path:
 
 
 def _config_hash() -> str:
-    inputs = (_CONFIG.read_bytes(), _FILES.read_bytes(), toolchain.compiler().encode())
+    inputs = (CONFIG.read_bytes(), _FILES.read_bytes(), toolchain.compiler().encode())
     return cache.digest(inputs)
 
 
@@ -141,11 +153,11 @@ def _build(kernel: Kernel, progress: Progress) -> None:
         what,
         ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um", "allnoconfig"],
         log,
-        extra={"KCONFIG_ALLCONFIG": str(_CONFIG)},
+        extra={"KCONFIG_ALLCONFIG": str(CONFIG)},
     )
     progress.begin(what)
     make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
-    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, _LINES)
+    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES)
     toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log)
     progress.end()
 

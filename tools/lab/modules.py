@@ -7,6 +7,7 @@ directory named after their content.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import profile
 import shutil
@@ -73,7 +74,8 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
     entry = kernel.entry / "modules" / name
     with cache.entry(entry, progress) as is_new:
         if is_new:
-            _compile(module, files, kernel, entry, progress)
+            with cache.locked(kernel.build.parent, progress) if kernel.tree else contextlib.nullcontext():
+                _compile(module, files, kernel, entry, progress)
     _forget_old(entry.parent, module.name, entry)
     log = entry / "build.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -34,15 +34,26 @@ class Progress:
 
     def update(self, done: float) -> None:
         """`done` is the part of the step that is behind us, 0 to 1."""
+        if self._is_due():
+            text = f"lab: {self._step}: {min(done, 0.99):.0%}"
+            if done > 0.02:
+                text += f", {_seconds((self._last - self._start) * (1 - min(done, 0.99)) / done)} left"
+            self._show(text)
+
+    def count(self, number: int, unit: str) -> None:
+        """`number` of `unit` are behind us; nobody knows how many there will be."""
+        if self._is_due():
+            self._show(f"lab: {self._step}: {number} {unit}, {_seconds(self._last - self._start)} so far")
+
+    def _is_due(self) -> bool:
         now = time.monotonic()
         interval = _TERMINAL_INTERVAL if self._terminal else _LOG_INTERVAL
         if self._quiet or now - self._last < interval:
-            return
+            return False
         self._last = now
-        elapsed = now - self._start
-        text = f"lab: {self._step}: {min(done, 0.99):.0%}"
-        if done > 0.02:
-            text += f", {_seconds(elapsed * (1 - min(done, 0.99)) / done)} left"
+        return True
+
+    def _show(self, text: str) -> None:
         if self._terminal:
             sys.stderr.write(f"\r\x1b[K{text}")
             self._open = True
@@ -63,6 +74,5 @@ class Progress:
 
 
 def _seconds(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"

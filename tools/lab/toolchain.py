@@ -66,7 +66,7 @@ def run_logged(
     steps: int = 0,
     extra: dict[str, str] | None = None,
 ) -> None:
-    """Run `command`, append its output to `log`; with `steps`, each line of output is one.
+    """Run `command`, append its output to `log`; each line of output is one of `steps`, 0 if their number is not known.
 
     Raises LabError with the lines that matter when it fails.
     """
@@ -86,6 +86,8 @@ def run_logged(
                     sink.write(line)
                     if progress and steps:
                         progress.update(count / steps)
+                    elif progress:
+                        progress.count(count, "steps of make")
             except BaseException:
                 process.terminate()
                 raise

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from guest import Ending
+from kernel import Kernel
 
 TIMEOUT = 124
 LAB_FAILED = 125
@@ -74,12 +75,14 @@ def _number(model: dict[str, str], key: str) -> int | None:
     return int(value) if value.isdigit() else None
 
 
-def write_json(path: Path, status: int, ending: Ending, profile: str | None, kernel: str) -> None:
+def write_json(path: Path, status: int, ending: Ending, profile: str | None, kernel: Kernel) -> None:
     """Numbers that are not known are null; nothing is guessed."""
     model = model_status(ending.model_status)
     facts: dict[str, Any] = {
         "profile": profile,
-        "kernel": kernel,
+        "kernel": kernel.version,
+        "kernel_source": str(kernel.tree) if kernel.tree else None,
+        "kernel_described": kernel.described,
         "exit_status": status,
         "simulated_seconds": round(ending.simulated_s, 9) if ending.code is not None else None,
         "wall_seconds": round(ending.wall_s, 3),

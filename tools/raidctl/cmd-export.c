@@ -135,6 +135,10 @@ static const struct table tables[] = {
 	{ "histogram",
 	  "SELECT sample, direction, kind, bin, count FROM bin",
 	  "sample, direction, kind, bin", histogram_row },
+	{ "stack", NULL, "parent, target", plain_row },
+	{ "note", NULL, "time_ns, rowid", plain_row },
+	{ "host", NULL, "start_ns, rowid", plain_row },
+	{ "disturbance", NULL, "disturbance", plain_row },
 	{ "output", NULL, "rowid", plain_row },
 };
 

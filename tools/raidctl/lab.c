@@ -28,3 +28,16 @@ bool lab_profile(char *ret, size_t size)
 	fclose(file);
 	return true;
 }
+
+bool lab_kernel(char *ret, size_t size)
+{
+	FILE *file = fopen("/run/lab/control/kernel", "re");
+
+	ret[0] = '\0';
+	if (!file)
+		return false;
+	if (fgets(ret, size, file))
+		ret[strcspn(ret, "\n")] = '\0';
+	fclose(file);
+	return ret[0];
+}

@@ -17,4 +17,13 @@
  */
 bool lab_profile(char *ret, size_t size);
 
+/**
+ * lab_kernel - where the lab has this guest's kernel from
+ * @ret: as in "linux-source 6.1.192-2", or a source tree and what git calls it
+ * @size: of @ret
+ *
+ * Return: whether the lab says so.
+ */
+bool lab_kernel(char *ret, size_t size);
+
 #endif

@@ -4,54 +4,14 @@
 
 #include "print-check.h"
 
-#include <ctype.h>
 #include <json-c/json.h>
 #include <string.h>
 
 #include "print-span.h"
 #include "units.h"
+#include "wrap.h"
 
-#define WIDTH	100
 #define COLUMN	38	/* where what was seen begins */
-
-/* Length of the next word; a number and what it counts are one. */
-static int word_length(const char *text)
-{
-	size_t len = strcspn(text, " ");
-
-	while (len && isdigit((unsigned char)text[len - 1]) && text[len] == ' ')
-		len += 1 + strcspn(text + len + 1, " ");
-	return (int)len;
-}
-
-/* Words from @column on, with the next lines indented to there. */
-static void wrapped(FILE *to, const char *text, int column)
-{
-	int at = column;
-
-	while (*text) {
-		int word = word_length(text);
-
-		if (at > column && at + 1 + word > WIDTH) {
-			fprintf(to, "\n%*s", column, "");
-			at = column;
-		} else if (at > column) {
-			fputc(' ', to);
-			at++;
-		}
-		/* A word that no line holds, such as mount options. */
-		while (word > WIDTH - column) {
-			fprintf(to, "%.*s\n%*s", WIDTH - column, text, column, "");
-			text += WIDTH - column;
-			word -= WIDTH - column;
-		}
-		fprintf(to, "%.*s", word, text);
-		at += word;
-		text += word;
-		text += strspn(text, " ");
-	}
-	fputc('\n', to);
-}
 
 void text_check(FILE *to, const struct facts *facts,
 		const struct finding *findings, size_t nr)
@@ -70,10 +30,10 @@ void text_check(FILE *to, const struct facts *facts,
 		fprintf(to, "%s%-14s%s %-13s %-8s ", good ? "" : bold(to),
 			verdict_name(f->verdict), good ? "" : plain(to),
 			f->rule->name, f->disk[0] ? f->disk : "-");
-		wrapped(to, f->seen, COLUMN);
+		print_wrapped(to, f->seen, COLUMN);
 		if (f->remedy[0]) {
 			fprintf(to, "%*s-> ", COLUMN, "");
-			wrapped(to, f->remedy, COLUMN + 3);
+			print_wrapped(to, f->remedy, COLUMN + 3);
 		}
 		if (f->verdict == VERDICT_WARN || f->verdict == VERDICT_FAIL)
 			fprintf(to, "%*s(%s)\n", COLUMN, "", f->rule->why);

@@ -7,64 +7,11 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "json-add.h"
 #include "print-check.h"
+#include "print-compare.h"
 #include "stats.h"
 #include "units.h"
-
-static void add_text(struct json_object *to, const char *key, const char *text)
-{
-	json_object_object_add(to, key,
-			       text && text[0] ? json_object_new_string(text) :
-						 NULL);
-}
-
-static void add_count(struct json_object *to, const char *key, uint64_t count)
-{
-	json_object_object_add(to, key, json_object_new_uint64(count));
-}
-
-static void add_known(struct json_object *to, const char *key, bool unknown,
-		      uint64_t count)
-{
-	if (unknown)
-		json_object_object_add(to, key, NULL);
-	else
-		add_count(to, key, count);
-}
-
-static void add_number(struct json_object *to, const char *key, bool known,
-		       double number)
-{
-	json_object_object_add(to, key,
-			       known ? json_object_new_double(number) : NULL);
-}
-
-static void add_bool(struct json_object *to, const char *key, bool value)
-{
-	json_object_object_add(to, key, json_object_new_boolean(value));
-}
-
-/* Both bounds of a bin; an open end is null. */
-static void add_range(struct json_object *to, const char *low_key,
-		      const char *high_key, const struct range *range)
-{
-	json_object_object_add(to, low_key,
-			       range->known ?
-			       json_object_new_int64(range->low) : NULL);
-	json_object_object_add(to, high_key,
-			       range->known && range->high != INT64_MAX ?
-			       json_object_new_int64(range->high) : NULL);
-}
-
-static void finish(FILE *to, struct json_object *object)
-{
-	fputs(json_object_to_json_string_ext(object,
-					     JSON_C_TO_STRING_PRETTY |
-					     JSON_C_TO_STRING_NOSLASHESCAPE),
-	      to);
-	fputc('\n', to);
-	json_object_put(object);
-}
 
 static struct json_object *mounts_object(const struct disk *disk)
 {
@@ -74,45 +21,38 @@ static struct json_object *mounts_object(const struct disk *disk)
 		const struct mount *mount = &disk->mounts[i];
 		struct json_object *object = json_object_new_object();
 
-		add_text(object, "device", mount->device);
-		add_text(object, "directory", mount->dir);
-		add_text(object, "fstype", mount->fstype);
-		add_text(object, "options", mount->options);
+		json_add_text(object, "device", mount->device);
+		json_add_text(object, "directory", mount->dir);
+		json_add_text(object, "fstype", mount->fstype);
+		json_add_text(object, "options", mount->options);
 		json_object_array_add(array, object);
 	}
 	return array;
-}
-
-static void add_or_null(struct json_object *to, const char *key, int64_t value)
-{
-	json_object_object_add(to, key,
-			       value >= 0 ? json_object_new_int64(value) :
-					    NULL);
 }
 
 static struct json_object *disk_object(const struct disk *disk)
 {
 	struct json_object *object = json_object_new_object();
 
-	add_text(object, "disk", disk->name);
-	add_count(object, "major", disk->major);
-	add_count(object, "minor", disk->minor);
-	add_text(object, "driver", disk->driver);
-	add_text(object, "pci", disk->pci);
-	add_text(object, "hctl", disk->hctl);
-	add_text(object, "model", disk->model);
-	add_text(object, "firmware", disk->firmware);
-	add_bool(object, "unit_3ware", disk->unit_3ware);
-	add_bool(object, "rotational", disk->rotational);
-	add_count(object, "capacity_sectors", disk->capacity_sectors);
-	add_count(object, "readahead_kib", disk->readahead_kib);
-	add_count(object, "readahead_sectors",
+	json_add_text(object, "disk", disk->name);
+	json_add_count(object, "major", disk->major);
+	json_add_count(object, "minor", disk->minor);
+	json_add_text(object, "driver", disk->driver);
+	json_add_text(object, "pci", disk->pci);
+	json_add_text(object, "hctl", disk->hctl);
+	json_add_text(object, "model", disk->model);
+	json_add_text(object, "firmware", disk->firmware);
+	json_add_bool(object, "unit_3ware", disk->unit_3ware);
+	json_add_bool(object, "rotational", disk->rotational);
+	json_add_count(object, "capacity_sectors", disk->capacity_sectors);
+	json_add_count(object, "readahead_kib", disk->readahead_kib);
+	json_add_count(object, "readahead_sectors",
 		  disk->readahead_kib * 1024 / SECTOR_BYTES);
-	add_count(object, "max_sectors_kib", disk->max_sectors_kb);
-	add_count(object, "max_hw_sectors_kib", disk->max_hw_sectors_kb);
-	add_or_null(object, "queue_depth", disk->queue_depth);
-	add_or_null(object, "nr_requests", disk->nr_requests);
-	add_text(object, "scheduler", disk->scheduler);
+	json_add_count(object, "max_sectors_kib", disk->max_sectors_kb);
+	json_add_count(object, "max_hw_sectors_kib", disk->max_hw_sectors_kb);
+	json_add_or_null(object, "queue_depth", disk->queue_depth);
+	json_add_or_null(object, "nr_requests", disk->nr_requests);
+	json_add_text(object, "scheduler", disk->scheduler);
 	json_object_object_add(object, "mounts", mounts_object(disk));
 	return object;
 }
@@ -123,7 +63,7 @@ static void json_disks(FILE *to, const struct disk *disks, size_t nr)
 
 	for (size_t i = 0; i < nr; i++)
 		json_object_array_add(array, disk_object(&disks[i]));
-	finish(to, array);
+	json_finish(to, array);
 }
 
 /* Of a disk in a trace nothing but its name and when is known. */
@@ -146,26 +86,45 @@ static struct json_object *target_object(const struct rt_target *t)
 {
 	struct json_object *object = json_object_new_object();
 
-	add_count(object, "target", t->id);
-	add_text(object, "disk", t->disk);
-	add_text(object, "driver", t->driver);
-	add_text(object, "pci", t->pci);
-	add_text(object, "hctl", t->hctl);
-	add_bool(object, "gone", t->gone);
-	add_bool(object, "unit_3ware", t->unit_3ware);
-	add_bool(object, "bio_based", t->bio_based);
-	add_bool(object, "rotational", t->rotational);
-	add_count(object, "capacity_sectors", t->capacity_sectors);
-	add_count(object, "max_sectors", t->max_sectors);
-	add_count(object, "max_hw_sectors", t->max_hw_sectors);
-	add_count(object, "max_segments", t->max_segments);
-	add_count(object, "nr_requests", t->nr_requests);
-	add_count(object, "nr_hw_queues", t->nr_hw_queues);
-	add_count(object, "nr_tags", t->nr_tags);
-	add_count(object, "attached_ns", t->attached_ns);
+	json_add_count(object, "target", t->id);
+	json_add_text(object, "disk", t->disk);
+	json_add_text(object, "driver", t->driver);
+	json_add_text(object, "pci", t->pci);
+	json_add_text(object, "hctl", t->hctl);
+	json_add_bool(object, "gone", t->gone);
+	json_add_bool(object, "unit_3ware", t->unit_3ware);
+	json_add_bool(object, "bio_based", t->bio_based);
+	json_add_bool(object, "rotational", t->rotational);
+	json_add_count(object, "capacity_sectors", t->capacity_sectors);
+	json_add_count(object, "max_sectors", t->max_sectors);
+	json_add_count(object, "max_hw_sectors", t->max_hw_sectors);
+	json_add_count(object, "max_segments", t->max_segments);
+	json_add_count(object, "nr_requests", t->nr_requests);
+	json_add_count(object, "nr_hw_queues", t->nr_hw_queues);
+	json_add_count(object, "nr_tags", t->nr_tags);
+	json_add_count(object, "attached_ns", t->attached_ns);
 	if (t->name_only)
 		null_unknown(object);
 	return object;
+}
+
+static struct json_object *recordings_array(const struct status *status)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < status->nr_recordings; i++) {
+		const struct living *recording = &status->recordings[i];
+		struct json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "id",
+				       json_object_new_int(recording->pid));
+		json_object_object_add(object, "detached",
+				       json_object_new_boolean(recording->detached));
+		json_object_object_add(object, "file",
+				       json_object_new_string(recording->file));
+		json_object_array_add(array, object);
+	}
+	return array;
 }
 
 static void json_status(FILE *to, const struct status *status)
@@ -173,21 +132,22 @@ static void json_status(FILE *to, const struct status *status)
 	struct json_object *object = json_object_new_object();
 	struct json_object *array = json_object_new_array();
 
-	add_bool(object, "loaded", status->loaded);
+	json_add_bool(object, "loaded", status->loaded);
 	if (status->loaded) {
-		add_text(object, "version", status->info.version);
-		add_count(object, "abi", status->info.abi);
-		add_count(object, "max_targets", status->info.max_targets);
-		add_text(object, "unavailable", status->info.unavailable);
+		json_add_text(object, "version", status->info.version);
+		json_add_count(object, "abi", status->info.abi);
+		json_add_count(object, "max_targets", status->info.max_targets);
+		json_add_text(object, "unavailable", status->info.unavailable);
 	}
-	add_bool(object, "simulated", status->simulated);
-	add_text(object, "lab_profile", status->profile);
-	add_count(object, "units_3ware", status->nr_units);
+	json_add_bool(object, "simulated", status->simulated);
+	json_add_text(object, "lab_profile", status->profile);
+	json_add_count(object, "units_3ware", status->nr_units);
 	for (size_t i = 0; i < status->nr_targets; i++)
 		json_object_array_add(array,
 				      target_object(&status->targets[i]));
 	json_object_object_add(object, "targets", array);
-	finish(to, object);
+	json_object_object_add(object, "recordings", recordings_array(status));
+	json_finish(to, object);
 }
 
 /* Bins that hold something; one without an end has null for high. */
@@ -203,8 +163,8 @@ static struct json_object *histogram_object(const struct rt_histogram *h,
 		if (!h->counts[i])
 			continue;
 		bin = json_object_new_object();
-		add_range(bin, "low", "high", &range);
-		add_count(bin, "count", h->counts[i]);
+		json_add_range(bin, "low", "high", &range);
+		json_add_count(bin, "count", h->counts[i]);
 		json_object_array_add(bins, bin);
 	}
 	return bins;
@@ -216,13 +176,13 @@ static void add_flow(struct json_object *to, const struct rt_flow *flow,
 	struct json_object *object = json_object_new_object();
 
 #define X(member, attribute)						\
-	add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
+	json_add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
 		  flow->member);
 	RT_FLOW_COUNTERS(X)
 #undef X
-	add_known(object, "in_flight", unknown & RT_COUNTER_BIT(IN_FLIGHT),
+	json_add_known(object, "in_flight", unknown & RT_COUNTER_BIT(IN_FLIGHT),
 		  flow->in_flight);
-	add_known(object, "in_flight_max", unknown & RT_COUNTER_BIT(IN_FLIGHT),
+	json_add_known(object, "in_flight_max", unknown & RT_COUNTER_BIT(IN_FLIGHT),
 		  flow->in_flight_max);
 	json_object_object_add(to, "flow", object);
 }
@@ -233,31 +193,31 @@ static void add_stats(struct json_object *to,
 	bool any = stats->requests > 0;
 	bool no_issue = unknown & RT_COUNTER_BIT(ISSUED);
 
-	add_known(to, "requests", no_issue, stats->requests);
-	add_known(to, "bytes", no_issue, stats->bytes);
-	add_number(to, "mib_per_s", !(unknown & RT_COUNTER_BIT(BYTES_COMPLETED)),
+	json_add_known(to, "requests", no_issue, stats->requests);
+	json_add_known(to, "bytes", no_issue, stats->bytes);
+	json_add_number(to, "mib_per_s", !(unknown & RT_COUNTER_BIT(BYTES_COMPLETED)),
 		   stats->bytes_per_s / (1 << 20));
-	add_number(to, "in_flight_mean", stats->depth_known,
+	json_add_number(to, "in_flight_mean", stats->depth_known,
 		   stats->depth_mean);
 	json_object_object_add(to, "in_flight_max",
 			       stats->depth_known ?
 			       json_object_new_uint64(stats->depth_max) : NULL);
-	add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
-	add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
+	json_add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
+	json_add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
 		  &stats->size_mode);
-	add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
-	add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
-	add_known(to, "sequential", no_issue, stats->sequential);
-	add_number(to, "sequential_share", any,
+	json_add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
+	json_add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
+	json_add_known(to, "sequential", no_issue, stats->sequential);
+	json_add_number(to, "sequential_share", any,
 		   any ? (double)stats->sequential / (double)stats->requests :
 			 0);
-	add_known(to, "seeks", no_issue, stats->seeks);
-	add_number(to, "seek_sectors_mean", stats->seeks > 0,
+	json_add_known(to, "seeks", no_issue, stats->seeks);
+	json_add_number(to, "seek_sectors_mean", stats->seeks > 0,
 		   stats->seek_mean_sectors);
-	add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
+	json_add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
 		   stats->d2c_mean_ns);
-	add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
-	add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
+	json_add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
+	json_add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
 }
 
 static struct json_object *direction_object(const struct rt_counters *c,
@@ -272,11 +232,11 @@ static struct json_object *direction_object(const struct rt_counters *c,
 		add_stats(object, &stats, c->unknown);
 		add_flow(object, &c->flow[direction], c->unknown);
 	} else {
-		add_number(object, "in_flight_mean", stats.depth_known,
+		json_add_number(object, "in_flight_mean", stats.depth_known,
 			   stats.depth_mean);
-		add_known(object, "in_flight_max", !stats.depth_known,
+		json_add_known(object, "in_flight_max", !stats.depth_known,
 			  stats.depth_max);
-		add_bool(object, "in_flight_is_lower_bound", stats.depth_open);
+		json_add_bool(object, "in_flight_is_lower_bound", stats.depth_open);
 	}
 	for (unsigned int k = 0; k < RT_KINDS; k++)
 		if (c->histogram[direction][k].nr_bins)
@@ -303,14 +263,14 @@ static struct json_object *span_object(const struct span *span)
 	struct json_object *object = json_object_new_object();
 	struct json_object *directions = json_object_new_object();
 
-	add_text(object, "disk", span->disk);
+	json_add_text(object, "disk", span->disk);
 	if (span->phase) {
-		add_text(object, "phase", span->phase);
-		add_count(object, "phase_number", span->number);
+		json_add_text(object, "phase", span->phase);
+		json_add_count(object, "phase_number", span->number);
 	}
-	add_count(object, "start_ns", c->since_ns);
-	add_count(object, "end_ns", c->now_ns);
-	add_number(object, "seconds", true,
+	json_add_count(object, "start_ns", c->since_ns);
+	json_add_count(object, "end_ns", c->now_ns);
+	json_add_number(object, "seconds", true,
 		   (double)(c->now_ns - c->since_ns) / 1e9);
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
 		if (has_direction(c, d))
@@ -329,17 +289,17 @@ static void json_counters(FILE *to, const struct rt_target *targets,
 	for (size_t i = 0; i < nr; i++) {
 		struct json_object *object = span_object(&spans[i]);
 
-		add_bool(object, "gone", spans[i].counters.gone);
-		add_count(object, "readahead_sectors",
+		json_add_bool(object, "gone", spans[i].counters.gone);
+		json_add_count(object, "readahead_sectors",
 			  spans[i].counters.readahead_sectors);
-		add_count(object, "readahead_kib",
+		json_add_count(object, "readahead_kib",
 			  spans[i].counters.readahead_sectors *
 				  SECTOR_BYTES / 1024);
 		json_object_object_add(object, "target",
 				       target_object(&targets[i]));
 		json_object_array_add(array, object);
 	}
-	finish(to, array);
+	json_finish(to, array);
 }
 
 static struct json_object *settings_object(const struct recording *r)
@@ -349,9 +309,9 @@ static struct json_object *settings_object(const struct recording *r)
 	for (size_t i = 0; i < r->nr_settings; i++) {
 		struct json_object *object = json_object_new_object();
 
-		add_count(object, "time_ns", r->settings[i].time_ns);
-		add_count(object, "target", r->settings[i].target);
-		add_text(object, "name", r->settings[i].name);
+		json_add_count(object, "time_ns", r->settings[i].time_ns);
+		json_add_count(object, "target", r->settings[i].target);
+		json_add_text(object, "name", r->settings[i].name);
 		json_object_object_add(
 			object, "value",
 			json_object_new_string(r->settings[i].value));
@@ -367,9 +327,9 @@ static void json_recording(FILE *to, const struct recording *r)
 	struct json_object *targets = json_object_new_array();
 	struct json_object *spans = json_object_new_array();
 
-	add_text(object, "recording", r->path);
+	json_add_text(object, "recording", r->path);
 	for (size_t i = 0; i < r->nr_meta; i++)
-		add_text(meta, r->meta[i].name, r->meta[i].value);
+		json_add_text(meta, r->meta[i].name, r->meta[i].value);
 	json_object_object_add(object, "meta", meta);
 	for (size_t i = 0; i < r->nr_targets; i++)
 		json_object_array_add(targets, target_object(&r->targets[i]));
@@ -378,7 +338,7 @@ static void json_recording(FILE *to, const struct recording *r)
 	for (size_t i = 0; i < r->nr_spans; i++)
 		json_object_array_add(spans, span_object(&r->spans[i]));
 	json_object_object_add(object, "spans", spans);
-	finish(to, object);
+	json_finish(to, object);
 }
 
 const struct print_ops print_json = {
@@ -387,4 +347,5 @@ const struct print_ops print_json = {
 	.counters = json_counters,
 	.check = json_check,
 	.recording = json_recording,
+	.comparison = json_comparison,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print-check.h"
+#include "print-compare.h"
 #include "print-span.h"
 #include "units.h"
 
@@ -114,6 +115,10 @@ static void text_status(FILE *to, const struct status *s)
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
+	for (size_t i = 0; i < s->nr_recordings; i++)
+		fprintf(to, "recording  %d to %s%s\n",
+			(int)s->recordings[i].pid, s->recordings[i].file,
+			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
 	fprintf(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		s->nr_units, s->nr_units == 1 ? "" : "s");
 }
@@ -175,6 +180,8 @@ static void text_meta(FILE *to, const struct recording *r)
 	if (!strcmp(simulated, "yes"))
 		fprintf(to, "simulated  profile %s: the controller and all times are of the lab's model\n",
 			or_none(recording_meta(r, "lab_profile")));
+	if (recording_meta(r, "lab_kernel")[0])
+		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
 		fprintf(to, "command    %.85s\n", recording_meta(r, "command"));
 	if (!strcmp(end, "running"))
@@ -284,7 +291,9 @@ static void text_recording(FILE *to, const struct recording *r)
 			continue;
 		text_span(to, r, span);
 	}
-	if (!r->nr_spans)
+	if (r->nr_spans)
+		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);
+	else
 		fputs("\nno samples\n", to);
 }
 
@@ -294,4 +303,5 @@ const struct print_ops print_text = {
 	.counters = text_counters,
 	.check = text_check,
 	.recording = text_recording,
+	.comparison = text_comparison,
 };

@@ -9,7 +9,9 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "compare.h"
 #include "disk.h"
+#include "owner.h"
 #include "raidtrace.h"
 #include "recording.h"
 
@@ -22,6 +24,8 @@
  * @nr_targets: length of @targets
  * @targets: what is attached
  * @nr_units: 3ware units of this machine
+ * @nr_recordings: length of @recordings
+ * @recordings: under way
  */
 struct status {
 	bool loaded;
@@ -31,6 +35,8 @@ struct status {
 	size_t nr_targets;
 	struct rt_target *targets;
 	size_t nr_units;
+	size_t nr_recordings;
+	struct living *recordings;
 };
 
 /**
@@ -40,6 +46,7 @@ struct status {
  * @counters: raidctl show; each span is one target since attach or reset
  * @check: raidctl check
  * @recording: raidctl report, and the end of raidctl record
+ * @comparison: raidctl report of two recordings
  */
 struct print_ops {
 	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
@@ -49,6 +56,7 @@ struct print_ops {
 	void (*check)(FILE *to, const struct facts *facts,
 		      const struct finding *findings, size_t nr);
 	void (*recording)(FILE *to, const struct recording *recording);
+	void (*comparison)(FILE *to, const struct comparison *comparison);
 };
 
 extern const struct print_ops print_text;

@@ -54,6 +54,8 @@ static const struct command commands[] = {
 	  "set counters to zero" },
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
 	  "record disks, until Ctrl-C or while a command runs" },
+	{ "mark", &verb_mark, 0,
+	  "begin a phase of the recording that follows this script" },
 	{ "top", &verb_top, 0, "show the counters of all disks, live" },
 	{ "report", &verb_report, 0, "print what a recording holds" },
 	{ "export", &verb_export, 0, "write a recording as CSV, OpenMetrics or JSON" },
@@ -168,24 +170,23 @@ static int run(const struct command *command, int argc, char **argv)
 {
 	const struct verb *verb = command->verb;
 	struct context context = { .directory = directory };
+	/* Goes with the process: it owns words that only a verb that ran frees. */
+	static void *options;
 	char name[64];
-	void *options = calloc(1, verb->options_size + 1);
 	int status;
 
+	options = calloc(1, verb->options_size + 1);
 	if (!options)
 		return fail("%s", strerror(ENOMEM));
 	snprintf(name, sizeof(name), "raidctl %s", command->name);
 	argv[0] = name;
 	/* In order: what follows a command's name belongs to the command. */
-	if (argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL, options)) {
-		free(options);
+	if (argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		return EXIT_USAGE;
-	}
 	status = set_up(command, &context);
 	if (!status)
 		status = verb->run(&context, options);
 	rt_close(context.client);
-	free(options);
 	if (fflush(stdout) || ferror(stdout))
 		return fail("standard output: %s", strerror(errno));
 	return status;

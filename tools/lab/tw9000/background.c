@@ -6,6 +6,7 @@
  */
 #include "background.h"
 #include "member.h"
+#include "platter.h"
 #include "queue.h"
 
 static const struct {
@@ -134,6 +135,8 @@ static bool tw_step_contents(struct tw_model *model, u32 sectors)
 		return true;
 	if (!tw_members_rebuild(model, background->unit, background->at, sectors))
 		return false;
+	tw_platter_write(model, background->unit * model->timing.array.drives + health->missing,
+			 background->at, sectors);
 	health->rebuilt = background->at + sectors;
 	if (health->rebuilt == model->timing.array.drive_sectors)
 		health->missing = TW_NO_MEMBER;

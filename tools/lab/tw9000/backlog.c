@@ -36,11 +36,15 @@ static u32 tw_pick(const struct tw_backlog *backlog, u64 begin)
 	return picked;
 }
 
-static u64 tw_do(struct tw_drive *drive, const struct tw_dirty *dirty, u64 begin)
+static u64 tw_do(struct tw_backlog *backlog, const struct tw_dirty *dirty, u64 begin)
 {
+	const struct tw_landing *landing = backlog->landing;
+
 	if (dirty->read)
-		return tw_drive_read(drive, dirty->lba, dirty->sectors, begin);
-	return tw_drive_write(drive, dirty->lba, dirty->sectors, begin, dirty->turns);
+		return tw_drive_read(backlog->drive, dirty->lba, dirty->sectors, begin);
+	if (landing->written)
+		landing->written(landing->context, backlog->number, dirty->lba, dirty->sectors);
+	return tw_drive_write(backlog->drive, dirty->lba, dirty->sectors, begin, dirty->turns);
 }
 
 u64 tw_backlog_do_one(struct tw_backlog *backlog, u64 begin)
@@ -50,7 +54,7 @@ u64 tw_backlog_do_one(struct tw_backlog *backlog, u64 begin)
 
 	backlog->entry[picked] = backlog->entry[--backlog->count];
 	*backlog->dirty_sectors -= dirty.charged;
-	return tw_do(backlog->drive, &dirty, begin);
+	return tw_do(backlog, &dirty, begin);
 }
 
 void tw_backlog_catch_up(struct tw_backlog *backlog, u64 now)
@@ -102,5 +106,5 @@ u64 tw_backlog_add(struct tw_backlog *backlog, const struct tw_dirty *dirty)
 u64 tw_backlog_do_now(struct tw_backlog *backlog, const struct tw_dirty *dirty)
 {
 	tw_backlog_catch_up(backlog, dirty->ready_ns);
-	return tw_do(backlog->drive, dirty, dirty->ready_ns);
+	return tw_do(backlog, dirty, dirty->ready_ns);
 }

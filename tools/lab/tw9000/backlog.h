@@ -26,14 +26,28 @@ struct tw_dirty {
 };
 
 /**
+ * struct tw_landing - who wants to know of what has been written
+ * @written: sectors of drive @number have; NULL: nobody
+ * @context: passed to it
+ */
+struct tw_landing {
+	void (*written)(void *context, u32 number, u64 lba, u32 sectors);
+	void *context;
+};
+
+/**
  * struct tw_backlog - what one drive has yet to do, in no order
  * @drive: who does it
+ * @number: of the drive, over all units
+ * @landing: who wants to know
  * @dirty_sectors: of the whole cache; what is done is taken off
  * @count: entries
  * @entry: no two overlap exactly; neighbours are joined
  */
 struct tw_backlog {
 	struct tw_drive *drive;
+	u32 number;
+	const struct tw_landing *landing;
 	u64 *dirty_sectors;
 	u32 count;
 	struct tw_dirty entry[TW_BACKLOG];

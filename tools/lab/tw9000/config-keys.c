@@ -33,6 +33,7 @@ const struct tw_key tw_keys[] = {
 	TW_NUMBER("controller.parity_kib_s", controller.parity_kib_s, 1024, 100000000, 400000),
 	TW_NUMBER("controller.gather_ms", controller.gather_ms, 0, 60000, 100),
 	TW_NUMBER("controller.cache_mib", controller.cache_mib, 0, 4096, 64),
+	TW_NUMBER("controller.battery", controller.battery, 0, 1, 1),
 	TW_TEXT("controller.firmware", controller.firmware, "FE9X 0.00.00.000"),
 	TW_TEXT("controller.bios", controller.bios, "BE9X 0.00.00.000"),
 	TW_TEXT("controller.vendor", controller.vendor, "3ware"),
@@ -90,6 +91,9 @@ const struct tw_key tw_keys[] = {
 	TW_AT_COMMAND("gone", TW_FAULT_GONE),
 	TW_AT_MS("gone", TW_FAULT_GONE),
 	TW_AT_LBA("gone", TW_FAULT_GONE),
+	TW_AT_COMMAND("power", TW_FAULT_POWER),
+	TW_AT_MS("power", TW_FAULT_POWER),
+	TW_AT_LBA("power", TW_FAULT_POWER),
 };
 
 const u32 tw_nr_keys = TW_COUNT(tw_keys);

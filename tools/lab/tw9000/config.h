@@ -30,6 +30,7 @@ enum tw_level {
  * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
  * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
  * @cache_mib: write-back cache; 0 writes through
+ * @battery: 1 if it keeps the cache while there is no power
  * @firmware: version string, 16 characters
  * @bios: version string, 16 characters
  * @vendor: INQUIRY vendor
@@ -49,6 +50,7 @@ struct tw_controller_config {
 	u32 parity_kib_s;
 	u32 gather_ms;
 	u32 cache_mib;
+	u32 battery;
 	char firmware[17];
 	char bios[17];
 	char vendor[9];
@@ -129,6 +131,7 @@ enum tw_fault_kind {
 	TW_FAULT_RESET,		/* the controller resets itself */
 	TW_FAULT_FULL,		/* the command queue is full */
 	TW_FAULT_GONE,		/* a unit goes offline */
+	TW_FAULT_POWER,		/* the controller loses power for a moment */
 	TW_FAULTS,
 };
 

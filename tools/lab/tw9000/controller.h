@@ -141,9 +141,11 @@ struct tw_fault {
  * @fault: faults
  * @background: rebuilding and the like
  * @by_member: the store holds members, with copies and parity (member.h), not units
+ * @volatile_cache: the store tells what is on the platters from what is cached (platter.h)
  * @bounce: data on its way between store and host
  * @old: what a member held, or should hold
  * @other: what another member holds
+ * @passing: on its way from the cache to the platters
  */
 struct tw_model {
 	struct tw_config config;
@@ -172,9 +174,11 @@ struct tw_model {
 	struct tw_fault fault;
 	struct tw_background background;
 	bool by_member;
+	bool volatile_cache;
 	u64 bounce[TW_BOUNCE_WORDS];
 	u64 old[TW_BOUNCE_WORDS];
 	u64 other[TW_BOUNCE_WORDS];
+	u64 passing[TW_BOUNCE_WORDS];
 };
 
 #endif

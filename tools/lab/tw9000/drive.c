@@ -71,6 +71,13 @@ void tw_drive_create(struct tw_drive *drive, const struct tw_geometry *geometry,
 	drive->phase_ns = number * 618034ULL % 1000000 * geometry->rotation_ns / 1000000;
 }
 
+void tw_drive_power_on(struct tw_drive *drive)
+{
+	drive->writing = false;
+	drive->active = TW_MAX_SEGMENTS;
+	tw_fill(drive->segment, 0, sizeof(drive->segment));
+}
+
 /* @part / @whole of @length, without overflow for any drive that the configuration allows. */
 static u64 tw_scale(u64 length, u64 part, u64 whole)
 {

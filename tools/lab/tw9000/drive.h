@@ -97,6 +97,9 @@ void tw_geometry_create(struct tw_geometry *geometry, const struct tw_drive_conf
 /* @number spreads the drives' platters evenly over one turn. */
 void tw_drive_create(struct tw_drive *drive, const struct tw_geometry *geometry, u32 number);
 
+/* Nothing is in its cache any more. */
+void tw_drive_power_on(struct tw_drive *drive);
+
 /* Return: nanoseconds between sector 0 and @lba at the media rate. */
 u64 tw_media_ns(const struct tw_geometry *geometry, u64 lba);
 

@@ -3,6 +3,7 @@
 #include "fault.h"
 #include "background.h"
 #include "member.h"
+#include "platter.h"
 #include "queue.h"
 
 void tw_fault_create(struct tw_model *model)
@@ -56,6 +57,29 @@ static void tw_remove(struct tw_model *model, u64 now)
 		model->fault.replace_ns = now + config->replace_ms * 1000 * TW_NS_PER_US;
 }
 
+static void tw_recall(void *context, u32 number, u64 lba, u32 sectors)
+{
+	tw_platter_recall(context, number, lba, sectors);
+}
+
+/* What the cache holds waits for a battery's end, or is lost. All commands are forgotten. */
+static void tw_cut_power(struct tw_model *model, u64 now)
+{
+	const struct tw_landing lost = { tw_recall, model };
+	struct tw_timing *timing = &model->timing;
+	u32 i;
+
+	tw_timing_advance(timing, now);
+	tw_queue_reset(model);
+	if (model->config.controller.battery && timing->dirty_sectors)
+		tw_queue_event(model, TW_AEN_CACHE_KEPT, TW_SEVERITY_INFO);
+	else if (!model->config.controller.battery && tw_timing_lose_cache(timing, &lost))
+		tw_queue_event(model, TW_AEN_CACHE_LOST, TW_SEVERITY_ERROR);
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		tw_drive_power_on(&timing->drive[i]);
+	model->fault.reset_next = true;
+}
+
 /* @lba: where it struck, for faults that have a place. */
 static void tw_begin(struct tw_model *model, enum tw_fault_kind kind, u64 lba, u64 now)
 {
@@ -87,6 +111,9 @@ static void tw_begin(struct tw_model *model, enum tw_fault_kind kind, u64 lba, u
 	case TW_FAULT_GONE:
 		fault->offline[config->unit] = true;
 		tw_queue_event(model, TW_AEN_UNIT_DELETED, TW_SEVERITY_ERROR);
+		break;
+	case TW_FAULT_POWER:
+		tw_cut_power(model, now);
 		break;
 	case TW_FAULTS:
 		break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Contents of redundant units member by member. */
 #include "member.h"
+#include "platter.h"
 
 #define TW_WORDS		(TW_SECTOR_BYTES / sizeof(u64))
 
@@ -9,6 +10,8 @@ bool tw_members_wanted(const struct tw_config *config)
 	const struct tw_background_config *background = &config->background;
 	u32 level = config->array.level;
 
+	if (tw_platter_wanted(config))
+		return true;
 	if (level == TW_LEVEL_SINGLE || level == TW_LEVEL_RAID0)
 		return false;
 	return config->fault.remove_member || background->initialize || background->verify;
@@ -143,6 +146,7 @@ void tw_members_erase(struct tw_model *model, u32 unit, u32 member)
 		}
 		at += run;
 	}
+	tw_platter_erase(model, unit * model->timing.array.drives + member);
 }
 
 /* Return: how many sectors from @lba on are zero on all members that have to do with one. */

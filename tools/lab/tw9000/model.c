@@ -4,6 +4,7 @@
 #include "command.h"
 #include "fault.h"
 #include "member.h"
+#include "platter.h"
 #include "queue.h"
 
 static u32 tw_status(const struct tw_model *model)
@@ -142,6 +143,10 @@ bool tw_model_create(struct tw_model *model, const struct tw_config *config,
 	model->by_member = tw_members_wanted(config);
 	sectors = model->by_member ? model->timing.array.drive_sectors * config->array.drives :
 				     model->timing.array.sectors;
+	if (tw_platter_wanted(config)) {
+		tw_platter_attach(model);
+		sectors *= 2;
+	}
 	return tw_store_create(&model->store, sectors * config->array.units, config->store_mib,
 			       alloc, host) &&
 	       tw_log_create(&model->log, config->log_entries, alloc, host);

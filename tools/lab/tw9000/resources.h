@@ -18,6 +18,7 @@
  * @health: by unit
  * @drive: those of unit 0, then those of unit 1, ...
  * @backlog: what each drive has yet to do
+ * @landing: who wants to know what the drives have written
  * @nr_rows: rows that are being gathered
  * @row: the same, oldest first
  * @nr_ways: rows written, by enum tw_parity_way
@@ -31,6 +32,7 @@ struct tw_timing {
 	struct tw_health health[TW_MAX_UNITS];
 	struct tw_drive drive[TW_MAX_DRIVES];
 	struct tw_backlog backlog[TW_MAX_DRIVES];
+	struct tw_landing landing;
 	u32 nr_rows;
 	struct tw_row row[TW_ROWS];
 	u64 nr_ways[TW_NO_PARITY + 1];

@@ -22,6 +22,8 @@ void tw_timing_create(struct tw_timing *timing, const struct tw_config *config)
 		if (i + 1 == config->drive.slow_member)
 			timing->drive[i].slow = config->drive.slow_factor;
 		timing->backlog[i].drive = &timing->drive[i];
+		timing->backlog[i].number = i;
+		timing->backlog[i].landing = &timing->landing;
 		timing->backlog[i].dirty_sectors = &timing->dirty_sectors;
 	}
 }
@@ -175,6 +177,51 @@ u64 tw_timing_flush(struct tw_timing *timing, u32 unit, u64 now)
 u64 tw_timing_other(struct tw_timing *timing, u64 now)
 {
 	return tw_serve(timing, 0, timing->config->controller.read_kib_s, now);
+}
+
+void tw_timing_advance(struct tw_timing *timing, u64 now)
+{
+	u32 i;
+
+	tw_gather_age(timing, now);
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		tw_backlog_catch_up(&timing->backlog[i], now);
+}
+
+/* The data of a row, and all of its parity. */
+static void tw_lose_row(struct tw_timing *timing, const struct tw_row *row,
+			const struct tw_landing *lost)
+{
+	const struct tw_array *array = &timing->array;
+	u64 lba = row->row * array->stripe;
+	u32 base = row->unit * array->drives, i;
+
+	for (i = 0; i < tw_array_data_drives(array); i++)
+		if (row->from[i] < row->end[i])
+			lost->written(lost->context, base + tw_array_member(array, row->row, i),
+				      lba + row->from[i], row->end[i] - row->from[i]);
+	lost->written(lost->context, base + tw_array_parity(array, row->row), lba, array->stripe);
+}
+
+u32 tw_timing_lose_cache(struct tw_timing *timing, const struct tw_landing *lost)
+{
+	u32 count = timing->nr_rows, i, j;
+
+	for (i = 0; i < timing->nr_rows; i++)
+		tw_lose_row(timing, &timing->row[i], lost);
+	timing->nr_rows = 0;
+	for (i = 0; i < TW_MAX_DRIVES; i++) {
+		struct tw_backlog *backlog = &timing->backlog[i];
+
+		for (j = 0; j < backlog->count; j++)
+			if (!backlog->entry[j].read)
+				lost->written(lost->context, i, backlog->entry[j].lba,
+					      backlog->entry[j].sectors);
+		count += backlog->count;
+		backlog->count = 0;
+	}
+	timing->dirty_sectors = 0;
+	return count;
 }
 
 void tw_timing_lose_drive(struct tw_timing *timing, u32 unit, u32 member)

@@ -16,6 +16,18 @@ u64 tw_timing_write(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u6
 u64 tw_timing_flush(struct tw_timing *timing, u32 unit, u64 now);
 u64 tw_timing_other(struct tw_timing *timing, u64 now);
 
+/* Let the cache and all drives do what they would have begun before @now. */
+void tw_timing_advance(struct tw_timing *timing, u64 now);
+
+/**
+ * tw_timing_lose_cache() - what waits in the write-back cache will not be written
+ * @timing: the controller, advanced to the moment when that happens
+ * @lost: told of all that is lost, and of whole stripes of parity with it
+ *
+ * Return: how many operations and rows were waiting.
+ */
+u32 tw_timing_lose_cache(struct tw_timing *timing, const struct tw_landing *lost);
+
 /* The drive has gone: nothing waits for it any more, and its replacement is a new one. */
 void tw_timing_lose_drive(struct tw_timing *timing, u32 unit, u32 member);
 

@@ -163,6 +163,8 @@ enum tw_error {
 #define TW_AEN_VERIFY_STARTED	0x0029
 #define TW_AEN_VERIFY_FAILED	0x002a
 #define TW_AEN_VERIFY_DONE	0x002b
+#define TW_AEN_CACHE_KEPT	0x005e	/* cache synchronized after power fail */
+#define TW_AEN_CACHE_LOST	0x005f	/* cache synchronization failed, some data lost */
 #define TW_SEVERITY_ERROR	1
 #define TW_SEVERITY_INFO	3
 

@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl lab ab and expect: what they make of numbers, and that git bisect run can live by their exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import LAB, TOP, check, finish, lab, skip  # noqa: E402
+
+sys.path.insert(0, str(TOP / "tools" / "lab"))
+import compare  # noqa: E402
+import measures  # noqa: E402
+from expression import BadExpression, Expression, NotKnown  # noqa: E402
+
+READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
+VALUES = {"mib_per_s": 100.0, "seeks": 3.0, "request_bytes_mode": None}
+HOLDS = {
+    "mib_per_s >= 100": True,
+    "mib_per_s > 100": False,
+    "mib_per_s < 100 or seeks == 3": True,
+    "mib_per_s >= 100 and seeks != 3": False,
+    "not seeks > 3": True,
+    "90 <= mib_per_s <= 110": True,
+    "mib_per_s / seeks > 33.3": True,
+    "-seeks + 3 == 0": True,
+    "mib_per_s >= 100 or request_bytes_mode > 3": True,
+}
+BAD = {
+    "mib_per_s": "compares nothing",
+    "mib_per_s >": "no expression",
+    "mib_per_s >= 'fast'": "neither a number nor a measure",
+    "mib_per_s >= True": "neither a number nor a measure",
+    "mib_per_sec >= 3": "Did you mean mib_per_s?",
+    "__import__('os').system('false') > 0": "neither a number nor a measure",
+    "seeks in (1, 2)": "compares nothing",
+    "mib_per_s ** 2 > 3": "neither a number",
+    "": "no expression",
+}
+
+
+def span(rate: float, depth: float, size: float, time_ms: float, idle: float = 0.0, seeks: int = 0) -> measures.Span:
+    """A phase of reads. The numbers need not agree with each other."""
+    direction = {
+        "mib_per_s": rate, "requests": 1000, "bytes": rate * 2**20, "in_flight_mean": depth, "in_flight_max": 9,
+        "request_bytes_mean": size, "request_sectors_mode_low": size // 512, "sequential_share": 1 - seeks / 1000,
+        "seeks": seeks, "d2c_mean_ns": time_ms * 1e6, "d2c_p99_ns_high": time_ms * 2e6, "flow": {},
+        "histograms": {"depth_time": [{"low": 0, "high": 1, "count": idle}, {"low": 1, "high": 2, "count": 1 - idle}]},
+    }  # fmt: skip
+    return measures.Span("run", "sda", 1.0, {"read": direction, "write": direction | {"requests": 0, "bytes": 0}})
+
+
+BASE = span(100, 4, 131072, 5)
+FINDINGS = (
+    ("half the depth", span(50, 2, 131072, 5), "50.0% slower", "What explains it is the in-flight depth, 4.00 -> 2.00"),
+    (
+        "half the size",
+        span(50, 4, 65536, 5),
+        "50.0% slower",
+        "What explains it is the size of the requests, 128.0 -> 64",
+    ),
+    (
+        "twice the time",
+        span(50, 4, 131072, 10),
+        "50.0% slower",
+        "What explains it is the time of a request, 5.000 -> 10",
+    ),
+    ("half the time", span(200, 4, 131072, 2.5), "100.0% faster", "What explains it is the time of a request"),
+    ("less depth outweighs less time", span(60, 2, 131072, 4), "slower", "Beside it, the time of a request"),
+    (
+        "a pipeline that runs dry",
+        span(50, 2, 131072, 5, 0.3),
+        "slower",
+        "nothing in flight 0.0 % -> 30.0 % of the time",
+    ),
+    ("seeks", span(50, 4, 131072, 10, 0, 500), "The order changed: 0 -> 500 seeks", "100.0 -> 50.0 % sequential"),
+    ("nothing", BASE, "B reads as fast as A", "100.00 and 100.00"),
+    ("no data at all", span(0, 0, 131072, 5), "nothing to compare", "0.0 MiB/s where A has 100.0"),
+)
+
+
+def expressions() -> None:
+    for text, wanted in HOLDS.items():
+        check(f"{text}: {wanted}", Expression(text).holds(VALUES) is wanted)
+    for text, said in BAD.items():
+        try:
+            Expression(text)
+            check(f"refused: {text}", False, "accepted")
+        except BadExpression as error:
+            check(f"refused with its reason: {text}", said in str(error), error)
+    for text in ("request_bytes_mode > 3", "seeks / 0 > 1"):
+        try:
+            check(f"no verdict: {text}", False, Expression(text).holds(VALUES))
+        except NotKnown:
+            check(f"no verdict where there is no value: {text}", True)
+    every = [name for name in measures.names() if name != "seconds" and not name.startswith("inflight")]
+    known = [*measures.names(), *(f"{way}_{name}" for way in measures.DIRECTIONS for name in every)]
+    check("every name that is listed is known", all(measures.is_known(name) for name in known))
+
+
+def findings() -> None:
+    for name, other, *parts in FINDINGS:
+        said = compare.finding(BASE, other, "read", "B")
+        check(f"it is named: {name}", all(part in said for part in parts), said)
+    sections = compare.sections([[BASE], [FINDINGS[0][1]], [BASE]])
+    check("a direction without requests is left out", [one.direction for one in sections] == ["read"], sections)
+    ratios = {row.name: (row.ratio(1), row.ratio(2)) for row in sections[0].rows}
+    check("ratios are to the first", ratios["mib_per_s"] == (0.5, 1.0) and ratios["seeks"] == (None, None), ratios)
+
+
+def expects(out: Path) -> None:
+    def expect(expression: str, *command: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        return lab("expect", "-q", "--out", str(out), *options, expression, "--", *(command or READ))
+
+    holds = expect("mib_per_s > 1 and request_bytes_mode == 131072 and seconds > 0")
+    check("what holds is 0", holds.returncode == 0 and holds.stdout.startswith("holds: "), holds)
+    measured = lab("expect", "-q", "-j", "--out", str(out), "requests > 100000", "--", *READ)
+    facts = json.loads(measured.stdout)
+    check("what does not is 1", measured.returncode == 1 and facts["holds"] is False, measured)
+    rows = (out / "ground-truth.csv").read_text().count(",READ,")
+    check("the measured value is told, and true", 128 <= facts["measured"]["requests"] <= rows, facts)
+    said = (
+        ("an unknown name is 2", expect("mips > 3"), 2, "mips is no measure"),
+        ("a command that fails is 125", expect("seeks < 3", "false"), 125, "exit status 1"),
+        ("a phase that is not there is 125", expect("seeks < 3", options=("--phase", "x")), 125, "run of sda"),
+        ("a measure without a value is 125", expect("write_request_bytes_mean > 3"), 125, "no value"),
+        ("a kernel that is not there is 125", expect("seeks < 3", options=("--kernel", "./none")), 125, "no such"),
+        ("a wrong profile is 125", expect("seeks < 3", options=("--profile", "x")), 125, "profile"),
+        ("LAB=vm is 125", lab("expect", "seeks < 3", "--", "true", LAB="vm"), 125, "two runs"),
+    )
+    for name, done, status, part in said:
+        check(name, done.returncode == status and part in done.stderr, done)
+    own = expect("seeks < 3 and write_requests == 0", "sh", "-c", f"raidctl record -q -o own.rtdb -- {' '.join(READ)}")
+    check("a command that records itself is not recorded twice", own.returncode == 0, own)
+
+
+def bisect(directory: Path) -> None:
+    """git bisect run over a profile: the contract of the exit status, with seconds instead of kernels."""
+    repository = directory / "repository"
+    repository.mkdir()
+    profile = (TOP / "tools/lab/profiles/9500s-12-raid0.toml").read_text()
+
+    def git(*words: str) -> str:
+        own = ("-c", "user.name=lab", "-c", "user.email=lab@localhost", "-C", str(repository))
+        return subprocess.run(["git", *own, *words], capture_output=True, text=True, check=False).stdout
+
+    def commit(name: str, text: str) -> str:
+        (repository / "array.toml").write_text(text)
+        git("add", "-A")
+        git("commit", "-q", "-m", name)
+        return git("rev-parse", "HEAD").strip()
+
+    slow = profile.replace("latency_us = ", "latency_us = 9")
+    git("init", "-q")
+    first = commit("base", profile)
+    commit("harmless", profile + "# 1\n")
+    commit("harmless as well", profile + "# 1a\n")
+    commit("cannot be tested", profile + "levels = 3\n")
+    commit("mended", profile + "# 2\n")
+    culprit = commit("slow", slow)
+    last = commit("harmless too", slow + "# 3\n")
+    git("bisect", "start", last, first)
+    words = [str(LAB), "expect", "-q", "mib_per_s > 50", "--profile", "array.toml", "--out", str(directory / "bisect")]
+    said = git("bisect", "run", *words, "--", *READ)
+    check("git bisect run finds the commit", f"{culprit} is the first bad commit" in said, said)
+    check("and what cannot be tested is skipped", "# skip" in git("bisect", "log"), git("bisect", "log"))
+
+
+def compares(out: Path) -> None:
+    command = ("ab", "-q", "-j", "--repeat", "--out", str(out), "--kernel", "6.1", "--kernel", "6.1", "--", *READ)
+    same = json.loads(lab(*command).stdout)
+    check("the same kernel is identical", same["kernels"][1]["identical_to_a"] is True, same)
+    check("and repeats itself", same["deterministic"] is True, same)
+    check("its phase is compared", same["sections"][0]["ratios"]["mib_per_s"] == [1.0], same)
+    text = lab("ab", "-q", "--out", str(out), "--kernel", "6.1", "--kernel", "7.2", "--", *READ)
+    if "not offered" in text.stderr:
+        skip("readahead of 6.1 and 7.2", text.stderr.splitlines()[0])
+    else:
+        # a rotational disk has 128 KiB of readahead in 6.1, 256 KiB in 7.2
+        check("7.2 is faster than 6.1", "faster than A" in text.stdout, text)
+        check("since it keeps more in flight", "is the in-flight depth" in text.stdout, text)
+        check("that is not called identical", "identical" not in text.stdout, text)
+        check("it says that all is simulated", "simulated" in text.stdout, text)
+    one = lab("ab", "--kernel", "6.1", "--", "true")
+    check("one kernel alone is refused", one.returncode == 125 and "Name 2 to" in one.stderr, one)
+    fails = lab("ab", "-q", "--out", str(out), "--kernel", "6.1", "--kernel", "6.1", "--", "sh", "-c", "exit 3")
+    check("a command that fails is 125, and named", fails.returncode == 125 and "exit status 3" in fails.stderr, fails)
+
+
+def main() -> None:
+    expressions()
+    findings()
+    os.environ.pop("LAB_KERNEL", None)
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        expects(Path(name, "expect"))
+        bisect(Path(name))
+        compares(Path(name, "ab"))
+    finish()
+
+
+main()

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The controller's write-back cache as the kernel sees it: fsync reaches the model, its time is charged, and what was
+flushed survives a power cut that what was not may not."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True
+from lab_checks import check, finish, lab, skip  # noqa: E402
+
+GUEST = Path(__file__).resolve().parent / "model_cache_guest.py"
+KERNELS = ("6.1", "6.12", "7.2")
+CUT = 4_000_000  # a sector that nobody else reads
+POWER = f"fault.power_lba={CUT}"
+# What drives of this kind need for 16 MiB at their best, on 7 of them.
+LEAST_NS = 16 * 1024 * 10**9 // 70312 // 7
+
+
+def run(top: Path, kernel: str, profile: str, *settings: str) -> tuple[str, dict[str, Any], str]:
+    """A name for it, what the guest reports (empty if the run failed), the kernel's log."""
+    name = " ".join((kernel, profile, *settings))
+    words = [word for setting in settings for word in ("--set", setting)]
+    cut = str(CUT) if POWER in settings else "0"
+    out = top / str(abs(hash(name)))
+    done = lab("run", "-q", "--kernel", kernel, "--profile", profile, "--out", str(out), *words, "--", "python3",
+               str(GUEST), cut)  # fmt: skip
+    check(f"{name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
+    if done.returncode:
+        return name, {}, ""
+    found = json.loads(done.stdout)
+    check(f"{name}: raidtrace's invariants hold", not found["violations"], found["violations"])
+    check(f"{name}: nothing is left in flight and nothing fails",
+          not found["counted"]["in-flight"] and not found["counted"]["errors"], found["counted"])  # fmt: skip
+    return name, found, (out / "kernel.log").read_text(errors="replace")
+
+
+def flushes(top: Path, kernel: str) -> None:
+    """A cache that is reported: fsync is SYNCHRONIZE CACHE, which takes as long as the drives."""
+    name, found, log = run(top, kernel, "9650se-8-raid5")
+    if not found:
+        return
+    check(f"{name}: the block layer knows of the cache, and of no FUA",
+          (found["write_cache"], found["fua"]) == ("write back", "0"), found)  # fmt: skip
+    check(f"{name}: so does sd", "Write cache: enabled, read cache: enabled, doesn't support DPO or FUA" in log, log)
+    syncs = [row for row in found["log"] if row[0] == "SYNCHRONIZE_CACHE"]
+    writes = [row for row in found["log"] if row[0] == "WRITE"]
+    check(f"{name}: each fsync is one flush", len(syncs) == 2 == found["sent"], found["log"][-5:])
+    check(f"{name}: raidtrace counts as many",
+          found["flush"] == {"issued": 2, "completed": 2, "requeued": 0, "errors": 0, "in-flight": 0}, found["flush"])  # fmt: skip
+    if len(syncs) != 2 or not writes:
+        return
+    check(
+        f"{name}: it comes after the writes are answered",
+        syncs[0][1] >= max(row[2] for row in writes),
+        found["log"][-5:],
+    )
+    spent = [row[2] - row[1] for row in syncs]
+    begun = min(row[1] for row in writes)
+    check(
+        f"{name}: and is done when the drives can have written all",
+        syncs[0][2] - begun >= LEAST_NS,
+        spent,
+    )
+    check(f"{name}: the first has much to wait for, the second nothing", spent[0] > 20 * spent[1] > 0, spent)
+
+
+def unreported(top: Path) -> None:
+    """A cache that is not reported: nothing is sent, and without a battery a power cut takes what fsync promised."""
+    name, found, log = run(top, "6.1", "9500s-12-raid0", POWER, "controller.battery=0")
+    if not found:
+        return
+    check(f"{name}: sd and the block layer know of no cache",
+          found["write_cache"] == "write through" and "Write cache: disabled" in log, found["write_cache"])  # fmt: skip
+    check(f"{name}: fsync sends nothing", found["sent"] == 0 and found["flush"]["issued"] == 0, found)
+    check(f"{name}: some of what was not flushed is lost", found["unflushed_lost"] > 0, found)
+    check(f"{name}: the driver is told of data lost", "(0x04:0x005F)" in log, log[-2000:])
+
+
+def power(top: Path) -> None:
+    name, found, log = run(top, "6.1", "9650se-8-raid5", POWER, "controller.battery=0")
+    if found:
+        check(f"{name}: what was flushed is there", found["flushed_lost"] == 0, found["flushed_lost"])
+        check(f"{name}: of what was not, some is lost", found["unflushed_lost"] > 0, found["unflushed_lost"])
+        check(f"{name}: the driver is told", "(0x04:0x005F)" in log, log[-2000:])
+        check(
+            f"{name}: the command that was under way is issued again",
+            found["counted"]["requeued"] == 1,
+            found["counted"],
+        )
+    name, found, log = run(top, "6.1", "9650se-8-raid5", POWER)
+    if found:
+        lost = found["flushed_lost"] + found["unflushed_lost"]
+        check(f"{name}: a battery keeps everything", lost == 0, found)
+        check(f"{name}: the driver is told", "(0x04:0x005E)" in log and "(0x04:0x005F)" not in log, log[-2000:])
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        for kernel in sys.argv[1:] or KERNELS:
+            build = lab("build", "-q", "--kernel", kernel)
+            if build.returncode and "not offered" in build.stderr and kernel != "6.1":
+                skip(kernel, build.stderr.splitlines()[0])
+                continue
+            flushes(Path(name), kernel)
+        unreported(Path(name))
+        power(Path(name))
+    finish()
+
+
+main()

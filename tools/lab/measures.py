@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The names under which `raidctl lab ab` and `expect` know the numbers of a recording.
+
+They are read from what `raidctl report --json` prints; Documentation/counters.rst defines what they count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_SECTOR_BYTES = 512
+_NS_PER_MS = 1e6
+OUTSIDE = "outside"  # the phase that raidctl gives to what happens around the command
+
+Value = float | None
+Reader = Callable[[dict[str, Any]], Value]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of one direction of a span; `read` takes it from the report's object for the direction."""
+
+    name: str
+    unit: str
+    meaning: str
+    read: Reader
+
+
+def _number(value: Any) -> Value:
+    return None if value is None else float(value)
+
+
+def _key(name: str) -> Reader:
+    return lambda direction: _number(direction[name])
+
+
+def _flow(name: str) -> Reader:
+    return lambda direction: _number(direction["flow"][name])
+
+
+def _scaled(name: str, factor: float) -> Reader:
+    return lambda direction: None if direction[name] is None else direction[name] * factor
+
+
+def _idle(direction: dict[str, Any]) -> Value:
+    """Share of the time at depth 0."""
+    bins = direction["histograms"].get("depth_time", [])
+    total = sum(row["count"] for row in bins)
+    return sum(row["count"] for row in bins if row["low"] == 0) / total if total else None
+
+
+_MEASURES = (
+    Measure("mib_per_s", "MiB/s", "bytes completed, by the length of the phase", _key("mib_per_s")),
+    Measure("requests", "", "requests completed", _key("requests")),
+    Measure("bytes", "bytes", "bytes completed", _key("bytes")),
+    Measure("in_flight_mean", "requests", "in flight, mean over time", _key("in_flight_mean")),
+    Measure("in_flight_max", "requests", "in flight, most at once", _key("in_flight_max")),
+    Measure("idle_share", "of 1", "share of the time with none in flight", _idle),
+    Measure("request_bytes_mean", "bytes", "size of a request, mean", _key("request_bytes_mean")),
+    Measure("request_bytes_mode", "bytes", "size of a request, most frequent",
+            _scaled("request_sectors_mode_low", _SECTOR_BYTES)),
+    Measure("sequential_share", "of 1", "share of requests that begin where the one before ended",
+            _key("sequential_share")),
+    Measure("seeks", "", "requests that begin elsewhere", _key("seeks")),
+    Measure("d2c_mean_ms", "ms", "from issue to completion, mean", _scaled("d2c_mean_ns", 1 / _NS_PER_MS)),
+    Measure("d2c_p99_ms", "ms", "99 of 100 requests take less", _scaled("d2c_p99_ns_high", 1 / _NS_PER_MS)),
+    Measure("back_merges", "", "bios appended to a waiting request", _flow("back_merges")),
+    Measure("front_merges", "", "bios put before a waiting request", _flow("front_merges")),
+    Measure("splits", "", "bios that had to be split", _flow("splits")),
+    Measure("requeued", "", "requests given back by the driver", _flow("requeued")),
+    Measure("errors", "", "requests that failed", _flow("errors")),
+)  # fmt: skip
+MEASURES = {measure.name: measure for measure in _MEASURES}
+DIRECTIONS = ("read", "write")
+_SPELLINGS = {"inflight_reads_mean": "read_in_flight_mean", "inflight_writes_mean": "write_in_flight_mean"}
+
+
+@dataclass(frozen=True)
+class Span:
+    """One phase of one disk."""
+
+    phase: str
+    disk: str
+    seconds: float
+    directions: dict[str, dict[str, Any]]
+
+    def main_direction(self) -> str:
+        """The one that moved more bytes, reads if both moved as many."""
+        return max(DIRECTIONS, key=lambda name: float(self.directions[name]["bytes"]))
+
+    def value(self, direction: str, name: str) -> Value:
+        return MEASURES[name].read(self.directions[direction])
+
+    def named(self, name: str) -> Value:
+        """What a name in an expression stands for. KeyError if it is not known."""
+        name = _SPELLINGS.get(name, name)
+        if name == "seconds":
+            return self.seconds
+        for direction in DIRECTIONS:
+            if name.startswith(f"{direction}_") and name not in MEASURES:
+                return self.value(direction, name.removeprefix(f"{direction}_"))
+        return self.value(self.main_direction(), name)
+
+
+def is_known(name: str) -> bool:
+    """Whether a name may stand in an expression."""
+    name = _SPELLINGS.get(name, name)
+    parts = [name.removeprefix(f"{direction}_") for direction in DIRECTIONS if name.startswith(f"{direction}_")]
+    return name == "seconds" or name in MEASURES or any(part in MEASURES for part in parts)
+
+
+def names() -> list[str]:
+    """Every name, without those that only add a direction."""
+    return ["seconds", *MEASURES, *_SPELLINGS]
+
+
+def spans(report: str) -> list[Span]:
+    """All phases and disks of a report in JSON, but for what lies outside of the command."""
+    rows = json.loads(report)["spans"]
+    return [
+        Span(row["phase"], row["disk"], row["seconds"], row["directions"]) for row in rows if row["phase"] != OUTSIDE
+    ]

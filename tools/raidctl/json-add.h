@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Members of JSON objects; what is not known is null. */
+
+#ifndef JSON_ADD_H
+#define JSON_ADD_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "stats.h"
+
+/* An empty text is null. */
+void json_add_text(struct json_object *to, const char *key, const char *text);
+void json_add_count(struct json_object *to, const char *key, uint64_t count);
+void json_add_known(struct json_object *to, const char *key, bool unknown,
+		    uint64_t count);
+void json_add_number(struct json_object *to, const char *key, bool known,
+		     double number);
+void json_add_bool(struct json_object *to, const char *key, bool value);
+
+/* Both bounds of a bin; an open end is null. */
+void json_add_range(struct json_object *to, const char *low_key,
+		    const char *high_key, const struct range *range);
+
+/* Below 0 is null. */
+void json_add_or_null(struct json_object *to, const char *key, int64_t value);
+
+/* Write an object and free it. */
+void json_finish(FILE *to, struct json_object *object);
+
+#endif
