@@ -45,7 +45,9 @@ class Made:
     def machine(self):
         mountinfo, swaps, boot = self.top / "mountinfo", self.top / "swaps", self.top / "boot_id"
         mountinfo.write_text("\n".join(self.mounts) + "\n" if self.mounts else "")
-        swaps.write_text("Filename Type Size Used Priority\n" + "".join(f"/dev/{n} partition 1 0 -2\n" for n in self.swaps))
+        swaps.write_text(
+            "Filename Type Size Used Priority\n" + "".join(f"/dev/{n} partition 1 0 -2\n" for n in self.swaps)
+        )
         boot.write_text("b00t\n")
         return device.Machine(
             self.top, mountinfo, swaps, boot, str(self.top / "dev"),

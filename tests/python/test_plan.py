@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plans are checked with line and key, and expand to exactly the cells they state."""
 
-import tomllib
-
 import pytest
+import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,7 +50,7 @@ def test_random_order_is_fixed_by_its_seed():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("filesystem =", "filesytem =", "p.toml:10: matrix.filesytem: there is no such key; do you mean filesystem?"),
+        ("filesystem =", "filesystems =", "p.toml:10: matrix.filesystems: there is no such key; do you mean filesystem?"),
         ('"ext2"]', '"ext5"]', "p.toml:10: matrix.filesystem: 'ext5' is not one of none, ext2"),
         ('"seq"\ndata', '"sequ"\ndata', "p.toml:12: matrix.workload: 'sequ' is not defined; there are bonnie"),
         ("8192]", "8190]", "p.toml:11: matrix.readahead_kib: 8190 is not a multiple of 4"),
@@ -60,7 +59,7 @@ def test_random_order_is_fixed_by_its_seed():
         ('kind = "bonnie++"', 'kind = "hdparm"', "p.toml:5: workload.seq.kind: 'hdparm' is not one of"),
         ("trials = 2", "trials = 0", "p.toml:2: trials: 0 is less than the minimum of 1"),
         ("trials = 2", 'trials = "2"', "p.toml:2: trials: '2' is not of type 'integer'"),
-        ("title =", "titel =", "p.toml:1: titel: there is no such key; do you mean title?"),
+        ("title =", "titles =", "p.toml:1: titles: there is no such key; do you mean title?"),
         ("[workload.seq]", "[workload.seq", "p.toml: not TOML: .*line 4"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_chunk_kib = 64', "p.toml:14: matrix.md_chunk_kib: there is no md"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid0"', "p.toml:14: matrix.md_level: md_members is missing"),
@@ -117,7 +116,9 @@ def test_published_units():
     assert (found.low, found.high) == (pytest.approx(112.114 * 1024), pytest.approx(116.472 * 1024))
     found = published.find("caltech", {"md_chunk_kib": 512, "filesystem": "xfs"}, "bonnie++", "read")
     assert (found.low, found.middle, found.high) == (224000, 239500, 255000)
-    found = published.find("howto", {"md_level": "raid0", "md_chunk_kib": 16, "fs_block_kib": 2, "queue_depth": 1}, "", "read")
+    found = published.find(
+        "howto", {"md_level": "raid0", "md_chunk_kib": 16, "fs_block_kib": 2, "queue_depth": 1}, "", "read"
+    )
     assert found.middle == 28161
     assert published.find("amcc", cell, "dd", "rewrite") is None and published.find("", cell, "dd", "read") is None
 
@@ -130,7 +131,12 @@ def test_steps_say_what_they_destroy():
     assert [s.argv[0] for s in done if s.argv][:4] == ["modprobe", "mdadm", "mkfs.xfs", "mount"]
     assert "--assume-clean" in done[1].argv and done[1].undo[-1] == "/dev/md127"
     (measured,) = [s for s in done if s.measured]
-    assert [measured.argv[at + 1] for at, w in enumerate(measured.argv) if w == "-d"][:4] == ["md127", "sda", "sdb", "sdc"]
+    assert [measured.argv[at + 1] for at, w in enumerate(measured.argv) if w == "-d"][:4] == [
+        "md127",
+        "sda",
+        "sdb",
+        "sdc",
+    ]
     with pytest.raises(steps.StepsError, match="3 disks are needed, there are 2"):
         steps.steps(found.cells[0], found, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
 
@@ -185,10 +191,15 @@ def test_any_plan_expands_to_the_sum_of_its_products(matrices, trials, seed):
 
 
 KEYS = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
-VALUES = st.sampled_from(["1", '"a # [b"', "[1, 2]", "[\n  1,  # one ]\n  2,\n]", '"""x = 1\n[y]\n"""', "{ a = 1 }", "'[['"])
+VALUES = st.sampled_from(
+    ["1", '"a # [b"', "[1, 2]", "[\n  1,  # one ]\n  2,\n]", '"""x = 1\n[y]\n"""', "{ a = 1 }", "'[['"]
+)
 
 
-@given(st.lists(st.tuples(KEYS, VALUES), unique_by=lambda pair: pair[0], max_size=6), st.lists(KEYS, max_size=3, unique=True))
+@given(
+    st.lists(st.tuples(KEYS, VALUES), unique_by=lambda pair: pair[0], max_size=6),
+    st.lists(KEYS, max_size=3, unique=True),
+)
 def test_lines_of_any_toml(pairs, tables):
     text, wanted = "", {}
     for prefix in [None, *tables]:

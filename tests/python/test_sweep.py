@@ -45,7 +45,9 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
     index.end(1, rate(100.0))
     index.begin(2, "now")
     with pytest.raises(Exception):
-        index.end(2, Outcome("", (Figure("read", 1.0, "KiB/s"), Figure("read", 1.0, None)), ()))  # a NULL where none may be
+        index.end(
+            2, Outcome("", (Figure("read", 1.0, "KiB/s"), Figure("read", 1.0, None)), ())
+        )  # a NULL where none may be
     again = Index(index.path)
     assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
     assert [row[0] for row in again.figures()] == [1]
@@ -67,7 +69,10 @@ def test_parameters_axes_and_commands_are_stored(index):
     import sqlite3
 
     db = sqlite3.connect(index.path)
-    assert dict(db.execute("SELECT name, value FROM parameter WHERE cell=1")) == {"direction": "read", "block_kib": 1024}
+    assert dict(db.execute("SELECT name, value FROM parameter WHERE cell=1")) == {
+        "direction": "read",
+        "block_kib": 1024,
+    }
     (command,) = db.execute("SELECT command FROM step WHERE cell=1 AND purpose='measure'").fetchone()
     assert command.endswith("-- dd if=/dev/sda of=/dev/null bs=1M count=1024")
 
@@ -161,7 +166,11 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
     assert sweep_merge.merge(into, [tmp_path, other]) == 2 and sweep_merge.merge(into, [other]) == 2
     import sqlite3
 
-    rows = sqlite3.connect(into).execute("SELECT hostname, value FROM figure JOIN sweep USING(sweep) ORDER BY value").fetchall()
+    rows = (
+        sqlite3.connect(into)
+        .execute("SELECT hostname, value FROM figure JOIN sweep USING(sweep) ORDER BY value")
+        .fetchall()
+    )
     assert [value for _, value in rows] == [100.0, 200.0] and rows[1][0] == "elsewhere"
     with pytest.raises(sweep_merge.MergeError, match="not made by"):
         sweep_merge.merge(tmp_path / sweep_index.NAME, [other])
