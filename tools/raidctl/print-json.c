@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json-add.h"
+#include "print-besides.h"
 #include "print-check.h"
 #include "print-compare.h"
 #include "stats.h"
@@ -335,6 +336,7 @@ static void json_recording(FILE *to, const struct recording *r)
 		json_object_array_add(targets, target_object(&r->targets[i]));
 	json_object_object_add(object, "targets", targets);
 	json_object_object_add(object, "settings", settings_object(r));
+	besides_json(object, r);
 	for (size_t i = 0; i < r->nr_spans; i++)
 		json_object_array_add(spans, span_object(&r->spans[i]));
 	json_object_object_add(object, "spans", spans);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print-check.h"
+#include "print-besides.h"
 #include "print-compare.h"
 #include "print-span.h"
 #include "units.h"
@@ -281,6 +282,7 @@ static void text_recording(FILE *to, const struct recording *r)
 	uint64_t last_ns = UINT64_MAX;
 
 	text_meta(to, r);
+	besides_text(to, r);
 	for (size_t i = 0; i < r->nr_targets; i++)
 		text_target(to, r, &r->targets[i], last_ns);
 	for (size_t i = 0; i < r->nr_spans; i++) {
@@ -290,6 +292,9 @@ static void text_recording(FILE *to, const struct recording *r)
 		    span_is_idle(&span->counters))
 			continue;
 		text_span(to, r, span);
+		/* Of the machine once, below the disks of the phase. */
+		if (i + 1 == r->nr_spans || r->spans[i + 1].number != span->number)
+			besides_phase_text(to, r, span->number);
 	}
 	if (r->nr_spans)
 		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);
