@@ -3,7 +3,8 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
-#   make check-vm     the module on Debian's own kernels in QEMU
+#   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
+#   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -12,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check check-vm lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm kills lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -35,6 +36,11 @@ demo:
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/bin/raidctl demo --out $(OUT)
 
+reproduce:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/reproduce --out reproduce-out
+
 check:
 	@tools/setup check
 	@tests/run
@@ -42,6 +48,10 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
 
 lint: tools
 	@tools/setup check
@@ -57,5 +67,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out check-out
+	rm -rf build demo-out reproduce-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,8 +16,8 @@ sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "python"))
 AT = int(sys.argv[1])
-KINDS = ("open", "subprocess.Popen", "os.mkdir", "os.rmdir", "os.remove", "os.rename", "sqlite3.connect", "os.kill", "os.killpg",
-         "fcntl.flock", "os.listdir", "os.scandir")  # fmt: skip
+KINDS = ("open", "subprocess.Popen", "os.mkdir", "os.rmdir", "os.remove", "os.rename", "sqlite3.connect", "os.kill",
+         "os.killpg", "fcntl.flock", "os.listdir", "os.scandir")  # fmt: skip
 count = 0
 
 

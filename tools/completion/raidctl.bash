@@ -84,7 +84,7 @@ _raidctl() {
 	fi
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
-	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt" -- "$word") && return ;;
+	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt ioperf" -- "$word") && return ;;
 	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
 	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;
