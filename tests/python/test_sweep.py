@@ -152,7 +152,7 @@ def test_a_directory_with_something_else_in_it_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(sweep.SweepError, match="thesis.tex"):
         sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=False)
-    with pytest.raises(sweep.SweepError, match="no sweep to go on with"):
+    with pytest.raises(sweep_index.SweepIndexError, match="there is no sweep"):
         sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=True)
 
 

@@ -192,6 +192,8 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         raise sweep.SweepError("real disks need root; --lab does not")
     for line in journal.recover():
         print(f"put back after a sweep that was killed: {line}")
+    if not options.resume:
+        sweep.fresh(options.out)
     with sweep.alone(options.out):
         known = sweep_disk.known(options.out) if options.resume else ()
         identities = device.judge(machine, wanted.destroyed, options.force_signature, known)

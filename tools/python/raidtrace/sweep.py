@@ -54,6 +54,16 @@ def alone(out: pathlib.Path) -> Iterator[None]:
         yield
 
 
+def fresh(out: pathlib.Path) -> None:
+    """Refuse a directory that holds a sweep or anything else."""
+    if (out / NAME).is_file():
+        raise SweepError(f"{out}: there is a sweep already; go on with it by --resume, or name another with --out")
+    ours = ("lock", NAME + ".new", NAME + ".new-journal")
+    foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in ours) if out.is_dir() else []
+    if foreign:
+        raise SweepError(f"{out}: not empty ({foreign[0]}); name another directory with --out")
+
+
 def open_or_create(
     out: pathlib.Path,
     the_plan: plan.Plan,
@@ -62,19 +72,10 @@ def open_or_create(
     resume: bool,
 ) -> Index:
     """The index of a new sweep, or with `resume` the one that is there."""
-    path = out / NAME
-    if path.is_file():
-        if not resume:
-            raise SweepError(f"{out}: there is a sweep already; go on with it by --resume, or name another with --out")
-        return Index(path)
     if resume:
-        raise SweepError(f"{out}: there is no sweep to go on with")
-    foreign = sorted(
-        entry.name for entry in out.iterdir() if entry.name not in ("lock", NAME + ".new", NAME + ".new-journal")
-    )
-    if foreign:
-        raise SweepError(f"{out}: not empty ({foreign[0]}); name another directory with --out")
-    return Index.create(path, the_plan, facts, [(cell, place(cell)) for cell in the_plan.cells])
+        return Index(out / NAME)
+    fresh(out)
+    return Index.create(out / NAME, the_plan, facts, [(cell, place(cell)) for cell in the_plan.cells])
 
 
 def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
