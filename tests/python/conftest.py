@@ -15,6 +15,9 @@ sys.path.insert(0, str(TOP / "tools" / "python"))
 HEADER = (TOP / "tools/libraidtrace/raidtrace.h").read_text(encoding="utf-8")
 FLOW = re.search(r"#define RT_FLOW_COUNTERS\(X\).*?(?<!\\)\n", HEADER, re.DOTALL)[0]
 COUNTERS = re.findall(r"^\tX\((\w+), ", FLOW, re.MULTILINE)
+settings.register_profile("here", deadline=None)  # a loaded machine is no failure
+settings.load_profile("here")
+
 SCHEMA = (
     (TOP / "tools" / "raidctl" / "schema.sql")
     .read_text(encoding="utf-8")
