@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What one event of a request changes: the state of the disk's queue and the counters. */
 #include "account.h"
+#include "account-position.h"
 
 /* The set that a direction has for itself, that of all for none. */
 static enum raidtrace_depth_set own_set(enum raidtrace_direction direction)
@@ -19,13 +20,6 @@ static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 	if (set == RAIDTRACE_DEPTH_WRITE)
 		return RAIDTRACE_DIRECTION_WRITE;
 	return RAIDTRACE_DIRECTION_ALL;
-}
-
-/* A flush has no place on the disk, and the one a passthrough command means is not known. */
-static bool has_position(enum raidtrace_direction direction, u64 nr_sectors)
-{
-	return nr_sectors && direction != RAIDTRACE_DIRECTION_FLUSH &&
-	       direction != RAIDTRACE_DIRECTION_PASSTHROUGH;
 }
 
 /*
@@ -53,8 +47,10 @@ static u64 spend(struct raidtrace_queue *state, enum raidtrace_depth_set set, u6
 static void begin(struct raidtrace_queue *state, u64 now_ns, enum raidtrace_direction direction,
 		  struct raidtrace_change *change)
 {
+	change->groups = state->groups;
 	change->now_ns = not_before_last(state, now_ns);
 	change->placed = false;
+	change->stream = false;
 	change->own = own_set(direction);
 	if (change->own != RAIDTRACE_DEPTH_ALL) {
 		change->depth.own = state->in_flight[direction];
@@ -73,39 +69,48 @@ static void raise_depth(struct raidtrace_queue *state, enum raidtrace_direction 
 /**
  * raidtrace_queue_start() - begin to follow a queue, nothing in flight
  * @state: all zero
+ * @groups: what to count, &enum raidtrace_group flags
+ * @streams: how many streams to remember
  * @now_ns: CLOCK_MONOTONIC
  */
-void raidtrace_queue_start(struct raidtrace_queue *state, u64 now_ns)
+void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
+			   u64 now_ns)
 {
 	enum raidtrace_depth_set set;
 
 	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++)
 		state->changed_ns[set] = now_ns;
 	state->since_ns = now_ns;
+	state->groups = groups;
+	raidtrace_streams_start(&state->streams, streams);
 }
 
 /**
  * raidtrace_queue_issue() - a request goes to the driver
  * @state: of its disk
  * @now_ns: CLOCK_MONOTONIC
- * @direction: of the request
- * @sector: where it begins
- * @nr_sectors: how long it is
+ * @issue: the request
  * @change: filled in; for raidtrace_account_issue()
  */
 void raidtrace_queue_issue(struct raidtrace_queue *state, u64 now_ns,
-			   enum raidtrace_direction direction, u64 sector, u64 nr_sectors,
-			   struct raidtrace_change *change)
+			   const struct raidtrace_issue *issue, struct raidtrace_change *change)
 {
-	begin(state, now_ns, direction, change);
-	raise_depth(state, direction);
+	u64 end;
+
+	begin(state, now_ns, issue->direction, change);
+	raise_depth(state, issue->direction);
 	raise_depth(state, RAIDTRACE_DIRECTION_ALL);
-	if (!has_position(direction, nr_sectors))
+	if (!has_position(issue->direction, issue->bytes))
 		return;
+	end = issue->sector + (issue->bytes >> SECTOR_BITS);
 	change->placed = state->placed;
-	change->distance = (s64)(sector - state->end_sector);
+	change->distance = (s64)(issue->sector - state->end_sector);
+	change->from = state->end_class;
+	if (state->groups & RAIDTRACE_GROUP_STREAM)
+		change->stream = raidtrace_streams_follow(&state->streams, issue->sector, end);
 	state->placed = true;
-	state->end_sector = sector + nr_sectors;
+	state->end_sector = end;
+	state->end_class = issue->class;
 }
 
 /**
@@ -134,6 +139,7 @@ void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
 {
 	enum raidtrace_depth_set set;
 
+	settled->groups = state->groups;
 	settled->now_ns = not_before_last(state, now_ns);
 	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++) {
 		settled->depth[set] = state->in_flight[set_direction(set)];
@@ -151,6 +157,7 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 
 	state->since_ns = state->changed_ns[RAIDTRACE_DEPTH_ALL];
 	state->placed = false;
+	raidtrace_streams_start(&state->streams, state->streams.nr);
 	for (i = 0; i <= RAIDTRACE_DIRECTIONS; i++)
 		state->in_flight_max[i] = state->in_flight[i];
 	for (i = 0; i < RAIDTRACE_DIRECTIONS; i++)
@@ -167,6 +174,8 @@ void raidtrace_account_settle(struct raidtrace_account *account,
 {
 	enum raidtrace_depth_set set;
 
+	if (!(settled->groups & RAIDTRACE_GROUP_DEPTH))
+		return;
 	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++)
 		account->depth_time[set][raidtrace_depth_bin(settled->depth[set])] +=
 			settled->spent_ns[set];
@@ -174,11 +183,22 @@ void raidtrace_account_settle(struct raidtrace_account *account,
 
 static void account_time(struct raidtrace_account *account, const struct raidtrace_change *change)
 {
+	if (!(change->groups & RAIDTRACE_GROUP_DEPTH))
+		return;
 	if (change->own != RAIDTRACE_DEPTH_ALL)
 		account->depth_time[change->own][raidtrace_depth_bin(change->depth.own)] +=
 			change->spent_ns.own;
 	account->depth_time[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(change->depth.all)] +=
 		change->spent_ns.all;
+}
+
+static void account_depth(struct raidtrace_account *account, const struct raidtrace_change *change)
+{
+	if (!(change->groups & RAIDTRACE_GROUP_DEPTH))
+		return;
+	if (change->own != RAIDTRACE_DEPTH_ALL)
+		account->depth_issue[change->own][raidtrace_depth_bin(change->depth.own)]++;
+	account->depth_issue[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(change->depth.all)]++;
 }
 
 static void account_distance(struct raidtrace_account *account, enum raidtrace_direction direction,
@@ -195,28 +215,69 @@ static void account_distance(struct raidtrace_account *account, enum raidtrace_d
 		flow->seek_backward_sectors += -(u64)distance;
 }
 
+/* Whose request it is, and when it is a seek from whose request to whose. */
+static void account_class(struct raidtrace_account *account, const struct raidtrace_issue *issue,
+			  const struct raidtrace_change *change)
+{
+	struct raidtrace_origin *origin = &account->origin[issue->class];
+	bool seek = change->placed && change->distance;
+	u64 sectors = seek ? distance_sectors(change->distance) : 0;
+
+	if (change->groups & RAIDTRACE_GROUP_ORIGIN) {
+		origin->issued++;
+		origin->bytes_issued += issue->bytes;
+		origin->seeks += seek;
+		origin->seek_sectors += sectors;
+	}
+	if (seek && change->groups & RAIDTRACE_GROUP_BLAME) {
+		unsigned int bin = change->from * RAIDTRACE_CLASSES + issue->class;
+
+		account->blame[bin]++;
+		account->blame_distance[bin] += sectors;
+	}
+}
+
 /**
  * raidtrace_account_issue() - count an issue
  * @account: to count in
- * @direction: of the request
- * @nr_sectors: size for the histogram of sizes
- * @bytes: size for the sum of bytes
+ * @issue: the request
  * @change: from raidtrace_queue_issue()
  */
-void raidtrace_account_issue(struct raidtrace_account *account, enum raidtrace_direction direction,
-			     u64 nr_sectors, u64 bytes, const struct raidtrace_change *change)
+void raidtrace_account_issue(struct raidtrace_account *account,
+			     const struct raidtrace_issue *issue,
+			     const struct raidtrace_change *change)
 {
+	enum raidtrace_direction direction = issue->direction;
 	struct raidtrace_flow *flow = &account->flow[direction];
+	u32 groups = change->groups;
 
 	flow->issued++;
-	flow->bytes_issued += bytes;
-	account->size[direction][raidtrace_size_bin(nr_sectors)]++;
-	if (change->placed)
+	flow->bytes_issued += issue->bytes;
+	flow->stream += change->stream;
+	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
+	if (groups & RAIDTRACE_GROUP_SIZE)
+		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;
+	if (change->placed && groups & RAIDTRACE_GROUP_SEEK)
 		account_distance(account, direction, change->distance);
-	if (change->own != RAIDTRACE_DEPTH_ALL)
-		account->depth_issue[change->own][raidtrace_depth_bin(change->depth.own)]++;
-	account->depth_issue[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(change->depth.all)]++;
+	if (change->own != RAIDTRACE_DEPTH_ALL && groups & RAIDTRACE_GROUP_PLACE)
+		account->place[change->own][issue->place] += issue->bytes;
+	if (groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME))
+		account_class(account, issue, change);
+	account_depth(account, change);
 	account_time(account, change);
+}
+
+/**
+ * raidtrace_account_i2d() - count an issue of a request that was inserted before
+ * @account: to count in
+ * @direction: of the request
+ * @i2d_ns: nanoseconds since the insert
+ */
+void raidtrace_account_i2d(struct raidtrace_account *account, enum raidtrace_direction direction,
+			   u64 i2d_ns)
+{
+	account->flow[direction].i2d_sum_ns += i2d_ns;
+	account->i2d[direction][raidtrace_d2c_bin(i2d_ns)]++;
 }
 
 /**
@@ -225,21 +286,27 @@ void raidtrace_account_issue(struct raidtrace_account *account, enum raidtrace_d
  * @direction: of the request when it was issued
  * @bytes: completed by this event
  * @error: its status is not success
- * @issued_ns: &raidtrace_change.now_ns of its issue
+ * @d2c_ns: nanoseconds since its issue
+ * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
  * @change: from raidtrace_queue_end()
  */
 void raidtrace_account_complete(struct raidtrace_account *account,
 				enum raidtrace_direction direction, u64 bytes, bool error,
-				u64 issued_ns, const struct raidtrace_change *change)
+				u64 d2c_ns, unsigned int depth_row,
+				const struct raidtrace_change *change)
 {
 	struct raidtrace_flow *flow = &account->flow[direction];
-	u64 d2c_ns = change->now_ns - issued_ns;
 
 	flow->completed++;
 	flow->bytes_completed += bytes;
 	flow->errors += error;
 	flow->d2c_sum_ns += d2c_ns;
-	account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
+	if (change->groups & RAIDTRACE_GROUP_LATENCY) {
+		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
+		if (change->own != RAIDTRACE_DEPTH_ALL)
+			account->depth_d2c[change->own][depth_row * RAIDTRACE_D2C_COLUMNS +
+							raidtrace_d2c_column(d2c_ns)]++;
+	}
 	account_time(account, change);
 }
 
@@ -286,36 +353,3 @@ void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace
 		to[i] += from[i];
 }
 
-/**
- * raidtrace_account_bins() - bins of one histogram
- * @account: that holds it
- * @kind: what it counts
- * @direction: whose it is; RAIDTRACE_DIRECTION_ALL for the depth of all requests
- *
- * Return: raidtrace_hist_bins(@kind) counts, NULL when no such histogram is kept.
- */
-const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
-				  enum raidtrace_histogram_kind kind,
-				  enum raidtrace_direction direction)
-{
-	enum raidtrace_depth_set set = own_set(direction);
-	bool depth = kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ||
-		     kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE;
-
-	if (depth ? direction != set_direction(set) : direction >= RAIDTRACE_DIRECTIONS)
-		return NULL;
-	switch (kind) {
-	case RAIDTRACE_HISTOGRAM_KIND_SIZE:
-		return account->size[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_SEEK:
-		return account->seek[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME:
-		return account->depth_time[set];
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE:
-		return account->depth_issue[set];
-	case RAIDTRACE_HISTOGRAM_KIND_D2C:
-		return account->d2c[direction];
-	default:
-		return NULL;
-	}
-}

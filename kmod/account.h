@@ -9,6 +9,7 @@
 #ifndef RAIDTRACE_ACCOUNT_H
 #define RAIDTRACE_ACCOUNT_H
 
+#include "account-stream.h"
 #include "histogram.h"
 
 /* Directions a request can have; RAIDTRACE_DIRECTION_ALL is none. */
@@ -29,9 +30,7 @@ enum raidtrace_depth_set {
 };
 
 /**
- * enum raidtrace_queue_counter - events before a request is issued
- * @RAIDTRACE_QUEUED: bios queued
- * @RAIDTRACE_BYTES_QUEUED: their bytes
+ * enum raidtrace_queue_counter - events between the queueing of a bio and the issue
  * @RAIDTRACE_GOT: requests allocated
  * @RAIDTRACE_BACK_MERGES: bios merged at the end of a request
  * @RAIDTRACE_FRONT_MERGES: bios merged in front of a request
@@ -41,8 +40,6 @@ enum raidtrace_depth_set {
  * @RAIDTRACE_QUEUE_COUNTERS: number of counters
  */
 enum raidtrace_queue_counter {
-	RAIDTRACE_QUEUED,
-	RAIDTRACE_BYTES_QUEUED,
 	RAIDTRACE_GOT,
 	RAIDTRACE_BACK_MERGES,
 	RAIDTRACE_FRONT_MERGES,
@@ -53,12 +50,24 @@ enum raidtrace_queue_counter {
 };
 
 /**
- * struct raidtrace_flow - requests of one direction from issue to completion
+ * struct raidtrace_flow - bios and requests of one direction
+ * @queued: bios queued
+ * @bytes_queued: bytes of @queued
+ * @ahead_queued: bios queued that read ahead
+ * @bytes_ahead_queued: bytes of @ahead_queued
+ * @sequential_queued: bios that begin at the sector where the one before ended
+ * @seek_queued_forward_sectors: sum of the distances beyond the previous end
+ * @seek_queued_backward_sectors: sum of the distances before the previous end
+ * @stream_queued: bios that begin where one of the last streams ended
+ * @q2c_sum_ns: nanoseconds from queue to completion, sum over pieces of bios
+ * @q2c_unknown: pieces that completed and whose queueing was not seen
  * @issued: issues; a request that is issued again after a requeue counts again
  * @bytes_issued: bytes of @issued
  * @sequential: issues that begin at the sector where the previous one ended
  * @seek_forward_sectors: sum of the distances beyond the previous end
  * @seek_backward_sectors: sum of the distances before the previous end
+ * @stream: issues that begin where one of the last streams ended
+ * @i2d_sum_ns: nanoseconds from insert to issue, sum over issues after an insert
  * @requeued: issues undone by a requeue
  * @requeued_unissued: requeues of a request whose issue was not counted
  * @completed: last completions of requests whose issue was counted
@@ -71,11 +80,23 @@ enum raidtrace_queue_counter {
  * @abandoned: issues followed by neither a completion nor a requeue
  */
 struct raidtrace_flow {
+	u64 queued;
+	u64 bytes_queued;
+	u64 ahead_queued;
+	u64 bytes_ahead_queued;
+	u64 sequential_queued;
+	u64 seek_queued_forward_sectors;
+	u64 seek_queued_backward_sectors;
+	u64 stream_queued;
+	u64 q2c_sum_ns;
+	u64 q2c_unknown;
 	u64 issued;
 	u64 bytes_issued;
 	u64 sequential;
 	u64 seek_forward_sectors;
 	u64 seek_backward_sectors;
+	u64 stream;
+	u64 i2d_sum_ns;
 	u64 requeued;
 	u64 requeued_unissued;
 	u64 completed;
@@ -89,60 +110,202 @@ struct raidtrace_flow {
 };
 
 /**
+ * struct raidtrace_origin - bios and requests of one class
+ * @queued: bios queued
+ * @bytes_queued: bytes of @queued
+ * @seeks_queued: of @queued, those with a distance other than 0
+ * @issued: issues
+ * @bytes_issued: bytes of @issued
+ * @seeks: of @issued, those with a distance other than 0
+ * @seek_sectors: sum of the distances of @seeks, forward and backward
+ */
+struct raidtrace_origin {
+	u64 queued;
+	u64 bytes_queued;
+	u64 seeks_queued;
+	u64 issued;
+	u64 bytes_issued;
+	u64 seeks;
+	u64 seek_sectors;
+};
+
+/* Processes that are told apart, and the row of those that found the table full. */
+#define RAIDTRACE_SUBMITTERS		64
+#define RAIDTRACE_SUBMITTER_REST	RAIDTRACE_SUBMITTERS
+#define RAIDTRACE_SUBMITTER_ROWS	(RAIDTRACE_SUBMITTERS + 1)
+
+/**
+ * struct raidtrace_submitted - bios of one process
+ * @queued: bios queued
+ * @bytes_queued: bytes of @queued
+ * @seeks_queued: of @queued, those with a distance other than 0
+ */
+struct raidtrace_submitted {
+	u64 queued;
+	u64 bytes_queued;
+	u64 seeks_queued;
+};
+
+/**
  * struct raidtrace_account - what events add up to; nothing but u64 counters
  * @flow: per direction
+ * @origin: per class
+ * @submitted: per row of the table of processes
  * @size: issues by sectors
  * @seek: issues by distance from the previous end
+ * @seek_queued: bios queued, likewise
  * @d2c: completions by nanoseconds since their issue
+ * @i2d: issues by nanoseconds since their insert
+ * @q2c: pieces of bios completed by nanoseconds since their bio was queued
  * @depth_time: nanoseconds at each depth, per &enum raidtrace_depth_set
  * @depth_issue: issues by the depth of their set that they found
+ * @depth_d2c: completions by the depth of all that the issue found and the
+ *	nanoseconds since, of RAIDTRACE_DEPTH_READ and _WRITE
+ * @place: bytes issued per part of the disk, likewise
+ * @blame: seeks by class the head came from and class it went to
+ * @blame_distance: sectors of these seeks
  */
 struct raidtrace_account {
 	struct raidtrace_flow flow[RAIDTRACE_DIRECTIONS];
+	struct raidtrace_origin origin[RAIDTRACE_CLASSES];
+	struct raidtrace_submitted submitted[RAIDTRACE_SUBMITTER_ROWS];
 	u64 size[RAIDTRACE_DIRECTIONS][RAIDTRACE_SIZE_BINS];
 	u64 seek[RAIDTRACE_DIRECTIONS][RAIDTRACE_SEEK_BINS];
+	u64 seek_queued[RAIDTRACE_DIRECTIONS][RAIDTRACE_SEEK_BINS];
 	u64 d2c[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
+	u64 i2d[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
+	u64 q2c[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
 	u64 depth_time[RAIDTRACE_DEPTH_SETS][RAIDTRACE_DEPTH_BINS];
 	u64 depth_issue[RAIDTRACE_DEPTH_SETS][RAIDTRACE_DEPTH_BINS];
+	u64 depth_d2c[RAIDTRACE_DEPTH_ALL][RAIDTRACE_DEPTH_D2C_BINS];
+	u64 place[RAIDTRACE_DEPTH_ALL][RAIDTRACE_PLACE_BINS];
+	u64 blame[RAIDTRACE_BLAME_BINS];
+	u64 blame_distance[RAIDTRACE_BLAME_BINS];
+};
+
+/**
+ * struct raidtrace_place - how a disk is cut in RAIDTRACE_PLACE_BINS parts
+ * @sectors: of each part, a multiple of 8; the last part may be shorter
+ * @inverse: 2^64 / (@sectors / 8), rounded up
+ */
+struct raidtrace_place {
+	u64 sectors;
+	u64 inverse;
+};
+
+/**
+ * struct raidtrace_arrival - where the bios of a disk stand
+ * @groups: &enum raidtrace_group flags; what is not counted is not followed
+ * @end_sector: end of the bio queued last that has a position
+ * @placed: @end_sector is known
+ * @streams: of bios
+ *
+ * Events of one disk must reach its state one after the other.
+ */
+struct raidtrace_arrival {
+	u32 groups;
+	u64 end_sector;
+	bool placed;
+	struct raidtrace_streams streams;
+};
+
+/**
+ * struct raidtrace_bio - a bio that is queued
+ * @direction: what it asks for
+ * @class: what it is for
+ * @sector: where it begins
+ * @bytes: how long it is
+ * @submitter: row of the process that queued it
+ * @ahead: it reads ahead
+ */
+struct raidtrace_bio {
+	enum raidtrace_direction direction;
+	enum raidtrace_class class;
+	u64 sector;
+	u32 bytes;
+	u32 submitter;
+	bool ahead;
+};
+
+/**
+ * struct raidtrace_step - where a bio lies, as seen from those before it
+ * @groups: what to count
+ * @distance: sectors from the previous end, when @placed
+ * @placed: the bio has a position and so had one before it
+ * @stream: it goes on where one of the last streams ended
+ */
+struct raidtrace_step {
+	u32 groups;
+	s64 distance;
+	bool placed;
+	bool stream;
 };
 
 /**
  * struct raidtrace_queue - where a disk's queue stands
+ * @groups: &enum raidtrace_group flags; what is not counted is not followed
  * @changed_ns: when the depth of a set last changed; of RAIDTRACE_DEPTH_ALL
  *	the time of the last event, since every one changes it
  * @since_ns: beginning of counting, attach or last reset
  * @end_sector: end of the request issued last that has a position
+ * @end_class: class of that request
  * @placed: @end_sector is known
  * @in_flight: issued and not yet ended, per direction and for all
  * @in_flight_max: highest @in_flight since @since_ns
  * @carried: @in_flight at @since_ns
+ * @streams: of requests
  *
  * Events of one disk must reach its state one after the other.
  */
 struct raidtrace_queue {
+	u32 groups;
 	u64 changed_ns[RAIDTRACE_DEPTH_SETS];
 	u64 since_ns;
 	u64 end_sector;
+	enum raidtrace_class end_class;
 	bool placed;
 	u32 in_flight[RAIDTRACE_DIRECTIONS + 1];
 	u32 in_flight_max[RAIDTRACE_DIRECTIONS + 1];
 	u32 carried[RAIDTRACE_DIRECTIONS];
+	struct raidtrace_streams streams;
+};
+
+/**
+ * struct raidtrace_issue - a request that is issued
+ * @direction: what it asks for
+ * @class: what it is for; RAIDTRACE_CLASS_MIXED for several things
+ * @sector: where it begins
+ * @bytes: how long it is
+ * @place: part of the disk that @sector lies in
+ */
+struct raidtrace_issue {
+	enum raidtrace_direction direction;
+	enum raidtrace_class class;
+	u64 sector;
+	u32 bytes;
+	u32 place;
 };
 
 /**
  * struct raidtrace_change - what an event found in the state and left there
+ * @groups: what to count
  * @now_ns: time of the event, never before that of the one before it
  * @distance: sectors from the previous end, when @placed
  * @placed: the request has a position and so had one before it
+ * @stream: it goes on where one of the last streams ended
+ * @from: class of the request before, when @placed
  * @own: the set that the request's direction has for itself;
  *	RAIDTRACE_DEPTH_ALL for none
  * @depth: depth of @own and of all before the event
  * @spent_ns: time that @own and all spent at @depth until the event
  */
 struct raidtrace_change {
+	u32 groups;
 	u64 now_ns;
 	s64 distance;
 	bool placed;
+	bool stream;
+	enum raidtrace_class from;
 	enum raidtrace_depth_set own;
 	struct {
 		u32 own;
@@ -156,31 +319,49 @@ struct raidtrace_change {
 
 /**
  * struct raidtrace_settled - time that each set spent at its depth until a moment
+ * @groups: what to count
  * @now_ns: that moment
  * @depth: of each set
  * @spent_ns: since it had that depth, or was settled last
  */
 struct raidtrace_settled {
+	u32 groups;
 	u64 now_ns;
 	u32 depth[RAIDTRACE_DEPTH_SETS];
 	u64 spent_ns[RAIDTRACE_DEPTH_SETS];
 };
 
-void raidtrace_queue_start(struct raidtrace_queue *state, u64 now_ns);
+void raidtrace_place_set(struct raidtrace_place *place, u64 capacity_sectors);
+u32 raidtrace_place_bin(const struct raidtrace_place *place, u64 sector);
+
+void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams);
+void raidtrace_arrival_bio(struct raidtrace_arrival *state, const struct raidtrace_bio *bio,
+			   struct raidtrace_step *step);
+void raidtrace_arrival_reset(struct raidtrace_arrival *state);
+void raidtrace_account_bio(struct raidtrace_account *account, const struct raidtrace_bio *bio,
+			   const struct raidtrace_step *step);
+void raidtrace_account_q2c(struct raidtrace_account *account, enum raidtrace_direction direction,
+			   u64 q2c_ns);
+
+void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
+			   u64 now_ns);
 void raidtrace_queue_issue(struct raidtrace_queue *state, u64 now_ns,
-			   enum raidtrace_direction direction, u64 sector, u64 nr_sectors,
-			   struct raidtrace_change *change);
+			   const struct raidtrace_issue *issue, struct raidtrace_change *change);
 void raidtrace_queue_end(struct raidtrace_queue *state, u64 now_ns,
 			 enum raidtrace_direction direction, struct raidtrace_change *change);
 void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
 			    struct raidtrace_settled *settled);
 void raidtrace_queue_reset(struct raidtrace_queue *state);
 
-void raidtrace_account_issue(struct raidtrace_account *account, enum raidtrace_direction direction,
-			     u64 nr_sectors, u64 bytes, const struct raidtrace_change *change);
+void raidtrace_account_issue(struct raidtrace_account *account,
+			     const struct raidtrace_issue *issue,
+			     const struct raidtrace_change *change);
+void raidtrace_account_i2d(struct raidtrace_account *account, enum raidtrace_direction direction,
+			   u64 i2d_ns);
 void raidtrace_account_complete(struct raidtrace_account *account,
 				enum raidtrace_direction direction, u64 bytes, bool error,
-				u64 issued_ns, const struct raidtrace_change *change);
+				u64 d2c_ns, unsigned int depth_row,
+				const struct raidtrace_change *change);
 void raidtrace_account_requeue(struct raidtrace_account *account,
 			       enum raidtrace_direction direction,
 			       const struct raidtrace_change *change);

@@ -69,6 +69,16 @@ static inline bool raidtrace_rotational(struct request_queue *q)
 }
 
 /*
+ * Hold the handler of a wait for a tag to its type, where the tracepoint is
+ * known: "blk-mq: add tracepoint block_rq_tag_wait" (7.1).
+ */
+#if KERNEL_VERSION(7, 2, 0) <= LINUX_VERSION_CODE
+#define raidtrace_check_tag_wait(handler) check_trace_callback_type_block_rq_tag_wait(handler)
+#else
+#define raidtrace_check_tag_wait(handler) ((void)(handler))
+#endif
+
+/*
  * raidtrace_refuse() - say in the reply why a request is refused
  *
  * The text is cut after 79 characters. NL_SET_ERR_MSG_FMT() came after 6.1,

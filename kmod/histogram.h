@@ -43,6 +43,42 @@ typedef uint32_t u32;
 #define RAIDTRACE_D2C_OCTAVES		35
 #define RAIDTRACE_D2C_BINS		(RAIDTRACE_HIST_SUB_BINS * (RAIDTRACE_D2C_OCTAVES + 1))
 
+/* Parts of the disk that bytes are counted in. */
+#define RAIDTRACE_PLACE_BINS		256
+
+/*
+ * Rows of d2c by depth: depth 0, then an octave of depths each, the last holds
+ * all from 256 on. Columns: nanoseconds, an octave each, the last is open.
+ */
+#define RAIDTRACE_DEPTH_ROWS		10
+#define RAIDTRACE_D2C_COLUMNS		40
+#define RAIDTRACE_DEPTH_D2C_BINS	(RAIDTRACE_DEPTH_ROWS * RAIDTRACE_D2C_COLUMNS)
+
+/* Rows: class the head came from; columns: class it went to. */
+#define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
+#define RAIDTRACE_BLAME_BINS		(RAIDTRACE_CLASSES * RAIDTRACE_CLASSES)
+
+/**
+ * raidtrace_hist_columns() - width of a histogram of two dimensions
+ * @kind: what the histogram counts
+ *
+ * Bin of such a histogram is row * columns + column; raidtrace_hist_low() and
+ * raidtrace_hist_high() are those of the column, raidtrace_hist_row_low() that
+ * of the row.
+ *
+ * Return: the number of columns, 0 for a histogram of one dimension.
+ */
+unsigned int raidtrace_hist_columns(enum raidtrace_histogram_kind kind);
+
+/**
+ * raidtrace_hist_row_low() - lowest value of a row of a histogram of two dimensions
+ * @kind: what the histogram counts
+ * @row: index of the row
+ *
+ * Return: the depth, or the class the head came from.
+ */
+u32 raidtrace_hist_row_low(enum raidtrace_histogram_kind kind, unsigned int row);
+
 /**
  * raidtrace_hist_bins() - number of bins of a histogram
  * @kind: what the histogram counts
@@ -54,8 +90,9 @@ unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
 /**
  * raidtrace_hist_bin() - bin a value falls in
  * @kind: what the histogram counts
- * @value: sectors for size and seek (signed), requests for the depth kinds,
- *	nanoseconds for d2c; a negative one counts as 0 where the kind has none
+ * @value: sectors for the sizes and seeks (signed), requests for the depth kinds
+ *	and unplug, nanoseconds for the latencies; a negative one counts as 0 where
+ *	the kind has none. For place and the kinds of two dimensions the bin itself
  *
  * Return: index of the bin, below raidtrace_hist_bins().
  */
@@ -162,6 +199,32 @@ static inline unsigned int raidtrace_d2c_bin(u64 ns)
 		return ns;
 	bin = RAIDTRACE_HIST_SUB_BINS + raidtrace_octave_bin(ns, RAIDTRACE_HIST_SUB_BITS);
 	return bin < RAIDTRACE_D2C_BINS ? bin : RAIDTRACE_D2C_BINS - 1;
+}
+
+/**
+ * raidtrace_depth_row() - row of a depth in the histogram of d2c by depth
+ * @depth: requests in flight
+ *
+ * Return: index of the row.
+ */
+static inline unsigned int raidtrace_depth_row(u32 depth)
+{
+	unsigned int row = depth ? 1 + raidtrace_log2(depth) : 0;
+
+	return row < RAIDTRACE_DEPTH_ROWS ? row : RAIDTRACE_DEPTH_ROWS - 1;
+}
+
+/**
+ * raidtrace_d2c_column() - column of a latency in the histogram of d2c by depth
+ * @ns: nanoseconds from issue to completion
+ *
+ * Return: index of the column.
+ */
+static inline unsigned int raidtrace_d2c_column(u64 ns)
+{
+	unsigned int column = ns ? 1 + raidtrace_log2(ns) : 0;
+
+	return column < RAIDTRACE_D2C_COLUMNS ? column : RAIDTRACE_D2C_COLUMNS - 1;
 }
 
 #endif /* RAIDTRACE_HISTOGRAM_H */

@@ -2,43 +2,57 @@
 /* The reply to counters-get: one message, one snapshot. */
 #include "netlink-counters.h"
 #include "compat.h"
+#include "netlink-histograms.h"
 #include "target.h"
 
 #include <linux/build_bug.h>
 #include <net/genetlink.h>
 
 #define NR_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
-#define NR_KINDS	(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
 
-/* Attribute of each u64 of struct raidtrace_flow. */
+/* Attribute of each u64 of struct raidtrace_flow, its group, and whether bios alone give it. */
 static const struct {
 	unsigned short attr;
 	unsigned short offset;
+	u16 group;
+	bool bios;
 } flow_attrs[] = {
-#define FLOW(attr, member) { RAIDTRACE_A_FLOW_##attr, offsetof(struct raidtrace_flow, member) }
-	FLOW(ISSUED, issued),
-	FLOW(REQUEUED, requeued),
-	FLOW(REQUEUED_UNISSUED, requeued_unissued),
-	FLOW(COMPLETED, completed),
-	FLOW(PARTIAL, partial),
-	FLOW(ERRORS, errors),
-	FLOW(UNMATCHED, unmatched),
-	FLOW(UNISSUED, unissued),
-	FLOW(ABANDONED, abandoned),
-	FLOW(BYTES_ISSUED, bytes_issued),
-	FLOW(BYTES_COMPLETED, bytes_completed),
-	FLOW(SEQUENTIAL, sequential),
-	FLOW(SEEK_FORWARD_SECTORS, seek_forward_sectors),
-	FLOW(SEEK_BACKWARD_SECTORS, seek_backward_sectors),
-	FLOW(D2C_SUM_NS, d2c_sum_ns),
+#define FLOW(attr, member, group, bios) \
+	{ RAIDTRACE_A_FLOW_##attr, offsetof(struct raidtrace_flow, member), \
+	  RAIDTRACE_GROUP_##group, bios }
+	FLOW(QUEUED, queued, FLOW, true),
+	FLOW(BYTES_QUEUED, bytes_queued, FLOW, true),
+	FLOW(AHEAD_QUEUED, ahead_queued, READAHEAD, true),
+	FLOW(BYTES_AHEAD_QUEUED, bytes_ahead_queued, READAHEAD, true),
+	FLOW(SEQUENTIAL_QUEUED, sequential_queued, SEEK, true),
+	FLOW(SEEK_QUEUED_FORWARD_SECTORS, seek_queued_forward_sectors, SEEK, true),
+	FLOW(SEEK_QUEUED_BACKWARD_SECTORS, seek_queued_backward_sectors, SEEK, true),
+	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
+	FLOW(Q2C_SUM_NS, q2c_sum_ns, BLAME, true),
+	FLOW(Q2C_UNKNOWN, q2c_unknown, BLAME, true),
+	FLOW(ISSUED, issued, FLOW, false),
+	FLOW(BYTES_ISSUED, bytes_issued, FLOW, false),
+	FLOW(SEQUENTIAL, sequential, SEEK, false),
+	FLOW(SEEK_FORWARD_SECTORS, seek_forward_sectors, SEEK, false),
+	FLOW(SEEK_BACKWARD_SECTORS, seek_backward_sectors, SEEK, false),
+	FLOW(STREAM, stream, STREAM, false),
+	FLOW(I2D_SUM_NS, i2d_sum_ns, LATENCY, false),
+	FLOW(REQUEUED, requeued, FLOW, false),
+	FLOW(REQUEUED_UNISSUED, requeued_unissued, FLOW, false),
+	FLOW(COMPLETED, completed, FLOW, false),
+	FLOW(BYTES_COMPLETED, bytes_completed, FLOW, false),
+	FLOW(D2C_SUM_NS, d2c_sum_ns, FLOW, false),
+	FLOW(PARTIAL, partial, FLOW, false),
+	FLOW(ERRORS, errors, FLOW, false),
+	FLOW(UNMATCHED, unmatched, FLOW, false),
+	FLOW(UNISSUED, unissued, FLOW, false),
+	FLOW(ABANDONED, abandoned, FLOW, false),
 #undef FLOW
 };
 
 static_assert(ARRAY_SIZE(flow_attrs) * sizeof(u64) == sizeof(struct raidtrace_flow));
 
 static const unsigned short queue_attrs[RAIDTRACE_QUEUE_COUNTERS] = {
-	[RAIDTRACE_QUEUED] = RAIDTRACE_A_FLOW_QUEUED,
-	[RAIDTRACE_BYTES_QUEUED] = RAIDTRACE_A_FLOW_BYTES_QUEUED,
 	[RAIDTRACE_GOT] = RAIDTRACE_A_FLOW_GOT,
 	[RAIDTRACE_BACK_MERGES] = RAIDTRACE_A_FLOW_BACK_MERGES,
 	[RAIDTRACE_FRONT_MERGES] = RAIDTRACE_A_FLOW_FRONT_MERGES,
@@ -47,10 +61,25 @@ static const unsigned short queue_attrs[RAIDTRACE_QUEUE_COUNTERS] = {
 	[RAIDTRACE_INSERTED] = RAIDTRACE_A_FLOW_INSERTED,
 };
 
+static const struct {
+	unsigned short attr;
+	u16 group;
+} disk_attrs[RAIDTRACE_DISK_COUNTERS] = {
+	[RAIDTRACE_PLUGS] = { RAIDTRACE_A_COUNTERS_PLUGS, RAIDTRACE_GROUP_PLUG },
+	[RAIDTRACE_UNPLUGS_EXPLICIT] = { RAIDTRACE_A_COUNTERS_UNPLUGS_EXPLICIT,
+					 RAIDTRACE_GROUP_PLUG },
+	[RAIDTRACE_UNPLUGS_SCHEDULE] = { RAIDTRACE_A_COUNTERS_UNPLUGS_SCHEDULE,
+					 RAIDTRACE_GROUP_PLUG },
+	[RAIDTRACE_TAG_WAITS] = { RAIDTRACE_A_COUNTERS_TAG_WAITS, RAIDTRACE_GROUP_PLUG },
+	[RAIDTRACE_RA_SYNC_SECTORS] = { RAIDTRACE_A_COUNTERS_RA_SYNC_SECTORS,
+					RAIDTRACE_GROUP_READAHEAD },
+	[RAIDTRACE_RA_ASYNC_SECTORS] = { RAIDTRACE_A_COUNTERS_RA_ASYNC_SECTORS,
+					 RAIDTRACE_GROUP_READAHEAD },
+};
+
 /* Room that one u64 takes, alignment included. */
 #define U64_ROOM	(nla_total_size_64bit(sizeof(u64)))
 #define FLOW_ROOM	(nla_total_size(0) + (RAIDTRACE_A_FLOW_MAX + 1) * U64_ROOM)
-#define HISTOGRAM_ROOM	(nla_total_size(0) + 4 * nla_total_size(sizeof(u32)))
 
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
 {
@@ -71,14 +100,18 @@ static int put_queued(struct sk_buff *skb, const struct raidtrace_target *target
 	return err;
 }
 
-static int put_issued(struct sk_buff *skb, const struct raidtrace_flow *flow)
+static int put_counted(struct sk_buff *skb, const struct raidtrace_target *target,
+		       const struct raidtrace_flow *flow)
 {
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(flow_attrs) && !err; i++)
-		err = put_u64(skb, flow_attrs[i].attr,
-			      *(const u64 *)((const char *)flow + flow_attrs[i].offset));
+	for (i = 0; i < ARRAY_SIZE(flow_attrs) && !err; i++) {
+		if (flow_attrs[i].group & target->options.groups &&
+		    (flow_attrs[i].bios || !target->bio_based))
+			err = put_u64(skb, flow_attrs[i].attr,
+				      *(const u64 *)((const char *)flow + flow_attrs[i].offset));
+	}
 	return err;
 }
 
@@ -100,75 +133,36 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
-		err = put_queued(skb, target, snapshot->queued.count[direction]);
-	if (!err && single && snapshot->account)
-		err = put_issued(skb, &snapshot->account->flow[direction]) ?:
-		      put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->state.carried[direction]);
-	if (!err && snapshot->account)
+		err = put_queued(skb, target, snapshot->queued.count[direction]) ?:
+		      put_counted(skb, target, &snapshot->account->flow[direction]);
+	if (!err && single && !target->bio_based)
+		err = put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->state.carried[direction]);
+	if (!err && !target->bio_based)
 		err = put_in_flight(skb, &snapshot->state, direction);
 	nla_nest_end(skb, nest);
 	return err;
 }
 
-/* The bins from the first to the last that is not zero. */
-static const u64 *used_bins(const struct raidtrace_snapshot *snapshot,
-			    enum raidtrace_histogram_kind kind,
-			    enum raidtrace_direction direction, u32 *first, u32 *nr)
+static int put_undirected(struct sk_buff *skb, const struct raidtrace_target *target,
+			  const struct raidtrace_snapshot *snapshot)
 {
-	const u64 *bins = raidtrace_account_bins(snapshot->account, kind, direction);
-	u32 end = raidtrace_hist_bins(kind);
-	u32 begin = 0;
+	u32 groups = target->options.groups;
+	unsigned int i;
+	int err = 0;
 
-	if (!bins)
-		return NULL;
-	while (end && !bins[end - 1])
-		end--;
-	if (!end)
-		return NULL;
-	while (!bins[begin])
-		begin++;
-	*first = begin;
-	*nr = end - begin;
-	return bins + begin;
-}
-
-static int put_histogram(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
-			 enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
-{
-	struct nlattr *nest;
-	const u64 *bins;
-	u32 first, nr;
-	int err;
-
-	bins = used_bins(snapshot, kind, direction, &first, &nr);
-	if (!bins)
-		return 0;
-	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_KIND, kind) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_DIRECTION, direction) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, first) ?:
-	      nla_put(skb, RAIDTRACE_A_HISTOGRAM_COUNTS, nr * sizeof(*bins), bins);
-	nla_nest_end(skb, nest);
-	return err;
-}
-
-static size_t message_room(const struct raidtrace_snapshot *snapshot)
-{
-	size_t room = (RAIDTRACE_A_COUNTERS_MAX + 1) * U64_ROOM + NR_DIRECTIONS * FLOW_ROOM;
-	unsigned int kind, direction;
-	u32 first, nr;
-
-	if (!snapshot->account)
-		return room;
-	for (kind = 0; kind < NR_KINDS; kind++) {
-		for (direction = 0; direction < NR_DIRECTIONS; direction++) {
-			if (used_bins(snapshot, kind, direction, &first, &nr))
-				room += HISTOGRAM_ROOM + nla_total_size(nr * sizeof(u64));
-		}
+	for (i = 0; i < RAIDTRACE_DISK_COUNTERS && !err; i++) {
+		if (disk_attrs[i].group & groups &&
+		    raidtrace_probe_counts_disk(i, target->bio_based))
+			err = nla_put_u64_64bit(skb, disk_attrs[i].attr, snapshot->queued.disk[i],
+						RAIDTRACE_A_COUNTERS_PAD);
 	}
-	return room;
+	if (!err && groups & RAIDTRACE_GROUP_STREAM)
+		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
+				  snapshot->streams_alive);
+	if (!err && groups & RAIDTRACE_GROUP_STREAM && !target->bio_based)
+		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
+				  raidtrace_streams_alive(&snapshot->state.streams));
+	return err;
 }
 
 static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
@@ -184,28 +178,30 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_NOW_NS, snapshot->now_ns,
 				RAIDTRACE_A_COUNTERS_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_RESETS, target->resets) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, limits.state);
+	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, limits.state) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, target->options.groups);
 	if (err || limits.state == RAIDTRACE_STATE_GONE)
 		return err;
 	return nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS,
 				 limits.readahead_sectors, RAIDTRACE_A_COUNTERS_PAD);
 }
 
+static size_t message_room(const struct raidtrace_target *target,
+			   const struct raidtrace_snapshot *snapshot)
+{
+	return (RAIDTRACE_A_COUNTERS_MAX + 1) * U64_ROOM + NR_DIRECTIONS * FLOW_ROOM +
+	       raidtrace_histograms_room(target, snapshot);
+}
+
 static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 			const struct raidtrace_snapshot *snapshot)
 {
-	unsigned int kind, direction;
-	int err = put_head(skb, target, snapshot);
+	int err = put_head(skb, target, snapshot) ?: put_undirected(skb, target, snapshot);
+	unsigned int direction;
 
 	for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
 		err = put_flow(skb, target, snapshot, direction);
-	if (!snapshot->account)
-		return err;
-	for (kind = 0; kind < NR_KINDS; kind++) {
-		for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
-			err = put_histogram(skb, snapshot, kind, direction);
-	}
-	return err;
+	return err ?: raidtrace_histograms_put(skb, target, snapshot);
 }
 
 /**
@@ -227,7 +223,7 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 
 	if (snapshot) {
 		raidtrace_target_snapshot(target, snapshot);
-		skb = genlmsg_new(message_room(snapshot), GFP_KERNEL);
+		skb = genlmsg_new(message_room(target, snapshot), GFP_KERNEL);
 	}
 	if (skb)
 		header = genlmsg_put_reply(skb, info, family, 0, info->genlhdr->cmd);

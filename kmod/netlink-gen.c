@@ -10,15 +10,24 @@
 
 #include <uapi/linux/raidtrace.h>
 
+/* Common nested types */
+const struct nla_policy raidtrace_extent_nl_policy[RAIDTRACE_A_EXTENT_PAD + 1] = {
+	[RAIDTRACE_A_EXTENT_SECTOR] = { .type = NLA_U64, },
+	[RAIDTRACE_A_EXTENT_NR_SECTORS] = { .type = NLA_U64, },
+};
+
 /* RAIDTRACE_CMD_INFO_GET - do */
 const struct nla_policy raidtrace_info_get_nl_policy[RAIDTRACE_A_INFO_ABI + 1] = {
 	[RAIDTRACE_A_INFO_ABI] = { .type = NLA_U32, },
 };
 
 /* RAIDTRACE_CMD_TARGET_ADD - do */
-const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_MINOR + 1] = {
+const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_JOURNAL + 1] = {
 	[RAIDTRACE_A_TARGET_MAJOR] = { .type = NLA_U32, },
 	[RAIDTRACE_A_TARGET_MINOR] = { .type = NLA_U32, },
+	[RAIDTRACE_A_TARGET_GROUPS] = NLA_POLICY_MASK(NLA_U32, 0xfff),
+	[RAIDTRACE_A_TARGET_STREAMS] = NLA_POLICY_RANGE(NLA_U32, 1, 64),
+	[RAIDTRACE_A_TARGET_JOURNAL] = NLA_POLICY_NESTED(raidtrace_extent_nl_policy),
 };
 
 /* RAIDTRACE_CMD_TARGET_DEL - do */
@@ -41,8 +50,14 @@ const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_ID
 	[RAIDTRACE_A_COUNTERS_ID] = { .type = NLA_U32, },
 };
 
+/* RAIDTRACE_CMD_TARGET_SET - do */
+const struct nla_policy raidtrace_target_set_nl_policy[RAIDTRACE_A_TARGET_JOURNAL + 1] = {
+	[RAIDTRACE_A_TARGET_ID] = { .type = NLA_U32, },
+	[RAIDTRACE_A_TARGET_JOURNAL] = NLA_POLICY_NESTED(raidtrace_extent_nl_policy),
+};
+
 /* Ops table for raidtrace */
-const struct genl_ops raidtrace_nl_ops[6] = {
+const struct genl_ops raidtrace_nl_ops[7] = {
 	{
 		.cmd		= RAIDTRACE_CMD_INFO_GET,
 		.doit		= raidtrace_nl_info_get_doit,
@@ -53,7 +68,7 @@ const struct genl_ops raidtrace_nl_ops[6] = {
 		.cmd		= RAIDTRACE_CMD_TARGET_ADD,
 		.doit		= raidtrace_nl_target_add_doit,
 		.policy		= raidtrace_target_add_nl_policy,
-		.maxattr	= RAIDTRACE_A_TARGET_MINOR,
+		.maxattr	= RAIDTRACE_A_TARGET_JOURNAL,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -82,6 +97,13 @@ const struct genl_ops raidtrace_nl_ops[6] = {
 		.doit		= raidtrace_nl_counters_get_doit,
 		.policy		= raidtrace_counters_get_nl_policy,
 		.maxattr	= RAIDTRACE_A_COUNTERS_ID,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_TARGET_SET,
+		.doit		= raidtrace_nl_target_set_doit,
+		.policy		= raidtrace_target_set_nl_policy,
+		.maxattr	= RAIDTRACE_A_TARGET_JOURNAL,
+		.flags		= GENL_ADMIN_PERM,
 	},
 };
 

@@ -11,9 +11,12 @@
 
 #include <uapi/linux/raidtrace.h>
 
+/* Common nested types */
+extern const struct nla_policy raidtrace_extent_nl_policy[RAIDTRACE_A_EXTENT_PAD + 1];
+
 extern const struct nla_policy raidtrace_info_get_nl_policy[RAIDTRACE_A_INFO_ABI + 1];
 
-extern const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_MINOR + 1];
+extern const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_JOURNAL + 1];
 
 extern const struct nla_policy raidtrace_target_del_nl_policy[RAIDTRACE_A_TARGET_ID + 1];
 
@@ -23,8 +26,10 @@ extern const struct nla_policy raidtrace_target_reset_nl_policy[RAIDTRACE_A_TARG
 
 extern const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_ID + 1];
 
+extern const struct nla_policy raidtrace_target_set_nl_policy[RAIDTRACE_A_TARGET_JOURNAL + 1];
+
 /* Ops table for raidtrace */
-extern const struct genl_ops raidtrace_nl_ops[6];
+extern const struct genl_ops raidtrace_nl_ops[7];
 
 int raidtrace_nl_info_get_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_target_add_doit(struct sk_buff *skb, struct genl_info *info);
@@ -34,6 +39,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb,
 				   struct netlink_callback *cb);
 int raidtrace_nl_target_reset_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_counters_get_doit(struct sk_buff *skb, struct genl_info *info);
+int raidtrace_nl_target_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RAIDTRACE_NLGRP_TARGETS,

@@ -48,6 +48,18 @@ static int put_flag(struct sk_buff *skb, int attr, bool set)
 	return set ? nla_put_flag(skb, attr) : 0;
 }
 
+static int put_options(struct sk_buff *skb, const struct raidtrace_target *target)
+{
+	int err = nla_put_u32(skb, RAIDTRACE_A_TARGET_GROUPS, target->options.groups);
+
+	if (!err && target->options.groups & RAIDTRACE_GROUP_STREAM)
+		err = nla_put_u32(skb, RAIDTRACE_A_TARGET_STREAMS, target->options.streams);
+	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE)
+		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
+					target->probe.place.sectors, RAIDTRACE_A_TARGET_PAD);
+	return err;
+}
+
 static int put_identity(struct sk_buff *skb, const struct raidtrace_target *target)
 {
 	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
@@ -60,7 +72,8 @@ static int put_identity(struct sk_buff *skb, const struct raidtrace_target *targ
 	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
 	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
 	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
-				 RAIDTRACE_A_TARGET_PAD);
+				 RAIDTRACE_A_TARGET_PAD) ?:
+	       put_options(skb, target);
 }
 
 static int put_request_limits(struct sk_buff *skb, const struct raidtrace_limits *limits)
@@ -212,8 +225,20 @@ static int requested_dev(struct genl_info *info, dev_t *dev)
 	return 0;
 }
 
+/* All that is not said is counted, and flow in any case: the rest is measured by it. */
+static void requested_options(struct genl_info *info, struct raidtrace_options *options)
+{
+	struct nlattr *groups = info->attrs[RAIDTRACE_A_TARGET_GROUPS];
+	struct nlattr *streams = info->attrs[RAIDTRACE_A_TARGET_STREAMS];
+
+	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_COUNTED) |
+			  RAIDTRACE_GROUP_FLOW;
+	options->streams = streams ? nla_get_u32(streams) : RAIDTRACE_STREAMS_DEFAULT;
+}
+
 int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
 {
+	struct raidtrace_options options;
 	struct raidtrace_target *target;
 	dev_t dev;
 	int err;
@@ -221,8 +246,15 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	err = requested_dev(info, &dev);
 	if (err)
 		return err;
+	requested_options(info, &options);
+	if (options.groups & ~RAIDTRACE_GROUPS_COUNTED) {
+		raidtrace_refuse(info->extack, "groups 0x%x are not counted by this module",
+				 options.groups & ~RAIDTRACE_GROUPS_COUNTED);
+		NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_GROUPS]);
+		return -EOPNOTSUPP;
+	}
 	raidtrace_targets_lock();
-	target = raidtrace_target_add(dev, info->extack);
+	target = raidtrace_target_add(dev, &options, info->extack);
 	if (IS_ERR(target)) {
 		err = PTR_ERR(target);
 	} else {
@@ -284,10 +316,18 @@ int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *in
 
 	raidtrace_targets_lock();
 	target = named_target(info);
-	if (!IS_ERR(target))
+	if (!IS_ERR(target)) {
 		raidtrace_target_reset(target);
+		notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
+	}
 	raidtrace_targets_unlock();
 	return PTR_ERR_OR_ZERO(target);
+}
+
+int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info)
+{
+	raidtrace_refuse(info->extack, "this module knows nothing of journals");
+	return -EOPNOTSUPP;
 }
 
 int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)

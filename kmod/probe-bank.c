@@ -71,6 +71,7 @@ static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrac
  * @reset: begin anew at that moment
  * @settled: filled in with the time spent until that moment
  * @state: filled in with the state of that moment, before the reset
+ * @streams_alive: filled in with raidtrace_streams_alive() of the bios' streams
  *
  * Every event is in the bank returned or comes after that moment; none is
  * split. A probe that was stopped has its moment when it was stopped.
@@ -81,19 +82,25 @@ static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrac
 struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 					    struct raidtrace_bank *empty, bool reset,
 					    struct raidtrace_settled *settled,
-					    struct raidtrace_queue *state)
+					    struct raidtrace_queue *state,
+					    unsigned int *streams_alive)
 {
 	struct raidtrace_bank *full;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&probe->lock, flags);
+	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
+	raw_spin_lock(&probe->lock);
 	raidtrace_queue_settle(&probe->state, probe->stopped_ns ?: ktime_get_ns(), settled);
 	*state = probe->state;
-	if (reset)
+	*streams_alive = raidtrace_streams_alive(&probe->arrival.streams);
+	if (reset) {
 		raidtrace_queue_reset(&probe->state);
+		raidtrace_arrival_reset(&probe->arrival);
+	}
 	full = probe->bank;
 	probe->bank = empty;
-	raw_spin_unlock_irqrestore(&probe->lock, flags);
+	raw_spin_unlock(&probe->lock);
+	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
 	wait_until_idle(probe, full);
 	return full;
 }
@@ -107,11 +114,11 @@ struct one_cpu {
 static void add_one_cpu(void *info)
 {
 	const struct one_cpu *one = info;
-	const u64 *from = &one->from->count[0][0];
-	u64 *sum = &one->sum->count[0][0];
+	const u64 *from = (const u64 *)one->from;
+	u64 *sum = (u64 *)one->sum;
 	unsigned int i;
 
-	for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++)
+	for (i = 0; i < sizeof(*one->sum) / sizeof(*sum); i++)
 		sum[i] += READ_ONCE(from[i]);
 }
 

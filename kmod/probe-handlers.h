@@ -13,6 +13,8 @@
 #define RAIDTRACE_PROBE_HANDLERS_H
 
 #include <linux/blk-mq.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
 
 #include "probe.h"
 
@@ -53,14 +55,45 @@ raidtrace_request_direction(const struct request *rq)
  */
 #define RAIDTRACE_SCHED_TAGS 2048
 
+/*
+ * Say which account this CPU counts in, until raidtrace_done_counting().
+ * Interrupts stay off from here to there, so that the account has one writer.
+ * One of the probe's locks is held.
+ */
+static inline struct raidtrace_account *raidtrace_begin_counting(struct raidtrace_probe *probe)
+{
+	WRITE_ONCE(this_cpu_ptr(probe->cpu)->busy, probe->bank);
+	return probe->bank->cpu[smp_processor_id()];
+}
+
+static inline void raidtrace_done_counting(struct raidtrace_probe *probe)
+{
+	/* Pairs with the load in wait_until_idle(): the account is written before it is read. */
+	smp_store_release(&this_cpu_ptr(probe->cpu)->busy, NULL);
+}
+
+/*
+ * Slot of a request; NULL when the disk got more hardware queues since attach.
+ * In probe-request.c.
+ */
+struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe, const struct request *rq);
+
 /* In probe-queue.c: what comes before the issue. */
 void raidtrace_on_bio_queue(void *data, struct bio *bio);
+void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector);
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector);
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio);
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
 void raidtrace_on_getrq(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
+
+/* In probe-plug.c: requests held back, and waits for tags. */
+void raidtrace_on_plug(void *data, struct request_queue *queue);
+void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
+			 bool explicit);
+void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
+			   bool scheduler_tag, unsigned int flags);
 
 /* In probe-request.c: the request with the driver. */
 void raidtrace_on_rq_issue(void *data, struct request *rq);

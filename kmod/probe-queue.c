@@ -2,9 +2,11 @@
 /* Handlers of what happens before a request is issued: bios queued, split and merged. */
 #include "probe-handlers.h"
 
+#include <linux/ktime.h>
 #include <linux/percpu.h>
+#include <linux/spinlock.h>
 
-/* Events before the issue only ever add; they need no order and no lock. */
+/* These events only ever add; they need no order and no lock. */
 static void count_queue(struct raidtrace_probe *probe, enum raidtrace_direction direction,
 			enum raidtrace_queue_counter counter)
 {
@@ -19,17 +21,49 @@ static void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
 			    counter);
 }
 
+static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
+{
+	struct raidtrace_bio queued = {
+		.direction = raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size),
+		.class = RAIDTRACE_CLASS_OTHER,
+		.sector = bio->bi_iter.bi_sector,
+		.bytes = bio->bi_iter.bi_size,
+		.submitter = RAIDTRACE_SUBMITTER_REST,
+		.ahead = bio->bi_opf & REQ_RAHEAD,
+	};
+	struct raidtrace_account *account;
+	struct raidtrace_step step;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
+	raidtrace_arrival_bio(&probe->arrival, &queued, &step);
+	account = raidtrace_begin_counting(probe);
+	raw_spin_unlock(&probe->arrival_lock);
+	raidtrace_account_bio(account, &queued, &step);
+	raidtrace_done_counting(probe);
+	local_irq_restore(flags);
+}
+
 void raidtrace_on_bio_queue(void *data, struct bio *bio)
 {
 	struct raidtrace_probe *probe = data;
-	unsigned int bytes = bio->bi_iter.bi_size;
-	enum raidtrace_direction direction;
 
-	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
-		return;
-	direction = raidtrace_op_direction(bio_op(bio), bytes);
-	count_queue(probe, direction, RAIDTRACE_QUEUED);
-	this_cpu_add(probe->cpu->queued.count[direction][RAIDTRACE_BYTES_QUEUED], bytes);
+	if (bio->bi_bdev->bd_disk == READ_ONCE(probe->disk))
+		queue(probe, bio);
+}
+
+/*
+ * md sends the very bio that it was given on to a member, and that one has no
+ * queue event any more. A bio that begins its way here, such as one that a
+ * partition moved, has its queue event still to come.
+ */
+void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector)
+{
+	struct raidtrace_probe *probe = data;
+
+	if (bio->bi_bdev->bd_disk == READ_ONCE(probe->disk) &&
+	    bio_flagged(bio, BIO_TRACE_COMPLETION))
+		queue(probe, bio);
 }
 
 void raidtrace_on_getrq(void *data, struct bio *bio)
@@ -55,15 +89,28 @@ void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 void raidtrace_on_rq_insert(void *data, struct request *rq)
 {
 	struct raidtrace_probe *probe = data;
+	struct raidtrace_slot *slot;
 
-	if (rq->q == READ_ONCE(probe->queue))
-		count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_INSERTED);
+	if (rq->q != READ_ONCE(probe->queue))
+		return;
+	count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_INSERTED);
+	if (!(probe->groups & RAIDTRACE_GROUP_LATENCY))
+		return;
+	slot = raidtrace_slot_of(probe, rq);
+	if (slot)
+		slot->inserted_ns = ktime_get_ns();
 }
 
 void raidtrace_on_rq_merge(void *data, struct request *rq)
 {
 	struct raidtrace_probe *probe = data;
+	struct raidtrace_slot *slot;
 
-	if (rq->q == READ_ONCE(probe->queue))
-		count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_REQUEST_MERGES);
+	if (rq->q != READ_ONCE(probe->queue))
+		return;
+	count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_REQUEST_MERGES);
+	/* The request goes away without an issue, the next one to have its tag was not inserted. */
+	slot = raidtrace_slot_of(probe, rq);
+	if (slot)
+		slot->inserted_ns = 0;
 }

@@ -15,18 +15,22 @@
 #include <linux/spinlock.h>
 
 /*
- * A slot is 0 when its request is not in flight, else the issue time shifted
- * up, the direction, and whether only the end of a flush sequence is to come:
- * the data of such a request is completed first, and the request a second time
- * when the flush behind it is done.
+ * Parts of &raidtrace_slot.issued: the issue time, without its highest bits;
+ * the row of the depth that the issue found; in flight, or only the end of a
+ * flush sequence is to come: the data of such a request is completed first, and
+ * the request a second time when the flush behind it is done; the direction.
  */
 #define SLOT_DIRECTION	7
-#define SLOT_SEQUENCED	8
-#define SLOT_SHIFT	4
+#define SLOT_SEQUENCED	BIT(3)
+#define SLOT_IN_FLIGHT	BIT(4)
+#define SLOT_DEPTH	5
+#define SLOT_DEPTH_MASK	15
+#define SLOT_TIME	9
 
-static u64 slot_issued(u64 now_ns, enum raidtrace_direction direction)
+static u64 slot_issued(const struct raidtrace_change *change, enum raidtrace_direction direction)
 {
-	return now_ns << SLOT_SHIFT | direction;
+	return change->now_ns << SLOT_TIME |
+	       raidtrace_depth_row(change->depth.all) << SLOT_DEPTH | SLOT_IN_FLIGHT | direction;
 }
 
 static u64 slot_sequenced(enum raidtrace_direction direction)
@@ -36,12 +40,23 @@ static u64 slot_sequenced(enum raidtrace_direction direction)
 
 static bool slot_in_flight(u64 slot)
 {
-	return slot && !(slot & SLOT_SEQUENCED);
+	return slot & SLOT_IN_FLIGHT;
 }
 
 static enum raidtrace_direction slot_direction(u64 slot)
 {
 	return slot & SLOT_DIRECTION;
+}
+
+static unsigned int slot_depth_row(u64 slot)
+{
+	return slot >> SLOT_DEPTH & SLOT_DEPTH_MASK;
+}
+
+/* Time since the issue; right for a request in flight for less than 2^55 ns, a year. */
+static u64 slot_age(u64 slot, u64 now_ns)
+{
+	return ((now_ns << SLOT_TIME) - (slot >> SLOT_TIME << SLOT_TIME)) >> SLOT_TIME;
 }
 
 static bool is_flush_request(const struct request *rq)
@@ -64,8 +79,7 @@ static unsigned int slot_index(const struct raidtrace_probe *probe, const struct
 							 UINT_MAX;
 }
 
-/* Slot of a request; NULL when the disk got more hardware queues since attach. */
-static u64 *slot_of(struct raidtrace_probe *probe, const struct request *rq)
+struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe, const struct request *rq)
 {
 	const struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 	unsigned int index = slot_index(probe, rq);
@@ -75,30 +89,13 @@ static u64 *slot_of(struct raidtrace_probe *probe, const struct request *rq)
 	return &probe->slot[(size_t)hctx->queue_num * probe->slots_per_queue + index];
 }
 
-/*
- * Say which account this CPU counts in, until done_counting(). Interrupts stay
- * off from here to there, so that the account has one writer.
- */
-static struct raidtrace_account *begin_counting(struct raidtrace_probe *probe)
-{
-	lockdep_assert_held(&probe->lock);
-	WRITE_ONCE(this_cpu_ptr(probe->cpu)->busy, probe->bank);
-	return probe->bank->cpu[smp_processor_id()];
-}
-
-static void done_counting(struct raidtrace_probe *probe)
-{
-	/* Pairs with the load in wait_until_idle(): the account is written before it is read. */
-	smp_store_release(&this_cpu_ptr(probe->cpu)->busy, NULL);
-}
-
 /* Begin to count an event that leaves the state of the queue alone. */
 static struct raidtrace_account *count_aside(struct raidtrace_probe *probe)
 {
 	struct raidtrace_account *account;
 
 	raw_spin_lock(&probe->lock);
-	account = begin_counting(probe);
+	account = raidtrace_begin_counting(probe);
 	raw_spin_unlock(&probe->lock);
 	return account;
 }
@@ -111,7 +108,7 @@ static struct raidtrace_account *end_request(struct raidtrace_probe *probe, u64 
 
 	raw_spin_lock(&probe->lock);
 	raidtrace_queue_end(&probe->state, now_ns, slot_direction(slot), change);
-	account = begin_counting(probe);
+	account = raidtrace_begin_counting(probe);
 	raw_spin_unlock(&probe->lock);
 	return account;
 }
@@ -123,14 +120,19 @@ static void abandon(struct raidtrace_probe *probe, u64 slot, u64 now_ns)
 	struct raidtrace_account *account = end_request(probe, slot, now_ns, &change);
 
 	raidtrace_account_abandon(account, slot_direction(slot), &change);
-	done_counting(probe);
+	raidtrace_done_counting(probe);
 }
 
 static noinline void issue(struct raidtrace_probe *probe, struct request *rq)
 {
-	enum raidtrace_direction direction = raidtrace_request_direction(rq);
-	unsigned int bytes = blk_rq_bytes(rq);
-	u64 *slot = slot_of(probe, rq);
+	struct raidtrace_issue issued = {
+		.direction = raidtrace_request_direction(rq),
+		.class = RAIDTRACE_CLASS_OTHER,
+		.sector = blk_rq_pos(rq),
+		.bytes = blk_rq_bytes(rq),
+		.place = raidtrace_place_bin(&probe->place, blk_rq_pos(rq)),
+	};
+	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
 	struct raidtrace_account *account;
 	struct raidtrace_change change;
 	unsigned long flags;
@@ -140,18 +142,21 @@ static noinline void issue(struct raidtrace_probe *probe, struct request *rq)
 		return;
 	local_irq_save(flags);
 	now_ns = ktime_get_ns();
-	if (unlikely(slot_in_flight(*slot)))
-		abandon(probe, *slot, now_ns);
+	if (unlikely(slot_in_flight(slot->issued)))
+		abandon(probe, slot->issued, now_ns);
 	raw_spin_lock(&probe->lock);
-	raidtrace_queue_issue(&probe->state, now_ns, direction, blk_rq_pos(rq),
-			      bytes >> SECTOR_SHIFT, &change);
-	account = begin_counting(probe);
+	raidtrace_queue_issue(&probe->state, now_ns, &issued, &change);
+	account = raidtrace_begin_counting(probe);
 	raw_spin_unlock(&probe->lock);
-	*slot = slot_issued(change.now_ns, direction);
-	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
-	raidtrace_account_issue(account, direction, DIV_ROUND_UP(bytes, SECTOR_SIZE), bytes,
-				&change);
-	done_counting(probe);
+	slot->issued = slot_issued(&change, issued.direction);
+	raidtrace_account_issue(account, &issued, &change);
+	if (slot->inserted_ns) {
+		/* The insert may have had another CPU's clock, a little ahead. */
+		raidtrace_account_i2d(account, issued.direction,
+				      max(change.now_ns, slot->inserted_ns) - slot->inserted_ns);
+		slot->inserted_ns = 0;
+	}
+	raidtrace_done_counting(probe);
 	local_irq_restore(flags);
 }
 
@@ -176,7 +181,7 @@ static void end_unknown(struct raidtrace_probe *probe, struct request *rq, bool 
 		flow->unmatched++;
 	else
 		flow->unissued++;
-	done_counting(probe);
+	raidtrace_done_counting(probe);
 }
 
 static void complete_part(struct raidtrace_probe *probe, struct request *rq, u64 slot, bool error,
@@ -190,7 +195,7 @@ static void complete_part(struct raidtrace_probe *probe, struct request *rq, u64
 	flow->errors += error;
 	if (slot_in_flight(slot))
 		flow->bytes_completed += bytes;
-	done_counting(probe);
+	raidtrace_done_counting(probe);
 }
 
 static void complete_rest(struct raidtrace_probe *probe, struct request *rq, u64 slot, bool error,
@@ -202,13 +207,14 @@ static void complete_rest(struct raidtrace_probe *probe, struct request *rq, u64
 	if (slot_in_flight(slot)) {
 		account = end_request(probe, slot, ktime_get_ns(), &change);
 		raidtrace_account_complete(account, slot_direction(slot), bytes, error,
-					   slot >> SLOT_SHIFT, &change);
-		done_counting(probe);
-	} else if (!slot) {
+					   slot_age(slot, change.now_ns), slot_depth_row(slot),
+					   &change);
+		raidtrace_done_counting(probe);
+	} else if (!(slot & SLOT_SEQUENCED)) {
 		end_unknown(probe, rq, error);
 	} else if (error) {
 		count_aside(probe)->flow[slot_direction(slot)].errors++;
-		done_counting(probe);
+		raidtrace_done_counting(probe);
 	}
 }
 
@@ -216,17 +222,19 @@ static void complete_rest(struct raidtrace_probe *probe, struct request *rq, u64
 static noinline void complete_request(struct raidtrace_probe *probe, struct request *rq,
 				      bool error, unsigned int bytes)
 {
-	u64 *slot = slot_of(probe, rq);
-	u64 was = slot ? *slot : 0;
+	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
+	u64 was = slot ? slot->issued : 0;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	if (unlikely(bytes < blk_rq_bytes(rq))) {
 		complete_part(probe, rq, was, error, bytes);
 	} else {
-		if (slot)
-			*slot = (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq) ?
+		if (slot) {
+			slot->issued = (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq) ?
 				slot_sequenced(raidtrace_request_direction(rq)) : 0;
+			slot->inserted_ns = 0;
+		}
 		complete_rest(probe, rq, was, error, bytes);
 	}
 	local_irq_restore(flags);
@@ -243,20 +251,20 @@ void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t statu
 
 static noinline void requeue(struct raidtrace_probe *probe, struct request *rq)
 {
-	u64 *slot = slot_of(probe, rq);
+	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
 	struct raidtrace_account *account;
 	struct raidtrace_change change;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (slot && slot_in_flight(*slot)) {
-		account = end_request(probe, *slot, ktime_get_ns(), &change);
-		raidtrace_account_requeue(account, slot_direction(*slot), &change);
-		*slot = 0;
+	if (slot && slot_in_flight(slot->issued)) {
+		account = end_request(probe, slot->issued, ktime_get_ns(), &change);
+		raidtrace_account_requeue(account, slot_direction(slot->issued), &change);
+		slot->issued = 0;
 	} else {
 		count_aside(probe)->flow[raidtrace_request_direction(rq)].requeued_unissued++;
 	}
-	done_counting(probe);
+	raidtrace_done_counting(probe);
 	local_irq_restore(flags);
 }
 

@@ -11,13 +11,15 @@
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
 
-/* For a row whose event is no &enum raidtrace_queue_counter. */
-#define NO_COUNTER RAIDTRACE_QUEUE_COUNTERS
+/* What a row counts: one of either enum, or nothing that could be left out. */
+#define DISK_COUNTER(counter)	(RAIDTRACE_QUEUE_COUNTERS + (counter))
+#define NO_COUNTER		DISK_COUNTER(RAIDTRACE_DISK_COUNTERS)
 
 /**
  * struct raidtrace_tracepoint - one row of the table
  * @name: of the tracepoint
  * @handler: its handler, of the type that check_handlers() holds it to
+ * @groups: groups that need it
  * @counter: what it counts; not available when the tracepoint is not
  * @essential: without it no target can be added
  * @bios: means something for a bio-based disk too
@@ -26,24 +28,32 @@
 struct raidtrace_tracepoint {
 	const char *name;
 	void *handler;
-	enum raidtrace_queue_counter counter;
+	u32 groups;
+	unsigned int counter;
 	bool essential;
 	bool bios;
 	struct tracepoint *tracepoint;
 };
 
+#define FLOW	RAIDTRACE_GROUP_FLOW
+#define PLUG	RAIDTRACE_GROUP_PLUG
+
 static struct raidtrace_tracepoint tracepoints[] = {
-	{ "block_bio_queue", raidtrace_on_bio_queue, RAIDTRACE_QUEUED,
+	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
 	  .essential = true, .bios = true },
-	{ "block_split", raidtrace_on_split, RAIDTRACE_SPLITS, .bios = true },
-	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, RAIDTRACE_BACK_MERGES },
-	{ "block_bio_frontmerge", raidtrace_on_bio_frontmerge, RAIDTRACE_FRONT_MERGES },
-	{ "block_getrq", raidtrace_on_getrq, RAIDTRACE_GOT },
-	{ "block_rq_merge", raidtrace_on_rq_merge, RAIDTRACE_REQUEST_MERGES },
-	{ "block_rq_insert", raidtrace_on_rq_insert, RAIDTRACE_INSERTED },
-	{ "block_rq_issue", raidtrace_on_rq_issue, NO_COUNTER, .essential = true },
-	{ "block_rq_requeue", raidtrace_on_rq_requeue, NO_COUNTER, .essential = true },
-	{ "block_rq_complete", raidtrace_on_rq_complete, NO_COUNTER, .essential = true },
+	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
+	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
+	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
+	{ "block_bio_frontmerge", raidtrace_on_bio_frontmerge, FLOW, RAIDTRACE_FRONT_MERGES },
+	{ "block_getrq", raidtrace_on_getrq, FLOW, RAIDTRACE_GOT },
+	{ "block_rq_merge", raidtrace_on_rq_merge, FLOW, RAIDTRACE_REQUEST_MERGES },
+	{ "block_rq_insert", raidtrace_on_rq_insert, FLOW, RAIDTRACE_INSERTED },
+	{ "block_rq_issue", raidtrace_on_rq_issue, FLOW, NO_COUNTER, .essential = true },
+	{ "block_rq_requeue", raidtrace_on_rq_requeue, FLOW, NO_COUNTER, .essential = true },
+	{ "block_rq_complete", raidtrace_on_rq_complete, FLOW, NO_COUNTER, .essential = true },
+	{ "block_plug", raidtrace_on_plug, PLUG, DISK_COUNTER(RAIDTRACE_PLUGS) },
+	{ "block_unplug", raidtrace_on_unplug, PLUG, DISK_COUNTER(RAIDTRACE_UNPLUGS_EXPLICIT) },
+	{ "block_rq_tag_wait", raidtrace_on_tag_wait, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
 };
 
 /*
@@ -53,6 +63,7 @@ static struct raidtrace_tracepoint tracepoints[] = {
 static void __maybe_unused check_handlers(void)
 {
 	check_trace_callback_type_block_bio_queue(raidtrace_on_bio_queue);
+	check_trace_callback_type_block_bio_remap(raidtrace_on_bio_remap);
 	check_trace_callback_type_block_split(raidtrace_on_split);
 	check_trace_callback_type_block_bio_backmerge(raidtrace_on_bio_backmerge);
 	check_trace_callback_type_block_bio_frontmerge(raidtrace_on_bio_frontmerge);
@@ -62,6 +73,9 @@ static void __maybe_unused check_handlers(void)
 	check_trace_callback_type_block_rq_issue(raidtrace_on_rq_issue);
 	check_trace_callback_type_block_rq_requeue(raidtrace_on_rq_requeue);
 	check_trace_callback_type_block_rq_complete(raidtrace_on_rq_complete);
+	check_trace_callback_type_block_plug(raidtrace_on_plug);
+	check_trace_callback_type_block_unplug(raidtrace_on_unplug);
+	raidtrace_check_tag_wait(raidtrace_on_tag_wait);
 }
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
@@ -101,6 +115,17 @@ const char *raidtrace_probe_unavailable(unsigned int *cursor)
 	return NULL;
 }
 
+static bool counts(unsigned int counter, bool bio_based)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
+		if (tracepoints[i].counter == counter)
+			return tracepoints[i].tracepoint && (tracepoints[i].bios || !bio_based);
+	}
+	return false;
+}
+
 /**
  * raidtrace_probe_counts() - whether a counter moves at all
  * @counter: an event before the issue
@@ -110,21 +135,28 @@ const char *raidtrace_probe_unavailable(unsigned int *cursor)
  */
 bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based)
 {
-	unsigned int i;
+	return counts(counter, bio_based);
+}
 
-	if (counter == RAIDTRACE_BYTES_QUEUED)
-		counter = RAIDTRACE_QUEUED;
-	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
-		if (tracepoints[i].counter == counter)
-			return tracepoints[i].tracepoint && (tracepoints[i].bios || !bio_based);
-	}
-	return false;
+/**
+ * raidtrace_probe_counts_disk() - whether a counter without direction moves at all
+ * @counter: an event of the disk
+ * @bio_based: for a disk without requests
+ *
+ * Return: false when this kernel or this disk has no such event.
+ */
+bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_based)
+{
+	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE)
+		counter = RAIDTRACE_UNPLUGS_EXPLICIT;
+	return counts(DISK_COUNTER(counter), bio_based);
 }
 
 static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *queue)
 {
 	probe->cpu = alloc_percpu(struct raidtrace_probe_cpu);
-	if (!probe->cpu)
+	probe->bank = raidtrace_bank_alloc();
+	if (!probe->cpu || !probe->bank)
 		return -ENOMEM;
 	if (!queue_is_mq(queue))
 		return 0;
@@ -133,8 +165,7 @@ static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *q
 	probe->slots_per_queue = probe->nr_tags + RAIDTRACE_SCHED_TAGS + 1;
 	probe->slot = kvcalloc(array_size(probe->nr_queues, probe->slots_per_queue),
 			       sizeof(*probe->slot), GFP_KERNEL);
-	probe->bank = raidtrace_bank_alloc();
-	return probe->slot && probe->bank ? 0 : -ENOMEM;
+	return probe->slot ? 0 : -ENOMEM;
 }
 
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
@@ -160,29 +191,41 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 	return 0;
 }
 
+/* Whether a row of the table is for this probe and disk. */
+static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tracepoint *row,
+		  bool bio_based)
+{
+	return row->groups & probe->groups && (row->bios || !bio_based);
+}
+
 /**
  * raidtrace_probe_attach() - register the handlers for a disk, counting nothing yet
  * @probe: all zero
- * @queue: of the disk
+ * @disk: the disk
+ * @options: how to count it
  * @extack: told why on failure
  *
  * Return: 0 or -errno; then raidtrace_probe_detach() is to be called all the same.
  * Context: may sleep.
  */
-int raidtrace_probe_attach(struct raidtrace_probe *probe, struct request_queue *queue,
+int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
+			   const struct raidtrace_options *options,
 			   struct netlink_ext_ack *extack)
 {
 	unsigned int i;
 	int err;
 
+	raw_spin_lock_init(&probe->arrival_lock);
 	raw_spin_lock_init(&probe->lock);
-	err = alloc_counters(probe, queue);
+	probe->groups = options->groups;
+	raidtrace_place_set(&probe->place, get_capacity(disk));
+	err = alloc_counters(probe, disk->queue);
 	if (err) {
 		raidtrace_refuse(extack, "not enough memory for the counters");
 		return err;
 	}
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
-		if (!tracepoints[i].bios && !queue_is_mq(queue))
+		if (!wants(probe, &tracepoints[i], !queue_is_mq(disk->queue)))
 			continue;
 		err = attach_tracepoint(probe, i, extack);
 		if (err)
@@ -194,15 +237,19 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct request_queue *
 /**
  * raidtrace_probe_start() - begin to count
  * @probe: attached
- * @disk: whose queue it was attached for
+ * @disk: that it was attached for
+ * @options: likewise
  */
-void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk)
+void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
+			   const struct raidtrace_options *options)
 {
 	raw_spin_lock_irq(&probe->lock);
-	raidtrace_queue_start(&probe->state, ktime_get_ns());
+	raidtrace_arrival_start(&probe->arrival, options->groups, options->streams);
+	raidtrace_queue_start(&probe->state, options->groups, options->streams, ktime_get_ns());
 	raw_spin_unlock_irq(&probe->lock);
-	WRITE_ONCE(probe->disk, disk);
-	/* A handler that sees the queue finds the state begun. */
+	/* A handler that sees the disk finds the states begun. */
+	smp_store_release(&probe->disk, disk);
+	/* So does one that sees the queue. */
 	smp_store_release(&probe->queue, disk->queue);
 }
 

@@ -24,18 +24,44 @@ struct raidtrace_bank {
 };
 
 /**
- * struct raidtrace_queue_counters - events before the issue
+ * enum raidtrace_disk_counter - events that have no direction
+ * @RAIDTRACE_PLUGS: tasks that began to hold requests back
+ * @RAIDTRACE_UNPLUGS_EXPLICIT: held requests sent because the task was done
+ * @RAIDTRACE_UNPLUGS_SCHEDULE: held requests sent because the task slept
+ * @RAIDTRACE_TAG_WAITS: waits for a tag
+ * @RAIDTRACE_RA_SYNC_SECTORS: sectors of windows read ahead on a missing page
+ * @RAIDTRACE_RA_ASYNC_SECTORS: sectors of windows read ahead on a marked page
+ * @RAIDTRACE_DISK_COUNTERS: number of counters
+ */
+enum raidtrace_disk_counter {
+	RAIDTRACE_PLUGS,
+	RAIDTRACE_UNPLUGS_EXPLICIT,
+	RAIDTRACE_UNPLUGS_SCHEDULE,
+	RAIDTRACE_TAG_WAITS,
+	RAIDTRACE_RA_SYNC_SECTORS,
+	RAIDTRACE_RA_ASYNC_SECTORS,
+	RAIDTRACE_DISK_COUNTERS,
+};
+
+/**
+ * struct raidtrace_queue_counters - events that need no order; nothing but u64 counters
  * @count: per direction and &enum raidtrace_queue_counter
+ * @disk: by &enum raidtrace_disk_counter
+ * @unplug: unplugs by requests sent
+ * @window: windows read ahead by sectors, on a missing and on a marked page
  */
 struct raidtrace_queue_counters {
 	u64 count[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+	u64 disk[RAIDTRACE_DISK_COUNTERS];
+	u64 unplug[RAIDTRACE_DEPTH_BINS];
+	u64 window[2][RAIDTRACE_SIZE_BINS];
 };
 
 /**
  * struct raidtrace_probe_cpu - what one CPU counts of a probe by itself
- * @busy: bank that a handler on this CPU is counting in; set under the probe's
- *	lock, cleared when the handler is done
- * @queued: events before the issue; they only grow, by this_cpu operations
+ * @busy: bank that a handler on this CPU is counting in; set under one of the
+ *	probe's locks, cleared when the handler is done
+ * @queued: events that need no order; they only grow, by this_cpu operations
  */
 struct raidtrace_probe_cpu {
 	struct raidtrace_bank *busy;
@@ -43,56 +69,98 @@ struct raidtrace_probe_cpu {
 };
 
 /**
+ * struct raidtrace_slot - what is known of the request that has a tag
+ * @issued: when it was issued and how it counts, 0 when it is not in flight;
+ *	the parts are in probe-request.c
+ * @inserted_ns: when it was inserted, 0 when it was not since its last issue
+ */
+struct raidtrace_slot {
+	u64 issued;
+	u64 inserted_ns;
+};
+
+/* What this module can count. */
+#define RAIDTRACE_GROUPS_COUNTED \
+	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_SEEK | \
+	 RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY | \
+	 RAIDTRACE_GROUP_PLACE | RAIDTRACE_GROUP_PLUG)
+
+/**
+ * struct raidtrace_options - how a disk is to be counted
+ * @groups: what to count, &enum raidtrace_group flags
+ * @streams: how many streams to remember
+ */
+struct raidtrace_options {
+	u32 groups;
+	u32 streams;
+};
+
+/**
  * struct raidtrace_probe - what the handlers know of one disk
  * @queue: count requests of this queue; NULL counts none. Only compared, never
  *	dereferenced
  * @disk: count bios to this disk; as @queue
- * @cpu: counters of events before the issue, and what account a CPU is using
- * @slot: per hardware queue and tag, when the request was issued and how it
- *	counts; only the handlers of that one request touch a slot
+ * @groups: what to count, &enum raidtrace_group flags
+ * @place: how the disk is cut in parts
+ * @cpu: counters of events that need no order, and what account a CPU is using
+ * @slot: per hardware queue and tag, what is known of the request; only the
+ *	handlers of that one request touch a slot
  * @nr_queues: hardware queues that @slot has room for
  * @nr_tags: driver tags per hardware queue that @slot has room for
  * @slots_per_queue: slots from one hardware queue to the next
  * @attached: tracepoints registered, a bit for each row of the table
- * @lock: puts the events of the disk in one order; protects what follows it.
- *	A leaf: taken with interrupts off, held for a few dozen instructions
+ * @bank: accounts that events are counted in; changed under both locks, so that
+ *	either is enough to read it
+ * @arrival_lock: puts the bios of the disk in one order; protects what follows
+ *	it. Taken with interrupts off, held for a few dozen instructions
+ * @arrival: of the disk's bios
+ * @lock: puts the events of the disk's requests in one order; as @arrival_lock,
+ *	inside which it nests
  * @stopped_ns: when counting ended, 0 while it goes on
- * @bank: accounts that events are counted in
  * @state: of the disk's queue
  */
 struct raidtrace_probe {
 	struct request_queue *queue;
 	struct gendisk *disk;
+	u32 groups;
+	struct raidtrace_place place;
 	struct raidtrace_probe_cpu __percpu *cpu;
-	u64 *slot;
+	struct raidtrace_slot *slot;
 	unsigned int nr_queues;
 	unsigned int nr_tags;
 	unsigned int slots_per_queue;
 	u32 attached;
+	struct raidtrace_bank *bank;
+
+	raw_spinlock_t arrival_lock ____cacheline_aligned_in_smp;
+	struct raidtrace_arrival arrival;
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
-	struct raidtrace_bank *bank;
 	struct raidtrace_queue state;
 };
 
 void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
 bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based);
+bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_based);
 
 struct raidtrace_bank *raidtrace_bank_alloc(void);
 void raidtrace_bank_free(struct raidtrace_bank *bank);
 
-int raidtrace_probe_attach(struct raidtrace_probe *probe, struct request_queue *queue,
+int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
+			   const struct raidtrace_options *options,
 			   struct netlink_ext_ack *extack);
-void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk);
+void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
+			   const struct raidtrace_options *options);
 void raidtrace_probe_stop(struct raidtrace_probe *probe);
 void raidtrace_probe_detach(struct raidtrace_probe *probe);
 
 struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 					    struct raidtrace_bank *empty, bool reset,
 					    struct raidtrace_settled *settled,
-					    struct raidtrace_queue *state);
+					    struct raidtrace_queue *state,
+					    unsigned int *streams_alive);
 void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
 				    struct raidtrace_queue_counters *sum);
 

@@ -3,7 +3,6 @@
 #include "target-counters.h"
 #include "target.h"
 
-#include <linux/ktime.h>
 #include <linux/mm.h>
 
 /*
@@ -14,7 +13,7 @@ static struct raidtrace_bank *spare;
 
 /**
  * raidtrace_counters_alloc() - memory for a target's counters
- * @target: of a disk with requests
+ * @target: that is being added
  *
  * Return: 0 or -ENOMEM.
  */
@@ -60,10 +59,10 @@ static void fold(struct raidtrace_target *target, struct raidtrace_bank *bank, b
 }
 
 static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_settled *settled,
-		    struct raidtrace_queue *state)
+		    struct raidtrace_queue *state, unsigned int *streams_alive)
 {
 	raidtrace_targets_assert_locked();
-	spare = raidtrace_probe_swap(&target->probe, spare, reset, settled, state);
+	spare = raidtrace_probe_swap(&target->probe, spare, reset, settled, state, streams_alive);
 	fold(target, spare, reset);
 }
 
@@ -77,24 +76,19 @@ static void collect(struct raidtrace_target *target, bool reset, struct raidtrac
 void raidtrace_target_snapshot(struct raidtrace_target *target,
 			       struct raidtrace_snapshot *snapshot)
 {
-	struct raidtrace_settled settled = {};
-	u64 *queued = &snapshot->queued.count[0][0];
+	u64 *queued = (u64 *)&snapshot->queued;
+	struct raidtrace_settled settled;
 	unsigned int i;
 
 	memset(snapshot, 0, sizeof(*snapshot));
-	if (target->bio_based) {
-		snapshot->since_ns = target->probe.state.since_ns;
-		snapshot->now_ns = target->probe.stopped_ns ?: ktime_get_ns();
-	} else {
-		collect(target, false, &settled, &snapshot->state);
-		raidtrace_account_settle(target->total, &settled);
-		snapshot->since_ns = snapshot->state.since_ns;
-		snapshot->now_ns = settled.now_ns;
-		snapshot->account = target->total;
-	}
+	collect(target, false, &settled, &snapshot->state, &snapshot->streams_alive);
+	raidtrace_account_settle(target->total, &settled);
+	snapshot->since_ns = snapshot->state.since_ns;
+	snapshot->now_ns = settled.now_ns;
+	snapshot->account = target->total;
 	raidtrace_probe_queue_counters(&target->probe, &snapshot->queued);
-	for (i = 0; i < RAIDTRACE_DIRECTIONS * RAIDTRACE_QUEUE_COUNTERS; i++)
-		queued[i] -= (&target->queue_base.count[0][0])[i];
+	for (i = 0; i < sizeof(snapshot->queued) / sizeof(*queued); i++)
+		queued[i] -= ((const u64 *)&target->queue_base)[i];
 }
 
 /**
@@ -105,15 +99,12 @@ void raidtrace_target_snapshot(struct raidtrace_target *target,
  */
 void raidtrace_target_reset(struct raidtrace_target *target)
 {
-	struct raidtrace_queue state;
 	struct raidtrace_settled settled;
+	struct raidtrace_queue state;
+	unsigned int streams_alive;
 
-	if (target->bio_based) {
-		target->probe.state.since_ns = target->probe.stopped_ns ?: ktime_get_ns();
-	} else {
-		collect(target, true, &settled, &state);
-		memset(target->total, 0, sizeof(*target->total));
-	}
+	collect(target, true, &settled, &state, &streams_alive);
+	memset(target->total, 0, sizeof(*target->total));
 	raidtrace_probe_queue_counters(&target->probe, &target->queue_base);
 	target->resets++;
 }

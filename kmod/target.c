@@ -12,13 +12,10 @@
 #include "target.h"
 #include "compat.h"
 #include "target-counters.h"
+#include "target-disk.h"
 
-#include <linux/backing-dev-defs.h>
-#include <linux/blk-mq.h>
-#include <linux/ctype.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -150,27 +147,6 @@ static void on_gone(struct work_struct *work)
 	tell_gone(container_of(work, struct raidtrace_target, gone));
 }
 
-/* Who drives the disk: the nearest PCI device above it, else the nearest device with a driver. */
-static void describe_parents(struct raidtrace_target *target, struct device *disk)
-{
-	struct device *dev;
-
-	for (dev = disk->parent; dev; dev = dev->parent) {
-		bool pci = dev_is_pci(dev);
-
-		/* On this bus are also hosts and targets, whose names begin with a word. */
-		if (dev->bus && !strcmp(dev->bus->name, "scsi") && isdigit(dev_name(dev)[0]))
-			strscpy(target->hctl, dev_name(dev), sizeof(target->hctl));
-		if (dev->driver && (pci || !target->driver[0]))
-			strscpy(target->driver, dev->driver->name, sizeof(target->driver));
-		if (pci) {
-			strscpy(target->pci, dev_name(dev), sizeof(target->pci));
-			break;
-		}
-	}
-	target->unit_3ware = target->pci[0] && !strcmp(target->driver, "3w-9xxx");
-}
-
 /*
  * Add to the list, unless the disk is on its way out: then the call of
  * disk_removed() may be over. Removal marks the disk dead first, so a disk that
@@ -185,12 +161,12 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	if (test_bit(GD_DEAD, &disk->state)) {
 		err = -ENODEV;
 	} else {
-		describe_parents(target, disk_to_dev(disk));
+		raidtrace_disk_describe(target, disk_to_dev(disk));
 		target->id = ++last_id;
 		target->disk = disk;
 		list_add_tail(&target->list, &targets);
 		WRITE_ONCE(nr_targets, nr_targets + 1);
-		raidtrace_probe_start(&target->probe, disk);
+		raidtrace_probe_start(&target->probe, disk, &target->options);
 		target->attached_ns = target->probe.state.since_ns;
 	}
 	spin_unlock(&targets_spinlock);
@@ -210,7 +186,9 @@ void raidtrace_target_free(struct raidtrace_target *target)
 	kfree(target);
 }
 
-static struct raidtrace_target *alloc_target(struct gendisk *disk, struct netlink_ext_ack *extack)
+static struct raidtrace_target *alloc_target(struct gendisk *disk,
+					     const struct raidtrace_options *options,
+					     struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
 
@@ -219,10 +197,9 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk, struct netlin
 		goto no_memory;
 	INIT_WORK(&target->gone, on_gone);
 	target->dev = disk_devt(disk);
+	target->options = *options;
 	target->bio_based = !queue_is_mq(disk->queue);
 	strscpy(target->name, disk->disk_name, sizeof(target->name));
-	if (target->bio_based)
-		return target;
 	if (!raidtrace_counters_alloc(target))
 		return target;
 	kfree(target);
@@ -232,6 +209,7 @@ no_memory:
 }
 
 static struct raidtrace_target *add_disk_target(struct gendisk *disk,
+						const struct raidtrace_options *options,
 						struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
@@ -242,10 +220,10 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		raidtrace_refuse(extack, "removals of disks cannot be watched: error %d", -err);
 		return ERR_PTR(err);
 	}
-	target = alloc_target(disk, extack);
+	target = alloc_target(disk, options, extack);
 	if (IS_ERR(target))
 		return target;
-	err = raidtrace_probe_attach(&target->probe, disk->queue, extack);
+	err = raidtrace_probe_attach(&target->probe, disk, options, extack);
 	if (!err) {
 		err = publish(target, disk);
 		if (err)
@@ -283,12 +261,14 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 /**
  * raidtrace_target_add() - begin to count a disk
  * @dev: number of a whole disk
+ * @options: how to count it
  * @extack: told why on failure
  *
  * Return: the target or ERR_PTR(-errno). Context: may sleep, holds
  * raidtrace_targets_lock().
  */
-struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack *extack)
+struct raidtrace_target *raidtrace_target_add(dev_t dev, const struct raidtrace_options *options,
+					      struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
 	struct block_device *bdev;
@@ -312,7 +292,7 @@ struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack 
 		return ERR_PTR(err);
 	}
 	err = check_disk(bdev, extack);
-	target = err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, extack);
+	target = err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 	raidtrace_close(opened);
 	return target;
 }
@@ -344,26 +324,11 @@ void raidtrace_target_del(struct raidtrace_target *target)
  */
 void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits)
 {
-	struct request_queue *q;
-
 	memset(limits, 0, sizeof(*limits));
 	spin_lock(&targets_spinlock);
 	limits->state = target->state;
-	if (target->disk) {
-		q = target->disk->queue;
-		limits->capacity_sectors = get_capacity(target->disk);
-		limits->readahead_sectors = (u64)target->disk->bdi->ra_pages <<
-					    (PAGE_SHIFT - SECTOR_SHIFT);
-		limits->max_sectors = queue_max_sectors(q);
-		limits->max_hw_sectors = queue_max_hw_sectors(q);
-		limits->max_segments = queue_max_segments(q);
-		limits->rotational = raidtrace_rotational(q);
-		if (queue_is_mq(q)) {
-			limits->nr_requests = q->nr_requests;
-			limits->nr_hw_queues = q->tag_set->nr_hw_queues;
-			limits->nr_tags = q->tag_set->queue_depth;
-		}
-	}
+	if (target->disk)
+		raidtrace_disk_limits(target->disk, limits);
 	spin_unlock(&targets_spinlock);
 }
 

@@ -27,9 +27,9 @@
  * @pci: address of the PCI device above it; may be empty
  * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
+ * @options: how it is counted
  * @resets: how often it was reset; raidtrace_targets_lock()
- * @total: sum of the banks since the last reset; raidtrace_targets_lock();
- *	NULL when @bio_based
+ * @total: sum of the banks since the last reset; raidtrace_targets_lock()
  * @queue_base: counters of events before the issue at the last reset;
  *	raidtrace_targets_lock()
  * @gone: tells that the disk was removed
@@ -48,6 +48,7 @@ struct raidtrace_target {
 	char pci[32];
 	char hctl[32];
 	u64 attached_ns;
+	struct raidtrace_options options;
 	u32 resets;
 	struct raidtrace_account *total;
 	struct raidtrace_queue_counters queue_base;
@@ -86,14 +87,15 @@ struct raidtrace_limits {
  * @now_ns: that moment; of a target that is gone when it went
  * @since_ns: attach or last reset
  * @state: of the queue at that moment
- * @account: counters and histograms; raidtrace_targets_lock(); NULL for a
- *	bio-based disk
- * @queued: events before the issue, read right after that moment
+ * @streams_alive: streams of bios that were continued
+ * @account: counters and histograms; raidtrace_targets_lock()
+ * @queued: events that need no order, read right after that moment
  */
 struct raidtrace_snapshot {
 	u64 now_ns;
 	u64 since_ns;
 	struct raidtrace_queue state;
+	unsigned int streams_alive;
 	const struct raidtrace_account *account;
 	struct raidtrace_queue_counters queued;
 };
@@ -108,7 +110,8 @@ unsigned int raidtrace_targets_count(void);
 struct raidtrace_target *raidtrace_target_find(u32 id);
 struct raidtrace_target *raidtrace_target_next(u32 after);
 
-struct raidtrace_target *raidtrace_target_add(dev_t dev, struct netlink_ext_ack *extack);
+struct raidtrace_target *raidtrace_target_add(dev_t dev, const struct raidtrace_options *options,
+					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);
 void raidtrace_target_reset(struct raidtrace_target *target);

@@ -5,9 +5,11 @@
 #include <linux/slab.h>
 
 #include "../account.c"
+#include "../account-bins.c"
 
 #define DIR_READ RAIDTRACE_DIRECTION_READ
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
+#define DIR_DISCARD RAIDTRACE_DIRECTION_DISCARD
 #define DIR_FLUSH RAIDTRACE_DIRECTION_FLUSH
 #define DIR_PASSTHROUGH RAIDTRACE_DIRECTION_PASSTHROUGH
 #define DIR_ALL RAIDTRACE_DIRECTION_ALL
@@ -16,7 +18,11 @@
 #define KIND_SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
 #define KIND_DEPTH_TIME RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
 #define KIND_DEPTH_ISSUE RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE
+#define KIND_BLAME RAIDTRACE_HISTOGRAM_KIND_BLAME
 #define KIND_D2C RAIDTRACE_HISTOGRAM_KIND_D2C
+
+#define GROUPS_ALL 0xfff
+#define STREAMS 4
 
 /* Counting began at this time; nanoseconds in the cases are later ones. */
 #define START 1000000
@@ -31,21 +37,34 @@ static int account_init(struct kunit *test)
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
-	raidtrace_queue_start(&f->queue, START);
+	raidtrace_queue_start(&f->queue, GROUPS_ALL, STREAMS, START);
 	test->priv = f;
 	return 0;
+}
+
+static u64 issue_of(struct kunit *test, u64 now, enum raidtrace_direction direction,
+		    enum raidtrace_class class, u64 sector, u64 nr_sectors)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_issue issue = {
+		.direction = direction,
+		.class = class,
+		.sector = sector,
+		.bytes = nr_sectors << 9,
+		.place = 3,
+	};
+	struct raidtrace_change change;
+
+	raidtrace_queue_issue(&f->queue, now, &issue, &change);
+	raidtrace_account_issue(&f->account, &issue, &change);
+	return change.now_ns;
 }
 
 /* Returns the time the issue counts at. */
 static u64 issue(struct kunit *test, u64 now, enum raidtrace_direction direction, u64 sector,
 		 u64 nr_sectors)
 {
-	struct fixture *f = test->priv;
-	struct raidtrace_change change;
-
-	raidtrace_queue_issue(&f->queue, now, direction, sector, nr_sectors, &change);
-	raidtrace_account_issue(&f->account, direction, nr_sectors, nr_sectors << 9, &change);
-	return change.now_ns;
+	return issue_of(test, now, direction, RAIDTRACE_CLASS_DATA, sector, nr_sectors);
 }
 
 static void complete_read(struct kunit *test, u64 now, u64 issued)
@@ -54,7 +73,8 @@ static void complete_read(struct kunit *test, u64 now, u64 issued)
 	struct raidtrace_change change;
 
 	raidtrace_queue_end(&f->queue, now, DIR_READ, &change);
-	raidtrace_account_complete(&f->account, DIR_READ, 4096, false, issued, &change);
+	raidtrace_account_complete(&f->account, DIR_READ, 4096, false, change.now_ns - issued,
+				   raidtrace_depth_row(2), &change);
 }
 
 static void settle(struct kunit *test, u64 now)
@@ -214,6 +234,85 @@ static void completion_counts_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].bytes_completed, 4096ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].d2c_sum_ns, 1000ULL);
 	KUNIT_EXPECT_EQ(test, f->account.d2c[DIR_READ][raidtrace_d2c_bin(1000)], 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.depth_d2c[RAIDTRACE_DEPTH_READ]
+			[2 * RAIDTRACE_D2C_COLUMNS + 10], 1ULL);
+}
+
+static void insert_to_issue_is_counted_apart(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	raidtrace_account_i2d(&f->account, DIR_WRITE, 500);
+	raidtrace_account_i2d(&f->account, DIR_WRITE, 20);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].i2d_sum_ns, 520ULL);
+	KUNIT_EXPECT_EQ(test, f->account.i2d[DIR_WRITE][raidtrace_d2c_bin(500)], 1ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_I2D, DIR_WRITE), 2ULL);
+}
+
+static void bytes_are_counted_at_their_place(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	issue(test, START, DIR_WRITE, 0, 8);
+	issue(test, START, DIR_DISCARD, 8, 8);
+	KUNIT_EXPECT_EQ(test, f->account.place[RAIDTRACE_DEPTH_WRITE][3], 4096ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_PLACE, DIR_READ), 0ULL);
+}
+
+static void requests_continue_streams(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	issue(test, START, DIR_READ, 0, 8);
+	issue(test, START, DIR_READ, 1000, 8);
+	issue(test, START, DIR_READ, 8, 8);
+	issue(test, START, DIR_WRITE, 1008, 8);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].stream, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].stream, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 0ULL);
+}
+
+/* The matrix sums to the seeks, its distances to theirs, and classes to directions. */
+static void seeks_are_blamed_on_both_classes(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int bin = RAIDTRACE_CLASS_DATA * RAIDTRACE_CLASSES + RAIDTRACE_CLASS_METADATA;
+
+	issue_of(test, START, DIR_READ, RAIDTRACE_CLASS_DATA, 0, 8);
+	issue_of(test, START, DIR_READ, RAIDTRACE_CLASS_DATA, 8, 8);
+	issue_of(test, START, DIR_READ, RAIDTRACE_CLASS_METADATA, 116, 2);
+	issue_of(test, START, DIR_WRITE, RAIDTRACE_CLASS_JOURNAL, 18, 2);
+	KUNIT_EXPECT_EQ(test, f->account.blame[bin], 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.blame_distance[bin], 100ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME, DIR_ALL), 2ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE, DIR_ALL), 200ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].issued, 2ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].bytes_issued, 8192ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].seeks, 0ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_METADATA].seeks, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_JOURNAL].seek_sectors, 100ULL);
+}
+
+/* What is not selected stays zero; what is in flight and issued is always known. */
+static void groups_not_selected_stay_zero(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_flow *flow = &f->account.flow[DIR_READ];
+	const u64 *rest = (const u64 *)&f->account.origin;
+	u64 issued, others = 0;
+	unsigned int i;
+
+	f->queue.groups = RAIDTRACE_GROUP_FLOW;
+	issue(test, START, DIR_READ, 0, 8);
+	issued = issue(test, START, DIR_READ, 8, 8);
+	complete_read(test, START + 10, issued);
+	settle(test, START + 20);
+	for (i = 0; i < (sizeof(f->account) - sizeof(f->account.flow)) / sizeof(u64); i++)
+		others += rest[i];
+	KUNIT_EXPECT_EQ(test, others, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow->issued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow->sequential + flow->stream + flow->seek_forward_sectors, 0ULL);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_READ], 1U);
 }
 
 static void requeue_undoes_one_issue(struct kunit *test)
@@ -268,7 +367,7 @@ static void sums_hold_under_random_load(struct kunit *test)
 		now += random % 1000;
 		if (issued - ended < ARRAY_SIZE(in_flight) && random & 0x10000) {
 			in_flight[issued++ % ARRAY_SIZE(in_flight)] =
-				issue(test, now, DIR_READ, random >> 32, random >> 50);
+				issue(test, now, DIR_READ, random >> 32, random >> 51);
 		} else if (issued > ended && random & 0x20000) {
 			complete_read(test, now, in_flight[ended++ % ARRAY_SIZE(in_flight)]);
 		} else if (issued > ended) {
@@ -305,13 +404,24 @@ static void adding_accounts_adds_every_counter(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
 }
 
-static void only_depth_has_a_histogram_of_all(struct kunit *test)
+static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
+	const u64 *end = (const u64 *)(&f->account + 1);
+	unsigned int kind, direction;
+	const u64 *bins;
+
 	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_SIZE, DIR_ALL));
 	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_FLUSH));
+	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_BLAME, DIR_READ));
 	KUNIT_EXPECT_NOT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_ALL));
+	for (kind = 0; kind <= RAIDTRACE_HISTOGRAM_KIND_MAX; kind++) {
+		for (direction = 0; direction <= DIR_ALL; direction++) {
+			bins = raidtrace_account_bins(&f->account, kind, direction);
+			KUNIT_ASSERT_TRUE(test, !bins || bins + raidtrace_hist_bins(kind) <= end);
+		}
+	}
 }
 
 static struct kunit_case account_cases[] = {
@@ -325,11 +435,16 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(passthrough_counts_in_the_depth_of_all),
 	KUNIT_CASE(clock_that_steps_back_loses_no_time),
 	KUNIT_CASE(completion_counts_latency),
+	KUNIT_CASE(insert_to_issue_is_counted_apart),
+	KUNIT_CASE(bytes_are_counted_at_their_place),
+	KUNIT_CASE(requests_continue_streams),
+	KUNIT_CASE(seeks_are_blamed_on_both_classes),
+	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(requeue_undoes_one_issue),
 	KUNIT_CASE(reset_carries_what_is_in_flight),
 	KUNIT_CASE(sums_hold_under_random_load),
 	KUNIT_CASE(adding_accounts_adds_every_counter),
-	KUNIT_CASE(only_depth_has_a_histogram_of_all),
+	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };
 

@@ -15,6 +15,11 @@ struct bin_case {
 #define SIZE RAIDTRACE_HISTOGRAM_KIND_SIZE
 #define SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
 #define DEPTH RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
+#define UNPLUG RAIDTRACE_HISTOGRAM_KIND_UNPLUG
+#define I2D RAIDTRACE_HISTOGRAM_KIND_I2D
+#define PLACE RAIDTRACE_HISTOGRAM_KIND_PLACE
+#define DEPTH_D2C RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C
+#define BLAME RAIDTRACE_HISTOGRAM_KIND_BLAME
 #define D2C RAIDTRACE_HISTOGRAM_KIND_D2C
 
 static const struct bin_case bin_cases[] = {
@@ -47,6 +52,10 @@ static const struct bin_case bin_cases[] = {
 	{ "first pair", D2C, 32, 32 },
 	{ "first pair's other", D2C, 33, 32 },
 	{ "1 ms", D2C, 1000000, 16 + (19 - 4) * 16 + 14 },
+	{ "no request held", UNPLUG, 0, 0 },
+	{ "many requests held", UNPLUG, 300, 256 },
+	{ "longest insert", I2D, S64_MAX, RAIDTRACE_D2C_BINS - 1 },
+	{ "last part of the disk", PLACE, 255, 255 },
 	{ "longest", D2C, S64_MAX, RAIDTRACE_D2C_BINS - 1 },
 };
 
@@ -114,9 +123,37 @@ static void log_linear_bins_are_narrow(struct kunit *test)
 	}
 }
 
+/* Column and row of d2c by depth hold what their bounds say. */
+static void two_dimensions_have_rows_and_columns(struct kunit *test)
+{
+	unsigned int columns = raidtrace_hist_columns(DEPTH_D2C);
+	unsigned int row, column;
+
+	KUNIT_ASSERT_EQ(test, columns * RAIDTRACE_DEPTH_ROWS, raidtrace_hist_bins(DEPTH_D2C));
+	for (column = 0; column < columns; column++) {
+		s64 low = raidtrace_hist_low(DEPTH_D2C, columns + column);
+		s64 high = raidtrace_hist_high(DEPTH_D2C, columns + column);
+
+		KUNIT_ASSERT_EQ(test, raidtrace_d2c_column(low), column);
+		KUNIT_ASSERT_EQ(test, raidtrace_d2c_column(high - 1), column);
+	}
+	for (row = 0; row < RAIDTRACE_DEPTH_ROWS; row++)
+		KUNIT_ASSERT_EQ(test, raidtrace_depth_row(raidtrace_hist_row_low(DEPTH_D2C, row)),
+				row);
+	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(100000), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(DEPTH_D2C, columns - 1), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_columns(BLAME), (unsigned int)RAIDTRACE_CLASSES);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(BLAME, RAIDTRACE_CLASSES + 3), 3LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_row_low(BLAME, 1), 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_bin(BLAME, 1000), RAIDTRACE_BLAME_BINS - 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_columns(SIZE), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(PLACE, 255), 256LL);
+}
+
 static void unknown_kind_has_no_bins(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_bins(RAIDTRACE_HISTOGRAM_KIND_MAX + 1), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_bin(RAIDTRACE_HISTOGRAM_KIND_MAX + 1, 7), 0U);
 }
 
 static struct kunit_case histogram_cases[] = {
@@ -124,6 +161,7 @@ static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE(bins_follow_without_gap),
 	KUNIT_CASE(low_bound_falls_in_its_bin),
 	KUNIT_CASE(log_linear_bins_are_narrow),
+	KUNIT_CASE(two_dimensions_have_rows_and_columns),
 	KUNIT_CASE(unknown_kind_has_no_bins),
 	{}
 };

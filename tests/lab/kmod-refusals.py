@@ -79,9 +79,9 @@ def no_such_target() -> None:
 
 def other_abi() -> None:
     """A client of another ABI"""
-    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 1, the client ABI 2", "info-get", abi=2)
+    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 2, the client ABI 1", "info-get", abi=1)
     with kmod.Client() as client:
-        kmod.equal("the same ABI", client.ask("info-get", abi=1)[0]["abi"], 1)
+        kmod.equal("the same ABI", client.ask("info-get", abi=2)[0]["abi"], 2)
 
 
 def malformed() -> None:

@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -60,6 +60,11 @@ _SETS = {one["name"]: one["attributes"] for one in SPEC["attribute-sets"]}
 _ENUMS = {
     one["name"]: [entry["name"] for entry in one["entries"]] for one in SPEC["definitions"] if one["type"] == "enum"
 }
+_FLAGS = {
+    one["name"]: [entry["name"] for entry in one["entries"]] for one in SPEC["definitions"] if one["type"] == "flags"
+}
+GROUPS = _FLAGS["group"]
+CLASSES = _ENUMS["class"]
 _OPERATIONS = {one["name"]: (number, one) for number, one in enumerate(SPEC["operations"]["list"], 1)}
 
 
@@ -81,7 +86,9 @@ def _decode(name: str, data: bytes) -> dict[str, Any]:
             value = list(struct.unpack(f"{len(payload) // 8}Q", payload))
         else:
             value = int.from_bytes(payload, sys.byteorder)
-            if "enum" in one:
+            if one.get("enum") in _FLAGS:
+                value = [flag for bit, flag in enumerate(_FLAGS[one["enum"]]) if value >> bit & 1]
+            elif "enum" in one:
                 value = _ENUMS[one["enum"]][value]
         if one.get("multi-attr"):
             result.setdefault(one["name"], []).append(value)
@@ -165,10 +172,12 @@ class Client:
         self._send(self.family, _NLM_F_REQUEST | (_NLM_F_DUMP if dump else _NLM_F_ACK), number, payload)
         return [_decode(one["attribute-set"], body[4:]) for _, body in self._messages()]
 
-    def add(self, disk: str) -> dict[str, Any]:
-        """Make a disk of /sys/class/block a target."""
+    def add(self, disk: str, groups: Iterable[str] = (), **options: int) -> dict[str, Any]:
+        """Make a disk of /sys/class/block a target, with all groups or the named ones."""
         major, minor = device_number(disk)
-        return self.ask("target-add", major=major, minor=minor)[0]
+        if groups:
+            options["groups"] = sum(1 << GROUPS.index(group) for group in groups)
+        return self.ask("target-add", major=major, minor=minor, **options)[0]
 
     def delete(self, target: dict[str, Any]) -> None:
         """Forget a target."""
@@ -191,6 +200,10 @@ class Client:
         return name, _decode("target", data[20:])
 
 
+_Same = Callable[[str, int, int], None]
+_Bins = Callable[[str, str], int]
+
+
 class Counters:
     """A snapshot. flow[direction][counter]; bins(kind, direction) is {bin: count}."""
 
@@ -211,33 +224,68 @@ class Counters:
         return sum(self.flow[direction][counter] for direction in DIRECTIONS)
 
     def violations(self) -> list[str]:
-        """Invariants that do not hold, in words."""
-        wrong = []
+        """Invariants that do not hold, in words; those of groups that are counted."""
+        wrong: list[str] = []
 
         def same(what: str, left: int, right: int) -> None:
             if left != right:
                 wrong.append(f"{what}: {left} is not {right}")
 
+        def bins(kind: str, direction: str) -> int:
+            return sum(self.bins(kind, direction).values())
+
+        groups = self.reply["groups"]
+        if "in-flight" in self.flow["all"]:
+            self._request_violations(groups, same, bins, wrong)
+        self._bio_violations(groups, same, bins, wrong)
+        return wrong
+
+    def _request_violations(self, groups: list[str], same: _Same, bins: _Bins, wrong: list[str]) -> None:
         for direction in DIRECTIONS:
             flow = self.flow[direction]
             ends = flow["completed"] + flow["requeued"] + flow["abandoned"] + flow["in-flight"]
             same(f"{direction}: issued + carried = ends + in flight", flow["issued"] + flow["carried"], ends)
-            same(f"{direction}: sizes sum to issues", sum(self.bins("size", direction).values()), flow["issued"])
-            same(f"{direction}: d2c sums to completions", sum(self.bins("d2c", direction).values()), flow["completed"])
-            same(f"{direction}: sequential is seek bin 64", self.bins("seek", direction).get(64, 0), flow["sequential"])
+            if "size" in groups:
+                same(f"{direction}: sizes sum to issues", bins("size", direction), flow["issued"])
+            if "latency" in groups:
+                same(f"{direction}: d2c sums to completions", bins("d2c", direction), flow["completed"])
+                if bins("i2d", direction) > flow["issued"]:
+                    wrong.append(f"{direction}: more issues after an insert than issues")
+            if "seek" in groups:
+                zero = self.bins("seek", direction).get(64, 0)
+                same(f"{direction}: sequential is seek bin 64", zero, flow["sequential"])
+            if "seek" in groups and "stream" in groups and flow["sequential"] > flow["stream"]:
+                wrong.append(f"{direction}: sequential requests that continue no stream")
         placed = sum(self.flow[d]["issued"] for d in ("read", "write", "discard", "other"))
-        seeks = sum(sum(self.bins("seek", d).values()) for d in DIRECTIONS)
-        if not 0 <= placed - seeks <= 1:
+        seeks = sum(bins("seek", d) for d in DIRECTIONS)
+        if "seek" in groups and not 0 <= placed - seeks <= 1:
             wrong.append(f"all but the first request have a distance: {placed} and {seeks}")
         same("in flight sums to all", self.total("in-flight"), self.flow["all"]["in-flight"])
         span = self.reply["now-ns"] - self.reply["since-ns"]
-        for direction in DEPTH_DIRECTIONS:
-            same(f"{direction}: depth time sums to the span", sum(self.bins("depth-time", direction).values()), span)
+        for direction in DEPTH_DIRECTIONS if "depth" in groups else ():
+            same(f"{direction}: depth time sums to the span", bins("depth-time", direction), span)
         for direction in ("read", "write"):
-            found = sum(self.bins("depth-issue", direction).values())
-            same(f"{direction}: depths found sum to issues", found, self.flow[direction]["issued"])
-        same("depths found by all", sum(self.bins("depth-issue", "all").values()), self.total("issued"))
-        return wrong
+            flow = self.flow[direction]
+            if "depth" in groups:
+                same(f"{direction}: depths found sum to issues", bins("depth-issue", direction), flow["issued"])
+            if "latency" in groups:
+                same(f"{direction}: d2c by depth sums to completions", bins("depth-d2c", direction), flow["completed"])
+            if "place" in groups:
+                same(f"{direction}: places sum to bytes", bins("place", direction), flow["bytes-issued"])
+        if "depth" in groups:
+            same("depths found by all", bins("depth-issue", "all"), self.total("issued"))
+        if "plug" in groups:
+            unplugs = self.reply["unplugs-explicit"] + self.reply["unplugs-schedule"]
+            same("requests per unplug sum to unplugs", bins("unplug", "all"), unplugs)
+
+    def _bio_violations(self, groups: list[str], same: _Same, bins: _Bins, wrong: list[str]) -> None:
+        for direction in DIRECTIONS:
+            flow = self.flow[direction]
+            if "seek" in groups:
+                zero = self.bins("seek-queued", direction).get(64, 0)
+                same(f"{direction}: sequential-queued is seek-queued bin 64", zero, flow["sequential-queued"])
+            if "seek" in groups and "stream" in groups and flow["sequential-queued"] > flow["stream-queued"]:
+                wrong.append(f"{direction}: sequential bios that continue no stream")
 
 
 def device_number(disk: str) -> tuple[int, int]:
@@ -358,7 +406,7 @@ def sound(counters: Counters) -> Counters:
     return counters
 
 
-def main(tests: list[Callable[[], None]]) -> int:
+def main(tests: Sequence[Callable[[], None]]) -> int:
     """Run tests, say how each ended, and the totals. Returns the exit status."""
     failed = 0
     for number, test in enumerate(tests, 1):

@@ -15,6 +15,11 @@
 #define WRITE		RAIDTRACE_DIRECTION_WRITE
 #define MS		((uint64_t)1000000)
 
+/* What no trace tells. */
+#define NEVER	(RT_COUNTER_BIT(I2D_SUM_NS) | RT_COUNTER_BIT(Q2C_SUM_NS) |	\
+		 RT_COUNTER_BIT(Q2C_UNKNOWN) | RT_COUNTER_BIT(AHEAD_QUEUED) |	\
+		 RT_COUNTER_BIT(BYTES_AHEAD_QUEUED))
+
 static struct trace trace;
 static struct blktrace_reader reader;
 static struct blktrace_merge merge;
@@ -132,7 +137,7 @@ static void one_read(void **state)
 	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], 0), 3);
 	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], 1), 500);
 	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SEEK]), 0);
-	assert_int_equal(blktrace_device_unknown(import.devices[0]), 0);
+	assert_int_equal(blktrace_device_unknown(import.devices[0]), NEVER);
 }
 
 /* One bio of 1 MiB becomes eight requests: no second Q, seven X. */
@@ -592,7 +597,11 @@ static void issues_and_completions(void **state)
 	trace_put(&trace, 1, D | R, 8, 4096);
 	trace_put(&trace, 2, C | R, 8, 4096);
 	assert_int_equal(run(MS), 0);
-	assert_int_equal(unknown(),
+	assert_int_equal(unknown(), NEVER |
+			 RT_COUNTER_BIT(SEQUENTIAL_QUEUED) |
+			 RT_COUNTER_BIT(SEEK_QUEUED_FORWARD_SECTORS) |
+			 RT_COUNTER_BIT(SEEK_QUEUED_BACKWARD_SECTORS) |
+			 RT_COUNTER_BIT(STREAM_QUEUED) |
 			 RT_COUNTER_BIT(QUEUED) | RT_COUNTER_BIT(BYTES_QUEUED) |
 			 RT_COUNTER_BIT(GOT) | RT_COUNTER_BIT(BACK_MERGES) |
 			 RT_COUNTER_BIT(FRONT_MERGES) |

@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record top report export import status lab demo workload help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -12,7 +12,8 @@ _raidctl_words() {
 	attach) echo "--help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
-	record) echo "--disk --output --interval --duration --phases --force --quiet --help" ;;
+	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
+	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
@@ -40,6 +41,14 @@ _raidctl_disks() {
 	local disk
 	for disk in /sys/block/*; do
 		[ "$(<"$disk/size")" != 0 ] && echo "${disk##*/}"
+	done
+}
+
+# numbers of the recordings that are being made
+_raidctl_recordings() {
+	local file
+	for file in "${RAIDTRACE_RUN:-/run/raidtrace}"/record-*; do
+		[ -e "$file" ] && echo "${file##*-}"
 	done
 }
 
@@ -74,9 +83,10 @@ _raidctl() {
 	fi
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
-	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++" -- "$word") && return ;;
+	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt" -- "$word") && return ;;
 	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-	-i | --interval | --duration | --phase | -s | --data-size) return ;;
+	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
+	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;
 	help) verb="" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")

@@ -115,8 +115,14 @@ def _refuse_unclean(what: str, source: Path) -> None:
 
 def _make(what: str, source: Path, entry: Path, progress: Progress) -> None:
     build = entry / "build"
+    origin = entry / "origin"
+    directory = f"{source.stat().st_dev} {source.stat().st_ino}\n"
+    if not origin.exists() or origin.read_text(encoding="ascii") != directory:
+        # Another tree at the same place: its files may be older than the objects of the one before.
+        shutil.rmtree(build, ignore_errors=True)
     is_new = not (build / "linux").exists()
     build.mkdir(parents=True, exist_ok=True)
+    origin.write_text(directory, encoding="ascii")
     cache.require_space(build, _SPACE_MIB if is_new else 100, what)
     log = entry / "build.log"
     log.unlink(missing_ok=True)

@@ -223,8 +223,34 @@ int rt_info_get(struct rt_client *client, struct rt_info *ret)
 	return exchange(client, msg, rt_parse_info, ret);
 }
 
+static int put_extent(struct nl_msg *msg, const struct rt_extent *extent)
+{
+	struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_TARGET_JOURNAL);
+
+	if (!nest ||
+	    nla_put_u64(msg, RAIDTRACE_A_EXTENT_SECTOR, extent->sector) ||
+	    nla_put_u64(msg, RAIDTRACE_A_EXTENT_NR_SECTORS, extent->nr_sectors))
+		return -ENOMEM;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int put_options(struct nl_msg *msg, const struct rt_options *options)
+{
+	if (options->groups &&
+	    nla_put_u32(msg, RAIDTRACE_A_TARGET_GROUPS, options->groups))
+		return -ENOMEM;
+	if (options->streams &&
+	    nla_put_u32(msg, RAIDTRACE_A_TARGET_STREAMS, options->streams))
+		return -ENOMEM;
+	for (size_t i = 0; i < options->nr_journal; i++)
+		if (put_extent(msg, &options->journal[i]))
+			return -ENOMEM;
+	return 0;
+}
+
 int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
-		  struct rt_target *ret)
+		  const struct rt_options *options, struct rt_target *ret)
 {
 	struct nl_msg *msg = new_request(client, RAIDTRACE_CMD_TARGET_ADD,
 					 NLM_F_ACK);
@@ -233,7 +259,8 @@ int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
 	if (!msg)
 		return -ENOMEM;
 	if (nla_put_u32(msg, RAIDTRACE_A_TARGET_MAJOR, major) ||
-	    nla_put_u32(msg, RAIDTRACE_A_TARGET_MINOR, minor)) {
+	    nla_put_u32(msg, RAIDTRACE_A_TARGET_MINOR, minor) ||
+	    (options && put_options(msg, options))) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
@@ -258,6 +285,20 @@ int rt_target_del(struct rt_client *client, uint32_t id)
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_DEL,
 					    RAIDTRACE_A_TARGET_ID, id);
 
+	return msg ? exchange(client, msg, NULL, NULL) : -ENOMEM;
+}
+
+int rt_target_set_journal(struct rt_client *client, uint32_t id,
+			  const struct rt_extent *journal, size_t nr)
+{
+	struct rt_options options = { .journal = journal, .nr_journal = nr };
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_SET,
+					    RAIDTRACE_A_TARGET_ID, id);
+
+	if (msg && put_options(msg, &options)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
 	return msg ? exchange(client, msg, NULL, NULL) : -ENOMEM;
 }
 

@@ -3,6 +3,7 @@
 /* Arithmetic on snapshots of counters: differences, sums, agreement. */
 
 #include "raidtrace.h"
+#include "submitters.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +27,38 @@ static const char *const kind_names[RT_KINDS] = {
 	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = "depth_time",
 	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE] = "depth_issue",
 	[RAIDTRACE_HISTOGRAM_KIND_D2C] = "d2c",
+	[RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED] = "seek_queued",
+	[RAIDTRACE_HISTOGRAM_KIND_I2D] = "i2d",
+	[RAIDTRACE_HISTOGRAM_KIND_Q2C] = "q2c",
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C] = "depth_d2c",
+	[RAIDTRACE_HISTOGRAM_KIND_PLACE] = "place",
+	[RAIDTRACE_HISTOGRAM_KIND_UNPLUG] = "unplug",
+	[RAIDTRACE_HISTOGRAM_KIND_BLAME] = "blame",
+	[RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE] = "blame_distance",
+	[RAIDTRACE_HISTOGRAM_KIND_RA_SYNC] = "ra_sync",
+	[RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC] = "ra_async",
 };
+
+static const char *const class_names[RT_CLASSES] = {
+	[RAIDTRACE_CLASS_DATA] = "data",
+	[RAIDTRACE_CLASS_READAHEAD] = "readahead",
+	[RAIDTRACE_CLASS_DIRECT] = "direct",
+	[RAIDTRACE_CLASS_METADATA] = "metadata",
+	[RAIDTRACE_CLASS_JOURNAL] = "journal",
+	[RAIDTRACE_CLASS_SWAP] = "swap",
+	[RAIDTRACE_CLASS_MIXED] = "mixed",
+	[RAIDTRACE_CLASS_OTHER] = "other",
+};
+
+/* In the order of the flags of enum raidtrace_group. */
+static const char *const group_names[] = {
+	"flow", "size", "seek", "stream", "depth", "latency", "place", "plug",
+	"origin", "blame", "submitter", "readahead",
+};
+
+_Static_assert(RAIDTRACE_GROUP_READAHEAD ==
+	       1 << (sizeof(group_names) / sizeof(group_names[0]) - 1),
+	       "a name for each group");
 
 const char *rt_direction_name(unsigned int direction)
 {
@@ -38,11 +70,23 @@ const char *rt_kind_name(unsigned int kind)
 	return kind < RT_KINDS ? kind_names[kind] : NULL;
 }
 
+const char *rt_class_name(unsigned int class_)
+{
+	return class_ < RT_CLASSES ? class_names[class_] : NULL;
+}
+
+const char *rt_group_name(unsigned int index)
+{
+	return index < sizeof(group_names) / sizeof(group_names[0]) ?
+	       group_names[index] : NULL;
+}
+
 void rt_counters_free(struct rt_counters *counters)
 {
 	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS; k++)
 			free(counters->histogram[d][k].counts);
+	free(counters->submitters);
 	memset(counters, 0, sizeof(*counters));
 }
 
@@ -150,6 +194,45 @@ static int flow_subtract(struct rt_flow *flow, const struct rt_flow *from)
 	return 0;
 }
 
+static void disk_add(struct rt_disk *disk, const struct rt_disk *next)
+{
+	disk->unknown |= next->unknown;
+#define X(member, attribute) disk->member += next->member;
+	RT_DISK_COUNTERS(X)
+#undef X
+	disk->streams_alive = next->streams_alive;
+	disk->streams_alive_queued = next->streams_alive_queued;
+}
+
+static int disk_subtract(struct rt_disk *disk, const struct rt_disk *from)
+{
+#define X(member, attribute)						\
+	if (disk->member < from->member)				\
+		return -ERANGE;						\
+	disk->member -= from->member;
+	RT_DISK_COUNTERS(X)
+#undef X
+	return 0;
+}
+
+static void origin_add(struct rt_origin *origin, const struct rt_origin *next)
+{
+#define X(member, attribute) origin->member += next->member;
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+}
+
+static int origin_subtract(struct rt_origin *origin, const struct rt_origin *from)
+{
+#define X(member, attribute)						\
+	if (origin->member < from->member)				\
+		return -ERANGE;						\
+	origin->member -= from->member;
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	return 0;
+}
+
 int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 {
 	if (!sum->now_ns)
@@ -159,7 +242,13 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 	sum->resets = next->resets;
 	sum->gone = next->gone;
 	sum->readahead_sectors = next->readahead_sectors;
+	sum->groups = next->groups;
 	sum->unknown |= next->unknown;
+	disk_add(&sum->disk, &next->disk);
+	for (int i = 0; i < RT_CLASSES; i++)
+		origin_add(&sum->origin[i], &next->origin[i]);
+	if (rt_submitters_add(sum, next))
+		return -ENOMEM;
 	for (int d = 0; d < RT_DIRECTIONS; d++) {
 		struct rt_flow *flow = &sum->flow[d];
 		const struct rt_flow *more = &next->flow[d];
@@ -180,6 +269,14 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 static int counters_subtract(struct rt_counters *c,
 			     const struct rt_counters *from)
 {
+	int wrong = disk_subtract(&c->disk, &from->disk);
+
+	for (int i = 0; i < RT_CLASSES && !wrong; i++)
+		wrong = origin_subtract(&c->origin[i], &from->origin[i]);
+	if (!wrong)
+		wrong = rt_submitters_subtract(c, from);
+	if (wrong)
+		return wrong;
 	for (int d = 0; d < RT_DIRECTIONS; d++) {
 		int err = flow_subtract(&c->flow[d], &from->flow[d]);
 
@@ -250,6 +347,12 @@ static bool sums_to(const struct rt_counters *c, unsigned int direction,
 	return false;
 }
 
+/* A source that does not say what it counts counts what the first recordings had. */
+static bool lacks(const struct rt_counters *c, uint32_t group)
+{
+	return c->groups && !(c->groups & group);
+}
+
 bool rt_counters_check(const struct rt_counters *c,
 		       const uint32_t in_flight_before[RT_DIRECTIONS],
 		       char *text, size_t size)
@@ -263,10 +366,12 @@ bool rt_counters_check(const struct rt_counters *c,
 		if (!balanced(c, d, in_flight_before[d], text, size))
 			return false;
 	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
-		if (!sums_to(c, d, RAIDTRACE_HISTOGRAM_KIND_SIZE,
+		if (!lacks(c, RAIDTRACE_GROUP_SIZE) &&
+		    !sums_to(c, d, RAIDTRACE_HISTOGRAM_KIND_SIZE,
 			     c->flow[d].issued, text, size))
 			return false;
-	if (c->unknown & RT_COUNTER_BIT(IN_FLIGHT))
+	if (c->unknown & RT_COUNTER_BIT(IN_FLIGHT) ||
+	    lacks(c, RAIDTRACE_GROUP_DEPTH))
 		return true;
 	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
 		if (!sums_to(c, timed[i], RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,

@@ -20,6 +20,7 @@
 #define RT_NAME_MAX	64
 #define RT_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
 #define RT_KINDS	(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+#define RT_CLASSES	(RAIDTRACE_CLASS_MAX + 1)
 
 /*
  * Counters of struct rt_flow that only grow: X(member, tail of the uapi
@@ -48,7 +49,42 @@
 	X(sequential, SEQUENTIAL)					\
 	X(seek_forward_sectors, SEEK_FORWARD_SECTORS)			\
 	X(seek_backward_sectors, SEEK_BACKWARD_SECTORS)			\
-	X(d2c_sum_ns, D2C_SUM_NS)
+	X(d2c_sum_ns, D2C_SUM_NS)					\
+	X(sequential_queued, SEQUENTIAL_QUEUED)				\
+	X(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS)	\
+	X(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS)	\
+	X(stream, STREAM)						\
+	X(stream_queued, STREAM_QUEUED)					\
+	X(i2d_sum_ns, I2D_SUM_NS)					\
+	X(q2c_sum_ns, Q2C_SUM_NS)					\
+	X(q2c_unknown, Q2C_UNKNOWN)					\
+	X(ahead_queued, AHEAD_QUEUED)					\
+	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)
+
+/* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
+#define RT_DISK_COUNTERS(X)						\
+	X(plugs, PLUGS)							\
+	X(unplugs_explicit, UNPLUGS_EXPLICIT)				\
+	X(unplugs_schedule, UNPLUGS_SCHEDULE)				\
+	X(tag_waits, TAG_WAITS)						\
+	X(ra_sync_sectors, RA_SYNC_SECTORS)				\
+	X(ra_async_sectors, RA_ASYNC_SECTORS)
+
+/* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
+#define RT_ORIGIN_COUNTERS(X)						\
+	X(queued, QUEUED)						\
+	X(bytes_queued, BYTES_QUEUED)					\
+	X(seeks_queued, SEEKS_QUEUED)					\
+	X(issued, ISSUED)						\
+	X(bytes_issued, BYTES_ISSUED)					\
+	X(seeks, SEEKS)							\
+	X(seek_sectors, SEEK_SECTORS)
+
+/* Counters of struct rt_submitter, as RT_FLOW_COUNTERS. */
+#define RT_SUBMITTER_COUNTERS(X)					\
+	X(queued, QUEUED)						\
+	X(bytes_queued, BYTES_QUEUED)					\
+	X(seeks_queued, SEEKS_QUEUED)
 
 /**
  * enum rt_counter - counters of struct rt_flow, for sets of them
@@ -63,6 +99,22 @@ enum rt_counter {
 	RT_COUNTER_IN_FLIGHT,
 };
 
+/**
+ * enum rt_disk_counter - counters of struct rt_disk, for sets of them
+ * @RT_DISK_STREAMS_ALIVE: streams_alive
+ * @RT_DISK_STREAMS_ALIVE_QUEUED: streams_alive_queued
+ *
+ * The others are those of RT_DISK_COUNTERS.
+ */
+enum rt_disk_counter {
+#define X(member, attribute) RT_DISK_##attribute,
+	RT_DISK_COUNTERS(X)
+#undef X
+	RT_DISK_STREAMS_ALIVE,
+	RT_DISK_STREAMS_ALIVE_QUEUED,
+};
+
+#define RT_DISK_BIT(counter)	((uint32_t)1 << RT_DISK_##counter)
 #define RT_COUNTER_BIT(counter)	((uint64_t)1 << RT_COUNTER_##counter)
 
 /**
@@ -80,6 +132,52 @@ struct rt_flow {
 #undef X
 	uint32_t in_flight;
 	uint32_t in_flight_max;
+};
+
+/**
+ * struct rt_disk - events that have no direction
+ * @unknown: RT_DISK_BIT() of each member that the source cannot tell; it is 0
+ * @streams_alive: streams of requests that were continued, where the span ends
+ * @streams_alive_queued: streams of bios, likewise
+ *
+ * The other members are made by RT_DISK_COUNTERS.
+ */
+struct rt_disk {
+	uint32_t unknown;
+#define X(member, attribute) uint64_t member;
+	RT_DISK_COUNTERS(X)
+#undef X
+	uint32_t streams_alive;
+	uint32_t streams_alive_queued;
+};
+
+/**
+ * struct rt_origin - bios and requests of one class; the members are made by
+ *	RT_ORIGIN_COUNTERS
+ */
+struct rt_origin {
+#define X(member, attribute) uint64_t member;
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+};
+
+/**
+ * struct rt_submitter - bios of one process
+ * @index: row of the module's table
+ * @rest: the row of all that found the table full; it has no process
+ * @pid: the process
+ * @comm: name of the thread
+ *
+ * The other members are made by RT_SUBMITTER_COUNTERS.
+ */
+struct rt_submitter {
+	uint32_t index;
+	bool rest;
+	uint32_t pid;
+	char comm[16];
+#define X(member, attribute) uint64_t member;
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
 };
 
 /**
@@ -102,8 +200,15 @@ struct rt_histogram {
  * @resets: how often the target had been reset by @now_ns
  * @gone: the disk was removed
  * @readahead_sectors: of the disk at @now_ns
+ * @groups: enum raidtrace_group flags of what the source counts at all; of the
+ *	others nothing is known. 0 when the source does not say
  * @unknown: counters that the source cannot tell, RT_COUNTER_BIT() of each;
  *	they are 0 in @flow, and histograms of them are empty
+ * @disk: what has no direction
+ * @origin: by enum raidtrace_class; known with the group origin
+ * @nr_submitters: how many there are in @submitters
+ * @submitters: processes in the order of their index; known with the group
+ *	submitter
  * @flow: by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the
  *	in-flight members are kept
  * @histogram: by direction and enum raidtrace_histogram_kind
@@ -115,7 +220,12 @@ struct rt_counters {
 	uint32_t resets;
 	bool gone;
 	uint64_t readahead_sectors;
+	uint32_t groups;
 	uint64_t unknown;
+	struct rt_disk disk;
+	struct rt_origin origin[RT_CLASSES];
+	size_t nr_submitters;
+	struct rt_submitter *submitters;
 	struct rt_flow flow[RT_DIRECTIONS];
 	struct rt_histogram histogram[RT_DIRECTIONS][RT_KINDS];
 };
@@ -162,6 +272,9 @@ struct rt_info {
  * @nr_hw_queues: hardware queues
  * @nr_tags: tags per hardware queue
  * @attached_ns: when counting began
+ * @groups: what is counted, enum raidtrace_group flags
+ * @streams: streams that are remembered, 0 for none
+ * @place_sectors: sectors per bin of the histogram place, 0 for none
  */
 struct rt_target {
 	uint32_t id;
@@ -185,6 +298,33 @@ struct rt_target {
 	uint32_t nr_hw_queues;
 	uint32_t nr_tags;
 	uint64_t attached_ns;
+	uint32_t groups;
+	uint32_t streams;
+	uint64_t place_sectors;
+};
+
+/**
+ * struct rt_extent - a range of a disk
+ * @sector: where it begins, from the beginning of the whole disk
+ * @nr_sectors: how long it is
+ */
+struct rt_extent {
+	uint64_t sector;
+	uint64_t nr_sectors;
+};
+
+/**
+ * struct rt_options - how a disk is to be counted; all zero for the defaults
+ * @groups: enum raidtrace_group flags, 0 for all
+ * @streams: streams to remember, 0 for the module's default
+ * @nr_journal: how many there are in @journal
+ * @journal: sectors of a filesystem's journal
+ */
+struct rt_options {
+	uint32_t groups;
+	uint32_t streams;
+	size_t nr_journal;
+	const struct rt_extent *journal;
 };
 
 struct rt_client;
@@ -208,11 +348,33 @@ void rt_close(struct rt_client *client);
  */
 const char *rt_error(const struct rt_client *client);
 
-int rt_info_get(struct rt_client *client, struct rt_info *ret);
+/**
+ * rt_target_add - begin to count a disk
+ * @client: the connection
+ * @major: of a whole disk
+ * @minor: likewise
+ * @options: how to count it, NULL for the defaults
+ * @ret: filled in with what the module says of it
+ *
+ * Return: 0; -EEXIST when it is a target already; another -errno.
+ */
 int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
-		  struct rt_target *ret);
+		  const struct rt_options *options, struct rt_target *ret);
+int rt_info_get(struct rt_client *client, struct rt_info *ret);
 int rt_target_del(struct rt_client *client, uint32_t id);
 int rt_target_reset(struct rt_client *client, uint32_t id);
+
+/**
+ * rt_target_set_journal - where the journal of the filesystem on a target is
+ * @client: the connection
+ * @id: the target
+ * @journal: ranges of the disk, in the place of those known so far
+ * @nr: how many, 0 for none
+ *
+ * Return: 0 or -errno.
+ */
+int rt_target_set_journal(struct rt_client *client, uint32_t id,
+			  const struct rt_extent *journal, size_t nr);
 
 /**
  * rt_target_list - all targets in the order of their ids
@@ -305,6 +467,18 @@ bool rt_counters_check(const struct rt_counters *counters,
  * @direction: enum raidtrace_direction
  */
 const char *rt_direction_name(unsigned int direction);
+
+/**
+ * rt_class_name - as in the netlink spec, NULL when there is no such
+ * @class_: enum raidtrace_class
+ */
+const char *rt_class_name(unsigned int class_);
+
+/**
+ * rt_group_name - as in the netlink spec, NULL when there is no such
+ * @index: of the flag in enum raidtrace_group, from 0
+ */
+const char *rt_group_name(unsigned int index);
 
 /**
  * rt_kind_name - as in the netlink spec but with underscores, NULL likewise

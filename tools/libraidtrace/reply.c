@@ -3,6 +3,7 @@
 /* Replies of raidtrace.ko, taken apart; nothing here needs a socket. */
 
 #include "reply.h"
+#include "submitters.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,6 +85,9 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	t->nr_hw_queues = u32(attrs[RAIDTRACE_A_TARGET_NR_HW_QUEUES]);
 	t->nr_tags = u32(attrs[RAIDTRACE_A_TARGET_NR_TAGS]);
 	t->attached_ns = u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
+	t->groups = u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);
+	t->streams = u32(attrs[RAIDTRACE_A_TARGET_STREAMS]);
+	t->place_sectors = u64(attrs[RAIDTRACE_A_TARGET_PLACE_SECTORS]);
 	return 0;
 }
 
@@ -144,6 +148,78 @@ static int parse_histogram(struct nlattr *nest, struct rt_counters *c)
 	return 0;
 }
 
+static int parse_origin(struct nlattr *nest, struct rt_counters *c)
+{
+	struct nlattr *attrs[RAIDTRACE_A_ORIGIN_MAX + 1];
+	struct rt_origin *origin;
+	uint32_t class_;
+
+	if (nla_parse_nested(attrs, RAIDTRACE_A_ORIGIN_MAX, nest, NULL) ||
+	    !attrs[RAIDTRACE_A_ORIGIN_CLASS])
+		return -EBADMSG;
+	class_ = u32(attrs[RAIDTRACE_A_ORIGIN_CLASS]);
+	if (class_ >= RT_CLASSES)
+		return -EBADMSG;
+	origin = &c->origin[class_];
+#define X(member, attribute)						\
+	origin->member = u64(attrs[RAIDTRACE_A_ORIGIN_##attribute]);
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	return 0;
+}
+
+static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
+{
+	struct nlattr *attrs[RAIDTRACE_A_SUBMITTER_MAX + 1];
+	struct rt_submitter s = { 0 };
+
+	if (nla_parse_nested(attrs, RAIDTRACE_A_SUBMITTER_MAX, nest, NULL) ||
+	    !attrs[RAIDTRACE_A_SUBMITTER_INDEX])
+		return -EBADMSG;
+	s.index = u32(attrs[RAIDTRACE_A_SUBMITTER_INDEX]);
+	s.rest = !attrs[RAIDTRACE_A_SUBMITTER_PID];
+	s.pid = u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
+	copy_text(s.comm, sizeof(s.comm), attrs[RAIDTRACE_A_SUBMITTER_COMM]);
+#define X(member, attribute)						\
+	s.member = u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	return rt_submitters_append(c, &s);
+}
+
+static void parse_disk(struct nlattr *const attrs[], struct rt_disk *disk)
+{
+#define X(member, attribute)						\
+	disk->member = u64(attrs[RAIDTRACE_A_COUNTERS_##attribute]);	\
+	if (!attrs[RAIDTRACE_A_COUNTERS_##attribute])			\
+		disk->unknown |= RT_DISK_BIT(attribute);
+	RT_DISK_COUNTERS(X)
+#undef X
+	disk->streams_alive = u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE]);
+	if (!attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE])
+		disk->unknown |= RT_DISK_BIT(STREAMS_ALIVE);
+	disk->streams_alive_queued =
+		u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED]);
+	if (!attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED])
+		disk->unknown |= RT_DISK_BIT(STREAMS_ALIVE_QUEUED);
+}
+
+static int parse_nest(struct nlattr *attr, struct rt_counters *c)
+{
+	switch (nla_type(attr)) {
+	case RAIDTRACE_A_COUNTERS_FLOW:
+		return parse_flow(attr, c);
+	case RAIDTRACE_A_COUNTERS_HISTOGRAM:
+		return parse_histogram(attr, c);
+	case RAIDTRACE_A_COUNTERS_ORIGIN:
+		return parse_origin(attr, c);
+	case RAIDTRACE_A_COUNTERS_SUBMITTER:
+		return parse_submitter(attr, c);
+	default:
+		return 0;
+	}
+}
+
 int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
 {
 	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1], *attr;
@@ -161,11 +237,10 @@ int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
 		  RAIDTRACE_STATE_GONE;
 	c->readahead_sectors =
 		u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
+	c->groups = u32(attrs[RAIDTRACE_A_COUNTERS_GROUPS]);
+	parse_disk(attrs, &c->disk);
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
-		if (nla_type(attr) == RAIDTRACE_A_COUNTERS_FLOW)
-			err = parse_flow(attr, c);
-		else if (nla_type(attr) == RAIDTRACE_A_COUNTERS_HISTOGRAM)
-			err = parse_histogram(attr, c);
+		err = parse_nest(attr, c);
 		if (err)
 			return err;
 	}

@@ -10,6 +10,11 @@
 
 #define SECTOR_SIZE	512
 
+/* What a trace can tell. */
+#define GROUPS	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE |		\
+		 RAIDTRACE_GROUP_SEEK | RAIDTRACE_GROUP_STREAM |	\
+		 RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY)
+
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 					    uint64_t start_ns)
 {
@@ -19,7 +24,8 @@ struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 		return NULL;
 	d->device = device;
 	d->index = index;
-	raidtrace_queue_start(&d->state, start_ns);
+	raidtrace_arrival_start(&d->arrival, GROUPS, RAIDTRACE_STREAMS_DEFAULT);
+	raidtrace_queue_start(&d->state, GROUPS, RAIDTRACE_STREAMS_DEFAULT, start_ns);
 	return d;
 }
 
@@ -63,11 +69,24 @@ static void on_bio(struct blktrace_device *d, const struct blktrace_event *e,
 		   enum raidtrace_queue_counter counter)
 {
 	d->queued[e->direction][counter]++;
-	if (counter == RAIDTRACE_QUEUED)
-		d->queued[e->direction][RAIDTRACE_BYTES_QUEUED] += e->bytes;
 	if (counter == RAIDTRACE_GOT && e->write &&
 	    e->direction == RAIDTRACE_DIRECTION_FLUSH)
 		d->empty_flushes++;
+}
+
+static void on_queue(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	struct raidtrace_bio bio = {
+		.direction = e->direction,
+		.class = RAIDTRACE_CLASS_OTHER,
+		.sector = e->sector,
+		.bytes = e->bytes,
+		.submitter = RAIDTRACE_SUBMITTER_REST,
+	};
+	struct raidtrace_step step;
+
+	raidtrace_arrival_bio(&d->arrival, &bio, &step);
+	raidtrace_account_bio(&d->account, &bio, &step);
 }
 
 static struct blktrace_request request_of(const struct blktrace_device *d,
@@ -98,15 +117,18 @@ static void on_issue(struct blktrace_device *d, struct blktrace_inflight *map,
 		     const struct blktrace_event *e)
 {
 	struct blktrace_request request = request_of(d, e), given_up;
+	struct raidtrace_issue issue = {
+		.direction = e->direction,
+		.class = RAIDTRACE_CLASS_OTHER,
+		.sector = e->sector,
+		.bytes = e->bytes,
+	};
 	struct raidtrace_change change;
 
-	raidtrace_queue_issue(&d->state, e->time_ns, e->direction, e->sector,
-			      e->bytes / SECTOR_SIZE, &change);
-	raidtrace_account_issue(&d->account, e->direction,
-				((uint64_t)e->bytes + SECTOR_SIZE - 1) /
-					SECTOR_SIZE,
-				e->bytes, &change);
+	raidtrace_queue_issue(&d->state, e->time_ns, &issue, &change);
+	raidtrace_account_issue(&d->account, &issue, &change);
 	request.issued_ns = change.now_ns;
+	request.depth_row = raidtrace_depth_row(change.depth.all);
 	if (blktrace_inflight_add(map, &request, &given_up))
 		give_up(others[given_up.device], e->time_ns, &given_up);
 }
@@ -167,7 +189,8 @@ static void on_complete(struct blktrace_device *d,
 				    &change);
 		raidtrace_account_complete(&d->account, request.direction,
 					   e->bytes, e->error,
-					   request.issued_ns, &change);
+					   change.now_ns - request.issued_ns,
+					   request.depth_row, &change);
 		return;
 	}
 	flow = &d->account.flow[request.direction];
@@ -182,7 +205,6 @@ int blktrace_device_event(struct blktrace_device *d,
 			  const struct blktrace_event *event)
 {
 	static const uint8_t counters[] = {
-		[BLKTRACE_QUEUE] = RAIDTRACE_QUEUED,
 		[BLKTRACE_GETRQ] = RAIDTRACE_GOT,
 		[BLKTRACE_BACK_MERGE] = RAIDTRACE_BACK_MERGES,
 		[BLKTRACE_FRONT_MERGE] = RAIDTRACE_FRONT_MERGES,
@@ -196,6 +218,9 @@ int blktrace_device_event(struct blktrace_device *d,
 	switch (event->what) {
 	case BLKTRACE_NOTE:
 	case BLKTRACE_OTHER:
+		break;
+	case BLKTRACE_QUEUE:
+		on_queue(d, event);
 		break;
 	case BLKTRACE_ISSUE:
 		on_issue(d, inflight, others, event);
@@ -216,8 +241,13 @@ static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 		      const uint64_t *queued)
 {
 	*to = (struct rt_flow){
-		.queued = queued[RAIDTRACE_QUEUED],
-		.bytes_queued = queued[RAIDTRACE_BYTES_QUEUED],
+		.queued = flow->queued,
+		.bytes_queued = flow->bytes_queued,
+		.sequential_queued = flow->sequential_queued,
+		.seek_queued_forward_sectors = flow->seek_queued_forward_sectors,
+		.seek_queued_backward_sectors = flow->seek_queued_backward_sectors,
+		.stream = flow->stream,
+		.stream_queued = flow->stream_queued,
 		.got = queued[RAIDTRACE_GOT],
 		.back_merges = queued[RAIDTRACE_BACK_MERGES],
 		.front_merges = queued[RAIDTRACE_FRONT_MERGES],
@@ -256,6 +286,10 @@ static void fill_span(const struct blktrace_device *d,
 		      struct rt_counters *span)
 {
 	memset(span, 0, sizeof(*span));
+	span->groups = GROUPS;
+	span->disk.unknown = RT_DISK_BIT(STREAMS_ALIVE) - 1;
+	span->disk.streams_alive = raidtrace_streams_alive(&d->state.streams);
+	span->disk.streams_alive_queued = raidtrace_streams_alive(&d->arrival.streams);
 	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
 		fill_flow(&span->flow[i], &account->flow[i], queued[i]);
 	for (unsigned int i = 0; i < RT_DIRECTIONS; i++) {
@@ -305,13 +339,19 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
 				      SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
 				      SEEN(REQUEST_MERGE);
-	uint64_t unknown = 0;
+	/* No trace is followed from queue or insert to completion. */
+	uint64_t unknown = COUNTER(I2D_SUM_NS) | COUNTER(Q2C_SUM_NS) |
+			   COUNTER(Q2C_UNKNOWN) | COUNTER(AHEAD_QUEUED) |
+			   COUNTER(BYTES_AHEAD_QUEUED);
 
 	if ((d->seen & all) == all)
-		return 0;
+		return unknown;
 	/* blktrace takes these together or not at all. */
 	if (!(d->seen & queue))
 		unknown |= COUNTER(QUEUED) | COUNTER(BYTES_QUEUED) |
+			   COUNTER(SEQUENTIAL_QUEUED) | COUNTER(STREAM_QUEUED) |
+			   COUNTER(SEEK_QUEUED_FORWARD_SECTORS) |
+			   COUNTER(SEEK_QUEUED_BACKWARD_SECTORS) |
 			   COUNTER(GOT) | COUNTER(BACK_MERGES) |
 			   COUNTER(FRONT_MERGES) | COUNTER(REQUEST_MERGES) |
 			   COUNTER(INSERTED);
@@ -321,7 +361,8 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 		unknown |= COUNTER(REQUEUED) | COUNTER(REQUEUED_UNISSUED);
 	if (!(d->seen & SEEN(ISSUE)))
 		unknown |= COUNTER(ISSUED) | COUNTER(BYTES_ISSUED) |
-			   COUNTER(SEQUENTIAL) | COUNTER(SEEK_FORWARD_SECTORS) |
+			   COUNTER(SEQUENTIAL) | COUNTER(STREAM) |
+			   COUNTER(SEEK_FORWARD_SECTORS) |
 			   COUNTER(SEEK_BACKWARD_SECTORS) | COUNTER(REQUEUED) |
 			   COUNTER(REQUEUED_UNISSUED);
 	/* What ends and what is in flight takes both. */

@@ -24,6 +24,7 @@
  * @seen: enum blktrace_what that the trace has of it, 1 << each
  * @missing: sequence numbers left out between events of one CPU
  * @given_up: requests that had to leave the map of what is in flight
+ * @arrival: of the disk's bios
  * @state: of the disk's queue
  * @account: since the last sample
  * @queued: events before the issue since the last sample
@@ -40,6 +41,7 @@ struct blktrace_device {
 	uint32_t seen;
 	uint64_t missing;
 	uint64_t given_up;
+	struct raidtrace_arrival arrival;
 	struct raidtrace_queue state;
 	struct raidtrace_account account;
 	uint64_t queued[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];

@@ -29,6 +29,7 @@
  * @bytes: left of it
  * @device: index of its device
  * @direction: enum raidtrace_direction when it was issued
+ * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
  * @write: as in struct blktrace_event, when it was issued
  */
 struct blktrace_request {
@@ -37,6 +38,7 @@ struct blktrace_request {
 	uint32_t bytes;
 	uint16_t device;
 	uint8_t direction;
+	uint8_t depth_row;
 	bool write;
 };
 

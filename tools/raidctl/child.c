@@ -100,7 +100,8 @@ static int await_exec(struct child *child, int report)
 	return -err;
 }
 
-int child_start(struct child *child, char *const *argv)
+int child_start(struct child *child, char *const *argv, const char *variable,
+		const char *value)
 {
 	int pipes[NR_STREAMS][2], report[2], err;
 
@@ -118,6 +119,8 @@ int child_start(struct child *child, char *const *argv)
 		}
 	}
 	child->pid = fork();
+	if (!child->pid && variable)
+		setenv(variable, value, 1);
 	if (!child->pid)
 		become(argv, (const int (*)[2])pipes, report[1]);
 	err = child->pid < 0 ? -errno : 0;
@@ -147,18 +150,30 @@ void child_signal(const struct child *child, int signal)
 		kill(-child->pid, signal);
 }
 
-bool child_reap(struct child *child)
+bool child_reap(struct child *child, void (*ended)(void *data, pid_t pid),
+		void *data)
 {
+	siginfo_t info = { 0 };
 	int status;
 
-	while (child->pid && !child->exited &&
-	       waitpid(child->pid, &status, WNOHANG | WUNTRACED) > 0) {
-		if (WIFSTOPPED(status)) {
-			kill(-child->pid, SIGCONT);
-			continue;
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       info.si_pid) {
+		pid_t pid = info.si_pid;
+
+		if (ended)
+			ended(data, pid);
+		waitpid(pid, &status, 0);
+		if (pid == child->pid) {
+			child->exited = true;
+			child->status = status;
 		}
-		child->exited = true;
-		child->status = status;
+		info.si_pid = 0;
+	}
+	while (child->pid && !child->exited &&
+	       !waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) &&
+	       info.si_pid) {
+		kill(-child->pid, SIGCONT);
+		info.si_pid = 0;
 	}
 	return child->exited;
 }

@@ -39,13 +39,16 @@ int child_find(const char *name);
  * child_start - run a command with pipes for its output
  * @child: what is set up
  * @argv: the command, ends with NULL
+ * @variable: name of a variable added to its environment, NULL for none
+ * @value: of that variable
  *
  * Its standard input is ours.  On a terminal its group is the foreground one,
  * so Ctrl-C reaches it directly.
  *
  * Return: 0; -errno when it could not be executed, nothing runs then.
  */
-int child_start(struct child *child, char *const *argv);
+int child_start(struct child *child, char *const *argv, const char *variable,
+		const char *value);
 
 /* child_signal - to the whole group of a command that has not ended */
 void child_signal(const struct child *child, int signal);
@@ -53,13 +56,17 @@ void child_signal(const struct child *child, int signal);
 /**
  * child_reap - take note of what happened to the command
  * @child: running
+ * @ended: called with each process that has ended, the command or an orphan of
+ *	it that this process adopted, before it is waited for; NULL for none
+ * @data: for @ended
  *
  * A command that was stopped (Ctrl-Z) is continued: it cannot be suspended
  * while time is being counted.
  *
  * Return: whether it has ended.
  */
-bool child_reap(struct child *child);
+bool child_reap(struct child *child, void (*ended)(void *data, pid_t pid),
+		void *data);
 
 /**
  * child_read - what the command printed

@@ -28,7 +28,7 @@ static int attach_all(struct rt_client *client, const struct disk *disks,
 
 	while (!err && done < nr) {
 		err = rt_target_add(client, disks[done].major,
-				    disks[done].minor, &targets[done]);
+				    disks[done].minor, NULL, &targets[done]);
 		if (!err)
 			done++;
 	}

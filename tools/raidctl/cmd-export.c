@@ -105,6 +105,26 @@ static int histogram_row(void *file, int nr, const char *const *values)
 		[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = "requests",
 		[RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE] = "requests",
 		[RAIDTRACE_HISTOGRAM_KIND_D2C] = "ns",
+		[RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED] = "sectors",
+		[RAIDTRACE_HISTOGRAM_KIND_I2D] = "ns",
+		[RAIDTRACE_HISTOGRAM_KIND_Q2C] = "ns",
+		[RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C] = "ns",
+		[RAIDTRACE_HISTOGRAM_KIND_PLACE] = "1/256 of the disk",
+		[RAIDTRACE_HISTOGRAM_KIND_UNPLUG] = "requests",
+		[RAIDTRACE_HISTOGRAM_KIND_BLAME] = "class",
+		[RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE] = "class",
+		[RAIDTRACE_HISTOGRAM_KIND_RA_SYNC] = "sectors",
+		[RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC] = "sectors",
+	};
+	static const char *const counted[RT_KINDS] = {
+		[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = "ns",
+		[RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED] = "bios",
+		[RAIDTRACE_HISTOGRAM_KIND_Q2C] = "pieces",
+		[RAIDTRACE_HISTOGRAM_KIND_PLACE] = "bytes",
+		[RAIDTRACE_HISTOGRAM_KIND_UNPLUG] = "unplugs",
+		[RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE] = "sectors",
+		[RAIDTRACE_HISTOGRAM_KIND_RA_SYNC] = "windows",
+		[RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC] = "windows",
 	};
 	unsigned int kind = kind_of(values[2]);
 	unsigned int bin = (unsigned int)strtoul(values[3], NULL, 10);
@@ -121,7 +141,7 @@ static int histogram_row(void *file, int nr, const char *const *values)
 	return plain_row(file, 9, (const char *const[]){
 		values[0], values[1], values[2], values[3], low, high,
 		units[kind], values[4],
-		kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ? "ns" : "requests",
+		counted[kind] ? counted[kind] : "requests",
 	});
 }
 
@@ -135,6 +155,10 @@ static const struct table tables[] = {
 	{ "histogram",
 	  "SELECT sample, direction, kind, bin, count FROM bin",
 	  "sample, direction, kind, bin", histogram_row },
+	{ "stack", NULL, "parent, target", plain_row },
+	{ "note", NULL, "time_ns, rowid", plain_row },
+	{ "host", NULL, "start_ns, rowid", plain_row },
+	{ "disturbance", NULL, "disturbance", plain_row },
 	{ "output", NULL, "rowid", plain_row },
 };
 

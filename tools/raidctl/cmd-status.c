@@ -9,6 +9,7 @@
 #include "command.h"
 #include "lab.h"
 #include "message.h"
+#include "owner.h"
 #include "print.h"
 
 struct status_options {
@@ -60,8 +61,11 @@ static int run(struct context *context, void *data)
 	}
 	status.simulated = lab_profile(status.profile, sizeof(status.profile));
 	count_units(&status);
+	if (owner_living(&status.nr_recordings, &status.recordings))
+		status.nr_recordings = 0;
 	print_ops_of(options_given->json)->status(stdout, &status);
 	free(status.targets);
+	free(status.recordings);
 	return EXIT_DONE;
 }
 

@@ -56,6 +56,7 @@ extern const struct verb verb_export;
 extern const struct verb verb_import;
 extern const struct verb verb_list;
 extern const struct verb verb_load;
+extern const struct verb verb_mark;
 extern const struct verb verb_record;
 extern const struct verb verb_report;
 extern const struct verb verb_reset;

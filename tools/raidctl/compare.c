@@ -97,7 +97,7 @@ static const struct {
 	{ "kernel", NULL, false },
 	{ "module_version", NULL, false },
 	{ "unavailable", "counters of tracepoints that one kernel lacks", false },
-	{ "disturbed", "something else used the machine meanwhile", false },
+	{ "disturbance", "something else used the machine meanwhile", false },
 };
 
 static int compare_facts(struct comparison *c)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,10 +17,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "marks.h"
 #include "message.h"
 #include "progress.h"
 #include "recording.h"
-#include "stats.h"
 #include "store.h"
 #include "units.h"
 #include "writer.h"
@@ -31,6 +32,7 @@ enum source {
 	SOURCE_TICK,
 	SOURCE_END,
 	SOURCE_MOUNTS,
+	SOURCE_MARKS,
 	SOURCE_FAILED,
 	NR_SOURCES
 };
@@ -165,54 +167,57 @@ static void take_stop(struct follow *follow, int number)
 	child_signal(&follow->child, stronger[again]);
 }
 
+static void note_ended(void *data, pid_t pid)
+{
+	struct follow *follow = data;
+
+	if (follow->surroundings.begun)
+		host_reaped(&follow->surroundings.host, pid);
+}
+
 static void take_signals(struct follow *follow, int fd)
 {
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
-			child_reap(&follow->child);
+			child_reap(&follow->child, note_ended, follow);
 		else
 			take_stop(follow, (int)info.ssi_signo);
 	}
 }
 
-static void show_progress(const struct follow *follow)
+/* What --duration leaves, or what the command itself says. */
+static uint64_t time_left(const struct follow *follow)
 {
 	const struct recorder *recorder = follow->recorder;
-	char clock[UNITS_TEXT], size[UNITS_TEXT], share[UNITS_TEXT];
-	char left[UNITS_TEXT + 8] = "";
 	uint64_t elapsed = recorder->now_ns - recorder->start_ns;
-	double rate = 0, depth = 0, bytes = 0, issued = 0, sequential = 0;
 
-	for (size_t i = 0; i < recorder->nr; i++) {
-		const struct rt_counters *newest = &recorder->disks[i].newest;
-		struct direction_stats stats;
+	if (follow->duration_ns > elapsed)
+		return follow->duration_ns - elapsed;
+	return follow->cutter.left_s * NS_PER_S;
+}
 
-		stats_of(newest, RAIDTRACE_DIRECTION_ALL, &stats);
-		depth += stats.depth_mean;
-		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
-			stats_of(newest, d, &stats);
-			rate += stats.bytes_per_s;
-			bytes += (double)stats.bytes;
-			issued += (double)stats.requests;
-			sequential += (double)stats.sequential;
-		}
-	}
-	if (follow->duration_ns > elapsed) {
-		char text[UNITS_TEXT];
+/* A long recording is not finer than it has to be. */
+static void lengthen_interval(struct follow *follow, int fd)
+{
+	struct recorder *recorder = follow->recorder;
+	struct itimerspec spec;
+	char text[32];
 
-		snprintf(left, sizeof(left), " of %s",
-			 format_clock(text, follow->duration_ns));
-	}
-	if (issued > 0)
-		progress_show("[%s%s  %.1f MB/s, %.1f in flight, %s, %s sequential]",
-			      format_clock(clock, elapsed), left, rate / 1e6,
-			      depth, format_bytes(size, bytes / issued),
-			      format_share(share, sequential, issued));
-	else
-		progress_show("[%s%s  no requests, %.1f in flight]",
-			      format_clock(clock, elapsed), left, depth);
+	if (follow->steady || ++follow->nr_samples < FOLLOW_SAMPLES)
+		return;
+	follow->nr_samples = 0;
+	follow->interval_ns *= 2;
+	spec.it_interval = (struct timespec){
+		(time_t)(follow->interval_ns / NS_PER_S),
+		(long)(follow->interval_ns % NS_PER_S),
+	};
+	spec.it_value = spec.it_interval;
+	timerfd_settime(fd, 0, &spec, NULL);
+	snprintf(text, sizeof(text), "%" PRIu64, follow->interval_ns);
+	remember(follow, writer_put_setting(recorder->writer, recorder->now_ns,
+					    0, "interval_ns", text));
 }
 
 static void take_tick(struct follow *follow, int fd)
@@ -223,7 +228,32 @@ static void take_tick(struct follow *follow, int fd)
 	    follow->store_error)
 		return;
 	remember(follow, recorder_sample(follow->recorder));
-	show_progress(follow);
+	record_progress_show(&follow->progress, follow->recorder,
+			     follow->cutter.now, time_left(follow));
+	lengthen_interval(follow, fd);
+}
+
+/* Returns what is answered. */
+static const char *obey(struct follow *follow, const char *text)
+{
+	const char *phase = PHASE_OUTSIDE;
+
+	if (!strncmp(text, "phase ", 6) && mark_name_valid(text + 6))
+		phase = text + 6;
+	else if (strcmp(text, "end"))
+		return "not understood; is raidctl of the same version?";
+	if (follow->store_error)
+		return "the recording has failed and goes on no more";
+	remember(follow, recorder_cut(follow->recorder, phase));
+	return follow->store_error ? "the recording has failed" : "ok";
+}
+
+static void take_marks(struct follow *follow, int fd)
+{
+	struct mark mark;
+
+	while (marks_take(fd, &mark))
+		marks_answer(fd, &mark, obey(follow, mark.text));
 }
 
 static bool finished(const struct follow *follow)
@@ -259,6 +289,8 @@ static void take_events(struct follow *follow, const struct pollfd *polls,
 		take_output(follow, STREAM_STDOUT);
 	if (polls[SOURCE_SIGNAL].revents)
 		take_signals(follow, signals);
+	if (polls[SOURCE_MARKS].revents)
+		take_marks(follow, polls[SOURCE_MARKS].fd);
 	if (polls[SOURCE_MOUNTS].revents)
 		follow->recorder->mounts_changed = true;
 	if (polls[SOURCE_TICK].revents)
@@ -296,21 +328,23 @@ static void start_command(struct follow *follow)
 {
 	const char *phase = follow->cutter.program ? PHASE_OUTSIDE : PHASE_RUN;
 
+	if (follow->phase)
+		phase = follow->phase;
 	if (strcmp(phase, PHASE_OUTSIDE))
 		remember(follow, recorder_cut(follow->recorder, phase));
 	if (!follow->store_error)
 		follow->exec_error = child_start(&follow->child,
-						 follow->command);
+						 follow->command,
+						 MARK_VARIABLE, follow->socket);
 }
 
-void follow_run(struct follow *follow, int signals)
+static void open_sources(struct follow *follow, struct pollfd *polls,
+			 int signals)
 {
 	uint64_t begin = follow->recorder->now_ns;
-	struct pollfd polls[NR_SOURCES];
 
 	for (int i = 0; i < NR_SOURCES; i++)
 		polls[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	follow->child.fd[STREAM_STDOUT] = follow->child.fd[STREAM_STDERR] = -1;
 	polls[SOURCE_SIGNAL].fd = signals;
 	polls[SOURCE_TICK].fd = timer_at(begin + follow->interval_ns,
 					 follow->interval_ns);
@@ -320,7 +354,20 @@ void follow_run(struct follow *follow, int signals)
 	polls[SOURCE_MOUNTS].fd = open("/proc/self/mountinfo",
 				       O_RDONLY | O_CLOEXEC);
 	polls[SOURCE_MOUNTS].events = POLLPRI;
+	if (follow->socket[0])
+		polls[SOURCE_MARKS].fd = marks_open(follow->socket);
 	polls[SOURCE_FAILED].fd = writer_failed_fd(follow->recorder->writer);
+}
+
+void follow_run(struct follow *follow, int signals)
+{
+	struct pollfd polls[NR_SOURCES];
+
+	follow->child.fd[STREAM_STDOUT] = follow->child.fd[STREAM_STDERR] = -1;
+	open_sources(follow, polls, signals);
+	if (follow->socket[0] && polls[SOURCE_MARKS].fd < 0)
+		note("phases cannot be marked: %s: %s", follow->socket,
+		     strerror(-polls[SOURCE_MARKS].fd));
 	hurry();
 	if (follow->command)
 		start_command(follow);
@@ -328,7 +375,7 @@ void follow_run(struct follow *follow, int signals)
 		loop(follow, polls, signals);
 	stop_hurry();
 	progress_clear();
-	for (int i = SOURCE_TICK; i <= SOURCE_MOUNTS; i++)
+	for (int i = SOURCE_TICK; i <= SOURCE_MARKS; i++)
 		if (polls[i].fd >= 0)
 			close(polls[i].fd);
 	child_release(&follow->child);

@@ -10,19 +10,31 @@
 
 #include "child.h"
 #include "phase.h"
+#include "record-progress.h"
 #include "recorder.h"
+#include "surroundings.h"
 
 /* Name of the phase of a command that names none, or of no command. */
 #define PHASE_RUN "run"
 
+/* Ten minutes of the shortest; a day then has less than 45,000. */
+#define FOLLOW_SAMPLES	6000
+
 /**
  * struct follow - one recording while it runs
  * @recorder: begun
+ * @surroundings: begun, or zeroed for none
  * @store: that it writes to, for the words of a failure
  * @cutter: set up for the command
  * @command: ends with NULL; NULL to record until a signal or @duration_ns
- * @interval_ns: length of a sample
+ * @interval_ns: length of a sample now
+ * @steady: it does not change; else it doubles after FOLLOW_SAMPLES of one
+ *	length
+ * @nr_samples: taken of that length
  * @duration_ns: stop then, 0 for never; a command gets SIGINT
+ * @phase: first phase, NULL for the one that fits the command
+ * @socket: path where marks are taken, "" for none
+ * @progress: of the line on a terminal
  * @child: the command once it has been started
  * @signal: the first signal that asked to stop, 0 when none did
  * @nr_signals: how many did
@@ -35,7 +47,13 @@ struct follow {
 	struct phase_cutter cutter;
 	char **command;
 	uint64_t interval_ns;
+	bool steady;
+	unsigned int nr_samples;
 	uint64_t duration_ns;
+	const char *phase;
+	char socket[108];
+	struct surroundings surroundings;
+	struct record_progress progress;
 	struct child child;
 	int signal;
 	unsigned int nr_signals;

@@ -74,6 +74,20 @@ static const struct family families[] = {
 	FAMILY("seek_backward_sectors", "sectors", seek_backward_sectors,
 	       SEEK_BACKWARD_SECTORS),
 	FAMILY("d2c_seconds", "seconds", d2c_sum_ns, D2C_SUM_NS),
+	FAMILY("sequential_queued_bios", "bios", sequential_queued,
+	       SEQUENTIAL_QUEUED),
+	FAMILY("seek_queued_forward_sectors", "sectors",
+	       seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS),
+	FAMILY("seek_queued_backward_sectors", "sectors",
+	       seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS),
+	FAMILY("stream_requests", "requests", stream, STREAM),
+	FAMILY("stream_queued_bios", "bios", stream_queued, STREAM_QUEUED),
+	FAMILY("i2d_seconds", "seconds", i2d_sum_ns, I2D_SUM_NS),
+	FAMILY("q2c_seconds", "seconds", q2c_sum_ns, Q2C_SUM_NS),
+	FAMILY("q2c_unknown_pieces", "pieces", q2c_unknown, Q2C_UNKNOWN),
+	FAMILY("ahead_queued_bios", "bios", ahead_queued, AHEAD_QUEUED),
+	FAMILY("ahead_queued_bytes", "bytes", bytes_ahead_queued,
+	       BYTES_AHEAD_QUEUED),
 };
 
 #define NR_FAMILIES (sizeof(families) / sizeof(families[0]))

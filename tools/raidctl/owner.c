@@ -21,6 +21,7 @@
 
 #define RUN_DIRECTORY	"/run/raidtrace"
 #define PREFIX		"record-"
+#define SOCKET_PREFIX	"mark-"
 
 static const char *run_directory(void)
 {
@@ -96,12 +97,34 @@ int owner_added(int fd, const struct rt_target *target)
 	return 0;
 }
 
+int owner_describe(int fd, const char *file, bool detached)
+{
+	if (dprintf(fd, "file %s\n%s", file, detached ? "detached\n" : "") < 0)
+		return -errno;
+	return 0;
+}
+
+void owner_socket(pid_t pid, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/" SOCKET_PREFIX "%d", run_directory(),
+		 (int)pid);
+}
+
+static void unlink_socket(pid_t pid)
+{
+	char path[PATH_MAX];
+
+	owner_socket(pid, path, sizeof(path));
+	unlink(path);
+}
+
 void owner_end(int fd)
 {
 	char path[PATH_MAX];
 
 	if (fd < 0)
 		return;
+	unlink_socket(getpid());
 	file_of(getpid(), path, sizeof(path));
 	unlink(path);
 	close(fd);
@@ -112,11 +135,15 @@ void owner_end(int fd)
  * @pid: of the recorder
  * @start: when that process began, in clock ticks since boot
  * @target: the target asked about is among those it attached
+ * @detached: nobody waits for it
+ * @file: of its recording
  */
 struct claim {
 	pid_t pid;
 	uint64_t start;
 	bool target;
+	bool detached;
+	char file[OWNER_PATH];
 };
 
 static bool alive(const struct claim *claim)
@@ -142,6 +169,11 @@ static void read_line(const char *line, const struct rt_target *target,
 		claim->target |= target->major == major &&
 				 target->minor == minor &&
 				 target->attached_ns >= a;
+	} else if (!strncmp(line, "file ", 5)) {
+		snprintf(claim->file, sizeof(claim->file), "%.*s",
+			 (int)strcspn(line + 5, "\n"), line + 5);
+	} else if (!strcmp(line, "detached\n")) {
+		claim->detached = true;
 	}
 }
 
@@ -149,7 +181,7 @@ static bool read_claim(const char *path, const struct rt_target *target,
 		       struct claim *claim)
 {
 	FILE *file = fopen(path, "re");
-	char line[128];
+	char line[OWNER_PATH + 16];
 
 	memset(claim, 0, sizeof(*claim));
 	if (!file)
@@ -216,8 +248,10 @@ static bool forget_dead(const struct claim *claim, const char *path,
 			void *data)
 {
 	(void)data;
-	if (!alive(claim))
-		unlink(path);
+	if (alive(claim))
+		return false;
+	unlink_socket(claim->pid);
+	unlink(path);
 	return false;
 }
 
@@ -246,4 +280,57 @@ void owner_sweep(struct rt_client *client)
 	free(targets);
 	if (!left)
 		each_claim(&none, forget_dead, NULL);
+}
+
+/* struct gathering - recorders found so far */
+struct gathering {
+	size_t nr;
+	struct living *all;
+	int err;
+};
+
+static bool gather(const struct claim *claim, const char *path, void *data)
+{
+	struct gathering *found = data;
+	struct living *more;
+
+	(void)path;
+	/* raidctl top attaches too, and records nothing. */
+	if (!claim->file[0] || !alive(claim))
+		return false;
+	more = reallocarray(found->all, found->nr + 1, sizeof(*more));
+	if (!more) {
+		found->err = -ENOMEM;
+		return true;
+	}
+	found->all = more;
+	more[found->nr] = (struct living){
+		.pid = claim->pid, .detached = claim->detached,
+	};
+	memcpy(more[found->nr++].file, claim->file, sizeof(claim->file));
+	return false;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct living *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int owner_living(size_t *nr, struct living **ret)
+{
+	static const struct rt_target none;
+	struct gathering found = { 0 };
+
+	each_claim(&none, gather, &found);
+	if (found.err) {
+		free(found.all);
+		return found.err;
+	}
+	if (found.nr)
+		qsort(found.all, found.nr, sizeof(*found.all), by_pid);
+	*nr = found.nr;
+	*ret = found.all;
+	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PHASE_LINE	64
 
@@ -26,6 +27,7 @@ struct phase_program;
  * @now: phase it is in, NULL for none of those that it names
  * @stream: where that was printed, its next newline ends the phase
  * @opened: phases that began in the last piece
+ * @left_s: seconds that the program says it needs, 0 when it does not
  * @missed: phases that began and ended within one piece of output
  * @line: how the unfinished line of each stream begins
  * @len: length of that, at most PHASE_LINE
@@ -36,6 +38,7 @@ struct phase_cutter {
 	enum stream stream;
 	unsigned int opened;
 	unsigned int missed;
+	uint64_t left_s;
 	char line[NR_STREAMS][PHASE_LINE];
 	size_t len[NR_STREAMS];
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json-add.h"
+#include "print-besides.h"
 #include "print-check.h"
 #include "print-compare.h"
 #include "stats.h"
@@ -108,6 +109,25 @@ static struct json_object *target_object(const struct rt_target *t)
 	return object;
 }
 
+static struct json_object *recordings_array(const struct status *status)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < status->nr_recordings; i++) {
+		const struct living *recording = &status->recordings[i];
+		struct json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "id",
+				       json_object_new_int(recording->pid));
+		json_object_object_add(object, "detached",
+				       json_object_new_boolean(recording->detached));
+		json_object_object_add(object, "file",
+				       json_object_new_string(recording->file));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
 static void json_status(FILE *to, const struct status *status)
 {
 	struct json_object *object = json_object_new_object();
@@ -127,6 +147,7 @@ static void json_status(FILE *to, const struct status *status)
 		json_object_array_add(array,
 				      target_object(&status->targets[i]));
 	json_object_object_add(object, "targets", array);
+	json_object_object_add(object, "recordings", recordings_array(status));
 	json_finish(to, object);
 }
 
@@ -315,6 +336,7 @@ static void json_recording(FILE *to, const struct recording *r)
 		json_object_array_add(targets, target_object(&r->targets[i]));
 	json_object_object_add(object, "targets", targets);
 	json_object_object_add(object, "settings", settings_object(r));
+	besides_json(object, r);
 	for (size_t i = 0; i < r->nr_spans; i++)
 		json_object_array_add(spans, span_object(&r->spans[i]));
 	json_object_object_add(object, "spans", spans);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "print-check.h"
+#include "print-besides.h"
 #include "print-compare.h"
 #include "print-span.h"
 #include "units.h"
@@ -115,6 +116,10 @@ static void text_status(FILE *to, const struct status *s)
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
+	for (size_t i = 0; i < s->nr_recordings; i++)
+		fprintf(to, "recording  %d to %s%s\n",
+			(int)s->recordings[i].pid, s->recordings[i].file,
+			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
 	fprintf(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		s->nr_units, s->nr_units == 1 ? "" : "s");
 }
@@ -280,6 +285,7 @@ static void text_recording(FILE *to, const struct recording *r)
 	uint64_t last_ns = UINT64_MAX;
 
 	text_meta(to, r);
+	besides_text(to, r);
 	for (size_t i = 0; i < r->nr_targets; i++)
 		text_target(to, r, &r->targets[i], last_ns);
 	for (size_t i = 0; i < r->nr_spans; i++) {
@@ -289,6 +295,9 @@ static void text_recording(FILE *to, const struct recording *r)
 		    span_is_idle(&span->counters))
 			continue;
 		text_span(to, r, span);
+		/* Of the machine once, below the disks of the phase. */
+		if (i + 1 == r->nr_spans || r->spans[i + 1].number != span->number)
+			besides_phase_text(to, r, span->number);
 	}
 	if (r->nr_spans)
 		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "compare.h"
 #include "disk.h"
+#include "owner.h"
 #include "raidtrace.h"
 #include "recording.h"
 
@@ -23,6 +24,8 @@
  * @nr_targets: length of @targets
  * @targets: what is attached
  * @nr_units: 3ware units of this machine
+ * @nr_recordings: length of @recordings
+ * @recordings: under way
  */
 struct status {
 	bool loaded;
@@ -32,6 +35,8 @@ struct status {
 	size_t nr_targets;
 	struct rt_target *targets;
 	size_t nr_units;
+	size_t nr_recordings;
+	struct living *recordings;
 };
 
 /**

@@ -19,6 +19,11 @@ static bool shown;
 /* How far to the right the command's output has got, in bytes. */
 static size_t column;
 
+bool progress_wanted(void)
+{
+	return isatty(STDERR_FILENO);
+}
+
 void progress_show(const char *format, ...)
 {
 	struct winsize size = { 0 };
@@ -26,7 +31,7 @@ void progress_show(const char *format, ...)
 	size_t room;
 	va_list args;
 
-	if (!isatty(STDERR_FILENO))
+	if (!progress_wanted())
 		return;
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	room = size.ws_col ? size.ws_col : 80;

@@ -11,7 +11,11 @@
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* progress_wanted - is there a terminal to show it on? */
+bool progress_wanted(void);
 
 /* progress_show - replace the text; nothing when stderr is no terminal */
 void progress_show(const char *format, ...)

@@ -54,6 +54,8 @@ static const struct command commands[] = {
 	  "set counters to zero" },
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
 	  "record disks, until Ctrl-C or while a command runs" },
+	{ "mark", &verb_mark, 0,
+	  "begin a phase of the recording that follows this script" },
 	{ "top", &verb_top, 0, "show the counters of all disks, live" },
 	{ "report", &verb_report, 0, "print what a recording holds" },
 	{ "export", &verb_export, 0, "write a recording as CSV, OpenMetrics or JSON" },

@@ -41,7 +41,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 		return fail("%s: not attached, because /run cannot be written: %s",
 			    disk->name, strerror(-err));
 	err = rt_target_add(recorder->client, disk->major, disk->minor,
-			    &ret->target);
+			    NULL, &ret->target);
 	if (!err) {
 		ret->ours = true;
 		owner_added(recorder->owner, &ret->target);

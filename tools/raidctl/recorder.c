@@ -12,12 +12,13 @@
 #include <time.h>
 
 #include "message.h"
+#include "settings-machine.h"
 #include "stats.h"
 #include "units.h"
 #include "writer.h"
 
-/* Settings of the queue are not read more often than that. */
-#define QUEUE_INTERVAL_NS	(NS_PER_S / 10)
+/* Settings of the queue are not read more often than that, but at cuts. */
+#define QUEUE_INTERVAL_NS	NS_PER_S
 
 static uint64_t clock_ns(void)
 {
@@ -110,6 +111,10 @@ static int describe(struct recorded *disk)
 		err = settings_queue(&disk->settings, put_setting, disk);
 	if (!err)
 		err = settings_device(&disk->settings, put_setting, disk);
+	if (!err)
+		err = settings_controller(&disk->settings, disk->target.pci,
+					  disk->target.unit_3ware, put_setting,
+					  disk);
 	if (!err)
 		err = settings_mounts(&disk->settings, put_setting, disk);
 	return err;
@@ -268,10 +273,19 @@ static int put_samples(struct recorder *recorder)
 	return err;
 }
 
+static int put_besides(struct recorder *recorder, enum moment moment)
+{
+	if (!recorder->besides)
+		return 0;
+	return recorder->besides(recorder->data, recorder->now_ns, moment);
+}
+
 int recorder_sample(struct recorder *recorder)
 {
 	int err = put_samples(recorder);
 
+	if (!err)
+		err = put_besides(recorder, MOMENT_SAMPLE);
 	return err ? err : writer_commit(recorder->writer);
 }
 
@@ -302,6 +316,8 @@ int recorder_cut(struct recorder *recorder, const char *phase)
 
 	if (!err)
 		err = next_phase(recorder, phase);
+	if (!err)
+		err = put_besides(recorder, MOMENT_CUT);
 	return err ? err : writer_commit(recorder->writer);
 }
 
@@ -340,6 +356,8 @@ int recorder_end(struct recorder *recorder, const char *why)
 
 	if (!err)
 		err = next_phase(recorder, NULL);
+	if (!err)
+		err = put_besides(recorder, MOMENT_END);
 	recorder_check(recorder, text, sizeof(text));
 	if (!err)
 		err = writer_put_meta(recorder->writer, "invariants", text);

@@ -44,6 +44,12 @@ struct recorded {
 	struct recorder *recorder;
 };
 
+enum moment {
+	MOMENT_SAMPLE,
+	MOMENT_CUT,
+	MOMENT_END,
+};
+
 /**
  * struct recorder - a recording under way
  * @client: connected
@@ -57,6 +63,8 @@ struct recorded {
  * @queue_ns: when settings of the queue were read last
  * @gone: at least one disk ended early
  * @mounts_changed: the mount table has to be read again
+ * @besides: called with each sample before its transaction ends, NULL for none
+ * @data: for @besides
  */
 struct recorder {
 	struct rt_client *client;
@@ -70,6 +78,8 @@ struct recorder {
 	uint64_t queue_ns;
 	bool gone;
 	bool mounts_changed;
+	int (*besides)(void *data, uint64_t now_ns, enum moment moment);
+	void *data;
 };
 
 /**

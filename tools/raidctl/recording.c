@@ -171,6 +171,8 @@ int recording_load(struct store *store, const char *phase,
 				     " JOIN target USING(target)"
 				     " ORDER BY phase, target",
 				     take_span, ret);
+	if (!err)
+		err = besides_load(store, &ret->besides);
 	if (!err && phase)
 		keep_phase(ret, phase);
 	return err ? err : sum_spans(store, ret);
@@ -194,6 +196,7 @@ void recording_free(struct recording *r)
 	}
 	free(r->spans);
 	free(r->targets);
+	besides_free(&r->besides);
 	free_pairs(r->meta, r->nr_meta);
 	free_pairs(r->settings, r->nr_settings);
 	memset(r, 0, sizeof(*r));

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "besides.h"
 #include "raidtrace.h"
 #include "store.h"
 
@@ -53,6 +54,7 @@ struct span {
  * @settings: in order of time
  * @nr_spans: length of @spans
  * @spans: in order of phase, then target; phases without a sample are left out
+ * @besides: what is not about disks
  */
 struct recording {
 	const char *path;
@@ -64,6 +66,7 @@ struct recording {
 	struct pair *settings;
 	size_t nr_spans;
 	struct span *spans;
+	struct besides besides;
 };
 
 /**

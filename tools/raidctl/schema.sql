@@ -72,6 +72,38 @@ CREATE TABLE bin (
 	PRIMARY KEY (sample, direction, kind, bin)
 ) WITHOUT ROWID;
 
+CREATE TABLE stack (
+	target INTEGER NOT NULL REFERENCES target,
+	parent INTEGER NOT NULL REFERENCES target,
+	PRIMARY KEY (target, parent)
+) WITHOUT ROWID;
+
+CREATE TABLE note (
+	time_ns INTEGER NOT NULL,
+	text TEXT NOT NULL
+);
+
+CREATE TABLE host (
+	start_ns INTEGER NOT NULL,
+	end_ns INTEGER NOT NULL,
+	source TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	name TEXT NOT NULL,
+	unit TEXT NOT NULL,
+	value INTEGER NOT NULL
+);
+
+CREATE TABLE disturbance (
+	disturbance INTEGER PRIMARY KEY,
+	kind TEXT NOT NULL,
+	subject TEXT NOT NULL,
+	start_ns INTEGER NOT NULL,
+	end_ns INTEGER NOT NULL,
+	unit TEXT NOT NULL,
+	value INTEGER NOT NULL,
+	text TEXT NOT NULL
+);
+
 CREATE TABLE output (
 	time_ns INTEGER NOT NULL,
 	stream TEXT NOT NULL,

@@ -24,6 +24,10 @@ static const struct source queue_sources[] = {
 	{ "rq_affinity", "queue/rq_affinity" },
 	{ "write_cache", "queue/write_cache" },
 	{ "wbt_lat_usec", "queue/wbt_lat_usec" },
+	{ "rotational", "queue/rotational" },
+	{ "io_poll", "queue/io_poll" },
+	{ "md_sync_action", "md/sync_action" },
+	{ "md_degraded", "md/degraded" },
 	{ "queue_depth", "device/queue_depth" },
 	{ "state", "device/state" },
 };
@@ -38,6 +42,11 @@ static const struct source device_sources[] = {
 	{ "logical_block_size", "queue/logical_block_size" },
 	{ "physical_block_size", "queue/physical_block_size" },
 	{ "timeout_s", "device/timeout" },
+	{ "md_level", "md/level" },
+	{ "md_raid_disks", "md/raid_disks" },
+	{ "md_chunk_bytes", "md/chunk_size" },
+	{ "md_stripe_cache_pages", "md/stripe_cache_size" },
+	{ "dm_name", "dm/name" },
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

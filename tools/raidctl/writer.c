@@ -25,6 +25,7 @@
  * @len: of @value where it is not terminated
  * @target: for put_target
  * @span: for put_sample
+ * @put: for writer_put(), with @value
  */
 struct entry {
 	struct entry *next;
@@ -37,6 +38,7 @@ struct entry {
 	size_t len;
 	struct rt_target target;
 	struct rt_counters span;
+	int (*put)(struct store *store, const void *data);
 };
 
 /**
@@ -232,6 +234,11 @@ static int store_output(struct store *store, const struct entry *entry)
 				entry->value, entry->len);
 }
 
+static int store_data(struct store *store, const struct entry *entry)
+{
+	return entry->put(store, entry->value);
+}
+
 /* An entry with up to two texts; a text that cannot be copied is -ENOMEM. */
 static int add_texts(struct entry *entry, const char *name, const char *value)
 {
@@ -320,6 +327,22 @@ int writer_put_output(struct writer *writer, uint64_t time_ns,
 	if (!entry->name || !entry->value)
 		return -ENOMEM;
 	memcpy(entry->value, text, len);
+	return 0;
+}
+
+int writer_put(struct writer *writer,
+	       int (*store)(struct store *store, const void *data),
+	       const void *data, size_t size)
+{
+	struct entry *entry = add_entry(writer, store_data);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->put = store;
+	entry->value = malloc(size);
+	if (!entry->value)
+		return -ENOMEM;
+	memcpy(entry->value, data, size);
 	return 0;
 }
 

@@ -48,6 +48,17 @@ int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
 int writer_put_output(struct writer *writer, uint64_t time_ns,
 		      const char *stream, const char *text, size_t len);
 
+/**
+ * writer_put - any other row
+ * @writer: started
+ * @store: stores it, in the writer's thread
+ * @data: what it stores
+ * @size: of @data, which is copied
+ */
+int writer_put(struct writer *writer,
+	       int (*store)(struct store *store, const void *data),
+	       const void *data, size_t size);
+
 /* writer_commit - hand the transaction over; it is not stored yet */
 int writer_commit(struct writer *writer);
 

@@ -9,7 +9,7 @@
 #define RAIDTRACE_FAMILY_NAME		"raidtrace"
 #define RAIDTRACE_FAMILY_VERSION	1
 
-#define RAIDTRACE_ABI	1
+#define RAIDTRACE_ABI	2
 
 /**
  * enum raidtrace_state - Whether the disk behind a target is still there.
@@ -50,6 +50,69 @@ enum raidtrace_direction {
 };
 
 /**
+ * enum raidtrace_group - Groups of counters, selected when a target is added.
+ *   What is not selected is not counted, costs nothing, and is absent from
+ *   replies.
+ * @RAIDTRACE_GROUP_FLOW: events, bytes, requests in flight and the sum of d2c;
+ *   always counted
+ * @RAIDTRACE_GROUP_SIZE: histogram of sizes
+ * @RAIDTRACE_GROUP_SEEK: distances at queue and at issue, sequential counts
+ * @RAIDTRACE_GROUP_STREAM: whether a bio or request continues one of the last
+ *   streams
+ * @RAIDTRACE_GROUP_DEPTH: histograms of in-flight depth, by time and by issue
+ * @RAIDTRACE_GROUP_LATENCY: histograms of i2d, d2c, q2c, and of d2c by depth
+ * @RAIDTRACE_GROUP_PLACE: bytes per part of the disk
+ * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug, waits for tags
+ * @RAIDTRACE_GROUP_ORIGIN: bios, requests, bytes and seeks per class
+ * @RAIDTRACE_GROUP_BLAME: seeks by the class the head came from and the class
+ *   it went to
+ * @RAIDTRACE_GROUP_SUBMITTER: bios, bytes and seeks at queue per process
+ * @RAIDTRACE_GROUP_READAHEAD: bios that read ahead, windows of the page cache
+ */
+enum raidtrace_group {
+	RAIDTRACE_GROUP_FLOW = 1,
+	RAIDTRACE_GROUP_SIZE = 2,
+	RAIDTRACE_GROUP_SEEK = 4,
+	RAIDTRACE_GROUP_STREAM = 8,
+	RAIDTRACE_GROUP_DEPTH = 16,
+	RAIDTRACE_GROUP_LATENCY = 32,
+	RAIDTRACE_GROUP_PLACE = 64,
+	RAIDTRACE_GROUP_PLUG = 128,
+	RAIDTRACE_GROUP_ORIGIN = 256,
+	RAIDTRACE_GROUP_BLAME = 512,
+	RAIDTRACE_GROUP_SUBMITTER = 1024,
+	RAIDTRACE_GROUP_READAHEAD = 2048,
+};
+
+/**
+ * enum raidtrace_class - What a bio is for, decided when it is queued.
+ * @RAIDTRACE_CLASS_DATA: contents of files or of the disk itself, on demand or
+ *   written back
+ * @RAIDTRACE_CLASS_READAHEAD: the same, read ahead
+ * @RAIDTRACE_CLASS_DIRECT: memory of no page cache, as O_DIRECT uses it
+ * @RAIDTRACE_CLASS_METADATA: what a filesystem keeps about files
+ * @RAIDTRACE_CLASS_JOURNAL: within the journal's sectors
+ * @RAIDTRACE_CLASS_SWAP: swapped memory
+ * @RAIDTRACE_CLASS_MIXED: a request of bios of several classes
+ * @RAIDTRACE_CLASS_OTHER: no data, such as flushes and discards, and
+ *   passthrough
+ */
+enum raidtrace_class {
+	RAIDTRACE_CLASS_DATA,
+	RAIDTRACE_CLASS_READAHEAD,
+	RAIDTRACE_CLASS_DIRECT,
+	RAIDTRACE_CLASS_METADATA,
+	RAIDTRACE_CLASS_JOURNAL,
+	RAIDTRACE_CLASS_SWAP,
+	RAIDTRACE_CLASS_MIXED,
+	RAIDTRACE_CLASS_OTHER,
+
+	/* private: */
+	__RAIDTRACE_CLASS_MAX,
+	RAIDTRACE_CLASS_MAX = (__RAIDTRACE_CLASS_MAX - 1)
+};
+
+/**
  * enum raidtrace_histogram_kind - What the bins of a histogram count. Bounds
  *   are in Documentation/counters.rst.
  * @RAIDTRACE_HISTOGRAM_KIND_SIZE: requests issued, by size in sectors
@@ -61,6 +124,27 @@ enum raidtrace_direction {
  *   depth that each found
  * @RAIDTRACE_HISTOGRAM_KIND_D2C: requests completed, by nanoseconds from issue
  *   to completion
+ * @RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED: bios queued, by signed distance in
+ *   sectors from the end of the bio before
+ * @RAIDTRACE_HISTOGRAM_KIND_I2D: requests issued, by nanoseconds from insert
+ *   to issue
+ * @RAIDTRACE_HISTOGRAM_KIND_Q2C: bios, or the pieces that they were split
+ *   into, that completed, by nanoseconds from queue to completion
+ * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C: requests completed, by the in-flight
+ *   depth of all that their issue found and by nanoseconds from issue to
+ *   completion
+ * @RAIDTRACE_HISTOGRAM_KIND_PLACE: bytes of requests issued, by 1/256 of the
+ *   disk
+ * @RAIDTRACE_HISTOGRAM_KIND_UNPLUG: unplugs, by requests sent; of direction
+ *   all
+ * @RAIDTRACE_HISTOGRAM_KIND_BLAME: seeks at issue, by class the head came from
+ *   and class it went to; of direction all
+ * @RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE: sectors of the same seeks, forward
+ *   and backward added up
+ * @RAIDTRACE_HISTOGRAM_KIND_RA_SYNC: windows read ahead because a page was
+ *   missing, by size in sectors; of direction all
+ * @RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC: windows read ahead because a marked page
+ *   was met, by size in sectors; of direction all
  */
 enum raidtrace_histogram_kind {
 	RAIDTRACE_HISTOGRAM_KIND_SIZE,
@@ -68,10 +152,29 @@ enum raidtrace_histogram_kind {
 	RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
 	RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE,
 	RAIDTRACE_HISTOGRAM_KIND_D2C,
+	RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED,
+	RAIDTRACE_HISTOGRAM_KIND_I2D,
+	RAIDTRACE_HISTOGRAM_KIND_Q2C,
+	RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C,
+	RAIDTRACE_HISTOGRAM_KIND_PLACE,
+	RAIDTRACE_HISTOGRAM_KIND_UNPLUG,
+	RAIDTRACE_HISTOGRAM_KIND_BLAME,
+	RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE,
+	RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
+	RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC,
 
 	/* private: */
 	__RAIDTRACE_HISTOGRAM_KIND_MAX,
 	RAIDTRACE_HISTOGRAM_KIND_MAX = (__RAIDTRACE_HISTOGRAM_KIND_MAX - 1)
+};
+
+enum {
+	RAIDTRACE_A_EXTENT_SECTOR = 1,
+	RAIDTRACE_A_EXTENT_NR_SECTORS,
+	RAIDTRACE_A_EXTENT_PAD,
+
+	__RAIDTRACE_A_EXTENT_MAX,
+	RAIDTRACE_A_EXTENT_MAX = (__RAIDTRACE_A_EXTENT_MAX - 1)
 };
 
 enum {
@@ -109,6 +212,10 @@ enum {
 	RAIDTRACE_A_TARGET_ROTATIONAL,
 	RAIDTRACE_A_TARGET_ATTACHED_NS,
 	RAIDTRACE_A_TARGET_PAD,
+	RAIDTRACE_A_TARGET_GROUPS,
+	RAIDTRACE_A_TARGET_STREAMS,
+	RAIDTRACE_A_TARGET_JOURNAL,
+	RAIDTRACE_A_TARGET_PLACE_SECTORS,
 
 	__RAIDTRACE_A_TARGET_MAX,
 	RAIDTRACE_A_TARGET_MAX = (__RAIDTRACE_A_TARGET_MAX - 1)
@@ -143,6 +250,16 @@ enum {
 	RAIDTRACE_A_FLOW_IN_FLIGHT,
 	RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
 	RAIDTRACE_A_FLOW_PAD,
+	RAIDTRACE_A_FLOW_SEQUENTIAL_QUEUED,
+	RAIDTRACE_A_FLOW_SEEK_QUEUED_FORWARD_SECTORS,
+	RAIDTRACE_A_FLOW_SEEK_QUEUED_BACKWARD_SECTORS,
+	RAIDTRACE_A_FLOW_STREAM,
+	RAIDTRACE_A_FLOW_STREAM_QUEUED,
+	RAIDTRACE_A_FLOW_I2D_SUM_NS,
+	RAIDTRACE_A_FLOW_Q2C_SUM_NS,
+	RAIDTRACE_A_FLOW_Q2C_UNKNOWN,
+	RAIDTRACE_A_FLOW_AHEAD_QUEUED,
+	RAIDTRACE_A_FLOW_BYTES_AHEAD_QUEUED,
 
 	__RAIDTRACE_A_FLOW_MAX,
 	RAIDTRACE_A_FLOW_MAX = (__RAIDTRACE_A_FLOW_MAX - 1)
@@ -159,6 +276,34 @@ enum {
 };
 
 enum {
+	RAIDTRACE_A_ORIGIN_CLASS = 1,
+	RAIDTRACE_A_ORIGIN_QUEUED,
+	RAIDTRACE_A_ORIGIN_BYTES_QUEUED,
+	RAIDTRACE_A_ORIGIN_SEEKS_QUEUED,
+	RAIDTRACE_A_ORIGIN_ISSUED,
+	RAIDTRACE_A_ORIGIN_BYTES_ISSUED,
+	RAIDTRACE_A_ORIGIN_SEEKS,
+	RAIDTRACE_A_ORIGIN_SEEK_SECTORS,
+	RAIDTRACE_A_ORIGIN_PAD,
+
+	__RAIDTRACE_A_ORIGIN_MAX,
+	RAIDTRACE_A_ORIGIN_MAX = (__RAIDTRACE_A_ORIGIN_MAX - 1)
+};
+
+enum {
+	RAIDTRACE_A_SUBMITTER_INDEX = 1,
+	RAIDTRACE_A_SUBMITTER_PID,
+	RAIDTRACE_A_SUBMITTER_COMM,
+	RAIDTRACE_A_SUBMITTER_QUEUED,
+	RAIDTRACE_A_SUBMITTER_BYTES_QUEUED,
+	RAIDTRACE_A_SUBMITTER_SEEKS_QUEUED,
+	RAIDTRACE_A_SUBMITTER_PAD,
+
+	__RAIDTRACE_A_SUBMITTER_MAX,
+	RAIDTRACE_A_SUBMITTER_MAX = (__RAIDTRACE_A_SUBMITTER_MAX - 1)
+};
+
+enum {
 	RAIDTRACE_A_COUNTERS_ID = 1,
 	RAIDTRACE_A_COUNTERS_SINCE_NS,
 	RAIDTRACE_A_COUNTERS_NOW_NS,
@@ -168,6 +313,17 @@ enum {
 	RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS,
 	RAIDTRACE_A_COUNTERS_FLOW,
 	RAIDTRACE_A_COUNTERS_HISTOGRAM,
+	RAIDTRACE_A_COUNTERS_GROUPS,
+	RAIDTRACE_A_COUNTERS_ORIGIN,
+	RAIDTRACE_A_COUNTERS_SUBMITTER,
+	RAIDTRACE_A_COUNTERS_PLUGS,
+	RAIDTRACE_A_COUNTERS_UNPLUGS_EXPLICIT,
+	RAIDTRACE_A_COUNTERS_UNPLUGS_SCHEDULE,
+	RAIDTRACE_A_COUNTERS_TAG_WAITS,
+	RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
+	RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
+	RAIDTRACE_A_COUNTERS_RA_SYNC_SECTORS,
+	RAIDTRACE_A_COUNTERS_RA_ASYNC_SECTORS,
 
 	__RAIDTRACE_A_COUNTERS_MAX,
 	RAIDTRACE_A_COUNTERS_MAX = (__RAIDTRACE_A_COUNTERS_MAX - 1)
@@ -183,6 +339,9 @@ enum {
 	RAIDTRACE_CMD_TARGET_ADD_NTF,
 	RAIDTRACE_CMD_TARGET_GONE_NTF,
 	RAIDTRACE_CMD_TARGET_DEL_NTF,
+	RAIDTRACE_CMD_TARGET_SET,
+	RAIDTRACE_CMD_TARGET_READAHEAD_NTF,
+	RAIDTRACE_CMD_TARGET_RESET_NTF,
 
 	__RAIDTRACE_CMD_MAX,
 	RAIDTRACE_CMD_MAX = (__RAIDTRACE_CMD_MAX - 1)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Histograms in the reply to counters-get, trimmed to the bins that are used. */
+#include "netlink-histograms.h"
+#include "target.h"
+
+#include <net/netlink.h>
+
+#define NR_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
+#define NR_KINDS	(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+
+/* Room that the head of one histogram takes. */
+#define HISTOGRAM_ROOM	(nla_total_size(0) + 4 * nla_total_size(sizeof(u32)))
+
+/* Group of each kind, and whether a disk without requests has it. */
+static const struct {
+	u32 group;
+	bool bios;
+} kinds[] = {
+	[RAIDTRACE_HISTOGRAM_KIND_SIZE] = { RAIDTRACE_GROUP_SIZE },
+	[RAIDTRACE_HISTOGRAM_KIND_SEEK] = { RAIDTRACE_GROUP_SEEK },
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = { RAIDTRACE_GROUP_DEPTH },
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE] = { RAIDTRACE_GROUP_DEPTH },
+	[RAIDTRACE_HISTOGRAM_KIND_D2C] = { RAIDTRACE_GROUP_LATENCY },
+	[RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED] = { RAIDTRACE_GROUP_SEEK, .bios = true },
+	[RAIDTRACE_HISTOGRAM_KIND_I2D] = { RAIDTRACE_GROUP_LATENCY },
+	[RAIDTRACE_HISTOGRAM_KIND_Q2C] = { RAIDTRACE_GROUP_LATENCY, .bios = true },
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C] = { RAIDTRACE_GROUP_LATENCY },
+	[RAIDTRACE_HISTOGRAM_KIND_PLACE] = { RAIDTRACE_GROUP_PLACE },
+	[RAIDTRACE_HISTOGRAM_KIND_UNPLUG] = { RAIDTRACE_GROUP_PLUG },
+	[RAIDTRACE_HISTOGRAM_KIND_BLAME] = { RAIDTRACE_GROUP_BLAME },
+	[RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE] = { RAIDTRACE_GROUP_BLAME },
+	[RAIDTRACE_HISTOGRAM_KIND_RA_SYNC] = { RAIDTRACE_GROUP_READAHEAD, .bios = true },
+	[RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC] = { RAIDTRACE_GROUP_READAHEAD, .bios = true },
+};
+
+static_assert(ARRAY_SIZE(kinds) == NR_KINDS);
+
+/* Bins of events that need no order are not in the account. */
+static const u64 *all_bins(const struct raidtrace_snapshot *snapshot,
+			   enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
+{
+	if (direction == RAIDTRACE_DIRECTION_ALL) {
+		if (kind == RAIDTRACE_HISTOGRAM_KIND_UNPLUG)
+			return snapshot->queued.unplug;
+		if (kind == RAIDTRACE_HISTOGRAM_KIND_RA_SYNC)
+			return snapshot->queued.window[0];
+		if (kind == RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC)
+			return snapshot->queued.window[1];
+	}
+	return raidtrace_account_bins(snapshot->account, kind, direction);
+}
+
+/* The bins from the first to the last that is not zero; NULL for none, or none that is kept. */
+static const u64 *used_bins(const struct raidtrace_target *target,
+			    const struct raidtrace_snapshot *snapshot,
+			    enum raidtrace_histogram_kind kind,
+			    enum raidtrace_direction direction, u32 *first, u32 *nr)
+{
+	u32 end = raidtrace_hist_bins(kind);
+	u32 begin = 0;
+	const u64 *bins;
+
+	if (!(kinds[kind].group & target->options.groups) ||
+	    (target->bio_based && !kinds[kind].bios))
+		return NULL;
+	bins = all_bins(snapshot, kind, direction);
+	if (!bins)
+		return NULL;
+	while (end && !bins[end - 1])
+		end--;
+	if (!end)
+		return NULL;
+	while (!bins[begin])
+		begin++;
+	*first = begin;
+	*nr = end - begin;
+	return bins + begin;
+}
+
+static int put_histogram(struct sk_buff *skb, const struct raidtrace_target *target,
+			 const struct raidtrace_snapshot *snapshot,
+			 enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
+{
+	struct nlattr *nest;
+	const u64 *bins;
+	u32 first, nr;
+	int err;
+
+	bins = used_bins(target, snapshot, kind, direction, &first, &nr);
+	if (!bins)
+		return 0;
+	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_KIND, kind) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_DIRECTION, direction) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, first) ?:
+	      nla_put(skb, RAIDTRACE_A_HISTOGRAM_COUNTS, nr * sizeof(*bins), bins);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/**
+ * raidtrace_histograms_room() - bytes that the histograms take in a message
+ * @target: whose they are
+ * @snapshot: that they are of
+ *
+ * Return: the number of bytes.
+ */
+size_t raidtrace_histograms_room(const struct raidtrace_target *target,
+				 const struct raidtrace_snapshot *snapshot)
+{
+	unsigned int kind, direction;
+	size_t room = 0;
+	u32 first, nr;
+
+	for (kind = 0; kind < NR_KINDS; kind++) {
+		for (direction = 0; direction < NR_DIRECTIONS; direction++) {
+			if (used_bins(target, snapshot, kind, direction, &first, &nr))
+				room += HISTOGRAM_ROOM + nla_total_size(nr * sizeof(u64));
+		}
+	}
+	return room;
+}
+
+/**
+ * raidtrace_histograms_put() - put the histograms in a message
+ * @skb: the message
+ * @target: whose they are
+ * @snapshot: that they are of
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target *target,
+			     const struct raidtrace_snapshot *snapshot)
+{
+	unsigned int kind, direction;
+	int err = 0;
+
+	for (kind = 0; kind < NR_KINDS; kind++) {
+		for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
+			err = put_histogram(skb, target, snapshot, kind, direction);
+	}
+	return err;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the kernel says of a target's disk: who drives it, and the limits of its queue. */
+#include "target-disk.h"
+#include "compat.h"
+#include "target.h"
+
+#include <linux/backing-dev-defs.h>
+#include <linux/blk-mq.h>
+#include <linux/ctype.h>
+#include <linux/pci.h>
+
+/**
+ * raidtrace_disk_describe() - who drives a disk
+ * @target: filled in with driver, PCI and SCSI addresses
+ * @disk: its device
+ *
+ * The nearest PCI device above it, else the nearest device with a driver.
+ */
+void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk)
+{
+	struct device *dev;
+
+	for (dev = disk->parent; dev; dev = dev->parent) {
+		bool pci = dev_is_pci(dev);
+
+		/* On this bus are also hosts and targets, whose names begin with a word. */
+		if (dev->bus && !strcmp(dev->bus->name, "scsi") && isdigit(dev_name(dev)[0]))
+			strscpy(target->hctl, dev_name(dev), sizeof(target->hctl));
+		if (dev->driver && (pci || !target->driver[0]))
+			strscpy(target->driver, dev->driver->name, sizeof(target->driver));
+		if (pci) {
+			strscpy(target->pci, dev_name(dev), sizeof(target->pci));
+			break;
+		}
+	}
+	target->unit_3ware = target->pci[0] && !strcmp(target->driver, "3w-9xxx");
+}
+
+/**
+ * raidtrace_disk_limits() - what the block layer says of a disk
+ * @disk: that is there
+ * @limits: filled in, but for the state
+ */
+void raidtrace_disk_limits(struct gendisk *disk, struct raidtrace_limits *limits)
+{
+	struct request_queue *q = disk->queue;
+
+	limits->capacity_sectors = get_capacity(disk);
+	limits->readahead_sectors = (u64)disk->bdi->ra_pages << (PAGE_SHIFT - SECTOR_SHIFT);
+	limits->max_sectors = queue_max_sectors(q);
+	limits->max_hw_sectors = queue_max_hw_sectors(q);
+	limits->max_segments = queue_max_segments(q);
+	limits->rotational = raidtrace_rotational(q);
+	if (queue_is_mq(q)) {
+		limits->nr_requests = q->nr_requests;
+		limits->nr_hw_queues = q->tag_set->nr_hw_queues;
+		limits->nr_tags = q->tag_set->queue_depth;
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the kernel says of a target's disk. */
+#ifndef RAIDTRACE_TARGET_DISK_H
+#define RAIDTRACE_TARGET_DISK_H
+
+struct device;
+struct gendisk;
+struct raidtrace_limits;
+struct raidtrace_target;
+
+void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk);
+void raidtrace_disk_limits(struct gendisk *disk, struct raidtrace_limits *limits);
+
+#endif /* RAIDTRACE_TARGET_DISK_H */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Arithmetic on the processes of struct rt_counters. */
+
+#include "submitters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int rt_submitters_append(struct rt_counters *counters,
+			 const struct rt_submitter *submitter)
+{
+	struct rt_submitter *more;
+
+	more = reallocarray(counters->submitters, counters->nr_submitters + 1,
+			    sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	counters->submitters = more;
+	more[counters->nr_submitters++] = *submitter;
+	return 0;
+}
+
+/* A row of the table has one process between two resets, but a span may reach over one. */
+static bool same(const struct rt_submitter *a, const struct rt_submitter *b)
+{
+	return a->index == b->index && a->rest == b->rest && a->pid == b->pid &&
+	       !strcmp(a->comm, b->comm);
+}
+
+static struct rt_submitter *find(struct rt_counters *counters,
+				 const struct rt_submitter *like)
+{
+	for (size_t i = 0; i < counters->nr_submitters; i++)
+		if (same(&counters->submitters[i], like))
+			return &counters->submitters[i];
+	return NULL;
+}
+
+int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next)
+{
+	for (size_t i = 0; i < next->nr_submitters; i++) {
+		const struct rt_submitter *from = &next->submitters[i];
+		struct rt_submitter *to = find(sum, from);
+
+		if (!to) {
+			if (rt_submitters_append(sum, from))
+				return -ENOMEM;
+			continue;
+		}
+#define X(member, attribute) to->member += from->member;
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+	return 0;
+}
+
+static int subtract(struct rt_submitter *to, const struct rt_submitter *from)
+{
+#define X(member, attribute)						\
+	if (to->member < from->member)					\
+		return -ERANGE;						\
+	to->member -= from->member;
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	return 0;
+}
+
+int rt_submitters_subtract(struct rt_counters *counters,
+			   const struct rt_counters *from)
+{
+	for (size_t i = 0; i < from->nr_submitters; i++) {
+		struct rt_submitter *to = find(counters, &from->submitters[i]);
+
+		if (!to || subtract(to, &from->submitters[i]))
+			return -ERANGE;
+	}
+	return 0;
+}

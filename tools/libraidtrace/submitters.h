@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Arithmetic on the processes of struct rt_counters; within the library. */
+
+#ifndef RT_SUBMITTERS_H
+#define RT_SUBMITTERS_H
+
+#include "raidtrace.h"
+
+/**
+ * rt_submitters_append - one process more
+ * @counters: that it is of
+ * @submitter: copied
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int rt_submitters_append(struct rt_counters *counters,
+			 const struct rt_submitter *submitter);
+
+/* Add those of @next to those of @sum; 0 or -ENOMEM. */
+int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next);
+
+/* Subtract those of @from, which @counters has too; 0 or -ERANGE. */
+int rt_submitters_subtract(struct rt_counters *counters,
+			   const struct rt_counters *from);
+
+#endif
