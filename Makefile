@@ -4,6 +4,7 @@
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
 #   make check-vm     the module on Debian's own kernels in QEMU
+#   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -12,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check check-vm lint check-layers install clean
+.PHONY: all modules tools demo check check-vm bench-lab bisect-demo lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -42,6 +43,14 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+bench-lab: tools
+	@tools/setup lab
+	@tests/bench/lab
+
+bisect-demo: tools
+	@tools/setup lab
+	@tests/lab/bisect/run
 
 lint: tools
 	@tools/setup check
