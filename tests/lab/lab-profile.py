@@ -33,6 +33,8 @@ drives = 0x4	# of 4
 [controller]
 product = "Two Words"
 write_cache_reported = true
+[fit]
+array.drives = "raid5 2 write"
 """
 # text, what must be in the refusal
 BAD = (
@@ -45,6 +47,8 @@ BAD = (
     ('[controller]\nproduct = "a,b"\n', ":2: controller.product", "'a,b'", "without comma"),
     ('[controller]\nfirmware = "much too long for the field"\n', ":2: controller.firmware", "at most 16"),
     ("stor_mib = 3\n", ":1: stor_mib", "Did you mean store_mib?"),
+    ('[array]\ndrives = 3\n[fit]\ncontroller.part_us = "raid0 7 read"\n', ":4: fit.controller.part_us", "does not set"),
+    ('[array]\ndrives = 3\n[fit]\narray.drives = "a guess"\n', ":4: fit.array.drives", "names no figure"),
     ("[array\n", "line 1", "TOML"),
 )
 SETTINGS = {

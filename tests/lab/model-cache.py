@@ -52,7 +52,7 @@ def flushes(top: Path, kernel: str) -> None:
     writes = [row for row in found["log"] if row[0] == "WRITE"]
     check(f"{name}: each fsync is one flush", len(syncs) == 2 == found["sent"], found["log"][-5:])
     check(f"{name}: raidtrace counts as many",
-          found["flush"] == {"issued": 2, "completed": 2, "requeued": 0, "errors": 0, "in-flight": 0}, found["flush"])  # fmt: skip
+          list(found["flush"].values()) == [2, 2, 0, 0, 0], found["flush"])  # fmt: skip
     if len(syncs) != 2 or not writes:
         return
     check(

@@ -6,6 +6,7 @@ model_faults_guest.py DISK ROUNDS PAUSE_S prints one JSON object. Started by mod
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mmap
 import os
@@ -29,7 +30,8 @@ class Image:
         self.truth = bytearray(SPAN)
         self.unknown: set[int] = set()  # blocks of a write that failed: old or new
         self.buffer = mmap.mmap(-1, max(READ, WRITE))
-        self.file = os.open(f"/dev/{disk}", os.O_RDWR | os.O_DIRECT)
+        self.path = f"/dev/{disk}"
+        self.file = os.open(self.path, os.O_RDWR | os.O_DIRECT)
         self.read_errors: list[int] = []
         self.write_errors = 0
         self.wrong: list[int] = []
@@ -73,6 +75,19 @@ def work(image: Image, rounds: int, pause_s: float) -> None:
     image.read_all()
 
 
+def digests(image: Image) -> list[str]:
+    """Of what was written, and of what is on the disk now."""
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="ascii")
+    found = hashlib.sha256()
+    try:
+        with open(image.path, "rb", buffering=0) as disk:
+            for _ in range(SPAN // READ):
+                found.update(disk.read(READ))
+    except OSError as error:
+        return [hashlib.sha256(image.truth).hexdigest(), str(error)]
+    return [hashlib.sha256(image.truth).hexdigest(), found.hexdigest()]
+
+
 def controller() -> dict[str, str]:
     pairs = (line.partition(": ") for line in pathlib.Path("/proc/tw9000/status").read_text().splitlines())
     return {key: value for key, _, value in pairs}
@@ -90,6 +105,7 @@ def main() -> None:
     with kmod.Client() as client:
         target = client.add(disk)
         work(image, rounds, pause_s)
+        sha256 = digests(image)
         kmod.wait_for("end of I/O", lambda: not kmod.diskstats(disk)["in_flight"])
         counters = client.counters(target)
         client.delete(target)
@@ -98,6 +114,7 @@ def main() -> None:
         json.dumps(
             {
                 "wrong": image.wrong,
+                "sha256": sha256,
                 "read_errors": image.read_errors,
                 "write_errors": image.write_errors,
                 "violations": counters.violations(),

@@ -12,6 +12,7 @@ int timing_suite(void);
 int probe_suite(void);
 int command_suite(void);
 int fault_suite(void);
+int rebuild_suite(void);
 int log_suite(void);
 int cache_suite(void);
 

@@ -84,7 +84,7 @@ static void put_all(struct store *store)
 	static const char *const meta[][2] = {
 		{ "abi", "1" }, { "end", "complete" }, { "exit_status", "0" },
 		{ "hostname", "raid" }, { "invariants", "hold" },
-		{ "kernel", "6.1.0" }, { "module_version", "0.1.0" },
+		{ "kernel", "6.1.0" }, { "tool_version", "0.1.0" }, { "module_version", "0.1.0" },
 		{ "simulated", "yes" }, { "lab_profile", "9500s-12-raid0" },
 		{ "started_utc", "2026-01-02T03:04:05Z" },
 		{ "command", "[\"dd\",\"if=/dev/sda\"]" },

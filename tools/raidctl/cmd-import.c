@@ -257,7 +257,7 @@ static int import_to(struct importing *in)
 		store_rollback(in->record.store);
 	store_close(in->record.store);
 	if (status)
-		unlink(output);
+		store_remove(output);
 	else
 		say_done(in);
 	return status;

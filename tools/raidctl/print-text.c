@@ -169,6 +169,10 @@ static void text_meta(FILE *to, const struct recording *r)
 	const char *invariants = recording_meta(r, "invariants");
 
 	fprintf(to, "%srecording%s  %s\n", bold(to), plain(to), r->path);
+	if (!recording_meta(r, "tool_version")[0]) {
+		fputs("recorded   nothing: its recorder was killed before it stored anything\n", to);
+		return;
+	}
 	if (recording_meta(r, "source")[0])
 		text_source(to, r);
 	else

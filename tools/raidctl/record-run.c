@@ -207,7 +207,7 @@ static int create(const struct record_run *run, struct store **ret)
 	int err;
 
 	if (run->replace)
-		unlink(run->path);
+		store_remove(run->path);
 	err = store_create(run->path, ret);
 	if (!err)
 		return 0;

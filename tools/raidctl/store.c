@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,40 +92,135 @@ int store_connect(const char *path, int flags, struct store **ret)
 	return 0;
 }
 
-int store_create(const char *path, struct store **ret)
+/* What a recording is before anything is recorded, as the bytes of a file. */
+static unsigned char *empty_recording(sqlite3_int64 *size)
 {
-	int err, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	unsigned char *image = NULL;
+	struct store *store;
 	char sql[96];
 
-	if (fd < 0) {
-		snprintf(open_error, sizeof(open_error), "%s",
-			 strerror(errno));
-		return -errno;
-	}
-	close(fd);
-	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
-	if (err)
-		goto unlink;
+	if (store_connect(":memory:", SQLITE_OPEN_READWRITE, &store))
+		return NULL;
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d;",
 		 STORE_APPLICATION_ID, STORE_VERSION);
-	err = store_execute(*ret, "PRAGMA journal_mode=TRUNCATE;"
-			    "PRAGMA synchronous=NORMAL; BEGIN;");
-	if (!err)
-		err = store_execute(*ret, sql);
-	if (!err)
-		err = store_execute(*ret, store_schema);
-	if (!err)
-		err = store_execute(*ret, "COMMIT");
-	if (!err) {
-		(*ret)->writing = true;
-		return 0;
+	if (!store_execute(store, sql) && !store_execute(store, store_schema))
+		image = sqlite3_serialize(store->db, "main", size, 0);
+	store_close(store);
+	return image;
+}
+
+static int write_all(int fd, const unsigned char *data, sqlite3_int64 size)
+{
+	sqlite3_int64 done = 0;
+
+	while (done < size) {
+		ssize_t len = pwrite(fd, data + done, (size_t)(size - done),
+				     done);
+
+		if (len < 0)
+			return -errno;
+		done += len;
 	}
-	snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
-	store_close(*ret);
-unlink:
-	unlink(path);
+	return fdatasync(fd) ? -errno : 0;
+}
+
+/* A file without a name, in the directory where @path is to be; or -errno. */
+static int open_nameless(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC,
+			     0644) : -1;
+
+	free(copy);
+	return fd;
+}
+
+/*
+ * Whoever dies in here leaves no file, or one that is a recording.  Where a
+ * file system has no files without a name, it can leave an empty one.
+ */
+static int make_file(const char *path, const unsigned char *image,
+		     sqlite3_int64 size)
+{
+	int err, fd = open_nameless(path);
+	bool nameless = fd >= 0;
+	char link[64];
+
+	if (!nameless)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, image, size);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (!err && nameless &&
+	    linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+		err = -errno;
+	if (err && !nameless)
+		unlink(path);
+	close(fd);
 	return err;
+}
+
+static bool journal_of(const char *path, char *ret)
+{
+	return snprintf(ret, PATH_MAX, "%s-journal", path) < PATH_MAX;
+}
+
+/* SQLite would play an old journal back into the new recording. */
+static int refuse_old_journal(const char *path)
+{
+	char journal[PATH_MAX];
+
+	if (!journal_of(path, journal))
+		return -ENAMETOOLONG;
+	if (!access(path, F_OK) || access(journal, F_OK))
+		return 0;
+	snprintf(open_error, sizeof(open_error),
+		 "%.160s is there, the journal of an earlier recording; remove it",
+		 journal);
+	return -ENOTUNIQ;
+}
+
+int store_create(const char *path, struct store **ret)
+{
+	int err = refuse_old_journal(path);
+	sqlite3_int64 size = 0;
+	unsigned char *image;
+
+	if (err == -ENOTUNIQ)
+		return err;
+	image = empty_recording(&size);
+	if (!err)
+		err = image ? make_file(path, image, size) : -ENOMEM;
+	sqlite3_free(image);
+	if (err) {
+		snprintf(open_error, sizeof(open_error), "%s", strerror(-err));
+		return err;
+	}
+	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
+	if (err) {
+		store_remove(path);
+		return err;
+	}
+	(*ret)->writing = true;
+	err = store_execute(*ret, "PRAGMA journal_mode=TRUNCATE;"
+				  "PRAGMA synchronous=NORMAL;");
+	if (err) {
+		snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
+		store_close(*ret);
+		store_remove(path);
+	}
+	return err;
+}
+
+void store_remove(const char *path)
+{
+	char journal[PATH_MAX];
+
+	unlink(path);
+	if (journal_of(path, journal))
+		unlink(journal);
 }
 
 static uint32_t big_endian(const unsigned char *bytes)
@@ -157,6 +254,11 @@ static int check_header(const char *path)
 	}
 	len = S_ISREG(st.st_mode) ? read(fd, header, sizeof(header)) : 0;
 	close(fd);
+	if (S_ISREG(st.st_mode) && !st.st_size) {
+		snprintf(open_error, sizeof(open_error),
+			 "an empty file; if it is to be a recording, its recorder was killed before anything was recorded: remove it");
+		return -EINVAL;
+	}
 	if (len != sizeof(header) || memcmp(header, magic, sizeof(magic)) ||
 	    big_endian(header + 68) != STORE_APPLICATION_ID) {
 		snprintf(open_error, sizeof(open_error),

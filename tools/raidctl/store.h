@@ -44,7 +44,8 @@ const char *store_error(const struct store *store);
  * @path: a file that does not exist
  * @ret: to be given to store_close()
  *
- * Return: 0; -EEXIST, then the file is untouched; another -errno.
+ * Return: 0; -EEXIST, then the file is untouched; -ENOTUNIQ when the journal
+ * of another recording of that name is there; another -errno.
  */
 int store_create(const char *path, struct store **ret);
 
@@ -58,6 +59,9 @@ int store_create(const char *path, struct store **ret);
  */
 int store_open(const char *path, struct store **ret);
 int store_close(struct store *store);
+
+/* store_remove - a closed recording that is not wanted, and its journal */
+void store_remove(const char *path);
 
 /*
  * One transaction.  A failed commit leaves the file as it was at the last

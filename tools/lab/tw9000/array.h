@@ -62,10 +62,12 @@ u32 tw_array_member(const struct tw_array *array, u64 row, u32 column);
 /**
  * struct tw_health - what of a unit can be used
  * @missing: the member that was removed, or TW_NO_MEMBER
+ * @also: another one, of another pair of RAID 10, or TW_NO_MEMBER
  * @rebuilt: sectors of its replacement that hold what they should, whole stripes
  */
 struct tw_health {
 	u32 missing;
+	u32 also;
 	u64 rebuilt;
 };
 
@@ -73,6 +75,12 @@ struct tw_health {
 static inline u32 tw_missing_at(const struct tw_health *health, u64 lba)
 {
 	return lba < health->rebuilt ? TW_NO_MEMBER : health->missing;
+}
+
+/* Return: whether @member cannot be used for sectors from @lba on. */
+static inline bool tw_is_missing(const struct tw_health *health, u32 member, u64 lba)
+{
+	return member == health->also || member == tw_missing_at(health, lba);
 }
 
 #endif

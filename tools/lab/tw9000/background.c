@@ -138,8 +138,11 @@ static bool tw_step_contents(struct tw_model *model, u32 sectors)
 	tw_platter_write(model, background->unit * model->timing.array.drives + health->missing,
 			 background->at, sectors);
 	health->rebuilt = background->at + sectors;
-	if (health->rebuilt == model->timing.array.drive_sectors)
-		health->missing = TW_NO_MEMBER;
+	if (health->rebuilt == model->timing.array.drive_sectors) {
+		health->missing = health->also;
+		health->also = TW_NO_MEMBER;
+		health->rebuilt = 0;
+	}
 	return true;
 }
 

@@ -89,6 +89,13 @@ static const char *tw_check_members(const struct tw_config *config, const char *
 		return "there are not so many drives";
 	if (!fault->remove_member != !tw_is_triggered(config, TW_FAULT_REMOVE))
 		return "goes with fault.remove_command, remove_ms or remove_lba";
+	*key = "fault.second_member";
+	if (fault->second_member > drives)
+		return "there are not so many drives";
+	if (!fault->second_member != !tw_is_triggered(config, TW_FAULT_SECOND))
+		return "goes with fault.second_command, second_ms or second_lba";
+	if (fault->second_member && fault->second_member == fault->remove_member)
+		return "is fault.remove_member, which is removed already";
 	*key = "fault.replace_ms";
 	if (fault->replace_ms && !(fault->remove_member && tw_is_redundant(config)))
 		return "needs fault.remove_member and a level with redundancy";

@@ -25,6 +25,7 @@ enum tw_level {
  *	makes Linux send SYNCHRONIZE CACHE
  * @command_us: serialised firmware time of every command
  * @latency_us: further time of every read; overlaps with other commands
+ * @part_us: and this much for each stripe that it touches; overlaps as well
  * @read_kib_s: serialised path from the controller to the host
  * @write_kib_s: serialised path from the host into the controller's cache
  * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
@@ -45,6 +46,7 @@ struct tw_controller_config {
 	u32 write_cache_reported;
 	u32 command_us;
 	u32 latency_us;
+	u32 part_us;
 	u32 read_kib_s;
 	u32 write_kib_s;
 	u32 parity_kib_s;
@@ -131,6 +133,7 @@ enum tw_fault_kind {
 	TW_FAULT_RESET,		/* the controller resets itself */
 	TW_FAULT_FULL,		/* the command queue is full */
 	TW_FAULT_GONE,		/* a unit goes offline */
+	TW_FAULT_SECOND,	/* another drive is removed */
 	TW_FAULT_POWER,		/* the controller loses power for a moment */
 	TW_FAULTS,
 };
@@ -158,6 +161,7 @@ struct tw_trigger {
  * @slow_factor: takes this many times as long from then on
  * @remove_member: drive, from 1 over all units
  * @replace_ms: a new one is put in this long after that; 0: never
+ * @second_member: another drive, from 1 over all units, which is not replaced
  * @full_for_ms: how long the command queue stays full
  */
 struct tw_fault_config {
@@ -170,6 +174,7 @@ struct tw_fault_config {
 	u32 slow_factor;
 	u32 remove_member;
 	u32 replace_ms;
+	u32 second_member;
 	u32 full_for_ms;
 };
 

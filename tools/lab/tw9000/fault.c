@@ -37,24 +37,55 @@ static bool tw_is_redundant(const struct tw_model *model, u32 unit)
 	       model->timing.health[unit].missing == TW_NO_MEMBER;
 }
 
-static void tw_remove(struct tw_model *model, u64 now)
+/* Return: whether the unit's data can do without @member as well. */
+static bool tw_is_spare(const struct tw_model *model, u32 unit, u32 member)
 {
-	const struct tw_fault_config *config = &model->config.fault;
-	u32 drives = model->config.array.drives, unit = (config->remove_member - 1) / drives;
-	u32 member = (config->remove_member - 1) % drives;
+	const struct tw_health *health = &model->timing.health[unit];
+
+	if (health->missing == TW_NO_MEMBER)
+		return tw_is_redundant(model, unit);
+	return model->config.array.level == TW_LEVEL_RAID10 && health->also == TW_NO_MEMBER &&
+	       member / 2 != health->missing / 2;
+}
+
+/* Return: whether the unit outlives it. @number: of the drive, from 0 over all units. */
+static bool tw_remove(struct tw_model *model, u32 number)
+{
+	u32 drives = model->config.array.drives, unit = number / drives, member = number % drives;
+	bool rebuilding = model->timing.health[unit].missing != TW_NO_MEMBER;
 
 	tw_queue_event(model, TW_AEN_DRIVE_REMOVED, TW_SEVERITY_ERROR);
-	if (!tw_is_redundant(model, unit)) {
+	if (!tw_is_spare(model, unit, member)) {
+		tw_background_stop(model, unit);
 		model->fault.offline[unit] = true;
 		tw_queue_event(model, TW_AEN_INCOMPLETE_UNIT, TW_SEVERITY_ERROR);
-		return;
+		return false;
 	}
-	tw_background_stop(model, unit);
+	/* The rebuild of another pair goes on; anything else would need all members. */
+	if (!rebuilding)
+		tw_background_stop(model, unit);
 	tw_timing_lose_drive(&model->timing, unit, member);
 	tw_members_erase(model, unit, member);
 	tw_queue_event(model, TW_AEN_DEGRADED_UNIT, TW_SEVERITY_ERROR);
-	if (config->replace_ms)
-		model->fault.replace_ns = now + config->replace_ms * 1000 * TW_NS_PER_US;
+	return true;
+}
+
+/* A new drive in the place of fault.remove_member, unless the unit has died meanwhile. */
+static void tw_replace(struct tw_model *model, u64 now)
+{
+	u32 number = model->config.fault.remove_member - 1, drives = model->config.array.drives;
+	struct tw_health *health = &model->timing.health[number / drives];
+
+	model->fault.replace_ns = TW_NEVER;
+	tw_queue_event(model, TW_AEN_DRIVE_INSERTED, TW_SEVERITY_INFO);
+	if (model->fault.offline[number / drives])
+		return;
+	/* What is rebuilt is the one missing first: this one, whichever was removed first. */
+	if (health->also == number % drives) {
+		health->also = health->missing;
+		health->missing = number % drives;
+	}
+	tw_background_start(model, TW_BACKGROUND_REBUILD, number / drives, now);
 }
 
 static void tw_recall(void *context, u32 number, u64 lba, u32 sectors)
@@ -98,7 +129,11 @@ static void tw_begin(struct tw_model *model, enum tw_fault_kind kind, u64 lba, u
 		model->timing.drive[config->slow_member - 1].slow = config->slow_factor;
 		break;
 	case TW_FAULT_REMOVE:
-		tw_remove(model, now);
+		if (tw_remove(model, config->remove_member - 1) && config->replace_ms)
+			fault->replace_ns = now + config->replace_ms * 1000 * TW_NS_PER_US;
+		break;
+	case TW_FAULT_SECOND:
+		tw_remove(model, config->second_member - 1);
 		break;
 	case TW_FAULT_RESET:
 		tw_queue_reset(model);
@@ -138,13 +173,8 @@ void tw_fault_advance(struct tw_model *model, u64 now)
 		fault->full = false;
 		fault->full_until_ns = TW_NEVER;
 	}
-	if (fault->replace_ns <= now) {
-		fault->replace_ns = TW_NEVER;
-		tw_queue_event(model, TW_AEN_DRIVE_INSERTED, TW_SEVERITY_INFO);
-		tw_background_start(model, TW_BACKGROUND_REBUILD,
-				    (model->config.fault.remove_member - 1) /
-				    model->config.array.drives, now);
-	}
+	if (fault->replace_ns <= now)
+		tw_replace(model, now);
 }
 
 u64 tw_fault_wake_ns(const struct tw_model *model)

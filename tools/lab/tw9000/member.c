@@ -14,7 +14,8 @@ bool tw_members_wanted(const struct tw_config *config)
 		return true;
 	if (level == TW_LEVEL_SINGLE || level == TW_LEVEL_RAID0)
 		return false;
-	return config->fault.remove_member || background->initialize || background->verify;
+	return config->fault.remove_member || config->fault.second_member ||
+	       background->initialize || background->verify;
 }
 
 static u64 tw_place(const struct tw_model *model, u32 unit, u32 member, u64 lba)
@@ -55,7 +56,7 @@ static void tw_work_out(struct tw_model *model, u32 unit, u32 member, u64 lba, u
 
 static bool tw_usable(const struct tw_model *model, u32 unit, u32 member, u64 lba)
 {
-	return tw_missing_at(&model->timing.health[unit], lba) != member;
+	return !tw_is_missing(&model->timing.health[unit], member, lba);
 }
 
 static void tw_read_extent(struct tw_model *model, u32 unit, const struct tw_extent *extent,

@@ -15,8 +15,10 @@ void tw_timing_create(struct tw_timing *timing, const struct tw_config *config)
 	timing->config = config;
 	tw_geometry_create(&timing->geometry, &config->drive);
 	tw_array_create(&timing->array, &config->array, config->drive.sectors);
-	for (i = 0; i < TW_MAX_UNITS; i++)
+	for (i = 0; i < TW_MAX_UNITS; i++) {
 		timing->health[i].missing = TW_NO_MEMBER;
+		timing->health[i].also = TW_NO_MEMBER;
+	}
 	for (i = 0; i < TW_MAX_DRIVES; i++) {
 		tw_drive_create(&timing->drive[i], &timing->geometry, i);
 		if (i + 1 == config->drive.slow_member)
@@ -62,7 +64,7 @@ static u64 tw_write_member(struct tw_timing *timing, u32 unit, u32 member,
 {
 	struct tw_backlog *backlog = &timing->backlog[unit * timing->array.drives + member];
 
-	if (tw_missing_at(&timing->health[unit], dirty->lba) == member)
+	if (tw_is_missing(&timing->health[unit], member, dirty->lba))
 		return dirty->ready_ns;
 	if (!timing->config->controller.cache_mib)
 		return tw_backlog_do_now(backlog, dirty);
@@ -106,17 +108,28 @@ static u64 tw_read_around(struct tw_timing *timing, u32 unit, const struct tw_ex
 	return done;
 }
 
+/* Stripes that a read touches: the firmware has as many parts to put together. */
+static u32 tw_parts(const struct tw_array *array, u64 lba, u32 sectors)
+{
+	if (tw_array_data_drives(array) == 1)
+		return 1;
+	return (u32)((lba + sectors - 1) / array->stripe - lba / array->stripe) + 1;
+}
+
 u64 tw_timing_read(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64 now)
 {
 	const struct tw_controller_config *controller = &timing->config->controller;
-	u64 start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES, controller->read_kib_s, now) +
-		    controller->latency_us * TW_NS_PER_US;
-	u64 done = start;
+	u64 start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES, controller->read_kib_s, now);
+	u64 done;
+
+	start += (controller->latency_us + (u64)controller->part_us *
+		  tw_parts(&timing->array, lba, sectors)) * TW_NS_PER_US;
+	done = start;
 
 	while (sectors) {
 		struct tw_extent extent = tw_array_map(&timing->array, lba, sectors);
 
-		if (tw_missing_at(&timing->health[unit], extent.lba) == extent.drive)
+		if (tw_is_missing(&timing->health[unit], extent.drive, extent.lba))
 			done = tw_max(done, tw_read_around(timing, unit, &extent, start));
 		else
 			done = tw_max(done, tw_read_member(timing, unit, extent.drive, &extent,
@@ -235,6 +248,10 @@ void tw_timing_lose_drive(struct tw_timing *timing, u32 unit, u32 member)
 	backlog->count = 0;
 	tw_drive_create(&timing->drive[number], &timing->geometry, number);
 	timing->drive[number].free_ns = free_ns;
+	if (timing->health[unit].missing != TW_NO_MEMBER) {
+		timing->health[unit].also = member;
+		return;
+	}
 	timing->health[unit].missing = member;
 	timing->health[unit].rebuilt = 0;
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* For the tests of the store: a file, and what is put in it. */
+
+#ifndef STORE_FILE_H
+#define STORE_FILE_H
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store.h"
+
+#define READ	RAIDTRACE_DIRECTION_READ
+#define SIZE	RAIDTRACE_HISTOGRAM_KIND_SIZE
+
+static char directory[] = "/tmp/raidtrace-store-XXXXXX";
+static char path[64], journal[80];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.rtdb", directory);
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	unlink(path);
+	unlink(journal);
+	return 0;
+}
+
+static void fill(struct rt_counters *c, uint64_t n)
+{
+	memset(c, 0, sizeof(*c));
+	c->since_ns = n * 100;
+	c->now_ns = n * 100 + 100;
+	c->flow[READ].issued = n;
+	c->flow[READ].d2c_sum_ns = UINT64_C(1) << 55;
+	c->flow[READ].in_flight = (uint32_t)n;
+	rt_histogram_count(&c->histogram[READ][SIZE], 256, n);
+	rt_histogram_count(&c->histogram[READ][SIZE], 8, 1);
+}
+
+/* One transaction with a target, a phase and a sample. */
+static int put_sample(struct store *store, uint32_t n)
+{
+	struct rt_counters c;
+	int err = store_begin(store);
+
+	fill(&c, n);
+	if (!err)
+		err = store_put_sample(store, 1, 0, &c);
+	if (!err)
+		err = store_put_output(store, n, "stdout", "some text", 9);
+	rt_counters_free(&c);
+	if (!err)
+		return store_commit(store);
+	store_rollback(store);
+	return err;
+}
+
+static int put_start(struct store *store)
+{
+	static const struct rt_target target = { .disk = "sda", .max_sectors = 256 };
+	int err = store_begin(store);
+
+	if (!err)
+		err = store_put_target(store, 1, &target);
+	if (!err)
+		err = store_put_setting(store, 5, 1, "scheduler", "none");
+	if (!err)
+		err = store_put_meta(store, "end", "running");
+	if (!err)
+		err = store_begin_phase(store, 0, "run", 0);
+	if (!err)
+		return store_commit(store);
+	store_rollback(store);
+	return err;
+}
+
+static int take_number(void *data, int nr, const char *const *values)
+{
+	assert_int_equal(nr, 1);
+	*(long *)data = values[0] ? atol(values[0]) : -1;
+	return 0;
+}
+
+static long number(struct store *store, const char *sql)
+{
+	long value = -1;
+
+	assert_int_equal(store_each_row(store, sql, take_number, &value), 0);
+	return value;
+}
+
+#endif
