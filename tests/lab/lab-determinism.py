@@ -55,7 +55,9 @@ def twice(kernel: str, directory: Path) -> None:
         check(f"{kernel}: {log}: the same {lines - 1} commands, byte for byte", one == other and lines > 5000, lines)
     for step in ("ext2", "ext3", "xfs"):
         one, other = ((directory / f"{kernel}-{name}" / f"{step}.csv").read_text() for name in ("one", "other"))
-        check(f"{kernel}: bonnie++ on {step} prints the same figures", one == other and one.count(",") > 20, one + other)
+        check(
+            f"{kernel}: bonnie++ on {step} prints the same figures", one == other and one.count(",") > 20, one + other
+        )
 
 
 def main() -> None:
