@@ -45,6 +45,8 @@ class Guest:
     modules: list[tuple[Path, str]] = field(default_factory=list)
     wait_for_disks: bool = False
     interactive: bool = False
+    real_time: bool = False
+    boot: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,12 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         f"uml_dir={_CONTROL}/uml",
         # A shell lives in real time: in simulated time a guest that waits for a key leaps from timer to timer, a
         # year in a few seconds and with a busy host processor.
-        *([] if guest.interactive else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS}"]),
+        *(
+            []
+            if guest.interactive or guest.real_time
+            else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS}"]
+        ),
+        *guest.boot,
         "norandmaps",
         "ignore_loglevel",
         "con=null",

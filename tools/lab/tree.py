@@ -16,6 +16,7 @@ from pathlib import Path
 import cache
 import kernel
 import toolchain
+import variant
 from failure import LabError
 from kernel import Kernel
 from progress import Progress
@@ -30,11 +31,14 @@ _MAKE = ("LOCALVERSION=",)
 _ENVIRONMENT = {"KBUILD_BUILD_VERSION": "1"}
 
 
-def pick(name: str | None, progress: Progress, refresh: bool = False) -> Kernel:
-    """The kernel that --kernel names: a series of Debian's, or the directory of a source tree. Built if need be."""
+def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str = "") -> Kernel:
+    """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
+    empty for none. Built if need be."""
     if name and is_directory(name):
-        return obtain(Path(name), progress)
-    return kernel.obtain(name, progress, refresh)
+        plain = obtain(Path(name), progress)
+    else:
+        plain = kernel.obtain(name, progress, refresh)
+    return variant.obtain(kind, plain, progress)
 
 
 def is_directory(name: str) -> bool:

@@ -7,10 +7,12 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "histogram.h"
 #include "json-add.h"
 #include "print-besides.h"
 #include "print-check.h"
 #include "print-compare.h"
+#include "print-groups.h"
 #include "stats.h"
 #include "units.h"
 
@@ -164,6 +166,9 @@ static struct json_object *histogram_object(const struct rt_histogram *h,
 		if (!h->counts[i])
 			continue;
 		bin = json_object_new_object();
+		if (raidtrace_hist_columns(kind))
+			json_add_count(bin, "row", (h->first_bin + i) /
+				       raidtrace_hist_columns(kind));
 		json_add_range(bin, "low", "high", &range);
 		json_add_count(bin, "count", h->counts[i]);
 		json_object_array_add(bins, bin);
@@ -279,6 +284,7 @@ static struct json_object *span_object(const struct span *span)
 					       rt_direction_name(d),
 					       direction_object(c, d));
 	json_object_object_add(object, "directions", directions);
+	json_groups(object, c);
 	return object;
 }
 
