@@ -66,6 +66,7 @@ static const struct command commands[] = {
 	{ "lab", NULL, 0, "run commands on a simulated 3ware array" },
 	{ "demo", NULL, 0, "reproduce the published readahead effect" },
 	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
+	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
