@@ -3,7 +3,10 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
+#   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
+#   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
+#   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -12,7 +15,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo check check-vm kills lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm sweep-kills bench-lab bisect-demo coverage mutate kills lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -35,6 +38,11 @@ demo:
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/bin/raidctl demo --out $(OUT)
 
+reproduce:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/reproduce --out reproduce-out
+
 check:
 	@tools/setup check
 	@tests/run
@@ -43,9 +51,30 @@ check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
 
+bench-lab: tools
+	@tools/setup lab
+	@tests/bench/lab
+
+bisect-demo: tools
+	@tools/setup lab
+	@tests/lab/bisect/run
+
+coverage:
+	@tools/setup check
+	@tests/kunit/run --coverage
+
+mutate:
+	@tools/setup check
+	@tests/kunit/run --all-mutants
+
 kills: tools
 	@tools/setup check
 	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+
+sweep-kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env SWEEP_KILLS=100 --out check-out/sweep-kills -- \
+		$(CURDIR)/tests/lab/ctl-sweep
 
 lint: tools
 	@tools/setup check
@@ -61,5 +90,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out check-out
+	rm -rf build demo-out reproduce-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -65,6 +65,27 @@ static void latency_overlaps_and_the_path_does_not(void **state)
 	assert_in_range(many, path, path * 101 / 100);
 }
 
+static void a_read_takes_longer_for_each_stripe_that_it_touches(void **state)
+{
+	u64 whole, aligned, shifted;
+
+	(void)state;
+	create("controller.latency_us=0,controller.part_us=700,drive.read_ahead=0");
+	aligned = tw_timing_read(timing, 0, 0, 256, 0);
+	create("controller.latency_us=0,controller.part_us=0,drive.read_ahead=0");
+	assert_int_equal(aligned, tw_timing_read(timing, 0, 0, 256, 1400 * US));
+	/* From sector 63 on, where partitions began, 128 KiB are parts of three stripes. */
+	create("controller.latency_us=0,controller.part_us=700,drive.read_ahead=0");
+	shifted = tw_timing_read(timing, 0, 63, 256, 0);
+	create("controller.latency_us=0,controller.part_us=0,drive.read_ahead=0");
+	assert_int_equal(shifted, tw_timing_read(timing, 0, 63, 256, 2100 * US));
+	/* One drive is one part, however long. */
+	create("controller.latency_us=0,controller.part_us=700,array.level=single,array.drives=1");
+	whole = tw_timing_read(timing, 0, 63, 256, 0);
+	create("controller.latency_us=0,controller.part_us=0,array.level=single,array.drives=1");
+	assert_int_equal(whole, tw_timing_read(timing, 0, 63, 256, 700 * US));
+}
+
 static void a_cached_write_waits_for_no_drive(void **state)
 {
 	u64 path = 20 * US + tw_transfer_ns(4096, config.controller.write_kib_s);
@@ -343,6 +364,7 @@ int timing_suite(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(latency_overlaps_and_the_path_does_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_read_takes_longer_for_each_stripe_that_it_touches, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cached_write_waits_for_no_drive, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_cache_waits_for_the_drives, setup, teardown),
 		cmocka_unit_test_setup_teardown(flush_waits_until_all_is_on_the_drives, setup, teardown),

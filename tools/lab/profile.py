@@ -16,6 +16,7 @@ from failure import LabError
 
 DIRECTORY = cache.LAB / "profiles"
 DEFAULT = "9500s-12-raid0"
+_FIT = "fit."
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,9 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     values = {}
     keys = model.keys
     for key, value in flat.items():
+        if key.startswith(_FIT):
+            _check_fit(path, text, key, value, flat)
+            continue
         if key not in keys:
             raise _refusal(path, text, key, "unknown key", _instead(key, keys))
         values[key] = _checked(path, text, keys[key], value)
@@ -145,6 +149,14 @@ def _contradiction(found: Profile, text: str, settings: Sequence[str], key: str,
     if line is None:
         return LabError(f"{found.path}: {key}, which it does not set", why, "Set it, or change what it goes with.")
     return _refusal(found.path, text, key, why, todo)
+
+
+def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, object]) -> None:
+    """Table [fit] says on which published figure a constant was fitted; the model does not get it."""
+    if key.removeprefix(_FIT) not in flat:
+        raise _refusal(path, text, key, "the profile does not set that constant", "Name one that it sets.")
+    if not isinstance(value, str) or not re.fullmatch(r"raid[05] [0-9]+ [a-z]+", value):
+        raise _refusal(path, text, key, f"{value!r} names no figure", 'Array, test and metric: "raid0 7 read".')
 
 
 def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:
@@ -219,15 +231,13 @@ def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:
 
 def line_of(text: str, key: str) -> int | None:
     """The line that sets a flat key, counted from 1; None when it is not set in the plain [table] form."""
-    table, _, leaf = key.rpartition(".")
-    current = ""
+    table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header = re.match(r"\s*\[([^]]+)\]", line)
+        setting = re.match(r"\s*([\w.-]+)\s*=", line)
         if header:
-            current = header[1].strip()
-        elif current == table and re.match(rf"\s*{re.escape(leaf)}\s*=", line):
-            return number
-        elif not current and re.match(rf"\s*{re.escape(key)}\s*=", line):
+            table = f"{header[1].strip()}."
+        elif setting and table + setting[1] == key:
             return number
     return None
 

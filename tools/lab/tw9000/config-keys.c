@@ -28,6 +28,7 @@ const struct tw_key tw_keys[] = {
 	TW_NUMBER("controller.write_cache_reported", controller.write_cache_reported, 0, 1, 0),
 	TW_NUMBER("controller.command_us", controller.command_us, 0, 1000000, 20),
 	TW_NUMBER("controller.latency_us", controller.latency_us, 0, 1000000, 1000),
+	TW_NUMBER("controller.part_us", controller.part_us, 0, 1000000, 0),
 	TW_NUMBER("controller.read_kib_s", controller.read_kib_s, 1024, 100000000, 500000),
 	TW_NUMBER("controller.write_kib_s", controller.write_kib_s, 1024, 100000000, 250000),
 	TW_NUMBER("controller.parity_kib_s", controller.parity_kib_s, 1024, 100000000, 400000),

@@ -25,6 +25,7 @@ enum tw_level {
  *	makes Linux send SYNCHRONIZE CACHE
  * @command_us: serialised firmware time of every command
  * @latency_us: further time of every read; overlaps with other commands
+ * @part_us: and this much for each stripe that it touches; overlaps as well
  * @read_kib_s: serialised path from the controller to the host
  * @write_kib_s: serialised path from the host into the controller's cache
  * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
@@ -45,6 +46,7 @@ struct tw_controller_config {
 	u32 write_cache_reported;
 	u32 command_us;
 	u32 latency_us;
+	u32 part_us;
 	u32 read_kib_s;
 	u32 write_kib_s;
 	u32 parity_kib_s;

@@ -108,12 +108,23 @@ static u64 tw_read_around(struct tw_timing *timing, u32 unit, const struct tw_ex
 	return done;
 }
 
+/* Stripes that a read touches: the firmware has as many parts to put together. */
+static u32 tw_parts(const struct tw_array *array, u64 lba, u32 sectors)
+{
+	if (tw_array_data_drives(array) == 1)
+		return 1;
+	return (u32)((lba + sectors - 1) / array->stripe - lba / array->stripe) + 1;
+}
+
 u64 tw_timing_read(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64 now)
 {
 	const struct tw_controller_config *controller = &timing->config->controller;
-	u64 start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES, controller->read_kib_s, now) +
-		    controller->latency_us * TW_NS_PER_US;
-	u64 done = start;
+	u64 start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES, controller->read_kib_s, now);
+	u64 done;
+
+	start += (controller->latency_us + (u64)controller->part_us *
+		  tw_parts(&timing->array, lba, sectors)) * TW_NS_PER_US;
+	done = start;
 
 	while (sectors) {
 		struct tw_extent extent = tw_array_map(&timing->array, lba, sectors);

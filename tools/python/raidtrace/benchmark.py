@@ -96,7 +96,10 @@ def _dd(job: Job) -> list[str]:
 
 
 def _bonnie(job: Job) -> list[str]:
-    command = ["bonnie++", "-d", job.directory, "-s", f"{job.mib()}:{job.number('chunk_kib')}k"]
+    size = f"{job.mib()}:{job.number('chunk_kib')}k"
+    if job.number("seeks"):
+        size += f":{job.number('seeks')}:{job.number('seekers')}"
+    command = ["bonnie++", "-d", job.directory, "-s", size]
     command += ["-n", str(job.number("files")), "-u", "0", "-r", "0", "-m", "raidtrace"]
     command += ["-z", str(job.number("seed"))]
     command += ["-f"] if job.parameters["fast"] else []
@@ -174,10 +177,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         ),
         Benchmark(
             "bonnie++", "sequential write, rewrite and read of files, random seeks, and files made and removed",
-            {"chunk_kib": 8, "files": 0, "fast": True, "no_buffering": True, "seed": 1, "runs": 1},
+            {"chunk_kib": 8, "files": 0, "fast": True, "no_buffering": True, "seed": 1, "runs": 1, "seeks": 0, "seekers": 5},
             {"chunk_kib": "bytes per call", "files": "thousands of files to make, 0 for none",
              "fast": "leave out the tests of one byte at a time", "no_buffering": "flush after writing, -b",
-             "seed": "of the random seeks", "runs": "how often, -x"},
+             "seed": "of the random seeks", "runs": "how often, -x",
+             "seeks": "how many, 0 for its default; 1.0x made 8000", "seekers": "processes that seek, with seeks; 1.0x had 3"},
             _bonnie, lambda output, job: parse_bonnie.parse(output),
         ),
         Benchmark(

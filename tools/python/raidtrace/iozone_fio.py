@@ -4,7 +4,6 @@
 What is the same: one process, one file, plain read(2) and write(2) of one record at a time, no flush inside the time, the
 page cache left as the test before left it. What is not:
 
-- fio sets the length of the file before it writes it (ftruncate), iozone grows it;
 - a strided read goes over the file once, 1 record of 17, iozone wraps until all records were read;
 - there is no fread and fwrite: ioperf does these.
 
@@ -86,7 +85,10 @@ def parse(output: str) -> tuple[Figure, ...]:
 def _fio(directory: str, data: str) -> list[str]:
     # invalidate=0: fio would drop the file from the page cache before each job, iozone does not
     command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never", "--ioengine=psync"]
-    command += ["--thread", "--invalidate=0", "--fallocate=none", "--randrepeat=1", f"--directory={directory}"]
+    # fadvise_hint=0: fio would announce sequential reads, for which Linux doubles the readahead; iozone does not
+    # create_on_open: fio would write the whole file before the first test, whose write would then be a rewrite
+    command += ["--fadvise_hint=0", "--create_on_open=1", "--thread", "--invalidate=0", "--fallocate=none"]
+    command += ["--randrepeat=1", f"--directory={directory}"]
     return command + (["--zero_buffers"] if data == "zeros" else [])
 
 

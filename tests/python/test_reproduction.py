@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The white paper's figures beside simulated ones, from results made up for it."""
+
+import csv
+import json
+
+import pytest
+
+from raidtrace import amcc, reproduce_plan, reproduce_run, reproduction, reproduction_text, reproduction_why
+from raidtrace.reproduce_run import Result, Run
+
+PHASES = ("write", "rewrite", "read", "seeks", "run")
+COUNTED = {"reads": 8800.0, "writes": 100.0, "small_reads": 20.0, "small_writes": 1.0, "write_mib": 20480.0}
+
+
+def result(figures):
+    """A result with some counts in every phase."""
+    return Result(figures, {phase: dict(COUNTED) for phase in PHASES}, "6.1.0-0")
+
+
+@pytest.fixture
+def results():
+    """Everything 9 % faster than published; experiments change nothing."""
+    found = {}
+    for run in reproduce_plan.short() + reproduce_plan.large():
+        metrics = amcc.metrics(run.test)
+        found[run.name] = result({metric: 1.09 * amcc.published(run.test, metric) for metric in metrics})
+    return found
+
+
+def test_the_paper_is_whole():
+    assert (len(amcc.tests()), len(amcc.rows())) == (28, 204)
+    assert amcc.published(reproduce_plan.find("raid0", 7), "read") == 88178
+    assert len(amcc.trials(reproduce_plan.find("raid5", 1), "read")) == 3
+
+
+def test_commands_are_the_papers():
+    bonnie = Run("x", reproduce_plan.find("raid0", 4)).command("lib.so")
+    assert bonnie[1:5] == ["ext2", "16384", "env", "LD_PRELOAD=lib.so"]
+    assert "20480:8k:8000:3" in bonnie
+    dd = Run("x", reproduce_plan.find("raid5", 2)).command("lib.so")
+    assert dd[1:3] == ["raw", "256"] and "of=/dev/sda" in dd and "count=20480" in dd
+    assert "--create_on_open=1" in Run("x", reproduce_plan.find("raid0", 9)).command("lib.so")
+
+
+def test_every_published_figure_has_its_row(results, tmp_path):
+    reproduction.write_csv(tmp_path / "r.csv", reproduction.points(results))
+    rows = list(csv.DictReader((tmp_path / "r.csv").open(encoding="utf-8")))
+    assert len(rows) == 204 and ",".join(rows[0]) == reproduction.HEADER
+    first = next(row for row in rows if row["metric"] == "seeks")
+    assert first["unit"] == "1/s" and first["published"] == "201.4"
+    assert float(first["simulated"]) == pytest.approx(1.09 * 201.4, abs=0.01)
+    assert sum(row["role"] == "fitted" for row in rows) == 12  # four figures, three trials of each
+    assert {row["tool"] for row in rows} == {"dd", "bonnie++", "fio as iozone"}
+
+
+def test_medians_leave_out_what_was_fitted(results):
+    for array, number, metric in reproduction.fitted_figures():
+        results[f"{array}-{number:02d}"].figures[metric] *= 100
+    found = reproduction.points(results)
+    assert reproduction.median_error(found) == pytest.approx(9)
+    assert sum(n for n, _ in reproduction.medians(found, lambda p: p.metric).values()) == 100 - 4
+
+
+def test_at_most_six_constants_on_eight_figures():
+    for array in ("raid0", "raid5"):
+        assert 1 <= len(reproduction.fitted(array)) <= 6
+    assert len(reproduction.fitted_figures()) <= 8
+
+
+def test_ratios(results):
+    results["raid0-08"].figures["read"] *= 1.2
+    ratio = next(
+        r
+        for r in reproduction.ratios(reproduction.points(results))
+        if (r.array, r.tool, r.filesystem, r.metric) == ("raid0", "bonnie++", "xfs", "read")
+    )
+    assert ratio.published == pytest.approx(410073 / 88178)
+    assert ratio.error() == pytest.approx(20)
+
+
+def test_the_page_says_what_the_results_say(results):
+    results["raid0-03"].figures["seeks"] = 777.0
+    page = reproduction_text.page(results, reproduction_why.section(results))
+    assert "**Median error of the 96 held-out figures: 9.0 %** (aim: 10 %, met)" in page
+    assert "777.0" in page and "6.1.0-0" in page
+    assert sum(line.endswith("% fitted") for line in page.splitlines()) == 4
+    over = [line for line in page.splitlines() if line.startswith("raid0") and "+285.8 %" in line]
+    assert len(over) == 1, "the one that misses is listed with those that miss"
+
+
+def test_a_result_is_kept_while_nothing_changed(tmp_path, monkeypatch):
+    run = Run("x", reproduce_plan.find("raid0", 7))
+    made = {
+        "key": reproduce_run.key(run, "6.1"),
+        "sources": reproduce_run.sources(run),
+        "behaviour": {"s": {"read": 100.0}},
+    }
+    text = json.dumps({**made, "figures": {"read": 1.0}, "phases": {}, "kernel": "6.1"})
+    (tmp_path / "result.json").write_text(text)
+    assert reproduce_run.kept(run, tmp_path, "6.1", None).figures == {"read": 1.0}
+    assert reproduce_run.kept(run, tmp_path, "6.12", None) is None, "another kernel"
+    other = Run("x", run.test, settings=("controller.part_us=1",))
+    assert reproduce_run.kept(other, tmp_path, "6.1", None) is None, "another setting"
+    monkeypatch.setattr(reproduce_run, "sources", lambda run: "others")
+    assert reproduce_run.kept(run, tmp_path, "6.1", None) is None, "other sources"
+    for rate, same in ((101.0, True), (103.0, False)):
+        kept = reproduce_run.kept(run, tmp_path, "6.1", {"s": {"read": rate}})
+        assert bool(kept) == same, "other sources, and what they do"
+
+
+def test_comments_decide_nothing(tmp_path):
+    one, two = tmp_path / "a.c", tmp_path / "b.c"
+    one.write_text("/* why */\nint a; // so\n")
+    two.write_text("int  a;\n")
+    assert reproduce_run._text(one).strip() == reproduce_run._text(two).strip()
+
+
+def test_experiments_change_one_thing():
+    for experiment in reproduce_plan.experiments():
+        base, changed = experiment.base, experiment.changed
+        assert (base.test, base.mib, base.memory_mib) == (changed.test, changed.mib, changed.memory_mib)
+        assert bool(changed.settings) != bool(changed.environment) and not base.settings + base.environment
+        assert set(experiment.metrics) <= set(amcc.metrics(base.test))
+
+
+def test_processor_time_is_the_published_per_cent():
+    # xfs, untuned read: 11 % of the time of 88,178 KiB/s
+    assert reproduce_plan.processor_us(reproduce_plan.find("raid0", 7), "read") == round(0.11e6 / (88178 / 1024))
