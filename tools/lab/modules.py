@@ -151,9 +151,8 @@ class Programs:
         return self.entry / "hostcalls.so"
 
     def model(self) -> profile.Model:
-        program = self.entry / "profile-keys"
-        result = subprocess.run([program], capture_output=True, text=True, check=True)
-        return profile.parse_model(result.stdout, program)
+        result = subprocess.run([self.entry / "profile-keys"], capture_output=True, text=True, check=True)
+        return profile.parse_model(result.stdout)
 
 
 def build_programs(progress: Progress) -> Programs:
