@@ -5,6 +5,8 @@
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
+#   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
+#   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -13,7 +15,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce check check-vm kills lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm bench-lab bisect-demo coverage mutate kills lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -48,6 +50,22 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+bench-lab: tools
+	@tools/setup lab
+	@tests/bench/lab
+
+bisect-demo: tools
+	@tools/setup lab
+	@tests/lab/bisect/run
+
+coverage:
+	@tools/setup check
+	@tests/kunit/run --coverage
+
+mutate:
+	@tools/setup check
+	@tests/kunit/run --all-mutants
 
 kills: tools
 	@tools/setup check

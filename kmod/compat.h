@@ -3,6 +3,7 @@
 #ifndef RAIDTRACE_COMPAT_H
 #define RAIDTRACE_COMPAT_H
 
+#include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/device/class.h>
 #include <linux/err.h>
@@ -65,6 +66,29 @@ static inline bool raidtrace_rotational(struct request_queue *q)
 	return blk_queue_rot(q);
 #else
 	return !blk_queue_nonrot(q);
+#endif
+}
+
+/*
+ * Whether a filesystem is mounted on a block device. "fs: export fs_holder_ops"
+ * and "block: remove bd_super" (6.6). Only compared, nothing is followed.
+ */
+static inline bool raidtrace_mounted(const struct block_device *bdev)
+{
+#if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE
+	return READ_ONCE(bdev->bd_holder_ops) == &fs_holder_ops;
+#else
+	return READ_ONCE(bdev->bd_super);
+#endif
+}
+
+/* Whether a bio's pages are pinned: memory of a process, "block: Add BIO_PAGE_PINNED" (6.5). */
+static inline bool raidtrace_user_memory(struct bio *bio)
+{
+#if KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
+	return bio_flagged(bio, BIO_PAGE_PINNED);
+#else
+	return false;
 #endif
 }
 

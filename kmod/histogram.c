@@ -88,11 +88,9 @@ unsigned int raidtrace_hist_bin(enum raidtrace_histogram_kind kind, s64 value)
 	}
 }
 
-/* Bounds of |distance| are 2^(n-1) .. 2^n - 1 for the bin n away from the middle. */
+/* Bounds of |distance| are 2^(n-1) .. 2^n - 1 for the bin n away from the middle, whose low one is 0. */
 static s64 seek_low(unsigned int bin)
 {
-	if (bin == RAIDTRACE_SEEK_ZERO)
-		return 0;
 	if (bin == RAIDTRACE_SEEK_BINS - 1)
 		return NO_END;
 	if (bin > RAIDTRACE_SEEK_ZERO)

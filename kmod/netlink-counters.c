@@ -3,6 +3,7 @@
 #include "netlink-counters.h"
 #include "compat.h"
 #include "netlink-histograms.h"
+#include "netlink-owners.h"
 #include "target.h"
 
 #include <linux/build_bug.h>
@@ -28,8 +29,8 @@ static const struct {
 	FLOW(SEEK_QUEUED_FORWARD_SECTORS, seek_queued_forward_sectors, SEEK, true),
 	FLOW(SEEK_QUEUED_BACKWARD_SECTORS, seek_queued_backward_sectors, SEEK, true),
 	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
-	FLOW(Q2C_SUM_NS, q2c_sum_ns, BLAME, true),
-	FLOW(Q2C_UNKNOWN, q2c_unknown, BLAME, true),
+	FLOW(Q2C_SUM_NS, q2c_sum_ns, LATENCY, true),
+	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, true),
 	FLOW(ISSUED, issued, FLOW, false),
 	FLOW(BYTES_ISSUED, bytes_issued, FLOW, false),
 	FLOW(SEQUENTIAL, sequential, SEEK, false),
@@ -136,9 +137,9 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		err = put_queued(skb, target, snapshot->queued.count[direction]) ?:
 		      put_counted(skb, target, &snapshot->account->flow[direction]);
 	if (!err && single && !target->bio_based)
-		err = put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->state.carried[direction]);
+		err = put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->moment.queue.carried[direction]);
 	if (!err && !target->bio_based)
-		err = put_in_flight(skb, &snapshot->state, direction);
+		err = put_in_flight(skb, &snapshot->moment.queue, direction);
 	nla_nest_end(skb, nest);
 	return err;
 }
@@ -158,10 +159,10 @@ static int put_undirected(struct sk_buff *skb, const struct raidtrace_target *ta
 	}
 	if (!err && groups & RAIDTRACE_GROUP_STREAM)
 		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
-				  snapshot->streams_alive);
+				  snapshot->moment.streams_alive);
 	if (!err && groups & RAIDTRACE_GROUP_STREAM && !target->bio_based)
 		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
-				  raidtrace_streams_alive(&snapshot->state.streams));
+				  raidtrace_streams_alive(&snapshot->moment.queue.streams));
 	return err;
 }
 
@@ -190,6 +191,7 @@ static size_t message_room(const struct raidtrace_target *target,
 			   const struct raidtrace_snapshot *snapshot)
 {
 	return (RAIDTRACE_A_COUNTERS_MAX + 1) * U64_ROOM + NR_DIRECTIONS * FLOW_ROOM +
+	       raidtrace_owners_room(target, snapshot) +
 	       raidtrace_histograms_room(target, snapshot);
 }
 
@@ -201,7 +203,8 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 
 	for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
 		err = put_flow(skb, target, snapshot, direction);
-	return err ?: raidtrace_histograms_put(skb, target, snapshot);
+	return err ?: raidtrace_owners_put(skb, target, snapshot) ?:
+		      raidtrace_histograms_put(skb, target, snapshot);
 }
 
 /**

@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "netlink-counters.h"
 #include "netlink-gen.h"
+#include "netlink-options.h"
 #include "target.h"
 
 #include <linux/ktime.h>
@@ -48,19 +49,7 @@ static int put_flag(struct sk_buff *skb, int attr, bool set)
 	return set ? nla_put_flag(skb, attr) : 0;
 }
 
-static int put_options(struct sk_buff *skb, const struct raidtrace_target *target)
-{
-	int err = nla_put_u32(skb, RAIDTRACE_A_TARGET_GROUPS, target->options.groups);
-
-	if (!err && target->options.groups & RAIDTRACE_GROUP_STREAM)
-		err = nla_put_u32(skb, RAIDTRACE_A_TARGET_STREAMS, target->options.streams);
-	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE)
-		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
-					target->probe.place.sectors, RAIDTRACE_A_TARGET_PAD);
-	return err;
-}
-
-static int put_identity(struct sk_buff *skb, const struct raidtrace_target *target)
+static int put_identity(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
 	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
@@ -73,7 +62,7 @@ static int put_identity(struct sk_buff *skb, const struct raidtrace_target *targ
 	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
 	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
 				 RAIDTRACE_A_TARGET_PAD) ?:
-	       put_options(skb, target);
+	       raidtrace_options_put(skb, target);
 }
 
 static int put_request_limits(struct sk_buff *skb, const struct raidtrace_limits *limits)
@@ -225,38 +214,21 @@ static int requested_dev(struct genl_info *info, dev_t *dev)
 	return 0;
 }
 
-/* All that is not said is counted, and flow in any case: the rest is measured by it. */
-static void requested_options(struct genl_info *info, struct raidtrace_options *options)
-{
-	struct nlattr *groups = info->attrs[RAIDTRACE_A_TARGET_GROUPS];
-	struct nlattr *streams = info->attrs[RAIDTRACE_A_TARGET_STREAMS];
-
-	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_COUNTED) |
-			  RAIDTRACE_GROUP_FLOW;
-	options->streams = streams ? nla_get_u32(streams) : RAIDTRACE_STREAMS_DEFAULT;
-}
-
 int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_options options;
+	struct raidtrace_options options = {};
 	struct raidtrace_target *target;
 	dev_t dev;
 	int err;
 
-	err = requested_dev(info, &dev);
+	err = requested_dev(info, &dev) ?: raidtrace_options_get(info, &options);
 	if (err)
 		return err;
-	requested_options(info, &options);
-	if (options.groups & ~RAIDTRACE_GROUPS_COUNTED) {
-		raidtrace_refuse(info->extack, "groups 0x%x are not counted by this module",
-				 options.groups & ~RAIDTRACE_GROUPS_COUNTED);
-		NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_GROUPS]);
-		return -EOPNOTSUPP;
-	}
 	raidtrace_targets_lock();
 	target = raidtrace_target_add(dev, &options, info->extack);
 	if (IS_ERR(target)) {
 		err = PTR_ERR(target);
+		kfree(options.journal);
 	} else {
 		err = reply_target(info, target);
 		notify(target, RAIDTRACE_CMD_TARGET_ADD_NTF);
@@ -313,21 +285,36 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *info)
 {
 	struct raidtrace_target *target;
+	int err;
 
 	raidtrace_targets_lock();
 	target = named_target(info);
-	if (!IS_ERR(target)) {
-		raidtrace_target_reset(target);
+	err = IS_ERR(target) ? PTR_ERR(target) : raidtrace_target_reset(target);
+	if (!err)
 		notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
-	}
+	else if (err == -ENOMEM)
+		raidtrace_refuse(info->extack, "not enough memory to reset");
 	raidtrace_targets_unlock();
-	return PTR_ERR_OR_ZERO(target);
+	return err;
 }
 
 int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info)
 {
-	raidtrace_refuse(info->extack, "this module knows nothing of journals");
-	return -EOPNOTSUPP;
+	struct raidtrace_target *target;
+	struct raidtrace_journal *journal;
+	int err;
+
+	err = raidtrace_journal_get(info, &journal);
+	if (err)
+		return err;
+	raidtrace_targets_lock();
+	target = named_target(info);
+	if (!IS_ERR(target))
+		raidtrace_probe_set_journal(&target->probe, journal);
+	else
+		kfree(journal);
+	raidtrace_targets_unlock();
+	return PTR_ERR_OR_ZERO(target);
 }
 
 int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)

@@ -69,9 +69,7 @@ static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrac
  * @probe: that has a bank
  * @empty: bank of zeroes to count in from now on
  * @reset: begin anew at that moment
- * @settled: filled in with the time spent until that moment
- * @state: filled in with the state of that moment, before the reset
- * @streams_alive: filled in with raidtrace_streams_alive() of the bios' streams
+ * @moment: filled in with the states of that moment, before the reset
  *
  * Every event is in the bank returned or comes after that moment; none is
  * split. A probe that was stopped has its moment when it was stopped.
@@ -81,21 +79,22 @@ static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrac
  */
 struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 					    struct raidtrace_bank *empty, bool reset,
-					    struct raidtrace_settled *settled,
-					    struct raidtrace_queue *state,
-					    unsigned int *streams_alive)
+					    struct raidtrace_moment *moment)
 {
 	struct raidtrace_bank *full;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
 	raw_spin_lock(&probe->lock);
-	raidtrace_queue_settle(&probe->state, probe->stopped_ns ?: ktime_get_ns(), settled);
-	*state = probe->state;
-	*streams_alive = raidtrace_streams_alive(&probe->arrival.streams);
+	raidtrace_queue_settle(&probe->state, probe->stopped_ns ?: ktime_get_ns(),
+			       &moment->settled);
+	moment->queue = probe->state;
+	moment->streams_alive = raidtrace_streams_alive(&probe->arrival.streams);
+	moment->submitters = probe->submitters;
 	if (reset) {
 		raidtrace_queue_reset(&probe->state);
 		raidtrace_arrival_reset(&probe->arrival);
+		memset(&probe->submitters, 0, sizeof(probe->submitters));
 	}
 	full = probe->bank;
 	probe->bank = empty;

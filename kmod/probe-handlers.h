@@ -73,6 +73,13 @@ static inline void raidtrace_done_counting(struct raidtrace_probe *probe)
 }
 
 /*
+ * A bio, or the piece of one that a request has, is done. In probe-request.c.
+ * @direction: for one whose queueing was not seen.
+ */
+void raidtrace_end_bio(struct raidtrace_probe *probe, struct raidtrace_account *account,
+		       const struct bio *bio, enum raidtrace_direction direction, u64 now_ns);
+
+/*
  * Slot of a request; NULL when the disk got more hardware queues since attach.
  * In probe-request.c.
  */
@@ -81,6 +88,7 @@ struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe, const st
 /* In probe-queue.c: what comes before the issue. */
 void raidtrace_on_bio_queue(void *data, struct bio *bio);
 void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector);
+void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio);
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector);
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio);
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);

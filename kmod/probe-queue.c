@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Handlers of what happens before a request is issued: bios queued, split and merged. */
 #include "probe-handlers.h"
+#include "probe-ticket.h"
 
 #include <linux/ktime.h>
 #include <linux/percpu.h>
@@ -21,6 +22,15 @@ static void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
 			    counter);
 }
 
+/* The class comes from here, so that a request can tell it of its bios. */
+static void note(struct raidtrace_probe *probe, struct bio *bio, const struct raidtrace_bio *queued)
+{
+	u64 now_ns = probe->groups & RAIDTRACE_GROUP_LATENCY ? ktime_get_ns() : 0;
+
+	raidtrace_ticket_put(probe->tickets, bio,
+			     raidtrace_ticket_note(now_ns, queued->direction, queued->class));
+}
+
 static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 {
 	struct raidtrace_bio queued = {
@@ -35,8 +45,14 @@ static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 	struct raidtrace_step step;
 	unsigned long flags;
 
+	if (probe->groups & RAIDTRACE_GROUPS_CLASSES)
+		queued.class = raidtrace_class_of(&probe->journal, bio);
+	if (probe->tickets)
+		note(probe, bio, &queued);
 	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
 	raidtrace_arrival_bio(&probe->arrival, &queued, &step);
+	if (probe->groups & RAIDTRACE_GROUP_SUBMITTER)
+		queued.submitter = raidtrace_submitter_row(&probe->submitters);
 	account = raidtrace_begin_counting(probe);
 	raw_spin_unlock(&probe->arrival_lock);
 	raidtrace_account_bio(account, &queued, &step);
@@ -81,9 +97,47 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 	count_bio(data, bio, RAIDTRACE_FRONT_MERGES);
 }
 
+/*
+ * The piece that goes first is a bio of its own, chained to the one that was
+ * queued, which goes on with the rest. Bio-based drivers split otherwise, and
+ * end the bio that they were given as a whole.
+ */
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 {
-	count_bio(data, bio, RAIDTRACE_SPLITS);
+	struct raidtrace_probe *probe = data;
+	struct raidtrace_ticket *whole;
+
+	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
+		return;
+	count_bio(probe, bio, RAIDTRACE_SPLITS);
+	if (!probe->tickets || !probe->slot)
+		return;
+	whole = raidtrace_ticket_find(probe->tickets, bio->bi_private);
+	if (whole)
+		raidtrace_ticket_put(probe->tickets, bio, whole->noted);
+}
+
+/*
+ * A bio ends that no request carried to its end: on a bio-based disk each one,
+ * else one that was refused. A request that ends its bios itself takes this
+ * event away from them.
+ */
+void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
+{
+	struct raidtrace_probe *probe = data;
+	struct raidtrace_account *account;
+	unsigned long flags;
+
+	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
+		return;
+	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
+	account = raidtrace_begin_counting(probe);
+	raw_spin_unlock(&probe->arrival_lock);
+	raidtrace_end_bio(probe, account, bio,
+			  raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size),
+			  ktime_get_ns());
+	raidtrace_done_counting(probe);
+	local_irq_restore(flags);
 }
 
 void raidtrace_on_rq_insert(void *data, struct request *rq)

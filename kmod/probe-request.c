@@ -9,6 +9,7 @@
  * Documentation/design.rst weighs this against atomic operations.
  */
 #include "probe-handlers.h"
+#include "probe-ticket.h"
 
 #include <linux/ktime.h>
 #include <linux/percpu.h>
@@ -123,11 +124,36 @@ static void abandon(struct raidtrace_probe *probe, u64 slot, u64 now_ns)
 	raidtrace_done_counting(probe);
 }
 
+/*
+ * Class of a request's bios: theirs if they agree. As many as the block layer
+ * puts in one request; a bio whose queueing was not seen says nothing.
+ */
+static enum raidtrace_class class_of_request(struct raidtrace_probe *probe,
+					     const struct request *rq)
+{
+	enum raidtrace_class class = RAIDTRACE_CLASS_MIXED;
+	const struct bio *bio;
+
+	for (bio = rq->bio; bio; bio = bio->bi_next) {
+		const struct raidtrace_ticket *ticket = raidtrace_ticket_find(probe->tickets, bio);
+		enum raidtrace_class own;
+
+		if (!ticket)
+			continue;
+		own = raidtrace_ticket_class(ticket->noted);
+		if (class != RAIDTRACE_CLASS_MIXED && class != own)
+			return RAIDTRACE_CLASS_MIXED;
+		class = own;
+	}
+	return class == RAIDTRACE_CLASS_MIXED ? RAIDTRACE_CLASS_OTHER : class;
+}
+
 static noinline void issue(struct raidtrace_probe *probe, struct request *rq)
 {
 	struct raidtrace_issue issued = {
 		.direction = raidtrace_request_direction(rq),
-		.class = RAIDTRACE_CLASS_OTHER,
+		.class = probe->groups & RAIDTRACE_GROUPS_CLASSES ?
+			class_of_request(probe, rq) : RAIDTRACE_CLASS_OTHER,
 		.sector = blk_rq_pos(rq),
 		.bytes = blk_rq_bytes(rq),
 		.place = raidtrace_place_bin(&probe->place, blk_rq_pos(rq)),
@@ -168,54 +194,85 @@ void raidtrace_on_rq_issue(void *data, struct request *rq)
 		issue(probe, rq);
 }
 
-/*
- * The last completion of a request that no slot knows. One that the driver was
- * given was issued unseen; one that it never was given ends without an issue.
- */
-static void end_unknown(struct raidtrace_probe *probe, struct request *rq, bool error)
+void raidtrace_end_bio(struct raidtrace_probe *probe, struct raidtrace_account *account,
+		       const struct bio *bio, enum raidtrace_direction direction, u64 now_ns)
 {
-	struct raidtrace_flow *flow = &count_aside(probe)->flow[raidtrace_request_direction(rq)];
+	struct raidtrace_ticket *ticket = raidtrace_ticket_find(probe->tickets, bio);
+
+	if (ticket) {
+		u64 noted = ticket->noted;
+		u64 queued_ns = raidtrace_ticket_queued_ns(noted);
+
+		raidtrace_ticket_free(ticket);
+		if (probe->groups & RAIDTRACE_GROUP_LATENCY)
+			raidtrace_account_q2c(account, raidtrace_ticket_direction(noted),
+					      max(now_ns, queued_ns) - queued_ns);
+	} else if (probe->groups & RAIDTRACE_GROUP_LATENCY) {
+		account->flow[direction].q2c_unknown++;
+	}
+}
+
+/*
+ * The bios that end with so many bytes of a request. In a flush sequence they
+ * end when the request ends the second time; a passthrough request's bios have
+ * no queue event.
+ */
+static void end_bios(struct raidtrace_probe *probe, struct raidtrace_account *account,
+		     const struct request *rq, unsigned int bytes, u64 now_ns)
+{
+	enum raidtrace_direction direction = raidtrace_request_direction(rq);
+	const struct bio *bio;
+
+	if (rq->rq_flags & RQF_FLUSH_SEQ || direction == RAIDTRACE_DIRECTION_PASSTHROUGH)
+		return;
+	for (bio = rq->bio; bio && bio->bi_iter.bi_size <= bytes; bio = bio->bi_next) {
+		bytes -= bio->bi_iter.bi_size;
+		raidtrace_end_bio(probe, account, bio, direction, now_ns);
+	}
+}
+
+/*
+ * The last completion of a request that is not in flight. Of one that no slot
+ * knows: one that the driver was given was issued unseen; one that it never was
+ * given ends without an issue. Else the second end of a flush sequence.
+ */
+static void end_aside(struct raidtrace_account *account, const struct request *rq, u64 slot,
+		      bool error)
+{
+	bool sequenced = slot & SLOT_SEQUENCED;
+	struct raidtrace_flow *flow = &account->flow[sequenced ? slot_direction(slot) :
+						     raidtrace_request_direction(rq)];
 
 	flow->errors += error;
-	if (blk_mq_request_started(rq))
+	if (sequenced)
+		return;
+	if (blk_mq_request_started((struct request *)rq))
 		flow->unmatched++;
 	else
 		flow->unissued++;
-	raidtrace_done_counting(probe);
 }
 
-static void complete_part(struct raidtrace_probe *probe, struct request *rq, u64 slot, bool error,
-			  unsigned int bytes)
+static void count_part(struct raidtrace_account *account, const struct request *rq, u64 slot,
+		       bool error, unsigned int bytes)
 {
 	enum raidtrace_direction direction = slot_in_flight(slot) ?
 		slot_direction(slot) : raidtrace_request_direction(rq);
-	struct raidtrace_flow *flow = &count_aside(probe)->flow[direction];
+	struct raidtrace_flow *flow = &account->flow[direction];
 
 	flow->partial++;
 	flow->errors += error;
 	if (slot_in_flight(slot))
 		flow->bytes_completed += bytes;
-	raidtrace_done_counting(probe);
 }
 
-static void complete_rest(struct raidtrace_probe *probe, struct request *rq, u64 slot, bool error,
-			  unsigned int bytes)
+/* What is to come of a request's slot when all its bytes are done. */
+static void clear_slot(struct raidtrace_slot *slot, const struct request *rq)
 {
-	struct raidtrace_account *account;
-	struct raidtrace_change change;
-
-	if (slot_in_flight(slot)) {
-		account = end_request(probe, slot, ktime_get_ns(), &change);
-		raidtrace_account_complete(account, slot_direction(slot), bytes, error,
-					   slot_age(slot, change.now_ns), slot_depth_row(slot),
-					   &change);
-		raidtrace_done_counting(probe);
-	} else if (!(slot & SLOT_SEQUENCED)) {
-		end_unknown(probe, rq, error);
-	} else if (error) {
-		count_aside(probe)->flow[slot_direction(slot)].errors++;
-		raidtrace_done_counting(probe);
-	}
+	if (!slot)
+		return;
+	slot->issued = (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq) ?
+		slot_sequenced(raidtrace_request_direction(rq)) : 0;
+	slot->inserted_ns = 0;
 }
 
 /* The event comes before the request is changed: blk_rq_bytes() is what was left of it. */
@@ -224,19 +281,30 @@ static noinline void complete_request(struct raidtrace_probe *probe, struct requ
 {
 	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
 	u64 was = slot ? slot->issued : 0;
+	struct raidtrace_account *account;
+	struct raidtrace_change change;
 	unsigned long flags;
+	u64 now_ns;
 
 	local_irq_save(flags);
+	now_ns = ktime_get_ns();
 	if (unlikely(bytes < blk_rq_bytes(rq))) {
-		complete_part(probe, rq, was, error, bytes);
+		account = count_aside(probe);
+		count_part(account, rq, was, error, bytes);
+	} else if (likely(slot_in_flight(was))) {
+		clear_slot(slot, rq);
+		account = end_request(probe, was, now_ns, &change);
+		raidtrace_account_complete(account, slot_direction(was), bytes, error,
+					   slot_age(was, change.now_ns), slot_depth_row(was),
+					   &change);
 	} else {
-		if (slot) {
-			slot->issued = (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq) ?
-				slot_sequenced(raidtrace_request_direction(rq)) : 0;
-			slot->inserted_ns = 0;
-		}
-		complete_rest(probe, rq, was, error, bytes);
+		clear_slot(slot, rq);
+		account = count_aside(probe);
+		end_aside(account, rq, was, error);
 	}
+	if (probe->tickets)
+		end_bios(probe, account, rq, bytes, now_ns);
+	raidtrace_done_counting(probe);
 	local_irq_restore(flags);
 }
 

@@ -3,10 +3,12 @@
 #include "probe.h"
 #include "compat.h"
 #include "probe-handlers.h"
+#include "probe-ticket.h"
 
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
@@ -42,6 +44,8 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
 	  .essential = true, .bios = true },
 	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
+	{ "block_bio_complete", raidtrace_on_bio_complete, RAIDTRACE_GROUPS_TICKETS, NO_COUNTER,
+	  .bios = true },
 	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
 	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
 	{ "block_bio_frontmerge", raidtrace_on_bio_frontmerge, FLOW, RAIDTRACE_FRONT_MERGES },
@@ -64,6 +68,7 @@ static void __maybe_unused check_handlers(void)
 {
 	check_trace_callback_type_block_bio_queue(raidtrace_on_bio_queue);
 	check_trace_callback_type_block_bio_remap(raidtrace_on_bio_remap);
+	check_trace_callback_type_block_bio_complete(raidtrace_on_bio_complete);
 	check_trace_callback_type_block_split(raidtrace_on_split);
 	check_trace_callback_type_block_bio_backmerge(raidtrace_on_bio_backmerge);
 	check_trace_callback_type_block_bio_frontmerge(raidtrace_on_bio_frontmerge);
@@ -158,6 +163,11 @@ static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *q
 	probe->bank = raidtrace_bank_alloc();
 	if (!probe->cpu || !probe->bank)
 		return -ENOMEM;
+	if (probe->groups & RAIDTRACE_GROUPS_TICKETS) {
+		probe->tickets = raidtrace_tickets_alloc();
+		if (!probe->tickets)
+			return -ENOMEM;
+	}
 	if (!queue_is_mq(queue))
 		return 0;
 	probe->nr_queues = queue->tag_set->nr_hw_queues;
@@ -235,6 +245,22 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 }
 
 /**
+ * raidtrace_probe_set_journal() - say where the filesystem's journal is
+ * @probe: attached
+ * @journal: taken over; NULL for none
+ *
+ * Bios that are being queued at this moment have the class by either. Context:
+ * process; the caller is the only one to change this probe.
+ */
+void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace_journal *journal)
+{
+	struct raidtrace_journal *old = rcu_replace_pointer(probe->journal, journal, true);
+
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/**
  * raidtrace_probe_start() - begin to count
  * @probe: attached
  * @disk: that it was attached for
@@ -292,5 +318,7 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 		tracepoint_synchronize_unregister();
 	raidtrace_bank_free(probe->bank);
 	kvfree(probe->slot);
+	kvfree(probe->tickets);
+	kfree(rcu_access_pointer(probe->journal));
 	free_percpu(probe->cpu);
 }

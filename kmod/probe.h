@@ -10,8 +10,11 @@
 #include <linux/types.h>
 
 #include "account.h"
+#include "probe-class.h"
+#include "probe-submitter.h"
 
 struct gendisk;
+struct raidtrace_ticket;
 struct netlink_ext_ack;
 struct request_queue;
 
@@ -83,16 +86,25 @@ struct raidtrace_slot {
 #define RAIDTRACE_GROUPS_COUNTED \
 	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_SEEK | \
 	 RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY | \
-	 RAIDTRACE_GROUP_PLACE | RAIDTRACE_GROUP_PLUG)
+	 RAIDTRACE_GROUP_PLACE | RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_ORIGIN | \
+	 RAIDTRACE_GROUP_BLAME | RAIDTRACE_GROUP_SUBMITTER)
+
+/* What needs to know of a request's bios when and as what they were queued. */
+#define RAIDTRACE_GROUPS_TICKETS \
+	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
+#define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
 /**
  * struct raidtrace_options - how a disk is to be counted
  * @groups: what to count, &enum raidtrace_group flags
  * @streams: how many streams to remember
+ * @journal: where the journal of the disk's filesystem is, NULL when not known;
+ *	the probe takes it over
  */
 struct raidtrace_options {
 	u32 groups;
 	u32 streams;
+	struct raidtrace_journal *journal;
 };
 
 /**
@@ -108,12 +120,15 @@ struct raidtrace_options {
  * @nr_queues: hardware queues that @slot has room for
  * @nr_tags: driver tags per hardware queue that @slot has room for
  * @slots_per_queue: slots from one hardware queue to the next
+ * @tickets: what was decided when bios were queued, NULL when nothing needs it
+ * @journal: where the filesystem's journal is; changed by raidtrace_probe_set_journal()
  * @attached: tracepoints registered, a bit for each row of the table
  * @bank: accounts that events are counted in; changed under both locks, so that
  *	either is enough to read it
  * @arrival_lock: puts the bios of the disk in one order; protects what follows
  *	it. Taken with interrupts off, held for a few dozen instructions
  * @arrival: of the disk's bios
+ * @submitters: processes that queued them
  * @lock: puts the events of the disk's requests in one order; as @arrival_lock,
  *	inside which it nests
  * @stopped_ns: when counting ended, 0 while it goes on
@@ -129,11 +144,14 @@ struct raidtrace_probe {
 	unsigned int nr_queues;
 	unsigned int nr_tags;
 	unsigned int slots_per_queue;
+	struct raidtrace_ticket *tickets;
+	struct raidtrace_journal __rcu *journal;
 	u32 attached;
 	struct raidtrace_bank *bank;
 
 	raw_spinlock_t arrival_lock ____cacheline_aligned_in_smp;
 	struct raidtrace_arrival arrival;
+	struct raidtrace_submitters submitters;
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
@@ -156,11 +174,26 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 void raidtrace_probe_stop(struct raidtrace_probe *probe);
 void raidtrace_probe_detach(struct raidtrace_probe *probe);
 
+void raidtrace_probe_set_journal(struct raidtrace_probe *probe,
+				 struct raidtrace_journal *journal);
+
+/**
+ * struct raidtrace_moment - the states of a probe at one moment
+ * @settled: time spent until then
+ * @queue: of the disk's requests
+ * @streams_alive: raidtrace_streams_alive() of the disk's bios
+ * @submitters: processes that queued bios
+ */
+struct raidtrace_moment {
+	struct raidtrace_settled settled;
+	struct raidtrace_queue queue;
+	unsigned int streams_alive;
+	struct raidtrace_submitters submitters;
+};
+
 struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 					    struct raidtrace_bank *empty, bool reset,
-					    struct raidtrace_settled *settled,
-					    struct raidtrace_queue *state,
-					    unsigned int *streams_alive);
+					    struct raidtrace_moment *moment);
 void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
 				    struct raidtrace_queue_counters *sum);
 

@@ -4,6 +4,7 @@
 #include "target.h"
 
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 /*
  * A bank of zeroes to swap in. raidtrace_targets_lock() protects it: one target
@@ -58,11 +59,10 @@ static void fold(struct raidtrace_target *target, struct raidtrace_bank *bank, b
 	}
 }
 
-static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_settled *settled,
-		    struct raidtrace_queue *state, unsigned int *streams_alive)
+static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_moment *moment)
 {
 	raidtrace_targets_assert_locked();
-	spare = raidtrace_probe_swap(&target->probe, spare, reset, settled, state, streams_alive);
+	spare = raidtrace_probe_swap(&target->probe, spare, reset, moment);
 	fold(target, spare, reset);
 }
 
@@ -77,14 +77,12 @@ void raidtrace_target_snapshot(struct raidtrace_target *target,
 			       struct raidtrace_snapshot *snapshot)
 {
 	u64 *queued = (u64 *)&snapshot->queued;
-	struct raidtrace_settled settled;
 	unsigned int i;
 
-	memset(snapshot, 0, sizeof(*snapshot));
-	collect(target, false, &settled, &snapshot->state, &snapshot->streams_alive);
-	raidtrace_account_settle(target->total, &settled);
-	snapshot->since_ns = snapshot->state.since_ns;
-	snapshot->now_ns = settled.now_ns;
+	collect(target, false, &snapshot->moment);
+	raidtrace_account_settle(target->total, &snapshot->moment.settled);
+	snapshot->since_ns = snapshot->moment.queue.since_ns;
+	snapshot->now_ns = snapshot->moment.settled.now_ns;
 	snapshot->account = target->total;
 	raidtrace_probe_queue_counters(&target->probe, &snapshot->queued);
 	for (i = 0; i < sizeof(snapshot->queued) / sizeof(*queued); i++)
@@ -95,16 +93,18 @@ void raidtrace_target_snapshot(struct raidtrace_target *target,
  * raidtrace_target_reset() - set the counters to zero
  * @target: in the list
  *
- * Context: process, holds raidtrace_targets_lock().
+ * Return: 0 or -ENOMEM. Context: process, holds raidtrace_targets_lock().
  */
-void raidtrace_target_reset(struct raidtrace_target *target)
+int raidtrace_target_reset(struct raidtrace_target *target)
 {
-	struct raidtrace_settled settled;
-	struct raidtrace_queue state;
-	unsigned int streams_alive;
+	struct raidtrace_moment *moment = kmalloc(sizeof(*moment), GFP_KERNEL);
 
-	collect(target, true, &settled, &state, &streams_alive);
+	if (!moment)
+		return -ENOMEM;
+	collect(target, true, moment);
+	kfree(moment);
 	memset(target->total, 0, sizeof(*target->total));
 	raidtrace_probe_queue_counters(&target->probe, &target->queue_base);
 	target->resets++;
+	return 0;
 }

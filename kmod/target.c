@@ -229,7 +229,10 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		if (err)
 			raidtrace_refuse(extack, "%s is being removed", target->name);
 	}
-	if (err) {
+	if (!err) {
+		raidtrace_probe_set_journal(&target->probe, options->journal);
+		target->options.journal = NULL;
+	} else {
 		raidtrace_target_free(target);
 		return ERR_PTR(err);
 	}

@@ -86,16 +86,14 @@ struct raidtrace_limits {
  * struct raidtrace_snapshot - what a target counted until one moment
  * @now_ns: that moment; of a target that is gone when it went
  * @since_ns: attach or last reset
- * @state: of the queue at that moment
- * @streams_alive: streams of bios that were continued
+ * @moment: states of the probe at that moment
  * @account: counters and histograms; raidtrace_targets_lock()
  * @queued: events that need no order, read right after that moment
  */
 struct raidtrace_snapshot {
 	u64 now_ns;
 	u64 since_ns;
-	struct raidtrace_queue state;
-	unsigned int streams_alive;
+	struct raidtrace_moment moment;
 	const struct raidtrace_account *account;
 	struct raidtrace_queue_counters queued;
 };
@@ -114,7 +112,7 @@ struct raidtrace_target *raidtrace_target_add(dev_t dev, const struct raidtrace_
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);
-void raidtrace_target_reset(struct raidtrace_target *target);
+int raidtrace_target_reset(struct raidtrace_target *target);
 void raidtrace_target_snapshot(struct raidtrace_target *target,
 			       struct raidtrace_snapshot *snapshot);
 void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits);

@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 
-SUITES = ("raidtrace_histogram", "raidtrace_account", "raidtrace_bio")
-CASES = 39 + 20 + 11  # a suite that loses cases has failed
+SUITES = ("raidtrace_histogram", "raidtrace_account", "raidtrace_bio", "raidtrace_edges")
+CASES = 39 + 20 + 11 + 10  # a suite that loses cases has failed
 
 
 def kernel_log() -> list[str]:

@@ -97,6 +97,11 @@ def _decode(name: str, data: bytes) -> dict[str, Any]:
     return result
 
 
+def attribute_number(name: str, attribute: str) -> int:
+    """Number of an attribute in its set."""
+    return next(number for number, one in enumerate(_SETS[name], 1) if one["name"] == attribute)
+
+
 class Client:
     """A socket that speaks the family. With `listen` it hears notifications too."""
 
@@ -212,6 +217,17 @@ class Counters:
         self.flow = {one["direction"]: one for one in reply["flow"]}
         self.histogram = {(one["kind"], one["direction"]): one for one in reply.get("histogram", ())}
 
+    def origin(self, name: str) -> dict[str, int]:
+        """Classes with a number other than 0 of that name."""
+        return {one["class"]: one[name] for one in self.reply["origin"] if one[name]}
+
+    def submitters(self, name: str) -> dict[str, int]:
+        """That number by process name; those without a row are "rest"."""
+        found: dict[str, int] = {}
+        for one in self.reply["submitter"]:
+            found[one.get("comm", "rest")] = found.get(one.get("comm", "rest"), 0) + one[name]
+        return found
+
     def bins(self, kind: str, direction: str) -> dict[int, int]:
         """Bins that are not zero."""
         one = self.histogram.get((kind, direction))
@@ -272,6 +288,17 @@ class Counters:
                 same(f"{direction}: d2c by depth sums to completions", bins("depth-d2c", direction), flow["completed"])
             if "place" in groups:
                 same(f"{direction}: places sum to bytes", bins("place", direction), flow["bytes-issued"])
+        if "origin" in groups:
+            for name in ("issued", "bytes-issued"):
+                same(f"classes: {name}", sum(self.origin(name).values()), self.total(name))
+        if "origin" in groups and "seek" in groups:
+            distance = self.total("seek-forward-sectors") + self.total("seek-backward-sectors")
+            same("classes: seeks", sum(self.origin("seeks").values()), seeks - self.total("sequential"))
+            same("classes: distances", sum(self.origin("seek-sectors").values()), distance)
+        if "blame" in groups and "seek" in groups:
+            distance = self.total("seek-forward-sectors") + self.total("seek-backward-sectors")
+            same("blame sums to seeks", bins("blame", "all"), seeks - self.total("sequential"))
+            same("blame sums to distances", bins("blame-distance", "all"), distance)
         if "depth" in groups:
             same("depths found by all", bins("depth-issue", "all"), self.total("issued"))
         if "plug" in groups:
@@ -286,6 +313,16 @@ class Counters:
                 same(f"{direction}: sequential-queued is seek-queued bin 64", zero, flow["sequential-queued"])
             if "seek" in groups and "stream" in groups and flow["sequential-queued"] > flow["stream-queued"]:
                 wrong.append(f"{direction}: sequential bios that continue no stream")
+        for name in ("queued", "bytes-queued"):
+            if "origin" in groups:
+                same(f"classes: {name}", sum(self.origin(name).values()), self.total(name))
+            if "submitter" in groups:
+                same(f"submitters: {name}", sum(self.submitters(name).values()), self.total(name))
+        if "seek" in groups:
+            seeks = sum(bins("seek-queued", d) for d in DIRECTIONS) - self.total("sequential-queued")
+            for group, numbers in (("origin", self.origin), ("submitter", self.submitters)):
+                if group in groups:
+                    same(f"{group}: seeks-queued", sum(numbers("seeks-queued").values()), seeks)
 
 
 def device_number(disk: str) -> tuple[int, int]:

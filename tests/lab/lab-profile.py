@@ -21,6 +21,7 @@ import verdict  # noqa: E402
 from failure import LabError  # noqa: E402
 from modules import build_programs  # noqa: E402
 from progress import Progress  # noqa: E402
+from vm import console  # noqa: E402
 
 GOOD = """# SPDX-License-Identifier: GPL-2.0-or-later
 # A small array
@@ -107,6 +108,21 @@ CALM = (
     "[    0.0] 3w-9xxx: scsi0: WARNING: (0x06:0x002C): Command (0x28) timed out, resetting card.",
     "[    0.0] 3w-9xxx: scsi0: AEN: WARNING (0x04:0x0001): Controller reset occurred:resets=1.",
 )
+VM_COMPLAINTS = (
+    "[    1.0] INFO: task fio:123 blocked for more than 120 seconds.",
+    "[    1.0] watchdog: soft lockup - CPU#1 stuck for 22s!",
+    "[    1.0] list_del corruption. prev->next should be ffff",
+    "[    1.0] BUG: Bad page state in process dd",
+)
+# What Debian's kernels say under QEMU.
+VM_CALM = (
+    "[    0.0] \tRCU CPU stall warnings timeout set to 300 (rcu_cpu_stall_timeout).",
+    "[    0.0] LSM: initializing lsm=lockdown,capability,landlock,yama,selinux,tomoyo,bpf,ipe,ima,evm",
+    "[    0.0] Spectre V1 : Vulnerable: __user pointer sanitization and usercopy barriers only; no swapgs barriers",
+    "[    0.0] Speculative Store Bypass: Vulnerable",
+    "[    9.0] perf: interrupt took too long (2508 > 2500), lowering kernel.perf_event_max_sample_rate to 79750",
+    "[    9.0] clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable",
+)
 
 
 def check_settings(path: Path, model: profile.Model) -> None:
@@ -181,6 +197,12 @@ def sources() -> None:
 def logs() -> None:
     for line in COMPLAINTS:
         check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
+        excused = f"{line} lockdown clocksource spectre"
+        check("in a virtual machine, too, whatever else is in the line", console.complaints(excused) == [excused])
+    for line in VM_COMPLAINTS:
+        check(f"a complaint of a virtual machine: {line[11:]}", console.complaints(line) == [line])
+    for line in (*CALM, *VM_CALM):
+        check(f"no complaint of a virtual machine: {line[11:]}", not console.complaints(line))
     for line in CALM:
         check(f"no complaint: {line[11:]}", not verdict.complaints(line))
 

@@ -109,6 +109,10 @@ def complaints(out: Path) -> None:
     check("other lines are not", calm.returncode == 0, calm)
     full = run(out, "sh", "-c", "head -c 200M /dev/urandom >/dev/sda; sync", options=("--store", "16M"))
     check("a full store is 126 and says what to do", full.returncode == 126 and "--store" in full.stderr, full)
+    script = "head -c 20M /dev/urandom >/dev/sda; sync; echo survived; while :; do :; done"
+    ended = run(out, "sh", "-c", script, options=("--store", "16M", "--timeout", "60"))
+    wall_s = json.loads((out / "lab.json").read_text())["wall_seconds"]
+    check("and ends the run, long before its time is over", ended.returncode == 126 and wall_s < 60, (wall_s, ended))
 
 
 def refusals(out: Path) -> None:

@@ -119,6 +119,12 @@ def builds(directory: Path) -> None:
     check("what changed is", again.returncode == 0 and times() == 2, (again, times()))
     check("and is what runs", len(list(kept.iterdir())) == 2, list(kept.iterdir()))
     check("and git's name says that it changed", facts["kernel_described"] == "v6.1.7-lab-dirty", facts)
+    modules = kept.parent / "modules"
+    check("modules are not built again for it", len(list(modules.iterdir())) == 1, list(modules.iterdir()))
+    (tree / "include").mkdir()
+    (tree / "include" / "new.h").touch()
+    run("true")
+    check("but they are for another header", len(list(modules.iterdir())) == 2, list(modules.iterdir()))
     (tree / "mm.c").write_text("wrong\n")
     broken = run("true")
     told = all(part in broken.stderr for part in ("mm.c:1: error: wrong", "build.log", str(tree)))

@@ -649,6 +649,7 @@ static void unknown_in_recording(void **state)
 			 RT_COUNTER_BIT(IN_FLIGHT));
 	for (unsigned int k = 0; k < RT_KINDS; k++) {
 		bool gone = k == RAIDTRACE_HISTOGRAM_KIND_D2C ||
+			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C ||
 			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ||
 			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE;
 

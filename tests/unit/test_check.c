@@ -265,8 +265,8 @@ static void mounts(void **state)
 		{ "rw,noatime,async", VERDICT_PASS, "" },
 	};
 	struct mount two[2] = {
-		{ "sda1", "/a", "xfs", (char *)"rw,noatime" },
-		{ "sda2", "/b", "ext4", NULL },
+		{ "sda1", "/a", "xfs", (char *)"rw,noatime", 0 },
+		{ "sda2", "/b", "ext4", NULL, 0 },
 	};
 
 	(void)state;
@@ -432,7 +432,7 @@ static void json_is_text(void **state)
 static void long_words(void **state)
 {
 	char options[200] = "rw,";
-	struct mount mount = { "sda", "/mnt", "ext4", options };
+	struct mount mount = { "sda", "/mnt", "ext4", options, 0 };
 	char *text, *rest, *line;
 
 	(void)state;

@@ -195,11 +195,66 @@ static void damaged(void **state)
 	refused(-EINVAL, "damaged or cut short");
 }
 
+/* Counters without a direction: summed, levels of the last sample, processes apart. */
+static void groups_round_trip(void **state)
+{
+	static const struct rt_target target = {
+		.disk = "sda", .streams = 16, .place_sectors = 4096,
+		.groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_STREAM |
+			  RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_ORIGIN |
+			  RAIDTRACE_GROUP_SUBMITTER,
+	};
+	struct rt_submitter submitters[] = {
+		{ .index = 0, .pid = 7, .comm = "dd", .queued = 3 },
+		{ .index = 1, .pid = 0, .comm = "swapper/0", .queued = 0 },
+		{ .index = 64, .rest = true, .seeks_queued = 9 },
+	};
+	struct rt_counters c = {
+		.groups = target.groups, .nr_submitters = 3,
+		.submitters = submitters,
+		.disk = { .unknown = RT_DISK_BIT(TAG_WAITS), .plugs = 5 },
+	};
+	struct rt_counters sum;
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(store_put_target(store, 1, &target), 0);
+	assert_int_equal(store_begin_phase(store, 0, "run", 0), 0);
+	for (uint32_t n = 1; n <= 2; n++) {
+		c.since_ns = n;
+		c.now_ns = n + 1;
+		c.disk.streams_alive = 4 - n;
+		c.origin[RAIDTRACE_CLASS_JOURNAL].seeks = n;
+		assert_int_equal(store_put_sample(store, 1, 0, &c), 0);
+	}
+	assert_int_equal(store_commit(store), 0);
+	assert_int_equal(number(store, "SELECT count(*) FROM origin"), 2);
+	assert_int_equal(number(store, "SELECT count(*) FROM submitter"), 4);
+	assert_int_equal(number(store, "SELECT count(*) FROM submitter WHERE pid IS NULL AND comm IS NULL"), 2);
+	assert_int_equal(number(store, "SELECT count(tag_waits) FROM sample"), 0);
+	assert_int_equal(store_sum(store, 0, 1, &sum), 0);
+	assert_int_equal(sum.groups, target.groups);
+	assert_int_equal(sum.disk.plugs, 10);
+	assert_int_equal(sum.disk.streams_alive, 2);
+	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS));
+	assert_int_equal(sum.origin[RAIDTRACE_CLASS_JOURNAL].seeks, 3);
+	assert_int_equal(sum.nr_submitters, 2);
+	assert_string_equal(sum.submitters[0].comm, "dd");
+	assert_int_equal(sum.submitters[0].queued, 6);
+	assert_true(sum.submitters[1].rest);
+	assert_int_equal(sum.submitters[1].seeks_queued, 18);
+	rt_counters_free(&sum);
+	store_close(store);
+}
+
 /* The dictionary of export and the tables are the same. */
 static void dictionary(void **state)
 {
 	static const char *const tables[] = { "meta", "target", "setting", "phase",
-					      "sample", "flow", "output" };
+					      "sample", "flow", "origin",
+					      "submitter", "output" };
 	struct store *store;
 
 	(void)state;
@@ -236,6 +291,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_version, remove_file),
 		cmocka_unit_test_teardown(older_version, remove_file),
 		cmocka_unit_test_teardown(damaged, remove_file),
+		cmocka_unit_test_teardown(groups_round_trip, remove_file),
 		cmocka_unit_test_teardown(dictionary, remove_file),
 	};
 

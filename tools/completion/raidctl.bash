@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -21,17 +21,18 @@ _raidctl_words() {
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 
 _raidctl_lab_words() {
 	local guest="--kernel --profile --mem --store --set --env --out --quiet --help"
 	case $1 in
-	run) echo "$guest --timeout --vm --no-raidtrace --bare" ;;
+	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time" ;;
 	shell) echo "$guest --no-raidtrace --bare" ;;
 	ab) echo "$guest --timeout --disk --json --repeat" ;;
 	expect) echo "$guest --timeout --disk --json --phase" ;;
-	build) echo "--kernel --refresh --werror --quiet --help" ;;
+	build) echo "--kernel --variant --refresh --werror --quiet --help" ;;
 	profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;
 	esac
@@ -83,7 +84,7 @@ _raidctl() {
 	fi
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
-	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt" -- "$word") && return ;;
+	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt ioperf" -- "$word") && return ;;
 	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
 	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;

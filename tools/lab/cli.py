@@ -108,7 +108,7 @@ def _virtual_machine(arguments: argparse.Namespace) -> int:
 def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
     progress = Progress(arguments.quiet)
     runner.profile_of(arguments, progress)  # a mistake there is told before a kernel is built
-    lab_kernel = tree.pick(arguments.kernel, progress)
+    lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
     how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
     result = runner.boot(arguments, lab_kernel, command, runner.out_directory(arguments.out), how)
     for message in result.messages:
@@ -128,7 +128,7 @@ def _shell(arguments: argparse.Namespace) -> int:
 def _build(arguments: argparse.Namespace) -> int:
     progress = Progress(arguments.quiet)
     modules.build_programs(progress)
-    lab_kernel = tree.pick(arguments.kernel, progress, arguments.refresh)
+    lab_kernel = tree.pick(arguments.kernel, progress, arguments.refresh, arguments.variant)
     print(f"kernel\t{lab_kernel.version}\t{lab_kernel.build}")
     warned = False
     for module in (modules.TW9000, modules.RAIDTRACE):

@@ -24,6 +24,7 @@ _POLL_S = 0.02
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
 _CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
+STORE_FULL = b"tw9000: store exhausted"  # what the model writes into the kernel's log
 STOP = threading.Event()  # set, it ends the guests of all threads
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
 
@@ -45,6 +46,8 @@ class Guest:
     modules: list[tuple[Path, str]] = field(default_factory=list)
     wait_for_disks: bool = False
     interactive: bool = False
+    real_time: bool = False
+    boot: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,12 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         f"uml_dir={_CONTROL}/uml",
         # A shell lives in real time: in simulated time a guest that waits for a key leaps from timer to timer, a
         # year in a few seconds and with a busy host processor.
-        *([] if guest.interactive else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS}"]),
+        *(
+            []
+            if guest.interactive or guest.real_time
+            else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS}"]
+        ),
+        *guest.boot,
         "norandmaps",
         "ignore_loglevel",
         "con=null",
@@ -128,6 +136,7 @@ def _kernel_arguments(guest: Guest) -> list[str]:
 
 def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
     streams = [_Stream(control / name, sink) for name, sink in zip(("stdout", "stderr"), sinks)]
+    full = _Mark(Path(log.name), STORE_FULL)
     start = time.monotonic()
     process = _start(guest, control, log)
     timed_out = False
@@ -136,7 +145,8 @@ def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float, sinks: t
             for stream in streams:
                 stream.copy()
             timed_out = time.monotonic() - start > timeout_s
-            if timed_out or STOP.is_set():
+            # What goes on without room for its data fails one write after the other, for hours if need be.
+            if timed_out or STOP.is_set() or full.has_come():
                 break
             _sleep_until_exit(process, _POLL_S)
     finally:
@@ -205,6 +215,21 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     except ProcessLookupError:
         pass
     process.wait()
+
+
+class _Mark:
+    """Looks for some text in a file that grows."""
+
+    def __init__(self, path: Path, text: bytes) -> None:
+        self._file = open(path, "rb", buffering=0)
+        self._text = text
+        self._end = b""
+
+    def has_come(self) -> bool:
+        new = self._file.read()
+        found = self._text in self._end + new
+        self._end = (self._end + new)[-len(self._text) :]
+        return found
 
 
 class _Stream:

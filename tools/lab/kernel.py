@@ -17,7 +17,7 @@ from packages import Source, default_series, find_source
 from progress import Progress
 
 CONFIG = cache.LAB / "lab.config"
-_FILES = cache.LAB / "kernel-files"
+FILES = cache.LAB / "kernel-files"
 _SPACE_MIB = 700  # source 250, objects while building 200, package 170
 LINES = 1500  # of make's output, about; only the time left depends on it
 
@@ -79,11 +79,16 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
         if is_new:
             cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
             _unpack(kernel, source, progress)
-            _build(kernel, progress)
-            _make_movable(kernel)
-            _trim(kernel)
+            make(kernel, CONFIG, progress)
             source.release()
     return kernel
+
+
+def make(kernel: Kernel, config: Path, progress: Progress) -> None:
+    """Build a kernel from its source into its entry of the cache."""
+    _build(kernel, config, progress)
+    _make_movable(kernel)
+    _trim(kernel)
 
 
 def _kernels() -> Path:
@@ -93,7 +98,7 @@ def _kernels() -> Path:
 
 
 def _config_hash() -> str:
-    inputs = (CONFIG.read_bytes(), _FILES.read_bytes(), toolchain.compiler().encode())
+    inputs = (CONFIG.read_bytes(), FILES.read_bytes(), toolchain.compiler().encode())
     return cache.digest(inputs)
 
 
@@ -114,13 +119,13 @@ def _newest_built(series: str) -> Kernel | None:
 
 
 def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
-    """Only what _FILES names: an eighth of the files, a fifth of the space."""
+    """Only what FILES names: an eighth of the files, a fifth of the space."""
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
     kernel.source.mkdir()
     patterns = [
         f"linux-source-{kernel.series}/{line}"
-        for line in _FILES.read_text(encoding="ascii").splitlines()
+        for line in FILES.read_text(encoding="ascii").splitlines()
         if line and not line.startswith("#")
     ]
     with source.open_tarball() as tarball:
@@ -145,15 +150,16 @@ def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
     progress.end()
 
 
-def _build(kernel: Kernel, progress: Progress) -> None:
-    what = f"building kernel {kernel.version}"
+def _build(kernel: Kernel, config: Path, progress: Progress) -> None:
+    kind = "" if config == CONFIG else f" {kernel.entry.parent.name.partition('-')[2]}"
+    what = f"building kernel {kernel.version}{kind}"
     log = kernel.entry / "build.log"
     kernel.build.mkdir()
     toolchain.run_logged(
         what,
         ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um", "allnoconfig"],
         log,
-        extra={"KCONFIG_ALLCONFIG": str(CONFIG)},
+        extra={"KCONFIG_ALLCONFIG": str(config)},
     )
     progress.begin(what)
     make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
@@ -166,7 +172,9 @@ def _make_movable(kernel: Kernel) -> None:
     """Name source and build relative to the Makefile itself, so that a cache may be copied to another place."""
     makefile = kernel.build / "Makefile"
     text = makefile.read_text(encoding="utf-8")
-    text = text.replace(str(kernel.source), "$(lab_build)/../source").replace(str(kernel.build), "$(lab_build)")
+    for path in (kernel.source, kernel.source.resolve()):
+        text = text.replace(str(path), "$(lab_build)/../source")
+    text = text.replace(str(kernel.build), "$(lab_build)")
     here = "lab_build := $(patsubst %/,%,$(dir $(realpath $(lastword $(MAKEFILE_LIST)))))\n"
     makefile.write_text(here + text, encoding="utf-8")
 

@@ -9,6 +9,8 @@ import profile
 import re
 from collections.abc import Callable
 
+import variant
+
 TIMEOUT_S = 1200.0
 _MEM_MIB = 256
 _OUT = "lab-out"
@@ -48,6 +50,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     build.add_argument("--werror", action="store_true", help="fail when a module's build warns")
     build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
     _kernel(build)
+    _variant(build)
     verbs.add_parser("profiles", help="list the arrays there are")
     verbs.add_parser("show", help="explain one").add_argument("profile", metavar="P")
     for name, verb in verbs.choices.items():
@@ -62,6 +65,11 @@ def _run(verb: argparse.ArgumentParser) -> None:
     _guest(verb)
     _modules(verb)
     _kernel(verb)
+    _variant(verb)
+    verb.add_argument(
+        "--real-time", action="store_true",
+        help="the guest's clock is the host's: for what must take the time it takes, as a benchmark of code",
+    )  # fmt: skip
 
 
 def _shell(verb: argparse.ArgumentParser) -> None:
@@ -123,6 +131,13 @@ def _kernel(verb: argparse.ArgumentParser) -> None:
         help="6.1, 6.12, 7.2, or a kernel source tree; also LAB_KERNEL",
     )  # fmt: skip
     verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def _variant(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--variant", metavar="NAME", choices=["", *variant.names()], default=os.environ.get("LAB_VARIANT", ""),
+        help=f"another build of that kernel: {', '.join(variant.names())}; also LAB_VARIANT",
+    )  # fmt: skip
 
 
 def _guest(verb: argparse.ArgumentParser) -> None:

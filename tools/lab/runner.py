@@ -14,6 +14,7 @@ from typing import IO
 import cache
 import guest
 import modules
+import variant
 import verdict
 from failure import LabError
 from kernel import Kernel
@@ -36,6 +37,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     array = profile_of(arguments, how.progress)
     inserted = _modules(arguments, array, lab_kernel, how.progress)
     programs = modules.build_programs(how.progress)
+    needs = variant.needs(getattr(arguments, "variant", ""))
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
     machine = guest.Guest(
         binary=lab_kernel.binary,
@@ -44,12 +46,15 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         out=out,
         command=command,
         environment=_environment(arguments.env, inserted),
-        memory_mib=memory_mib + memory_mib // 60 + 28,  # the kernel itself, and its page descriptors
+        # The kernel itself, and its page descriptors.
+        memory_mib=memory_mib + memory_mib // 60 + 28 + needs.memory_mib,
         kernel=lab_kernel.name,
         modroot=lab_kernel.modroot,
         modules=inserted,
         wait_for_disks=array is not None,
         interactive=how.interactive,
+        real_time=needs.real_time or getattr(arguments, "real_time", False),
+        boot=needs.boot,
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
         path.unlink(missing_ok=True)

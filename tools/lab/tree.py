@@ -16,6 +16,7 @@ from pathlib import Path
 import cache
 import kernel
 import toolchain
+import variant
 from failure import LabError
 from kernel import Kernel
 from progress import Progress
@@ -30,11 +31,14 @@ _MAKE = ("LOCALVERSION=",)
 _ENVIRONMENT = {"KBUILD_BUILD_VERSION": "1"}
 
 
-def pick(name: str | None, progress: Progress, refresh: bool = False) -> Kernel:
-    """The kernel that --kernel names: a series of Debian's, or the directory of a source tree. Built if need be."""
+def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str = "") -> Kernel:
+    """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
+    empty for none. Built if need be."""
     if name and is_directory(name):
-        return obtain(Path(name), progress)
-    return kernel.obtain(name, progress, refresh)
+        plain = obtain(Path(name), progress)
+    else:
+        plain = kernel.obtain(name, progress, refresh)
+    return variant.obtain(kind, plain, progress)
 
 
 def is_directory(name: str) -> bool:
@@ -59,6 +63,7 @@ def obtain(path: Path, progress: Progress) -> Kernel:
     with cache.locked(entry, progress):
         _make(f"building {version} of {source}", source, entry, progress)
         built = _keep(entry)
+        _point_modules(built, source, entry)
     _forget_old(entry.parent, entry, _KEEP_TREES)
     return Kernel(str(path), version, built, source, described)
 
@@ -115,8 +120,14 @@ def _refuse_unclean(what: str, source: Path) -> None:
 
 def _make(what: str, source: Path, entry: Path, progress: Progress) -> None:
     build = entry / "build"
+    origin = entry / "origin"
+    directory = f"{source.stat().st_dev} {source.stat().st_ino}\n"
+    if not origin.exists() or origin.read_text(encoding="ascii") != directory:
+        # Another tree at the same place: its files may be older than the objects of the one before.
+        shutil.rmtree(build, ignore_errors=True)
     is_new = not (build / "linux").exists()
     build.mkdir(parents=True, exist_ok=True)
+    origin.write_text(directory, encoding="ascii")
     cache.require_space(build, _SPACE_MIB if is_new else 100, what)
     log = entry / "build.log"
     log.unlink(missing_ok=True)
@@ -137,9 +148,9 @@ def _make(what: str, source: Path, entry: Path, progress: Progress) -> None:
 
 
 def _keep(entry: Path) -> Path:
-    """A copy of what a guest runs from. Its digest also says whether modules built before still fit."""
+    """A copy of what a guest runs from, named after its content."""
     modroot = entry / "modroot"
-    files = [entry / "build" / "linux", entry / "build" / "Module.symvers", entry / "build" / ".config"]
+    files = [entry / "build" / "linux"]
     files += sorted(path for path in modroot.rglob("*") if path.is_file())
     parts = [part for path in files for part in (path.name.encode(), path.read_bytes())]
     built = entry / "built" / cache.digest(parts)
@@ -152,6 +163,24 @@ def _keep(entry: Path) -> Path:
         (built / "complete").touch()
     _forget_old(built.parent, built, _KEEP_BUILT)
     return built
+
+
+def _point_modules(built: Path, source: Path, entry: Path) -> None:
+    """Modules built before fit as long as configuration, symbols and headers are the same, whatever else was changed: a
+    search for a commit need not build them at each step."""
+    build = entry / "build"
+    files = [build / ".config", build / "Module.symvers", *sorted((build / "include" / "generated").rglob("*.h"))]
+    parts = [path.read_bytes() for path in files]
+    for top in ("include", "arch/um/include", "arch/x86/include", "arch/x86/um"):
+        for path in sorted((source / top).rglob("*.h")):
+            facts = path.stat()
+            parts.append(f"{path} {facts.st_size} {facts.st_mtime_ns}".encode())
+    directory = entry / "modules" / cache.digest(parts)
+    directory.mkdir(parents=True, exist_ok=True)
+    _forget_old(directory.parent, directory, _KEEP_BUILT)
+    link = built / f".modules-{os.getpid()}"
+    link.symlink_to(f"../../modules/{directory.name}")
+    link.replace(built / "modules")
 
 
 def _forget_old(directory: Path, keep: Path, count: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from guest import Ending
+from guest import STORE_FULL, Ending
 from kernel import Kernel
 
 TIMEOUT = 124
@@ -49,7 +49,7 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
     bad = complaints(log)
     if _number(model, "log_lost"):
         bad.append(f"the ground-truth log lost {model['log_lost']} commands: raise log_entries in the profile")
-    if model.get("store_exhausted", "0") not in ("0", "no"):
+    if model.get("store_exhausted", "0") not in ("0", "no") or STORE_FULL.decode() in log:
         bad.append("the simulated disks' contents did not fit: ask for more with --store SIZE")
     if bad:
         more = [f"... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []

@@ -86,10 +86,13 @@ static void name_disk(uint32_t device, char *ret, size_t size)
 }
 
 static int put_target(struct blktrace_record *r,
-		      const struct blktrace_device *device)
+		      const struct blktrace_device *device,
+		      const struct rt_counters *span)
 {
 	struct rt_target target = {
 		.name_only = true,
+		.groups = span->groups,
+		.streams = RAIDTRACE_STREAMS_DEFAULT,
 		.attached_ns = r->import->start_ns,
 	};
 	uint32_t number = device->index + 1U;
@@ -116,7 +119,7 @@ int blktrace_record_sample(void *data, const struct blktrace_device *device,
 	if (!r->nr_targets)
 		err = store_begin_phase(r->store, 1, "run", span->since_ns);
 	if (!err && device->index >= r->nr_targets)
-		err = put_target(r, device);
+		err = put_target(r, device, span);
 	if (!err)
 		err = store_put_sample(r->store, device->index + 1U, 1, span);
 	if (err || ++r->samples < SAMPLES_PER_COMMIT)

@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
 	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of each sample; ms, s, m, h are understood. Without it 100ms at first, twice as long after each 6000 samples", 0 },
 	{ "duration", KEY_DURATION, "TIME", 0, "Stop after TIME; a COMMAND is interrupted then", 0 },
 	{ "phase", KEY_PHASE, "NAME", 0, "Name of the first phase; raidctl mark begins others", 0 },
-	{ "phases", KEY_PHASES, "PROGRAM", 0, "Cut phases as PROGRAM prints them (bonnie++, iozone, fio, ddt), or none; without it the program is recognised by COMMAND", 0 },
+	{ "phases", KEY_PHASES, "PROGRAM", 0, "Cut phases as PROGRAM prints them (bonnie++, iozone, fio, ddt, ioperf), or none; without it the program is recognised by COMMAND", 0 },
 	{ "note", KEY_NOTE, "TEXT", 0, "Keep TEXT in the recording; may be given several times", 0 },
 	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks that md and dm disks are made of", 0 },
 	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, without a terminal", 0 },

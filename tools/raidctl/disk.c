@@ -193,6 +193,7 @@ static int add_mount(struct libmnt_fs *fs, size_t *nr, struct mount **mounts)
 	more[*nr] = (struct mount){
 		.device = text_or_empty(source && strrchr(source, '/') ?
 					strrchr(source, '/') + 1 : source),
+		.devno = mount_device(fs),
 		.dir = text_or_empty(mnt_fs_get_target(fs)),
 		.fstype = text_or_empty(mnt_fs_get_fstype(fs)),
 		.options = options ? options : strdup(""),

@@ -20,12 +20,14 @@
  * @dir: where
  * @fstype: type of the file system
  * @options: mount options, of the file system and of the mount
+ * @devno: number of @device
  */
 struct mount {
 	char *device;
 	char *dir;
 	char *fstype;
 	char *options;
+	dev_t devno;
 };
 
 /**

@@ -326,7 +326,8 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 /* The command's phase begins where the command does. */
 static void start_command(struct follow *follow)
 {
-	const char *phase = follow->cutter.program ? PHASE_OUTSIDE : PHASE_RUN;
+	const char *phase = phase_named(&follow->cutter) ?
+			    PHASE_OUTSIDE : PHASE_RUN;
 
 	if (follow->phase)
 		phase = follow->phase;

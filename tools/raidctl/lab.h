@@ -18,6 +18,14 @@
 bool lab_profile(char *ret, size_t size);
 
 /**
+ * lab_time - what kind of time the guest lives in
+ *
+ * Return: "simulated", or "real" in a virtual machine, whose controller is
+ * simulated while its clock and its processors are not.
+ */
+const char *lab_time(void);
+
+/**
  * lab_kernel - where the lab has this guest's kernel from
  * @ret: as in "linux-source 6.1.192-2", or a source tree and what git calls it
  * @size: of @ret

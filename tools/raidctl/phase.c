@@ -6,27 +6,7 @@
 
 #include <string.h>
 
-/**
- * struct phase_rule - a line that opens a phase; its end closes the phase
- * @stream: where it is printed
- * @opening: how the line begins
- * @phase: name of the phase
- */
-struct phase_rule {
-	enum stream stream;
-	const char *opening;
-	const char *phase;
-};
-
-/**
- * struct phase_program - a program whose phases can be cut
- * @name: as it is called
- * @rules: what it prints, ends with a rule without a phase
- */
-struct phase_program {
-	const char *name;
-	const struct phase_rule *rules;
-};
+#include "phase-program.h"
 
 /*
  * bonnie++ 2.00a: "Rewriting..." is one write(2) when the phase begins,
@@ -49,8 +29,35 @@ static const struct phase_rule bonnie_rules[] = {
 	{ 0 }
 };
 
-static const struct phase_program programs[] = {
-	{ "bonnie++", bonnie_rules },
+/* Ours: "Writing..." and "done\n", on standard error too. */
+static const struct phase_rule ddt_rules[] = {
+	{ STREAM_STDERR, "Writing...", "write" },
+	{ STREAM_STDERR, "Pausing...", "pause" },
+	{ STREAM_STDERR, "Reading...", "read" },
+	{ 0 }
+};
+
+static const struct phase_program bonnie = {
+	.name = "bonnie++", .rules = bonnie_rules,
+};
+
+static const struct phase_program ddt = { .name = "ddt", .rules = ddt_rules };
+
+static const struct phase_rule ioperf_rules[] = {
+	{ STREAM_STDERR, "Writing with fwrite...", "fwrite" },
+	{ STREAM_STDERR, "Reading with fread...", "fread" },
+	{ STREAM_STDERR, "Writing with putc...", "putc" },
+	{ STREAM_STDERR, "Reading with getc...", "getc" },
+	{ STREAM_STDERR, "Seeking...", "seeks" },
+	{ 0 }
+};
+
+static const struct phase_program ioperf = {
+	.name = "ioperf", .rules = ioperf_rules,
+};
+
+static const struct phase_program *const programs[] = {
+	&bonnie, &phase_iozone, &phase_fio, &ddt, &ioperf,
 };
 
 #define NR_PROGRAMS (sizeof(programs) / sizeof(programs[0]))
@@ -62,13 +69,27 @@ const char *stream_name(enum stream stream)
 
 const char *phase_program_name(size_t i)
 {
-	return i < NR_PROGRAMS ? programs[i].name : NULL;
+	return i < NR_PROGRAMS ? programs[i]->name : NULL;
+}
+
+/* As a word or the end of a path, alone or among the words of a shell. */
+static bool is_word(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at += len) {
+		bool begins = at == text || strchr(" /;&|(\n\t", at[-1]);
+
+		if (begins && (!at[len] || strchr(" ;&|)\n\t", at[len])))
+			return true;
+	}
+	return false;
 }
 
 static bool mentions(char *const *argv, const char *name)
 {
 	for (; *argv; argv++)
-		if (strstr(*argv, name))
+		if (is_word(*argv, name))
 			return true;
 	return false;
 }
@@ -78,45 +99,84 @@ bool phase_cutter_init(struct phase_cutter *cutter, const char *name,
 {
 	memset(cutter, 0, sizeof(*cutter));
 	for (size_t i = 0; i < NR_PROGRAMS && !cutter->program; i++)
-		if (name ? !strcmp(name, programs[i].name) :
-			   mentions(argv, programs[i].name))
-			cutter->program = &programs[i];
+		if (name ? !strcmp(name, programs[i]->name) :
+			   mentions(argv, programs[i]->name))
+			cutter->program = programs[i];
+	if (cutter->program && cutter->program->begin)
+		cutter->program->begin(cutter, argv);
 	return !name || cutter->program;
 }
 
-static const char *opened_by(const struct phase_cutter *cutter,
-			     enum stream stream)
+bool phase_named(const struct phase_cutter *cutter)
+{
+	return cutter->program && cutter->program->rules;
+}
+
+void phase_begin(struct phase_cutter *cutter, const char *name)
+{
+	if (cutter->now != name)
+		cutter->opened++;
+	cutter->now = name;
+}
+
+void phase_end(struct phase_cutter *cutter)
+{
+	cutter->now = NULL;
+}
+
+static const struct phase_rule *opened_by(const struct phase_cutter *cutter,
+					  enum stream stream)
 {
 	const char *line = cutter->line[stream];
-	size_t len = cutter->len[stream];
 
 	for (const struct phase_rule *rule = cutter->program->rules;
-	     rule->phase; rule++)
-		if (rule->stream == stream && strlen(rule->opening) == len &&
-		    !memcmp(rule->opening, line, len))
-			return rule->phase;
+	     rule->opening; rule++)
+		if (rule->stream == stream && !strcmp(rule->opening, line))
+			return rule;
 	return NULL;
 }
 
-/* Returns the phase that this byte leads to. */
-static const char *feed_byte(struct phase_cutter *cutter, enum stream stream,
-			     char byte)
+/* A program of which each line is one phase: the line's end is its end. */
+static void feed_rules(struct phase_cutter *cutter, enum stream stream,
+		       bool end)
 {
-	const char *opened;
+	const struct phase_rule *rule;
 
-	if (byte == '\n') {
-		cutter->len[stream] = 0;
-		return stream == cutter->stream ? NULL : cutter->now;
+	if (end) {
+		if (stream == cutter->stream)
+			phase_end(cutter);
+		return;
 	}
-	if (cutter->len[stream] == PHASE_LINE)
-		return cutter->now;
-	cutter->line[stream][cutter->len[stream]++] = byte;
-	opened = opened_by(cutter, stream);
-	if (!opened)
-		return cutter->now;
+	rule = opened_by(cutter, stream);
+	if (!rule)
+		return;
 	cutter->stream = stream;
-	cutter->opened++;
-	return opened;
+	/* The same phase again is another one. */
+	cutter->now = NULL;
+	phase_begin(cutter, rule->phase);
+}
+
+static void feed_byte(struct phase_cutter *cutter, enum stream stream,
+		      char byte)
+{
+	const struct phase_program *program = cutter->program;
+	char *line = cutter->line[stream];
+	bool end = byte == '\n' || byte == '\r';
+
+	if (!end) {
+		if (cutter->len[stream] == PHASE_LINE - 1)
+			return;
+		line[cutter->len[stream]++] = byte;
+		line[cutter->len[stream]] = '\0';
+	}
+	if (program->rules)
+		feed_rules(cutter, stream, end);
+	else if (end && stream == STREAM_STDOUT)
+		program->line(cutter, line);
+	if (end) {
+		cutter->len[stream] = 0;
+		line[0] = '\0';
+	}
 }
 
 bool phase_feed(struct phase_cutter *cutter, enum stream stream,
@@ -128,7 +188,9 @@ bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		return false;
 	cutter->opened = 0;
 	for (size_t i = 0; i < len; i++)
-		cutter->now = feed_byte(cutter, stream, text[i]);
+		feed_byte(cutter, stream, text[i]);
+	if (cutter->program->column && stream == STREAM_STDOUT)
+		cutter->program->column(cutter, cutter->line[stream]);
 	/* Of several only the one that is still open has time of its own. */
 	if (cutter->opened)
 		cutter->missed += cutter->opened - (cutter->now ? 1 : 0);

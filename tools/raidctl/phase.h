@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PHASE_LINE	64
+/* Bytes of a line that are looked at. */
+#define PHASE_LINE	512
+#define PHASE_NAME	64
 
 enum stream {
 	STREAM_STDOUT,
@@ -21,6 +23,35 @@ const char *stream_name(enum stream stream);
 
 struct phase_program;
 
+#define FIO_JOBS	64
+#define FIO_LETTERS	512
+
+/**
+ * struct fio_jobs - what fio said of its jobs
+ * @nr: how many headers
+ * @name: of each
+ * @many: it stands for several jobs
+ * @now: name of the phase and of the one before, in turns
+ * @turn: which is which
+ */
+struct fio_jobs {
+	size_t nr;
+	char name[FIO_JOBS][PHASE_NAME];
+	bool many[FIO_JOBS];
+	char now[2][PHASE_NAME];
+	int turn;
+};
+
+/**
+ * struct iozone_tests - what iozone was asked for
+ * @tests: bit N: test N of -i
+ * @row: the head of the table has been printed
+ */
+struct iozone_tests {
+	unsigned int tests;
+	bool row;
+};
+
 /**
  * struct phase_cutter - where in its output a program is
  * @program: whose output, NULL for one that is a single phase
@@ -30,7 +61,9 @@ struct phase_program;
  * @left_s: seconds that the program says it needs, 0 when it does not
  * @missed: phases that began and ended within one piece of output
  * @line: how the unfinished line of each stream begins
- * @len: length of that, at most PHASE_LINE
+ * @len: length of that, at most PHASE_LINE - 1
+ * @fio: of fio alone
+ * @iozone: of iozone alone
  */
 struct phase_cutter {
 	const struct phase_program *program;
@@ -41,6 +74,8 @@ struct phase_cutter {
 	uint64_t left_s;
 	char line[NR_STREAMS][PHASE_LINE];
 	size_t len[NR_STREAMS];
+	struct fio_jobs fio;
+	struct iozone_tests iozone;
 };
 
 /**
@@ -68,6 +103,19 @@ bool phase_cutter_init(struct phase_cutter *cutter, const char *name,
  */
 bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		const char *text, size_t len);
+
+/**
+ * phase_named - are all phases of the program named by what it prints?
+ * @cutter: set up
+ *
+ * Return: false for one that may print nothing of it: what it does before it
+ * names a phase is one of its own.
+ */
+bool phase_named(const struct phase_cutter *cutter);
+
+/* phase_begin, phase_end - for programs: what the piece being fed leads to */
+void phase_begin(struct phase_cutter *cutter, const char *name);
+void phase_end(struct phase_cutter *cutter);
 
 /* phase_program_name - the i-th known program, NULL beyond the last */
 const char *phase_program_name(size_t i);

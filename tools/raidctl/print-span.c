@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "histogram.h"
+#include "print-groups.h"
 #include "stats.h"
 #include "units.h"
 
@@ -336,6 +337,7 @@ void span_details(FILE *to, const struct rt_counters *c)
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, latency_line);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, merge_line);
+	text_groups(to, c);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE,
 		  bars_of);
 }

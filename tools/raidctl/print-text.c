@@ -183,8 +183,11 @@ static void text_meta(FILE *to, const struct recording *r)
 			recording_meta(r, "module_version"),
 			recording_meta(r, "abi"));
 	if (!strcmp(simulated, "yes"))
-		fprintf(to, "simulated  profile %s: the controller and all times are of the lab's model\n",
-			or_none(recording_meta(r, "lab_profile")));
+		fprintf(to, "simulated  profile %s: the controller %s\n",
+			or_none(recording_meta(r, "lab_profile")),
+			strcmp(recording_meta(r, "lab_time"), "real") ?
+			"and all times are of the lab's model" :
+			"is the lab's model, times are those of an emulated machine");
 	if (recording_meta(r, "lab_kernel")[0])
 		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])

@@ -61,6 +61,8 @@ static int put_machine(struct store *store)
 				     "yes" : "no");
 	if (!err && profile[0])
 		err = store_put_meta(store, "lab_profile", profile);
+	if (!err && profile[0])
+		err = store_put_meta(store, "lab_time", lab_time());
 	if (!err && lab_kernel(kernel, sizeof(kernel)))
 		err = store_put_meta(store, "lab_kernel", kernel);
 	return err;

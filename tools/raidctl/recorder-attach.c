@@ -35,13 +35,24 @@ static int adopt(struct recorder *recorder, const struct disk *disk,
 static int attach_one(struct recorder *recorder, const struct disk *disk,
 		      struct recorded *ret)
 {
+	struct rt_options options = { 0 };
 	int err = owner_adding(recorder->owner, disk->major, disk->minor);
 
 	if (err)
 		return fail("%s: not attached, because /run cannot be written: %s",
 			    disk->name, strerror(-err));
+	/* Before it is attached: reading a file system is I/O of the disk. */
+	err = journals_of_disk(disk->name, &ret->journals);
+	if (err)
+		return fail("%s: %s", disk->name, strerror(-err));
+	options.nr_journal = ret->journals.nr;
+	options.journal = ret->journals.extents;
 	err = rt_target_add(recorder->client, disk->major, disk->minor,
-			    NULL, &ret->target);
+			    &options, &ret->target);
+	/* A module without that group takes none. */
+	if (err == -EOPNOTSUPP && options.nr_journal)
+		err = rt_target_add(recorder->client, disk->major, disk->minor,
+				    NULL, &ret->target);
 	if (!err) {
 		ret->ours = true;
 		owner_added(recorder->owner, &ret->target);
@@ -104,4 +115,25 @@ void recorder_detach(struct recorder *recorder)
 	if (!left)
 		owner_end(recorder->owner);
 	recorder->owner = -1;
+}
+
+int recorder_find_journals(struct recorded *disk)
+{
+	struct journals found;
+	int err;
+
+	if (!disk->ours)
+		return 0;
+	err = journals_of_disk(disk->target.disk, &found);
+	if (err)
+		return err;
+	/* One that the module does not take is a counter that is missing. */
+	if (found.nr != disk->journals.nr ||
+	    (found.nr && memcmp(found.extents, disk->journals.extents,
+				found.nr * sizeof(*found.extents))))
+		rt_target_set_journal(disk->recorder->client, disk->target.id,
+				      found.extents, found.nr);
+	journals_free(&disk->journals);
+	disk->journals = found;
+	return 0;
 }

@@ -38,6 +38,7 @@ void recorder_free(struct recorder *recorder)
 		rt_counters_free(&disk->total);
 		rt_counters_free(&disk->newest);
 		settings_free(&disk->settings);
+		journals_free(&disk->journals);
 	}
 	free(recorder->disks);
 	writer_stop(recorder->writer);
@@ -72,6 +73,16 @@ static int put_readahead(struct recorded *disk)
 	snprintf(text, sizeof(text), "%" PRIu64,
 		 disk->last.readahead_sectors * SECTOR_BYTES / 1024);
 	return settings_set(&disk->settings, "readahead_kib", text,
+			    put_setting, disk);
+}
+
+static int put_mounts(struct recorded *disk)
+{
+	int err = settings_mounts(&disk->settings, put_setting, disk);
+
+	if (err || !disk->ours)
+		return err;
+	return settings_set(&disk->settings, "journal", disk->journals.text,
 			    put_setting, disk);
 }
 
@@ -115,9 +126,7 @@ static int describe(struct recorded *disk)
 		err = settings_controller(&disk->settings, disk->target.pci,
 					  disk->target.unit_3ware, put_setting,
 					  disk);
-	if (!err)
-		err = settings_mounts(&disk->settings, put_setting, disk);
-	return err;
+	return err ? err : put_mounts(disk);
 }
 
 int recorder_begin(struct recorder *recorder, struct store *store,
@@ -248,7 +257,9 @@ static int sample_settings(struct recorded *disk, bool queue)
 	if (!err && queue)
 		err = settings_queue(&disk->settings, put_setting, disk);
 	if (!err && disk->recorder->mounts_changed)
-		err = settings_mounts(&disk->settings, put_setting, disk);
+		err = recorder_find_journals(disk);
+	if (!err && disk->recorder->mounts_changed)
+		err = put_mounts(disk);
 	return err;
 }
 

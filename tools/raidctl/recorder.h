@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "disk.h"
+#include "journal.h"
 #include "raidtrace.h"
 #include "settings.h"
 #include "writer.h"
@@ -18,6 +19,7 @@
  * struct recorded - one disk of a recording
  * @target: in the kernel
  * @number: in the recording
+ * @journals: of its file systems, as the kernel was told them; of ours alone
  * @ours: attached by this process, which then has to detach it
  * @ended: no more samples: the disk is gone or the target was deleted
  * @was_reset: by somebody else meanwhile, so sums cannot be checked
@@ -31,6 +33,7 @@
  */
 struct recorded {
 	struct rt_target target;
+	struct journals journals;
 	uint32_t number;
 	bool ours;
 	bool ended;
@@ -134,6 +137,9 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size);
 
 /* recorder_end - end the phase and store how it ended; all is stored then */
 int recorder_end(struct recorder *recorder, const char *why);
+
+/* recorder_find_journals - look again, after a mount, and tell the kernel */
+int recorder_find_journals(struct recorded *disk);
 
 /* recorder_detach - detach what is ours; the last thing that is done */
 void recorder_detach(struct recorder *recorder);

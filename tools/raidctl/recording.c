@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
+
 static char *copy(const char *text)
 {
 	return strdup(text ? text : "");
@@ -88,6 +90,9 @@ static int take_target(void *data, int columns, const char *const *values)
 	t->nr_hw_queues = (uint32_t)number(values[13]);
 	t->nr_tags = (uint32_t)number(values[14]);
 	t->attached_ns = number(values[15]);
+	t->groups = groups_parse(values[16]);
+	t->streams = (uint32_t)number(values[17]);
+	t->place_sectors = number(values[18]);
 	return 0;
 }
 
@@ -157,7 +162,8 @@ int recording_load(struct store *store, const char *phase,
 				     " capacity_sectors, max_sectors,"
 				     " max_hw_sectors, max_segments,"
 				     " nr_requests, nr_hw_queues, nr_tags,"
-				     " attached_ns FROM target ORDER BY target",
+				     " attached_ns, groups, streams, place_sectors"
+				     " FROM target ORDER BY target",
 				     take_target, ret);
 	if (!err)
 		err = store_each_row(store,

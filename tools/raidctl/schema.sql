@@ -2,8 +2,9 @@
 --
 -- Tables of a recording.  Documentation/recording.rst says what each column
 -- means and which promises hold; columns.c carries the same words for export.
--- @flow_counters@ stands for a column of each of RT_FLOW_COUNTERS.  What a
--- source cannot tell is NULL: raidctl import has no more than its trace.
+-- @flow_counters@ stands for a column of each of RT_FLOW_COUNTERS, others
+-- likewise.  What a source cannot tell is NULL: raidctl import has no more than
+-- its trace.
 --
 -- Adding a table or a column needs nothing else: a recording without it is
 -- read as if it were empty (store-older.c).
@@ -29,7 +30,10 @@ CREATE TABLE target (
 	nr_requests INTEGER,
 	nr_hw_queues INTEGER,
 	nr_tags INTEGER,
-	attached_ns INTEGER NOT NULL
+	attached_ns INTEGER NOT NULL,
+	groups TEXT,
+	streams INTEGER,
+	place_sectors INTEGER
 );
 
 CREATE TABLE setting (
@@ -51,7 +55,10 @@ CREATE TABLE sample (
 	target INTEGER NOT NULL REFERENCES target,
 	phase INTEGER NOT NULL REFERENCES phase,
 	start_ns INTEGER NOT NULL,
-	end_ns INTEGER NOT NULL
+	end_ns INTEGER NOT NULL,
+	@disk_counters@
+	streams_alive INTEGER,
+	streams_alive_queued INTEGER
 );
 
 CREATE TABLE flow (
@@ -70,6 +77,22 @@ CREATE TABLE bin (
 	bin INTEGER NOT NULL,
 	count INTEGER NOT NULL,
 	PRIMARY KEY (sample, direction, kind, bin)
+) WITHOUT ROWID;
+
+CREATE TABLE origin (
+	sample INTEGER NOT NULL REFERENCES sample,
+	class TEXT NOT NULL,
+	@origin_counters@
+	PRIMARY KEY (sample, class)
+) WITHOUT ROWID;
+
+CREATE TABLE submitter (
+	sample INTEGER NOT NULL REFERENCES sample,
+	submitter INTEGER NOT NULL,
+	pid INTEGER,
+	comm TEXT,
+	@submitter_counters@
+	PRIMARY KEY (sample, submitter)
 ) WITHOUT ROWID;
 
 CREATE TABLE stack (

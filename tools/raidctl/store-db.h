@@ -72,6 +72,18 @@ sqlite3_stmt *store_prepared(struct store *store, const char *sql);
 /* Run a statement that returns no row, and make it ready for the next use. */
 int store_run(struct store *store, sqlite3_stmt *stmt);
 
+/* What of a sample has no direction: written, and summed over a span. */
+int store_put_groups(struct store *store, int64_t sample,
+		     const struct rt_counters *span);
+int store_sum_groups(struct store *store, uint32_t phase, uint32_t target,
+		     struct rt_counters *ret);
+
+/* Run a query whose parameters are a phase and a target, row by row. */
+int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
+		       uint32_t target,
+		       int (*row)(sqlite3_stmt *, struct rt_counters *),
+		       struct rt_counters *ret);
+
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
 
 #endif

@@ -4,10 +4,15 @@
 
 #include "store-db.h"
 
+#include "groups.h"
+
 static const char insert_meta[] =
 	"INSERT OR REPLACE INTO meta VALUES(?,?)";
 static const char insert_target[] =
-	"INSERT INTO target VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+	"INSERT INTO target(target,disk,driver,pci,hctl,unit_3ware,bio_based,"
+	"rotational,capacity_sectors,max_sectors,max_hw_sectors,max_segments,"
+	"nr_requests,nr_hw_queues,nr_tags,attached_ns,groups,streams,"
+	"place_sectors) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_setting[] =
 	"INSERT INTO setting VALUES(?,?,?,?)";
 static const char insert_phase[] =
@@ -28,10 +33,28 @@ int store_put_meta(struct store *store, const char *key, const char *value)
 	return store_run(store, stmt);
 }
 
+/* The module gives 0 for none, and an old one says nothing. */
+static void bind_or_null(sqlite3_stmt *stmt, int place, uint64_t value)
+{
+	if (value)
+		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
+	else
+		sqlite3_bind_null(stmt, place);
+}
+
+static void bind_or_null_text(sqlite3_stmt *stmt, int place, const char *text)
+{
+	if (text[0])
+		store_bind_text(stmt, place, text);
+	else
+		sqlite3_bind_null(stmt, place);
+}
+
 int store_put_target(struct store *store, uint32_t number,
 		     const struct rt_target *t)
 {
 	sqlite3_stmt *stmt = store_prepared(store, insert_target);
+	char groups[GROUPS_TEXT];
 
 	if (!stmt)
 		return store_failed(store);
@@ -53,6 +76,9 @@ int store_put_target(struct store *store, uint32_t number,
 	sqlite3_bind_int64(stmt, 16, (sqlite3_int64)t->attached_ns);
 	for (int place = 3; t->name_only && place < 16; place++)
 		sqlite3_bind_null(stmt, place);
+	bind_or_null_text(stmt, 17, groups_text(groups, t->groups));
+	bind_or_null(stmt, 18, t->streams);
+	bind_or_null(stmt, 19, t->place_sectors);
 	return store_run(store, stmt);
 }
 

@@ -55,8 +55,7 @@ static int name_index(const char *text, const char *(*name)(unsigned int))
 	return -1;
 }
 
-/* Run a query whose parameters are a phase and a target, row by row. */
-static int each_of_span(struct store *store, const char *sql, uint32_t phase,
+int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
 			uint32_t target,
 			int (*row)(sqlite3_stmt *, struct rt_counters *),
 			struct rt_counters *ret)
@@ -131,23 +130,25 @@ int store_sum(struct store *store, uint32_t phase, uint32_t target,
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	err = each_of_span(store,
+	err = store_each_of_span(store,
 			   "SELECT min(start_ns), max(end_ns) FROM sample"
 			   WHERE_SPAN, phase, target, take_bounds, ret);
 	/* With max(sample) SQLite takes the bare columns from that row. */
 	if (!err)
-		err = each_of_span(store,
+		err = store_each_of_span(store,
 				   "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
 				   ",in_flight,in_flight_max,max(sample)"
 				   " FROM sample JOIN flow USING(sample)"
 				   WHERE_SPAN " GROUP BY direction",
 				   phase, target, take_flow, ret);
 	if (!err)
-		err = each_of_span(store,
+		err = store_each_of_span(store,
 				   "SELECT direction,kind,bin,sum(count)"
 				   " FROM sample JOIN bin USING(sample)"
 				   WHERE_SPAN " GROUP BY direction,kind,bin",
 				   phase, target, take_bin, ret);
+	if (!err)
+		err = store_sum_groups(store, phase, target, ret);
 	if (err == -EINVAL)
 		snprintf(store->error, sizeof(store->error),
 			 "the file is damaged or cut short");

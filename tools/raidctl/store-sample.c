@@ -6,11 +6,13 @@
 
 #include <stdio.h>
 
+#include "groups.h"
+
 #define FLOW_NAME(member, attribute) "," #member
 #define FLOW_PLACE(member, attribute) ",?"
 
 static const char insert_sample[] =
-	"INSERT INTO sample VALUES(NULL,?,?,?,?)";
+	"INSERT INTO sample(target,phase,start_ns,end_ns) VALUES(?,?,?,?)";
 static const char insert_flow[] =
 	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
 	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
@@ -109,20 +111,18 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 			err = put_bins(store, sample, d, k,
 				       &span->histogram[d][k]);
 	}
-	return err;
+	return err ? err : store_put_groups(store, sample, span);
 }
 
 #define OF_TARGET " WHERE sample IN (SELECT sample FROM sample WHERE target=%u)"
 
-/* Drop bins of two kinds when a counter that they belong to is unknown. */
-static int forget_bins(struct store *store, uint32_t target, unsigned int kind,
-		       unsigned int other)
+/* Drop bins of a kind when the counter that they belong to is unknown. */
+static int forget_bins(struct store *store, uint32_t target, unsigned int kind)
 {
 	char sql[192];
 
 	snprintf(sql, sizeof(sql), "DELETE FROM bin" OF_TARGET
-		 " AND kind IN ('%s','%s')", target, rt_kind_name(kind),
-		 rt_kind_name(other));
+		 " AND kind='%s'", target, rt_kind_name(kind));
 	return store_execute(store, sql);
 }
 
@@ -148,15 +148,8 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown)
 	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
 		err = forget_column(store, target,
 				    "in_flight=NULL, in_flight_max");
-	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
-		err = forget_bins(store, target,
-				  RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
-				  RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE);
-	if (!err && (unknown & RT_COUNTER_BIT(ISSUED)))
-		err = forget_bins(store, target, RAIDTRACE_HISTOGRAM_KIND_SIZE,
-				  RAIDTRACE_HISTOGRAM_KIND_SEEK);
-	if (!err && (unknown & RT_COUNTER_BIT(D2C_SUM_NS)))
-		err = forget_bins(store, target, RAIDTRACE_HISTOGRAM_KIND_D2C,
-				  RAIDTRACE_HISTOGRAM_KIND_D2C);
+	for (unsigned int k = 0; k < RT_KINDS && !err; k++)
+		if (unknown & kind_needs(k))
+			err = forget_bins(store, target, k);
 	return err;
 }

@@ -77,8 +77,13 @@ class Apt:
         if stamp.exists() and time.time() - stamp.stat().st_mtime < LIST_AGE_S:
             return
         self._progress.say(f"fetching package lists for {self._base.name}")
-        self.run("apt-get", "update")  # a mirror may lack a suite; what is missing shows later
-        stamp.touch()
+        updated = self.run("apt-get", "update")  # a mirror may lack a suite; what is missing shows later
+        if self.run("apt-cache", "pkgnames", "linux-image-").stdout:
+            stamp.touch()
+        else:
+            raise LabError(
+                f"fetching package lists for {self._base.name}", last_error(updated.stderr), "Is the network there?"
+            )
 
     def newest(self, pattern: str) -> tuple[str, str]:
         """Name and version of the newest package on offer whose whole name matches; ("", "") if there is none."""

@@ -97,7 +97,7 @@ def load_order(modules: pathlib.Path, wanted: Iterable[str]) -> list[pathlib.Pat
 def base(modules: pathlib.Path) -> bytes:
     """The part that depends on the kernel only."""
     archive = Archive()
-    for name in ("bin", "dev", "proc", "sys", "modules", "host", "over", "root"):
+    for name in ("bin", "dev", "proc", "sys", "modules", "host", "over", "newroot"):
         archive.directory(name)
     archive.file("bin/busybox", busybox())
     for number, module in enumerate(load_order(modules, WANTED)):

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Whose bios and requests they were, in the reply to counters-get: classes and processes. */
+#include "netlink-owners.h"
+#include "target.h"
+
+#include <net/netlink.h>
+
+#define U64_ROOM	(nla_total_size_64bit(sizeof(u64)))
+#define ORIGIN_ROOM	(nla_total_size(0) + (RAIDTRACE_A_ORIGIN_MAX + 1) * U64_ROOM)
+#define SUBMITTER_ROOM \
+	(nla_total_size(TASK_COMM_LEN) + (RAIDTRACE_A_SUBMITTER_MAX + 1) * U64_ROOM)
+
+static int put_u64(struct sk_buff *skb, int attr, u64 value, int pad)
+{
+	return nla_put_u64_64bit(skb, attr, value, pad);
+}
+
+static int put_issued(struct sk_buff *skb, const struct raidtrace_origin *origin)
+{
+	int pad = RAIDTRACE_A_ORIGIN_PAD;
+
+	return put_u64(skb, RAIDTRACE_A_ORIGIN_ISSUED, origin->issued, pad) ?:
+	       put_u64(skb, RAIDTRACE_A_ORIGIN_BYTES_ISSUED, origin->bytes_issued, pad) ?:
+	       put_u64(skb, RAIDTRACE_A_ORIGIN_SEEKS, origin->seeks, pad) ?:
+	       put_u64(skb, RAIDTRACE_A_ORIGIN_SEEK_SECTORS, origin->seek_sectors, pad);
+}
+
+static int put_origin(struct sk_buff *skb, const struct raidtrace_target *target,
+		      enum raidtrace_class class, const struct raidtrace_origin *origin)
+{
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_ORIGIN);
+	int pad = RAIDTRACE_A_ORIGIN_PAD;
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_ORIGIN_CLASS, class) ?:
+	      put_u64(skb, RAIDTRACE_A_ORIGIN_QUEUED, origin->queued, pad) ?:
+	      put_u64(skb, RAIDTRACE_A_ORIGIN_BYTES_QUEUED, origin->bytes_queued, pad) ?:
+	      put_u64(skb, RAIDTRACE_A_ORIGIN_SEEKS_QUEUED, origin->seeks_queued, pad);
+	if (!err && !target->bio_based)
+		err = put_issued(skb, origin);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/* The row of all that found the table full has no process. */
+static int put_process(struct sk_buff *skb, const struct raidtrace_submitter *process)
+{
+	char comm[TASK_COMM_LEN];
+
+	strscpy(comm, process->comm, sizeof(comm));
+	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, process->pid) ?:
+	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm);
+}
+
+static int put_submitter(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot, u32 index)
+{
+	const struct raidtrace_submitted *submitted = &snapshot->account->submitted[index];
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
+	int pad = RAIDTRACE_A_SUBMITTER_PAD;
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_INDEX, index);
+	if (!err && index != RAIDTRACE_SUBMITTER_REST)
+		err = put_process(skb, &snapshot->moment.submitters.row[index]);
+	if (!err)
+		err = put_u64(skb, RAIDTRACE_A_SUBMITTER_QUEUED, submitted->queued, pad) ?:
+		      put_u64(skb, RAIDTRACE_A_SUBMITTER_BYTES_QUEUED, submitted->bytes_queued,
+			      pad) ?:
+		      put_u64(skb, RAIDTRACE_A_SUBMITTER_SEEKS_QUEUED, submitted->seeks_queued,
+			      pad);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/**
+ * raidtrace_owners_room() - bytes that classes and processes take in a message
+ * @target: whose they are
+ * @snapshot: that they are of
+ *
+ * Return: the number of bytes, at most.
+ */
+size_t raidtrace_owners_room(const struct raidtrace_target *target,
+			     const struct raidtrace_snapshot *snapshot)
+{
+	size_t room = 0;
+	unsigned int i;
+
+	if (target->options.groups & RAIDTRACE_GROUP_ORIGIN)
+		room += RAIDTRACE_CLASSES * ORIGIN_ROOM;
+	if (target->options.groups & RAIDTRACE_GROUP_SUBMITTER) {
+		for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS; i++)
+			room += snapshot->account->submitted[i].queued ? SUBMITTER_ROOM : 0;
+	}
+	return room;
+}
+
+/**
+ * raidtrace_owners_put() - put classes and processes in a message
+ * @skb: the message
+ * @target: whose they are
+ * @snapshot: that they are of
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *target,
+			 const struct raidtrace_snapshot *snapshot)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (target->options.groups & RAIDTRACE_GROUP_ORIGIN) {
+		for (i = 0; i < RAIDTRACE_CLASSES && !err; i++)
+			err = put_origin(skb, target, i, &snapshot->account->origin[i]);
+	}
+	if (target->options.groups & RAIDTRACE_GROUP_SUBMITTER) {
+		for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
+			if (snapshot->account->submitted[i].queued)
+				err = put_submitter(skb, snapshot, i);
+		}
+	}
+	return err;
+}

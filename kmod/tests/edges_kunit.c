@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the accounting does at its edges: each case was first a mutant that no other case noticed. */
+#include <kunit/test.h>
+#include <linux/limits.h>
+#include <linux/slab.h>
+
+#include "../account.h"
+
+#define DIR_READ RAIDTRACE_DIRECTION_READ
+#define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
+#define DIR_OTHER RAIDTRACE_DIRECTION_OTHER
+#define DIR_FLUSH RAIDTRACE_DIRECTION_FLUSH
+#define DIR_ALL RAIDTRACE_DIRECTION_ALL
+
+#define KIND_SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
+#define KIND_DEPTH_TIME RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
+#define KIND_DEPTH_ISSUE RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE
+#define KIND_D2C RAIDTRACE_HISTOGRAM_KIND_D2C
+
+#define STREAMS 4
+
+/* Counting began at this time; nanoseconds in the cases are later ones. */
+#define START 1000000
+
+struct fixture {
+	struct raidtrace_queue queue;
+	struct raidtrace_account account;
+};
+
+static int edges_init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	raidtrace_queue_start(&f->queue, ~0U, STREAMS, START);
+	test->priv = f;
+	return 0;
+}
+
+/* Returns the time the issue counts at. */
+static u64 issue(struct kunit *test, u64 now, enum raidtrace_direction direction, u64 sector,
+		 u64 nr_sectors)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_issue issue = {
+		.direction = direction,
+		.class = RAIDTRACE_CLASS_DATA,
+		.sector = sector,
+		.bytes = nr_sectors << 9,
+		.place = 3,
+	};
+	struct raidtrace_change change;
+
+	raidtrace_queue_issue(&f->queue, now, &issue, &change);
+	raidtrace_account_issue(&f->account, &issue, &change);
+	return change.now_ns;
+}
+
+static void complete_read(struct kunit *test, u64 now, u64 issued)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	raidtrace_queue_end(&f->queue, now, DIR_READ, &change);
+	raidtrace_account_complete(&f->account, DIR_READ, 4096, false, change.now_ns - issued,
+				   raidtrace_depth_row(2), &change);
+}
+
+static void settle(struct kunit *test, u64 now)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_settled settled;
+
+	raidtrace_queue_settle(&f->queue, now, &settled);
+	raidtrace_account_settle(&f->account, &settled);
+}
+
+static u64 sum(struct kunit *test, enum raidtrace_histogram_kind kind,
+	       enum raidtrace_direction direction)
+{
+	struct fixture *f = test->priv;
+	const u64 *bins = raidtrace_account_bins(&f->account, kind, direction);
+	unsigned int i;
+	u64 total = 0;
+
+	for (i = 0; bins && i < raidtrace_hist_bins(kind); i++)
+		total += bins[i];
+	return total;
+}
+
+static u64 depth_time(struct kunit *test, enum raidtrace_direction direction, unsigned int depth)
+{
+	struct fixture *f = test->priv;
+
+	return raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, direction)[depth];
+}
+
+static void abandoned_issue_is_in_flight_no_more(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START, DIR_WRITE, 0, 8);
+	raidtrace_queue_end(&f->queue, START + 10, DIR_WRITE, &change);
+	raidtrace_account_abandon(&f->account, DIR_WRITE, &change);
+	settle(test, START + 30);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].abandoned, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].completed, 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_D2C, DIR_WRITE), 0ULL);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_WRITE], 0U);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 1), 10ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 0), 20ULL);
+}
+
+static void failed_completion_counts_one_error(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START, DIR_READ, 0, 8);
+	raidtrace_queue_end(&f->queue, START + 10, DIR_READ, &change);
+	raidtrace_account_complete(&f->account, DIR_READ, 4096, true, 10, 0, &change);
+	complete_read(test, START + 20, issue(test, START + 10, DIR_READ, 8, 8));
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].errors, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed, 2ULL);
+}
+
+static void maximum_is_the_highest_depth_of_each(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	u64 first = issue(test, START, DIR_READ, 0, 8);
+	u64 second = issue(test, START, DIR_READ, 8, 8);
+
+	complete_read(test, START + 10, first);
+	complete_read(test, START + 20, second);
+	issue(test, START + 30, DIR_WRITE, 16, 8);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_READ], 2U);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_WRITE], 1U);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_ALL], 2U);
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_ALL], 1U);
+}
+
+/* The caller's memory is not clean, and what one event leaves there is nothing to the next. */
+static void event_without_place_has_no_distance(struct kunit *test)
+{
+	const struct raidtrace_issue flush = { .direction = DIR_FLUSH };
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START, DIR_READ, 0, 8);
+	memset(&change, 0xff, sizeof(change));
+	raidtrace_queue_issue(&f->queue, START, &flush, &change);
+	KUNIT_EXPECT_FALSE(test, change.placed);
+	raidtrace_account_issue(&f->account, &flush, &change);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
+	/* An empty write has no place either. */
+	issue(test, START, DIR_OTHER, 4711, 0);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_OTHER), 0ULL);
+}
+
+static void counting_begins_at_the_start(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_EXPECT_EQ(test, f->queue.since_ns, (u64)START);
+	KUNIT_EXPECT_FALSE(test, f->queue.placed);
+}
+
+static void settling_spends_time_at_the_present_depth(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	issue(test, START, DIR_READ, 0, 8);
+	issue(test, START, DIR_WRITE, 8, 8);
+	settle(test, START + 7);
+	settle(test, START + 10);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 1), 10ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 0), 0ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 1), 10ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 2), 10ULL);
+	KUNIT_EXPECT_EQ(test, f->account.depth_issue[RAIDTRACE_DEPTH_ALL][2], 0ULL);
+}
+
+static void reset_carries_every_direction_and_all(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	enum raidtrace_direction d;
+
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
+		issue(test, START, d, 8, 8);
+		issue(test, START, d, 8, 8);
+	}
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
+		struct raidtrace_change change;
+
+		raidtrace_queue_end(&f->queue, START, d, &change);
+	}
+	settle(test, START + 1);
+	raidtrace_queue_reset(&f->queue);
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
+		KUNIT_EXPECT_EQ(test, f->queue.carried[d], 1U);
+		KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[d], 1U);
+	}
+	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_ALL], (u32)RAIDTRACE_DIRECTIONS);
+}
+
+/* Depths of directions that have no histogram of their own count in that of all, and only once. */
+static void time_of_other_directions_is_in_all_alone(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_change change;
+
+	issue(test, START + 4, DIR_FLUSH, 0, 0);
+	memset(&change, 0xff, sizeof(change));
+	raidtrace_queue_end(&f->queue, START + 10, DIR_FLUSH, &change);
+	raidtrace_account_complete(&f->account, DIR_FLUSH, 0, false, 6, 0, &change);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 0), 4ULL);
+	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 1), 6ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_ALL), 10ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_ISSUE, DIR_ALL), 1ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 0ULL);
+}
+
+static void one_sector_on_is_a_seek_forward(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	issue(test, START, DIR_READ, 0, 8);
+	issue(test, START, DIR_READ, 9, 8);
+	issue(test, START, DIR_READ, 16, 8);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].seek_forward_sectors, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].seek_backward_sectors, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 0ULL);
+}
+
+#define SIZE RAIDTRACE_HISTOGRAM_KIND_SIZE
+#define SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
+#define DEPTH RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
+#define D2C RAIDTRACE_HISTOGRAM_KIND_D2C
+
+/* What is printed of a bin: its bounds, to the value. */
+static void bounds_are_what_is_documented(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 64), 0LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SEEK, 64), 1LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 65), 1LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 63), -1LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 62), -3LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 127), 1LL << 62);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SEEK, 127), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 2), 1 - (1LL << 62));
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 1), -S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 0), S64_MIN);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SIZE, RAIDTRACE_SIZE_BINS - 1), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(DEPTH, 256), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(DEPTH, 256), 256LL);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(D2C, RAIDTRACE_D2C_BINS - 1), S64_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(D2C, RAIDTRACE_D2C_BINS - 1), 31LL << 34);
+}
+
+static struct kunit_case edges_cases[] = {
+	KUNIT_CASE(abandoned_issue_is_in_flight_no_more),
+	KUNIT_CASE(failed_completion_counts_one_error),
+	KUNIT_CASE(maximum_is_the_highest_depth_of_each),
+	KUNIT_CASE(event_without_place_has_no_distance),
+	KUNIT_CASE(counting_begins_at_the_start),
+	KUNIT_CASE(settling_spends_time_at_the_present_depth),
+	KUNIT_CASE(reset_carries_every_direction_and_all),
+	KUNIT_CASE(time_of_other_directions_is_in_all_alone),
+	KUNIT_CASE(one_sector_on_is_a_seek_forward),
+	KUNIT_CASE(bounds_are_what_is_documented),
+	{}
+};
+
+static struct kunit_suite edges_suite = {
+	.name = "raidtrace_edges",
+	.init = edges_init,
+	.test_cases = edges_cases,
+};
+
+kunit_test_suite(edges_suite);

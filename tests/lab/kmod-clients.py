@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""Clients agree: the kernel's own ynl, libnl (raidctl), pyroute2 (tools/python) and the tests' own read the same.
+
+The disk is gone when it is read, so its counters stand still and every number must be the same, times too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import kmod_client as kmod
+
+sys.path.insert(0, str(kmod.TOP / "tools/python"))
+sys.dont_write_bytecode = True
+from raidtrace import client as python_client  # noqa: E402  pylint: disable=wrong-import-position
+
+SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
+# What raidctl show --json says of the counters message in other words, or not at all.
+SAID_OTHERWISE = {"id", "resets", "state", "readahead-sectors", "since-ns", "now-ns", "carried", "direction"}
+
+
+class Refused(Exception):
+    """What a client was told, in its own words."""
+
+
+def ynl_program() -> list[str] | None:
+    """The command line of the newest kernel source beside the module's, None where there is none."""
+    kernels = next(path for path in pathlib.Path(os.environ["RAIDTRACE_KO"]).parents if path.name.startswith("kernels"))
+    found = sorted(kernels.parent.glob("kernels/*/source/tools/net/ynl/**/cli.py"), key=lambda path: path.parts[-5:])
+    if not found:
+        return None
+    source = next(path for path in found[-1].parents if path.name == "source")
+    schema = source / "Documentation/netlink/genetlink-legacy.yaml"
+    return ["/usr/bin/python3", "-B", str(found[-1]), "--spec", str(SPEC), "--schema", str(schema), "--output-json"]
+
+
+def ynl(operation: str, values: dict[str, Any] | None = None, dump: bool = False) -> Any:
+    """One operation by the kernel's command line."""
+    program = ynl_program()
+    assert program
+    words = ["--dump" if dump else "--do", operation, *(["--json", json.dumps(values)] if values else [])]
+    done = subprocess.run(program + words, check=False, capture_output=True, encoding="utf-8")
+    if done.returncode or done.stdout.startswith("Netlink error"):
+        raise Refused(done.stdout + done.stderr)
+    return json.loads(done.stdout or "null")
+
+
+def raidctl(*words: str) -> Any:
+    """What raidctl prints as JSON; libnl is beneath it."""
+    done = subprocess.run(["raidctl", *words], check=False, capture_output=True, encoding="utf-8")
+    if done.returncode:
+        raise Refused(done.stderr)
+    return json.loads(done.stdout) if "--json" in words else done.stdout
+
+
+def gone_disk(client: kmod.Client) -> dict[str, Any]:
+    """A target with something in most counters, whose disk is gone."""
+    name = kmod.scsi_debug(dev_size_mb=64, lbpu=1, lbpws=1, delay=0, opts=0, wp=0)
+    target = client.add(name)
+    disk = kmod.Disk(name)
+    for i in range(40):
+        disk.read(i * i * 8, 8 + 8 * (i % 5))
+        disk.write(i * 64, 16)
+    disk.discard(0, 2048)
+    disk.zero_out(8192, 512)
+    disk.flush()
+    disk.inquiry()
+    client.ask("target-reset", id=target["id"])
+    for i in range(40):
+        disk.read(i * i * 8, 8 + 8 * (i % 5))
+        disk.write(i * 64, 16)
+    disk.inquiry()
+    disk.discard(0, 1024)
+    disk.close()
+    kmod.run("modprobe -r scsi_debug")
+    kmod.wait_for("the disk to be gone", lambda: client.counters(target).reply["state"] == "gone")
+    return target
+
+
+def same(what: str, left: Any, right: Any) -> None:
+    """Raise at the first difference of two trees of values."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        kmod.equal(f"{what}: names", sorted(left), sorted(right))
+        for key, value in left.items():
+            same(f"{what}.{key}", value, right[key])
+    elif isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        kmod.equal(f"{what}: entries", len(left), len(right))
+        if left and isinstance(left[0], str):  # flags: ynl has a set of them, in no order
+            left, right = sorted(left), sorted(right)
+        for number, value in enumerate(left):
+            same(f"{what}[{number}]", value, right[number])
+    else:
+        kmod.equal(what, left, right)
+
+
+def leaves(tree: Any) -> int:
+    """How many values a tree holds."""
+    if isinstance(tree, dict):
+        return sum(map(leaves, tree.values()))
+    return sum(map(leaves, tree)) if isinstance(tree, (list, tuple)) else 1
+
+
+def by_specification() -> None:
+    """The kernel's ynl, pyroute2 and the tests' client read the same snapshot, attribute by attribute"""
+    with kmod.Client() as client, python_client.Client() as other:
+        target = gone_disk(client)
+        ours = client.ask("counters-get", id=target["id"])[0]
+        same("pyroute2", other.counters(target["id"]), ours)
+        same("pyroute2's list", other.targets(), client.ask("target-get", dump=True))
+        known, told = client.ask("info-get")[0], other.info()
+        known.pop("now-ns"), told.pop("now-ns")
+        same("pyroute2's info", told, known)
+        if ynl_program():
+            same("ynl", ynl("counters-get", {"id": target["id"]}), ours)
+            same("ynl's list", ynl("target-get", dump=True), client.ask("target-get", dump=True))
+        else:
+            print("# no kernel source with ynl here: not compared", flush=True)
+        print(f"# {leaves(ours)} values of one snapshot", flush=True)
+        client.delete(target)
+
+
+def bins_of(histogram: list[dict[str, int]]) -> list[tuple[int, int]]:
+    """Low bound and count of the bins that are not zero."""
+    return [(one["low"], one["count"]) for one in histogram if one["count"]]
+
+
+def by_libnl() -> None:
+    """raidctl, through libnl, prints the same counters, bins and description"""
+    with kmod.Client() as client:
+        target = gone_disk(client)
+        counters = client.counters(target)
+        printed = raidctl("show", "--json", target["disk"])[0]
+        kmod.equal("times", (printed["start_ns"], printed["end_ns"]),
+                   (counters.reply["since-ns"], counters.reply["now-ns"]))  # fmt: skip
+        compared = 0
+        kmod.equal("directions with requests are printed", {"read", "write", "discard", "passthrough", "all"}
+                   - set(printed["directions"]), set())  # fmt: skip
+        for direction in kmod.DIRECTIONS:
+            flow = printed["directions"].get(direction, {}).get("flow", {})
+            for name, value in counters.flow[direction].items():
+                if name not in SAID_OTHERWISE:
+                    kmod.equal(f"{direction} {name}", flow.get(name.replace("-", "_"), 0), value)
+                    compared += 1
+        for (kind, direction), one in counters.histogram.items():
+            words = printed["directions"][direction]["histograms"][kind.replace("-", "_")]
+            kmod.equal(f"{kind} {direction}", [count for _, count in bins_of(words)], [n for n in one["counts"] if n])
+            compared += len(one["counts"])
+        told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == target["disk"])
+        kmod.equal("described", (told["target"], told["gone"], told["attached_ns"], told["driver"], told["hctl"]),
+                   (target["id"], True, target["attached-ns"], target["driver"], target["hctl"]))  # fmt: skip
+        print(f"# {compared} values compared", flush=True)
+        client.delete(target)
+        live = client.add("sda")
+        told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == "sda")
+        for name in ("capacity-sectors", "max-sectors", "max-hw-sectors", "max-segments", "nr-requests", "nr-hw-queues",
+                     "nr-tags", "pci", "driver", "hctl", "unit-3ware", "rotational", "attached-ns"):  # fmt: skip
+            kmod.equal(name, told[name.replace("-", "_")], live.get(name, False))
+        client.delete(live)
+
+
+def refusals() -> None:
+    """A refusal says the same to each of them"""
+    with kmod.Client() as client, python_client.Client() as other:
+        target = client.add("sda")
+        cases = (
+            ("target-add", {"major": target["major"], "minor": target["minor"]}),
+            ("target-add", {"major": 4095, "minor": 7}),
+            ("target-add", {"major": 8}),
+            ("target-get", {"id": 4711}),
+            ("target-del", {"id": 0}),
+            ("target-reset", {"id": 0xFFFFFFFF}),
+            ("counters-get", {"id": 4711}),
+            ("counters-get", {}),
+            ("info-get", {"abi": 99}),
+        )
+        for operation, values in cases:
+            try:
+                client.ask(operation, **values)
+                raise AssertionError(f"{operation} {values} is not refused")
+            except kmod.Refused as refusal:
+                errno, text = refusal.errno, refusal.text
+            kmod.equal(f"{operation} {values}: a reason", bool(text), True)
+            try:
+                other.ask(operation, values)
+                raise AssertionError(f"pyroute2: {operation} {values} is not refused")
+            except python_client.Refused as refusal:
+                kmod.equal(f"pyroute2: {operation} {values}", (refusal.errno, refusal.reason), (errno, text))
+            if ynl_program():
+                try:
+                    ynl(operation, values)
+                    raise AssertionError(f"ynl: {operation} {values} is not refused")
+                except Refused as refusal:
+                    kmod.equal(f"ynl: {operation} {values}: {refusal}", text in str(refusal), True)
+                    kmod.equal(f"ynl: {operation} {values}: {refusal}", os.strerror(errno) in str(refusal), True)
+        try:
+            raidctl("attach", "sda")
+            raise AssertionError("raidctl attaches twice")
+        except Refused as refusal:
+            kmod.equal(f"raidctl: {refusal}", f"sda is target {target['id']} already" in str(refusal), True)
+        client.delete(target)
+
+
+def operations() -> None:
+    """Adding, reset and deleting through each is seen by the others"""
+    major, minor = kmod.device_number("sda")
+    with kmod.Client() as client, python_client.Client() as other:
+        target = other.add(major, minor)
+        same("added by pyroute2", target, client.ask("target-get", id=target["id"])[0])
+        other.reset(target["id"])
+        kmod.equal("resets", client.counters(target).reply["resets"], 1)
+        if ynl_program():
+            ynl("target-reset", {"id": target["id"]})
+            kmod.equal("resets by ynl too", other.counters(target["id"])["resets"], 2)
+        raidctl("detach", "sda")
+        kmod.equal("detached by raidctl", other.targets(), [])
+        raidctl("attach", "sda")
+        target = other.targets()[0]
+        other.delete(target["id"])
+        kmod.equal("deleted by pyroute2", client.ask("target-get", dump=True), [])
+
+
+if __name__ == "__main__":
+    sys.exit(kmod.main([by_specification, by_libnl, refusals, operations]))

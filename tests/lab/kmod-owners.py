@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""Whose bios they are: classes, journal, blame, processes, and the time from queue to completion.
+
+Run inside the lab. Prints a line per test and totals last.
+"""
+
+import contextlib
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import kmod_client as kmod
+
+MNT = pathlib.Path("/run/lab/mnt")
+
+
+@contextlib.contextmanager
+def counted(disk: str) -> Iterator[tuple[kmod.Client, dict[str, object]]]:
+    """A target for the length of a with."""
+    with kmod.Client() as client:
+        target = client.add(disk)
+        try:
+            yield client, target
+        finally:
+            client.delete(target)
+
+
+@contextlib.contextmanager
+def mounted(make: str, kind: str, options: str = "defaults") -> Iterator[None]:
+    """A new filesystem on sda, mounted for the length of a with, with cold caches."""
+    kmod.run(f"{make} /dev/sda")
+    kmod.run(f"mount -t {kind} -o {options} /dev/sda {MNT}")
+    try:
+        yield
+    finally:
+        kmod.run(f"umount {MNT}")
+
+
+def cold() -> None:
+    """Nothing in the caches."""
+    kmod.run("sync; echo 3 >/proc/sys/vm/drop_caches")
+
+
+def extents(ranges: list[tuple[int, int]]) -> bytes:
+    """Attributes of a journal."""
+    raw = b""
+    for sector, length in ranges:
+        inner = struct.pack("=HHQHHQ", 12, 1, sector, 12, 2, length)
+        raw += struct.pack("HH", 4 + len(inner), kmod.attribute_number("target", "journal") | 0x8000) + inner
+    return raw
+
+
+def raw_disk() -> None:
+    """dd of the disk is data and readahead; with O_DIRECT it is direct; what it writes back is data."""
+    with counted("sda") as (client, target):
+        cold()
+        client.ask("target-reset", id=target["id"])
+        kmod.run("dd if=/dev/sda of=/dev/null bs=64k count=16 status=none")
+        origin = kmod.sound(client.counters(target)).origin("bytes-queued")
+        kmod.equal("classes of a read", set(origin) <= {"data", "readahead"} and "readahead" in origin, True)
+        kmod.run("dd if=/dev/zero of=/dev/sda bs=64k count=16 conv=fsync status=none")
+        before = kmod.sound(client.counters(target)).origin("bytes-queued")
+        kmod.equal("written", before["data"] - origin.get("data", 0), 1 << 20)
+        kmod.run("dd if=/dev/sda of=/dev/null bs=4k count=16 iflag=direct status=none")
+        kmod.run("dd if=/dev/zero of=/dev/sda bs=4k count=16 oflag=direct status=none")
+        after = kmod.sound(client.counters(target))
+        kmod.equal("direct", after.origin("bytes-queued")["direct"], 2 * 16 * 4096)
+        kmod.equal("direct issues", after.origin("bytes-issued")["direct"], 2 * 16 * 4096)
+        kmod.equal("dd queued it", after.submitters("bytes-queued")["dd"] >= (1 << 20) + 2 * 16 * 4096, True)
+
+
+def files_of_ext2() -> None:
+    """A large file read on ext2: data is read ahead, indirect blocks are metadata."""
+    with mounted("mke2fs -q -F -t ext2 -b 4096", "ext2"):
+        kmod.run(f"dd if=/dev/zero of={MNT}/file bs=1M count=24 conv=fsync status=none")
+        kmod.run(f"umount {MNT}; mount -t ext2 /dev/sda {MNT}")  # the last blocks used outlive a drop of the caches
+        with counted("sda") as (client, target):
+            kmod.run(f"dd if={MNT}/file of=/dev/null bs=1M status=none")
+            counters = kmod.sound(client.counters(target))
+        origin = counters.origin("bytes-queued")
+        kmod.equal("read ahead and on demand", origin["readahead"] + origin.get("data", 0), 24 << 20)
+        # one indirect block per 1024 data blocks after the first 12, the double indirect one, and the inode's
+        if origin["metadata"] < (6 + 1) * 4096:
+            raise AssertionError(f"indirect blocks: {origin}")
+
+
+def blame_is_by_pair() -> None:
+    """Reads that take turns between two places: every seek is blamed on the class it left and the one it went to."""
+    with counted("sda") as (client, target):
+        far = 1 << 20
+        client.ask("target-set", raw=extents([(far, 1024)]), id=target["id"])
+        disk = kmod.Disk("sda")
+        for i in range(10):
+            disk.read(16 * i, 8)
+            disk.read(far + 16 * i, 8)
+        disk.close()
+        counters = kmod.sound(client.counters(target))
+        direct, journal = (kmod.CLASSES.index(name) for name in ("direct", "journal"))
+        pairs = {
+            direct * len(kmod.CLASSES) + journal: (10, far - 8),
+            journal * len(kmod.CLASSES) + direct: (9, far - 8),
+        }
+        kmod.equal("seeks", counters.bins("blame", "all"), {pair: seeks for pair, (seeks, _) in pairs.items()})
+        sectors = {pair: seeks * sectors for pair, (seeks, sectors) in pairs.items()}
+        kmod.equal("distances", counters.bins("blame-distance", "all"), sectors)
+        kmod.equal("seeks to", counters.origin("seeks"), {"direct": 9, "journal": 10})
+        client.ask("target-set", id=target["id"])
+
+
+def journal_of_ext3() -> None:
+    """Writes of ext3 within the sectors given as its journal are journal, and metadata are not."""
+    with mounted("mke2fs -q -F -t ext3 -b 4096 -J size=4", "ext4"):
+        text = kmod.run("debugfs -R 'stat <8>' /dev/sda 2>/dev/null")
+        first = min(int(word.split("-")[0]) for word in text.split("BLOCKS:")[1].replace("(", " ").split(":")[1:2])
+        ranges = [(first * 8, 1024 * 8)]
+        with counted("sda") as (client, target):
+            client.ask("target-set", raw=extents(ranges), id=target["id"])
+            shown = client.ask("target-get", id=target["id"])[0]["journal"]
+            kmod.equal("journal", [(one["sector"], one["nr-sectors"]) for one in shown], ranges)
+            for i in range(20):
+                (MNT / f"file{i}").write_bytes(b"x" * 8192)
+                os.sync()
+            counters = kmod.sound(client.counters(target))
+            origin = counters.origin("bytes-queued")
+            kmod.equal("classes", {"journal", "data"} <= set(origin), True)
+            kmod.equal("data", origin["data"], 20 * 8192)
+            client.ask("target-set", id=target["id"])
+            kmod.equal("no journal", client.ask("target-get", id=target["id"])[0].get("journal"), None)
+
+
+def log_of_xfs() -> None:
+    """XFS: metadata and log carry a flag; direct I/O to a file is direct; a directory's blocks are metadata."""
+    with mounted("mkfs.xfs -q -f -b size=4096", "xfs"):
+        kmod.run(f"dd if=/dev/zero of={MNT}/file bs=64k count=16 oflag=direct status=none; sync")
+        with counted("sda") as (client, target):
+            kmod.run(f"dd if={MNT}/file of=/dev/null bs=64k count=16 iflag=direct status=none")
+            (MNT / "dir").mkdir()
+            os.sync()
+            origin = kmod.sound(client.counters(target)).origin("bytes-queued")
+            kmod.equal("direct", origin["direct"], 1 << 20)
+            kmod.equal("metadata", origin.get("metadata", 0) > 0, True)
+            kmod.equal("others", set(origin) - {"direct", "metadata", "other"}, set())
+
+
+def swapped_memory() -> None:
+    """What goes to swap is swap."""
+    kmod.run("mkswap -q /dev/sda 2>/dev/null || mkswap /dev/sda >/dev/null")
+    kmod.run("swapon /dev/sda")
+    try:
+        with counted("sda") as (client, target):
+            code = (
+                "import mmap,ctypes\nm=mmap.mmap(-1,8<<20);m[:]=b'x'*(8<<20)\n"
+                "at=ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(m)))\n"
+                "ctypes.CDLL(None).madvise(at,ctypes.c_size_t(8<<20),21)\n"
+                "assert m[::4096]==b'x'*2048"
+            )
+            subprocess.run([sys.executable, "-c", code], check=True)
+            counters = kmod.sound(client.counters(target))
+            origin = counters.origin("bytes-queued")
+            if set(origin) - {"other"} != {"swap"} or origin["swap"] < 7 << 20:
+                raise AssertionError(f"classes: {origin}")
+    finally:
+        kmod.run("swapoff /dev/sda")
+
+
+def time_from_queue() -> None:
+    """Each bio or piece of one has a time from queue to completion; they are no shorter than those of requests."""
+    with counted("sda") as (client, target):
+        disk = kmod.Disk("sda")
+        for i in range(20):
+            disk.read(i * 4096, 1024)  # 512 KiB is more than a request of this disk holds
+        disk.flush()
+        disk.close()
+        counters = kmod.sound(client.counters(target))
+        flow = counters.flow["read"]
+        kmod.equal("splits", flow["splits"], 20 * 3)
+        kmod.equal("pieces", sum(counters.bins("q2c", "read").values()), flow["queued"] + flow["splits"])
+        kmod.equal("unknown", flow["q2c-unknown"], 0)
+        kmod.equal("longer than d2c", flow["q2c-sum-ns"] >= flow["d2c-sum-ns"], True)
+        flush = counters.flow["flush"]
+        kmod.equal("flushes", sum(counters.bins("q2c", "flush").values()), flush["queued"])
+
+
+def bios_of_a_bio_based_disk() -> None:
+    """dm and md tell queue to completion of each of their bios."""
+    lower = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=100000)[0]
+    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
+    name = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
+    try:
+        with counted(name) as (client, target):
+            disk = kmod.Disk(name)
+            for i in range(10):
+                disk.read(i * 128, 64)
+            disk.close()
+            counters = kmod.sound(client.counters(target))
+            kmod.equal("bios", sum(counters.bins("q2c", "read").values()), counters.flow["read"]["queued"])
+            kmod.equal("100 us each", counters.flow["read"]["q2c-sum-ns"] >= 10 * 100_000, True)
+            kmod.equal("direct", counters.origin("queued"), {"direct": 10})
+            kmod.equal("issued", counters.reply["origin"][0].get("issued"), None)
+    finally:
+        kmod.run("dmsetup remove raidtrace-test")
+
+
+def more_processes_than_rows() -> None:
+    """With 100 processes some share the row of the rest; the sums stay exact."""
+    with counted("sda") as (client, target):
+        for i in range(100):
+            kmod.run(f"dd if=/dev/sda of=/dev/null bs=4k count=1 skip={i} iflag=direct status=none")
+        counters = kmod.sound(client.counters(target))
+        rows = counters.reply["submitter"]
+        kmod.equal("queued", sum(one["queued"] for one in rows), 100)
+        rest = [one for one in rows if "pid" not in one]
+        kmod.equal("rows", 2 <= len(rows) <= 65 and len(rest) == 1 and rest[0]["index"] == 64, True)
+
+
+TESTS = (
+    raw_disk,
+    files_of_ext2,
+    blame_is_by_pair,
+    journal_of_ext3,
+    log_of_xfs,
+    swapped_memory,
+    time_from_queue,
+    bios_of_a_bio_based_disk,
+    more_processes_than_rows,
+)
+
+if __name__ == "__main__":
+    os.environ.setdefault("LC_ALL", "C.UTF-8")
+    sys.exit(kmod.main(TESTS))

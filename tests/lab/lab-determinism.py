@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same run twice leaves the same ground truth, byte for byte, on every kernel: dd, bonnie++ on ext2, ext3 and xfs, and
+md RAID 0 over two controllers. The two runs are side by side, so that each meets another load on the host.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import check, finish, lab, skip  # noqa: E402
+
+KERNELS = ("6.1", "6.12", "7.2")
+LOGS = ("ground-truth.csv", "ground-truth-1.csv")
+STEPS = ("dd", "ext2", "ext3", "xfs", "md")
+# More than the guest's memory, so that bonnie++ reads from the disks. Each step ends with a line in the output.
+SCRIPT = """
+bench() {
+    mount "$2" /run/lab/mnt && bonnie++ -q -d /run/lab/mnt -u 0:0 -r 24 -s 48 -n 0 -f -m lab >$1.csv 2>/dev/null &&
+    umount /run/lab/mnt && echo "$1"
+}
+dd if=/dev/sda of=/dev/null bs=1M count=64 2>/dev/null && echo dd
+for fs in ext2 ext3; do mkfs.$fs -q -F /dev/sda 1G && bench $fs /dev/sda; done
+mkfs.xfs -q -f /dev/sdb && bench xfs /dev/sdb
+wipefs -qa /dev/sda /dev/sdb
+modprobe raid0
+mdadm --create /dev/md0 --run --level=0 --raid-devices=2 --chunk=512 --homehost=lab /dev/sda /dev/sdb 2>/dev/null &&
+dd if=/dev/zero of=/dev/md0 bs=1M count=64 conv=fsync 2>/dev/null && dd if=/dev/md0 of=/dev/null bs=1M count=64 2>/dev/null &&
+echo md
+"""
+
+
+def twice(kernel: str, directory: Path) -> None:
+    def once(name: str) -> subprocess.CompletedProcess[str]:
+        options = ("--kernel", kernel, "--profile", "two-controllers", "--mem", "48M", "--no-raidtrace")
+        return lab("run", "-q", *options, "--out", str(directory / f"{kernel}-{name}"), "--", "sh", "-c", SCRIPT)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(once, ("one", "other")))
+    if "not offered" in runs[0].stderr:
+        skip(kernel, runs[0].stderr.splitlines()[0])
+        return
+    for name, done in zip(("one", "other"), runs):
+        wanted = "".join(f"{step}\n" for step in STEPS)
+        check(f"{kernel}: run {name} goes through every step", done.returncode == 0 and done.stdout == wanted, done)
+    for log in LOGS:
+        one, other = ((directory / f"{kernel}-{name}" / log).read_bytes() for name in ("one", "other"))
+        lines = one.count(b"\n")
+        check(f"{kernel}: {log}: the same {lines - 1} commands, byte for byte", one == other and lines > 5000, lines)
+    for step in ("ext2", "ext3", "xfs"):
+        one, other = ((directory / f"{kernel}-{name}" / f"{step}.csv").read_text() for name in ("one", "other"))
+        check(
+            f"{kernel}: bonnie++ on {step} prints the same figures", one == other and one.count(",") > 20, one + other
+        )
+
+
+def main() -> None:
+    os.environ.pop("LAB_KERNEL", None)
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        for kernel in sys.argv[1:] or KERNELS:
+            twice(kernel, Path(name))
+    finish()
+
+
+main()

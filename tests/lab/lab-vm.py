@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What raidctl lab run --vm and check-vm say where something cannot be had: no network, no newer QEMU, a broken package.
+
+No guest is started: apt, dpkg and QEMU are stand-ins. tests/vm/run starts the guests (make check-vm).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import TOP, check, finish, lab  # noqa: E402
+
+sys.path.insert(0, str(TOP / "tools" / "lab"))
+import cache  # noqa: E402
+from failure import LabError  # noqa: E402
+from progress import Progress  # noqa: E402
+from vm import root, stock  # noqa: E402
+
+OFFLINE = "#!/bin/sh\necho 'E: Could not resolve host' >&2\nexit 100\n"
+# Lists are there, packages are not.
+LISTS_ONLY = "#!/bin/sh\ncase \"$*\" in *update*) exit 0 ;; *) echo 'E: 503 no longer here' >&2; exit 100 ;; esac\n"
+NAMES = '#!/bin/sh\ncase "$*" in *pkgnames*) echo linux-image-9.9.9-1-amd64 ;; esac\n'
+QUIET = Progress(quiet=True)
+
+
+QEMU = "qemu-system-x86_64"
+
+
+def programs(directory: Path, texts: dict[str, str]) -> None:
+    """Stand-ins, first in PATH."""
+    for name, text in texts.items():
+        path = directory / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+
+def qemu(version: str) -> str:
+    return f"#!/bin/sh\necho 'QEMU emulator version {version}'\n"
+
+
+def refusal(act: Callable[[], object]) -> str:
+    try:
+        return f"no refusal, but {act()}"
+    except LabError as error:
+        return str(error)
+
+
+def no_network(directory: Path) -> None:
+    programs(directory, {"apt-get": OFFLINE, "apt-cache": "#!/bin/sh\n", QEMU: qemu("7.2.0")})
+    said = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("no network: the newer QEMU is refused, with apt's reason", "Could not resolve host" in said, said)
+    check("no network: what to do is told", "network" in said, said)
+    said = refusal(lambda: stock.get("6.1", QUIET))
+    check("no network: a stock kernel is refused in the same way", "Could not resolve host" in said, said)
+    check("no network: the next run asks again", not list(cache.root().glob("vm/apt/*/updated")))
+    done = lab("run", "-q", "--vm", "--kernel", "6.1", "--out", str(directory / "out"), "--", "true")
+    check("no network: lab run --vm is 125", done.returncode == 125 and "Could not resolve" in done.stderr, done)
+
+
+def broken_packages(directory: Path) -> None:
+    programs(directory, {"apt-get": LISTS_ONLY, "apt-cache": NAMES, QEMU: qemu("7.2.0")})
+    said = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("packages that are not there any more: refused, with apt's reason", "503 no longer here" in said, said)
+    said = refusal(lambda: stock.get("6.1", QUIET))
+    check(
+        "a series that no mirror has: refused, others are named", "offers its package" in said and "7.2" in said, said
+    )
+    entries = [path for path in cache.root().glob("vm/root-*") if path.is_dir()]
+    check("a root that failed does not count as one", not any(map(cache.is_complete, entries)), entries)
+    # apt brings a package that dpkg cannot unpack
+    fetch = "#!/bin/sh\nfor w; do case $w in Dir::Cache=*) d=${w#*=} ;; esac; done\n"
+    fetch += 'case "$*" in *install*) echo x >$d/archives/base-files_1_amd64.deb ;; esac\n'
+    programs(directory, {"apt-get": fetch, "dpkg-deb": "#!/bin/sh\nexit 2\n"})
+    said = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("a package that cannot be unpacked: refused by name", "unpacking base-files_1_amd64.deb" in said, said)
+
+
+def old_qemu(directory: Path) -> None:
+    name = f"root-{cache.digest(name.encode() for name in (*root.SUITES, *root.PACKAGES))}"
+    entry = cache.root() / "vm" / name
+    loader = entry / "usr/lib64/ld-linux-x86-64.so.2"
+    loader.parent.mkdir(parents=True, exist_ok=True)
+    (entry / "complete").touch()
+    programs(loader.parent, {loader.name: qemu("9.2.1")})
+    programs(directory, {QEMU: qemu("7.2.0")})
+    said = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("a root whose QEMU is too old: refused with its version", "10.1" in said and "9.2" in said, said)
+    programs(loader.parent, {loader.name: qemu("11.1.0")})
+    check("a root whose QEMU is new enough is taken", root.vfio_user_emulator(QUIET).command[0] == str(loader))
+    programs(directory, {QEMU: qemu("10.1.0")})
+    check("the host's QEMU is taken if it is new enough", not root.vfio_user_emulator(QUIET).command)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as place:
+        for step in (no_network, broken_packages, old_qemu):
+            directory = Path(place, step.__name__)
+            directory.mkdir()
+            before = dict(os.environ)
+            os.environ.update(XDG_CACHE_HOME=str(directory / "cache"), PATH=f"{directory}:{before['PATH']}")
+            step(directory)
+            os.environ.update(before)
+            for name in os.environ.keys() - before.keys():
+                del os.environ[name]
+    finish()
+
+
+main()

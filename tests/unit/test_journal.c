@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Journals found in images; where they lie is asked of the file systems' own tools. */
+
+#include "unit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "journal.h"
+
+static char image[] = "/tmp/test-journal-XXXXXX";
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void run(const char *format, ...)
+{
+	char command[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	assert_int_equal(system(command), 0);
+}
+
+/* The numbers that a tool prints. */
+static size_t ask(const char *command, uint64_t *ret, size_t most)
+{
+	char line[512];
+	FILE *answer;
+	size_t nr = 0;
+
+	snprintf(line, sizeof(line), "%s", command);
+	answer = popen(line, "r");
+	assert_non_null(answer);
+	while (nr < most && fscanf(answer, "%" SCNu64, &ret[nr]) == 1)
+		nr++;
+	pclose(answer);
+	return nr;
+}
+
+/* The blocks that debugfs lists for inode 8 are in the extents, and no other sector is. */
+static void equal_to_debugfs(unsigned int block_size)
+{
+	static uint64_t blocks[100000];
+	struct journal journal;
+	char command[256];
+	uint64_t sectors = 0;
+	size_t nr, inside = 0;
+
+	snprintf(command, sizeof(command),
+		 "debugfs -R 'blocks <8>' %s 2>/dev/null", image);
+	nr = ask(command, blocks, 100000);
+	assert_true(nr > 100);
+	assert_int_equal(journal_read(image, "ext4", "rw", &journal), 0);
+	assert_true(journal.nr >= 1);
+	assert_string_equal(journal.device, "");
+	for (size_t e = 0; e < journal.nr; e++)
+		sectors += journal.extents[e].nr_sectors;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t sector = blocks[i] * block_size / 512;
+		bool found = false;
+
+		for (size_t e = 0; e < journal.nr; e++)
+			found |= sector >= journal.extents[e].sector &&
+				 sector + block_size / 512 <=
+				 journal.extents[e].sector +
+				 journal.extents[e].nr_sectors;
+		inside += found;
+	}
+	/* debugfs lists the blocks of the map of an ext3 journal too. */
+	assert_true(inside >= nr - nr / 100 - 4);
+	assert_int_equal(sectors, inside * block_size / 512);
+	journal_free(&journal);
+}
+
+static void ext4(void **state)
+{
+	(void)state;
+	run("truncate -s 64M %s && mke2fs -q -F -t ext4 -b 4096 %s", image, image);
+	equal_to_debugfs(4096);
+	run("mke2fs -q -F -t ext4 -b 1024 -J size=16 %s", image);
+	equal_to_debugfs(1024);
+}
+
+static void ext3(void **state)
+{
+	(void)state;
+	run("truncate -s 64M %s && mke2fs -q -F -t ext3 -b 1024 %s", image, image);
+	equal_to_debugfs(1024);
+}
+
+static void ext2_has_none(void **state)
+{
+	struct journal journal;
+
+	(void)state;
+	run("mke2fs -q -F -t ext2 %s", image);
+	assert_int_equal(journal_read(image, "ext2", NULL, &journal), 0);
+	assert_int_equal(journal.nr, 0);
+	/* A journal on a device that is not there is not known. */
+	run("truncate -s 300M %s.j && mke2fs -q -F -b 4096 -O journal_dev %s.j 2048", image, image);
+	run("mke2fs -q -F -t ext4 -b 4096 -O ^has_journal %s && debugfs -w -f - %s >/dev/null 2>&1 <<X\n"
+	    "feature +has_journal\nset_super_value journal_uuid 11111111-2222-3333-4444-555555555555\nX", image, image);
+	assert_int_equal(journal_read(image, "ext4", NULL, &journal), -ENODEV);
+	run("rm -f %s.j", image);
+}
+
+static void xfs(void **state)
+{
+	struct journal journal;
+	uint64_t asked[2];
+	char command[512];
+
+	(void)state;
+	run("truncate -s 400M %s && mkfs.xfs -q -f %s", image, image);
+	snprintf(command, sizeof(command),
+		 "xfs_db -r -c 'sb 0' -c 'p logstart logblocks' %s | sed 's/.*= //'; "
+		 "xfs_db -r -c \"convert fsblock $(xfs_db -r -c 'sb 0' -c 'p logstart' %s | sed 's/.*= //') daddr\" %s | sed 's/.*(\\([0-9]*\\)).*/\\1/'",
+		 image, image, image);
+	{
+		uint64_t numbers[3];
+
+		assert_int_equal(ask(command, numbers, 3), 3);
+		asked[0] = numbers[2];
+		asked[1] = numbers[1] * 8;
+	}
+	assert_int_equal(journal_read(image, "xfs", "rw", &journal), 0);
+	assert_int_equal(journal.nr, 1);
+	assert_int_equal(journal.extents[0].sector, asked[0]);
+	assert_int_equal(journal.extents[0].nr_sectors, asked[1]);
+	journal_free(&journal);
+}
+
+static void xfs_external(void **state)
+{
+	struct journal journal;
+	char options[128];
+
+	(void)state;
+	run("truncate -s 400M %s && rm -f %s.log && truncate -s 64M %s.log && mkfs.xfs -q -f -l logdev=%s.log,size=64m %s",
+	    image, image, image, image, image);
+	snprintf(options, sizeof(options), "rw,logdev=%s.log,noquota", image);
+	assert_int_equal(journal_read(image, "xfs", options, &journal), 0);
+	assert_int_equal(journal.nr, 1);
+	assert_int_equal(journal.extents[0].sector, 0);
+	assert_int_equal(journal.extents[0].nr_sectors, 64 << 11);
+	assert_non_null(strstr(journal.device, ".log"));
+	journal_free(&journal);
+	assert_int_equal(journal_read(image, "xfs", "rw", &journal), -ENODEV);
+	run("rm -f %s.log", image);
+}
+
+static void no_such_file_system(void **state)
+{
+	struct journal journal;
+
+	(void)state;
+	run("truncate -s 0 %s && truncate -s 1M %s", image, image);
+	assert_int_equal(journal_read(image, "ext4", NULL, &journal), -EINVAL);
+	assert_int_equal(journal_read(image, "xfs", NULL, &journal), -EINVAL);
+	assert_int_equal(journal_read(image, "btrfs", NULL, &journal), -ENOTSUP);
+	assert_int_equal(journal_read("/nonexistent", "xfs", NULL, &journal), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ext4),
+		cmocka_unit_test(ext3),
+		cmocka_unit_test(ext2_has_none),
+		cmocka_unit_test(xfs),
+		cmocka_unit_test(xfs_external),
+		cmocka_unit_test(no_such_file_system),
+	};
+	int failed;
+
+	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+	close(mkstemp(image));
+	failed = cmocka_run_group_tests_name("journal", tests, NULL, NULL);
+	unlink(image);
+	return failed;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/*
+ * Phases cut from what iozone and fio print, and our ddt.  iozone's output is
+ * that of real runs (tests/python/corpus/SOURCES), fio's was captured from fio
+ * 3.33 with --eta=always; that of fio 2 is written after its source.
+ */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "phase.h"
+
+#define CORPUS "../python/corpus/"
+
+static void note(char *seen, size_t size, const struct phase_cutter *cutter)
+{
+	size_t used = strlen(seen);
+
+	snprintf(seen + used, size - used, "%s%s", used ? " " : "",
+		 cutter->now ? cutter->now : "-");
+}
+
+/* The phases of a text that comes in pieces of one size. */
+static void feed(struct phase_cutter *cutter, enum stream stream,
+		 const char *text, size_t piece, char *seen, size_t size)
+{
+	size_t len = strlen(text);
+
+	seen[0] = '\0';
+	for (size_t at = 0; at < len; at += piece)
+		if (phase_feed(cutter, stream, text + at,
+			       len - at < piece ? len - at : piece))
+			note(seen, size, cutter);
+}
+
+static void read_corpus(const char *name, char *ret, size_t size)
+{
+	FILE *file = fopen(name, "r");
+	size_t len;
+
+	assert_non_null(file);
+	len = fread(ret, 1, size - 1, file);
+	ret[len] = '\0';
+	fclose(file);
+}
+
+static void iozone_throughput(void **state)
+{
+	static char iozone[] = "iozone", t[] = "-t1", i0[] = "-i0", i1[] = "-i1",
+		    i[] = "-i", two[] = "2";
+	char *argv[] = { iozone, t, i0, i1, NULL };
+	char *other[] = { iozone, t, i0, i, two, NULL };
+	char shell[] = "sh", c[] = "-c", words[] = "cd /mnt; /opt/iozone -i 1 -t 2";
+	char *wrapped[] = { shell, c, words, NULL };
+	char text[16384], seen[512];
+	struct phase_cutter cutter;
+
+	(void)state;
+	read_corpus(CORPUS "iozone-t-3.203.txt", text, sizeof(text));
+	for (size_t piece = 1; piece < 64; piece += 7) {
+		assert_true(phase_cutter_init(&cutter, NULL, argv));
+		feed(&cutter, STREAM_STDOUT, text, piece, seen, sizeof(seen));
+		assert_string_equal(seen, "write rewrite read");
+	}
+	/* What was not asked for is not what comes next. */
+	phase_cutter_init(&cutter, NULL, other);
+	feed(&cutter, STREAM_STDOUT, text, 1, seen, sizeof(seen));
+	assert_string_equal(seen, "write rewrite random-read");
+	assert_true(phase_cutter_init(&cutter, NULL, wrapped));
+	assert_non_null(cutter.program);
+	feed(&cutter, STREAM_STDOUT,
+	     "\tEach process writes a 4 kByte file in 4 kByte records\n"
+	     "\tChildren see throughput for  2 readers \t\t=  1.0 kB/sec\n"
+	     "\tChildren see throughput for 2 re-readers \t= 1.0 kB/sec\n",
+	     1, seen, sizeof(seen));
+	assert_string_equal(seen, "read reread -");
+}
+
+static void iozone_table(void **state)
+{
+	static char iozone[] = "iozone", a[] = "-a", i0[] = "-i", zero[] = "0",
+		    one[] = "1";
+	char *all[] = { iozone, a, NULL };
+	char *some[] = { iozone, i0, zero, i0, one, NULL };
+	char text[16384], seen[512];
+	struct phase_cutter cutter;
+
+	(void)state;
+	read_corpus(CORPUS "iozone-a-3.506.txt", text, sizeof(text));
+	phase_cutter_init(&cutter, NULL, all);
+	feed(&cutter, STREAM_STDOUT, text, 1, seen, sizeof(seen));
+	assert_string_equal(seen, "write+rewrite read+reread random-read+write"
+			    " backward-read record-rewrite stride-read"
+			    " fwrite+refwrite fread+refread -");
+	/* As the program writes: a piece for what it begins, one for each test. */
+	phase_cutter_init(&cutter, NULL, some);
+	phase_feed(&cutter, STREAM_STDOUT, "   kB  reclen    write\n", 23);
+	assert_true(phase_feed(&cutter, STREAM_STDOUT, "      20480      64", 19));
+	assert_string_equal(cutter.now, "write+rewrite");
+	assert_true(phase_feed(&cutter, STREAM_STDOUT, "   88100   90000", 16));
+	assert_string_equal(cutter.now, "read+reread");
+	assert_true(phase_feed(&cutter, STREAM_STDOUT, "  410000  411000", 16));
+	assert_null(cutter.now);
+	assert_int_equal(cutter.missed, 0);
+}
+
+/* Captured: a job, then two of one name after a stonewall. */
+static const char fio3[] =
+	"a: (g=0): rw=write, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=psync, iodepth=1\n"
+	"b: (g=1): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1\n"
+	"...\n"
+	"fio-3.33\n"
+	"Starting 3 processes\n"
+	"Jobs: 1 (f=1), 0B/s-2048KiB/s: [W(1),P(2)][0.0%][w=1806KiB/s][w=28 IOPS][eta 49710d:06h:28m:14s]\r"
+	"Jobs: 1 (f=1), 0B/s-2048KiB/s: [W(1),P(2)][42.9%][w=2031KiB/s][w=31 IOPS][eta 00m:04s]          \r"
+	"\nJobs: 2 (f=2), 0B/s-2048KiB/s: [_(1),r(2)][80.0%][r=1530KiB/s,w=126KiB/s][r=382,w=1 IOPS][eta 00m:01s]\r"
+	"\nJobs: 2 (f=2), 0B/s-2048KiB/s: [_(1),r(2)][100.0%][r=2050KiB/s][r=512 IOPS][eta 00m:00s]\r"
+	"\na: (groupid=0, jobs=1): err= 0: pid=7663: Fri Nov 20 09:24:53 2026\n"
+	"  write: IOPS=32, BW=2080KiB/s (2130kB/s)(4096KiB/1969msec); 0 zone resets\n";
+
+static void fio(void **state)
+{
+	static char name[] = "fio", job[] = "job.fio";
+	char *argv[] = { name, job, NULL };
+	struct phase_cutter cutter;
+	char seen[512];
+
+	(void)state;
+	for (size_t piece = 1; piece < 200; piece += 13) {
+		assert_true(phase_cutter_init(&cutter, NULL, argv));
+		assert_non_null(cutter.program);
+		assert_false(phase_named(&cutter));
+		feed(&cutter, STREAM_STDOUT, fio3, piece, seen, sizeof(seen));
+		assert_string_equal(seen, "a b -");
+	}
+	/* Time left, as long as it makes sense. */
+	phase_cutter_init(&cutter, NULL, argv);
+	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 49710d:06h:28m:14s]\r", 1,
+	     seen, sizeof(seen));
+	assert_int_equal(cutter.left_s, 0);
+	/* Nobody said the name of that job: it is called what it does. */
+	assert_string_equal(seen, "write");
+	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 01h:02m:03s]\r", 1,
+	     seen, sizeof(seen));
+	assert_int_equal(cutter.left_s, 3723);
+	assert_string_equal(seen, "");
+}
+
+/* Letters one by one; jobs at the same time; all set up and none running. */
+static void fio_letters(void **state)
+{
+	static char name[] = "fio";
+	char *argv[] = { name, NULL };
+	struct phase_cutter cutter;
+	char seen[512];
+
+	(void)state;
+	phase_cutter_init(&cutter, NULL, argv);
+	feed(&cutter, STREAM_STDOUT,
+	     "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
+	     "two: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
+	     "three: (g=1): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
+	     "fio-2.16\n"
+	     "Jobs: 2 (f=2): [RwP] [40.0% done] [1024KB/1024KB/0KB /s] [256/256/0 iops] [eta 00m:03s]\r"
+	     "Jobs: 1 (f=1): [R_P] [60.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:02s]\r"
+	     "Jobs: 0 (f=0): [__I] [70.0% done] [0KB/0KB/0KB /s] [0/0/0 iops] [eta 00m:02s]\r"
+	     "Jobs: 1 (f=1): [__R] [90.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:01s]\r",
+	     1, seen, sizeof(seen));
+	assert_string_equal(seen, "one+two one - three");
+}
+
+static void own_programs(void **state)
+{
+	static char ddt[] = "tools/bin/ddt", place[] = "/mnt";
+	char *argv[] = { ddt, place, NULL };
+	struct phase_cutter cutter;
+	char seen[512];
+
+	(void)state;
+	assert_true(phase_cutter_init(&cutter, NULL, argv));
+	assert_true(phase_named(&cutter));
+	feed(&cutter, STREAM_STDERR, "Writing...done\nPausing...done\nReading...done\n", 1, seen,
+	     sizeof(seen));
+	assert_string_equal(seen, "write - pause - read -");
+}
+
+/* A name is a word: a file called fio.dat is no fio. */
+static void words(void **state)
+{
+	static char dd[] = "dd", of[] = "of=/mnt/fio.dat", path[] = "/usr/bin/fio",
+		    timeout[] = "timeout", nine[] = "9";
+	char *none[] = { dd, of, NULL }, *some[] = { timeout, nine, path, NULL };
+	struct phase_cutter cutter;
+
+	(void)state;
+	assert_true(phase_cutter_init(&cutter, NULL, none));
+	assert_null(cutter.program);
+	assert_true(phase_cutter_init(&cutter, NULL, some));
+	assert_non_null(cutter.program);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(iozone_throughput),
+		cmocka_unit_test(iozone_table),
+		cmocka_unit_test(fio),
+		cmocka_unit_test(fio_letters),
+		cmocka_unit_test(own_programs),
+		cmocka_unit_test(words),
+	};
+
+	return cmocka_run_group_tests_name("phase programs", tests, NULL, NULL);
+}

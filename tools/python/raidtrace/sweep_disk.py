@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a sweep on real disks wants of this machine: which disks, what it would destroy, and whether it is fit to measure."""
+
+import dataclasses
+import json
+import pathlib
+import subprocess
+from collections.abc import Sequence
+
+from raidtrace import cell_disk, device, plan, size, steps
+from raidtrace.sweep_index import NAME, Index
+
+MOUNT = "/run/raidtrace/sweep/ID.mnt"  # as --dry-run shows it
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """disks: all that are used. destroyed: those of them that cells overwrite."""
+
+    the_plan: plan.Plan
+    disks: tuple[str, ...]
+    destroyed: tuple[str, ...]
+    arrays: dict[str, tuple[str, ...]]
+    record: bool
+
+    def place(self, cell: plan.Cell) -> steps.Place:
+        """Where a cell runs, as far as it is known before it does."""
+        return cell_disk.place(self.arrays[cell.text("array")], MOUNT, self.record)
+
+    def least_bytes(self) -> int:
+        """The smallest data set of the plan."""
+        ram = cell_disk.ram_bytes()
+        return min(size.parse(cell.text("data_size"), ram) for cell in self.the_plan.cells)
+
+    def destruction(self, machine: device.Machine, forced: bool) -> list[str]:
+        """What would be destroyed, in words, and what would be refused."""
+        if not self.destroyed:
+            return ["would destroy: nothing"]
+        said = []
+        for disk in self.destroyed:
+            identity = machine.identity(disk)
+            said.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
+                        f"{identity.serial or 'without a serial number'})")  # fmt: skip
+            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk)
+                     if not (forced and r.forcible)]  # fmt: skip
+        return said
+
+
+def wanted(
+    machine: device.Machine,
+    the_plan: plan.Plan,
+    destroy: Sequence[str],
+    read: Sequence[str],
+    arrays: Sequence[str],
+    record: bool,
+) -> Wanted:
+    """What the command line and the plan want together. A cell that overwrites a disk that was not named is refused."""
+    named = tuple(dict.fromkeys(machine.whole(word) for words in destroy for word in words.split(",")))
+    only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
+    disks = tuple(dict.fromkeys(named + only_read))
+    found = Wanted(the_plan, disks, (), cell_disk.arrays(the_plan, arrays, disks), record)
+    overwritten = sorted({
+        disk for cell in the_plan.cells for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
+    })  # fmt: skip
+    missing = [disk for disk in overwritten if disk not in named]
+    if missing:
+        raise device.DeviceError(
+            f"this plan overwrites {', '.join(missing)}: name it with --destroy-data, if that is meant"
+        )
+    return dataclasses.replace(found, destroyed=tuple(overwritten))
+
+
+def stored(identities: Sequence[device.Identity]) -> str:
+    """Identities as they are kept in the index."""
+    return json.dumps([dataclasses.asdict(identity) for identity in identities])
+
+
+def known(out: pathlib.Path) -> tuple[device.Identity, ...]:
+    """The disks that the sweep in a directory has overwritten already."""
+    index = Index(out / NAME)
+    text = index.meta().get("disks", "[]")
+    index.close()
+    return tuple(device.Identity(**identity) for identity in json.loads(text))
+
+
+def preflight(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int, ignore: bool) -> dict[str, str]:
+    """raidctl check, kept for the index. DeviceError when a rule fails, unless that is to be ignored."""
+    command = [str(raidctl), "check", "--json", "--data-size", str(data_bytes), *disks]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode and not ignore:
+        text = subprocess.run(
+            [*command[:2], *command[3:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        raise device.DeviceError(
+            f"raidctl check fails; put it right, or go on with --ignore-check:\n{text.stdout}{text.stderr}"
+        )
+    return {"check": done.stdout, "check_status": str(done.returncode)}

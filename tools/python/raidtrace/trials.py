@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Statistics of repeated trials: median, spread, an interval, what stands out, and whether a run was in a steady state.
+
+Nothing is left out of any of them: a trial that stands out is named and still counts.
+"""
+
+import dataclasses
+import random
+import statistics
+from collections.abc import Sequence
+
+RESAMPLES = 2000
+SEED = 9000  # fixed, so that the same trials give the same interval
+CONFIDENCE = 0.95
+OUTLIER = 3.5  # modified z-score: distance from the median in units of 1.4826 x median absolute deviation
+LEAST_FOR_OUTLIERS = 4
+SLOPE_PERCENT, EXCURSION_PERCENT = 10.0, 20.0  # a steady state drifts and swings by no more of its mean
+WINDOWS = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """Trials of one figure. spread_percent: largest less smallest, of the median. low, high: bootstrap interval of the
+    median, None for a single trial. outliers: trial numbers from 1. drift: each trial above, or each below, the one before.
+    """
+
+    trials: int
+    median: float
+    spread_percent: float | None
+    low: float | None
+    high: float | None
+    outliers: tuple[int, ...]
+    drift: str
+
+
+def summarise(values: Sequence[float]) -> Summary:
+    """Statistics of at least one trial, in the order in which they were run."""
+    median = statistics.median(values)
+    spread = 100 * (max(values) - min(values)) / median if median and len(values) > 1 else None
+    low, high = interval(values) if len(values) > 1 else (None, None)
+    return Summary(len(values), median, spread, low, high, outliers(values), drift(values))
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Percentile bootstrap interval of the median."""
+    source = random.Random(SEED)
+    medians = sorted(statistics.median(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    cut = int(RESAMPLES * (1 - CONFIDENCE) / 2)
+    return medians[cut], medians[-1 - cut]
+
+
+def outliers(values: Sequence[float]) -> tuple[int, ...]:
+    """Trials far from the others. Of fewer than four none can be told; where most are equal, each other one is far."""
+    if len(values) < LEAST_FOR_OUTLIERS:
+        return ()
+    median = statistics.median(values)
+    scale = 1.4826 * statistics.median(abs(value - median) for value in values)
+    return tuple(at for at, value in enumerate(values, 1) if abs(value - median) > OUTLIER * scale)
+
+
+def drift(values: Sequence[float]) -> str:
+    """ "rising" or "falling" when at least four trials all go one way, else nothing."""
+    steps = [b - a for a, b in zip(values, values[1:])]
+    if len(values) < 4 or not all(steps):
+        return ""
+    return "rising" if min(steps) > 0 else "falling" if max(steps) < 0 else ""
+
+
+def steadiness(rates: Sequence[float]) -> tuple[float, float] | None:
+    """Of rates in windows of equal length: change along the fitted line from first to last, and largest less smallest,
+    both in per cent of the mean. None: fewer than three windows, or nothing moved."""
+    count, mean = len(rates), statistics.fmean(rates) if rates else 0.0
+    if count < 3 or not mean:
+        return None
+    middle = (count - 1) / 2
+    slope = sum((at - middle) * (rate - mean) for at, rate in enumerate(rates)) / sum(
+        (at - middle) ** 2 for at in range(count)
+    )
+    return 100 * slope * (count - 1) / mean, 100 * (max(rates) - min(rates)) / mean
+
+
+def steady(slope_percent: float, excursion_percent: float) -> bool:
+    """Whether a phase was in a steady state."""
+    return abs(slope_percent) <= SLOPE_PERCENT and excursion_percent <= EXCURSION_PERCENT
+
+
+def windows(samples: Sequence[tuple[int, int, int]], count: int = WINDOWS) -> list[float]:
+    """Rates in `count` windows of equal length, from samples (start_ns, end_ns, amount); each sample's amount is taken to
+    be spread evenly over it. Empty when the samples are too few to tell."""
+    if len(samples) < count:
+        return []
+    begin, end = samples[0][0], max(sample[1] for sample in samples)
+    length = (end - begin) / count
+    if length <= 0:
+        return []
+    sums = [0.0] * count
+    for start, stop, amount in samples:
+        if stop <= start:
+            sums[min(int((start - begin) / length), count - 1)] += amount
+            continue
+        first, last = int((start - begin) / length), min(int((stop - begin) / length), count - 1)
+        for at in range(first, last + 1):
+            shared = min(stop, begin + (at + 1) * length) - max(start, begin + at * length)
+            sums[at] += amount * max(shared, 0.0) / (stop - start)
+    return [total / (length / 1e9) for total in sums]
