@@ -156,8 +156,8 @@ def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None
         found = json.loads((directory / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    same = found["sources"] == sources(run)
-    if not same and model and found["behaviour"]:
+    same = found.get("sources") == sources(run)
+    if not same and model and found.get("behaviour"):
         same = not differences(model, found["behaviour"])
     if found["key"] != key(run, kernel) or not same:
         return None
