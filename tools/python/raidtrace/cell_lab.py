@@ -110,7 +110,7 @@ def why(directory: pathlib.Path, found: Sequence[steps.Step], status: int) -> st
     """What failed, from what the guest left."""
     try:
         at = int((directory / STEP).read_text(encoding="ascii"))
-        where = f"step {at}, {found[at - 1].purpose}: {found[at - 1].text()}"
+        where = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}"
     except (OSError, ValueError, IndexError):
         where = "before the first step"
     last = []
