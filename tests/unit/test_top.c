@@ -293,7 +293,7 @@ static void texts(void **state)
 	assert_string_equal(text, "95.0 %, 2.50 seeks/s");
 	top_detail_text(text, sizeof(text), &top.rows[0], true, 4);
 	assert_string_equal(text, "3.00, 2.00");
-	top_detail_text(text, sizeof(text), &top.rows[0], true, 5);
+	top_detail_text(text, sizeof(text), &top.rows[0], true, TOP_DETAILS - 1);
 	assert_memory_equal(text, "1.00 ms, <", 10);
 	assert_null(top_state_text(&top.rows[0]));
 	top_free(&top);
@@ -409,9 +409,37 @@ static void readahead(void **state)
 	top_free(&top);
 }
 
+/* Streams, latencies before the issue, and whose seeks they were; n/a where the module does not count them. */
+static void groups_in_details(void **state)
+{
+	struct top_row row = {
+		.seconds = 2, .classes = true,
+		.read = { .stats = { .requests = 10 }, .stream = 9, .ahead = 4,
+			  .i2d_ns = 1500, .q2c_ns = NAN },
+		.write = { .stream = NAN, .ahead = NAN, .i2d_ns = NAN, .q2c_ns = NAN },
+	};
+	char text[128];
+
+	(void)state;
+	row.seeks[RAIDTRACE_CLASS_DATA] = 6;
+	row.seeks[RAIDTRACE_CLASS_JOURNAL] = 3;
+	top_detail_text(text, sizeof(text), &row, true, 5);
+	assert_string_equal(text, "90.0 %, 2.00");
+	top_detail_text(text, sizeof(text), &row, true, 6);
+	assert_string_equal(text, "1.50 us, n/a");
+	top_detail_text(text, sizeof(text), &row, false, 5);
+	assert_string_equal(text, "n/a, n/a");
+	top_classes_text(text, sizeof(text), &row);
+	assert_string_equal(text, " 3.00 data, 1.50 journal");
+	row.classes = false;
+	top_classes_text(text, sizeof(text), &row);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_in_details),
 		cmocka_unit_test(values),      cmocka_unit_test(intervals),
 		cmocka_unit_test(reset),       cmocka_unit_test(gone),
 		cmocka_unit_test(not_counted), cmocka_unit_test(sorting),

@@ -50,8 +50,9 @@ int rt_parse_info(struct nlmsghdr *nlh, void *ret)
 		    used >= sizeof(info->unavailable))
 			continue;
 		used += snprintf(info->unavailable + used,
-				 sizeof(info->unavailable) - used, "%s%s",
-				 used ? " " : "", nla_get_string(attr));
+				 sizeof(info->unavailable) - used, "%s%.*s",
+				 used ? " " : "", nla_len(attr),
+				 nla_get_string(attr));
 	}
 	return 0;
 }

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "csv.h"
 #include "groups.h"
 #include "histogram.h"
+#include "json-add.h"
 #include "message.h"
 
 /**
@@ -253,13 +253,13 @@ static void json_columns(FILE *to)
 		const char *const values[] = { columns[i].table, columns[i].name,
 					       columns[i].unit,
 					       columns[i].meaning };
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
 		for (size_t m = 0; m < 4; m++)
-			json_object_object_add(object, members[m],
-					       json_object_new_string(values[m]));
+			json_member(object, members[m],
+					       json_new_string(values[m]));
 		fprintf(to, "%s\n    %s", i ? "," : "",
-			json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE));
+			json_text(object, JSON_C_TO_STRING_NOSLASHESCAPE));
 		json_object_put(object);
 	}
 	fputs("\n  ],\n  \"tables\": {", to);

@@ -12,6 +12,23 @@
 
 #include "stats.h"
 
+/*
+ * As the functions of json-c whose names have json_object_ for json_, but when
+ * there is no memory they say so and end the program: half an object is worse
+ * than none.
+ */
+struct json_object *json_new_object(void);
+struct json_object *json_new_array(void);
+struct json_object *json_new_string(const char *text);
+struct json_object *json_new_uint64(uint64_t value);
+struct json_object *json_new_int64(int64_t value);
+struct json_object *json_new_double(double value);
+struct json_object *json_new_boolean(bool value);
+void json_member(struct json_object *to, const char *key,
+		 struct json_object *value);
+void json_element(struct json_object *to, struct json_object *value);
+const char *json_text(struct json_object *object, int flags);
+
 /* An empty text is null. */
 void json_add_text(struct json_object *to, const char *key, const char *text);
 void json_add_count(struct json_object *to, const char *key, uint64_t count);

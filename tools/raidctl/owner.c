@@ -274,7 +274,7 @@ void owner_sweep(struct rt_client *client)
 			left = true;
 			continue;
 		}
-		note("%s: detached; process %d, which recorded it, is gone",
+		note("%s: detached; process %d, which had attached it, is gone",
 		     targets[i].disk, (int)pid);
 	}
 	free(targets);

@@ -132,38 +132,38 @@ void besides_phase_text(FILE *to, const struct recording *r, uint32_t phase)
 
 static struct json_object *disturbances_array(const struct besides *b)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < b->nr_disturbances; i++) {
 		const struct disturbance *what = &b->disturbances[i];
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
 		json_add_text(object, "kind", what->kind);
 		json_add_text(object, "subject", what->subject);
 		json_add_count(object, "start_ns", what->start_ns);
 		json_add_count(object, "end_ns", what->end_ns);
 		json_add_text(object, "unit", what->unit);
-		json_object_object_add(object, "value",
-				       json_object_new_int64(what->value));
+		json_member(object, "value",
+				       json_new_int64(what->value));
 		json_add_text(object, "text", what->text);
-		json_object_array_add(array, object);
+		json_element(array, object);
 	}
 	return array;
 }
 
 static struct json_object *host_array(const struct besides *b)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < b->nr_sums; i++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
 		json_add_count(object, "phase_number", b->sums[i].phase);
 		json_add_text(object, "source", b->sums[i].source);
 		json_add_text(object, "name", b->sums[i].name);
-		json_object_object_add(object, "value",
-				       json_object_new_int64(b->sums[i].value));
-		json_object_array_add(array, object);
+		json_member(object, "value",
+				       json_new_int64(b->sums[i].value));
+		json_element(array, object);
 	}
 	return array;
 }
@@ -171,23 +171,23 @@ static struct json_object *host_array(const struct besides *b)
 void besides_json(struct json_object *to, const struct recording *r)
 {
 	const struct besides *b = &r->besides;
-	struct json_object *notes = json_object_new_array();
-	struct json_object *stack = json_object_new_array();
+	struct json_object *notes = json_new_array();
+	struct json_object *stack = json_new_array();
 
 	for (size_t i = 0; i < b->nr_notes; i++)
-		json_object_array_add(notes,
-				      json_object_new_string(b->notes[i].text));
+		json_element(notes,
+				      json_new_string(b->notes[i].text));
 	for (size_t i = 0; i < b->nr_stacked; i++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
 		json_add_text(object, "disk",
 			      disk_name(r, b->stacked[i].target));
 		json_add_text(object, "parent",
 			      disk_name(r, b->stacked[i].parent));
-		json_object_array_add(stack, object);
+		json_element(stack, object);
 	}
-	json_object_object_add(to, "notes", notes);
-	json_object_object_add(to, "stack", stack);
-	json_object_object_add(to, "disturbances", disturbances_array(b));
-	json_object_object_add(to, "host", host_array(b));
+	json_member(to, "notes", notes);
+	json_member(to, "stack", stack);
+	json_member(to, "disturbances", disturbances_array(b));
+	json_member(to, "host", host_array(b));
 }

@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "json-add.h"
 #include "print-span.h"
 #include "units.h"
 #include "wrap.h"
@@ -45,20 +46,20 @@ void text_check(FILE *to, const struct facts *facts,
 
 static void add_text(struct json_object *to, const char *key, const char *text)
 {
-	json_object_object_add(to, key,
-			       text[0] ? json_object_new_string(text) : NULL);
+	json_member(to, key,
+			       text[0] ? json_new_string(text) : NULL);
 }
 
 static struct json_object *finding_object(const struct finding *f)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new_object();
 
 	add_text(object, "rule", f->rule->name);
 	add_text(object, "why", f->rule->why);
 	add_text(object, "disk", f->disk);
 	add_text(object, "verdict", verdict_name(f->verdict));
-	json_object_object_add(object, "value",
-			       f->measured ? json_object_new_double(f->value) :
+	json_member(object, "value",
+			       f->measured ? json_new_double(f->value) :
 					     NULL);
 	add_text(object, "unit", f->unit);
 	add_text(object, "seen", f->seen);
@@ -69,26 +70,26 @@ static struct json_object *finding_object(const struct finding *f)
 void json_check(FILE *to, const struct facts *facts,
 		const struct finding *findings, size_t nr)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *array = json_object_new_array();
+	struct json_object *object = json_new_object();
+	struct json_object *array = json_new_array();
 	size_t count[NR_VERDICTS] = { 0 };
 
 	for (size_t i = 0; i < nr; i++) {
 		count[findings[i].verdict]++;
-		json_object_array_add(array, finding_object(&findings[i]));
+		json_element(array, finding_object(&findings[i]));
 	}
-	json_object_object_add(object, "simulated",
-			       json_object_new_boolean(facts->simulated));
+	json_member(object, "simulated",
+			       json_new_boolean(facts->simulated));
 	add_text(object, "lab_profile", facts->profile);
-	json_object_object_add(object, "activity_seconds",
-			       json_object_new_double(facts->seconds));
+	json_member(object, "activity_seconds",
+			       json_new_double(facts->seconds));
 	for (enum verdict v = 0; v < NR_VERDICTS; v++)
-		json_object_object_add(object, v == VERDICT_UNKNOWN ?
+		json_member(object, v == VERDICT_UNKNOWN ?
 				       "not_available" : verdict_name(v),
-				       json_object_new_uint64(count[v]));
-	json_object_object_add(object, "findings", array);
+				       json_new_uint64(count[v]));
+	json_member(object, "findings", array);
 	fprintf(to, "%s\n",
-		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+		json_text(object, JSON_C_TO_STRING_PRETTY |
 					       JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(object);
 }

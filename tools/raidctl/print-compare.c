@@ -162,7 +162,7 @@ static struct json_object *quantity_object(const struct comparison *c,
 					   const struct quantity *q, double a,
 					   double b)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new_object();
 
 	json_add_number(object, "a", !isnan(a), a);
 	json_add_number(object, "b", !isnan(b), b);
@@ -176,10 +176,10 @@ static struct json_object *direction_object(const struct comparison *c,
 					    const struct rt_counters *b,
 					    unsigned int direction)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new_object();
 
 	for (size_t i = 0; i < nr_quantities; i++)
-		json_object_object_add(
+		json_member(
 			object, quantities[i].name,
 			quantity_object(c, &quantities[i],
 					quantity_of(&quantities[i], a, direction),
@@ -192,42 +192,42 @@ static struct json_object *pair_object(const struct comparison *c,
 {
 	const struct span *a = pair->a < 0 ? NULL : &c->a->spans[pair->a];
 	const struct span *b = pair->b < 0 ? NULL : &c->b->spans[pair->b];
-	struct json_object *object = json_object_new_object();
-	struct json_object *directions = json_object_new_object();
+	struct json_object *object = json_new_object();
+	struct json_object *directions = json_new_object();
 
 	json_add_text(object, "phase", a ? a->phase : b->phase);
 	json_add_text(object, "disk_a", a ? a->disk : NULL);
 	json_add_text(object, "disk_b", b ? b->disk : NULL);
 	for (unsigned int d = 0; a && b && d < RAIDTRACE_DIRECTION_ALL; d++)
 		if (happened(&a->counters, d) || happened(&b->counters, d))
-			json_object_object_add(directions, rt_direction_name(d),
+			json_member(directions, rt_direction_name(d),
 					       direction_object(c, &a->counters,
 								&b->counters, d));
-	json_object_object_add(object, "directions", directions);
+	json_member(object, "directions", directions);
 	return object;
 }
 
 void json_comparison(FILE *to, const struct comparison *c)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *differences = json_object_new_array();
-	struct json_object *spans = json_object_new_array();
+	struct json_object *object = json_new_object();
+	struct json_object *differences = json_new_array();
+	struct json_object *spans = json_new_array();
 
 	json_add_text(object, "a", c->a->path);
 	json_add_text(object, "b", c->b->path);
 	for (size_t i = 0; i < c->nr_differences; i++) {
-		struct json_object *row = json_object_new_object();
+		struct json_object *row = json_new_object();
 
 		json_add_text(row, "what", c->differences[i].what);
 		json_add_text(row, "disk", c->differences[i].disk);
 		json_add_text(row, "a", c->differences[i].a);
 		json_add_text(row, "b", c->differences[i].b);
 		json_add_text(row, "not_comparable", c->differences[i].why);
-		json_object_array_add(differences, row);
+		json_element(differences, row);
 	}
-	json_object_object_add(object, "differences", differences);
+	json_member(object, "differences", differences);
 	for (size_t i = 0; i < c->nr_pairs; i++)
-		json_object_array_add(spans, pair_object(c, &c->pairs[i]));
-	json_object_object_add(object, "spans", spans);
+		json_element(spans, pair_object(c, &c->pairs[i]));
+	json_member(object, "spans", spans);
 	json_finish(to, object);
 }

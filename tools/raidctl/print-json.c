@@ -18,24 +18,24 @@
 
 static struct json_object *mounts_object(const struct disk *disk)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < disk->nr_mounts; i++) {
 		const struct mount *mount = &disk->mounts[i];
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
 		json_add_text(object, "device", mount->device);
 		json_add_text(object, "directory", mount->dir);
 		json_add_text(object, "fstype", mount->fstype);
 		json_add_text(object, "options", mount->options);
-		json_object_array_add(array, object);
+		json_element(array, object);
 	}
 	return array;
 }
 
 static struct json_object *disk_object(const struct disk *disk)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new_object();
 
 	json_add_text(object, "disk", disk->name);
 	json_add_count(object, "major", disk->major);
@@ -56,16 +56,16 @@ static struct json_object *disk_object(const struct disk *disk)
 	json_add_or_null(object, "queue_depth", disk->queue_depth);
 	json_add_or_null(object, "nr_requests", disk->nr_requests);
 	json_add_text(object, "scheduler", disk->scheduler);
-	json_object_object_add(object, "mounts", mounts_object(disk));
+	json_member(object, "mounts", mounts_object(disk));
 	return object;
 }
 
 static void json_disks(FILE *to, const struct disk *disks, size_t nr)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < nr; i++)
-		json_object_array_add(array, disk_object(&disks[i]));
+		json_element(array, disk_object(&disks[i]));
 	json_finish(to, array);
 }
 
@@ -81,13 +81,13 @@ static void null_unknown(struct json_object *object)
 		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			keep |= !strcmp(key, known[i]);
 		if (!keep)
-			json_object_object_add(object, key, NULL);
+			json_member(object, key, NULL);
 	}
 }
 
 static struct json_object *target_object(const struct rt_target *t)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new_object();
 
 	json_add_count(object, "target", t->id);
 	json_add_text(object, "disk", t->disk);
@@ -113,27 +113,27 @@ static struct json_object *target_object(const struct rt_target *t)
 
 static struct json_object *recordings_array(const struct status *status)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < status->nr_recordings; i++) {
 		const struct living *recording = &status->recordings[i];
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
-		json_object_object_add(object, "id",
-				       json_object_new_int(recording->pid));
-		json_object_object_add(object, "detached",
-				       json_object_new_boolean(recording->detached));
-		json_object_object_add(object, "file",
-				       json_object_new_string(recording->file));
-		json_object_array_add(array, object);
+		json_member(object, "id",
+				       json_new_int64(recording->pid));
+		json_member(object, "detached",
+				       json_new_boolean(recording->detached));
+		json_member(object, "file",
+				       json_new_string(recording->file));
+		json_element(array, object);
 	}
 	return array;
 }
 
 static void json_status(FILE *to, const struct status *status)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *array = json_object_new_array();
+	struct json_object *object = json_new_object();
+	struct json_object *array = json_new_array();
 
 	json_add_bool(object, "loaded", status->loaded);
 	if (status->loaded) {
@@ -146,10 +146,10 @@ static void json_status(FILE *to, const struct status *status)
 	json_add_text(object, "lab_profile", status->profile);
 	json_add_count(object, "units_3ware", status->nr_units);
 	for (size_t i = 0; i < status->nr_targets; i++)
-		json_object_array_add(array,
+		json_element(array,
 				      target_object(&status->targets[i]));
-	json_object_object_add(object, "targets", array);
-	json_object_object_add(object, "recordings", recordings_array(status));
+	json_member(object, "targets", array);
+	json_member(object, "recordings", recordings_array(status));
 	json_finish(to, object);
 }
 
@@ -157,7 +157,7 @@ static void json_status(FILE *to, const struct status *status)
 static struct json_object *histogram_object(const struct rt_histogram *h,
 					    unsigned int kind)
 {
-	struct json_object *bins = json_object_new_array();
+	struct json_object *bins = json_new_array();
 
 	for (unsigned int i = 0; i < h->nr_bins; i++) {
 		struct json_object *bin;
@@ -165,13 +165,13 @@ static struct json_object *histogram_object(const struct rt_histogram *h,
 
 		if (!h->counts[i])
 			continue;
-		bin = json_object_new_object();
+		bin = json_new_object();
 		if (raidtrace_hist_columns(kind))
 			json_add_count(bin, "row", (h->first_bin + i) /
 				       raidtrace_hist_columns(kind));
 		json_add_range(bin, "low", "high", &range);
 		json_add_count(bin, "count", h->counts[i]);
-		json_object_array_add(bins, bin);
+		json_element(bins, bin);
 	}
 	return bins;
 }
@@ -179,7 +179,7 @@ static struct json_object *histogram_object(const struct rt_histogram *h,
 static void add_flow(struct json_object *to, const struct rt_flow *flow,
 		     uint64_t unknown)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_new_object();
 
 #define X(member, attribute)						\
 	json_add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
@@ -190,7 +190,7 @@ static void add_flow(struct json_object *to, const struct rt_flow *flow,
 		  flow->in_flight);
 	json_add_known(object, "in_flight_max", unknown & RT_COUNTER_BIT(IN_FLIGHT),
 		  flow->in_flight_max);
-	json_object_object_add(to, "flow", object);
+	json_member(to, "flow", object);
 }
 
 static void add_stats(struct json_object *to,
@@ -205,9 +205,9 @@ static void add_stats(struct json_object *to,
 		   stats->bytes_per_s / (1 << 20));
 	json_add_number(to, "in_flight_mean", stats->depth_known,
 		   stats->depth_mean);
-	json_object_object_add(to, "in_flight_max",
+	json_member(to, "in_flight_max",
 			       stats->depth_known ?
-			       json_object_new_uint64(stats->depth_max) : NULL);
+			       json_new_uint64(stats->depth_max) : NULL);
 	json_add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
 	json_add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
 		  &stats->size_mode);
@@ -229,8 +229,8 @@ static void add_stats(struct json_object *to,
 static struct json_object *direction_object(const struct rt_counters *c,
 					    unsigned int direction)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *histograms = json_object_new_object();
+	struct json_object *object = json_new_object();
+	struct json_object *histograms = json_new_object();
 	struct direction_stats stats;
 
 	stats_of(c, direction, &stats);
@@ -246,11 +246,11 @@ static struct json_object *direction_object(const struct rt_counters *c,
 	}
 	for (unsigned int k = 0; k < RT_KINDS; k++)
 		if (c->histogram[direction][k].nr_bins)
-			json_object_object_add(
+			json_member(
 				histograms, rt_kind_name(k),
 				histogram_object(&c->histogram[direction][k],
 						 k));
-	json_object_object_add(object, "histograms", histograms);
+	json_member(object, "histograms", histograms);
 	return object;
 }
 
@@ -266,8 +266,8 @@ static bool has_direction(const struct rt_counters *c, unsigned int direction)
 static struct json_object *span_object(const struct span *span)
 {
 	const struct rt_counters *c = &span->counters;
-	struct json_object *object = json_object_new_object();
-	struct json_object *directions = json_object_new_object();
+	struct json_object *object = json_new_object();
+	struct json_object *directions = json_new_object();
 
 	json_add_text(object, "disk", span->disk);
 	if (span->phase) {
@@ -280,10 +280,10 @@ static struct json_object *span_object(const struct span *span)
 		   (double)(c->now_ns - c->since_ns) / 1e9);
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
 		if (has_direction(c, d))
-			json_object_object_add(directions,
+			json_member(directions,
 					       rt_direction_name(d),
 					       direction_object(c, d));
-	json_object_object_add(object, "directions", directions);
+	json_member(object, "directions", directions);
 	json_groups(object, c);
 	return object;
 }
@@ -291,7 +291,7 @@ static struct json_object *span_object(const struct span *span)
 static void json_counters(FILE *to, const struct rt_target *targets,
 			  const struct span *spans, size_t nr)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < nr; i++) {
 		struct json_object *object = span_object(&spans[i]);
@@ -302,50 +302,50 @@ static void json_counters(FILE *to, const struct rt_target *targets,
 		json_add_count(object, "readahead_kib",
 			  spans[i].counters.readahead_sectors *
 				  SECTOR_BYTES / 1024);
-		json_object_object_add(object, "target",
+		json_member(object, "target",
 				       target_object(&targets[i]));
-		json_object_array_add(array, object);
+		json_element(array, object);
 	}
 	json_finish(to, array);
 }
 
 static struct json_object *settings_object(const struct recording *r)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < r->nr_settings; i++) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_new_object();
 
 		json_add_count(object, "time_ns", r->settings[i].time_ns);
 		json_add_count(object, "target", r->settings[i].target);
 		json_add_text(object, "name", r->settings[i].name);
-		json_object_object_add(
+		json_member(
 			object, "value",
-			json_object_new_string(r->settings[i].value));
-		json_object_array_add(array, object);
+			json_new_string(r->settings[i].value));
+		json_element(array, object);
 	}
 	return array;
 }
 
 static void json_recording(FILE *to, const struct recording *r)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *meta = json_object_new_object();
-	struct json_object *targets = json_object_new_array();
-	struct json_object *spans = json_object_new_array();
+	struct json_object *object = json_new_object();
+	struct json_object *meta = json_new_object();
+	struct json_object *targets = json_new_array();
+	struct json_object *spans = json_new_array();
 
 	json_add_text(object, "recording", r->path);
 	for (size_t i = 0; i < r->nr_meta; i++)
 		json_add_text(meta, r->meta[i].name, r->meta[i].value);
-	json_object_object_add(object, "meta", meta);
+	json_member(object, "meta", meta);
 	for (size_t i = 0; i < r->nr_targets; i++)
-		json_object_array_add(targets, target_object(&r->targets[i]));
-	json_object_object_add(object, "targets", targets);
-	json_object_object_add(object, "settings", settings_object(r));
+		json_element(targets, target_object(&r->targets[i]));
+	json_member(object, "targets", targets);
+	json_member(object, "settings", settings_object(r));
 	besides_json(object, r);
 	for (size_t i = 0; i < r->nr_spans; i++)
-		json_object_array_add(spans, span_object(&r->spans[i]));
-	json_object_object_add(object, "spans", spans);
+		json_element(spans, span_object(&r->spans[i]));
+	json_member(object, "spans", spans);
 	json_finish(to, object);
 }
 

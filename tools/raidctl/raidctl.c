@@ -181,8 +181,11 @@ static int run(const struct command *command, int argc, char **argv)
 	snprintf(name, sizeof(name), "raidctl %s", command->name);
 	argv[0] = name;
 	/* In order: what follows a command's name belongs to the command. */
-	if (argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL, options))
-		return EXIT_USAGE;
+	status = argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL,
+			    options);
+	if (status)
+		return status == ENOMEM ? fail("%s", strerror(ENOMEM)) :
+					  EXIT_USAGE;
 	status = set_up(command, &context);
 	if (!status)
 		status = verb->run(&context, options);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "units.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
@@ -83,6 +84,20 @@ int top_targets(struct top *top, const struct rt_target *targets, size_t nr)
 	return err;
 }
 
+/* Sum of the times by how many there were, NAN unless both are known. */
+static double mean_ns(const struct rt_counters *c, unsigned int direction,
+		      unsigned int kind, uint64_t sum_ns)
+{
+	uint64_t nr = rt_histogram_sum(&c->histogram[direction][kind]);
+
+	return nr && counts_kind(c, kind) ? (double)sum_ns / (double)nr : NAN;
+}
+
+static double if_known(const struct rt_counters *c, uint64_t bit, uint64_t count)
+{
+	return c->unknown & bit ? NAN : (double)count;
+}
+
 static void flow_of(const struct rt_counters *c, unsigned int direction,
 		    struct top_flow *ret)
 {
@@ -92,6 +107,13 @@ static void flow_of(const struct rt_counters *c, unsigned int direction,
 	ret->merges = flow->back_merges + flow->front_merges +
 		      flow->request_merges;
 	ret->splits = flow->splits;
+	ret->stream = if_known(c, RT_COUNTER_BIT(STREAM), flow->stream);
+	ret->ahead = if_known(c, RT_COUNTER_BIT(AHEAD_QUEUED),
+			      flow->ahead_queued);
+	ret->i2d_ns = mean_ns(c, direction, RAIDTRACE_HISTOGRAM_KIND_I2D,
+			      flow->i2d_sum_ns);
+	ret->q2c_ns = mean_ns(c, direction, RAIDTRACE_HISTOGRAM_KIND_Q2C,
+			      flow->q2c_sum_ns);
 }
 
 static int add_histogram(struct rt_histogram *sum,
@@ -153,6 +175,9 @@ static int count_interval(struct top_row *row, const struct rt_counters *now)
 	if (!err) {
 		flow_of(&delta, READ, &row->read);
 		flow_of(&delta, WRITE, &row->write);
+		row->classes = delta.groups & RAIDTRACE_GROUP_ORIGIN;
+		for (unsigned int i = 0; i < RT_CLASSES; i++)
+			row->seeks[i] = delta.origin[i].seeks;
 		row->seconds = (double)(now->now_ns - row->last.now_ns) /
 			       (double)NS_PER_S;
 		row->state = TOP_COUNTED;

@@ -64,11 +64,19 @@ enum top_column {
  * @stats: the numbers of one span; depth is not known of both together
  * @merges: bios merged at back and front, and requests merged
  * @splits: bios split
+ * @stream: requests that continue a stream, NAN when it is not counted
+ * @ahead: bios that read ahead, likewise
+ * @i2d_ns: mean time from insert to issue, likewise, and when there was none
+ * @q2c_ns: mean time from queue to completion, likewise
  */
 struct top_flow {
 	struct direction_stats stats;
 	uint64_t merges;
 	uint64_t splits;
+	double stream;
+	double ahead;
+	double i2d_ns;
+	double q2c_ns;
 };
 
 /**
@@ -81,6 +89,8 @@ struct top_flow {
  * @read: reads
  * @write: writes
  * @both: reads and writes
+ * @classes: seeks of each class in the interval are known
+ * @seeks: that many, by enum raidtrace_class
  * @errors: requests that failed since attach or reset
  * @readahead_sectors: at the end of the interval
  */
@@ -93,6 +103,8 @@ struct top_row {
 	struct top_flow read;
 	struct top_flow write;
 	struct top_flow both;
+	bool classes;
+	uint64_t seeks[RT_CLASSES];
 	uint64_t errors;
 	uint64_t readahead_sectors;
 };

@@ -157,6 +157,44 @@ static void rate_text(char *ret, const struct top_row *row,
 		short_number(ret, (double)count / row->seconds);
 }
 
+static void mean_text(char *ret, double ns)
+{
+	if (isnan(ns))
+		strcpy(ret, "n/a");
+	else
+		format_ns(ret, ns);
+}
+
+/* Share of requests in streams, and bios that read ahead. */
+static void stream_text(char *ret, size_t size, const struct top_row *row,
+			const struct top_flow *flow)
+{
+	char share[UNITS_TEXT] = "n/a", ahead[TOP_TEXT] = "n/a";
+
+	if (!isnan(flow->stream))
+		format_share(share, flow->stream, (double)flow->stats.requests);
+	if (!isnan(flow->ahead))
+		short_number(ahead, flow->ahead / row->seconds);
+	snprintf(ret, size, "%s, %s", share, ahead);
+}
+
+void top_classes_text(char *ret, size_t size, const struct top_row *row)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (unsigned int i = 0; i < RT_CLASSES && row->classes; i++) {
+		char rate[TOP_TEXT];
+
+		if (!row->seeks[i] || used >= size)
+			continue;
+		short_number(rate, (double)row->seeks[i] / row->seconds);
+		used += (size_t)snprintf(ret + used, size - used, "%s %s %s",
+					 used ? "," : "", rate,
+					 rt_class_name(i));
+	}
+}
+
 void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		     bool reads, int line)
 {
@@ -199,6 +237,14 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		rate_text(b, row, TOP_SPLITS, flow->splits);
 		snprintf(ret, size, "%s, %s", a, b);
 		return;
+	case 5:
+		stream_text(ret, size, row, flow);
+		return;
+	case 6:
+		mean_text(a, flow->i2d_ns);
+		mean_text(b, flow->q2c_ns);
+		snprintf(ret, size, "%s, %s", a, b);
+		return;
 	default:
 		if (stats->d2c_p99.known)
 			format_ns(a, stats->d2c_mean_ns);
@@ -213,7 +259,8 @@ const char *top_detail_label(int line)
 {
 	static const char *const labels[TOP_DETAILS] = {
 		"in flight", "completed, issued", "size mode, mean",
-		"sequential", "merges/s, splits/s", "D2C mean, p99",
+		"sequential", "merges/s, splits/s", "streams, ahead/s",
+		"I2D, Q2C mean", "D2C mean, p99",
 	};
 
 	return labels[line];
@@ -238,6 +285,8 @@ const char *top_help_line(int line)
 		"seq.         share of requests that began where the one before ended",
 		"D2C          from issue to completion; 99 % took no longer than p99",
 		"n/a          not counted for this disk, or there was no request",
+		"streams      share of requests that continue one of the last streams",
+		"I2D, Q2C     from insert to issue, from queue to completion",
 		"",
 		"any key goes back",
 	};

@@ -11,7 +11,7 @@
 #define TOP_TEXT	48
 
 /* Lines of the details of a row. */
-#define TOP_DETAILS	6
+#define TOP_DETAILS	8
 
 /*
  * Each of these writes to @ret, which has room for TOP_TEXT bytes; what is
@@ -49,6 +49,9 @@ const char *top_state_text(const struct top_row *row);
  */
 void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		     bool reads, int line);
+/* top_classes_text - whose seeks they were, "" when it is not known */
+void top_classes_text(char *ret, size_t size, const struct top_row *row);
+
 const char *top_detail_label(int line);
 
 /* top_help_line - a line of the help, NULL behind the last */

@@ -24,7 +24,7 @@
 #define BAR_CELL(bar)	((bar) + 7)
 #define NAME_WIDTH	9
 #define HEAD_LINES	3
-#define DETAIL_LINES	11
+#define DETAIL_LINES	13
 #define LEAST_LINES	(HEAD_LINES + 2)
 #define LEAST_WIDTH	40
 #define TEXT_MAX	256
@@ -249,7 +249,7 @@ static void draw_row(int y, const struct layout *layout,
 static void draw_detail(int y, const struct top_row *row)
 {
 	int middle = 20 + (COLS - 20) / 2;
-	char text[TEXT_MAX], readahead[64];
+	char text[TEXT_MAX], readahead[64], value[TEXT_MAX - 32];
 
 	top_readahead_text(readahead, sizeof(readahead),
 			   row->readahead_sectors * SECTOR_BYTES / 1024);
@@ -272,11 +272,16 @@ static void draw_detail(int y, const struct top_row *row)
 		top_detail_text(text, sizeof(text), row, false, i);
 		put(y + 2 + i, middle, 0, text);
 	}
+	top_classes_text(value, sizeof(value), row);
+	if (value[0]) {
+		snprintf(text, sizeof(text), "seeks/s by class %s", value);
+		put(y + 2 + TOP_DETAILS, 1, 0, text);
+	}
 	if (row->errors) {
 		snprintf(text, sizeof(text),
 			 "%" PRIu64 " requests FAILED since counting began",
 			 row->errors);
-		put(y + 8, 1, A_BOLD | COLOR_PAIR(PAIR_ALARM), text);
+		put(y + 3 + TOP_DETAILS, 1, A_BOLD | COLOR_PAIR(PAIR_ALARM), text);
 	}
 }
 

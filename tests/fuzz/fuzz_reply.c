@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/*
+ * libFuzzer target: bytes become a reply of the module, and what is read out of
+ * it goes through the arithmetic on snapshots.
+ *
+ * The first byte says which reply; the rest are its attributes.
+ */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "reply.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "does not hold: %s\n", what);
+	abort();
+}
+
+static bool is_text(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+static void on_info(struct nlmsghdr *nlh)
+{
+	struct rt_info info = { 0 };
+
+	if (!rt_parse_info(nlh, &info))
+		expect(is_text(info.version, sizeof(info.version)) &&
+		       is_text(info.unavailable, sizeof(info.unavailable)),
+		       "texts of info end");
+}
+
+static void on_target(struct nlmsghdr *nlh)
+{
+	struct rt_target target = { 0 };
+
+	if (!rt_parse_target(nlh, &target))
+		expect(is_text(target.disk, sizeof(target.disk)) &&
+		       is_text(target.hctl, sizeof(target.hctl)),
+		       "texts of a target end");
+}
+
+static void on_counters(struct nlmsghdr *nlh)
+{
+	static const uint32_t none[RT_DIRECTIONS];
+	struct rt_counters counters = { 0 }, delta = { 0 }, sum = { 0 };
+	char text[256];
+
+	if (!rt_parse_counters(nlh, &counters)) {
+		rt_counters_check(&counters, none, text, sizeof(text));
+		expect(!rt_counters_delta(&counters, &counters, &delta),
+		       "a snapshot less itself");
+		for (int d = 0; d < RT_DIRECTIONS; d++)
+			for (int k = 0; k < RT_KINDS; k++)
+				expect(!rt_histogram_sum(&delta.histogram[d][k]),
+				       "is nothing");
+		if (!rt_counters_add(&sum, &counters))
+			rt_counters_add(&sum, &counters);
+	}
+	rt_counters_free(&counters);
+	rt_counters_free(&delta);
+	rt_counters_free(&sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct nlmsghdr *nlh;
+	size_t length;
+
+	if (!size)
+		return 0;
+	length = NLMSG_HDRLEN + GENL_HDRLEN + size - 1;
+	/* To the byte, so that what is read beyond it is found. */
+	nlh = malloc(length);
+	if (!nlh)
+		return 0;
+	memset(nlh, 0, NLMSG_HDRLEN + GENL_HDRLEN);
+	nlh->nlmsg_len = (uint32_t)length;
+	memcpy((char *)nlh + NLMSG_HDRLEN + GENL_HDRLEN, data + 1, size - 1);
+	if (data[0] % 4 == 0)
+		on_info(nlh);
+	else if (data[0] % 4 == 1)
+		on_target(nlh);
+	else
+		on_counters(nlh);
+	free(nlh);
+	return 0;
+}
