@@ -365,27 +365,6 @@ int recorder_output(struct recorder *recorder, const char *stream,
 				 len);
 }
 
-void recorder_check(const struct recorder *recorder, char *text, size_t size)
-{
-	char what[192];
-
-	snprintf(text, size, "hold");
-	for (size_t i = 0; i < recorder->nr; i++) {
-		const struct recorded *disk = &recorder->disks[i];
-
-		if (disk->was_reset) {
-			snprintf(text, size, "%s: not known, its counters were reset meanwhile",
-				 disk->target.disk);
-			return;
-		}
-		if (!rt_counters_check(&disk->total, disk->before, what,
-				       sizeof(what))) {
-			snprintf(text, size, "%s: %s", disk->target.disk, what);
-			return;
-		}
-	}
-}
-
 int recorder_end(struct recorder *recorder, const char *why)
 {
 	char text[256];
