@@ -6,6 +6,7 @@
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
+#   make sanitize     raidctl with sanitizers and in valgrind (half an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
 
@@ -15,7 +16,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce check check-vm bench-lab bisect-demo coverage mutate kills lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm sweep-kills bench-lab bisect-demo coverage mutate kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -67,9 +68,18 @@ mutate:
 	@tools/setup check
 	@tests/kunit/run --all-mutants
 
+sanitize: tools
+	@tools/setup check
+	@tests/sanitize/run
+
 kills: tools
 	@tools/setup check
 	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+
+sweep-kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env SWEEP_KILLS=100 --out check-out/sweep-kills -- \
+		$(CURDIR)/tests/lab/ctl-sweep
 
 lint: tools
 	@tools/setup check

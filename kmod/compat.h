@@ -93,13 +93,18 @@ static inline bool raidtrace_user_memory(struct bio *bio)
 }
 
 /*
- * Hold the handler of a wait for a tag to its type, where the tracepoint is
- * known: "blk-mq: add tracepoint block_rq_tag_wait" (7.1).
+ * Hold handlers to their types where the tracepoints are known: block_rq_tag_wait
+ * and those of readahead are younger than 6.12.
  */
 #if KERNEL_VERSION(7, 2, 0) <= LINUX_VERSION_CODE
+#include <trace/events/readahead.h>
 #define raidtrace_check_tag_wait(handler) check_trace_callback_type_block_rq_tag_wait(handler)
+#define raidtrace_check_ra_order(handler) check_trace_callback_type_page_cache_ra_order(handler)
+#define raidtrace_ra_order(ra) ((ra)->order)
 #else
 #define raidtrace_check_tag_wait(handler) ((void)(handler))
+#define raidtrace_check_ra_order(handler) ((void)(handler))
+#define raidtrace_ra_order(ra) 0
 #endif
 
 /*

@@ -7,7 +7,7 @@
 
 static int __init raidtrace_init(void)
 {
-	raidtrace_targets_init(raidtrace_netlink_gone);
+	raidtrace_targets_init(raidtrace_netlink_gone, raidtrace_netlink_readahead);
 	return raidtrace_netlink_init();
 }
 

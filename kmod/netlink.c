@@ -154,6 +154,17 @@ void raidtrace_netlink_gone(struct raidtrace_target *target)
 	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
 }
 
+/**
+ * raidtrace_netlink_readahead() - tell listeners that a disk's readahead is another
+ * @target: of that disk
+ *
+ * Context: process, holds raidtrace_targets_lock().
+ */
+void raidtrace_netlink_readahead(struct raidtrace_target *target)
+{
+	notify(target, RAIDTRACE_CMD_TARGET_READAHEAD_NTF);
+}
+
 static int put_info(struct sk_buff *skb)
 {
 	unsigned int cursor = 0;
@@ -271,10 +282,15 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 	u32 last = cb->args[0];
 
 	raidtrace_targets_lock();
+	cb->seq = raidtrace_targets_generation();
 	while ((target = raidtrace_target_next(last))) {
+		struct nlmsghdr *message = (struct nlmsghdr *)skb_tail_pointer(skb);
+
 		if (put_target(skb, target, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			       NLM_F_MULTI, RAIDTRACE_CMD_TARGET_GET))
 			break;
+		/* Says NLM_F_DUMP_INTR when the list changed since the dump began. */
+		nl_dump_check_consistent(cb, message);
 		last = target->id;
 	}
 	raidtrace_targets_unlock();

@@ -8,5 +8,6 @@ struct raidtrace_target;
 int raidtrace_netlink_init(void);
 void raidtrace_netlink_exit(void);
 void raidtrace_netlink_gone(struct raidtrace_target *target);
+void raidtrace_netlink_readahead(struct raidtrace_target *target);
 
 #endif /* RAIDTRACE_NETLINK_H */

@@ -18,6 +18,9 @@
 
 #include "probe.h"
 
+struct file_ra_state;
+struct inode;
+
 /* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
 static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, unsigned int bytes)
 {
@@ -102,6 +105,10 @@ void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int d
 			 bool explicit);
 void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
 			   bool scheduler_tag, unsigned int flags);
+
+/* In probe-readahead.c: windows of the page cache. */
+void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
+			   struct file_ra_state *ra);
 
 /* In probe-request.c: the request with the driver. */
 void raidtrace_on_rq_issue(void *data, struct request *rq);

@@ -58,6 +58,8 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_plug", raidtrace_on_plug, PLUG, DISK_COUNTER(RAIDTRACE_PLUGS) },
 	{ "block_unplug", raidtrace_on_unplug, PLUG, DISK_COUNTER(RAIDTRACE_UNPLUGS_EXPLICIT) },
 	{ "block_rq_tag_wait", raidtrace_on_tag_wait, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
+	{ "page_cache_ra_order", raidtrace_on_ra_order, RAIDTRACE_GROUP_READAHEAD,
+	  DISK_COUNTER(RAIDTRACE_RA_SYNC_SECTORS), .bios = true },
 };
 
 /*
@@ -81,6 +83,7 @@ static void __maybe_unused check_handlers(void)
 	check_trace_callback_type_block_plug(raidtrace_on_plug);
 	check_trace_callback_type_block_unplug(raidtrace_on_unplug);
 	raidtrace_check_tag_wait(raidtrace_on_tag_wait);
+	raidtrace_check_ra_order(raidtrace_on_ra_order);
 }
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
@@ -154,6 +157,8 @@ bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_b
 {
 	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE)
 		counter = RAIDTRACE_UNPLUGS_EXPLICIT;
+	if (counter == RAIDTRACE_RA_ASYNC_SECTORS)
+		counter = RAIDTRACE_RA_SYNC_SECTORS;
 	return counts(DISK_COUNTER(counter), bio_based);
 }
 

@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "target-counters.h"
 #include "target-disk.h"
+#include "target-readahead.h"
 
 #include <linux/ktime.h>
 #include <linux/mutex.h>
@@ -35,6 +36,8 @@ static DEFINE_SPINLOCK(targets_spinlock);
 static LIST_HEAD(targets);
 static unsigned int nr_targets;
 static u32 last_id;
+/* Moves with each change of the list. */
+static unsigned int generation = 1;
 
 static void (*tell_gone)(struct raidtrace_target *target);
 
@@ -70,6 +73,17 @@ void raidtrace_targets_assert_locked(void)
 unsigned int raidtrace_targets_count(void)
 {
 	return READ_ONCE(nr_targets);
+}
+
+/**
+ * raidtrace_targets_generation() - a number that moves when a target is added or deleted
+ *
+ * Return: the number, never 0. Context: holds raidtrace_targets_lock().
+ */
+unsigned int raidtrace_targets_generation(void)
+{
+	lockdep_assert_held(&targets_mutex);
+	return generation ?: 1;
 }
 
 /**
@@ -166,6 +180,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 		target->disk = disk;
 		list_add_tail(&target->list, &targets);
 		WRITE_ONCE(nr_targets, nr_targets + 1);
+		generation++;
 		raidtrace_probe_start(&target->probe, disk, &target->options);
 		target->attached_ns = target->probe.state.since_ns;
 	}
@@ -232,6 +247,7 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 	if (!err) {
 		raidtrace_probe_set_journal(&target->probe, options->journal);
 		target->options.journal = NULL;
+		raidtrace_readahead_look(target);
 	} else {
 		raidtrace_target_free(target);
 		return ERR_PTR(err);
@@ -316,6 +332,7 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	list_del(&target->list);
 	spin_unlock(&targets_spinlock);
 	WRITE_ONCE(nr_targets, nr_targets - 1);
+	generation++;
 	/* Listeners hear that a target is gone before they hear that it is deleted. */
 	flush_work(&target->gone);
 }
@@ -339,9 +356,12 @@ void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_l
  * raidtrace_targets_init() - be ready for targets
  * @gone: called from a work queue when a target's disk was removed; must not
  *	take raidtrace_targets_lock()
+ * @readahead: called with raidtrace_targets_lock() when a disk's readahead changed
  */
-void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
+void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
+			    void (*readahead)(struct raidtrace_target *target))
 {
+	raidtrace_readahead_watch(readahead);
 	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
 }
@@ -355,6 +375,7 @@ void raidtrace_targets_exit(void)
 {
 	struct raidtrace_target *target, *next;
 
+	raidtrace_readahead_exit();
 	raidtrace_targets_lock();
 	list_for_each_entry_safe(target, next, &targets, list) {
 		raidtrace_target_del(target);

@@ -28,6 +28,7 @@
  * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
  * @options: how it is counted
+ * @readahead_sectors: as last seen; raidtrace_targets_lock()
  * @resets: how often it was reset; raidtrace_targets_lock()
  * @total: sum of the banks since the last reset; raidtrace_targets_lock()
  * @queue_base: counters of events before the issue at the last reset;
@@ -49,6 +50,7 @@ struct raidtrace_target {
 	char hctl[32];
 	u64 attached_ns;
 	struct raidtrace_options options;
+	u64 readahead_sectors;
 	u32 resets;
 	struct raidtrace_account *total;
 	struct raidtrace_queue_counters queue_base;
@@ -98,13 +100,15 @@ struct raidtrace_snapshot {
 	struct raidtrace_queue_counters queued;
 };
 
-void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
+void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
+			    void (*readahead)(struct raidtrace_target *target));
 void raidtrace_targets_exit(void);
 
 void raidtrace_targets_lock(void);
 void raidtrace_targets_unlock(void);
 void raidtrace_targets_assert_locked(void);
 unsigned int raidtrace_targets_count(void);
+unsigned int raidtrace_targets_generation(void);
 struct raidtrace_target *raidtrace_target_find(u32 id);
 struct raidtrace_target *raidtrace_target_next(u32 after);
 

@@ -139,7 +139,46 @@ def member_of_an_array_sees_its_bios() -> None:
         kmod.run("mdadm --stop /dev/md9", check=False)
 
 
+def windows_are_seen() -> None:
+    """A file read from its beginning: one window for the missing page, the others for marked ones, or not available."""
+    kmod.run("echo 3 >/proc/sys/vm/drop_caches")
+    pathlib.Path("/sys/block/sda/queue/read_ahead_kb").write_text("128", encoding="ascii")
+    with kmod.Client() as client:
+        target = client.add("sda")
+        kmod.run("dd if=/dev/sda of=/dev/null bs=64k count=64 status=none")
+        counters = kmod.sound(client.counters(target))
+        client.delete(target)
+        missing = client.ask("info-get")[0].get("unavailable", [])
+    flow = counters.flow["read"]
+    kmod.equal("read ahead", flow["bytes-ahead-queued"] >= 4 << 20 and flow["ahead-queued"] <= flow["queued"], True)
+    kmod.equal("windows are counted", "ra-sync-sectors" in counters.reply, "page_cache_ra_order" not in missing)
+    if "ra-sync-sectors" in counters.reply:
+        windows = counters.bins("ra-async", "all")
+        kmod.equal("windows on a missing page", sum(counters.bins("ra-sync", "all").values()), 1)
+        kmod.equal("sizes of the others", set(windows) <= {256}, True)
+        sectors = counters.reply["ra-sync-sectors"] + counters.reply["ra-async-sectors"]
+        kmod.equal("sectors", 8192 <= sectors <= 8192 + 2 * 256, True)
+
+
+def changes_are_told() -> None:
+    """Listeners hear of another readahead, of a reset, of targets added and deleted."""
+    with kmod.Client() as client, kmod.Client(listen=True) as listener:
+        target = client.add("sda")
+        client.ask("target-reset", id=target["id"])
+        pathlib.Path("/sys/block/sda/queue/read_ahead_kb").write_text("2048", encoding="ascii")
+        heard = [listener.notification(5) for _ in range(3)]
+        client.delete(target)
+        heard.append(listener.notification(5))
+        names = [one[0] if one else None for one in heard]
+        told = ["target-add-ntf", "target-reset-ntf", "target-readahead-ntf", "target-del-ntf"]
+        kmod.equal("notifications", names, told)
+        assert heard[2]
+        kmod.equal("readahead", heard[2][1]["readahead-sectors"], 4096)
+
+
 TESTS = (
+    windows_are_seen,
+    changes_are_told,
     interleaved_streams,
     streams_are_as_many_as_asked,
     only_what_was_asked_for,

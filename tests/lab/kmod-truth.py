@@ -3,9 +3,6 @@
 # lab-kernels: all
 """What raidtrace counts of the 3ware disk is what the simulated controller was asked and what the kernel counts."""
 
-import collections
-import csv
-import io
 import pathlib
 import random
 import subprocess
@@ -13,91 +10,14 @@ import sys
 import time
 
 import kmod_client as kmod
+from kmod_witness import Measured, check_commands, check_diskstats
 
 DISK = "sda"
-DATA = {"READ": "read", "WRITE": "write"}
-
-
-def controller_log() -> list[dict[str, str]]:
-    """Commands that the controller got of the disk, in the order of their arrival."""
-    text = pathlib.Path("/proc/tw9000/log").read_text(encoding="ascii")
-    return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == "0"]
-
-
-class Measured:
-    """What all witnesses say of the I/O in a with block."""
-
-    def __enter__(self) -> "Measured":
-        self.client = kmod.Client()
-        self.before = len(controller_log())
-        self.stat = kmod.diskstats(DISK)
-        self.target = self.client.add(DISK)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(DISK)["in_flight"])
-            self.counters = kmod.sound(self.client.counters(self.target))
-            now = kmod.diskstats(DISK)
-            self.stat = {name: now[name] - value for name, value in self.stat.items()}
-            self.commands = controller_log()[self.before :]
-        self.client.delete(self.target)
-        self.client.socket.close()
-
-
-def size_bin(sectors: int) -> int:
-    """Bin of a request size, as Documentation/counters.rst defines it."""
-    if sectors <= 256:
-        return sectors
-    octave = sectors.bit_length() - 1
-    return 257 + (octave - 8) * 16 + ((sectors >> (octave - 4)) & 15)
-
-
-def seek_bin(distance: int) -> int:
-    """Bin of a distance, as Documentation/counters.rst defines it."""
-    return 64 + (distance.bit_length() if distance > 0 else -(-distance).bit_length())
-
-
-def check_commands(measured: Measured) -> None:
-    """Numbers, bytes, sizes, distances and depths against the controller's log."""
-    sizes = collections.defaultdict(collections.Counter)
-    seeks = collections.defaultdict(collections.Counter)
-    depths = collections.Counter()
-    end = None
-    for row in measured.commands:
-        depths[int(row["depth"])] += 1
-        direction = DATA.get(row["name"])
-        if not direction:
-            continue
-        lba, sectors = int(row["lba"]), int(row["sectors"])
-        sizes[direction][size_bin(sectors)] += 1
-        if end is not None:
-            seeks[direction][seek_bin(lba - end)] += 1
-        end = lba + sectors
-    for direction in ("read", "write"):
-        flow = measured.counters.flow[direction]
-        rows = [row for row in measured.commands if DATA.get(row["name"]) == direction]
-        kmod.equal(f"{direction}s", flow["issued"], len(rows))
-        kmod.equal(f"{direction} bytes", flow["bytes-issued"], 512 * sum(int(row["sectors"]) for row in rows))
-        kmod.equal(f"{direction} sizes", measured.counters.bins("size", direction), dict(sizes[direction]))
-        kmod.equal(f"{direction} distances", measured.counters.bins("seek", direction), dict(seeks[direction]))
-    kmod.equal("depth at issue", measured.counters.bins("depth-issue", "all"), dict(depths))
-
-
-def check_diskstats(measured: Measured) -> None:
-    """Requests, sectors, merges and flushes against the kernel's own counts."""
-    flow, stat = measured.counters.flow, measured.stat
-    for direction in ("read", "write"):
-        kmod.equal(f"{direction}s", flow[direction]["completed"], stat[f"{direction}s"])
-        kmod.equal(f"{direction} sectors", flow[direction]["bytes-completed"], 512 * stat[f"{direction}_sectors"])
-        merged = sum(flow[direction][f"{kind}-merges"] for kind in ("back", "front", "request"))
-        kmod.equal(f"{direction} merges", merged, stat[f"{direction}_merges"])
-    kmod.equal("flushes", flow["flush"]["completed"], stat["flushes"])
 
 
 def buffered_reads() -> None:
     """Buffered reads with readahead: the controller's log and diskstats agree"""
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         subprocess.run(["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=1M", "count=128", "status=none"], check=True)
     check_commands(measured)
     check_diskstats(measured)
@@ -106,7 +26,7 @@ def buffered_reads() -> None:
 
 def buffered_writes() -> None:
     """Buffered writes and a flush: the controller's log and diskstats agree"""
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         command = ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=1M", "count=32", "conv=fsync", "status=none"]
         subprocess.run(command, check=True)
     check_commands(measured)
@@ -120,7 +40,7 @@ def buffered_writes() -> None:
 def random_direct() -> None:
     """Random direct reads and writes of random sizes: the controller's log and diskstats agree"""
     numbers = random.Random(9500)
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         disk = kmod.Disk(DISK)
         for _ in range(400):
             move = numbers.choice((disk.read, disk.write))
@@ -134,7 +54,7 @@ def random_direct() -> None:
 
 def parallel_processes() -> None:
     """Eight processes at once: the controller's log and diskstats agree"""
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         commands = [
             ["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=256K", "count=64", f"skip={4096 * i}", "iflag=direct"]
             for i in range(8)
@@ -149,7 +69,7 @@ def parallel_processes() -> None:
 
 def latency() -> None:
     """Latency holds the controller's own, to the bin"""
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         disk = kmod.Disk(DISK)
         for i in range(64):
             disk.read(i * 1 << 16, 256)
@@ -165,7 +85,7 @@ def latency() -> None:
 
 def passthrough() -> None:
     """SG_IO counts as passthrough and nowhere else"""
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         disk = kmod.Disk(DISK)
         for _ in range(5):
             disk.inquiry()
@@ -220,7 +140,7 @@ def readahead_now() -> None:
 
 def idle() -> None:
     """An idle disk's time is all spent at depth 0"""
-    with Measured() as measured:
+    with Measured(DISK) as measured:
         time.sleep(2)
     kmod.equal("depths", set(measured.counters.bins("depth-time", "all")), {0})
     span = measured.counters.reply["now-ns"] - measured.counters.reply["since-ns"]

@@ -224,7 +224,7 @@ class Counters:
     def submitters(self, name: str) -> dict[str, int]:
         """That number by process name; those without a row are "rest"."""
         found: dict[str, int] = {}
-        for one in self.reply["submitter"]:
+        for one in self.reply.get("submitter", ()):
             found[one.get("comm", "rest")] = found.get(one.get("comm", "rest"), 0) + one[name]
         return found
 

@@ -51,6 +51,9 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
     again = Index(index.path)
     assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
     assert [row[0] for row in again.figures()] == [1]
+    import sqlite3
+
+    assert sqlite3.connect(index.path).execute("SELECT count(*) FROM figure WHERE cell=2").fetchone() == (0,)
     again.again(failed=False)
     assert [e.state for e in again.entries()][:3] == ["done", "waiting", "waiting"]
 

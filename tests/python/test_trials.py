@@ -18,6 +18,11 @@ def test_summary_by_hand():
     assert (one.median, one.spread_percent, one.low, one.high) == (5.0, None, None, None)
 
 
+def test_the_interval_leaves_the_tails_out():
+    low, high = trials.interval([float(value) for value in range(1, 101)])
+    assert 37 < low < 46 and 55 < high < 64  # the order statistics of 100 give about 40 and 61
+
+
 def test_outliers_are_named_and_still_count():
     values = [100.0, 101.0, 99.0, 100.5, 10.0]
     s = trials.summarise(values)

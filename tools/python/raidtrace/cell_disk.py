@@ -57,7 +57,7 @@ class Disks:
                 self._step(step, directory)
                 undo = [made for made in undo if made.undo != step.argv] + ([step] if step.undo else [])
         except (OSError, subprocess.SubprocessError, device.DeviceError) as failure:
-            error = f"step {at}, {found[at - 1].purpose}: {found[at - 1].text()}: {failure}" if at else str(failure)
+            error = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}: {failure}" if at else str(failure)
         for made in reversed(undo):
             subprocess.run(made.undo, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         seconds = time.monotonic() - begin

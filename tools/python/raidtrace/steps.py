@@ -32,6 +32,11 @@ class Step:
     measured: bool = False
     undo: tuple[str, ...] = ()
 
+    def brief(self) -> str:
+        """For messages: a command may be very long."""
+        text = self.text()
+        return text if len(text) <= 160 else f"{text[:157]}..."
+
     def text(self) -> str:
         """As one would type it."""
         return shlex.join(self.argv) if self.argv else f"echo {shlex.quote(self.value)} >{shlex.quote(self.path)}"

@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab: --mem 112M --profile jbod-4 --store 900M
+# lab-kernels: all
+"""Ground truth: for each workload and kernel, raidtrace's counters are the controller's log and diskstats, exactly.
+
+Whatever the controller can know is compared: numbers, bytes, the histograms of sizes, distances, depths found, places,
+sums of distances, streams. Then the kernel's: requests, sectors, merges, flushes; and the filesystem's own where it has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import kmod_client as kmod
+from kmod_witness import Measured
+
+DISK = "sda"
+MOUNT = pathlib.Path("/run/lab/mnt")
+MAKE = {
+    "ext2": "mke2fs -q -F -t ext2 /dev/{} 190M",
+    "ext3": "mke2fs -q -F -t ext3 -J size=8 /dev/{} 190M",
+    "xfs": "mkfs.xfs -q -f -d size=310m,agcount=4 /dev/{}",
+}
+
+
+def ended(measured: Measured, direction: str, at_least: int) -> None:
+    """Raise unless all witnesses agree, and something was moved."""
+    measured.check()
+    flow = measured.counters.flow
+    kmod.equal(f"{direction} at least {at_least} bytes", flow[direction]["bytes-completed"] >= at_least, True)
+    print(f"# {flow['read']['completed']} reads, {flow['write']['completed']} writes, depth "
+          f"{flow['all']['in-flight-max']}, {len(measured.commands)} commands in the log", flush=True)  # fmt: skip
+
+
+def raw_read() -> None:
+    """dd reads the raw disk"""
+    with Measured(DISK) as measured:
+        subprocess.run(["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=1M", "count=64", "status=none"], check=True)
+    ended(measured, "read", 64 << 20)
+
+
+def raw_write() -> None:
+    """dd writes the raw disk"""
+    with Measured(DISK) as measured:
+        command = ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=1M", "count=48", "conv=fsync", "status=none"]
+        subprocess.run(command, check=True)
+    ended(measured, "write", 48 << 20)
+
+
+@contextlib.contextmanager
+def mounted(disk: str, kind: str) -> Iterator[None]:
+    """A fresh filesystem in the block."""
+    kmod.run(MAKE[kind].format(disk))
+    kmod.run(f"sync; mount -t {kind} /dev/{disk} {MOUNT}")
+    try:
+        yield
+    finally:
+        kmod.run(f"umount {MOUNT}")
+
+
+def bonnie(kind: str) -> None:
+    """Counted from before the mount to after the unmount, so that nothing is on its way at either end."""
+    kmod.run(MAKE[kind].format(DISK))
+    kmod.run("sync")
+    written = 0
+    with Measured(DISK) as measured:
+        kmod.run(f"mount -t {kind} /dev/{DISK} {MOUNT}")
+        command = ["bonnie++", "-d", str(MOUNT), "-s", "128M:65536", "-r", "64", "-n", "0", "-f", "-q", "-u", "root"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        kmod.run("sync")
+        own = pathlib.Path(f"/sys/fs/ext4/{DISK}/session_write_kbytes")
+        if own.exists():
+            told = kmod.diskstats(DISK)["write_sectors"]
+            written = int(own.read_text(encoding="ascii"))
+            kmod.equal("KiB that the filesystem knows", told - measured.stat["write_sectors"] >= 2 * written, True)
+        kmod.run(f"umount {MOUNT}")
+    ended(measured, "write", 2 * 128 << 20)
+    kmod.equal("most was read from the disk", measured.counters.flow["read"]["bytes-completed"] > 160 << 20, True)
+    if own.name and written:
+        less = measured.counters.flow["write"]["bytes-completed"] // 1024 - written
+        kmod.equal(f"KiB written since the mount: {written}, {less} at its begin and end", 0 <= less < 4096, True)
+
+
+def bonnie_xfs() -> None:
+    """bonnie++ on xfs"""
+    bonnie("xfs")
+
+
+def bonnie_ext2() -> None:
+    """bonnie++ on ext2"""
+    bonnie("ext2")
+
+
+def bonnie_ext3() -> None:
+    """bonnie++ on ext3, and what ext3 itself counts"""
+    bonnie("ext3")
+
+
+def threads(count: int, reads: int, share_written: float) -> None:
+    """So many threads with 4 KiB direct I/O at random, side by side."""
+
+    def work(number: int) -> None:
+        disk = kmod.Disk(DISK)
+        numbers = random.Random(number)
+        for _ in range(reads):
+            move = disk.write if numbers.random() < share_written else disk.read
+            move(numbers.randrange(1 << 16) * 8, 8)
+        disk.close()
+
+    running = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+
+
+def random_reads() -> None:
+    """4 KiB random direct reads by 16 threads"""
+    with Measured(DISK) as measured:
+        threads(16, 60, 0)
+    ended(measured, "read", 16 * 60 * 4096)
+    kmod.equal("in flight together", measured.counters.flow["read"]["in-flight-max"], 16)
+    kmod.equal("all of one size", measured.counters.bins("size", "read"), {8: 960})
+
+
+def mixed() -> None:
+    """Readers and writers, sequential and random, buffered and direct"""
+    with Measured(DISK) as measured:
+        commands = [
+            ["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=1M", "count=24", "status=none"],
+            ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=64K", "count=200", "seek=4000", "conv=fsync", "status=none"],
+            [
+                "dd",
+                "if=/dev/zero",
+                f"of=/dev/{DISK}",
+                "bs=256K",
+                "count=60",
+                "seek=2000",
+                "oflag=direct",
+                "status=none",
+            ],
+            [
+                "dd",
+                f"if=/dev/{DISK}",
+                "of=/dev/null",
+                "bs=512K",
+                "count=30",
+                "skip=1500",
+                "iflag=direct",
+                "status=none",
+            ],
+        ]
+        running = [subprocess.Popen(command) for command in commands]
+        threads(4, 40, 0.5)
+        for process in running:
+            kmod.equal("dd", process.wait(), 0)
+        kmod.run("sync")
+    ended(measured, "read", 24 << 20)
+
+
+def software_raid() -> None:
+    """md RAID 0 over two units: both members are the controller's log, the array's bytes are theirs"""
+    members = ("sda", "sdb")
+    kmod.run("modprobe raid0")
+    kmod.run("mdadm --create /dev/md9 --run --force --assume-clean --metadata=1.2 --level=0 --chunk=64 "
+             "--raid-devices=2 /dev/sda /dev/sdb")  # fmt: skip
+    try:
+        with contextlib.ExitStack() as stack:
+            client = stack.enter_context(kmod.Client())
+            array = client.add("md9")
+            stack.callback(client.delete, array)
+            before = kmod.diskstats("md9")
+            both = [stack.enter_context(Measured(name)) for name in members]
+            kmod.run("dd if=/dev/zero of=/dev/md9 bs=1M count=24 conv=fsync status=none")
+            kmod.run("echo 3 > /proc/sys/vm/drop_caches; dd if=/dev/md9 of=/dev/null bs=1M count=24 status=none")
+            above = client.counters(array)
+            stat = kmod.diskstats("md9")
+        for measured in both:
+            ended(measured, "read", 12 << 20)
+        kmod.equal("bio-based", array.get("bio-based"), True)
+        for direction in ("read", "write"):
+            sectors = stat[f"{direction}_sectors"] - before[f"{direction}_sectors"]
+            kmod.equal(f"{direction} bytes of the array", above.flow[direction]["bytes-queued"], 512 * sectors)
+            bios = stat[f"{direction}s"] - before[f"{direction}s"]
+            kmod.equal(f"{direction} bios of the array", above.flow[direction]["queued"] + above.flow[direction]["splits"]
+                       if "splits" in above.flow[direction] else bios, bios)  # fmt: skip
+            members_bytes = sum(one.counters.flow[direction]["bytes-completed"] for one in both)
+            kmod.equal(f"{direction} bytes of the members", members_bytes, above.flow[direction]["bytes-queued"])
+    finally:
+        kmod.run("mdadm --stop /dev/md9")
+        kmod.run("mdadm --zero-superblock /dev/sda /dev/sdb", check=False)
+
+
+if __name__ == "__main__":
+    os.sync()
+    sys.exit(
+        kmod.main(
+            [raw_read, raw_write, bonnie_xfs, bonnie_ext2, bonnie_ext3, random_reads, mixed, software_raid]
+        )
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What others say of a 3ware disk's I/O, to hold raidtrace's counters against: the simulated controller's log of what it
+was asked, and the kernel's diskstats. Bins, streams and places are computed here anew, from Documentation/counters.rst.
+"""
+
+from __future__ import annotations
+
+import collections
+import csv
+import io
+import pathlib
+
+import kmod_client as kmod
+
+DATA = {"READ": "read", "WRITE": "write"}
+STREAMS = 16  # as many as a target remembers unless asked otherwise
+
+
+def controller_log(disk: str) -> list[dict[str, str]]:
+    """Commands that the controller got for a disk, in the order of their arrival."""
+    text = pathlib.Path("/proc/tw9000/log").read_text(encoding="ascii")
+    unit = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")[2]
+    return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == unit]
+
+
+class Measured:
+    """What all witnesses say of the I/O to a disk in a with block."""
+
+    def __init__(self, disk: str) -> None:
+        self.disk = disk
+
+    def __enter__(self) -> Measured:
+        self.client = kmod.Client()
+        self.before = len(controller_log(self.disk))
+        self.stat = kmod.diskstats(self.disk)
+        self.target = self.client.add(self.disk)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(self.disk)["in_flight"])
+            self.counters = kmod.sound(self.client.counters(self.target))
+            now = kmod.diskstats(self.disk)
+            self.stat = {name: now[name] - value for name, value in self.stat.items()}
+            self.commands = controller_log(self.disk)[self.before :]
+        self.client.delete(self.target)
+        self.client.socket.close()
+
+    def check(self) -> None:
+        """Raise unless every count that a witness has is raidtrace's, exactly."""
+        check_commands(self)
+        check_diskstats(self)
+
+
+def size_bin(sectors: int) -> int:
+    """Bin of a request size."""
+    if sectors <= 256:
+        return sectors
+    octave = sectors.bit_length() - 1
+    return 257 + (octave - 8) * 16 + ((sectors >> (octave - 4)) & 15)
+
+
+def seek_bin(distance: int) -> int:
+    """Bin of a distance."""
+    return 64 + (distance.bit_length() if distance > 0 else -(-distance).bit_length())
+
+
+class Expected:
+    """What the controller's log says that raidtrace must have counted at issue."""
+
+    def __init__(self, commands: list[dict[str, str]], place_sectors: int) -> None:
+        self.issued: collections.Counter[str] = collections.Counter()
+        self.sectors: collections.Counter[str] = collections.Counter()
+        self.sizes: dict[str, collections.Counter[int]] = collections.defaultdict(collections.Counter)
+        self.seeks: dict[str, collections.Counter[int]] = collections.defaultdict(collections.Counter)
+        self.places: dict[str, collections.Counter[int]] = collections.defaultdict(collections.Counter)
+        self.distance: collections.Counter[tuple[str, str]] = collections.Counter()
+        self.stream: collections.Counter[str] = collections.Counter()
+        self.depths: collections.Counter[int] = collections.Counter()
+        self._end: int | None = None
+        self._ends: list[int] = []  # of the last streams, the one that moved last at the end
+        for row in commands:
+            self.depths[int(row["depth"])] += 1
+            if row["name"] in DATA:
+                self._data(DATA[row["name"]], int(row["lba"]), int(row["sectors"]), place_sectors)
+
+    def _data(self, direction: str, lba: int, sectors: int, place_sectors: int) -> None:
+        self.issued[direction] += 1
+        self.sectors[direction] += sectors
+        self.sizes[direction][size_bin(sectors)] += 1
+        self.places[direction][lba // place_sectors] += 512 * sectors
+        if self._end is not None:
+            distance = lba - self._end
+            self.seeks[direction][seek_bin(distance)] += 1
+            self.distance[direction, "forward" if distance > 0 else "backward"] += abs(distance)
+        self._end = lba + sectors
+        found = max((i for i, end in enumerate(self._ends) if end == lba), default=None)
+        self.stream[direction] += found is not None
+        if found is not None:
+            del self._ends[found]
+        elif len(self._ends) == STREAMS:
+            del self._ends[0]
+        self._ends.append(self._end)
+
+
+def check_commands(measured: Measured) -> None:
+    """Numbers, bytes, sizes, distances, streams, places and depths against the controller's log."""
+    expected = Expected(measured.commands, measured.target["place-sectors"])
+    counters = measured.counters
+    for direction in ("read", "write"):
+        flow = counters.flow[direction]
+        kmod.equal(f"{direction}s", flow["issued"], expected.issued[direction])
+        kmod.equal(f"{direction}s completed", flow["completed"], expected.issued[direction])
+        kmod.equal(f"{direction} bytes", flow["bytes-issued"], 512 * expected.sectors[direction])
+        kmod.equal(f"{direction} bytes completed", flow["bytes-completed"], 512 * expected.sectors[direction])
+        kmod.equal(f"{direction} sizes", counters.bins("size", direction), dict(expected.sizes[direction]))
+        kmod.equal(f"{direction} distances", counters.bins("seek", direction), dict(expected.seeks[direction]))
+        for way in ("forward", "backward"):
+            kmod.equal(f"{direction} {way}", flow[f"seek-{way}-sectors"], expected.distance[direction, way])
+        kmod.equal(f"{direction} in streams", flow["stream"], expected.stream[direction])
+        kmod.equal(f"{direction} places", counters.bins("place", direction), dict(expected.places[direction]))
+    kmod.equal("depth at issue", counters.bins("depth-issue", "all"), dict(expected.depths))
+
+
+def check_diskstats(measured: Measured) -> None:
+    """Requests, sectors, merges and flushes against the kernel's own counts."""
+    flow, stat = measured.counters.flow, measured.stat
+    unissued = {"read": 0, "write": flow["flush"]["unissued"]}  # diskstats has empty flushes among the writes
+    for direction in ("read", "write"):
+        kmod.equal(f"{direction}s", flow[direction]["completed"] + unissued[direction], stat[f"{direction}s"])
+        kmod.equal(f"{direction} sectors", flow[direction]["bytes-completed"], 512 * stat[f"{direction}_sectors"])
+        merged = sum(flow[direction][f"{kind}-merges"] for kind in ("back", "front", "request"))
+        kmod.equal(f"{direction} merges", merged, stat[f"{direction}_merges"])
+        kmod.equal(f"{direction} bytes queued", flow[direction]["bytes-queued"], flow[direction]["bytes-completed"])
+        kmod.equal(
+            f"{direction} bios became requests or were merged",
+            flow[direction]["queued"] + flow[direction]["splits"],
+            flow[direction]["got"] + flow[direction]["back-merges"] + flow[direction]["front-merges"],
+        )
+    kmod.equal("flushes", flow["flush"]["completed"], stat["flushes"])

@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rates of rebuilding, initialising and verifying in simulated time, alone and beside reads, as Documentation/tw9000.rst
+gives them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import TOP, check, finish, lab  # noqa: E402
+
+GUEST = Path(__file__).resolve().parent / "model_rates_guest.py"
+PROFILE = "9650se-8-raid5"
+KINDS = {
+    "none": (),
+    "rebuild": ("fault.remove_member=3", "fault.remove_ms=10", "fault.replace_ms=10"),
+    "initialise": ("array.initialize=1",),
+    "verify": ("array.verify=1",),
+}
+NEAR = 0.05
+# At best a step takes its pause and the time in which its 256 KiB pass the drive's interface.
+MOST = 256 * 1000 / (10 + 256 / 146.484)
+
+
+def documented() -> dict[str, list[int]]:
+    """Rows of the table: kind -> alone, beside, reads."""
+    text = (TOP / "Documentation/tw9000.rst").read_text(encoding="utf-8")
+    rows = re.findall(r"^(none|rebuild|initialise|verify) +([\d,-]+) +([\d,-]+) +([\d,]+)$", text, re.MULTILINE)
+    return {kind: [int(word.replace(",", "").replace("-", "0")) for word in words] for kind, *words in rows}
+
+
+def main() -> None:
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        for kind, settings in KINDS.items():
+            words = [word for setting in settings for word in ("--set", setting)]
+            options = ("--kernel", "6.1", "--no-raidtrace", "--profile", PROFILE, "--out", f"{name}/{kind}", *words)
+            done = lab("run", "-q", *options, "--", "python3", str(GUEST))
+            check(f"{kind}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
+            if done.returncode:
+                finish()
+            found[kind] = list(json.loads(done.stdout).values())
+            print(f"# {kind}: alone {found[kind][0]}, beside reads {found[kind][1]}, reads {found[kind][2]} KiB/s")
+    for kind, (alone, beside, reads) in found.items():
+        if kind == "none":
+            check("without background work there is no progress", alone == beside == 0, found)
+            continue
+        check(f"{kind}: goes on, and no faster than its parts", 1024 < alone <= MOST, (alone, MOST))
+        check(f"{kind}: is slower beside reads", 0 < beside < alone, found[kind])
+        check(f"{kind}: makes reads slower", reads < found["none"][2], (found[kind], found["none"]))
+    said = documented()
+    same = said.keys() == found.keys() and all(
+        abs(one - other) <= NEAR * other for kind in found for one, other in zip(said[kind], found[kind])
+    )
+    check("the documentation says the same, within 5 %", same, (said, found))
+    finish()
+
+
+main()
