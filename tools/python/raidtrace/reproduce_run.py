@@ -29,7 +29,7 @@ TIMING = "array.c array.h backlog.c backlog.h drive.c drive.h gather.c gather.h 
 PROGRAMS = ("reproduce-cell", "bonnie-batch.c")
 TIMEOUT_S = 7200
 # The same model, begun a microsecond later, finds the platters turned a little further: that much of a short run's figure
-ALIKE = 0.02
+ALIKE, ALIKE_SEEKS = 0.02, 0.05
 SECONDS_PER_GIB = {"dd": 1.0, "bonnie++": 4.0, "iozone": 3.5}  # first guess, until a run of its kind has ended
 
 
@@ -122,12 +122,12 @@ def behaviour(short: dict[str, Result]) -> Behaviour:
 
 
 def differences(one: Behaviour, other: Behaviour) -> list[str]:
-    """Figures that differ by more than ALIKE, in words; empty when the models do the same."""
+    """Figures that differ by more than that, in words; empty when the models do the same."""
     found = []
     for name in sorted(one.keys() | other.keys()):
         for metric in sorted(one.get(name, {}).keys() | other.get(name, {}).keys()):
             a, b = one.get(name, {}).get(metric), other.get(name, {}).get(metric)
-            if a is None or b is None or abs(a / b - 1) > ALIKE:
+            if a is None or b is None or abs(a / b - 1) > (ALIKE_SEEKS if metric == "seeks" else ALIKE):
                 found.append(f"{name} {metric}: {a} and {b}")
     return found
 
@@ -220,7 +220,7 @@ def _last_process_s(path: pathlib.Path) -> float:
     with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as database:
         text = "SELECT min(time_ns), max(time_ns) FROM output WHERE text LIKE 'done...%'"
         first, last = database.execute(text).fetchone()
-    return (last - first) / 1e9 if first else 0.0
+    return float(last - first) / 1e9 if first else 0.0
 
 
 class Progress:
