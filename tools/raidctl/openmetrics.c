@@ -19,12 +19,18 @@
  * @ns: length of its samples together
  * @unknown: as in struct rt_counters, of any span
  * @flow: sums; in_flight_max is the highest
+ * @disk_counters: sums; unknown of any span
+ * @classes: @origin is known of every span
+ * @origin: sums
  */
 struct total {
 	const char *disk;
 	uint64_t ns;
 	uint64_t unknown;
 	struct rt_flow flow[RT_DIRECTIONS];
+	struct rt_disk disk_counters;
+	bool classes;
+	struct rt_origin origin[RT_CLASSES];
 };
 
 /**
@@ -107,6 +113,19 @@ static void add_span(struct total *total, const struct rt_counters *counters)
 {
 	total->ns += counters->now_ns - counters->since_ns;
 	total->unknown |= counters->unknown;
+	total->disk_counters.unknown |= counters->groups ?
+		counters->disk.unknown : ~0U;
+#define X(member, attribute)						\
+	total->disk_counters.member += counters->disk.member;
+	RT_DISK_COUNTERS(X)
+#undef X
+	total->classes &= counters->groups & RAIDTRACE_GROUP_ORIGIN ? 1 : 0;
+	for (unsigned int i = 0; i < RT_CLASSES; i++) {
+#define X(member, attribute)						\
+		total->origin[i].member += counters->origin[i].member;
+		RT_ORIGIN_COUNTERS(X)
+#undef X
+	}
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		const struct rt_flow *from = &counters->flow[d];
 		struct rt_flow *to = &total->flow[d];
@@ -131,8 +150,10 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 
 		while (at < *nr && strcmp(totals[at].disk, span->disk))
 			at++;
-		if (at == *nr)
+		if (at == *nr) {
+			totals[at].classes = true;
 			totals[(*nr)++].disk = span->disk;
+		}
 		add_span(&totals[at], &span->counters);
 	}
 	return totals;
@@ -163,10 +184,10 @@ static void head(FILE *to, const char *name, const char *type,
 	fprintf(to, "# HELP raidtrace_%s %s\n", name, help);
 }
 
-static const char *help_of(const char *column)
+static const char *help_of(const char *table, const char *column)
 {
 	for (size_t i = 0; i < nr_columns; i++)
-		if (!strcmp(columns[i].table, "flow") &&
+		if (!strcmp(columns[i].table, table) &&
 		    !strcmp(columns[i].name, column))
 			return columns[i].meaning;
 	return "";
@@ -199,7 +220,7 @@ static void write_family(FILE *to, const struct family *family,
 	if (!known)
 		return;
 	head(to, family->name, "counter", family->unit,
-	     help_of(family->column));
+	     help_of("flow", family->column));
 	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 			if (d == RAIDTRACE_DIRECTION_ALL ||
@@ -238,7 +259,7 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 			totals[i].ns / NS_PER_S, totals[i].ns % NS_PER_S);
 	}
 	head(to, "in_flight_max_requests", "gauge", "requests",
-	     help_of("in_flight_max"));
+	     help_of("flow", "in_flight_max"));
 	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 			if (totals[i].unknown & RT_COUNTER_BIT(IN_FLIGHT))
@@ -248,6 +269,84 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 			fprintf(to, " %" PRIu32 "\n",
 				totals[i].flow[d].in_flight_max);
 		}
+}
+
+/* One family of what has no direction. */
+static void write_disk_family(FILE *to, const char *name, const char *unit,
+			      const char *column, uint32_t bit,
+			      size_t offset, const struct total *totals,
+			      size_t nr)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t value;
+
+		if (totals[i].disk_counters.unknown & bit)
+			continue;
+		if (!begun)
+			head(to, name, "counter", unit, help_of("sample", column));
+		begun = true;
+		memcpy(&value, (const char *)&totals[i].disk_counters + offset,
+		       sizeof(value));
+		fprintf(to, "raidtrace_%s_total{disk=", name);
+		quoted(to, totals[i].disk);
+		fprintf(to, "} %" PRIu64 "\n", value);
+	}
+}
+
+static void write_disk(FILE *to, const struct total *totals, size_t nr)
+{
+#define DISK(name, unit, member, attribute)				\
+	write_disk_family(to, name, unit, #member, RT_DISK_BIT(attribute), \
+			  offsetof(struct rt_disk, member), totals, nr);
+	DISK("plugs", "plugs", plugs, PLUGS)
+	DISK("done_unplugs", "unplugs", unplugs_explicit, UNPLUGS_EXPLICIT)
+	DISK("slept_unplugs", "unplugs", unplugs_schedule, UNPLUGS_SCHEDULE)
+	DISK("tag_waits", "waits", tag_waits, TAG_WAITS)
+	DISK("readahead_sync_sectors", "sectors", ra_sync_sectors, RA_SYNC_SECTORS)
+	DISK("readahead_async_sectors", "sectors", ra_async_sectors, RA_ASYNC_SECTORS)
+#undef DISK
+}
+
+/* One family of what each class had. */
+static void write_class_family(FILE *to, const char *name, const char *unit,
+			       const char *column, size_t offset,
+			       const struct total *totals, size_t nr)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < nr; i++)
+		for (unsigned int k = 0; k < RT_CLASSES && totals[i].classes;
+		     k++) {
+			uint64_t value;
+
+			if (!begun)
+				head(to, name, "counter", unit,
+				     help_of("origin", column));
+			begun = true;
+			memcpy(&value, (const char *)&totals[i].origin[k] + offset,
+			       sizeof(value));
+			fprintf(to, "raidtrace_%s_total{disk=", name);
+			quoted(to, totals[i].disk);
+			fprintf(to, ",class=\"%s\"} %" PRIu64 "\n",
+				rt_class_name(k), value);
+		}
+}
+
+static void write_classes(FILE *to, const struct total *totals, size_t nr)
+{
+#define CLASS(name, unit, member)					\
+	write_class_family(to, name, unit, #member,			\
+			   offsetof(struct rt_origin, member), totals, nr);
+	CLASS("class_queued_bios", "bios", queued)
+	CLASS("class_queued_bytes", "bytes", bytes_queued)
+	CLASS("class_queued_seeks_bios", "bios", seeks_queued)
+	CLASS("class_issued_requests", "requests", issued)
+	CLASS("class_issued_bytes", "bytes", bytes_issued)
+	CLASS("class_seeks_requests", "requests", seeks)
+	CLASS("class_seek_sectors", "sectors", seek_sectors)
+#undef CLASS
 }
 
 int openmetrics_write(FILE *to, const struct recording *recording)
@@ -261,6 +360,8 @@ int openmetrics_write(FILE *to, const struct recording *recording)
 	write_gauges(to, totals, nr);
 	for (size_t i = 0; i < NR_FAMILIES; i++)
 		write_family(to, &families[i], totals, nr);
+	write_disk(to, totals, nr);
+	write_classes(to, totals, nr);
 	fputs("# EOF\n", to);
 	free(totals);
 	return 0;

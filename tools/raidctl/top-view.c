@@ -274,7 +274,7 @@ static void draw_detail(int y, const struct top_row *row)
 	}
 	top_classes_text(value, sizeof(value), row);
 	if (value[0]) {
-		snprintf(text, sizeof(text), "seeks/s by class %s", value);
+		snprintf(text, sizeof(text), "seeks/s by class%s", value);
 		put(y + 2 + TOP_DETAILS, 1, 0, text);
 	}
 	if (row->errors) {
