@@ -16,7 +16,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce check check-vm bench-lab bisect-demo coverage mutate kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm sweep-kills bench-lab bisect-demo coverage mutate kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -75,6 +75,11 @@ sanitize: tools
 kills: tools
 	@tools/setup check
 	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+
+sweep-kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env SWEEP_KILLS=100 --out check-out/sweep-kills -- \
+		$(CURDIR)/tests/lab/ctl-sweep
 
 lint: tools
 	@tools/setup check

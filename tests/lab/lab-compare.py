@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,9 @@ def expressions() -> None:
     every = [name for name in measures.names() if name != "seconds" and not name.startswith("inflight")]
     known = [*measures.names(), *(f"{way}_{name}" for way in measures.DIRECTIONS for name in every)]
     check("every name that is listed is known", all(measures.is_known(name) for name in known))
+    for document in ("Documentation/lab.rst", "Documentation/man/raidctl-lab.8"):
+        words = set(re.findall(r"\w+", (TOP / document).read_text()))
+        check(f"and is in {document}", set(measures.names()) <= words, set(measures.names()) - words)
 
 
 def findings() -> None:

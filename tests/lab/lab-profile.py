@@ -50,6 +50,18 @@ BAD = (
     ('[array]\ndrives = 3\n[fit]\ncontroller.part_us = "raid0 7 read"\n', ":4: fit.controller.part_us", "does not set"),
     ('[array]\ndrives = 3\n[fit]\narray.drives = "a guess"\n', ":4: fit.array.drives", "names no figure"),
     ("[array\n", "line 1", "TOML"),
+    # Values that are allowed each, and do not go together: the line of the one to be changed.
+    ('[array]\nlevel = "raid10"\ndrives = 5\n', ":3: array.drives", "must be even"),
+    ('[array]\ndrives = 8\nlevel = "raid1"\n', ":2: array.drives", "must be 2"),
+    ("[array]\nstripe_kib = 48\n", ":2: array.stripe_kib", "power of two"),
+    ('[array]\nlevel = "single"\ndrives = 1\nunits = 17\n', ":4: array.units", "more than 16"),
+    ("[array]\nverify = 1\n", "array.level, which it does not set", "nothing to initialize or verify"),
+    ("[drive]\nseek_track_us = 9000\n", "drive.seek_average_us, which it does not set", "must lie between"),
+    ("[drive]\nmedia_inner_kib_s = 90000\n", ":2: drive.media_inner_kib_s", "media_outer_kib_s"),
+    ("[fault]\nremove_member = 3\n", ":2: fault.remove_member", "remove_ms"),
+    ("[fault]\nslow_ms = 3\nslow_member = 99\n", ":3: fault.slow_member", "from 0 to 32"),
+    ("[fault]\ncontroller = 1\n", ":2: fault.controller", "not so many controllers"),
+    ("[controller]\ncount = 5\n", ":2: controller.count", "from 1 to 4"),
 )
 SETTINGS = {
     "array.drives": "not KEY=VALUE",

@@ -123,6 +123,12 @@ static const char *const configs[] = {
 	"fault.remove_command=4,fault.replace_ms=10,fault.full_command=6,fault.medium_lba=5,fault.reset_command=9",
 	"store_mib=8,log_entries=50,array.level=raid10,array.drives=4,drive.sectors=65536,array.verify=1,"
 	"fault.gone_command=7,fault.lose_lba=70,fault.slow_member=1,fault.slow_ms=5",
+	"store_mib=12,log_entries=50,array.level=raid5,array.drives=3,drive.sectors=65536,controller.battery=0,"
+	"fault.power_command=5,fault.remove_member=1,fault.remove_command=8,fault.replace_ms=5",
+	"store_mib=8,log_entries=50,array.level=raid10,array.drives=6,drive.sectors=65536,fault.remove_member=2,"
+	"fault.remove_command=3,fault.second_member=5,fault.second_command=5,fault.replace_ms=20,fault.power_command=9",
+	"store_mib=8,log_entries=50,array.drives=2,drive.sectors=65536,controller.battery=0,fault.power_lba=64,"
+	"controller.write_cache_reported=1,array.stripe_kib=16",
 	"store_mib=4,log_entries=50,array.level=single,array.drives=1,array.units=16,drive.segments=1,drive.cache_kib=64",
 };
 

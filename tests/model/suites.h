@@ -13,6 +13,8 @@ int probe_suite(void);
 int command_suite(void);
 int fault_suite(void);
 int rebuild_suite(void);
+int integrity_suite(void);
+int opcodes_suite(void);
 int log_suite(void);
 int cache_suite(void);
 

@@ -12,50 +12,66 @@ static const struct tw_array_config shapes[] = {
 	{ TW_LEVEL_RAID10, 4, 16, 1 }, { TW_LEVEL_RAID10, 8, 32, 1 },
 };
 
-/* Small members, so that every sector of an array can be visited; not whole stripes. */
-#define MEMBER_SECTORS 1000
+static u8 *taken;
+static u64 used;
 
-static void every_sector_has_its_own_place(void **state)
+static void take(const struct tw_array *array, u32 member, u64 lba, u8 with)
 {
+	u8 *place = &taken[member * array->drive_sectors + lba];
+
+	assert_true(member < array->drives && lba < array->drive_sectors);
+	/* Parity of several data sectors is the same sector; a data sector is nothing else. */
+	if (*place && !(with == 2 && *place == 2))
+		fail_msg("level %u, %u drives, stripe %u: sector %llu of member %u is taken twice", array->level,
+			 array->drives, array->stripe, lba, member);
+	used += !*place;
+	*place = with;
+}
+
+/* Bijection: each sector of the unit, each copy and each row's parity has a place of its own, and no place is left. */
+static void places_are_a_bijection(const struct tw_array_config *config)
+{
+	struct tw_array array;
+	u64 lba;
+
+	/* Three rows and a bit, so that every shape is walked to its end; rotation needs a row for each drive. */
+	tw_array_create(&array, config, config->stripe_kib * 2ULL *
+			(config->stripe_kib == 16 ? config->drives + 1 : 3) + 7);
+	taken = calloc(array.drives, array.drive_sectors);
+	used = 0;
+	assert_true(array.sectors > 0);
+	for (lba = 0; lba < array.sectors; lba++) {
+		struct tw_extent extent = tw_array_map(&array, lba, 1);
+
+		take(&array, extent.drive, extent.lba, 1);
+		if (extent.mirror != extent.drive)
+			take(&array, extent.mirror, extent.lba, 1);
+		if (extent.parity != extent.drive)
+			take(&array, extent.parity, extent.lba, 2);
+	}
+	if (used != array.drives * array.drive_sectors)
+		fail_msg("level %u, %u drives, stripe %u: %llu places are left", array.level, array.drives, array.stripe,
+			 array.drives * array.drive_sectors - used);
+	free(taken);
+}
+
+static void every_level_and_stripe_is_a_bijection(void **state)
+{
+	static const struct { u32 level, least, step, most; } kinds[] = {
+		{ TW_LEVEL_SINGLE, 1, 1, 1 }, { TW_LEVEL_RAID0, 2, 1, 32 }, { TW_LEVEL_RAID1, 2, 1, 2 },
+		{ TW_LEVEL_RAID5, 3, 1, 32 }, { TW_LEVEL_RAID10, 4, 2, 32 },
+	};
+	struct tw_array_config config = { .units = 1 };
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(shapes); i++) {
-		u8 *taken = calloc(shapes[i].drives, MEMBER_SECTORS);
-		struct tw_array array;
-		u64 lba, used = 0;
-		u32 at;
-
-		tw_array_create(&array, &shapes[i], MEMBER_SECTORS);
-		assert_true(array.sectors > 0);
-		for (lba = 0; lba < array.sectors; lba++) {
-			struct tw_extent extent = tw_array_map(&array, lba, 1);
-			u32 copies[2] = { extent.drive, extent.mirror }, copy;
-
-			assert_int_equal(extent.sectors, 1);
-			assert_true(extent.lba < array.drive_sectors);
-			for (copy = 0; copy < 1 + (copies[0] != copies[1]); copy++) {
-				assert_true(copies[copy] < array.drives);
-				at = copies[copy] * MEMBER_SECTORS + (u32)extent.lba;
-				assert_int_equal(taken[at], 0);
-				taken[at] = 1;
-				used++;
+	for (i = 0; i < TW_COUNT(kinds); i++)
+		for (config.stripe_kib = 16; config.stripe_kib <= 256; config.stripe_kib *= 2)
+			for (config.drives = kinds[i].least; config.drives <= kinds[i].most;
+			     config.drives += config.stripe_kib == 16 ? kinds[i].step : 5 * kinds[i].step) {
+				config.level = kinds[i].level;
+				places_are_a_bijection(&config);
 			}
-		}
-		/* What is left of each row is parity. */
-		for (lba = 0; lba < array.sectors; lba++) {
-			struct tw_extent extent = tw_array_map(&array, lba, 1);
-
-			if (extent.parity == extent.drive)
-				continue;
-			at = extent.parity * MEMBER_SECTORS + (u32)extent.lba;
-			assert_int_not_equal(taken[at], 1);
-			used += !taken[at];
-			taken[at] = 2;
-		}
-		assert_int_equal(used, array.drives * array.drive_sectors);
-		free(taken);
-	}
 }
 
 static void extents_end_with_the_stripe_and_add_up(void **state)
@@ -118,7 +134,7 @@ static void raid5_parity_visits_every_member(void **state)
 int array_suite(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_sector_has_its_own_place),
+		cmocka_unit_test(every_level_and_stripe_is_a_bijection),
 		cmocka_unit_test(extents_end_with_the_stripe_and_add_up),
 		cmocka_unit_test(raid0_is_round_robin),
 		cmocka_unit_test(raid5_parity_visits_every_member),

@@ -54,8 +54,8 @@ def _idle(direction: dict[str, Any]) -> Value:
 
 _MEASURES = (
     Measure("mib_per_s", "MiB/s", "bytes completed, by the length of the phase", _key("mib_per_s")),
-    Measure("requests", "", "requests completed", _key("requests")),
-    Measure("bytes", "bytes", "bytes completed", _key("bytes")),
+    Measure("requests", "", "requests issued", _key("requests")),
+    Measure("bytes", "bytes", "bytes issued", _key("bytes")),
     Measure("in_flight_mean", "requests", "in flight, mean over time", _key("in_flight_mean")),
     Measure("in_flight_max", "requests", "in flight, most at once", _key("in_flight_max")),
     Measure("idle_share", "of 1", "share of the time with none in flight", _idle),

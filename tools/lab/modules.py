@@ -151,8 +151,9 @@ class Programs:
         return self.entry / "hostcalls.so"
 
     def model(self) -> profile.Model:
-        result = subprocess.run([self.entry / "profile-keys"], capture_output=True, text=True, check=True)
-        return profile.parse_model(result.stdout)
+        program = self.entry / "profile-keys"
+        result = subprocess.run([program], capture_output=True, text=True, check=True)
+        return profile.parse_model(result.stdout, program)
 
 
 def build_programs(progress: Progress) -> Programs:

@@ -3,6 +3,8 @@
  * Prints the keys that the model accepts, one per line: name, type, lowest, highest, preset; tab between. The model's
  * own table is the only list of them: profile.py checks profiles against this. A last line says what one entry of the
  * ground-truth log takes.
+ *
+ * With key=value,... as its argument: says whether the model takes that. Status 1 and "KEY: why" if it does not.
  */
 #include <stdio.h>
 
@@ -11,7 +13,19 @@
 #include "tw9000/config.c"
 #include "tw9000/log.h"
 
-int main(void)
+/* Return: the exit status. */
+static int judge(const char *text)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+
+	if (tw_config_parse(&config, text, error))
+		return 0;
+	puts(error);
+	return 1;
+}
+
+static void print_keys(void)
 {
 	static const char *const types[] = {
 		[TW_KEY_U32] = "number", [TW_KEY_U64] = "number", [TW_KEY_TEXT] = "text", [TW_KEY_LEVEL] = "level",
@@ -34,5 +48,12 @@ int main(void)
 			printf("\t%llu\n", (unsigned long long)key->preset);
 	}
 	printf("log entry bytes\t%zu\n", sizeof(struct tw_log_entry));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return judge(argv[1]);
+	print_keys();
 	return 0;
 }

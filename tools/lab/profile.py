@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,15 @@ class Model:
 
     keys: dict[str, Key]
     log_entry_bytes: int
+    program: Path | None = None  # profile-keys
+
+    def conflict(self, parameter: str) -> tuple[str, str] | None:
+        """The key to be changed, and why, when values that are allowed each do not go together."""
+        if self.program is None:
+            return None
+        done = subprocess.run([self.program, parameter], capture_output=True, text=True, check=False)
+        key, _, why = done.stdout.strip().partition(": ")
+        return (key, why) if done.returncode else None
 
 
 @dataclass(frozen=True)
@@ -58,12 +68,16 @@ class Profile:
 
     def parameter(self) -> str:
         """For insmod tw9000.ko: config="name=...,array.level=raid0,..."."""
-        pairs = {"name": self.name} | self.values
-        return 'config="' + ",".join(f"{key}={value}" for key, value in pairs.items()) + '"'
+        return f'config="{self.flat()}"'
+
+    def flat(self) -> str:
+        """name=...,array.level=raid0,..."""
+        pairs = {"name": self.name[:31]} | self.values
+        return ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
-def parse_model(text: str) -> Model:
-    """The output of profile-keys."""
+def parse_model(text: str, program: Path | None = None) -> Model:
+    """The output of profile-keys, and where that is."""
     keys = {}
     *lines, last = text.splitlines()
     for line in lines:
@@ -72,7 +86,7 @@ def parse_model(text: str) -> Model:
             keys[name] = Key(name, kind, 0, 0, tuple(high.split(",")), preset)
         else:
             keys[name] = Key(name, kind, int(low), int(high), (), preset)
-    return Model(keys, int(last.split("\t")[1]))
+    return Model(keys, int(last.split("\t")[1]), program)
 
 
 def names() -> list[str]:
@@ -119,7 +133,22 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     entries = int(values.get("log_entries", keys["log_entries"].preset))
     controllers = int(values.get("controller.count", keys["controller.count"].preset))
     pool_mib = controllers * (store + (entries * model.log_entry_bytes >> 20) + 1)
-    return Profile(path.stem, path, values, title(text), pool_mib)
+    found = Profile(path.stem, path, values, title(text), pool_mib)
+    conflict = model.conflict(found.flat())
+    if conflict:
+        raise _contradiction(found, text, settings, *conflict)
+    return found
+
+
+def _contradiction(found: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
+    """Values that do not go together: where the one to be changed is set, or that it is not set at all."""
+    todo = "Change it, or what it goes with; raidctl lab show explains the profile."
+    if any(setting.partition("=")[0].strip() == key for setting in settings):
+        return LabError(f"--set {key}", why, todo)
+    line = line_of(text, key)
+    if line is None:
+        return LabError(f"{found.path}: {key}, which it does not set", why, "Set it, or change what it goes with.")
+    return _refusal(found.path, text, key, why, todo)
 
 
 def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, object]) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from raidtrace import benchmark, figure, plan, queue_table, size, steps
+from raidtrace.journal import MARKER
 from raidtrace.sweep_index import Outcome
 
 MOUNT = "/run/lab/mnt"
@@ -54,8 +55,10 @@ class Lab:
         (directory / SCRIPT).write_text(script(found), encoding="utf-8")
         begin = time.monotonic()
         with (directory / "stdout").open("wb") as out, (directory / "stderr").open("wb") as err:
+            # the mark lets the next sweep in this directory end what is left if this one is killed
+            environment = dict(os.environ, **{MARKER: marker(self.out)})
             guest = subprocess.Popen(self.command(cell, directory), stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True,
-                                     start_new_session=True)  # fmt: skip
+                                     start_new_session=True, env=environment)  # fmt: skip
             started(guest)
             status = guest.wait()
         seconds = time.monotonic() - begin
@@ -72,6 +75,11 @@ class Lab:
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
+
+
+def marker(out: pathlib.Path) -> str:
+    """In the environment of all that runs for the sweep in a directory."""
+    return f"lab:{out.resolve()}"
 
 
 def results(

@@ -158,7 +158,7 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     undo: dict[str, Callable[[dict[str, Any]], str]] = {"mount": _unmount, "array": _stop_array}
     for line in lines:
         if "marker" in line:
-            said += _kill(line["marker"])
+            said += end_left(line["marker"])
     for line in reversed(lines):
         for kind, act in undo.items():
             if kind in line:
@@ -175,8 +175,8 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     return said
 
 
-def _kill(marker: str) -> list[str]:
-    """End processes that the sweep left. Only those that carry its marker: ids may be somebody else's by now."""
+def end_left(marker: str) -> list[str]:
+    """End processes that a sweep left. Only those that carry its marker: ids may be somebody else's by now."""
     wanted = f"{MARKER}={marker}".encode()
     said: list[str] = []
     for _ in range(50):

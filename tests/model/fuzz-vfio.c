@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libFuzzer target: bytes become what a vfio-user client says to the server. It
+ * may be refused or the connection may end; the server may not crash, nor reach
+ * for memory that it was not given, nor keep a message.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "card.h"
+
+#define CHUNKS		8
+#define INPUT_BYTES	65536
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+void *fuzz_alloc(size_t alignment, size_t bytes);
+
+static struct vu_card card;
+static void *chunk[CHUNKS];
+static unsigned int chunks;
+
+/* In place of aligned_alloc() in card.c: the same memory for each input. */
+void *fuzz_alloc(size_t alignment, size_t bytes)
+{
+	if (chunks == CHUNKS)
+		return NULL;
+	if (!chunk[chunks])
+		chunk[chunks] = aligned_alloc(alignment, bytes);
+	return chunk[chunks++];
+}
+
+/*
+ * Most bytes are framed as messages with a header that says the truth, since few
+ * others get beyond the first check: command, flags, length, so many bytes.
+ */
+static size_t frame(const uint8_t *data, size_t size, uint8_t *to)
+{
+	size_t used = 0;
+
+	while (size >= 4 && used + sizeof(struct vu_header) + 256 < INPUT_BYTES) {
+		struct vu_header header = { .id = data[3], .command = data[0] % 16, .flags = data[1] };
+		size_t length = data[2] < size - 4 ? data[2] : size - 4;
+
+		header.size = (uint32_t)(sizeof(header) + length);
+		memcpy(to + used, &header, sizeof(header));
+		memcpy(to + used + sizeof(header), data + 4, length);
+		used += header.size;
+		data += 4 + length;
+		size -= 4 + length;
+	}
+	return used;
+}
+
+static void clean_up(int client)
+{
+	size_t i;
+
+	while (card.channel.head)
+		vu_message_free(vu_receive(&card.channel));
+	for (i = 0; i < card.memory.nr_maps; i++)
+		if (card.memory.map[i].bytes)
+			munmap(card.memory.map[i].bytes, card.memory.map[i].size);
+	if (card.irq_fd >= 0)
+		close(card.irq_fd);
+	close(card.channel.socket);
+	close(client);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct timeval soon = { 0, 1000 };
+	static uint8_t said[INPUT_BYTES];
+	char error[TW_CONFIG_ERROR_BYTES];
+	struct tw_config config;
+	struct vu_message *message;
+	size_t length;
+	int pair[2];
+	bool good = true;
+
+	if (!size || size > INPUT_BYTES / 16)
+		return 0;
+	length = *data & 1 ? frame(data + 1, size - 1, said) : size - 1;
+	if (!(*data & 1))
+		memcpy(said, data + 1, length);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || send(pair[1], said, length, MSG_DONTWAIT) < 0)
+		abort();
+	shutdown(pair[1], SHUT_WR);
+	/* Nobody reads the answers: the server gives up when there is no more room for them. */
+	setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
+	chunks = 0;
+	memset(&card, 0, sizeof(card));
+	if (!tw_config_parse(&config, "store_mib=4,log_entries=50,array.drives=4,controller.cache_mib=1", error) ||
+	    !vu_card_init(&card, &config, pair[0]))
+		abort();
+	while (good && (message = vu_receive(&card.channel))) {
+		good = vu_card_serve(&card, message);
+		vu_message_free(message);
+		vu_card_settle(&card);
+	}
+	clean_up(pair[1]);
+	return 0;
+}
