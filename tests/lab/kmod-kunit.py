@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-SUITES = ("raidtrace_histogram", "raidtrace_account", "raidtrace_bio", "raidtrace_edges")
+SUITES = ("raidtrace_histogram", "raidtrace_account", "raidtrace_bio", "raidtrace_edges", "raidtrace_depth")
 CASES = 39 + 20 + 11 + 10  # a suite that loses cases has failed
 
 

@@ -78,10 +78,10 @@ def figures(out: pathlib.Path) -> list[tuple[object, ...]]:
 
 
 def alike(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """The same cell, phase, disk and unit; numbers to 1 in 100: the name of the directory differs, so does the guest's
-    memory by a few bytes, and with it where a bio ends (Documentation/lab.rst)."""
+    """The same cell, phase, disk and unit; numbers to 5 in 100: the name of the directory differs, so does the guest's
+    memory by some pages, and with it what its page cache holds of so little data (Documentation/lab.rst)."""
     return all(
-        abs(a - b) <= 0.01 * max(abs(a), abs(b))
+        abs(a - b) <= 0.05 * max(abs(a), abs(b))
         if isinstance(a, (int, float)) and isinstance(b, (int, float))
         else a == b
         for a, b in zip(one, other, strict=True)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What programs printed (corpus/SOURCES says where each comes from), as figures; garbage is refused with its line."""
 
+import json
 import pathlib
 import string
+import subprocess
 
 import pytest
+from conftest import TOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -151,6 +154,13 @@ def test_fio_as_iozone():
         iozone_fio.command("/mnt", 1 << 20, 1 << 16, ["read"])
 
 
+def test_several_runs_of_fio_in_one_output():
+    one = text("fio-3.33-iozone.json")
+    assert len(parse_fio.parse(one + "a warning\n" + one)) == 16
+    with pytest.raises(ParseError, match=f"line {len(one.splitlines()) + 1}: not JSON"):
+        parse_fio.parse(one + "{\n")
+
+
 def test_a_surface_has_all_sizes_and_finer_times():
     sizes = iozone_fio.Surface(256 << 10, 64 << 10).sizes()
     assert len(sizes) == 15 and (64 << 10, 4 << 10) in sizes and all(record <= file for file, record in sizes)
@@ -227,6 +237,15 @@ def test_iozone_reads_back_a_whole_row(row, size):
     header = text("iozone-a-3.506.txt").splitlines()[7]
     line = f"{size:16d}{4:8d}" + "".join(f"{value:10.0f}" for value in row)
     assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
+
+
+@pytest.mark.skipif(not (TOP / "tools/bin/ddt").exists(), reason="the tools are not built")
+def test_our_own_benchmarks_run_and_are_read(tmp_path):
+    for name, words in (("ddt", ["-p", "pause_s=0"]), ("ioperf", ["-p", "seeks=10"])):
+        command = [TOP / "tools/python/raidctl-workload", "run", "-j", "-d", tmp_path, "-s", "1M", *words, name]
+        done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["figures"][0]["value"] > 0 and not list(tmp_path.iterdir())
 
 
 def test_parameters_are_checked():

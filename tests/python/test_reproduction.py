@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from raidtrace import amcc, reproduce_plan, reproduce_run, reproduction, reproduction_text, reproduction_why
+from raidtrace import amcc, fit, reproduce_plan, reproduce_run, reproduction, reproduction_text, reproduction_why
 from raidtrace.reproduce_run import Result, Run
 
 PHASES = ("write", "rewrite", "read", "seeks", "run")
 COUNTED = {"reads": 8800.0, "writes": 100.0, "small_reads": 20.0, "small_writes": 1.0, "write_mib": 20480.0}
+COUNTED |= {"seconds": 40.0, "last_process_s": 17.0}
 
 
 def result(figures):
@@ -127,3 +128,16 @@ def test_experiments_change_one_thing():
 def test_processor_time_is_the_published_per_cent():
     # xfs, untuned read: 11 % of the time of 88,178 KiB/s
     assert reproduce_plan.processor_us(reproduce_plan.find("raid0", 7), "read") == round(0.11e6 / (88178 / 1024))
+
+
+def test_fit_finds_a_constant_again(monkeypatch, tmp_path):
+    def measure(array, figure, settings, out):
+        rates = {"controller.part_us": 680 / settings["controller.part_us"]}
+        rates |= {f"controller.{way}_kib_s": settings[f"controller.{way}_kib_s"] / 5e5 for way in ("read", "write")}
+        return rates[{"raid0 7 read": "controller.part_us", "raid0 8 read": "controller.read_kib_s"}.get(
+            figure, "controller.write_kib_s")]  # fmt: skip
+
+    monkeypatch.setattr(fit, "measure", measure)
+    found = fit.fit("raid0", tmp_path, {"controller.part_us": 500, "controller.read_kib_s": 300000})
+    assert found["controller.part_us"] == pytest.approx(680, rel=0.01)
+    assert found["controller.read_kib_s"] == pytest.approx(500000, rel=0.01)

@@ -242,29 +242,29 @@ static void each_member(void **state)
 /* What has no direction, and classes: summed over spans, left out where a span does not know them. */
 static void groups(void **state)
 {
-	struct span spans[2] = { { .disk = (char *)"sda" }, { .disk = (char *)"sda" } };
-	struct recording recording = { .nr_spans = 2, .spans = spans };
-	char *text;
+	struct span made[2] = { { .disk = (char *)"sda" }, { .disk = (char *)"sda" } };
+	struct recording all = { .nr_spans = 2, .spans = made };
+	char *printed;
 	size_t size;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		spans[i].counters.groups = ~0U;
-		spans[i].counters.disk.plugs = 5;
-		spans[i].counters.disk.unknown = RT_DISK_BIT(TAG_WAITS);
-		spans[i].counters.origin[RAIDTRACE_CLASS_JOURNAL].seeks = 4;
+		made[i].counters.groups = ~0U;
+		made[i].counters.disk.plugs = 5;
+		made[i].counters.disk.unknown = RT_DISK_BIT(TAG_WAITS);
+		made[i].counters.origin[RAIDTRACE_CLASS_JOURNAL].seeks = 4;
 	}
 	for (int known = 1; known >= 0; known--) {
-		FILE *to = open_memstream(&text, &size);
+		FILE *to = open_memstream(&printed, &size);
 
 		if (!known)
-			spans[1].counters.groups = RAIDTRACE_GROUP_FLOW;
-		assert_int_equal(openmetrics_write(to, &recording), 0);
+			made[1].counters.groups = RAIDTRACE_GROUP_FLOW;
+		assert_int_equal(openmetrics_write(to, &all), 0);
 		fclose(to);
-		assert_int_equal(!!strstr(text, "raidtrace_class_seeks_requests_total{disk=\"sda\",class=\"journal\"} 8\n"), known);
-		assert_non_null(strstr(text, "raidtrace_plugs_total{disk=\"sda\"} 10\n"));
-		assert_null(strstr(text, "tag_waits"));
-		free(text);
+		assert_int_equal(!!strstr(printed, "raidtrace_class_seeks_requests_total{disk=\"sda\",class=\"journal\"} 8\n"), known);
+		assert_non_null(strstr(printed, "raidtrace_plugs_total{disk=\"sda\"} 10\n"));
+		assert_null(strstr(printed, "tag_waits"));
+		free(printed);
 	}
 }
 

@@ -9,7 +9,7 @@ _raidctl_words() {
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
 	unload) echo "--force --help" ;;
-	attach) echo "--help" ;;
+	attach) echo "--groups --streams --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;

@@ -188,11 +188,15 @@ static int export_columns(const char *directory)
 	if (!file)
 		return EXIT_FAILED;
 	header(file, "columns");
-	for (size_t i = 0; i < nr_columns; i++)
+	for (size_t i = 0; i < nr_columns; i++) {
+		/* It is histogram.csv, with bounds. */
+		if (!strcmp(columns[i].table, "bin"))
+			continue;
 		csv_row(file, 4, (const char *const[]){
 			columns[i].table, columns[i].name, columns[i].unit,
 			columns[i].meaning,
 		});
+	}
 	return close_table(file, directory, "columns");
 }
 
@@ -253,8 +257,13 @@ static void json_columns(FILE *to)
 		const char *const values[] = { columns[i].table, columns[i].name,
 					       columns[i].unit,
 					       columns[i].meaning };
-		struct json_object *object = json_new_object();
+		struct json_object *object;
 
+		/* These are of the CSV alone. */
+		if (!strcmp(values[0], "histogram") ||
+		    !strcmp(values[0], "columns"))
+			continue;
+		object = json_new_object();
 		for (size_t m = 0; m < 4; m++)
 			json_member(object, members[m],
 					       json_new_string(values[m]));

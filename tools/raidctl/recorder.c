@@ -20,6 +20,9 @@
 /* Settings of the queue are not read more often than that, but at cuts. */
 #define QUEUE_INTERVAL_NS	NS_PER_S
 
+/* No sample is longer because a disk does nothing. */
+#define IDLE_NS	(NS_PER_S / 2)
+
 static uint64_t clock_ns(void)
 {
 	struct timespec now;
@@ -41,6 +44,8 @@ void recorder_free(struct recorder *recorder)
 		journals_free(&disk->journals);
 	}
 	free(recorder->disks);
+	if (recorder->diskstats.text)
+		proc_close(&recorder->diskstats);
 	writer_stop(recorder->writer);
 }
 
@@ -134,6 +139,7 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 {
 	int err = 0;
 
+	proc_open(&recorder->diskstats, "/proc/diskstats");
 	err = writer_start(store, &recorder->writer);
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		err = baseline(&recorder->disks[i]);
@@ -196,21 +202,41 @@ static bool is_empty(const struct rt_counters *span)
 	return true;
 }
 
-/* Before anything is stored: this is the moment a sample or a phase ends. */
-static int take_snapshots(struct recorder *recorder)
+/* Its sample goes on: a later one has what there will be. */
+static bool goes_on(struct recorded *disk, const char *diskstats,
+		    uint64_t now_ns)
 {
+	bool idle = idle_since(diskstats, disk->target.major,
+			       disk->target.minor, &disk->idle);
+
+	return idle && now_ns - disk->last.now_ns < IDLE_NS &&
+	       !disk->recorder->mounts_changed;
+}
+
+/*
+ * Before anything is stored: this is the moment a sample or a phase ends.
+ * Between phases disks that do nothing are left out unless @all.
+ */
+static int take_snapshots(struct recorder *recorder, bool all)
+{
+	const char *diskstats = proc_read(&recorder->diskstats);
 	bool clock = false;
 
+	recorder->now_ns = clock_ns();
 	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];
 		int err;
 
-		if (disk->ended)
+		disk->left_out = disk->ended ||
+				 (goes_on(disk, diskstats, recorder->now_ns) &&
+				  !all);
+		if (disk->left_out)
 			continue;
 		err = rt_counters_get(recorder->client, disk->target.id,
 				      &disk->now);
 		if (err == -ENOENT || err == -ENODEV) {
 			end_disk(disk, "target gone: somebody else detached it or unloaded the module");
+			disk->left_out = true;
 			continue;
 		}
 		if (err)
@@ -264,15 +290,15 @@ static int sample_settings(struct recorded *disk, bool queue)
 }
 
 /* Take a sample of each disk into the transaction that is being filled. */
-static int put_samples(struct recorder *recorder)
+static int put_samples(struct recorder *recorder, bool all)
 {
-	int err = take_snapshots(recorder);
+	int err = take_snapshots(recorder, all);
 	bool queue = recorder->now_ns - recorder->queue_ns >= QUEUE_INTERVAL_NS;
 
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		struct recorded *disk = &recorder->disks[i];
 
-		if (disk->ended)
+		if (disk->left_out)
 			continue;
 		err = put_span(disk);
 		if (!err)
@@ -293,7 +319,7 @@ static int put_besides(struct recorder *recorder, enum moment moment)
 
 int recorder_sample(struct recorder *recorder)
 {
-	int err = put_samples(recorder);
+	int err = put_samples(recorder, false);
 
 	if (!err)
 		err = put_besides(recorder, MOMENT_SAMPLE);
@@ -323,7 +349,7 @@ static int next_phase(struct recorder *recorder, const char *phase)
 
 int recorder_cut(struct recorder *recorder, const char *phase)
 {
-	int err = put_samples(recorder);
+	int err = put_samples(recorder, true);
 
 	if (!err)
 		err = next_phase(recorder, phase);
@@ -339,31 +365,10 @@ int recorder_output(struct recorder *recorder, const char *stream,
 				 len);
 }
 
-void recorder_check(const struct recorder *recorder, char *text, size_t size)
-{
-	char what[192];
-
-	snprintf(text, size, "hold");
-	for (size_t i = 0; i < recorder->nr; i++) {
-		const struct recorded *disk = &recorder->disks[i];
-
-		if (disk->was_reset) {
-			snprintf(text, size, "%s: not known, its counters were reset meanwhile",
-				 disk->target.disk);
-			return;
-		}
-		if (!rt_counters_check(&disk->total, disk->before, what,
-				       sizeof(what))) {
-			snprintf(text, size, "%s: %s", disk->target.disk, what);
-			return;
-		}
-	}
-}
-
 int recorder_end(struct recorder *recorder, const char *why)
 {
 	char text[256];
-	int err = put_samples(recorder);
+	int err = put_samples(recorder, true);
 
 	if (!err)
 		err = next_phase(recorder, NULL);

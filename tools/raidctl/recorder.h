@@ -11,7 +11,9 @@
 
 #include "disk.h"
 #include "journal.h"
+#include "proc.h"
 #include "raidtrace.h"
+#include "recorder-idle.h"
 #include "settings.h"
 #include "writer.h"
 
@@ -22,6 +24,8 @@
  * @journals: of its file systems, as the kernel was told them; of ours alone
  * @ours: attached by this process, which then has to detach it
  * @ended: no more samples: the disk is gone or the target was deleted
+ * @left_out: of the sample that is being taken
+ * @idle: what tells that it did nothing since the last one
  * @was_reset: by somebody else meanwhile, so sums cannot be checked
  * @before: requests in flight where the recording begins, by direction
  * @last: snapshot that the last sample ends with
@@ -37,6 +41,8 @@ struct recorded {
 	uint32_t number;
 	bool ours;
 	bool ended;
+	bool left_out;
+	struct idle_line idle;
 	bool was_reset;
 	uint32_t before[RT_DIRECTIONS];
 	struct rt_counters last;
@@ -65,6 +71,7 @@ enum moment {
  * @now_ns: where the last sample ends
  * @queue_ns: when settings of the queue were read last
  * @gone: at least one disk ended early
+ * @diskstats: tells which disks did nothing
  * @mounts_changed: the mount table has to be read again
  * @besides: called with each sample before its transaction ends, NULL for none
  * @data: for @besides
@@ -80,6 +87,7 @@ struct recorder {
 	uint64_t now_ns;
 	uint64_t queue_ns;
 	bool gone;
+	struct proc_file diskstats;
 	bool mounts_changed;
 	int (*besides)(void *data, uint64_t now_ns, enum moment moment);
 	void *data;

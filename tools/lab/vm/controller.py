@@ -10,7 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from profile import Profile
 
@@ -63,16 +63,19 @@ def build(progress: Progress) -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def serving(program: pathlib.Path, profile: Profile, out: pathlib.Path, work: pathlib.Path) -> Iterator[Controller]:
-    """A controller of `profile`, its ground truth into `out`. `work` is a directory for the socket."""
-    path = work / "vfio-user.sock"
-    status = work / "tw9000-status"
-    (out / GROUND_TRUTH).unlink(missing_ok=True)
+def serving(
+    program: pathlib.Path, profile: Profile, out: pathlib.Path, work: pathlib.Path, number: int = 0
+) -> Iterator[Controller]:
+    """Controller `number` of `profile`, its ground truth into `out`. `work` is a directory for the socket."""
+    path = work / f"vfio-user-{number}.sock"
+    status = work / f"tw9000-status-{number}"
+    log = out / (f"ground-truth-{number}.csv" if number else GROUND_TRUTH)
+    log.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(1)
         words = ["setpriv", "--pdeathsig", "KILL", str(program), "--config", flat(profile)]
-        words += ["--log", str(out / GROUND_TRUTH), "--status", str(status)]
+        words += ["--log", str(log), "--status", str(status), "--controller", str(number)]
         process = subprocess.Popen(words, stdin=listener.fileno(), start_new_session=True)
     device = {"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(path)}}
     try:
@@ -80,6 +83,19 @@ def serving(program: pathlib.Path, profile: Profile, out: pathlib.Path, work: pa
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+
+def total(said: Sequence[dict[str, str]]) -> dict[str, str]:
+    """What several controllers say, as one: numbers are sums, and what is true of one is true."""
+    whole: dict[str, str] = {}
+    for one in said:
+        for key, value in one.items():
+            before = whole.setdefault(key, "0" if value.isdigit() else value)
+            if value.isdigit():
+                whole[key] = str(int(before) + int(value))
+            elif value == "yes":
+                whole[key] = value
+    return whole
 
 
 def flat(profile: Profile) -> str:

@@ -79,22 +79,24 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     server = controller.build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)
     with boot.work_directory() as work, contextlib.ExitStack() as stack:
-        card = None
+        cards = []
         if session.array and server:
-            card = stack.enter_context(controller.serving(server, session.array, session.out, work))
+            for number in range(int(session.array.values.get("controller.count", "1"))):
+                card = controller.serving(server, session.array, session.out, work, number)
+                cards.append(stack.enter_context(card))
         job = boot.Job(
             command=session.command,
             out=session.out,
             prepare=_prepare(session, built),
             timeout_s=session.timeout_s,
             memory_mib=max(session.memory_mib, LEAST_MIB),
-            devices=session.devices + (card.devices if card else ()),
-            shared=card is not None,
+            devices=session.devices + tuple(word for card in cards for word in card.devices),
+            shared=bool(cards),
             path=str(cache.CHECKOUT / "tools/bin"),
-            beside=card.process if card else None,
+            beside=cards[0].process if cards else None,
         )
         outcome = boot.run(kernel.kernel, job, emulator, outputs)
-        model = card.end() if card else {}
+        model = controller.total([card.end() for card in cards])
     return Ended(outcome, kernel.kernel.release, model)
 
 

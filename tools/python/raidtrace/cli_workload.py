@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 
 from raidtrace import benchmark, figure, size
 
+PROGRAMS = pathlib.Path(__file__).resolve().parents[2] / "bin"
 DESCRIPTION = """Run one of the published benchmarks and read its figures, or read what such a program printed elsewhere.
 list, show NAME; run NAME --directory DIR or --disk DISK; parse NAME FILE."""
 
@@ -99,8 +101,12 @@ def _run(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(shlex.join(command))
         return 0
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          check=False)  # fmt: skip
+    # ours lie beside raidctl, which need not be in PATH
+    environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ.get('PATH', '')}")
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+        env=environment,
+    )  # fmt: skip
     if done.returncode:
         sys.stderr.write(done.stdout + done.stderr)
         raise benchmark.BenchmarkError(f"{shlex.join(command)}: exit status {done.returncode}")

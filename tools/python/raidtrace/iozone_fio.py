@@ -12,6 +12,7 @@ fio's time does not depend on it, and the simulated disks of the lab hold zeros 
 """
 
 import dataclasses
+import shlex
 from collections.abc import Mapping, Sequence
 
 from raidtrace import parse_fio
@@ -62,11 +63,15 @@ def command(directory: str, file_bytes: int, record_bytes: int, tests: Sequence[
 
 
 def surface(directory: str, sizes: Surface, tests: Sequence[str]) -> list[str]:
-    """One run of fio over all pairs of sizes, as iozone -a; a job is called PHASE.FILEKIB.RECORDKIB."""
-    jobs = []
-    for file_bytes, record_bytes in sizes.sizes():
-        jobs += _jobs(file_bytes, record_bytes, tests, f".{file_bytes >> 10}.{record_bytes >> 10}")
-    return _fio(directory, "zeros") + jobs
+    """All pairs of sizes, as iozone -a; a job is called PHASE.FILEKIB.RECORDKIB.
+
+    One run of fio for each pair: in one for all, fio's own records of some hundred jobs would fill a small memory.
+    """
+    runs = [
+        shlex.join(_fio(directory, "zeros") + _jobs(file, record, tests, f".{file >> 10}.{record >> 10}"))
+        for file, record in sizes.sizes()
+    ]
+    return ["sh", "-ec", "\n".join(runs)]
 
 
 def parse(output: str) -> tuple[Figure, ...]:

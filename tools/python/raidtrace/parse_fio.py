@@ -16,25 +16,25 @@ DIRECTIONS = ("read", "write", "trim")
 
 
 def parse(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> tuple[Figure, ...]:
-    """The figures of all jobs, in the order in which fio lists them.
+    """The figures of all jobs of one run, or of several one after the other, in the order in which fio lists them.
 
     in_calls: of which jobs, by name, the time is the sum of all their calls, ns, and not the run time, whole ms.
     """
     lines = output.splitlines()
-    start = next((at for at, line in enumerate(lines) if line.strip() == "{"), None)
-    if start is None:
+    starts = [at for at, line in enumerate(lines) if line == "{"]
+    if not starts:
         raise fail("fio", lines, None, "no JSON in it; run fio with --output-format=json")
-    text = "\n".join(lines[start:])
-    try:
-        document, _ = json.JSONDecoder().raw_decode(text)
-    except json.JSONDecodeError as error:
-        raise fail("fio", lines, min(start + error.lineno, len(lines)), f"not JSON, {error.msg}") from error
-    jobs = document.get("jobs")
-    if not isinstance(jobs, list) or not jobs:
-        raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
     figures = []
-    for at, job in enumerate(jobs):
-        figures += _job(job, at, in_calls)
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        try:
+            document, _ = json.JSONDecoder().raw_decode("\n".join(lines[start:end]))
+        except json.JSONDecodeError as error:
+            raise fail("fio", lines, min(start + error.lineno, len(lines)), f"not JSON, {error.msg}") from error
+        jobs = document.get("jobs")
+        if not isinstance(jobs, list) or not jobs:
+            raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
+        for at, job in enumerate(jobs):
+            figures += _job(job, at, in_calls)
     return tuple(figures)
 
 

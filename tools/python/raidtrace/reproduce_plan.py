@@ -61,8 +61,13 @@ def experiments() -> list[Experiment]:
     found = [
         _experiment("partition", "the file system on the whole disk, not on a partition from sector 63 on",
                     find("raid0", 7), 1024, ("read",), environment=("PARTITION_SECTOR=0",)),
+        _experiment("alignment", "xfs on the whole disk, told of the stripes: mkfs.xfs -d su=64k,sw=12",
+                    find("raid0", 7), 1024, ("read", "rewrite"),
+                    environment=("PARTITION_SECTOR=0", "XFS_OPTIONS=-d su=64k,sw=12")),
         _experiment("part", "a read waits for no firmware: ``controller.part_us`` 0",
                     find("raid0", 7), 1024, ("read", "rewrite", "seeks"), settings=("controller.part_us=0",)),
+        _experiment("track", "the arm's shortest seek takes half as long: ``drive.seek_track_us`` 300",
+                    find("raid0", 7), 1024, ("seeks",), settings=("drive.seek_track_us=300",)),
         _experiment("turnover", "indirect blocks stay in the page cache, as today's kernel wants",
                     find("raid0", 4), 4096, ("rewrite", "read", "seeks"), environment=("TURNOVER_S=0",)),
         _experiment("parity", "RAID 5's exclusive-or takes no time: ``controller.parity_kib_s`` 100000000",

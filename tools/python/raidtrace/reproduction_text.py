@@ -41,7 +41,7 @@ Otherwise than in the paper:
 
 Assumed, because the paper does not say it, and shown below for what they are worth:
 
-- file systems lie on a partition that begins at sector 63, as fdisk made it in 2004;
+- file systems lie on a partition that begins at sector 63, as fdisk made it in 2004 (it turns out to make no difference);
 - a stream of 20 GiB pushed all else out of 2.6.5's page cache: the blocks in which ext2 and ext3 note where a file lies are
   dropped every 10 s. Today's kernel protects what was used twice and would keep them.
 """

@@ -2,7 +2,9 @@
 /*
  * vfio-user: the simulated 3ware 9000 for one virtual machine.
  *
- *   vfio-user --config KEY=VALUE,... --log FILE --status FILE <LISTENING-SOCKET
+ *   vfio-user --config KEY=VALUE,... --log FILE --status FILE [--controller NUMBER] <LISTENING-SOCKET
+ *
+ * Of several controllers (controller.count) it is the one with that number, from 0.
  *
  * Serves one client, in real time, until it goes; then writes the ground truth.
  * Exit status: 0 done, 1 failed, 2 usage.
@@ -21,6 +23,7 @@ struct options {
 	const char *config;
 	const char *log;
 	const char *status;
+	u32 controller;
 };
 
 static void write_log(FILE *file, const struct tw_log *log)
@@ -109,6 +112,7 @@ static bool parse(struct options *options, int argc, char **argv)
 		{ "config", required_argument, NULL, 'c' },
 		{ "log", required_argument, NULL, 'l' },
 		{ "status", required_argument, NULL, 's' },
+		{ "controller", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int found;
@@ -120,6 +124,8 @@ static bool parse(struct options *options, int argc, char **argv)
 			options->log = optarg;
 		else if (found == 's')
 			options->status = optarg;
+		else if (found == 'n' && optarg[0] >= '0' && optarg[0] <= '9' && !optarg[1])
+			options->controller = (u32)(optarg[0] - '0');
 		else
 			return false;
 	}
@@ -128,20 +134,26 @@ static bool parse(struct options *options, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options options = { NULL, NULL, NULL };
+	struct options options = { NULL, NULL, NULL, 0 };
 	char error[TW_CONFIG_ERROR_BYTES];
 	struct tw_config config = { 0 };
 	static struct vu_card card;
 	int socket, err;
 
 	if (!parse(&options, argc, argv)) {
-		fprintf(stderr, "usage: vfio-user --config KEY=VALUE,... --log FILE --status FILE <LISTENING-SOCKET\n");
+		fprintf(stderr, "usage: vfio-user --config KEY=VALUE,... --log FILE --status FILE "
+			"[--controller NUMBER] <LISTENING-SOCKET\n");
 		return 2;
 	}
 	if (!tw_config_parse(&config, options.config, error)) {
 		fprintf(stderr, "vfio-user: config: %s\n", error);
 		return 1;
 	}
+	if (options.controller >= config.controller.count) {
+		fprintf(stderr, "vfio-user: --controller %u: there are not so many\n", options.controller);
+		return 1;
+	}
+	tw_config_select(&config, options.controller);
 	socket = accept(0, NULL, NULL);
 	if (socket < 0 || !vu_card_init(&card, &config, socket)) {
 		fprintf(stderr, "vfio-user: cannot start: %s\n", strerror(errno));
