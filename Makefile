@@ -6,6 +6,7 @@
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour, resumable)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
+#   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make sanitize     raidctl with sanitizers and in valgrind (half an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
@@ -16,7 +17,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce check check-vm sweep-kills bench-lab bisect-demo coverage mutate kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce check check-vm sweep-kills bench-lab bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -59,6 +60,16 @@ bench-lab: tools
 bisect-demo: tools
 	@tools/setup lab
 	@tests/lab/bisect/run
+
+bench: tools
+	@tools/setup check
+	@tests/bench/cost/run
+
+SOAK_KERNELS ?= 6.12
+soak: tools
+	@tools/setup check
+	@for kernel in $(SOAK_KERNELS); do tools/bin/raidctl lab run --kernel $$kernel --variant sanitize --mem 512M --timeout 7200 \
+		--out check-out/soak-$$kernel -- $(CURDIR)/tests/lab/kmod-soak.py 5000 || exit 1; done
 
 coverage:
 	@tools/setup check

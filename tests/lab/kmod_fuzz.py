@@ -55,7 +55,7 @@ def send(client: kmod.Client, command: int, version: int, flags: int, body: byte
     header = struct.pack(
         "IHHII", 16 + len(data) if claimed is None else claimed, client.family, 1 | flags, client.sequence, 0
     )
-    client.socket.settimeout(2)
+    client.socket.settimeout(0.02)
     try:
         client.socket.send(header + data)
         if flags & 0x304:

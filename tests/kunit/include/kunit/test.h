@@ -17,6 +17,7 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define GFP_KERNEL		0
+#define __maybe_unused		__attribute__((unused))
 #define S64_MAX			INT64_MAX
 #define S64_MIN			INT64_MIN
 #define U64_MAX			UINT64_MAX

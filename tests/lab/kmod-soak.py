@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab: --variant sanitize --mem 512M
+# lab-kernels: 6.12
+"""Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES]
+
+500 cycles unless told otherwise (make soak: 5,000 on every kernel). The first report of KASAN, UBSAN, lockdep, RCU,
+DEBUG_OBJECTS or a sleep in the wrong place panics the guest or is found in its log, which is a failure (raidctl lab,
+status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can free any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import mmap
+import os
+import pathlib
+import random
+import sys
+import time
+from collections.abc import Iterator
+
+import kmod_client as kmod
+import kmod_fuzz as fuzz
+
+CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
+KO = os.environ["RAIDTRACE_KO"]
+
+
+@contextlib.contextmanager
+def load(disks: list[str]) -> Iterator[None]:
+    """Random reads and writes to each disk until the end of the block."""
+    stop = mmap.mmap(-1, 1)
+    children = []
+    for number, name in enumerate(disks * 2):
+        child = os.fork()
+        if not child:
+            disk = kmod.Disk(name)
+            numbers = random.Random(number)
+            while not stop[0]:
+                move = disk.write if numbers.random() < 0.3 else disk.read
+                move(numbers.randrange(1 << 15) * 8, numbers.choice((8, 16, 256, 520)))
+            os._exit(0)
+        children.append(child)
+    try:
+        yield
+    finally:
+        stop[0] = 1
+        for child in children:
+            os.waitpid(child, 0)
+
+
+def cycle(number: int, disks: list[str]) -> int:
+    """Once round; how many requests were seen."""
+    kmod.run(f"insmod {KO}")
+    seen = 0
+    with kmod.Client() as client:
+        targets = [client.add(name) for name in disks]
+        time.sleep(0.001 * (number % 4))
+        for target in targets:
+            if number % 3 == 0:
+                client.ask("target-reset", id=target["id"])
+                time.sleep(0.001)
+            seen += kmod.sound(client.counters(target)).total("issued")
+        if number % 4:  # every fourth time it is unloaded with its targets
+            for target in targets:
+                client.delete(target)
+    kmod.run("rmmod raidtrace")
+    return seen
+
+
+def cycles() -> None:
+    """Cycles of load, attach, detach, unload with I/O running"""
+    kmod.run("rmmod raidtrace")
+    with load(DISKS):
+        for number in range(5):  # what is allocated once is allocated now
+            cycle(number, DISKS)
+        forget_leaks()
+        seen = sum(cycle(number, DISKS) for number in range(CYCLES))
+    kmod.run(f"insmod {KO}")
+    print(f"# {CYCLES} cycles, {seen} requests counted", flush=True)
+    kmod.equal("requests were counted", seen > CYCLES, True)
+
+
+def nonsense() -> None:
+    """Malformed messages, several at a time, with I/O"""
+    with load(DISKS[:1]):
+        found = fuzz.storm(1000, 95, [1, 2, 3])
+        fuzz.children(
+            functools.partial(fuzz.adder, DISKS[0], 40),
+            functools.partial(fuzz.adder, DISKS[1], 40),
+            functools.partial(fuzz.dumper, 60),
+            functools.partial(fuzz.storm, 300, 96, [1, 2, 3]),
+        )
+    print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(found.items())), flush=True)
+    delete_all()
+
+
+def disks_that_go() -> None:
+    """A disk removed while it is read, counted and asked about, and added again"""
+    hosts = pathlib.Path("/sys/bus/pseudo/drivers/scsi_debug/add_host")
+    for _ in range(8):
+        before = set(os.listdir("/sys/block"))
+        hosts.write_text("1", encoding="ascii")
+        kmod.wait_for(
+            "the disk", lambda: bool(set(os.listdir("/sys/block")) - before)
+        )  # pylint: disable=cell-var-from-loop
+        name = (set(os.listdir("/sys/block")) - before).pop()
+        kmod.wait_for("its node", lambda: os.path.exists(f"/dev/{name}"))  # pylint: disable=cell-var-from-loop
+        time.sleep(1)
+        with kmod.Client() as client:
+            target = client.add(name)
+            disk = kmod.Disk(name)
+            for i in range(50):
+                disk.read(i * 8, 8)
+            disk.close()
+            hosts.write_text("-1", encoding="ascii")
+            kmod.wait_for("its end", lambda: client.counters(target).reply["state"] == "gone")
+            kmod.equal("reads", kmod.sound(client.counters(target)).flow["read"]["completed"] >= 50, True)
+            client.delete(target)
+
+
+def delete_all() -> None:
+    with kmod.Client() as client:
+        for target in client.ask("target-get", dump=True):
+            client.delete(target)
+
+
+def forget_leaks() -> None:
+    if LEAKS.exists():
+        LEAKS.write_text("clear", encoding="ascii")
+
+
+def leaks() -> None:
+    """No memory that nobody can free any more"""
+    kmod.run("rmmod raidtrace")
+    if not LEAKS.exists():
+        raise AssertionError(f"{LEAKS} is missing: kmemleak is off")
+    for _ in range(3):  # younger than 5 s is not looked at; what is found once may be on its way
+        time.sleep(6)
+        LEAKS.write_text("scan", encoding="ascii")
+    found = LEAKS.read_text(encoding="ascii", errors="replace")
+    kmod.equal("leaks", [line for line in found.splitlines() if "unreferenced" in line], [])
+    kmod.run(f"insmod {KO}")
+
+
+def begin() -> list[str]:
+    """Disks of modules that stay loaded to the end: see _module_flags() in tools/lab/variant.py."""
+    kmod.run("modprobe scsi_debug dev_size_mb=16 delay=0 add_host=0")
+    return kmod.null_blk(nr_devices=2, gb=1, irqmode=2, completion_nsec=100000, hw_queue_depth=32)
+
+
+if __name__ == "__main__":
+    DISKS = begin()
+    sys.exit(kmod.main([cycles, nonsense, disks_that_go, leaks]))
