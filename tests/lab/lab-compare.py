@@ -7,13 +7,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import LAB, TOP, check, finish, lab, skip  # noqa: E402
+from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 import compare  # noqa: E402
@@ -197,6 +199,25 @@ def compares(out: Path) -> None:
     check("a command that fails is 125, and named", fails.returncode == 125 and "exit status 3" in fails.stderr, fails)
 
 
+def stops(out: Path) -> None:
+    """SIGTERM ends both guests."""
+    words = [str(LAB), "ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out)]
+    with subprocess.Popen([*words, "--", "sh", "-c", "while :; do :; done"], stdin=subprocess.DEVNULL) as runner:
+        logs = [out / name / "kernel.log" for name in ("a", "b")]
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end and not all(log.exists() and log.stat().st_size > 1000 for log in logs):
+            time.sleep(0.1)
+        listed = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(runner.pid)], capture_output=True, text=True, check=False
+        )
+        guests = [int(word) for word in listed.stdout.split()]
+        runner.send_signal(signal.SIGTERM)
+        status = runner.wait(LIMIT_S)
+    check("SIGTERM is 143", status == 128 + signal.SIGTERM, status)
+    left = [pid for pid in guests if os.path.exists(f"/proc/{pid}")]
+    check("and both guests are gone", len(guests) == 2 and not left, (guests, left))
+
+
 def main() -> None:
     expressions()
     findings()
@@ -205,6 +226,7 @@ def main() -> None:
         expects(Path(name, "expect"))
         bisect(Path(name))
         compares(Path(name, "ab"))
+        stops(Path(name, "stopped"))
     finish()
 
 
