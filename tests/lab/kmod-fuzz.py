@@ -108,7 +108,7 @@ def every_refusal_has_text() -> None:
             continue
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for body in re.findall(r"^\{\n(.*?)^\}", text, re.DOTALL | re.MULTILINE):
-            for match in re.finditer(r"(?:return|=) (?:ERR_PTR\()?-E(?!MSGSIZE)[A-Z]+", body):
+            for match in re.finditer(r"(?:return|[^=!]=) (?:ERR_PTR\()?-E(?!MSGSIZE)[A-Z]+", body):
                 before = body[: match.start()].rstrip().splitlines()[-4:]
                 if not any("raidtrace_refuse" in line or "NL_SET" in line or "extack" in line for line in before):
                     silent.append(f"{path.name}: {match[0]}")

@@ -149,7 +149,7 @@ def log_of_xfs() -> None:
 
 def swapped_memory() -> None:
     """What goes to swap is swap."""
-    kmod.run("mkswap -q /dev/sda 2>/dev/null || mkswap /dev/sda >/dev/null")
+    kmod.run("mkswap /dev/sda 65536 >/dev/null")
     kmod.run("swapon /dev/sda")
     try:
         with counted("sda") as (client, target):

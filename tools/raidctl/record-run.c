@@ -181,7 +181,10 @@ static int record_to(const struct record_run *run, struct follow *follow,
 		follow->store_error = put_end(follow);
 		if (follow->store_error)
 			fail("%s: the end could not be stored: %s; what was stored until here can be read",
-			     run->path, store_error(store));
+			     run->path,
+			     store_error(store)[0] ?
+			     store_error(store) :
+			     strerror(-follow->store_error));
 	}
 	recorder_detach(recorder);
 	summarise(run, store);

@@ -60,6 +60,8 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	}
 	if (err == -EEXIST && !adopt(recorder, disk, &ret->target))
 		return 0;
+	/* A refusal has words. Without them the answer was lost, and the disk may be attached. */
+	recorder->unsure = !rt_error(recorder->client)[0];
 	return fail("%s: cannot be attached: %s", disk->name,
 		    rt_error(recorder->client)[0] ? rt_error(recorder->client) :
 						    strerror(-err));
@@ -94,7 +96,7 @@ int recorder_attach(struct recorder *recorder, const struct disk *disks,
 
 void recorder_detach(struct recorder *recorder)
 {
-	bool left = false;
+	bool left = recorder->unsure;
 
 	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];

@@ -66,6 +66,9 @@ enum moment {
  * @nr: how many disks
  * @disks: the disks
  * @owner: file that says which targets are ours
+ * @unsure: a disk may have been attached without our knowing; the owner's file
+ *	then stays, and the next raidctl looks. At worst it detaches a disk that
+ *	somebody attached by hand in the same instant
  * @phase: number of the phase now
  * @start_ns: where the first sample begins
  * @now_ns: where the last sample ends
@@ -82,6 +85,7 @@ struct recorder {
 	size_t nr;
 	struct recorded *disks;
 	int owner;
+	bool unsure;
 	uint32_t phase;
 	uint64_t start_ns;
 	uint64_t now_ns;
