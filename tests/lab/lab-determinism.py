@@ -22,7 +22,7 @@ STEPS = ("dd", "ext2", "ext3", "xfs", "md")
 # More than the guest's memory, so that bonnie++ reads from the disks. Each step ends with a line in the output.
 SCRIPT = """
 bench() {
-    mount "$2" /run/lab/mnt && bonnie++ -q -d /run/lab/mnt -u 0:0 -r 24 -s 48 -n 0 -f -m lab >$1.csv 2>/dev/null &&
+    mount "$2" /run/lab/mnt && bonnie++ -q -d /run/lab/mnt -u 0:0 -r 64 -s 128 -n 0 -f -m lab >$1.csv 2>/dev/null &&
     umount /run/lab/mnt && echo "$1"
 }
 dd if=/dev/sda of=/dev/null bs=1M count=64 2>/dev/null && echo dd
@@ -38,7 +38,7 @@ echo md
 
 def twice(kernel: str, directory: Path) -> None:
     def once(name: str) -> subprocess.CompletedProcess[str]:
-        options = ("--kernel", kernel, "--profile", "two-controllers", "--mem", "48M", "--no-raidtrace")
+        options = ("--kernel", kernel, "--profile", "two-controllers", "--mem", "96M", "--no-raidtrace")
         return lab("run", "-q", *options, "--out", str(directory / f"{kernel}-{name}"), "--", "sh", "-c", SCRIPT)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
