@@ -84,6 +84,7 @@ int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
 		       int (*row)(sqlite3_stmt *, struct rt_counters *),
 		       struct rt_counters *ret);
 
+/* Bind a string that is there until the statement has run; it is not copied. */
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
 
 #endif

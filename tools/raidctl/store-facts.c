@@ -129,6 +129,6 @@ int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)time_ns);
 	store_bind_text(stmt, 2, stream);
-	sqlite3_bind_text(stmt, 3, text, (int)len, SQLITE_TRANSIENT);
+	sqlite3_bind_text(stmt, 3, text, (int)len, SQLITE_STATIC);
 	return store_run(store, stmt);
 }

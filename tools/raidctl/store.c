@@ -388,5 +388,6 @@ int store_run(struct store *store, sqlite3_stmt *stmt)
 
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text)
 {
-	sqlite3_bind_text(stmt, place, text, -1, SQLITE_TRANSIENT);
+	/* A copy could fail unseen, and NULL would be stored. */
+	sqlite3_bind_text(stmt, place, text, -1, SQLITE_STATIC);
 }
