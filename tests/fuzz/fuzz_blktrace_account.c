@@ -57,7 +57,8 @@ struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t ind
 	memset(device, 0, sizeof(*device));
 	device->device = number;
 	device->index = index;
-	raidtrace_queue_start(&device->state, start_ns);
+	raidtrace_arrival_start(&device->arrival, BLKTRACE_GROUPS, RAIDTRACE_STREAMS_DEFAULT);
+	raidtrace_queue_start(&device->state, BLKTRACE_GROUPS, RAIDTRACE_STREAMS_DEFAULT, start_ns);
 	return device;
 }
 

@@ -178,6 +178,10 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 	    !attrs[RAIDTRACE_A_SUBMITTER_INDEX])
 		return -EBADMSG;
 	s.index = u32(attrs[RAIDTRACE_A_SUBMITTER_INDEX]);
+	/* The module names a row once. */
+	for (size_t i = 0; i < c->nr_submitters; i++)
+		if (c->submitters[i].index == s.index)
+			return -EBADMSG;
 	s.rest = !attrs[RAIDTRACE_A_SUBMITTER_PID];
 	s.pid = u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
 	copy_text(s.comm, sizeof(s.comm), attrs[RAIDTRACE_A_SUBMITTER_COMM]);

@@ -10,11 +10,6 @@
 
 #define SECTOR_SIZE	512
 
-/* What a trace can tell. */
-#define GROUPS	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE |		\
-		 RAIDTRACE_GROUP_SEEK | RAIDTRACE_GROUP_STREAM |	\
-		 RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY)
-
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 					    uint64_t start_ns)
 {
@@ -24,8 +19,10 @@ struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 		return NULL;
 	d->device = device;
 	d->index = index;
-	raidtrace_arrival_start(&d->arrival, GROUPS, RAIDTRACE_STREAMS_DEFAULT);
-	raidtrace_queue_start(&d->state, GROUPS, RAIDTRACE_STREAMS_DEFAULT, start_ns);
+	raidtrace_arrival_start(&d->arrival, BLKTRACE_GROUPS,
+				RAIDTRACE_STREAMS_DEFAULT);
+	raidtrace_queue_start(&d->state, BLKTRACE_GROUPS,
+			      RAIDTRACE_STREAMS_DEFAULT, start_ns);
 	return d;
 }
 
@@ -286,7 +283,7 @@ static void fill_span(const struct blktrace_device *d,
 		      struct rt_counters *span)
 {
 	memset(span, 0, sizeof(*span));
-	span->groups = GROUPS;
+	span->groups = BLKTRACE_GROUPS;
 	span->disk.unknown = RT_DISK_BIT(STREAMS_ALIVE) - 1;
 	span->disk.streams_alive = raidtrace_streams_alive(&d->state.streams);
 	span->disk.streams_alive_queued = raidtrace_streams_alive(&d->arrival.streams);

@@ -16,6 +16,12 @@
 #include "blktrace.h"
 #include "raidtrace.h"
 
+/* What a trace can tell. */
+#define BLKTRACE_GROUPS \
+	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE |		\
+	 RAIDTRACE_GROUP_SEEK | RAIDTRACE_GROUP_STREAM |	\
+	 RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY)
+
 /**
  * struct blktrace_device - one disk
  * @device: major << 20 | minor
