@@ -1,99 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the accounting does at its edges: each case was first a mutant that no other case noticed. */
-#include <kunit/test.h>
+#include "account_fixture.h"
+
 #include <linux/limits.h>
-#include <linux/slab.h>
-
-#include "../account.h"
-
-#define DIR_READ RAIDTRACE_DIRECTION_READ
-#define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
-#define DIR_OTHER RAIDTRACE_DIRECTION_OTHER
-#define DIR_FLUSH RAIDTRACE_DIRECTION_FLUSH
-#define DIR_ALL RAIDTRACE_DIRECTION_ALL
-
-#define KIND_SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
-#define KIND_DEPTH_TIME RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
-#define KIND_DEPTH_ISSUE RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE
-#define KIND_D2C RAIDTRACE_HISTOGRAM_KIND_D2C
-
-#define STREAMS 4
-
-/* Counting began at this time; nanoseconds in the cases are later ones. */
-#define START 1000000
-
-struct fixture {
-	struct raidtrace_queue queue;
-	struct raidtrace_account account;
-};
-
-static int edges_init(struct kunit *test)
-{
-	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, f);
-	raidtrace_queue_start(&f->queue, ~0U, STREAMS, START);
-	test->priv = f;
-	return 0;
-}
-
-/* Returns the time the issue counts at. */
-static u64 issue(struct kunit *test, u64 now, enum raidtrace_direction direction, u64 sector,
-		 u64 nr_sectors)
-{
-	struct fixture *f = test->priv;
-	struct raidtrace_issue issue = {
-		.direction = direction,
-		.class = RAIDTRACE_CLASS_DATA,
-		.sector = sector,
-		.bytes = nr_sectors << 9,
-		.place = 3,
-	};
-	struct raidtrace_change change;
-
-	raidtrace_queue_issue(&f->queue, now, &issue, &change);
-	raidtrace_account_issue(&f->account, &issue, &change);
-	return change.now_ns;
-}
-
-static void complete_read(struct kunit *test, u64 now, u64 issued)
-{
-	struct fixture *f = test->priv;
-	struct raidtrace_change change;
-
-	raidtrace_queue_end(&f->queue, now, DIR_READ, &change);
-	raidtrace_account_complete(&f->account, DIR_READ, 4096, false, change.now_ns - issued,
-				   raidtrace_depth_row(2), &change);
-}
-
-static void settle(struct kunit *test, u64 now)
-{
-	struct fixture *f = test->priv;
-	struct raidtrace_settled settled;
-
-	raidtrace_queue_settle(&f->queue, now, &settled);
-	raidtrace_account_settle(&f->account, &settled);
-}
-
-static u64 sum(struct kunit *test, enum raidtrace_histogram_kind kind,
-	       enum raidtrace_direction direction)
-{
-	struct fixture *f = test->priv;
-	const u64 *bins = raidtrace_account_bins(&f->account, kind, direction);
-	unsigned int i;
-	u64 total = 0;
-
-	for (i = 0; bins && i < raidtrace_hist_bins(kind); i++)
-		total += bins[i];
-	return total;
-}
-
-static u64 depth_time(struct kunit *test, enum raidtrace_direction direction, unsigned int depth)
-{
-	struct fixture *f = test->priv;
-
-	return raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, direction)[depth];
-}
 
 static void abandoned_issue_is_in_flight_no_more(struct kunit *test)
 {
@@ -274,7 +183,7 @@ static struct kunit_case edges_cases[] = {
 
 static struct kunit_suite edges_suite = {
 	.name = "raidtrace_edges",
-	.init = edges_init,
+	.init = account_init,
 	.test_cases = edges_cases,
 };
 
