@@ -155,29 +155,11 @@ static void judge_process(struct judgement *j, const struct account *then,
 		tell(j, "process-io", "bytes", bytes, subject);
 }
 
-/* Lists are in order of pids. */
-static const struct look_process *of_pid(const struct look *look, int pid)
-{
-	size_t low = 0, high = look->nr_processes;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct look_process *at = &look->processes[middle];
-
-		if (at->process.pid == pid)
-			return at;
-		if (at->process.pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 static const struct look_process *same(const struct look *look,
 				       const struct look_process *process)
 {
-	const struct look_process *found = of_pid(look, process->process.pid);
+	const struct look_process *found =
+		look_process_of(look, process->process.pid);
 
 	return found && found->process.start == process->process.start ?
 	       found : NULL;
@@ -201,7 +183,7 @@ static void inherit(const struct judgement *j,
 	const struct look_process *heir = ended, *there = NULL;
 
 	for (int depth = 0; heir && !there && depth < 64; depth++) {
-		heir = of_pid(j->before, heir->process.parent);
+		heir = look_process_of(j->before, heir->process.parent);
 		there = heir ? same(j->after, heir) : NULL;
 	}
 	if (there)

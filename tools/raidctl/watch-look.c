@@ -121,7 +121,7 @@ static int take_process(void *data, int pid)
 	return 0;
 }
 
-static struct look_process *of_pid(struct look *look, int pid)
+struct look_process *look_process_of(const struct look *look, int pid)
 {
 	size_t low = 0, high = look->nr_processes;
 
@@ -151,7 +151,7 @@ static void find_command(struct look *look, int self)
 			if (up->process.parent == self ||
 			    (up != process && up->role == ROLE_COMMAND))
 				process->role = ROLE_COMMAND;
-			up = of_pid(look, up->process.parent);
+			up = look_process_of(look, up->process.parent);
 		}
 	}
 }

@@ -116,6 +116,9 @@ struct look {
 	struct look_line *lines;
 };
 
+/* The process of a pid, NULL when there is none; look->processes is in order of pids. */
+struct look_process *look_process_of(const struct look *look, int pid);
+
 /**
  * struct look_scope - what is not a disturbance
  * @nr_disks: of @disks
