@@ -49,6 +49,15 @@ def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def offered(name: str, kernel: str) -> bool:
+    """Build a kernel with its modules; without one to be had `name` is skipped. The first is always to be had."""
+    build = lab("build", "-q", "--kernel", kernel)
+    if build.returncode and "not offered" in build.stderr and kernel != "6.1":
+        skip(name, build.stderr.splitlines()[0])
+        return False
+    return True
+
+
 def run(out: Path, *command: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run a command in a guest, results in `out`."""
     return lab("run", "-q", "--no-raidtrace", "--out", str(out), *options, "--", *command)

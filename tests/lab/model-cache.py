@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, skip  # noqa: E402
+from lab_checks import check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_cache_guest.py"
 KERNELS = ("6.1", "6.12", "7.2")
@@ -103,11 +103,8 @@ def power(top: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         for kernel in sys.argv[1:] or KERNELS:
-            build = lab("build", "-q", "--kernel", kernel)
-            if build.returncode and "not offered" in build.stderr and kernel != "6.1":
-                skip(kernel, build.stderr.splitlines()[0])
-                continue
-            flushes(Path(name), kernel)
+            if offered(kernel, kernel):
+                flushes(Path(name), kernel)
         unreported(Path(name))
         power(Path(name))
     finish()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, skip  # noqa: E402
+from lab_checks import check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_faults_guest.py"
 KERNELS = ("6.1", "6.12", "7.2")
@@ -144,9 +144,7 @@ def main() -> None:
             out = Path(name, str(number))
             settings = [word for setting in case.settings for word in ("--set", setting)]
             command = ("python3", str(GUEST), case.disk, str(case.rounds), str(case.pause_s))
-            build = lab("build", "-q", "--kernel", case.kernel)
-            if build.returncode and "not offered" in build.stderr and case.kernel != "6.1":
-                skip(case.name, build.stderr.splitlines()[0])
+            if not offered(case.name, case.kernel):
                 continue
             done = lab(
                 "run",
