@@ -27,7 +27,8 @@ DIRECTORY = pathlib.Path("/run/raidtrace/sweep")
 MARKER = "RAIDTRACE_SWEEP"
 VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio", "dirty_expire_centisecs",
       "dirty_writeback_centisecs")  # fmt: skip
-QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "device/queue_depth")
+QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/max_sectors_kb", "queue/nomerges",
+         "device/queue_depth")  # fmt: skip
 PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
 
 
