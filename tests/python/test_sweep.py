@@ -199,6 +199,12 @@ def test_refusals_say_what_and_exit_with_1(words, said, tmp_path):
     assert done.returncode == 1 and said in done.stderr and done.stderr.startswith("raidctl sweep: ")
 
 
+def test_a_lab_without_simulated_time_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB", "vm")
+    done = dry("--lab", "--out", str(tmp_path / "x"), "quick")
+    assert done.returncode == 1 and "no figure would mean anything" in done.stderr and not (tmp_path / "x").exists()
+
+
 def options(parser):
     found = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]
     groups = [a for a in parser._actions if hasattr(a, "choices") and isinstance(a.choices, dict)]
