@@ -5,10 +5,11 @@ All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
 """
 
 import collections
+import contextlib
 import dataclasses
 import pathlib
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 APPLICATION_ID = 0x52544442
 USER_VERSIONS = (1, 2)  # 2 has more tables and columns, nothing that 1 has means something else
@@ -172,19 +173,21 @@ def add(parts: Iterable[Counters]) -> Counters:
     return Counters(min(p.start_ns for p in parts), max(p.end_ns for p in parts), dict(flow), dict(bins), unknown)
 
 
-def load(path: pathlib.Path) -> Recording:
-    """Read a recording of exactly one target."""
+@contextlib.contextmanager
+def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
+    """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
     if not path.is_file():
         raise RecordingError(f"{path}: no such recording")
     try:
-        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as database:
-            return _read(path, database)
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            _check(path, database)
+            database.row_factory = sqlite3.Row
+            yield database
     except sqlite3.DatabaseError as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
 
 
-def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
-    database.row_factory = sqlite3.Row
+def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
     kind = database.execute("PRAGMA application_id").fetchone()[0]
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
@@ -192,6 +195,15 @@ def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
     if version not in USER_VERSIONS:
         known = " and ".join(map(str, USER_VERSIONS))
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
+
+
+def load(path: pathlib.Path) -> Recording:
+    """Read a recording of exactly one target."""
+    with connect(path) as database:
+        return _read(path, database)
+
+
+def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
     targets = database.execute("SELECT * FROM target").fetchall()
     if len(targets) != 1:
         raise RecordingError(f"{path}: {len(targets)} targets; this program reads recordings of one")
