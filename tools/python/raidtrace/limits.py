@@ -77,8 +77,8 @@ def slow_part(case: Case) -> Limit:
               Value("d2c-late-share", late, "of 1", source(case.reading, "d2c")))  # fmt: skip
     if high / middle >= SPREAD:
         text = (f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the "
-                f"slowest twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest, and each window "
-                "waits for it")  # fmt: skip
+                f"slowest twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest, and "
+                "each window waits for it")  # fmt: skip
         return Limit("slow part", title, text, Verdict.SHOWN, values)
     return Limit("slow part", title, f"equal reads take alike: the slowest twentieth {high / middle:.1f} times the middle one",
                  Verdict.CONTRADICTED, values)  # fmt: skip
