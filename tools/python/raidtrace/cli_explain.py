@@ -36,11 +36,11 @@ def main(arguments: Sequence[str]) -> int:
         else:
             found = explain_runs.one(options.recording, options.phase, options.disk)
         print(found.to_json() if options.json else "\n".join(evidence_text.text(found, columns())), flush=True)
-    except (recording.RecordingError, OSError) as error:
-        print(f"raidctl explain: {error}", file=sys.stderr)
-        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (recording.RecordingError, OSError) as error:
+        print(f"raidctl explain: {error}", file=sys.stderr)
         return 1
     return 0
 

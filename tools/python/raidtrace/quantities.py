@@ -10,6 +10,7 @@ EXACT_DEPTHS = 256
 SECTOR = 512
 MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
+AS_MUCH = 0.1  # directions whose bytes differ by less of them moved as much
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 
 
@@ -53,10 +54,10 @@ class Reading:
 
 
 def direction(seen: Observation) -> str | None:
-    """The direction that moved most bytes. None: nothing moved."""
+    """The direction that moved most bytes, reads where both moved as much. None: nothing moved."""
     counter = "bytes_queued" if seen.disk.bio_based else "bytes_completed"
     moved = {d: seen.count(d, counter) or 0 for d in ("read", "write")}
-    best = max(moved, key=lambda d: moved[d])
+    best = "read" if moved["read"] >= (1 - AS_MUCH) * moved["write"] else "write"
     return best if moved[best] else None
 
 
