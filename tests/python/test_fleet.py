@@ -9,12 +9,17 @@ import sys
 
 import pytest
 from conftest import TOP
-from test_sweep import PLACE, PLAN, index, rate  # noqa: F401
+from test_sweep import PLACE, PLAN, new_index, rate
 
 from raidtrace import sweep, sweep_index, sweep_merge
 from raidtrace.sweep_index import Index
 
 PLAYBOOK = TOP / "Documentation/examples/sweep.yml"
+
+
+@pytest.fixture
+def index(tmp_path):
+    return new_index(tmp_path)
 
 
 def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
@@ -35,14 +40,14 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
         sweep_merge.merge(tmp_path / sweep_index.NAME, [other])
 
 
-def test_parquet_without_pyarrow_says_so(index, tmp_path, monkeypatch):  # noqa: F811
+def test_parquet_without_pyarrow_says_so(index, tmp_path, monkeypatch):
     sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(sweep_merge.MergeError, match="needs pyarrow .*; the SQLite file holds"):
         sweep_merge.parquet(tmp_path / "all.sqlite", tmp_path / "parquet")
 
 
-def merged(index, tmp_path):  # noqa: F811
+def merged(index, tmp_path):
     """The tables of three cells, one of them failed, as Parquet: name -> path."""
     index.end(1, rate(100.0, (("sda", "run", "read", 1.5, 5, None, 0, 5, 1 << 40, 999, 4, 1.9, 256, None, None),)))
     index.end(2, rate(200.0))
@@ -51,7 +56,7 @@ def merged(index, tmp_path):  # noqa: F811
     return {path.stem: path for path in sweep_merge.parquet(tmp_path / "all.sqlite", tmp_path / "parquet")}
 
 
-def test_parquet_holds_what_the_merged_file_holds(index, tmp_path):  # noqa: F811
+def test_parquet_holds_what_the_merged_file_holds(index, tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed: Debian has no package of it, pip has")
     import pyarrow
     import pyarrow.parquet
@@ -73,7 +78,7 @@ def test_parquet_holds_what_the_merged_file_holds(index, tmp_path):  # noqa: F81
     assert schema.field("disk").type == pyarrow.string()
 
 
-def test_the_documented_query_runs(index, tmp_path, monkeypatch):  # noqa: F811
+def test_the_documented_query_runs(index, tmp_path, monkeypatch):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed: Debian has no package of it, pip has")
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed: Debian has no package of it, pip has")
     text = (TOP / "Documentation/sweep.rst").read_text(encoding="utf-8")

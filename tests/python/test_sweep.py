@@ -30,10 +30,14 @@ PLAN = plan.parse(TEXT, "p", "p.toml")
 PLACE = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
 
 
+def new_index(directory):
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    return Index.create(directory / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells])
+
+
 @pytest.fixture
 def index(tmp_path):
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    return Index.create(tmp_path / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells])
+    return new_index(tmp_path)
 
 
 def rate(value, queue=()):
