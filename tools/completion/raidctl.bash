@@ -15,7 +15,7 @@ _raidctl_words() {
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
-	report) echo "--json --phase --explain --help" ;;
+	report) echo "--json --phase --html --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
@@ -85,7 +85,7 @@ _raidctl() {
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
 	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt ioperf" -- "$word") && return ;;
-	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	-o | --output | -c | --csv | -m | --openmetrics | -H | --html) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
 	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;
 	help) verb="" ;;

@@ -183,8 +183,8 @@ def load(path: pathlib.Path) -> Recording:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
 
 
-def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
-    database.row_factory = sqlite3.Row
+def check_format(path: pathlib.Path, database: sqlite3.Connection) -> None:
+    """RecordingError unless it is a recording of a version that this program reads."""
     kind = database.execute("PRAGMA application_id").fetchone()[0]
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
@@ -192,6 +192,11 @@ def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
     if version not in USER_VERSIONS:
         known = " and ".join(map(str, USER_VERSIONS))
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
+
+
+def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
+    check_format(path, database)
+    database.row_factory = sqlite3.Row
     targets = database.execute("SELECT * FROM target").fetchall()
     if len(targets) != 1:
         raise RecordingError(f"{path}: {len(targets)} targets; this program reads recordings of one")
