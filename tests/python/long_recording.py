@@ -87,7 +87,7 @@ def fill(db, seconds, hertz, disks):
                    f"SELECT sample, '{direction}', {', '.join(map(str, flow.values()))} {where}", (number,))  # fmt: skip
         db.execute("CREATE TEMP TABLE shape(direction TEXT, kind TEXT, bin INTEGER, count INTEGER)")
         db.executemany("INSERT INTO shape VALUES(?,?,?,?)", sorted(bins))
-        db.execute(f"INSERT INTO bin SELECT sample, direction, kind, bin, count FROM sample, shape WHERE phase = ?"
+        db.execute("INSERT INTO bin SELECT sample, direction, kind, bin, count FROM sample, shape WHERE phase = ?"
                    " ORDER BY 1, 2, 3, 4", (number,))  # fmt: skip
         # the head goes over the disk once in a phase, each disk a little ahead of the one before
         db.execute(f"INSERT INTO bin SELECT sample, '{direction}', 'place', ((sample / {disks} - {begin}) * 256 / "

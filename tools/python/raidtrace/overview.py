@@ -7,71 +7,53 @@ All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
 import dataclasses
 import pathlib
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from raidtrace import recording, series
-from raidtrace.recording import Counters, Phase, RecordingError
+from raidtrace import counters, recording
+from raidtrace.counters import Counters, RecordingError
+from raidtrace.recording import Phase, Recording, Target
 from raidtrace.sample_rows import SampleRows
+from raidtrace.series import DIRECTIONS, Series, build
 
 LATENCY_SAMPLES = 50_000  # beyond so many, latency histograms are left out: to read them takes longer than all the rest
-OUTPUT_CHARACTERS = 20_000
 OLD_GROUPS = frozenset(("flow", "size", "seek", "depth"))  # what version 1 has
 
 
 @dataclasses.dataclass(frozen=True)
-class Disk:
-    """A recorded disk; None: not known, as of an imported trace."""
-
-    target: int
-    disk: str
-    driver: str | None
-    bio_based: bool
-    capacity_sectors: int | None
-    max_sectors: int | None
-    place_sectors: int | None
-    groups: frozenset[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Submitter:
-    """What a process queued in a phase. comm None: all that found the table full."""
-
-    pid: int | None
-    comm: str | None
-    queued: int
-    bytes_queued: int
-    seeks_queued: int
-
-
-@dataclasses.dataclass(frozen=True)
 class Span:
-    """One phase of one disk. classes: class -> counter -> sum; empty when not counted."""
+    """One phase of one disk, summed."""
 
-    disk: Disk
+    target: Target
     phase: Phase
     counters: Counters
-    classes: Mapping[str, Mapping[str, int]]
-    submitters: Sequence[Submitter]
 
 
 @dataclasses.dataclass(frozen=True)
 class Overview:
-    """A recording of any number of disks. settings: (time_ns, target, name, value); disturbances: (kind, text)."""
+    """A recording whose samples are whole phases: each phase of a disk is one. series: of each disk that has samples."""
 
-    path: pathlib.Path
-    meta: Mapping[str, str]
-    disks: tuple[Disk, ...]
-    phases: tuple[Phase, ...]
-    settings: tuple[tuple[int, int, str, str], ...]
-    disturbances: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-    output: str
-    spans: tuple[Span, ...]
-    series: tuple[series.Series, ...]
+    recording: Recording
+    series: tuple[Series, ...]
 
-    def series_of(self, disk: Disk) -> series.Series | None:
+    def simulated(self) -> bool:
+        """Whether all times are a model's."""
+        return self.recording.meta.get("simulated") == "yes"
+
+    def spans(self) -> list[Span]:
+        """All phases of all disks, by time and then in the order of the disks."""
+        numbers = {phase.phase: phase for phase in self.recording.phases}
+        found = [
+            Span(target, numbers[phase], sums)
+            for target in self.recording.targets
+            for _, phase, sums in self.recording.all_samples[target.disk]
+            if phase in numbers
+        ]
+        return sorted(found, key=lambda span: span.phase.phase)
+
+    def series_of(self, target: Target) -> Series | None:
         """What a disk did over time. None: no sample of it was taken."""
-        return next((one for one in self.series if one.target == disk.target), None)
+        return next((one for one in self.series if one.target == target.target), None)
 
     def begin_ns(self) -> int:
         """Where the first sample begins."""
@@ -81,14 +63,19 @@ class Overview:
         """Where the last sample ends."""
         return max((int(one.edges[-1]) for one in self.series), default=0)
 
-    def readahead(self, disk: Disk) -> list[tuple[int, int]]:
+    def readahead(self, target: Target) -> list[tuple[int, int]]:
         """(time_ns, sectors) of the readahead and of each change of it."""
         found: list[tuple[int, int]] = []
-        for time, target, name, value in self.settings:
-            if target == disk.target and name == "readahead_sectors" and value.isdigit():
-                if not found or found[-1][1] != int(value):
-                    found.append((time, int(value)))
+        for one in self.recording.settings:
+            if one.disk == target.disk and one.name == "readahead_sectors" and one.value.isdigit():
+                if not found or found[-1][1] != int(one.value):
+                    found.append((one.time_ns, int(one.value)))
         return found
+
+
+def groups(target: Target) -> frozenset[str]:
+    """Groups of counters that were counted."""
+    return OLD_GROUPS if target.groups is None else frozenset(str(target.groups).split())
 
 
 def load(path: pathlib.Path) -> Overview:
@@ -98,87 +85,50 @@ def load(path: pathlib.Path) -> Overview:
     try:
         database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         try:
-            recording.check_format(path, database)
             database.execute("PRAGMA cache_size=-65536")
-            return _overview(path, SampleRows(database))
+            found = recording.read(path, database, _sums)
+            rows = SampleRows(database)
+            over_time = [
+                build(rows, target.target, bool(target.bio_based), "place" in groups(target))
+                for target in found.targets
+            ]
+            return Overview(found, tuple(one for one in over_time if one))
         finally:
             database.close()
-    except (sqlite3.DatabaseError, OverflowError, ValueError, TypeError) as error:
+    except (sqlite3.DatabaseError, OverflowError, ValueError, TypeError, KeyError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:
         raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
-def _overview(path: pathlib.Path, rows: SampleRows) -> Overview:
-    disks = _disks(rows)
-    phases = tuple(Phase(*row) for row in rows.rows("phase", "phase, name, start_ns, end_ns", "phase"))  # type: ignore[arg-type]
-    settings = tuple(
-        (int(str(time)), int(str(target)), str(name), str(value))
-        for time, target, name, value in rows.rows("setting", "time_ns, target, name, value", "time_ns, rowid")
-    )
-    over_time = [series.build(rows, disk.target, disk.bio_based, "place" in disk.groups) for disk in disks]
-    text = "".join(str(text) for (text,) in rows.rows("output", "text", "time_ns, rowid"))
-    return Overview(
-        path,
-        {str(key): str(value) for key, value in rows.rows("meta", "key, value", "key")},
-        tuple(disks),
-        phases,
-        settings,
-        tuple((str(kind), str(said)) for kind, said in rows.rows("disturbance", "kind, text", "disturbance")),
-        tuple(str(text) for (text,) in rows.rows("note", "text", "time_ns")),
-        text if len(text) <= OUTPUT_CHARACTERS else text[:OUTPUT_CHARACTERS] + "\n... (cut)",
-        tuple(_spans(rows, disks, phases)),
-        tuple(one for one in over_time if one),
-    )
-
-
-def _disks(rows: SampleRows) -> list[Disk]:
-    names = ["target", "disk", "driver", "bio_based", "capacity_sectors", "max_sectors"]
-    have = set(rows.columns("target"))
-    chosen = [*names, *(name if name in have else f"NULL AS {name}" for name in ("place_sectors", "groups"))]
-    return [
-        Disk(target, str(disk), driver, bool(bio), capacity, largest, place,
-             OLD_GROUPS if groups is None else frozenset(str(groups).split()))
-        for target, disk, driver, bio, capacity, largest, place, groups in rows.db.execute(
-            f"SELECT {', '.join(chosen)} FROM target ORDER BY target")
-    ]  # fmt: skip
-
-
 def _kinds(rows: SampleRows) -> list[tuple[str, str]]:
     """Direction and kind of the histograms that sums are made of."""
-    directions = [d for (d,) in rows.db.execute("SELECT DISTINCT direction FROM flow") if d in recording.DATA]
+    directions = [d for (d,) in rows.execute("SELECT DISTINCT direction FROM flow") if d in counters.DATA]
     kinds = ["depth_time", "size", "seek", "place"]
     kinds += ["d2c", "i2d", "q2c"] if len(rows.samples) <= LATENCY_SAMPLES else []
-    found = [(d, kind) for kind in kinds for d in (series.DIRECTIONS if kind in ("depth_time", "place") else directions)]
-    return [*found, ("all", "blame"), ("all", "ra_sync"), ("all", "ra_async")]
+    found = [(d, kind) for kind in kinds for d in (DIRECTIONS if kind in ("depth_time", "place") else directions)]
+    return [*found, ("all", "blame"), ("all", "blame_distance"), ("all", "ra_sync"), ("all", "ra_async")]
 
 
-def _spans(rows: SampleRows, disks: Sequence[Disk], phases: Sequence[Phase]) -> list[Span]:
+def _sums(database: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
+    """(target, (number, phase, counters)): each phase of a disk as one sample."""
+    rows = SampleRows(database)
     histograms = {key: rows.by_group(rows.histogram(*key)) for key in _kinds(rows)}
-    flows, origins = rows.sums("flow", "direction"), rows.sums("origin", "class")
-    submitters = rows.sums("submitter", "pid, comm")
-    group_of_pair = {(int(target), int(phase)): at for at, (target, phase) in enumerate(rows.groups.tolist())}
-    spans = []
-    for phase in phases:
-        for disk in disks:
-            group = group_of_pair.get((disk.target, phase.phase))
-            if group is None:
-                continue
-            mine = rows.samples[(rows.samples[:, 1] == disk.target) & (rows.samples[:, 2] == phase.phase)]
-            flow = flows.get((disk.target, phase.phase), {})
-            sums = {str(d): {n: v for n, v in c.items() if v is not None} for d, c in flow.items() if d != "all"}
-            unknown = frozenset(n for d, c in flow.items() if d != "all" for n, v in c.items() if v is None)
-            found = {key: by[group] for key, by in histograms.items() if group in by}
-            counters = Counters(int(mine[:, 3].min()), int(mine[:, 4].max()), sums, found, unknown)
-            classes = {str(c): {n: v or 0 for n, v in s.items()}
-                       for c, s in origins.get((disk.target, phase.phase), {}).items()}  # fmt: skip
-            who = [_submitter(key, sums) for key, sums in submitters.get((disk.target, phase.phase), {}).items()]
-            spans.append(Span(disk, phase, counters, classes, tuple(sorted(who, key=lambda one: -one.bytes_queued))))
-    return spans
+    tables = {table: rows.sums(table, key) for table, key in (
+        ("flow", "direction"), ("origin", "class"), ("submitter", "pid, comm"))}  # fmt: skip
+    plain = rows.plain()
+    for group, (target, phase) in enumerate(rows.groups.tolist()):
+        mine = rows.samples[(rows.samples[:, 1] == target) & (rows.samples[:, 2] == phase)]
+        of = {table: sums.get((target, phase), {}) for table, sums in tables.items()}
+        flow = {direction: sums for direction, sums in of["flow"].items() if direction != "all"}
+        yield target, (group, phase, Counters(
+            int(mine[:, 3].min()), int(mine[:, 4].max()), _known(flow),
+            {key: by[group] for key, by in histograms.items() if group in by},
+            frozenset(name for sums in flow.values() for name, value in sums.items() if value is None),
+            plain.get((target, phase), {}), _known(of["origin"]),
+            {(pid, comm or ""): sums for (pid, comm), sums in _known(of["submitter"]).items()},
+        ))  # fmt: skip
 
 
-def _submitter(key: object, sums: Mapping[str, int | None]) -> Submitter:
-    assert isinstance(key, tuple)
-    pid, comm = key
-    return Submitter(pid, None if comm is None else str(comm), *(sums.get(name) or 0 for name in (
-        "queued", "bytes_queued", "seeks_queued")))  # fmt: skip
+def _known(rows: Mapping[Any, Mapping[str, int | None]]) -> dict[Any, dict[str, int]]:
+    return {key: {name: value for name, value in sums.items() if value is not None} for key, sums in rows.items()}

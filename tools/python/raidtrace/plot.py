@@ -22,7 +22,13 @@ WIDTH = 7.2  # inches; at 600 pixels a point is 1.16 of them, so text of 10 poin
 TEXT, SMALL = 10.5, 9.5
 INK, QUIET, GRID, PAPER, SHADE = "#1b1e23", "#555b64", "#d5d9df", "#ffffff", "#f1f3f6"
 # inline pictures follow the page: light or dark
-VARIABLES = {INK: "var(--ink)", QUIET: "var(--quiet)", GRID: "var(--grid)", PAPER: "var(--paper)", SHADE: "var(--shade)"}
+VARIABLES = {
+    INK: "var(--ink)",
+    QUIET: "var(--quiet)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    SHADE: "var(--shade)",
+}
 FIXED_WHITE, FIXED_BLACK = "#fffffe", "#000001"  # on a heat map, whatever the page
 MAP = "cividis"  # its lightness rises all the way, for any colour vision
 SETTINGS = {

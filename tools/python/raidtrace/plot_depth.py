@@ -7,47 +7,48 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from raidtrace import plot
-from raidtrace.overview import Disk, Overview
+from raidtrace.overview import Overview
+from raidtrace.recording import Target
 from raidtrace.series import Depth, Series
 
 BETWEEN = "outside"  # how raidctl names what a command does before, between and after its phases
 LEAST_LABELLED = 0.055  # a phase that takes less of the width has no room for its name
 
 
-def in_flight(recording: Overview, disks: Sequence[Disk]) -> Figure | None:
+def in_flight(overview: Overview, disks: Sequence[Target]) -> Figure | None:
     """One panel per disk, seconds to the right, requests in flight upwards; below the last the readahead in KiB.
 
     Per direction: a thick line for the mean of each step of the series, a band from the lowest to the highest mean of a
     sample in it, a thin line for the highest depth. None: no disk has the histogram.
     """
-    shown = [(disk, one) for disk in disks if (one := recording.series_of(disk)) and one.depth]
+    shown = [(disk, one) for disk in disks if (one := overview.series_of(disk)) and one.depth]
     if not shown:
         return None
-    ahead = [recording.readahead(disk) for disk, _ in shown]
+    ahead = [overview.readahead(disk) for disk, _ in shown]
     strip = any(ahead)
     picture = plot.figure(0.9 + 1.75 * len(shown) + (0.8 if strip else 0))
     panels = picture.subplots(len(shown) + strip, 1, sharex=True, squeeze=False,
                               height_ratios=[1.0] * len(shown) + [0.4] * strip)[:, 0]  # fmt: skip
-    begin, end = recording.begin_ns(), recording.end_ns()
+    begin, end = overview.begin_ns(), overview.end_ns()
     for panel, (disk, one) in zip(panels, shown):
-        phases(panel, recording, panel is panels[0])
+        phases(panel, overview, panel is panels[0])
         for direction, depth in one.depth.items():
             if depth.deepest.any():
                 _draw(panel, one, depth, direction, begin)
-        panel.set_ylim(0, None)
-        panel.set_ylabel(f"in flight\n{disk.disk}")
+        panel.set_ylim(0, 1.28 * max(1, *(int(depth.deepest.max()) for depth in one.depth.values())))
+        panel.set_ylabel(f"in flight\n{disk.disk[:12]}")
         if panel.get_legend_handles_labels()[0]:
             panel.legend(ncols=2, loc="upper left", bbox_to_anchor=(0, 1.0), handlelength=2.4)
     if strip:
         _readahead(panels[-1], ahead, begin, end)
-    plot.seconds_axis(panels[-1], recording.meta.get("simulated") == "yes", (end - begin) / 1e9)
+    plot.seconds_axis(panels[-1], overview.simulated(), (end - begin) / 1e9)
     return picture
 
 
-def phases(panel: Axes, recording: Overview, named: bool) -> None:
+def phases(panel: Axes, overview: Overview, named: bool) -> None:
     """Shade every other phase; with `named` write the names above."""
-    begin, end = recording.begin_ns(), recording.end_ns()
-    shown = [phase for phase in recording.phases if phase.name != BETWEEN]
+    begin, end = overview.begin_ns(), overview.end_ns()
+    shown = [phase for phase in overview.recording.phases if phase.name != BETWEEN]
     for at, phase in enumerate(shown):
         left, right = (phase.start_ns - begin) / 1e9, ((phase.end_ns or end) - begin) / 1e9
         if at % 2 == 0:

@@ -22,6 +22,7 @@ from raidtrace.report_text import Sentence
 
 PARTS = pathlib.Path(__file__).parent / "report"
 GENERATOR = b'<meta name="generator" content="raidctl report --html">'
+LBA_CAPTION = "Brighter is more. Below, requests that began elsewhere than where the one before ended."
 HEAD_BYTES = 4096  # the generator is named within so many
 
 
@@ -82,27 +83,31 @@ def page(recordings: Sequence[Overview]) -> str:
     for letter, one in zip(letters, recordings, strict=True):
         summary += report_text.opening(one, letter)
         parts.append(_recording(one, letter, len(recordings) > 1))
-    title = " and ".join(report_text.printable(one.path.name, 80) for one in recordings)
+    title = " and ".join(report_text.printable(one.recording.path.name, 80) for one in recordings)
     return _render(f"raidtrace: {title}", summary, parts)
 
 
 def _recording(one: Overview, letter: str, several: bool) -> Part:
     found: list[tuple[str, str, str, Figure | None]] = [
-        ("depth", "Requests in flight over time", _steps(one), plot_depth.in_flight(one, one.disks))
+        ("depth", "Requests in flight over time", _steps(one), plot_depth.in_flight(one, one.recording.targets))
     ]
     found += [
-        (f"lba{disk.target}", f"Where on {report_text.printable(disk.disk, 40)}, over time",
-         "Brighter is more. Below, requests that began elsewhere than where the one before ended.", plot_lba.over_time(one, disk))
-        for disk in one.disks
+        (f"lba{disk.target}", f"Where on {report_text.printable(disk.disk, 40)}, over time", LBA_CAPTION,
+         plot_lba.over_time(one, disk))
+        for disk in one.recording.targets
     ]  # fmt: skip
-    name = report_text.printable(one.path.name, 80)
+    name = report_text.printable(one.recording.path.name, 80)
     pictures = [
         Picture(f"{letter}-{key}", title, caption,
                 markupsafe.Markup(plot.inline(figure, f"{letter}-{key}-svg", f"{title}, recording {name}")))
         for key, title, caption, figure in found
         if figure
     ]  # fmt: skip
-    texts = [Text("What the command printed", report_text.printable(one.output, 20_000))] if one.output else []
+    texts = (
+        [Text("What the command printed", report_text.printable(one.recording.output, 20_000))]
+        if one.recording.output
+        else []
+    )
     title = f"Recording {letter}: {name}" if several else "Evidence"
     return Part(f"recording-{letter}", title, (), pictures, report_tables.tables(one, letter), texts)
 

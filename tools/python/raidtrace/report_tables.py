@@ -57,11 +57,11 @@ PHASES = (
 )
 
 
-def phases(recording: Overview, letter: str) -> Table:
+def phases(overview: Overview, letter: str) -> Table:
     """Every phase of every disk, a row for each direction that anything happened in."""
-    rows = []
-    for span in recording.spans:
-        ident = row_id(letter, span.disk.disk, span.phase.phase)
+    rows: list[Row] = []
+    for span in overview.spans():
+        ident = row_id(letter, span.target.disk, span.phase.phase)
         for direction, flow in sorted(span.counters.flow.items()):
             if flow.get("queued") or flow.get("issued"):
                 rows.append(Row(ident if not rows or rows[-1].id.split(".")[0] != ident else f"{ident}.{direction}",
@@ -76,11 +76,16 @@ def _phase(span: Span, direction: str) -> tuple[Cell, ...]:
         return None if c.unknown & set(names) else sum(c.count(direction, name) for name in names)
 
     issued, mode = count("issued"), c.size_mode(direction)
-    size, sequential, wait, completed = count("bytes_issued"), count("sequential"), count("d2c_sum_ns"), count("completed")
+    size, sequential, wait, completed = (
+        count("bytes_issued"),
+        count("sequential"),
+        count("d2c_sum_ns"),
+        count("completed"),
+    )
     depth = c.histogram(direction, "depth_time")
-    requests = not span.disk.bio_based
+    requests = not span.target.bio_based
     return (
-        Cell(printable(span.disk.disk, 40)),
+        Cell(printable(span.target.disk, 40)),
         Cell(printable(span.phase.name, 60)),
         Cell(direction),
         number(c.seconds(), 3),
@@ -109,6 +114,6 @@ def percentile(histogram: Mapping[int, int], share: float) -> float | None:
     return None
 
 
-def tables(recording: Overview, letter: str) -> Sequence[Table]:
+def tables(overview: Overview, letter: str) -> Sequence[Table]:
     """All tables of a recording."""
-    return [table for table in (phases(recording, letter),) if table.rows]
+    return [table for table in (phases(overview, letter),) if table.rows]

@@ -4,8 +4,8 @@
 import dataclasses
 import unicodedata
 
+from raidtrace.counters import SECTOR_BYTES
 from raidtrace.overview import Overview, Span
-from raidtrace.recording import SECTOR_BYTES
 
 NOT_AVAILABLE = "n/a"
 LONGEST = 4000
@@ -49,7 +49,7 @@ def row_id(letter: str, disk: str, phase: int | str) -> str:
 
 def rate_mib(span: Span, direction: str) -> float | None:
     """MiB/s completed or, of a disk without requests, queued. None: not counted, or a span without length."""
-    counter = "bytes_queued" if span.disk.bio_based else "bytes_completed"
+    counter = "bytes_queued" if span.target.bio_based else "bytes_completed"
     if counter in span.counters.unknown or span.counters.seconds() <= 0:
         return None
     return span.counters.count(direction, counter) / span.counters.seconds() / (1 << 20)
@@ -60,22 +60,22 @@ def kib(value_sectors: float) -> str:
     return f"{value_sectors * SECTOR_BYTES / 1024:g} KiB"
 
 
-def opening(recording: Overview, letter: str) -> list[Sentence]:
+def opening(overview: Overview, letter: str) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
-    simulated = "Simulated: a model array in simulated time. " if recording.meta.get("simulated") == "yes" else ""
-    seconds = (recording.end_ns() - recording.begin_ns()) / 1e9
-    names = ", ".join(printable(disk.disk, 40) for disk in recording.disks) or "no disk"
-    phases = [phase.name for phase in recording.phases if phase.name != "outside"]
+    simulated = "Simulated: a model array in simulated time. " if overview.simulated() else ""
+    seconds = (overview.end_ns() - overview.begin_ns()) / 1e9
+    names = ", ".join(printable(target.disk, 40) for target in overview.recording.targets)
+    phases = [phase.name for phase in overview.recording.phases if phase.name != "outside"]
     sentences = [Sentence(f"{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded.")]
-    for disk in recording.disks:
-        spans = [span for span in recording.spans if span.disk == disk and _bytes(span)]
+    for target in overview.recording.targets:
+        spans = [span for span in overview.spans() if span.target == target and _bytes(span)]
         if spans:
             sentences.append(_busiest(max(spans, key=_bytes), letter))
     return sentences
 
 
 def _bytes(span: Span) -> int:
-    counter = "bytes_queued" if span.disk.bio_based else "bytes_completed"
+    counter = "bytes_queued" if span.target.bio_based else "bytes_completed"
     return sum(flow.get(counter, 0) for flow in span.counters.flow.values())
 
 
@@ -83,8 +83,8 @@ def _busiest(span: Span, letter: str) -> Sentence:
     counters = span.counters
     direction = max(("read", "write"), key=lambda one: rate_mib(span, one) or 0.0)
     rate, depth, mode = rate_mib(span, direction), counters.inflight_mean(direction), counters.size_mode(direction)
-    said = [f"{printable(span.disk.disk, 40)} moved most in phase {printable(span.phase.name, 40)}: "
-            f"{direction}s at {rate or 0:,.1f} MiB/s"]  # fmt: skip
+    said = [f"{printable(span.target.disk, 40)} moved most in phase {printable(span.phase.name, 40)}: "
+            f"{direction}s at {rate or 0:,.2f} MiB/s"]  # fmt: skip
     if depth is not None:
         said.append(f"{depth:.2f} in flight on average")
     if mode is not None:
@@ -92,4 +92,4 @@ def _busiest(span: Span, letter: str) -> Sentence:
     share = counters.sequential_share()
     if share is not None:
         said.append(f"{100 * share:.1f} % of them sequential")
-    return Sentence(", ".join(said) + ".", row_id(letter, span.disk.disk, span.phase.phase))
+    return Sentence(", ".join(said) + ".", row_id(letter, span.target.disk, span.phase.phase))

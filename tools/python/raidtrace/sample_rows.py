@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy
 from numpy.typing import NDArray
 
-from raidtrace.recording import RecordingError
+from raidtrace.counters import LEVELS, RecordingError
 
 Ints = NDArray[numpy.int64]
-LEVELS = ("in_flight", "in_flight_max")  # columns of flow that are not differences
-KEYS = ("sample", "direction", "class", "submitter", "pid", "comm")
+KEYS = ("sample", "target", "phase", "start_ns", "end_ns", "direction", "class", "submitter", "pid", "comm")
+NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 
 class SampleRows:
@@ -26,8 +26,8 @@ class SampleRows:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self.db = database
-        self.tables = {str(name) for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-        rows = database.execute("SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample")
+        self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+        rows = self.execute("SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample")
         self.samples: Ints = numpy.array(rows.fetchall(), dtype=numpy.int64).reshape(-1, 5)
         numbers = self.samples[:, 0]
         self.size = int(numbers.max()) + 1 if len(numbers) else 1
@@ -37,24 +37,22 @@ class SampleRows:
         self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
         self.group_of[numbers] = inverse.reshape(-1)
 
+    def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """A query whose rows are tuples, however the connection has them."""
+        cursor = self.db.cursor()
+        cursor.row_factory = None
+        return cursor.execute(query, tuple(values))
+
     def columns(self, table: str) -> list[str]:
         """Columns of a table; none when this recording lacks it."""
-        return [str(row[1]) for row in self.db.execute(f"PRAGMA table_info({table})")] if table in self.tables else []
-
-    def rows(self, table: str, columns: str, order: str) -> list[tuple[object, ...]]:
-        """Rows of a small table; empty when this recording lacks it or one of the columns."""
-        if not set(columns.split(", ")) <= set(self.columns(table)):
-            return []
-        return self.db.execute(f"SELECT {columns} FROM {table} ORDER BY {order}").fetchall()
+        return [str(row[1]) for row in self.execute(f"PRAGMA table_info({table})")] if table in self.tables else []
 
     def histogram(self, direction: str, kind: str) -> tuple[Ints, Ints, Ints]:
         """Sample, bin and count of each row of a histogram, by sample and bin."""
         # in this order each sample finds its rows by the table's key, and what else there is is never read
         query = ("SELECT sample.sample, bin, count FROM sample CROSS JOIN bin ON bin.sample = sample.sample "
                  "AND direction = ? AND kind = ?")  # fmt: skip
-        cursor = self.db.execute(query, (direction, kind))
-        cursor.arraysize = 1
-        found = numpy.fromiter(cursor, dtype=numpy.dtype("i8,i8,i8"))
+        found = numpy.fromiter(self.execute(query, (direction, kind)), dtype=numpy.dtype("i8,i8,i8"))
         return found["f0"], found["f1"], found["f2"]
 
     def by_group(self, found: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
@@ -77,11 +75,11 @@ class SampleRows:
         if not set(columns) <= set(self.columns("flow")):
             return None
         known = " OR ".join(f"{column} IS NOT NULL" for column in columns)
-        if not self.db.execute(f"SELECT EXISTS(SELECT 1 FROM flow WHERE direction != 'all' AND ({known}))").fetchone()[0]:
+        if not self.execute(f"SELECT EXISTS(SELECT 1 FROM flow WHERE direction != 'all' AND ({known}))").fetchone()[0]:
             return None
         result = {column: numpy.zeros(self.size, dtype=numpy.int64) for column in columns}
         chosen = ", ".join(f"coalesce({column}, 0)" for column in columns)
-        rows = self.db.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,))
+        rows = self.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,))
         table = numpy.fromiter(rows, dtype=numpy.dtype(",".join(["i8"] * (len(columns) + 1))))
         for at, column in enumerate(columns, 1):
             result[column][table["f0"]] = table[f"f{at}"]
@@ -89,15 +87,26 @@ class SampleRows:
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
         """Sums of all counters of a table: (target, phase) -> key -> counter -> sum; None: never counted."""
-        names = [name for name in self.columns(table) if name not in KEYS + LEVELS]
+        names = [name for name in self.columns(table) if name not in KEYS + NOT_DIFFERENCES]
         result: dict[tuple[int, int], dict[object, dict[str, int | None]]] = {}
         if not names:
             return result
         chosen = ", ".join(f"sum({name})" for name in names)
         keys = key.split(", ")
         query = f"SELECT target, phase, {key}, {chosen} FROM {table} JOIN sample USING(sample) GROUP BY target, phase, {key}"
-        for row in self.db.execute(query):
+        for row in self.execute(query):
             which = row[2] if len(keys) == 1 else tuple(row[2 : 2 + len(keys)])
             values: Mapping[str, int | None] = dict(zip(names, row[2 + len(keys) :], strict=True))
             result.setdefault((row[0], row[1]), {})[which] = dict(values)
         return result
+
+    def plain(self) -> dict[tuple[int, int], dict[str, int]]:
+        """Sums of the counters that have no direction: (target, phase) -> counter -> sum, without those never counted."""
+        names = [name for name in self.columns("sample") if name not in KEYS + NOT_DIFFERENCES]
+        if not names:
+            return {}
+        chosen = ", ".join(f"sum({name})" for name in names)
+        return {
+            (row[0], row[1]): {name: value for name, value in zip(names, row[2:], strict=True) if value is not None}
+            for row in self.execute(f"SELECT target, phase, {chosen} FROM sample GROUP BY target, phase")
+        }

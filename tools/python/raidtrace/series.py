@@ -85,7 +85,8 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series
         return None
     steps = _Steps(rows, target)
     depth = {} if bio_based else {direction: _depth(rows, steps, direction) for direction in DIRECTIONS}
-    moved, seeks = {}, None
+    moved: dict[str, Ints] = {}
+    seeks: Ints | None = None
     for direction in DIRECTIONS:
         column = "bytes_queued" if bio_based else "bytes_completed"
         flow = rows.flow(direction, [column])
