@@ -16,6 +16,7 @@ Text, JSON and the HTML report are made of these values alone; nothing below rea
 
 A verdict is one of VERDICTS. "not shown" is what the recording could have shown and does not; "contradicted" is shown
 to be otherwise; "not available" is what was not recorded, and says why. A Value of None is not available, never zero.
+A statement about two recordings has a line for each, "A: ..." and "B: ...", or one line where both are alike.
 """
 
 import dataclasses
@@ -25,7 +26,8 @@ from collections.abc import Iterable
 
 VERSION = 1  # of the JSON; a change of meaning or a member less is another, a new member is not
 # keys of links, in the order of the chain
-LINKS = ("setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame", "cache")
+LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame", "cache",
+         "difference")  # fmt: skip
 
 
 class Verdict(enum.StrEnum):

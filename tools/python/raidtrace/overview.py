@@ -80,11 +80,8 @@ def groups(target: Target) -> frozenset[str]:
 
 def load(path: pathlib.Path) -> Overview:
     """Read a recording. RecordingError says why it cannot be read."""
-    if not path.is_file():
-        raise RecordingError(f"{path}: no such recording")
     try:
-        database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
+        with recording.connect(path) as database:
             database.execute("PRAGMA cache_size=-65536")
             found = recording.read(path, database, _sums)
             rows = SampleRows(database)
@@ -93,9 +90,7 @@ def load(path: pathlib.Path) -> Overview:
                 for target in found.targets
             ]
             return Overview(found, tuple(one for one in over_time if one))
-        finally:
-            database.close()
-    except (sqlite3.DatabaseError, OverflowError, ValueError, TypeError, KeyError) as error:
+    except (OverflowError, ValueError, TypeError, KeyError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:
         raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error

@@ -5,10 +5,11 @@ All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
 """
 
 import collections
+import contextlib
 import dataclasses
 import pathlib
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from raidtrace.counters import LEVELS as LEVELS
@@ -173,19 +174,21 @@ class Recording:
 SamplesOf = Callable[[sqlite3.Connection], Iterable[tuple[int, tuple[int, int, Counters]]]]
 
 
-def load(path: pathlib.Path, disk: str = "") -> Recording:
-    """Read a recording, seen from a disk; empty: the first one that is not part of another, as md is of its members."""
+@contextlib.contextmanager
+def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
+    """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
     if not path.is_file():
         raise RecordingError(f"{path}: no such recording")
     try:
-        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as database:
-            return read(path, database, _samples, disk)
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            database.row_factory = sqlite3.Row
+            _check(path, database)
+            yield database
     except sqlite3.DatabaseError as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
 
 
-def read(path: pathlib.Path, database: sqlite3.Connection, samples_of: SamplesOf, disk: str = "") -> Recording:
-    """Read an open recording. samples_of: what is to be its samples, (target, (sample, phase, counters)) in order of time."""
+def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
     kind = database.execute("PRAGMA application_id").fetchone()[0]
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
@@ -193,7 +196,16 @@ def read(path: pathlib.Path, database: sqlite3.Connection, samples_of: SamplesOf
     if version not in USER_VERSIONS:
         known = " and ".join(map(str, USER_VERSIONS))
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
-    database.row_factory = sqlite3.Row
+
+
+def load(path: pathlib.Path, disk: str = "") -> Recording:
+    """Read a recording, seen from a disk; empty: the first one that is not part of another, as md is of its members."""
+    with connect(path) as database:
+        return read(path, database, _samples, disk)
+
+
+def read(path: pathlib.Path, database: sqlite3.Connection, samples_of: SamplesOf, disk: str = "") -> Recording:
+    """Read an open recording. samples_of: what is to be its samples, (target, (sample, phase, counters)) in order of time."""
     targets = _targets(database)
     if not targets:
         raise RecordingError(f"{path}: no disk was recorded")

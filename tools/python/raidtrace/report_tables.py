@@ -110,7 +110,7 @@ def percentile(histogram: Mapping[int, int], share: float) -> float | None:
     for index in sorted(histogram):
         passed += histogram[index]
         if passed >= share * total:
-            return bins.latency(index)[1] / 1e6
+            return bins.time(index)[1] / 1e6
     return None
 
 
