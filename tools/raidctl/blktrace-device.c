@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account-bio.h"
+#include "account-request.h"
+
 #define SECTOR_SIZE	512
 
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
@@ -80,10 +83,8 @@ static void on_queue(struct blktrace_device *d, const struct blktrace_event *e)
 		.bytes = e->bytes,
 		.submitter = RAIDTRACE_SUBMITTER_REST,
 	};
-	struct raidtrace_step step;
 
-	raidtrace_arrival_bio(&d->arrival, &bio, &step);
-	raidtrace_account_bio(&d->account, &bio, &step);
+	raidtrace_count_bio(&d->arrival, &d->account, &bio);
 }
 
 static struct blktrace_request request_of(const struct blktrace_device *d,
@@ -102,10 +103,9 @@ static struct blktrace_request request_of(const struct blktrace_device *d,
 static void give_up(struct blktrace_device *d, uint64_t now_ns,
 		    const struct blktrace_request *request)
 {
-	struct raidtrace_change change;
-
-	raidtrace_queue_end(&d->state, now_ns, request->direction, &change);
-	raidtrace_account_abandon(&d->account, request->direction, &change);
+	raidtrace_count_abandon(&d->state, &d->account,
+				raidtrace_queue_time(&d->state, now_ns),
+				request->direction);
 	d->given_up++;
 }
 
@@ -120,12 +120,11 @@ static void on_issue(struct blktrace_device *d, struct blktrace_inflight *map,
 		.sector = e->sector,
 		.bytes = e->bytes,
 	};
-	struct raidtrace_change change;
 
-	raidtrace_queue_issue(&d->state, e->time_ns, &issue, &change);
-	raidtrace_account_issue(&d->account, &issue, &change);
-	request.issued_ns = change.now_ns;
-	request.depth_row = raidtrace_depth_row(change.depth.all);
+	request.issued_ns = raidtrace_queue_time(&d->state, e->time_ns);
+	request.depth_row = raidtrace_depth_row(
+		d->state.in_flight[RAIDTRACE_DIRECTION_ALL]);
+	raidtrace_count_issue(&d->state, &d->account, request.issued_ns, &issue);
 	if (blktrace_inflight_add(map, &request, &given_up))
 		give_up(others[given_up.device], e->time_ns, &given_up);
 }
@@ -134,14 +133,14 @@ static void on_requeue(struct blktrace_device *d, struct blktrace_inflight *map,
 		       const struct blktrace_event *e)
 {
 	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_change change;
 
 	if (!blktrace_inflight_end(map, &like, false, &request)) {
 		d->account.flow[e->direction].requeued_unissued++;
 		return;
 	}
-	raidtrace_queue_end(&d->state, e->time_ns, request.direction, &change);
-	raidtrace_account_requeue(&d->account, request.direction, &change);
+	raidtrace_count_requeue(&d->state, &d->account,
+				raidtrace_queue_time(&d->state, e->time_ns),
+				request.direction);
 }
 
 /*
@@ -169,12 +168,26 @@ static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e
 	d->account.flow[e->direction].unmatched++;
 }
 
+static void complete(struct blktrace_device *d, const struct blktrace_event *e,
+		     const struct blktrace_request *request)
+{
+	uint64_t now_ns = raidtrace_queue_time(&d->state, e->time_ns);
+	struct raidtrace_completion completion = {
+		.direction = request->direction,
+		.bytes = e->bytes,
+		.error = e->error,
+		.d2c_ns = now_ns - request->issued_ns,
+		.depth_row = request->depth_row,
+	};
+
+	raidtrace_count_completion(&d->state, &d->account, now_ns, &completion);
+}
+
 static void on_complete(struct blktrace_device *d,
 			struct blktrace_inflight *map,
 			const struct blktrace_event *e)
 {
 	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_change change;
 	struct raidtrace_flow *flow;
 
 	switch (blktrace_inflight_end(map, &like, true, &request)) {
@@ -182,12 +195,7 @@ static void on_complete(struct blktrace_device *d,
 		on_unknown(d, e);
 		return;
 	case 1:
-		raidtrace_queue_end(&d->state, e->time_ns, request.direction,
-				    &change);
-		raidtrace_account_complete(&d->account, request.direction,
-					   e->bytes, e->error,
-					   change.now_ns - request.issued_ns,
-					   request.depth_row, &change);
+		complete(d, e, &request);
 		return;
 	}
 	flow = &d->account.flow[request.direction];
