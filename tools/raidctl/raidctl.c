@@ -67,6 +67,8 @@ static const struct command commands[] = {
 	{ "demo", NULL, 0, "reproduce the published readahead effect" },
 	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
+	{ "explain", NULL, 0, "say why a recording's throughput is what it is" },
+	{ "compare", NULL, 0, "set recordings, sweeps or published figures side by side" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
