@@ -82,3 +82,10 @@ def test_every_package_has_a_group_and_a_reason():
             group, _, *reason = line.split()
             assert group in ("build", "lab", "demo", "sweep", "check", "vm") and reason, line
     assert os.access(TOP / "tools" / "setup", os.X_OK)
+
+
+def test_a_package_that_several_groups_want_is_told_once_with_the_reason_of_one_that_is_asked_for(machine):
+    machine.put("dpkg-query", "exit 1")
+    listed = machine("check").stdout.splitlines()
+    assert [line.split()[0] for line in listed if line.split()[:1] in (["mdadm"], ["fio"])] == ["fio", "mdadm"]
+    assert any(line.split()[0] == "fio" and "module comes and goes" not in line for line in listed if line.strip())
