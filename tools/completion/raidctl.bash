@@ -15,7 +15,7 @@ _raidctl_words() {
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
-	report) echo "--json --phase --explain --help" ;;
+	report) echo "--json --phase --html --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
@@ -87,7 +87,7 @@ _raidctl() {
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
 	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt ioperf" -- "$word") && return ;;
-	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	-o | --output | -c | --csv | -m | --openmetrics | -H | --html) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
 	-w | --with) mapfile -t COMPREPLY < <(compgen -W "amcc-9500s-2004 caltech-3ware-2002 coraid-sr-2007 software-raid-howto" -- "$word") && return ;;
 	--array) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word") && return ;;
