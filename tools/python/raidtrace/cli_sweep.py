@@ -166,6 +166,11 @@ def _stored(out: pathlib.Path) -> tuple[plan.Plan, dict[str, plan.Value]]:
 
 
 def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
+    if os.environ.get("LAB") == "vm":
+        raise sweep.SweepError(
+            "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
+            "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
+        )
     lab = cell_lab.Lab(RAIDCTL, options.out, options.kernel, the_plan)
     place = lab.place()
     if options.dry_run:
