@@ -141,6 +141,16 @@ def test_steps_say_what_they_destroy():
         steps.steps(found.cells[0], found, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
 
 
+@pytest.mark.parametrize("kind", ["ext2", "ext3", "ext4"])
+def test_only_a_disk_of_the_lab_is_taken_for_zeroed(kind):
+    """On a real one old data would become inodes."""
+    found = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
+    for lab in (True, False):
+        place = steps.Place(tuple("abcdef"), "/mnt", 1 << 30, lab=lab)
+        (mkfs,) = [step.text() for step in steps.steps(found.cells[0], found, place) if "mkfs" in step.text()]
+        assert ("assume_storage_prezeroed=1" in mkfs) is lab and ("lazy_itable_init=0" in mkfs) is not lab
+
+
 def test_reading_a_raw_disk_destroys_nothing_and_writing_does():
     text = GOOD.replace('["xfs", "ext2"]', '"none"').replace('"bonnie++"\nchunk_kib = 64', '"dd"')
     found = parse(text)
