@@ -253,6 +253,9 @@ def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
     jobs = json.loads(done.stdout)["jobs"]
     moved = {job["jobname"].split(".")[0]: job["read"]["io_bytes"] + job["write"]["io_bytes"] for job in jobs}
     assert moved.pop("stride-read") == 4096 and set(moved.values()) == {64 << 10}
+    two = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(128 << 10, 8 << 10), ("write",))
+    done = subprocess.run(two, capture_output=True, text=True)
+    assert len(iozone_fio.parse(done.stdout)) == 2 * 4 and not list(tmp_path.iterdir()), done.stderr
     words = iozone_fio.command(str(tmp_path), 8 << 20, 64 << 10, ("write", "strided"))
     jobs = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)["jobs"]
     assert [(job["jobname"], job["read"]["total_ios"]) for job in jobs][2] == ("stride-read", 8)  # of 128

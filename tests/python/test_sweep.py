@@ -12,7 +12,7 @@ import threading
 import pytest
 from conftest import TOP
 
-from raidtrace import cli_sweep, cli_workload, plan, progress, steps, sweep, sweep_index, sweep_table
+from raidtrace import cli_sweep, cli_workload, plan, progress, steps, sweep, sweep_index, sweep_stack, sweep_table
 from raidtrace.figure import Figure
 from raidtrace.sweep_index import Index, Outcome
 
@@ -220,7 +220,7 @@ def options(parser):
 def test_manual_and_completions_have_every_option(verb, module):
     found = options(module.parser())
     if verb == "sweep":
-        found.append("--parquet")
+        found += ["--parquet", "--stack"]
     assert len(found) > 4
     manual = (TOP / f"Documentation/man/raidctl-{verb}.8").read_text()
     bash = (TOP / "tools/completion/raidctl.bash").read_text()
@@ -235,7 +235,7 @@ def test_manual_and_completions_have_every_option(verb, module):
 
 def test_figures_are_documented():
     text = (TOP / "Documentation/sweep.rst").read_text()
-    for word in sweep_table.HEADER:
+    for word in (*sweep_table.HEADER, *sweep_stack.HEADER[3:]):
         assert f"``{word}``" in text, word
     for name in re.findall(r"CREATE TABLE (\w+)", sweep_index.SCHEMA):
         assert f"``{name}``" in text, name
