@@ -118,7 +118,9 @@ def complaints(out: Path) -> None:
     facts = json.loads((out / "lab.json").read_text())
     rows = (out / "ground-truth.csv").read_text().splitlines()[1:]
     lost = facts["log_lost"] == facts["commands"] - 60 > 0 and len(rows) == 60
-    check("what the log has no room for is counted, and 126", short.returncode == 126 and lost, (short, facts, len(rows)))
+    check(
+        "what the log has no room for is counted, and 126", short.returncode == 126 and lost, (short, facts, len(rows))
+    )
     check("and what to do about it is said", "log_entries" in short.stderr, short)
 
 
