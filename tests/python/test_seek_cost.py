@@ -4,7 +4,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidtrace import seek_cost
@@ -19,6 +19,7 @@ def made(a, b, count=100, noise=0.0, seeks=(0, 20)):
     return found
 
 
+@settings(max_examples=25)  # each is a bootstrap
 @given(st.floats(0.1, 100), st.floats(1e4, 1e7))
 def test_a_cost_that_is_there_is_found(a, b):
     found = seek_cost.cost(made(a, b))
