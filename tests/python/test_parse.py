@@ -253,6 +253,9 @@ def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
     jobs = json.loads(done.stdout)["jobs"]
     moved = {job["jobname"].split(".")[0]: job["read"]["io_bytes"] + job["write"]["io_bytes"] for job in jobs}
     assert moved.pop("stride-read") == 4096 and set(moved.values()) == {64 << 10}
+    two = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(128 << 10, 8 << 10), ("write",))
+    done = subprocess.run(two, capture_output=True, text=True)
+    assert len(iozone_fio.parse(done.stdout)) == 2 * 4 and not list(tmp_path.iterdir()), done.stderr
     words = iozone_fio.command(str(tmp_path), 8 << 20, 64 << 10, ("write", "strided"))
     jobs = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)["jobs"]
     assert [(job["jobname"], job["read"]["total_ios"]) for job in jobs][2] == ("stride-read", 8)  # of 128
@@ -272,6 +275,13 @@ def test_our_own_benchmarks_run_and_are_read(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["figures"][0]["value"] > 0 and not list(tmp_path.iterdir())
+
+
+def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():
+    for words in (["dd", "-p", "direction=write"], ["fio", "-p", "job_file=x", "-p", "writes=true"]):
+        command = [TOP / "tools/python/raidctl-workload", "run", "--disk", "/dev/null", "-s", "1M", *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 1 and "this would overwrite /dev/null. Only raidctl sweep does that" in done.stderr
 
 
 def test_parameters_are_checked():

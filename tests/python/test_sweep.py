@@ -12,7 +12,7 @@ import threading
 import pytest
 from conftest import TOP
 
-from raidtrace import cli_sweep, cli_workload, plan, progress, steps, sweep, sweep_index, sweep_table
+from raidtrace import cli_sweep, cli_workload, plan, progress, steps, sweep, sweep_index, sweep_stack, sweep_table
 from raidtrace.figure import Figure
 from raidtrace.sweep_index import Index, Outcome
 
@@ -105,6 +105,23 @@ def test_trials_become_one_line_beside_the_published(index, tmp_path):
     sweep_table.write_csv(tmp_path / "p.csv", [line], ["array"])
     (row,) = csv.DictReader((tmp_path / "p.csv").open())
     assert (row["ratio"], row["trials"], row["simulated"], row["published_low"]) == ("1.0000", "3", "yes", "114804.7")
+
+
+def test_the_table_names_outliers_drift_and_the_interval(tmp_path):
+    many = plan.parse(TEXT.replace("trials = 3", "trials = 6").replace("[256, 16384]", "[256, 512]"), "p", "p.toml")
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    for cell, value in enumerate((100.0, 101.0, 250.0, 99.0, 100.5, 99.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 1):
+        made.end(cell, rate(value))
+    found = sweep_table.lines(made, "")
+    shown = sweep_table.text(found, ["readahead_sectors"])
+    assert "outlier: trial 3" in shown[1] and "rising from trial to trial" in shown[2] and "outlier" not in shown[2]
+    sweep_table.write_csv(tmp_path / "p.csv", found, ["array"])
+    first, second = csv.DictReader((tmp_path / "p.csv").open())
+    assert (first["trials"], first["median"], first["outliers"], first["drift"]) == ("6", "100.25", "3", "")
+    assert float(first["interval_low"]) < 100.25 < float(first["interval_high"]) <= 250
+    assert float(first["spread_percent"]) == pytest.approx(100 * 151 / 100.25, rel=1e-4)  # the outlier counts
+    assert (second["drift"], second["outliers"]) == ("rising", "")
 
 
 def test_a_phase_that_drifts_is_called_not_steady(index):
@@ -220,7 +237,7 @@ def options(parser):
 def test_manual_and_completions_have_every_option(verb, module):
     found = options(module.parser())
     if verb == "sweep":
-        found.append("--parquet")
+        found += ["--parquet", "--stack"]
     assert len(found) > 4
     manual = (TOP / f"Documentation/man/raidctl-{verb}.8").read_text()
     bash = (TOP / "tools/completion/raidctl.bash").read_text()
@@ -235,7 +252,7 @@ def test_manual_and_completions_have_every_option(verb, module):
 
 def test_figures_are_documented():
     text = (TOP / "Documentation/sweep.rst").read_text()
-    for word in sweep_table.HEADER:
+    for word in (*sweep_table.HEADER, *sweep_stack.HEADER[3:]):
         assert f"``{word}``" in text, word
     for name in re.findall(r"CREATE TABLE (\w+)", sweep_index.SCHEMA):
         assert f"``{name}``" in text, name

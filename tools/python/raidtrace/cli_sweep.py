@@ -18,25 +18,30 @@ from raidtrace import (
     device,
     journal,
     plan,
+    reproduce_index,
     size,
     steps,
     sweep,
     sweep_disk,
     sweep_index,
     sweep_merge,
+    sweep_stack,
     sweep_table,
 )
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[2] / "bin" / "raidctl"
 DESCRIPTION = """Run a plan: every cell of its matrix with a fresh file system and a recording of its own."""
-EPILOG = """raidctl sweep plans, show DIR, merge OUT DIR..., restore: each explains itself with --help."""
-ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError, plan.PlanError, benchmark.BenchmarkError,
-          steps.StepsError, size.SizeError, device.DeviceError, journal.JournalError, OSError)  # fmt: skip
+EPILOG = (
+    """raidctl sweep plans, show DIR, merge OUT DIR..., adopt DIR OUT, restore: each explains itself with --help."""
+)
+ERRORS = (reproduce_index.AdoptError, sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
+          plan.PlanError, benchmark.BenchmarkError, steps.StepsError, size.SizeError, device.DeviceError,
+          journal.JournalError, OSError)  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
-    verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore}
+    verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore, "adopt": _adopt}
     try:
         if arguments and arguments[0] in verbs:
             return verbs[arguments[0]](arguments[1:])
@@ -94,8 +99,16 @@ def _show(arguments: Sequence[str]) -> int:
         "raidctl sweep show", description="Print what a sweep found, and write its CSV again."
     )
     top.add_argument("out", type=pathlib.Path, help="directory of the sweep")
+    top.add_argument("--stack", action="store_true", help="the queues of md and of its members instead")
     options = top.parse_args(arguments)
-    _report(sweep_index.Index(options.out / sweep_index.NAME), options.out)
+    index = sweep_index.Index(options.out / sweep_index.NAME)
+    if options.stack:
+        found = sweep_stack.stacks(index)
+        if not found:
+            raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
+        print("\n".join(sweep_stack.text(found)))
+    else:
+        _report(index, options.out)
     return 0
 
 
@@ -114,6 +127,17 @@ def _merge(arguments: Sequence[str]) -> int:
     if options.parquet:
         for path in sweep_merge.parquet(options.into, options.parquet):
             print(path)
+    return 0
+
+
+def _adopt(arguments: Sequence[str]) -> int:
+    top = argparse.ArgumentParser(
+        "raidctl sweep adopt", description="Take what make reproduce has run for finished cells of the plan amcc."
+    )
+    top.add_argument("source", type=pathlib.Path, help="its directory, reproduce-out")
+    top.add_argument("out", type=pathlib.Path, help="directory of the sweep to make")
+    options = top.parse_args(arguments)
+    _report(reproduce_index.adopt(options.source, options.out), options.out)
     return 0
 
 
@@ -265,11 +289,18 @@ def _report(index: sweep_index.Index, out: pathlib.Path) -> None:
     every = list(dict.fromkeys(name for line in found for name in line.axes))
     path = out / f"{meta['plan']}.csv"
     sweep_table.write_csv(path, found, every)
+    stacks = sweep_stack.stacks(index)
+    if stacks:
+        sweep_stack.write_csv(out / f"{meta['plan']}-stack.csv", stacks)
     print("\n".join(sweep_table.text(found, names)))
     if any(line.simulated for line in found):
         print("Simulated: real Linux and 3w-9xxx, model array, simulated time. MB/s: KiB/s / 1000, as published.")
     if sweep_table.surfaces(found):
         print(f"{sweep_table.surfaces(found)} figures of surfaces are in the CSV only.")
+    if stacks:
+        print(
+            f"What md and its members were given: {out / meta['plan']}-stack.csv, or show --stack {shlex.quote(str(out))}."
+        )
     for entry in index.entries():
         if entry.error:
             print(f"FAILED {entry.name}: {entry.error}")

@@ -171,8 +171,13 @@ def processors_used(seen: Observation) -> float | None:
 
 
 def kib(sectors: float) -> str:
-    """Sectors as KiB or MiB."""
-    octets_kib = sectors / 2
-    if octets_kib >= 1024 and octets_kib % 1024 == 0:
-        return f"{octets_kib / 1024:.0f} MiB"
-    return f"{octets_kib:.0f} KiB" if octets_kib % 1 == 0 or octets_kib >= 100 else f"{octets_kib:.1f} KiB"
+    """Sectors as KiB, MiB or GiB."""
+    value = sectors / 2
+    for unit, name in ((1 << 20, "GiB"), (1 << 10, "MiB")):
+        if value >= 10 * unit or (value >= unit and value % unit == 0):
+            return (
+                f"{value / unit:.0f} {name}"
+                if value % unit == 0 or value >= 100 * unit
+                else f"{value / unit:.1f} {name}"
+            )
+    return f"{value:.0f} KiB" if value % 1 == 0 or value >= 100 else f"{value:.1f} KiB"
