@@ -108,6 +108,8 @@ static struct json_object *target_object(const struct rt_target *t)
 	json_add_count(object, "attached_ns", t->attached_ns);
 	if (t->name_only)
 		null_unknown(object);
+	if (t->name_only && t->capacity_sectors)
+		json_add_count(object, "capacity_sectors", t->capacity_sectors);
 	return object;
 }
 

@@ -136,7 +136,18 @@ static int forget_column(struct store *store, uint32_t target,
 	return store_execute(store, sql);
 }
 
-int store_forget(struct store *store, uint32_t target, uint64_t unknown)
+static int forget_of_sample(struct store *store, uint32_t target,
+			    const char *column)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "UPDATE sample SET %s=NULL WHERE target=%u",
+		 column, target);
+	return store_execute(store, sql);
+}
+
+int store_forget(struct store *store, uint32_t target, uint64_t unknown,
+		 uint32_t disk)
 {
 	int err = 0;
 
@@ -148,8 +159,13 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown)
 	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
 		err = forget_column(store, target,
 				    "in_flight=NULL, in_flight_max");
+#define X(member, attribute)						\
+	if (!err && (disk & RT_DISK_BIT(attribute)))			\
+		err = forget_of_sample(store, target, #member);
+	RT_DISK_COUNTERS(X)
+#undef X
 	for (unsigned int k = 0; k < RT_KINDS && !err; k++)
-		if (unknown & kind_needs(k))
+		if (unknown & kind_needs(k) || disk & kind_needs_disk(k))
 			err = forget_bins(store, target, k);
 	return err;
 }
