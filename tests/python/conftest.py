@@ -28,20 +28,25 @@ settings.load_profile("here")
 
 
 class Maker:
-    """Writes recordings. samples: list of (phase, start_ns, end_ns, flow, bins)."""
+    """Writes recordings. samples: list of (phase, start_ns, end_ns, flow, bins), of the first disk.
+
+    more: statements that are run at the end, for what else a recording holds.
+    """
 
     def __init__(self, directory: pathlib.Path) -> None:
         self.path = directory / "run.rtdb"
 
-    def write(self, samples, phases=((1, "read", 0, 1000),), output="", application=0x52544442, version=2, targets=1):
+    def write(
+        self, samples, phases=((1, "read", 0, 1000),), output="", application=0x52544442, version=2, targets=1, more=()
+    ):
         database = sqlite3.connect(self.path)
         database.executescript(f"PRAGMA application_id={application}; PRAGMA user_version={version};" + SCHEMA)
         meta = {"simulated": "yes", "end": "complete", "invariants": "hold"}
         database.executemany("INSERT INTO meta VALUES(?,?)", meta.items())
-        for number in range(targets):
+        for number in range(1, targets + 1):
             row = (
                 number,
-                f"sd{chr(97 + number)}",
+                f"sd{chr(96 + number)}",
                 "3w-9xxx",
                 "",
                 "0:0:0:0",
@@ -62,7 +67,7 @@ class Maker:
         columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
         for number, (phase, start, end, flow, bins) in enumerate(samples, 1):
             database.execute(
-                "INSERT INTO sample(sample, target, phase, start_ns, end_ns) VALUES(?,0,?,?,?)",
+                "INSERT INTO sample(sample, target, phase, start_ns, end_ns) VALUES(?,1,?,?,?)",
                 (number, phase, start, end),
             )
             for direction, counts in flow.items():
@@ -73,6 +78,8 @@ class Maker:
                     "INSERT INTO bin VALUES(?,?,?,?,?)", [(number, direction, kind, b, n) for b, n in histogram.items()]
                 )
         database.execute("INSERT INTO output VALUES(1,'stdout',?)", (output,))
+        for statement in more:
+            database.execute(statement)
         database.commit()
         database.close()
         return self.path

@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -20,6 +20,7 @@ _raidctl_words() {
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
+	explain) echo "--phase --disk --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
 	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --help amcc bnl caltech coraid howto quick" ;;
 	esac
@@ -94,7 +95,7 @@ _raidctl() {
 	case $verb in
 	check | attach | detach | show | reset | top)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
-	load | report | export | import)
+	load | report | export | import | explain)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
 }

@@ -67,6 +67,7 @@ static const struct command commands[] = {
 	{ "demo", NULL, 0, "reproduce the published readahead effect" },
 	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
+	{ "explain", NULL, 0, "say why a recording's throughput is what it is" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -2,28 +2,50 @@
 /*
  * What a request costs: a module that reads 4 KiB blocks at random, 32 to a plug, from a disk that needs no time.
  *
- * Writing "MAJOR MINOR COUNT" to the parameter run reads so many blocks; reading it gives the nanoseconds that they took,
- * from the first submission to the last completion. For measurements alone: it reads whatever it is told to.
+ * Writing "MAJOR MINOR COUNT [READERS]" to the parameter run has so many readers, each bound to a CPU of its own, read
+ * COUNT blocks each; reading it gives the nanoseconds that they took, from the first submission to the last completion.
+ * For measurements alone: it reads whatever it is told to.
  */
 #include "compat.h"
 
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 
 #define BATCH 32
 #define BLOCK_SECTORS 8
 #define BLOCK_BYTES (BLOCK_SECTORS << SECTOR_SHIFT)
+#define MOST_READERS 8
 
-static u64 took_ns;
-static struct page *page;
+/**
+ * struct crowd - readers that begin together
+ * @bdev: what they read
+ * @count: blocks of each
+ * @missing: readers that have not come to the start yet
+ * @busy: readers that are not done
+ * @done: none is busy
+ * @begin_ns: when the last one came to the start
+ */
+struct crowd {
+	struct block_device *bdev;
+	unsigned int count;
+	atomic_t missing;
+	atomic_t busy;
+	struct completion done;
+	u64 begin_ns;
+};
 
 struct batch {
 	atomic_t left;
 	struct completion done;
 };
+
+static u64 took_ns;
+static struct page *page;
 
 static void on_end(struct bio *bio)
 {
@@ -65,25 +87,80 @@ static void read_batch(struct block_device *bdev, u64 blocks, u64 *random)
 	wait_for_completion(&batch.done);
 }
 
+static void read_all(struct crowd *crowd, u64 random)
+{
+	u64 blocks = bdev_nr_sectors(crowd->bdev) / BLOCK_SECTORS;
+	unsigned int i;
+
+	for (i = 0; i < crowd->count; i += BATCH)
+		read_batch(crowd->bdev, blocks, &random);
+}
+
+static int reader(void *data)
+{
+	struct crowd *crowd = data;
+
+	if (atomic_dec_and_test(&crowd->missing))
+		WRITE_ONCE(crowd->begin_ns, ktime_get_ns());
+	while (atomic_read(&crowd->missing))
+		cond_resched();
+	read_all(crowd, 88172645463325252ULL + smp_processor_id());
+	if (atomic_dec_and_test(&crowd->busy))
+		complete(&crowd->done);
+	return 0;
+}
+
+static int read_together(struct crowd *crowd, unsigned int readers)
+{
+	struct task_struct *task[MOST_READERS];
+	unsigned int cpu, i = 0;
+
+	if (readers > num_online_cpus())
+		return -EINVAL;
+	for_each_online_cpu(cpu) {
+		if (i == readers)
+			break;
+		task[i] = kthread_create_on_cpu(reader, crowd, cpu, "bench/%u");
+		if (IS_ERR(task[i])) {
+			int err = PTR_ERR(task[i]);
+
+			while (i--)
+				kthread_stop(task[i]);
+			return err;
+		}
+		i++;
+	}
+	while (i--)
+		wake_up_process(task[i]);
+	wait_for_completion(&crowd->done);
+	return 0;
+}
+
 static int run(const char *text, const struct kernel_param *kp)
 {
-	unsigned int major, minor, count, i;
-	struct block_device *bdev;
-	u64 random = 88172645463325252ULL;
-	u64 begin_ns;
+	unsigned int major, minor, readers = 1;
+	struct crowd crowd = {};
 	void *opened;
+	int err = 0;
 
-	if (sscanf(text, "%u %u %u", &major, &minor, &count) != 3)
+	if (sscanf(text, "%u %u %u %u", &major, &minor, &crowd.count, &readers) < 3)
 		return -EINVAL;
-	bdev = raidtrace_open(MKDEV(major, minor), &opened);
-	if (IS_ERR(bdev))
-		return PTR_ERR(bdev);
-	begin_ns = ktime_get_ns();
-	for (i = 0; i < count; i += BATCH)
-		read_batch(bdev, bdev_nr_sectors(bdev) / BLOCK_SECTORS, &random);
-	took_ns = ktime_get_ns() - begin_ns;
+	if (!readers || readers > MOST_READERS)
+		return -EINVAL;
+	crowd.bdev = raidtrace_open(MKDEV(major, minor), &opened);
+	if (IS_ERR(crowd.bdev))
+		return PTR_ERR(crowd.bdev);
+	atomic_set(&crowd.missing, readers);
+	atomic_set(&crowd.busy, readers);
+	init_completion(&crowd.done);
+	crowd.begin_ns = ktime_get_ns();
+	if (readers == 1)
+		read_all(&crowd, 88172645463325252ULL);
+	else
+		err = read_together(&crowd, readers);
+	took_ns = ktime_get_ns() - crowd.begin_ns;
 	raidtrace_close(opened);
-	return 0;
+	return err;
 }
 
 static int tell(char *text, const struct kernel_param *kp)
@@ -94,7 +171,7 @@ static int tell(char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops run_ops = { .set = run, .get = tell };
 
 module_param_cb(run, &run_ops, NULL, 0600);
-MODULE_PARM_DESC(run, "write MAJOR MINOR COUNT to read, read the nanoseconds that it took");
+MODULE_PARM_DESC(run, "write MAJOR MINOR COUNT [READERS] to read, read the nanoseconds that it took");
 
 static int __init bench_init(void)
 {

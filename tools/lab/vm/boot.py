@@ -31,6 +31,8 @@ BESIDE_POLL_S = 1.0
 # One host thread runs both processors in turn. With a thread each, QEMU now and then executes a breakpoint that the
 # kernel has already taken back while it switches a tracepoint on or off: "Oops: int3", without any module of ours.
 ACCELERATOR = "tcg,thread=single"
+# Each instruction takes a nanosecond of the guest's clock, so what the guest times are numbers of instructions.
+COUNTING = ("-icount", "shift=0")
 PORTS = ("stdout", "stderr", "status", "log")
 
 
@@ -66,7 +68,8 @@ class Job:
 
     `out` is a directory of the host, writable in the guest under the same name; it is also where the command runs.
     `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
-    `beside` is a process that the guest cannot do without: when it ends first, the guest is stopped.
+    `beside` is a process that the guest cannot do without: when it ends first, the guest is stopped. With `instructions`
+    the guest's clock counts them while it is not idle.
     """
 
     command: Sequence[str]
@@ -75,6 +78,7 @@ class Job:
     timeout_s: float = 300.0
     memory_mib: int = 1024
     cpus: int = 2
+    instructions: bool = False
     devices: tuple[str, ...] = ()
     shared: bool = False
     path: str = ""
@@ -111,6 +115,7 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     """QEMU's options. Always TCG: what is emulated does not depend on what the host could accelerate."""
     machine = "pc,memory-backend=ram" if job.shared else "pc"
     words = ["-accel", ACCELERATOR, "-machine", machine, "-smp", str(job.cpus), "-m", str(job.memory_mib)]
+    words += COUNTING if job.instructions else ()
     if job.shared:
         words += ["-object", f"memory-backend-memfd,id=ram,size={job.memory_mib}M,share=on"]
     words += ["-cpu", "max", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]

@@ -37,6 +37,7 @@ LEAST_MIB = 640  # two processors, an initramfs and the file systems over 9p
 class Session:
     """What to run. `array` is the simulated 3ware's profile, None: no such controller. `prepare` is shell text that
     runs before the command, after raidtrace.ko is inserted if `insert` says so. `devices` are further QEMU options.
+    `cpus` and `instructions` as of boot.Job.
     """
 
     series: str
@@ -46,6 +47,8 @@ class Session:
     insert: bool = True
     timeout_s: float = 600.0
     memory_mib: int = 1024
+    cpus: int = 2
+    instructions: bool = False
     prepare: str = ""
     devices: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
@@ -90,6 +93,8 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
             prepare=_prepare(session, built),
             timeout_s=session.timeout_s,
             memory_mib=max(session.memory_mib, LEAST_MIB),
+            cpus=session.cpus,
+            instructions=session.instructions,
             devices=session.devices + tuple(word for card in cards for word in card.devices),
             shared=bool(cards),
             path=str(cache.CHECKOUT / "tools/bin"),

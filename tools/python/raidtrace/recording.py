@@ -5,23 +5,24 @@ All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
 """
 
 import collections
+import contextlib
 import dataclasses
 import pathlib
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from raidtrace.counters import LEVELS as LEVELS
+from raidtrace.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
+from raidtrace.counters import Counters as Counters
+from raidtrace.counters import RecordingError as RecordingError
+from raidtrace.counters import add as add
+from raidtrace.counters import mean_depth as mean_depth
 
 APPLICATION_ID = 0x52544442
 USER_VERSIONS = (1, 2)  # 2 has more tables and columns, nothing that 1 has means something else
-SECTOR_BYTES = 512
-EXACT_SIZE_BINS = 257  # bins 0..256 of the size histogram are that many sectors each, exactly
-EXACT_DEPTH_BINS = 256  # bins 0..255 of the depth histograms are that depth each, exactly
-SEEK_NONE_BIN = 64  # seek histogram: distance 0
-DATA = ("read", "write", "discard", "other")  # directions that have a place on the disk
-LEVELS = ("in_flight", "in_flight_max")  # columns of flow that are not differences
-
-
-class RecordingError(Exception):
-    """The file cannot be used; the text says which, why and what to do."""
+STREAMS_ALIVE = ("streams_alive", "streams_alive_queued")  # columns of sample that are not differences
+PLACE = ("sample", "target", "phase", "start_ns", "end_ns")  # columns of sample that say where it is
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +37,68 @@ class Phase:
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """The recorded disk. Sizes in sectors; max_sectors is the largest request the block layer builds."""
+    """A recorded disk. Sizes in sectors; max_sectors is the largest request the block layer builds.
+
+    What is None was not recorded. bio_based: md or dm, which has bios and no requests. groups: of counters, separated by
+    blanks; what belongs to another group is not available. below: the recorded disks that it is made of.
+    """
 
     target: int
     disk: str
-    driver: str
-    max_sectors: int
+    driver: str | None
+    max_sectors: int | None
     attached_ns: int
+    pci: str | None = None
+    hctl: str | None = None
+    unit_3ware: int | None = None
+    bio_based: int | None = None
+    rotational: int | None = None
+    capacity_sectors: int | None = None
+    max_hw_sectors: int | None = None
+    max_segments: int | None = None
+    nr_requests: int | None = None
+    nr_hw_queues: int | None = None
+    nr_tags: int | None = None
+    groups: str | None = None
+    streams: int | None = None
+    place_sectors: int | None = None
+    below: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A setting and its value from time_ns on. disk: empty for one of the machine."""
+
+    time_ns: int
+    disk: str
+    name: str
+    value: str
+
+
+@dataclasses.dataclass(frozen=True)
+class HostRow:
+    """By how much something of the machine grew in (start_ns, end_ns], see Documentation/recording.rst."""
+
+    start_ns: int
+    end_ns: int
+    source: str
+    subject: str
+    name: str
+    unit: str
+    value: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Disturbance:
+    """What disturbed the recording, and for how long."""
+
+    kind: str
+    subject: str
+    start_ns: int
+    end_ns: int
+    unit: str
+    value: int
+    text: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,78 +112,43 @@ class Point:
 
 
 @dataclasses.dataclass(frozen=True)
-class Counters:
-    """Sums over (start_ns, end_ns]. flow: direction -> counter; bins: (direction, kind) -> bin -> count.
-
-    unknown: counters that are NULL in the recording, because they were not counted.
-    """
-
-    start_ns: int
-    end_ns: int
-    flow: Mapping[str, Mapping[str, int]]
-    bins: Mapping[tuple[str, str], Mapping[int, int]]
-    unknown: frozenset[str] = frozenset()
-
-    def count(self, direction: str, counter: str) -> int:
-        """One counter; a direction without rows had no event. What was not counted raises RecordingError."""
-        if counter in self.unknown:
-            raise RecordingError(f"the counter {counter} is not available in this recording")
-        return self.flow.get(direction, {}).get(counter, 0)
-
-    def histogram(self, direction: str, kind: str) -> Mapping[int, int]:
-        """One histogram, empty if nothing was counted."""
-        return self.bins.get((direction, kind), {})
-
-    def seconds(self) -> float:
-        """Length in seconds."""
-        return (self.end_ns - self.start_ns) / 1e9
-
-    def inflight_mean(self, direction: str) -> float | None:
-        """Requests in flight, mean over time. None: nothing recorded, or a depth beyond the exact bins."""
-        return mean_depth(self.histogram(direction, "depth_time"))
-
-    def inflight_max(self, direction: str) -> int:
-        """Most requests in flight: the deepest that lasted, or that an issue (not counting itself) found, plus one."""
-        lasted = max((bin for bin, time in self.histogram(direction, "depth_time").items() if time), default=0)
-        found = max((bin + 1 for bin, count in self.histogram(direction, "depth_issue").items() if count), default=0)
-        return max(lasted, found)
-
-    def size_mode(self, direction: str) -> tuple[int, float] | None:
-        """Most frequent request size in sectors and its share. None: no request, or not an exact bin."""
-        sizes = self.histogram(direction, "size")
-        if not sizes:
-            return None
-        sectors = max(sizes, key=lambda bin: (sizes[bin], bin))
-        return (sectors, sizes[sectors] / sum(sizes.values())) if sectors < EXACT_SIZE_BINS else None
-
-    def seeks(self) -> int:
-        """Issued data requests that do not begin where the one before on the disk ended."""
-        return self._distances() - self.sequential()
-
-    def sequential(self) -> int:
-        """Issued data requests that begin where the one before on the disk ended."""
-        return sum(self.histogram(direction, "seek").get(SEEK_NONE_BIN, 0) for direction in DATA)
-
-    def sequential_share(self) -> float | None:
-        """Sequential part of the issued data requests. None: no request."""
-        distances = self._distances()
-        return self.sequential() / distances if distances else None
-
-    def _distances(self) -> int:
-        return sum(sum(self.histogram(direction, "seek").values()) for direction in DATA)
-
-
-@dataclasses.dataclass(frozen=True)
 class Recording:
-    """A whole recording of one target."""
+    """A whole recording, seen from one of its disks; of() sees it from another."""
 
     path: pathlib.Path
     meta: Mapping[str, str]
     target: Target
     phases: tuple[Phase, ...]
-    settings: tuple[tuple[int, str, str], ...]  # time_ns, name, value
+    settings: tuple[Setting, ...]  # of all disks and of the machine, in order of time
     output: str  # everything the command wrote, both streams in order of time
-    samples: tuple[tuple[int, int, Counters], ...]  # sample, phase, counters
+    samples: tuple[tuple[int, int, Counters], ...]  # of this disk: sample, phase, counters
+    targets: tuple[Target, ...] = ()  # all that were recorded
+    host: tuple[HostRow, ...] = ()
+    disturbances: tuple[Disturbance, ...] = ()
+    streams: Mapping[str, str] = dataclasses.field(
+        default_factory=dict
+    )  # the output by stream: stdout, stderr, blktrace
+    all_samples: Mapping[str, tuple[tuple[int, int, Counters], ...]] = dataclasses.field(
+        default_factory=dict
+    )  # disk -> samples
+
+    def of(self, disk: str) -> "Recording":
+        """The same recording, seen from another disk."""
+        for target in self.targets:
+            if target.disk == disk:
+                return dataclasses.replace(self, target=target, samples=self.all_samples[disk])
+        known = ", ".join(target.disk for target in self.targets)
+        raise RecordingError(f"{self.path}: {disk} was not recorded; there are: {known}")
+
+    def below(self) -> "tuple[Recording, ...]":
+        """Seen from each recorded disk that this one is made of: of an md, its members."""
+        return tuple(self.of(disk) for disk in self.target.below)
+
+    def setting(self, name: str, disk: str | None = None) -> str | None:
+        """The last value of a setting of this disk, of another one, or with an empty name of the machine."""
+        wanted = self.target.disk if disk is None else disk
+        found = [setting.value for setting in self.settings if (setting.disk, setting.name) == (wanted, name)]
+        return found[-1] if found else None
 
     def counters(self, phase: str | None = None) -> Counters:
         """Sums over one phase by name, or over everything."""
@@ -150,41 +171,21 @@ class Recording:
         return points
 
 
-def mean_depth(depth_time: Mapping[int, int]) -> float | None:
-    """Mean of a time-at-depth histogram. None when empty or when the open last bin holds any time."""
-    total = sum(depth_time.values())
-    if not total or any(bin >= EXACT_DEPTH_BINS for bin in depth_time):
-        return None
-    return sum(bin * time for bin, time in depth_time.items()) / total
-
-
-def add(parts: Iterable[Counters]) -> Counters:
-    """Counters of several stretches as one; levels (LEVELS) are left out of the sums."""
-    parts = list(parts)
-    flow: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    bins: dict[tuple[str, str], collections.Counter[int]] = collections.defaultdict(collections.Counter)
-    for part in parts:
-        for direction, counts in part.flow.items():
-            flow[direction].update({name: n for name, n in counts.items() if name not in LEVELS})
-        for key, histogram in part.bins.items():
-            bins[key].update(histogram)
-    unknown = frozenset[str]().union(*(part.unknown for part in parts))
-    return Counters(min(p.start_ns for p in parts), max(p.end_ns for p in parts), dict(flow), dict(bins), unknown)
-
-
-def load(path: pathlib.Path) -> Recording:
-    """Read a recording of exactly one target."""
+@contextlib.contextmanager
+def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
+    """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
     if not path.is_file():
         raise RecordingError(f"{path}: no such recording")
     try:
-        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as database:
-            return _read(path, database)
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            database.row_factory = sqlite3.Row
+            _check(path, database)
+            yield database
     except sqlite3.DatabaseError as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
 
 
-def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
-    database.row_factory = sqlite3.Row
+def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
     kind = database.execute("PRAGMA application_id").fetchone()[0]
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
@@ -192,43 +193,109 @@ def _read(path: pathlib.Path, database: sqlite3.Connection) -> Recording:
     if version not in USER_VERSIONS:
         known = " and ".join(map(str, USER_VERSIONS))
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
-    targets = database.execute("SELECT * FROM target").fetchall()
-    if len(targets) != 1:
-        raise RecordingError(f"{path}: {len(targets)} targets; this program reads recordings of one")
-    row = targets[0]
-    return Recording(
+
+
+def load(path: pathlib.Path, disk: str = "") -> Recording:
+    """Read a recording, seen from a disk; empty: the first one that is not part of another, as md is of its members."""
+    with connect(path) as database:
+        return _read(path, database, disk)
+
+
+def _read(path: pathlib.Path, database: sqlite3.Connection, disk: str) -> Recording:
+    targets = _targets(database)
+    if not targets:
+        raise RecordingError(f"{path}: no disk was recorded")
+    names = {target.target: target.disk for target in targets} | {0: ""}
+    part = {name for target in targets for name in target.below}
+    top = next((target for target in targets if target.disk not in part), targets[0])
+    samples: dict[str, list[tuple[int, int, Counters]]] = {target.disk: [] for target in targets}
+    for number, sample in _samples(database):
+        samples[names[number]].append(sample)
+    output = database.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid").fetchall()
+    found = Recording(
         path,
-        {key: value for key, value in database.execute("SELECT key, value FROM meta")},
-        Target(*(row[field.name] for field in dataclasses.fields(Target))),
+        dict(database.execute("SELECT key, value FROM meta").fetchall()),
+        top,
         tuple(
-            Phase(*phase)
-            for phase in database.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY phase")
+            Phase(*row) for row in database.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY phase")
         ),
         tuple(
-            (r[0], r[1], r[2])
-            for r in database.execute("SELECT time_ns, name, value FROM setting ORDER BY time_ns, name")
+            Setting(row[0], names.get(row[1], ""), row[2], row[3])
+            for row in database.execute("SELECT time_ns, target, name, value FROM setting ORDER BY time_ns, rowid")
         ),
-        "".join(text for (text,) in database.execute("SELECT text FROM output ORDER BY time_ns, rowid")),
-        tuple(_samples(database)),
+        "".join(text for _, text in output),
+        tuple(samples[top.disk]),
+        targets,
+        tuple(HostRow(*row) for row in _rows(database, "host", HostRow)),
+        tuple(Disturbance(*row) for row in _rows(database, "disturbance", Disturbance)),
+        {stream: "".join(text for other, text in output if other == stream) for stream in {row[0] for row in output}},
+        {name: tuple(some) for name, some in samples.items()},
+    )
+    return found.of(disk) if disk else found
+
+
+def _rows(database: sqlite3.Connection, table: str, kind: type) -> list[tuple[Any, ...]]:
+    """Rows of a table that version 1 may lack, in order of time, columns as the class has them."""
+    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
+        return []
+    columns = ", ".join(field.name for field in dataclasses.fields(kind))
+    return [tuple(row) for row in database.execute(f"SELECT {columns} FROM {table} ORDER BY start_ns, rowid")]
+
+
+def _targets(database: sqlite3.Connection) -> tuple[Target, ...]:
+    rows = database.execute("SELECT * FROM target ORDER BY target").fetchall()
+    names = {row["target"]: row["disk"] for row in rows}
+    below: dict[int, list[str]] = collections.defaultdict(list)
+    if database.execute("SELECT 1 FROM sqlite_schema WHERE name='stack'").fetchone():
+        for child, parent in database.execute("SELECT target, parent FROM stack ORDER BY target"):
+            below[parent].append(names[child])
+    columns = [field.name for field in dataclasses.fields(Target)]
+    return tuple(
+        Target(**{name: row[name] for name in columns if name in row.keys()}, below=tuple(below[row["target"]]))
+        for row in rows
     )
 
 
-def _samples(database: sqlite3.Connection) -> Iterable[tuple[int, int, Counters]]:
-    flow: dict[int, dict[str, dict[str, int]]] = collections.defaultdict(dict)
+Named = dict[int, dict[Any, dict[str, int]]]  # sample -> key of a row -> counter
+
+
+def _named(database: sqlite3.Connection, table: str, keys: tuple[str, ...], key: Any) -> Named:
+    """The counters of each row of a table, NULLs left out."""
+    found: Named = collections.defaultdict(dict)
+    if database.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
+        for row in database.execute(f"SELECT * FROM {table}"):
+            counts = {name: row[name] for name in row.keys() if name not in keys and row[name] is not None}
+            there = found[row["sample"]].setdefault(key(row), {})
+            for name, count in counts.items():
+                there[name] = there.get(name, 0) + count
+    return found
+
+
+def _samples(database: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
+    """(target, (sample, phase, counters)) in order of time."""
+    flow = _named(database, "flow", ("sample", "direction"), lambda row: row["direction"])
     unknown: dict[int, set[str]] = collections.defaultdict(set)
-    for row in database.execute("SELECT * FROM flow"):
-        counts = {name: row[name] for name in row.keys()[2:]}
-        flow[row["sample"]][row["direction"]] = {name: n for name, n in counts.items() if n is not None}
-        if row["direction"] != "all":
-            unknown[row["sample"]].update(name for name, n in counts.items() if n is None)
+    columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
+    lacks = " OR ".join(f"{name} IS NULL" for name in columns)
+    for row in database.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
+        unknown[row["sample"]].update(name for name in columns if row[name] is None)
+    origins = _named(database, "origin", ("sample", "class"), lambda row: row["class"])
+    submitters = _named(
+        database, "submitter", ("sample", "submitter", "pid", "comm"), lambda row: (row["pid"], row["comm"] or "")
+    )
     bins: dict[int, dict[tuple[str, str], dict[int, int]]] = collections.defaultdict(
         lambda: collections.defaultdict(dict)
     )
     for row in database.execute("SELECT sample, direction, kind, bin, count FROM bin"):
         bins[row["sample"]][row["direction"], row["kind"]][row["bin"]] = row["count"]
-    for row in database.execute("SELECT sample, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample"):
+    none: dict[Any, dict[str, int]] = {}
+    for row in database.execute("SELECT * FROM sample ORDER BY start_ns, sample"):
         number = row["sample"]
-        missing = frozenset(unknown.get(number, ()))
-        yield number, row["phase"], Counters(
-            row["start_ns"], row["end_ns"], flow.get(number, {}), bins.get(number, {}), missing
-        )
+        plain = {name: row[name] for name in row.keys() if name not in PLACE and row[name] is not None}
+        levels = {name: plain.pop(name) for name in STREAMS_ALIVE if name in plain}
+        levels |= {f"{way} {name}": n for way, counts in flow.get(number, none).items()
+                   for name, n in counts.items() if name in LEVELS}  # fmt: skip
+        yield row["target"], (number, row["phase"], Counters(
+            row["start_ns"], row["end_ns"], flow.get(number, none), bins.get(number, {}),
+            frozenset(unknown.get(number, ())), plain, origins.get(number, none), submitters.get(number, none), levels,
+        ))  # fmt: skip

@@ -122,7 +122,8 @@ def evidence(cell: Cell, recording: Recording) -> explain.ReadPhase:
     reads = read_phase(cell, recording)
     mean, mode, share = reads.inflight_mean("read"), reads.size_mode("read"), reads.sequential_share()
     issued, completed = reads.count("read", "issued"), reads.count("read", "completed")
-    if not (mean and mode and share is not None and issued and completed):
+    largest = recording.target.max_sectors
+    if not (mean and mode and share is not None and issued and completed and largest):
         raise WorkloadError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
     return explain.ReadPhase(
         cell.title(),
@@ -131,7 +132,7 @@ def evidence(cell: Cell, recording: Recording) -> explain.ReadPhase:
         mean,
         mode[0],
         reads.count("read", "bytes_issued") / SECTOR_BYTES / issued,
-        recording.target.max_sectors,
+        largest,
         share,
         reads.count("read", "d2c_sum_ns") / completed / 1e6,
     )

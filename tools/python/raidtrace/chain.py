@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The chain of one phase of one disk: its links, what limits it, and whether readahead is the story."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from raidtrace import limits as holding
+from raidtrace import links_disk, links_queue
+from raidtrace import quantities as q
+from raidtrace.evidence import Chain, Limit, Link, Verdict
+from raidtrace.quantities import Reading
+
+REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
+LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
+
+
+def program(meta: Mapping[str, str]) -> str:
+    """What ran, in a word or two."""
+    try:
+        words = json.loads(meta.get("command", ""))
+    except ValueError:
+        return meta.get("source", "")
+    return str(words[0]).rpartition("/")[2] if words else ""
+
+
+def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
+    """All links of one reading, or of two side by side."""
+    both = readings
+    first = (links_queue.setting(both), links_queue.window(both)) if way == "read" else ()
+    requests = () if any(r.seen.disk.bio_based for r in both) else (
+        links_queue.splits(both, way), links_queue.size(both, way), links_disk.depth(both, way), links_disk.busy(both),
+        links_disk.throughput(both, way), links_disk.seeks(both),
+    )  # fmt: skip
+    last = (links_disk.blame(both), links_disk.cache(both, way))
+    return (*first, links_queue.bios(both, way), *requests, *last)
+
+
+def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
+    """What the chain is about."""
+    where = reading.seen.settings.get("fstype") or (reading.above.settings.get("fstype", "") if reading.above else "")
+    what = " ".join(word for word in (program(meta), where.splitlines()[0] if where else "") if word)
+    return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{', ' if what else ''}{what})"
+
+
+def single(reading: Reading, way: str, meta: Mapping[str, str]) -> Chain:
+    """One phase of one recording."""
+    found = links((reading,), way)
+    held = holding.limits(reading, way, meta)
+    story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
+    return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
+                 summary(reading, way, story, held))  # fmt: skip
+
+
+def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
+    """Whether what is in flight is there because of readahead, and nothing nearer to the cause holds it down."""
+    verdicts = {link.key: link.verdict for link in found}
+    if any(limit.key in REFUSING and limit.verdict is Verdict.SHOWN for limit in held):
+        return Verdict.CONTRADICTED if verdicts.get("depth") is not Verdict.SHOWN else Verdict.NOT_SHOWN
+    needed = [verdicts.get(key, Verdict.NOT_AVAILABLE) for key in ("window", "depth", "throughput")]
+    for verdict in (Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN):
+        if verdict in needed:
+            return verdict
+    return Verdict.SHOWN
+
+
+def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -> tuple[str, ...]:
+    """What it comes to, in plain words."""
+    rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
+    sentences = [f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")]
+    shown = [limit for limit in held if limit.verdict is Verdict.SHOWN]
+    if way == "read":
+        said = {
+            Verdict.SHOWN: "The chain from readahead to throughput holds.",
+            Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
+            Verdict.CONTRADICTED: "Readahead is not why: the evidence contradicts it.",
+            Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
+        }
+        sentences.append(said[story])
+    if shown:
+        sentences.append(f"What limits it: {', '.join(limit.title.lower() for limit in shown[:2])}.")
+    else:
+        sentences.append("The evidence does not show what limits it.")
+    return tuple(sentences)

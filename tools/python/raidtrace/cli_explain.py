@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import sys
+from collections.abc import Sequence
+
+from raidtrace import evidence_text, explain_runs, recording
+
+DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
+flight to what limits it, each step with its numbers and whether they show it."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
+    top.add_argument("recording", type=pathlib.Path, help="what raidctl record wrote")
+    top.add_argument(
+        "other", type=pathlib.Path, nargs="?", help="another recording: what made it differ from the first"
+    )
+    top.add_argument("-p", "--phase", metavar="NAME", help="this phase alone")
+    top.add_argument("-d", "--disk", metavar="DISK", help="this disk alone")
+    top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.other:
+            found = explain_runs.two(options.recording, options.other, options.phase, options.disk)
+        else:
+            found = explain_runs.one(options.recording, options.phase, options.disk)
+        print(found.to_json() if options.json else "\n".join(evidence_text.text(found, columns())), flush=True)
+    except (recording.RecordingError, OSError) as error:
+        print(f"raidctl explain: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def columns() -> int:
+    """Of the terminal; 100 elsewhere."""
+    return shutil.get_terminal_size((100, 24)).columns

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What raidctl explain hands over: a chain of links, each with its numbers, where they come from, and a verdict.
+
+Text, JSON and the HTML report are made of these values alone; nothing below reads a file.
+
+    Explanation                     what was asked about: one recording, two, or a sweep
+      subjects: Subject, ...        the recordings, in the order given; a letter names each in tables
+      chains: Chain, ...            one for each phase (of each disk) that moved enough data to say something
+        links: Link, ...            cause before effect, keys in the order of LINKS
+          values: Value, ...        a number with unit and Source (recording, disk, phase, counters), maybe predicted
+          distributions             how often each of a range of values was there
+        limits: Limit, ...          everything that may hold the throughput down; those that do come first
+        story: a verdict            whether readahead is why the throughput is what it is, or changed as it did
+        summary: sentences          the same in plain words
+      summary: sentences            of all chains together
+
+A verdict is one of VERDICTS. "not shown" is what the recording could have shown and does not; "contradicted" is shown
+to be otherwise; "not available" is what was not recorded, and says why. A Value of None is not available, never zero.
+A statement about two recordings has a line for each, "A: ..." and "B: ...", or one line where both are alike.
+"""
+
+import dataclasses
+import enum
+import json
+from collections.abc import Iterable
+
+VERSION = 1  # of the JSON; a change of meaning or a member less is another, a new member is not
+# keys of links, in the order of the chain
+LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame", "cache",
+         "difference")  # fmt: skip
+
+
+class Verdict(enum.StrEnum):
+    """How a link or a story stands to what was counted."""
+
+    SHOWN = "shown"
+    NOT_SHOWN = "not shown"
+    CONTRADICTED = "contradicted"
+    NOT_AVAILABLE = "not available"
+
+
+VERDICTS = tuple(Verdict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """A recording or a sweep that is explained. facts: (name, text) pairs worth showing beside it."""
+
+    letter: str
+    path: str
+    simulated: bool
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """Where a number is from. counters: names of counters.rst, or of settings. subject: letter of the recording."""
+
+    subject: str
+    disk: str
+    phase: str
+    counters: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """One number. predicted: from and to, in the same unit. value None: not available, and note says why."""
+
+    name: str
+    value: float | None
+    unit: str
+    source: Source
+    predicted: tuple[float, float] | None = None
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Distribution:
+    """How often, or how long, a quantity was in each bin. bins: (low, high, weight), high not included."""
+
+    name: str
+    unit: str
+    weight_unit: str
+    source: Source
+    bins: tuple[tuple[float, float, float], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """One step from cause to effect."""
+
+    key: str
+    title: str
+    statement: str
+    verdict: Verdict
+    values: tuple[Value, ...] = ()
+    distributions: tuple[Distribution, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    """Something that may hold the throughput down. verdict SHOWN: it does; CONTRADICTED: it is ruled out."""
+
+    key: str
+    title: str
+    statement: str
+    verdict: Verdict
+    values: tuple[Value, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Chain:
+    """The links of one phase of one disk, in one recording or side by side in two."""
+
+    title: str
+    disk: str
+    phase: str
+    direction: str
+    story: Verdict
+    links: tuple[Link, ...]
+    limits: tuple[Limit, ...]
+    summary: tuple[str, ...]
+
+    def link(self, key: str) -> Link:
+        """A link by its key; KeyError when the chain has none."""
+        return {link.key: link for link in self.links}[key]
+
+    def limited_by(self) -> tuple[str, ...]:
+        """Keys of the limits that were shown."""
+        return tuple(limit.key for limit in self.limits if limit.verdict is Verdict.SHOWN)
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind."""
+
+    kind: str
+    subjects: tuple[Subject, ...]
+    chains: tuple[Chain, ...]
+    summary: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """The whole of it; Documentation/explain.rst describes the members, which are those of the classes above."""
+        return json.dumps({"version": VERSION, **dataclasses.asdict(self)}, indent=1, ensure_ascii=False)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """A chain is as strong as its weakest link; what is not available does not weaken it unless all is."""
+    found = [verdict for verdict in verdicts if verdict is not Verdict.NOT_AVAILABLE]
+    for verdict in (Verdict.CONTRADICTED, Verdict.NOT_SHOWN, Verdict.SHOWN):
+        if verdict in found:
+            return verdict
+    return Verdict.NOT_AVAILABLE

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two recordings side by side: which of size, depth and time made the difference, and whether readahead is why."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from raidtrace import chain
+from raidtrace import limits as holding
+from raidtrace import quantities as q
+from raidtrace.evidence import Chain, Limit, Link, Value, Verdict
+from raidtrace.links_disk import depth_verdict
+from raidtrace.links_queue import source
+from raidtrace.quantities import Reading
+
+SAME = 1.1  # a factor up to which two figures are called the same
+RISE = 1.5  # a factor from which a mean is said to have risen
+# settings that say what a run was, and not how the disk or machine was set
+NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "mount", "journal"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratios:
+    """B by A."""
+
+    speed: float
+    depth: float
+    size: float
+    wait: float
+
+    def made(self) -> float:
+        """Throughput that depth, size and time from issue to completion make."""
+        return self.depth * self.size / self.wait
+
+
+def ratios(a: Reading, b: Reading, way: str) -> Ratios | None:
+    """None: one of them is not available."""
+    pairs = [(f(a.seen, way), f(b.seen, way)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)]
+    found = [y / x for x, y in pairs if x and y]
+    return Ratios(*found) if len(found) == len(pairs) else None
+
+
+def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
+    """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
+    found = []
+    for name in ("kernel", "lab_profile", "command", "hostname", "interval"):
+        if metas[0].get(name, "") != metas[1].get(name, ""):
+            found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
+    for of in ("settings", "machine"):
+        ours, theirs = getattr(a.seen, of), getattr(b.seen, of)
+        for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
+            if ours.get(name) != theirs.get(name):
+                found.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
+    if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in found):
+        found.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
+    names = {name for name, _, _ in found}  # a file system brings its own mount options
+    return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else line[:37] + "..."
+
+
+def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
+    """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
+    links = chain.links((a, b), way)
+    differs = changed(a, b, metas)
+    extra = (_changes(a, b, differs), _difference(a, b, way))
+    held = tuple(
+        dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
+        for reading, meta in zip((a, b), metas)
+        for limit in holding.limits(reading, way, meta)
+        if limit.verdict is Verdict.SHOWN
+    )
+    verdict, sentences = story(a, b, way, differs, held)
+    return Chain(f"{chain.title(a, way, metas[0])}: A and B", a.seen.disk.name, a.seen.phase, way, verdict,
+                 (extra[0], *links, extra[1]), held, tuple(sentences))  # fmt: skip
+
+
+def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Link:
+    text = ", ".join(f"{name} {x} -> {y}" for name, x, y in differs) or "nothing that was recorded"
+    values = [Value(name, float(text), "", source(reading, name)) for name, x, y in differs
+              for reading, text in ((a, x), (b, y)) if text.isdigit()]  # fmt: skip
+    return Link("changed", "What changed", text, Verdict.SHOWN if differs else Verdict.NOT_SHOWN, tuple(values))
+
+
+def _difference(a: Reading, b: Reading, way: str) -> Link:
+    found = ratios(a, b, way)
+    if found is None:
+        return Link("difference", "Difference", "depth, size or time was not counted", Verdict.NOT_AVAILABLE)
+    holds = q.agree(found.made(), found.speed)
+    text = (f"depth x{found.depth:.2f}, size x{found.size:.2f}, time from issue to completion x{found.wait:.2f}: "
+            f"{found.depth:.2f} x {found.size:.2f} / {found.wait:.2f} {'=' if holds else 'is NOT'} x{found.speed:.2f}, "
+            f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s")  # fmt: skip
+    values = (Value("speed-ratio", found.speed, "B / A", source(b, "bytes-completed"), (found.made(), found.made())),
+              Value("depth-ratio", found.depth, "B / A", source(b, "depth-time")),
+              Value("size-ratio", found.size, "B / A", source(b, "bytes-issued", "issued")),
+              Value("d2c-ratio", found.wait, "B / A", source(b, "d2c-sum-ns", "completed")))  # fmt: skip
+    return Link("difference", "Difference", text, Verdict.SHOWN if holds else Verdict.CONTRADICTED, values)
+
+
+def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
+          held: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
+    """Whether readahead made the difference."""
+    found = ratios(a, b, way)
+    if found is None:
+        return Verdict.NOT_AVAILABLE, ["What made the difference was not counted."]
+    speed = f"{'faster' if found.speed > 1 else 'slower'} by a factor {max(found.speed, 1 / found.speed):.2f}"
+    rates = f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s"
+    names = [name for name, _, _ in differs]
+    ahead = "readahead_sectors" in names
+    others = [name for name in names if name not in ("readahead_sectors", "command", "interval")]
+    tail = _next(held)
+    if 1 / SAME < found.speed < SAME:
+        said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
+        return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
+    if way != "read" or not ahead:
+        said = "" if way != "read" else " Readahead was the same in both and cannot be why."
+        verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
+        return verdict, [f"B is {speed}: {rates}.{said} {_factors(found)}", *_together(names), *tail]
+    sentences = [f"B is {speed}: {rates}."]
+    rose = max(found.depth, 1 / found.depth) >= RISE and (found.depth > 1) == (found.speed > 1)
+    grew = not 1 / SAME < found.size < SAME
+    predicted = all(depth_verdict(reading, way) is Verdict.SHOWN for reading in (a, b))
+    closes = q.agree(found.made(), found.speed)
+    size = (
+        "The requests did not change size."
+        if not grew
+        else f"The mean request changed by x{found.size:.2f}: size is part."
+    )
+    sentences.append(f"{size} In flight: {_depths(a, b, way)}.")
+    if not rose:
+        return Verdict.CONTRADICTED, [*sentences, "Concurrency did not rise, so it explains nothing.", *tail]
+    if not closes:
+        return Verdict.CONTRADICTED, [*sentences, "Depth, size and time do not account for the difference.", *tail]
+    if others:
+        sentences.append(f"The evidence does not show that readahead is why: {', '.join(others)} changed with it.")
+        return Verdict.NOT_SHOWN, [*sentences, *tail]
+    if not predicted:
+        strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, way) is not Verdict.SHOWN)
+        sentences.append(f"More readahead put more in flight, but not as much as it predicts in {strays}.")
+        return Verdict.NOT_SHOWN, [*sentences, *tail]
+    return Verdict.SHOWN, [*sentences, "Readahead is why: nothing else changed and each step is counted.", *tail]
+
+
+def _factors(found: Ratios) -> str:
+    parts = (("in flight", found.depth), ("request size", found.size), ("time from issue to completion", found.wait))
+    said = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME < value < SAME]
+    return f"What differs: {', '.join(said)}." if said else "Depth, size and time differ by less than a tenth each."
+
+
+def _together(names: list[str]) -> list[str]:
+    others = [name for name in names if name not in ("command", "interval")]
+    if len(others) > 1:
+        return [f"{', '.join(others)} changed together: the evidence does not show which of them did it."]
+    return []
+
+
+def _depths(a: Reading, b: Reading, way: str) -> str:
+    said = []
+    for reading in (a, b):
+        mean, predicted = q.depth_mean(reading.seen, way), reading.predicted_depth()
+        band = f" (readahead predicts {predicted[0]:g} to {predicted[1]:g})" if predicted and way == "read" else ""
+        said.append(f"{mean or 0:.2f}{band}")
+    return " -> ".join(said)
+
+
+def _next(held: tuple[Limit, ...]) -> list[str]:
+    last = [limit for limit in held if limit.title.startswith("B: ")]
+    return [f"What limits B now: {last[0].title.removeprefix('B: ').lower()}."] if last else []
