@@ -13,6 +13,7 @@
 #include "print-check.h"
 #include "print-compare.h"
 #include "print-groups.h"
+#include "print-stack.h"
 #include "stats.h"
 #include "units.h"
 
@@ -345,8 +346,12 @@ static void json_recording(FILE *to, const struct recording *r)
 	json_member(object, "targets", targets);
 	json_member(object, "settings", settings_object(r));
 	besides_json(object, r);
-	for (size_t i = 0; i < r->nr_spans; i++)
-		json_element(spans, span_object(&r->spans[i]));
+	for (size_t i = 0; i < r->nr_spans; i++) {
+		struct json_object *span = span_object(&r->spans[i]);
+
+		print_stack_json(span, r, &r->spans[i]);
+		json_element(spans, span);
+	}
 	json_member(object, "spans", spans);
 	json_finish(to, object);
 }
