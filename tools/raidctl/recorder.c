@@ -39,7 +39,6 @@ void recorder_free(struct recorder *recorder)
 		rt_counters_free(&disk->last);
 		rt_counters_free(&disk->now);
 		rt_counters_free(&disk->total);
-		rt_counters_free(&disk->newest);
 		settings_free(&disk->settings);
 		journals_free(&disk->journals);
 	}
@@ -70,6 +69,9 @@ static int put_readahead(struct recorded *disk)
 	char text[32];
 	int err;
 
+	if (disk->last.readahead_sectors == disk->put_readahead)
+		return 0;
+	disk->put_readahead = disk->last.readahead_sectors;
 	snprintf(text, sizeof(text), "%" PRIu64, disk->last.readahead_sectors);
 	err = settings_set(&disk->settings, "readahead_sectors", text,
 			   put_setting, disk);
@@ -260,15 +262,13 @@ static int put_span(struct recorded *disk)
 		err = rt_counters_delta(&disk->last, &disk->now, &span);
 	if (err)
 		return err;
-	if (!is_empty(&span))
+	err = rt_counters_add(&disk->total, &span);
+	if (!err && !is_empty(&span))
 		err = writer_put_sample(recorder->writer, disk->number,
 					recorder->phase, &span);
-	if (!err)
-		err = rt_counters_add(&disk->total, &span);
+	rt_counters_free(&span);
 	rt_counters_free(&disk->last);
-	rt_counters_free(&disk->newest);
 	disk->last = disk->now;
-	disk->newest = span;
 	memset(&disk->now, 0, sizeof(disk->now));
 	if (!err && disk->last.gone)
 		end_disk(disk, "target gone: the disk was removed");

@@ -17,8 +17,14 @@ static const char insert_flow[] =
 	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
 	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
 	",?,?)";
-static const char insert_bin[] =
-	"INSERT INTO bin VALUES(?,?,?,?,?)";
+/* Bins are stored several at once: most of what a statement costs is not for its rows. */
+#define ONE_BIN		"(?1,?,?,?,?)"
+#define FOUR_BINS	ONE_BIN "," ONE_BIN "," ONE_BIN "," ONE_BIN
+#define BINS_AT_ONCE	16
+static const char insert_bin[] = "INSERT INTO bin VALUES" ONE_BIN;
+static const char insert_bins[] =
+	"INSERT INTO bin VALUES" FOUR_BINS "," FOUR_BINS "," FOUR_BINS ","
+	FOUR_BINS;
 
 static bool flow_is_zero(const struct rt_flow *flow)
 {
@@ -66,26 +72,68 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 	return store_run(store, stmt);
 }
 
-static int put_bins(struct store *store, sqlite3_int64 sample,
-		    unsigned int direction, unsigned int kind,
-		    const struct rt_histogram *histogram)
+/* struct bins - of one sample, what waits to be stored */
+struct bins {
+	struct store *store;
+	sqlite3_int64 sample;
+	size_t nr;
+	struct {
+		const char *direction;
+		const char *kind;
+		unsigned int bin;
+		uint64_t count;
+	} waiting[BINS_AT_ONCE];
+};
+
+static int store_bins(struct bins *bins, const char *sql, size_t from, size_t nr)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_bin);
-	int err = 0;
+	sqlite3_stmt *stmt = store_prepared(bins->store, sql);
+	int place = 1;
 
 	if (!stmt)
-		return store_failed(store);
-	for (unsigned int i = 0; i < histogram->nr_bins && !err; i++) {
-		if (!histogram->counts[i])
-			continue;
-		sqlite3_bind_int64(stmt, 1, sample);
-		store_bind_text(stmt, 2, rt_direction_name(direction));
-		store_bind_text(stmt, 3, rt_kind_name(kind));
-		sqlite3_bind_int64(stmt, 4, histogram->first_bin + i);
-		sqlite3_bind_int64(stmt, 5,
-				   (sqlite3_int64)histogram->counts[i]);
-		err = store_run(store, stmt);
+		return store_failed(bins->store);
+	sqlite3_bind_int64(stmt, 1, bins->sample);
+	for (size_t i = from; i < from + nr; i++) {
+		store_bind_text(stmt, ++place, bins->waiting[i].direction);
+		store_bind_text(stmt, ++place, bins->waiting[i].kind);
+		sqlite3_bind_int64(stmt, ++place, bins->waiting[i].bin);
+		sqlite3_bind_int64(stmt, ++place,
+				   (sqlite3_int64)bins->waiting[i].count);
 	}
+	return store_run(bins->store, stmt);
+}
+
+static int put_histogram(struct bins *bins, unsigned int direction,
+			 unsigned int kind, const struct rt_histogram *h)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < h->nr_bins && !err; i++) {
+		if (!h->counts[i])
+			continue;
+		bins->waiting[bins->nr].direction = rt_direction_name(direction);
+		bins->waiting[bins->nr].kind = rt_kind_name(kind);
+		bins->waiting[bins->nr].bin = h->first_bin + i;
+		bins->waiting[bins->nr++].count = h->counts[i];
+		if (bins->nr < BINS_AT_ONCE)
+			continue;
+		bins->nr = 0;
+		err = store_bins(bins, insert_bins, 0, BINS_AT_ONCE);
+	}
+	return err;
+}
+
+static int put_histograms(struct store *store, sqlite3_int64 sample,
+			  const struct rt_counters *span)
+{
+	struct bins bins = { .store = store, .sample = sample };
+	int err = 0;
+
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
+		for (unsigned int k = 0; k < RT_KINDS && !err; k++)
+			err = put_histogram(&bins, d, k, &span->histogram[d][k]);
+	for (size_t i = 0; i < bins.nr && !err; i++)
+		err = store_bins(&bins, insert_bin, i, 1);
 	return err;
 }
 
@@ -104,13 +152,11 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)span->now_ns);
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
-	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++) {
+	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
 		err = put_flow(store, sample, d, &span->flow[d],
 			       span->unknown);
-		for (unsigned int k = 0; k < RT_KINDS && !err; k++)
-			err = put_bins(store, sample, d, k,
-				       &span->histogram[d][k]);
-	}
+	if (!err)
+		err = put_histograms(store, sample, span);
 	return err ? err : store_put_groups(store, sample, span);
 }
 

@@ -80,7 +80,8 @@ int store_connect(const char *path, int flags, struct store **ret)
 
 	if (!store)
 		return -ENOMEM;
-	if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, &store->db,
+			    flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
 		int err = store_failed(store);
 
 		snprintf(open_error, sizeof(open_error), "%s", store->error);
