@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "blktrace-record.h"
+#include "clock.h"
 #include "command.h"
 #include "message.h"
 #include "progress.h"
@@ -151,18 +151,10 @@ static void catch_interrupt(bool stream)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static int on_tick(void *data)
 {
 	struct importing *in = data;
-	uint64_t passed = clock_ns() - in->begun_ns;
+	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - in->begun_ns;
 	uint64_t read = blktrace_files_read(&in->files);
 	char events[UNITS_TEXT], left[UNITS_TEXT];
 
@@ -291,7 +283,7 @@ static int import_to(struct importing *in)
 		return fail("%s: cannot be made: %s", output,
 			    store_error(NULL));
 	catch_interrupt(in->files.stream);
-	in->begun_ns = clock_ns();
+	in->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	status = import_all(in);
 	if (status)
 		store_rollback(in->record.store);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "message.h"
 #include "settings-machine.h"
 #include "stats.h"
@@ -22,14 +22,6 @@
 
 /* No sample is longer because a disk does nothing. */
 #define IDLE_NS	(NS_PER_S / 2)
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 void recorder_free(struct recorder *recorder)
 {
@@ -224,7 +216,7 @@ static int take_snapshots(struct recorder *recorder, bool all)
 	const char *diskstats = proc_read(&recorder->diskstats);
 	bool clock = false;
 
-	recorder->now_ns = clock_ns();
+	recorder->now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];
 		int err;
@@ -361,7 +353,7 @@ int recorder_cut(struct recorder *recorder, const char *phase)
 int recorder_output(struct recorder *recorder, const char *stream,
 		    const char *text, size_t len)
 {
-	return writer_put_output(recorder->writer, clock_ns(), stream, text,
+	return writer_put_output(recorder->writer, clock_ns(CLOCK_MONOTONIC), stream, text,
 				 len);
 }
 

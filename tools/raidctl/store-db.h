@@ -87,4 +87,8 @@ int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
 /* Bind a string that is there until the statement has run; it is not copied. */
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
 
+/* Bind a count, or NULL when it is not known. */
+void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
+		      uint64_t value);
+
 #endif

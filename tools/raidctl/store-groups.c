@@ -28,15 +28,6 @@ static const char insert_submitter[] =
 	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?"
 	RT_SUBMITTER_COUNTERS(PLACE) ")";
 
-static void bind_known(sqlite3_stmt *stmt, int place, bool unknown,
-		       uint64_t value)
-{
-	if (unknown)
-		sqlite3_bind_null(stmt, place);
-	else
-		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
-}
-
 static int put_disk(struct store *store, sqlite3_int64 sample,
 		    const struct rt_disk *disk)
 {
@@ -45,13 +36,13 @@ static int put_disk(struct store *store, sqlite3_int64 sample,
 
 	if (!stmt)
 		return store_failed(store);
-	bind_known(stmt, ++place, disk->unknown & RT_DISK_BIT(STREAMS_ALIVE),
+	store_bind_known(stmt, ++place, disk->unknown & RT_DISK_BIT(STREAMS_ALIVE),
 		   disk->streams_alive);
-	bind_known(stmt, ++place,
+	store_bind_known(stmt, ++place,
 		   disk->unknown & RT_DISK_BIT(STREAMS_ALIVE_QUEUED),
 		   disk->streams_alive_queued);
 #define X(member, attribute)						\
-	bind_known(stmt, ++place, disk->unknown & RT_DISK_BIT(attribute), \
+	store_bind_known(stmt, ++place, disk->unknown & RT_DISK_BIT(attribute), \
 		   disk->member);
 	RT_DISK_COUNTERS(X)
 #undef X
@@ -89,7 +80,7 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);
 	sqlite3_bind_int64(stmt, ++place, submitter->index);
-	bind_known(stmt, ++place, submitter->rest, submitter->pid);
+	store_bind_known(stmt, ++place, submitter->rest, submitter->pid);
 	if (submitter->rest)
 		sqlite3_bind_null(stmt, ++place);
 	else

@@ -36,15 +36,6 @@ static bool flow_is_zero(const struct rt_flow *flow)
 	return !any;
 }
 
-static void bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
-		       uint64_t value)
-{
-	if (unknown)
-		sqlite3_bind_null(stmt, place);
-	else
-		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
-}
-
 static int put_flow(struct store *store, sqlite3_int64 sample,
 		    unsigned int direction, const struct rt_flow *flow,
 		    uint64_t unknown)
@@ -63,12 +54,12 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 	sqlite3_bind_int64(stmt, ++place, sample);
 	store_bind_text(stmt, ++place, rt_direction_name(direction));
 #define X(member, attribute)						\
-	bind_known(stmt, ++place, unknown & RT_COUNTER_BIT(attribute),	\
+	store_bind_known(stmt, ++place, unknown & RT_COUNTER_BIT(attribute),	\
 		   flow->member);
 	RT_FLOW_COUNTERS(X)
 #undef X
-	bind_known(stmt, ++place, no_depth, flow->in_flight);
-	bind_known(stmt, ++place, no_depth, flow->in_flight_max);
+	store_bind_known(stmt, ++place, no_depth, flow->in_flight);
+	store_bind_known(stmt, ++place, no_depth, flow->in_flight_max);
 	return store_run(store, stmt);
 }
 
