@@ -72,7 +72,18 @@ sqlite3_stmt *store_prepared(struct store *store, const char *sql);
 /* Run a statement that returns no row, and make it ready for the next use. */
 int store_run(struct store *store, sqlite3_stmt *stmt);
 
-/* What of a sample has no direction: written, and summed over a span. */
+/* Columns of the table sample that have no direction, in the order in which they are bound. */
+#define STORE_DISK_NAME(member, attribute)	"," #member
+#define STORE_DISK_PLACE(member, attribute)	",?"
+#define STORE_DISK_NAMES						\
+	",streams_alive,streams_alive_queued" RT_DISK_COUNTERS(STORE_DISK_NAME)
+#define STORE_DISK_PLACES	",?,?" RT_DISK_COUNTERS(STORE_DISK_PLACE)
+
+/* Bind them from behind @place on; the place of the last. */
+int store_bind_disk(sqlite3_stmt *stmt, int place,
+		    const struct rt_counters *span);
+
+/* What else of a sample has no direction: written, and summed over a span. */
 int store_put_groups(struct store *store, int64_t sample,
 		     const struct rt_counters *span);
 int store_sum_groups(struct store *store, uint32_t phase, uint32_t target,

@@ -12,7 +12,8 @@
 #define FLOW_PLACE(member, attribute) ",?"
 
 static const char insert_sample[] =
-	"INSERT INTO sample(target,phase,start_ns,end_ns) VALUES(?,?,?,?)";
+	"INSERT INTO sample(target,phase,start_ns,end_ns" STORE_DISK_NAMES
+	") VALUES(?,?,?,?" STORE_DISK_PLACES ")";
 static const char insert_flow[] =
 	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
 	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
@@ -141,6 +142,7 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	sqlite3_bind_int64(stmt, 2, phase);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)span->since_ns);
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)span->now_ns);
+	store_bind_disk(stmt, 4, span);
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
