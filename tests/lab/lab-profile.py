@@ -181,6 +181,8 @@ def profiles(directory: Path) -> None:
         keys = [line for line in shown.stdout.splitlines() if "." in line.split(" ")[0] or line.startswith("  ")]
         check(f"{name} can be shown", shown.returncode == 0 and len(keys) > 10, shown)
         check(f"{name} is listed", name in lab("profiles").stdout)
+        unsaid = [key for key, _, said in profile.explain(profile.find(name), model) if not said]
+        check(f"{name}: each constant has its source or what it is for", not unsaid, unsaid)
         fits = all(len(line) <= 100 for line in shown.stdout.splitlines())
         check(f"{name} is shown in 100 columns", fits, shown.stdout)
 

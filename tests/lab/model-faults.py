@@ -48,6 +48,8 @@ SECOND = ("fault.second_member=9", "fault.second_ms=2500")
 PARTNER = ("fault.second_member=4", "fault.second_ms=2500")
 DIED = ("0x0019", "0x0002", "0x0006")
 DEAD: dict[str, Any] = {"read_errors": None, "write_errors": True, "state": "offline"}
+# Members of 32 MiB, gone over beside the workload, as model-rates.py does with whole ones.
+BACKGROUND = ("drive.sectors=65536", "store_mib=128", "array.background_pause_us=2000")
 REBUILT = ("0x0019", "0x0002", "0x001A", "0x000B", "0x0005")
 CASES = (
     Case("no fault", "9500s-12-raid0", ()),
@@ -92,6 +94,8 @@ CASES = (
         for kernel in KERNELS
     ),
     Case("rebuild, RAID 10", "9500s-12-raid0", (*REBUILD, "array.level=raid10"), rounds=100, events=REBUILT),
+    Case("initialising", "9650se-8-raid5", (*BACKGROUND, "array.initialize=1"), rounds=60, events=("0x000C", "0x0007")),
+    Case("verifying", "9650se-8-raid5", (*BACKGROUND, "array.verify=1"), rounds=40, events=("0x0029", "0x002B")),
     Case("rebuild, no cache", "9650se-8-raid5", (*REBUILD, "controller.cache_mib=0"), rounds=100, events=REBUILT),
 )
 

@@ -2,7 +2,8 @@
 /*
  * libFuzzer target: bytes become what a vfio-user client says to the server. It
  * may be refused or the connection may end; the server may not crash, nor reach
- * for memory that it was not given, nor keep a message.
+ * for memory that it was not given, nor keep a message. The first byte says
+ * whether the rest is framed, and which array there is.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -11,19 +12,42 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "card.h"
+#include "reached.h"
 
 #define CHUNKS		8
 #define INPUT_BYTES	65536
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void *fuzz_alloc(size_t alignment, size_t bytes);
+int fuzz_clock(clockid_t clock, struct timespec *now);
 
 static struct vu_card card;
 static void *chunk[CHUNKS];
 static unsigned int chunks;
+
+/* The array behind it; faults are by time alone, since few inputs get as far as a command. */
+static const char *const configs[] = {
+	"store_mib=4,log_entries=50,array.drives=4,controller.cache_mib=1",
+	"store_mib=8,log_entries=50,array.level=raid5,array.drives=4,drive.sectors=65536,fault.remove_member=2,"
+	"fault.remove_ms=2,fault.second_member=4,fault.second_ms=9,fault.replace_ms=2,fault.full_ms=1",
+	"store_mib=12,log_entries=50,array.level=raid5,array.drives=3,drive.sectors=65536,controller.battery=0,"
+	"fault.power_ms=3,fault.reset_ms=5,array.verify=1",
+	"store_mib=4,log_entries=50,array.drives=4,controller.count=2,fault.controller=1,fault.gone_ms=2",
+};
+static long clock_ms;
+
+/* In place of clock_gettime() in card.c: a millisecond for each look at it, so that an input means the same each time. */
+int fuzz_clock(clockid_t clock, struct timespec *now)
+{
+	(void)clock;
+	clock_ms++;
+	*now = (struct timespec){ clock_ms / 1000, clock_ms % 1000 * 1000000 };
+	return 0;
+}
 
 /* In place of aligned_alloc() in card.c: the same memory for each input. */
 void *fuzz_alloc(size_t alignment, size_t bytes)
@@ -94,14 +118,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Nobody reads the answers: the server gives up when there is no more room for them. */
 	setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
 	chunks = 0;
+	clock_ms = 0;
 	memset(&card, 0, sizeof(card));
-	if (!tw_config_parse(&config, "store_mib=4,log_entries=50,array.drives=4,controller.cache_mib=1", error) ||
-	    !vu_card_init(&card, &config, pair[0]))
+	if (!tw_config_parse(&config, configs[*data / 2 % TW_COUNT(configs)], error))
+		abort();
+	tw_config_select(&config, config.controller.count - 1);
+	if (!vu_card_init(&card, &config, pair[0]))
 		abort();
 	while (good && (message = vu_receive(&card.channel))) {
 		good = vu_card_serve(&card, message);
 		vu_message_free(message);
 		vu_card_settle(&card);
+		reached_look(&card.model);
 	}
 	clean_up(pair[1]);
 	return 0;

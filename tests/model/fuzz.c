@@ -2,13 +2,15 @@
 /*
  * libFuzzer target: bytes become register writes, packets, scatter-gather lists
  * and passing time. Nothing the driver side does may crash the model or make it
- * break its promises about requests, depth and responses.
+ * break its promises about requests, depth and responses. With FUZZ_REACHED set
+ * it ends by saying which faults and events its inputs have led to.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
+#include "reached.h"
 
 #define BASE	0x100000000ULL
 #define BYTES	(256U << 10)
@@ -113,6 +115,7 @@ static void check(void)
 		abort();
 	if (host.model.timing.dirty_sectors > 64 * 2048)
 		abort();
+	reached_look(&host.model);
 }
 
 static const char *const configs[] = {
@@ -129,6 +132,10 @@ static const char *const configs[] = {
 	"fault.remove_command=3,fault.second_member=5,fault.second_command=5,fault.replace_ms=20,fault.power_command=9",
 	"store_mib=8,log_entries=50,array.drives=2,drive.sectors=65536,controller.battery=0,fault.power_lba=64,"
 	"controller.write_cache_reported=1,array.stripe_kib=16",
+	"store_mib=4,log_entries=50,array.drives=4,controller.count=2,fault.controller=1,fault.lose_command=2,"
+	"fault.full_command=4,fault.medium_command=3,fault.gone_command=8",
+	"store_mib=8,log_entries=50,array.level=raid5,array.drives=4,drive.sectors=65536,fault.remove_member=2,"
+	"fault.remove_command=2,fault.second_member=4,fault.second_command=4,fault.replace_ms=1",
 	"store_mib=4,log_entries=50,array.level=single,array.drives=1,array.units=16,drive.segments=1,drive.cache_kib=64",
 };
 
@@ -140,8 +147,11 @@ static void turn_on(u8 choice)
 	host.chunks = 0;
 	host.clock = 1;
 	host.wake = TW_NEVER;
-	if (!tw_config_parse(&config, configs[choice % TW_COUNT(configs)], error) ||
-	    !tw_model_create(&host.model, &config, &ops, &host, host_chunk))
+	memset(reached.given, 0, sizeof(reached.given));
+	if (!tw_config_parse(&config, configs[choice % TW_COUNT(configs)], error))
+		abort();
+	tw_config_select(&config, config.controller.count - 1);
+	if (!tw_model_create(&host.model, &config, &ops, &host, host_chunk))
 		abort();
 }
 
@@ -234,6 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		case 5:
 			tw_model_event(&host.model, (u16)value, data[5]);
+			reached.given[value & 0xff] = true;
 			break;
 		case 6:
 			transfer(data + 1);

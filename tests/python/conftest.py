@@ -2,27 +2,16 @@
 """Hand-made recordings, in raidctl's own schema."""
 
 import pathlib
-import re
 import sqlite3
 import sys
 
 import pytest
 from hypothesis import settings
+from long_recording import SCHEMA
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "python"))
 
-HEADER = (TOP / "tools/libraidtrace/raidtrace.h").read_text(encoding="utf-8")
-
-
-def counters(name):
-    """Columns of a macro RT_NAME_COUNTERS, as the Makefile of the tools puts them in the schema."""
-    block = re.search(rf"#define RT_{name.upper()}\(X\)((?:.*\\\n)+.*\n)", HEADER)[1]
-    return "".join(f"{column} INTEGER," for column in re.findall(r"X\((\w+),", block))
-
-
-SCHEMA = (TOP / "tools" / "raidctl" / "schema.sql").read_text(encoding="utf-8")
-SCHEMA = re.sub(r"@([a-z]+_counters)@", lambda found: counters(found[1]), re.sub(r"(?m)^--.*", "", SCHEMA))
 settings.register_profile("here", deadline=None)  # a loaded machine is no failure
 settings.load_profile("here")
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from raidtrace import demo, explain, guest, plot, workload
+from raidtrace import demo, explain, guest, plot_demo, workload
 from raidtrace.recording import Point
 
 RUN = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
@@ -27,7 +27,7 @@ def test_the_picture_is_labelled_and_repeatable(tmp_path):
     points = [Point(n * 100, (n + 1) * 100, 1.5 + n % 2, 4) for n in range(20)]
     panels = [("untuned", RUN, points), ("tuned", RUN, points[:5])]
     for name in ("a", "b"):
-        plot.inflight([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
+        plot_demo.inflight([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     assert "simulated" in (tmp_path / "a.svg").read_text()

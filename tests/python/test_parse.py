@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import shutil
 import string
 import subprocess
 
@@ -237,6 +238,34 @@ def test_iozone_reads_back_a_whole_row(row, size):
     header = text("iozone-a-3.506.txt").splitlines()[7]
     line = f"{size:16d}{4:8d}" + "".join(f"{value:10.0f}" for value in row)
     assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
+    phases = [phase for _, some in iozone_fio.TESTS.values() for phase, _ in some]
+    words = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(64 << 10, 4 << 10), tuple(iozone_fio.TESTS))
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = iozone_fio.parse(done.stdout)
+    assert [f.phase for f in found] == phases and not list(tmp_path.iterdir())
+    assert {f.where for f in found} == {(("file_kib", "64"), ("record_kib", "4"))}
+    # a strided read is 1 record of 17, all others are the whole file
+    jobs = json.loads(done.stdout)["jobs"]
+    moved = {job["jobname"].split(".")[0]: job["read"]["io_bytes"] + job["write"]["io_bytes"] for job in jobs}
+    assert moved.pop("stride-read") == 4096 and set(moved.values()) == {64 << 10}
+    two = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(128 << 10, 8 << 10), ("write",))
+    done = subprocess.run(two, capture_output=True, text=True)
+    assert len(iozone_fio.parse(done.stdout)) == 2 * 4 and not list(tmp_path.iterdir()), done.stderr
+    words = iozone_fio.command(str(tmp_path), 8 << 20, 64 << 10, ("write", "strided"))
+    jobs = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)["jobs"]
+    assert [(job["jobname"], job["read"]["total_ios"]) for job in jobs][2] == ("stride-read", 8)  # of 128
+
+
+def test_iozones_own_tests_have_their_numbers():
+    assert iozone_fio.test_numbers(["write", "fwrite", "fread"]) == ["-i", "0", "-i", "6", "-i", "7"]
+    for wrong in (["write", "fread"], ["write", "fread", "fwrite"], ["fwrite"], ["write", "juggle"], []):
+        with pytest.raises(ValueError, match="write first, fwrite before fread"):
+            iozone_fio.test_numbers(wrong)
 
 
 @pytest.mark.skipif(not (TOP / "tools/bin/ddt").exists(), reason="the tools are not built")

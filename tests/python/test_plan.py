@@ -88,7 +88,7 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
         for cell in found.cells:
             done = steps.steps(cell, found, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
             assert sum(step.measured for step in done) == 1, cell
-        assert len(found.cells) == {"amcc": 28, "bnl": 6, "caltech": 14, "coraid": 21, "howto": 21, "quick": 8}[name]
+        assert len(found.cells) == {"amcc": 28, "bnl": 6, "caltech": 20, "coraid": 21, "howto": 21, "quick": 8}[name]
     with pytest.raises(plan.PlanError, match="do you mean howto"):
         plan.find("howtoo")
 

@@ -6,7 +6,16 @@ import json
 
 import pytest
 
-from raidtrace import amcc, fit, reproduce_plan, reproduce_run, reproduction, reproduction_text, reproduction_why
+from raidtrace import (
+    amcc,
+    fit,
+    reproduce_plan,
+    reproduce_run,
+    reproduction,
+    reproduction_misses,
+    reproduction_text,
+    reproduction_why,
+)
 from raidtrace.reproduce_run import Result, Run
 
 PHASES = ("write", "rewrite", "read", "seeks", "run")
@@ -131,7 +140,7 @@ def test_processor_time_is_the_published_per_cent():
 
 
 def test_fit_finds_a_constant_again(monkeypatch, tmp_path):
-    def measure(array, figure, settings, out):
+    def measure(figure, settings, out, mib):
         rates = {"controller.part_us": 680 / settings["controller.part_us"]}
         rates |= {f"controller.{way}_kib_s": settings[f"controller.{way}_kib_s"] / 5e5 for way in ("read", "write")}
         return rates[{"raid0 7 read": "controller.part_us", "raid0 8 read": "controller.read_kib_s"}.get(
@@ -141,3 +150,72 @@ def test_fit_finds_a_constant_again(monkeypatch, tmp_path):
     found = fit.fit("raid0", tmp_path, {"controller.part_us": 500, "controller.read_kib_s": 300000})
     assert found["controller.part_us"] == pytest.approx(680, rel=0.01)
     assert found["controller.read_kib_s"] == pytest.approx(500000, rel=0.01)
+
+
+def test_fit_says_when_it_finds_nothing(monkeypatch, tmp_path):
+    rates = iter(range(2, 100))
+    monkeypatch.setattr(fit, "measure", lambda figure, settings, out, mib: float(next(rates)))
+    with pytest.raises(ValueError, match="controller.part_us: not within 1 %"):
+        fit.fit("raid0", tmp_path, {}, only="controller.part_us")
+
+
+def test_processor_time_is_charged_for_writes_alone(results):
+    runs = {one.run.name: one for one in reproduce_plan.charged()}
+    assert len(runs) == 16 and runs["cpu-raid0-09"].numbers == (9, 10)
+    # ext3 on RAID 0, untuned: 97 % of the time of 160,189 KiB/s; bonnie++'s rewrite less its read for iozone's
+    test = reproduce_plan.find("raid0", 5)
+    write, rewrite, read = (reproduce_plan.processor_us(test, metric) for metric in ("write", "rewrite", "read"))
+    assert write == round(0.97e6 / (160189 / 1024))
+    assert runs["cpu-raid0-11"].run.environment == (
+        f"PROCESSOR_WRITE_US={write}",
+        f"PROCESSOR_REWRITE_US={rewrite - read}",
+    )
+    assert runs["cpu-raid0-05"].run.environment == (f"BONNIE_WRITE_US={write}", f"BONNIE_REWRITE_US={rewrite}")
+    assert "LD_PRELOAD=processor-time.so" in runs["cpu-raid0-11"].run.command(reproduce_run.pathlib.Path("lib.so"))
+
+
+def miss(results, name, metric, times):
+    """Make one figure miss."""
+    results[name].figures[metric] *= times
+    return next(p for p in reproduction.points(results) if p.test.name() == name and p.metric == metric)
+
+
+def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
+    results["cpu-raid5-09"].figures["rewrite"] = 1.05 * amcc.published(reproduce_plan.find("raid5", 9), "rewrite")
+    point = miss(results, "raid5-10", "rewrite", 2)
+    name, value = reproduction_misses.explanation(results, point)
+    assert (name, value) == (
+        "processor time",
+        results["cpu-raid5-09"].figures["rewrite"],
+    ), "one run for both of iozone's"
+    text = "\n".join(reproduction_misses.section(results))
+    assert "(1 figures)" in text and "1 of them come within 10 %, 0 more" in text
+    assert reproduction_misses.explanation(results, miss(results, "raid5-10", "read", 2)) == ("none", None)
+
+
+def test_a_removal_that_was_not_timed_is_added(results):
+    point = miss(results, "raid0-06", "seeks", 3)
+    assert reproduction_misses.explanation(results, point) == ("none", None), "it was timed"
+    results["raid0-06"].phases["seeks"]["last_process_s"] = 1.0
+    name, value = reproduction_misses.explanation(results, point)
+    assert name == "removal timed or not"
+    assert value == pytest.approx(8000 / (8000 / point.simulated + 17.0 - 1.0))
+
+
+def test_a_guess_that_moves_figures_moves_the_median(results):
+    for experiment in reproduce_plan.arms():
+        for metric in experiment.metrics:
+            results[experiment.changed.name].figures[metric] *= 1.1
+    rows = [line for line in reproduction_misses.guesses(results) if line.startswith("``drive.seek_")]
+    # 9 % too fast becomes 19.9 % too fast
+    assert len(rows) == 4 and all(row.endswith("19.9 %") and "+10.0 %" in row for row in rows)
+
+
+def test_the_band_is_that_of_three_runs(results):
+    results["less-raid0-04"].figures["read"] *= 0.9
+    rows = [
+        line
+        for line in reproduction_misses.band(results)
+        if line.startswith("raid0 bonnie++ ext2 tuned") and line.split()[4] == "read"
+    ]
+    assert len(rows) == 1 and rows[0].endswith("10.0 %")

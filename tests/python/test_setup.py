@@ -72,6 +72,18 @@ def test_a_failed_installation_says_what_apt_said(machine):
     assert "no space left" in done.stderr and "apt-get install failed" in done.stderr
 
 
+def test_scripts_of_packages_can_print(machine):
+    """apt closes the descriptor that it tells its progress on before it starts dpkg."""
+    machine.put("dpkg-query", "exit 1")
+    script = (
+        'for w; do case $w in APT::Status-Fd=*) eval "echo pmstatus:gcc:50:x >&${w#*=}; exec ${w#*=}>&-" ;; esac; done'
+    )
+    machine.put("apt-get", f"{script}; echo a script of a package || exit 100")
+    done = machine("build")
+    assert done.returncode == 0, done.stderr
+    assert "installed 50 %" in done.stdout
+
+
 def test_an_unknown_group_is_a_usage_error(machine):
     assert machine("everything").returncode == 2
 
@@ -80,5 +92,12 @@ def test_every_package_has_a_group_and_a_reason():
     for line in (TOP / "tools" / "packages").read_text().splitlines():
         if line and not line.startswith("#"):
             group, _, *reason = line.split()
-            assert group in ("build", "lab", "demo", "sweep", "check", "vm") and reason, line
+            assert group in ("build", "report", "lab", "demo", "sweep", "check", "vm") and reason, line
     assert os.access(TOP / "tools" / "setup", os.X_OK)
+
+
+def test_a_package_that_several_groups_want_is_told_once_with_the_reason_of_one_that_is_asked_for(machine):
+    machine.put("dpkg-query", "exit 1")
+    listed = machine("check").stdout.splitlines()
+    assert [line.split()[0] for line in listed if line.split()[:1] in (["mdadm"], ["fio"])] == ["fio", "mdadm"]
+    assert any(line.split()[0] == "fio" and "module comes and goes" not in line for line in listed if line.strip())

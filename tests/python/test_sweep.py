@@ -12,7 +12,7 @@ import threading
 import pytest
 from conftest import TOP
 
-from raidtrace import cli_sweep, cli_workload, plan, progress, steps, sweep, sweep_index, sweep_merge, sweep_table
+from raidtrace import cli_sweep, cli_workload, plan, progress, steps, sweep, sweep_index, sweep_stack, sweep_table
 from raidtrace.figure import Figure
 from raidtrace.sweep_index import Index, Outcome
 
@@ -30,10 +30,14 @@ PLAN = plan.parse(TEXT, "p", "p.toml")
 PLACE = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
 
 
+def new_index(directory):
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    return Index.create(directory / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells])
+
+
 @pytest.fixture
 def index(tmp_path):
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    return Index.create(tmp_path / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells])
+    return new_index(tmp_path)
 
 
 def rate(value, queue=()):
@@ -159,39 +163,6 @@ def test_a_directory_with_something_else_in_it_is_refused(tmp_path):
         sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=True)
 
 
-def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
-    index.end(1, rate(100.0))
-    other = tmp_path / "other"
-    other.mkdir()
-    facts = sweep.about("lab") | {"overrides": "{}", "hostname": "elsewhere"}
-    Index.create(other / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells]).end(1, rate(200.0))
-    into = tmp_path / "all.sqlite"
-    assert sweep_merge.merge(into, [tmp_path, other]) == 2 and sweep_merge.merge(into, [other]) == 2
-    import sqlite3
-
-    rows = (
-        sqlite3.connect(into)
-        .execute("SELECT hostname, value FROM figure JOIN sweep USING(sweep) ORDER BY value")
-        .fetchall()
-    )
-    assert [value for _, value in rows] == [100.0, 200.0] and rows[1][0] == "elsewhere"
-    with pytest.raises(sweep_merge.MergeError, match="not made by"):
-        sweep_merge.merge(tmp_path / sweep_index.NAME, [other])
-
-
-def test_parquet_without_pyarrow_says_so_and_with_it_is_read_back(index, tmp_path):
-    into = tmp_path / "all.sqlite"
-    sweep_merge.merge(into, [tmp_path])
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        with pytest.raises(sweep_merge.MergeError, match="needs pyarrow"):
-            sweep_merge.parquet(into, tmp_path / "parquet")
-        return
-    files = {path.stem: path for path in sweep_merge.parquet(into, tmp_path / "parquet")}
-    assert pyarrow.parquet.read_table(files["cell"]).num_rows == 6
-
-
 def test_the_time_left_follows_the_cells_that_ended(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
@@ -232,6 +203,12 @@ def test_refusals_say_what_and_exit_with_1(words, said, tmp_path):
     assert done.returncode == 1 and said in done.stderr and done.stderr.startswith("raidctl sweep: ")
 
 
+def test_a_lab_without_simulated_time_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB", "vm")
+    done = dry("--lab", "--out", str(tmp_path / "x"), "quick")
+    assert done.returncode == 1 and "no figure would mean anything" in done.stderr and not (tmp_path / "x").exists()
+
+
 def options(parser):
     found = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]
     groups = [a for a in parser._actions if hasattr(a, "choices") and isinstance(a.choices, dict)]
@@ -243,7 +220,7 @@ def options(parser):
 def test_manual_and_completions_have_every_option(verb, module):
     found = options(module.parser())
     if verb == "sweep":
-        found.append("--parquet")
+        found += ["--parquet", "--stack"]
     assert len(found) > 4
     manual = (TOP / f"Documentation/man/raidctl-{verb}.8").read_text()
     bash = (TOP / "tools/completion/raidctl.bash").read_text()
@@ -258,7 +235,7 @@ def test_manual_and_completions_have_every_option(verb, module):
 
 def test_figures_are_documented():
     text = (TOP / "Documentation/sweep.rst").read_text()
-    for word in sweep_table.HEADER:
+    for word in (*sweep_table.HEADER, *sweep_stack.HEADER[3:]):
         assert f"``{word}``" in text, word
     for name in re.findall(r"CREATE TABLE (\w+)", sweep_index.SCHEMA):
         assert f"``{name}``" in text, name

@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -15,14 +15,15 @@ _raidctl_words() {
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
-	report) echo "--json --phase --explain --help" ;;
+	report) echo "--json --phase --html --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
 	explain) echo "--phase --disk --json --help" ;;
+	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 
@@ -86,8 +87,10 @@ _raidctl() {
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
 	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt ioperf" -- "$word") && return ;;
-	-o | --output | -c | --csv | -m | --openmetrics) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	-o | --output | -c | --csv | -m | --openmetrics | -H | --html) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
+	-w | --with) mapfile -t COMPREPLY < <(compgen -W "amcc-9500s-2004 caltech-3ware-2002 coraid-sr-2007 software-raid-howto" -- "$word") && return ;;
+	--array) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word") && return ;;
 	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;
 	help) verb="" ;;
 	esac
@@ -95,7 +98,7 @@ _raidctl() {
 	case $verb in
 	check | attach | detach | show | reset | top)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
-	load | report | export | import | explain)
+	load | report | export | import | explain | compare)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
 }

@@ -2,8 +2,11 @@
 
 /* raidctl report: what a recording holds, or how two of them differ. */
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "command.h"
@@ -17,10 +20,14 @@
 
 #define KEY_PHASE	'p'
 #define KEY_EXPLAIN	'e'
+#define KEY_HTML	'H'
+/* Pages are drawn by a program of its own. */
+#define HTML_VERB	"report-html"
 
 struct report_options {
 	struct words words;
 	const char *phase;
+	const char *html;
 	bool explain;
 	bool json;
 };
@@ -28,6 +35,7 @@ struct report_options {
 static const struct argp_option options[] = {
 	OPTION_JSON,
 	{ "phase", KEY_PHASE, "NAME", 0, "Only phases of that name", 0 },
+	{ "html", KEY_HTML, "FILE", 0, "Write one self-contained HTML page with pictures to FILE instead of text; of one or two recordings, or of the directory of a sweep", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "Instead of a report, say what the numbers are that have a NAME in it, or what all are; a name is a heading of the text or a member of the JSON", 0 },
 	{ 0 }
 };
@@ -43,6 +51,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PHASE:
 		report->phase = arg;
 		return 0;
+	case KEY_HTML:
+		report->html = arg;
+		return 0;
 	case KEY_EXPLAIN:
 		report->explain = true;
 		return 0;
@@ -55,6 +66,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "name a RECORDING");
 		if (report->words.nr > 2)
 			argp_error(state, "one RECORDING, or two to compare");
+		if (report->html && (report->json || report->phase))
+			argp_error(state, "--html is the whole report: neither --json nor --phase go with it");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -131,12 +144,33 @@ static int report_all(const struct report_options *report)
 	return status;
 }
 
+/* Become the program that draws; returns only if that fails. */
+static int html(struct context *context, const struct report_options *report)
+{
+	char path[PATH_MAX + 64];
+	char name[] = "raidctl report --html", end[] = "--";
+	char *words[6] = { name, end, (char *)report->html, NULL };
+
+	for (size_t i = 0; i < report->words.nr; i++)
+		words[3 + i] = (char *)report->words.word[i];
+	if (!find_program(context->directory, HTML_VERB, path, sizeof(path)))
+		return fail("report --html: its program raidctl-" HTML_VERB
+			    " is not installed beside %s/raidctl; build it with: make tools",
+			    context->directory);
+	execv(path, words);
+	return fail("%s: %s", path, strerror(errno));
+}
+
 static int run(struct context *context, void *data)
 {
 	struct report_options *report = data;
 	int status;
 
-	(void)context;
+	if (report->html && !report->explain) {
+		status = html(context, report);
+		free(report->words.word);
+		return status;
+	}
 	if (!report->json)
 		pager_begin();
 	status = report->explain ? explain(report) : report_all(report);
@@ -147,7 +181,7 @@ static int run(struct context *context, void *data)
 
 const struct verb verb_report = {
 	.argp = {
-		options, parse, "RECORDING [RECORDING]\n--explain [NAME...]",
+		options, parse, "RECORDING [RECORDING]\n--html=FILE RECORDING [RECORDING]\n--html=FILE SWEEP\n--explain [NAME...]",
 		"Print per phase and disk: requests, bytes, throughput, requests in flight, request sizes, sequential share, seeks, merges and splits, and latency from issue to completion (d2c). Of two recordings print both side by side, what differs between them, and what is not comparable.",
 		NULL, NULL, NULL,
 	},

@@ -74,6 +74,17 @@ extern const struct verb verb_unload;
  */
 int connect_module(struct context *context, int quiet);
 
+/**
+ * find_program - where the program of a verb lies that is not part of the binary
+ * @near: directory of the real binary
+ * @verb: its name without raidctl-
+ * @ret: gets the path
+ * @size: of @ret
+ *
+ * Return: whether there is one that can be run.
+ */
+bool find_program(const char *near, const char *verb, char *ret, size_t size);
+
 /* is_admin - does this process have CAP_NET_ADMIN? */
 int is_admin(void);
 

@@ -120,7 +120,8 @@ static int compare_facts(struct comparison *c)
 static bool is_setting(const char *name)
 {
 	static const char *const others[] = { "driver_stats", "reset", "state",
-					      "device" };
+					      "device",
+					      "controller_events" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(name, others[i]))

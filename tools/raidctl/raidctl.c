@@ -68,6 +68,7 @@ static const struct command commands[] = {
 	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
 	{ "explain", NULL, 0, "say why a recording's throughput is what it is" },
+	{ "compare", NULL, 0, "set recordings, sweeps or published figures side by side" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -89,16 +90,14 @@ static void find_directory(void)
 	dirname(directory);
 }
 
-/* Path of the program for a verb that is not in the table, or of none. */
-static bool find_program(const char *verb, char *ret, size_t size)
+bool find_program(const char *near, const char *verb, char *ret, size_t size)
 {
 	static const char *const places[] = { ".", LIBEXEC };
 
 	if (strchr(verb, '/'))
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(ret, size, "%s/%s/raidctl-%s", directory, places[i],
-			 verb);
+		snprintf(ret, size, "%s/%s/raidctl-%s", near, places[i], verb);
 		if (!access(ret, X_OK))
 			return true;
 	}
@@ -114,7 +113,8 @@ static void usage(FILE *to)
 	      to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].verb ||
-		    find_program(commands[i].name, path, sizeof(path)))
+		    find_program(directory, commands[i].name, path,
+				 sizeof(path)))
 			fprintf(to, "  %-8s %s\n", commands[i].name,
 				commands[i].summary);
 	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
@@ -211,7 +211,7 @@ static int dispatch(int argc, char **argv)
 
 	if (command && command->verb)
 		return run(command, argc, argv);
-	if (find_program(argv[0], path, sizeof(path))) {
+	if (find_program(directory, argv[0], path, sizeof(path))) {
 		execv(path, argv);
 		return fail("%s: %s", path, strerror(errno));
 	}

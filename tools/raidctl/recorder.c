@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "counters-retry.h"
 #include "message.h"
 #include "settings-machine.h"
 #include "stats.h"
@@ -90,7 +91,7 @@ static int baseline(struct recorded *disk)
 {
 	struct rt_client *client = disk->recorder->client;
 	struct rt_counters now;
-	int err = rt_counters_get(client, disk->target.id, &now);
+	int err = counters_get_again(client, disk->target.id, &now);
 
 	if (err)
 		return err;
@@ -226,8 +227,8 @@ static int take_snapshots(struct recorder *recorder, bool all)
 				  !all);
 		if (disk->left_out)
 			continue;
-		err = rt_counters_get(recorder->client, disk->target.id,
-				      &disk->now);
+		err = counters_get_again(recorder->client, disk->target.id,
+					 &disk->now);
 		if (err == -ENOENT || err == -ENODEV) {
 			end_disk(disk, "target gone: somebody else detached it or unloaded the module");
 			disk->left_out = true;

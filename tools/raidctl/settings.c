@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "disk.h"
+#include "events.h"
 
 /* Name of the setting, file below /sys/block/DISK. */
 struct source {
@@ -111,12 +112,32 @@ int settings_queue(struct settings *settings, settings_changed *changed,
 			    changed, data);
 }
 
+/*
+ * An array that lost a drive is slower, and only the controller knows. That the
+ * driver counts events which the log no longer has is not "none".
+ */
+static int controller_events(struct settings *settings, unsigned int host,
+			     const char *stats, settings_changed *changed,
+			     void *data)
+{
+	long count = events_count(stats);
+	char lines[EVENTS_TEXT] = "";
+
+	if (count > 0)
+		events_read(host, lines);
+	if (count < 0 || (count > 0 && !lines[0]))
+		return 0;
+	return settings_set(settings, "controller_events", lines, changed,
+			    data);
+}
+
 /* The driver's own counts, a file of the SCSI host; 3w-9xxx has it. */
 static int driver_stats(struct settings *settings, settings_changed *changed,
 			void *data)
 {
 	char attribute[64], text[1024];
 	unsigned int host;
+	int err;
 
 	if (sscanf(settings->hctl, "%u:", &host) != 1)
 		return 0;
@@ -124,7 +145,9 @@ static int driver_stats(struct settings *settings, settings_changed *changed,
 		 "device/../../scsi_host/host%u/stats", host);
 	if (disk_attribute(settings->disk, attribute, text, sizeof(text)) <= 0)
 		return 0;
-	return settings_set(settings, "driver_stats", text, changed, data);
+	err = settings_set(settings, "driver_stats", text, changed, data);
+	return err ? err : controller_events(settings, host, text, changed,
+					     data);
 }
 
 int settings_device(struct settings *settings, settings_changed *changed,

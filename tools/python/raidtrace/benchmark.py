@@ -185,7 +185,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             _bonnie, lambda output, job: parse_bonnie.parse(output),
         ),
         Benchmark(
-            "iozone", "sequential, re-read, random, strided, backward; fio does the same pattern where iozone is not installed",
+            "iozone", "sequential, re-read, random, strided, backward, by stdio; fio does the same where it is not installed",
             {"record_kib": 64, "tests": "write read", "auto": False, "program": "auto"},
             {"record_kib": "bytes per call; with auto, the largest", "tests": "of " + " ".join(iozone_fio.TESTS),
              "auto": "a surface over file and record sizes, -a", "program": "auto, iozone or fio"},

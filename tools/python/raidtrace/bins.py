@@ -7,6 +7,9 @@ LINEAR_SIZES = 256
 LINEAR_TIMES = 16
 SUB = 16  # equal bins of an octave
 D2C_COLUMNS = 40
+PLACE_BINS = 256
+DEPTH_OPEN = 256  # holds all depths from here on
+CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 
 
 def size(at: int) -> tuple[int, int]:
@@ -23,6 +26,11 @@ def _octave(at: int, first: int) -> tuple[int, int]:
     octave, part = divmod(at, SUB)
     width = 1 << (octave + first - 4)
     return (1 << (octave + first)) + part * width, (1 << (octave + first)) + (part + 1) * width
+
+
+def blame(at: int) -> tuple[str, str]:
+    """Class the head came from and class it went to, of a bin of blame or blame_distance."""
+    return CLASSES[at // len(CLASSES)], CLASSES[at % len(CLASSES)]
 
 
 def depth_row(row: int) -> int:

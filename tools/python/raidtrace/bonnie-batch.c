@@ -5,6 +5,7 @@
  * host 50 us and the guest no simulated time: a file of 20 GiB is 10 million calls. The threads that seek are left alone.
  *
  * BONNIE_READ_US, BONNIE_WRITE_US: sleep so long for each MiB read or written, for what a processor would have taken.
+ * BONNIE_REWRITE_US: in place of both for what is read, changed and written back.
  *
  * The clock is read again only after the kernel was called: between two calls no simulated time passes.
  */
@@ -28,6 +29,8 @@ static char window[WINDOW];	/* what is at window_at */
 static off_t window_at;
 static size_t window_bytes;
 static bool dirty;		/* the window is newer than the file */
+static bool was_read;		/* the window was filled by a read */
+static bool rewriting;		/* and so was one that was written back, since the file was opened */
 static off_t position;		/* of the next read or write */
 static bool clock_stale = true;
 
@@ -45,7 +48,8 @@ static bool first_thread(void)
 
 static void work(const char *name, size_t bytes)
 {
-	const char *text = getenv(name);
+	const char *whole = getenv("BONNIE_REWRITE_US");
+	const char *text = rewriting && whole ? was_read && dirty ? whole : NULL : getenv(name);
 	long long ns = text ? atoll(text) * 1000 * (long long)bytes / WINDOW : 0;
 	struct timespec time = { ns / 1000000000, ns % 1000000000 };
 
@@ -62,6 +66,7 @@ static int write_window(void)
 {
 	size_t done = 0;
 
+	rewriting |= dirty && was_read;
 	if (dirty)
 		work("BONNIE_WRITE_US", window_bytes);
 	while (dirty && done < window_bytes) {
@@ -94,7 +99,7 @@ int open(const char *path, int flags, ...)
 		file = fd;
 		position = window_at = 0;
 		window_bytes = 0;
-		dirty = false;
+		dirty = was_read = rewriting = false;
 		clock_stale = true;
 	}
 	return fd;
@@ -116,6 +121,7 @@ ssize_t read(int fd, void *to, size_t bytes)
 		if (got < 0)
 			return got;
 		work("BONNIE_READ_US", (size_t)got);
+		was_read = true;
 		window_at = position;
 		window_bytes = (size_t)got;
 		if (window_bytes < bytes)
@@ -136,6 +142,7 @@ ssize_t write(int fd, const void *from, size_t bytes)
 			return -1;
 		window_at = position;
 		window_bytes = 0;
+		was_read = false;
 	}
 	memcpy(window + (position - window_at), from, bytes);
 	position += (off_t)bytes;

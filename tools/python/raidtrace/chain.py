@@ -8,6 +8,7 @@ from raidtrace import limits as holding
 from raidtrace import links_disk, links_queue
 from raidtrace import quantities as q
 from raidtrace.evidence import Chain, Limit, Link, Verdict
+from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
 
 REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
@@ -42,10 +43,10 @@ def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
     return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{', ' if what else ''}{what})"
 
 
-def single(reading: Reading, way: str, meta: Mapping[str, str]) -> Chain:
+def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
     """One phase of one recording."""
     found = links((reading,), way)
-    held = holding.limits(reading, way, meta)
+    held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
                  summary(reading, way, story, held))  # fmt: skip

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from raidtrace import evidence_text, explain_runs, recording
+from raidtrace import evidence_text, explain_runs, explain_sweep, recording, sweep_index
 
 DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
 flight to what limits it, each step with its numbers and whether they show it."""
@@ -17,7 +17,7 @@ flight to what limits it, each step with its numbers and whether they show it.""
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
-    top.add_argument("recording", type=pathlib.Path, help="what raidctl record wrote")
+    top.add_argument("recording", type=pathlib.Path, help="what raidctl record wrote, or a sweep's directory")
     top.add_argument(
         "other", type=pathlib.Path, nargs="?", help="another recording: what made it differ from the first"
     )
@@ -31,16 +31,18 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
     options = parser().parse_args(arguments)
     try:
-        if options.other:
+        if options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix:
+            found = explain_sweep.explain(options.recording)
+        elif options.other:
             found = explain_runs.two(options.recording, options.other, options.phase, options.disk)
         else:
             found = explain_runs.one(options.recording, options.phase, options.disk)
         print(found.to_json() if options.json else "\n".join(evidence_text.text(found, columns())), flush=True)
-    except (recording.RecordingError, OSError) as error:
-        print(f"raidctl explain: {error}", file=sys.stderr)
-        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
+        print(f"raidctl explain: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -24,6 +24,7 @@ from raidtrace import (
     sweep_disk,
     sweep_index,
     sweep_merge,
+    sweep_stack,
     sweep_table,
 )
 
@@ -94,8 +95,13 @@ def _show(arguments: Sequence[str]) -> int:
         "raidctl sweep show", description="Print what a sweep found, and write its CSV again."
     )
     top.add_argument("out", type=pathlib.Path, help="directory of the sweep")
+    top.add_argument("--stack", action="store_true", help="the queues of md and of its members instead")
     options = top.parse_args(arguments)
-    _report(sweep_index.Index(options.out / sweep_index.NAME), options.out)
+    index = sweep_index.Index(options.out / sweep_index.NAME)
+    if options.stack:
+        print("\n".join(sweep_stack.text(sweep_stack.stacks(index))))
+    else:
+        _report(index, options.out)
     return 0
 
 
@@ -166,6 +172,11 @@ def _stored(out: pathlib.Path) -> tuple[plan.Plan, dict[str, plan.Value]]:
 
 
 def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
+    if os.environ.get("LAB") == "vm":
+        raise sweep.SweepError(
+            "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
+            "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
+        )
     lab = cell_lab.Lab(RAIDCTL, options.out, options.kernel, the_plan)
     place = lab.place()
     if options.dry_run:
@@ -260,11 +271,18 @@ def _report(index: sweep_index.Index, out: pathlib.Path) -> None:
     every = list(dict.fromkeys(name for line in found for name in line.axes))
     path = out / f"{meta['plan']}.csv"
     sweep_table.write_csv(path, found, every)
+    stacks = sweep_stack.stacks(index)
+    if stacks:
+        sweep_stack.write_csv(out / f"{meta['plan']}-stack.csv", stacks)
     print("\n".join(sweep_table.text(found, names)))
     if any(line.simulated for line in found):
         print("Simulated: real Linux and 3w-9xxx, model array, simulated time. MB/s: KiB/s / 1000, as published.")
     if sweep_table.surfaces(found):
         print(f"{sweep_table.surfaces(found)} figures of surfaces are in the CSV only.")
+    if stacks:
+        print(
+            f"What md and its members were given: {out / meta['plan']}-stack.csv, or show --stack {shlex.quote(str(out))}."
+        )
     for entry in index.entries():
         if entry.error:
             print(f"FAILED {entry.name}: {entry.error}")

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace import explain, guest, plot, recording, table, truth, workload
+from raidtrace import explain, guest, plot_demo, recording, table, truth, workload
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
@@ -97,7 +97,7 @@ def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
     panels = [
         (key, run.evidence, run.recording.series("read")) for key, run in zip(("untuned", "tuned"), runs, strict=True)
     ]
-    plot.inflight([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
+    plot_demo.inflight([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
 
 
 def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out: pathlib.Path) -> list[str]:

@@ -25,9 +25,10 @@ import json
 from collections.abc import Iterable
 
 VERSION = 1  # of the JSON; a change of meaning or a member less is another, a new member is not
-# keys of links, in the order of the chain
+# keys of links, in the order of the chain; in a sweep SWEEP_LINKS come before them
+SWEEP_LINKS = ("rates", "trend", "knee", "correlation", "together")
 LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame", "cache",
-         "difference")  # fmt: skip
+         "classes", "difference")  # fmt: skip
 
 
 class Verdict(enum.StrEnum):

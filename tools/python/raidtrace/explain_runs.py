@@ -62,7 +62,8 @@ def one(path: pathlib.Path, phase: str | None = None, disk: str | None = None) -
         way = q.direction(seen)
         if way:
             reading = Reading("A", seen, observed.parent(seen))
-            chains.append(chain.single(reading, way, observed.meta))
+            beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
+            chains.append(chain.single(reading, way, observed.meta, beside))
     said = tuple(f"{found.title}: {' '.join(found.summary)}" for found in chains)
     if not chains:
         said = ("No phase moved enough data to say anything about its throughput.",)

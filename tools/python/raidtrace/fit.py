@@ -13,18 +13,18 @@ import sys
 from raidtrace import amcc, recording, reproduce_plan, reproduce_run, reproduction
 
 MIB = 3072
-MEMORY_MIB = 24 + MIB // 40
 CLOSE = 0.01  # the published trials of a figure differ by as much
 STEPS = 6
+ARRAYS = ("raid0", "raid5")  # in this order: what the first finds, the second keeps
 
 
-def measure(array: str, figure: str, settings: dict[str, int], out: pathlib.Path) -> float:
-    """The simulated figure with these constants, over the published one."""
+def measure(figure: str, settings: dict[str, int], out: pathlib.Path, mib: int) -> float:
+    """The simulated figure with these constants, over the published one. mib: size of the run."""
     which, number, metric = figure.split()
     test = reproduce_plan.find(which, int(number))
     words = tuple(f"{constant}={value}" for constant, value in settings.items() if _known(constant, test.array))
-    name = "fit-" + "-".join([array, number, *(str(value) for value in settings.values())])
-    run = reproduce_run.Run(name, test, MIB, MEMORY_MIB, settings=words)
+    name = "-".join(["fit", test.name(), str(mib), *(word.split("=")[1] for word in words)])
+    run = reproduce_run.Run(name, test, mib, reproduce_plan.memory_mib(mib), settings=words)
     result = reproduce_run.run_all([run], out, 1, lambda line: None)[name]
     return result.figures[metric] / amcc.published(test, metric)
 
@@ -40,8 +40,13 @@ def secant(value: int, ratio: float, other: int, other_ratio: float) -> int:
     return max(1, round(value + (1 - ratio) * (other - value) / (other_ratio - ratio)))
 
 
-def fit(array: str, out: pathlib.Path, start: dict[str, int]) -> dict[str, int]:
-    """The constants of one array's profile. start: where to begin; what it does not name begins at the profile's value."""
+def fit(
+    array: str, out: pathlib.Path, start: dict[str, int], mib: int = MIB, only: str | None = None
+) -> dict[str, int]:
+    """The constants of one array's profile. start: where to begin; what it does not name begins at the profile's value.
+
+    only: the one constant to find; the others stay where they begin.
+    """
     values = reproduce_run.profile_values(f"9500s-12-{array}")
     found: dict[str, int] = {}
     table = reproduction.fitted(array)
@@ -49,17 +54,23 @@ def fit(array: str, out: pathlib.Path, start: dict[str, int]) -> dict[str, int]:
         group, name = constant.split(".")
         found[constant] = start.get(constant, values[group][name])
     for constant, figure in table.items():
+        if only not in (None, constant):
+            continue
         value = found[constant]
-        ratio = measure(array, figure, found, out)
+        ratio = measure(figure, found, out, mib)
         print(f"  {constant} = {value}: {ratio:.4f} of {figure}", flush=True)
         other = round(value * 1.02)
         for _ in range(STEPS):
             if abs(ratio - 1) <= CLOSE:
                 break
             found[constant] = other
-            other_ratio = measure(array, figure, found, out)
+            other_ratio = measure(figure, found, out, mib)
             print(f"  {constant} = {other}: {other_ratio:.4f} of {figure}", flush=True)
             value, ratio, other = other, other_ratio, secant(value, ratio, other, other_ratio)
+        if abs(ratio - 1) > CLOSE:
+            raise ValueError(
+                f"{constant}: not within {100 * CLOSE:.0f} % of {figure} after {STEPS} steps, the last {value}"
+            )
         found[constant] = value
     return found
 
@@ -72,15 +83,29 @@ def main(arguments: list[str]) -> int:
         "--start", metavar="CONSTANT=VALUE", action="append", default=[],
         help="begin there and not at the profile's value, to see that it is found again",
     )  # fmt: skip
+    parser.add_argument(
+        "--mib",
+        type=int,
+        default=MIB,
+        help="size of each run in MiB (default: %(default)s); small ones are quick and coarse",
+    )
+    parser.add_argument("--only", metavar="CONSTANT", help="find this one, leave the others where they begin")
     options = parser.parse_args(arguments)
+    known = {constant for array in ARRAYS for constant in reproduction.fitted(array)}
+    if options.only not in known | {None}:
+        parser.error(f"--only takes one of {', '.join(sorted(known))}")
+    if options.mib < 64:
+        parser.error("--mib must be at least 64")
     try:
         start = {name: int(value) for name, value in (text.split("=") for text in options.start)}
     except ValueError:
         parser.error("--start takes CONSTANT=VALUE, a whole number")
     try:
-        for array in ("raid0", "raid5"):
+        for array in ARRAYS:
+            if options.only and options.only not in reproduction.fitted(array):
+                continue
             print(f"9500s-12-{array}:", flush=True)
-            for constant, value in fit(array, options.out, start).items():
+            for constant, value in fit(array, options.out, start, options.mib, options.only).items():
                 print(f"{constant} = {value}")
                 start[constant] = value
     except (reproduce_run.ReproduceError, recording.RecordingError, OSError, ValueError) as error:

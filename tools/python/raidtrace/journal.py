@@ -25,9 +25,11 @@ from raidtrace.device import Machine
 
 DIRECTORY = pathlib.Path("/run/raidtrace/sweep")
 MARKER = "RAIDTRACE_SWEEP"
+VM_DIRECTORY = pathlib.Path("/proc/sys/vm")
 VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio", "dirty_expire_centisecs",
       "dirty_writeback_centisecs")  # fmt: skip
-QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "device/queue_depth")
+QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/max_sectors_kb", "queue/nomerges",
+         "device/queue_depth")  # fmt: skip
 PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
 
 
@@ -76,7 +78,7 @@ class Journal:
         journal = Journal(path, file, marker, set())
         lines: list[dict[str, Any]] = [{"marker": marker, "pid": os.getpid()}]
         for name in VM:
-            lines.append({"setting": f"/proc/sys/vm/{name}", "before": value(f"/proc/sys/vm/{name}")})
+            lines.append({"setting": str(VM_DIRECTORY / name), "before": value(VM_DIRECTORY / name)})
         for disk in disks:
             identity = dataclasses.asdict(machine.identity(disk))
             for name in QUEUE:

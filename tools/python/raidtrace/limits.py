@@ -6,13 +6,14 @@ else is true of it.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace import bins, ceiling
 from raidtrace import quantities as q
 from raidtrace.evidence import Limit, Value, Verdict
 from raidtrace.links_disk import depth_verdict
 from raidtrace.links_queue import FOLLOWS, in_order, source
+from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
 
 IDLE = 0.15  # from this part of the time without work on the disk waits for the host
@@ -21,7 +22,8 @@ FULL = 0.5  # a queue that is full for this part of the time is a limit
 DIRECT = 0.5  # part of the bytes
 DRY = 0.1  # part of the time that a queue which ran empty cost
 SPREAD = 2.5  # p95 by p50 of the time to completion of equal requests in order: some part of the array is slower
-GAIN = 0.3  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
+GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
+FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
 DEEP = 8  # requests in flight, from which on a ceiling is looked for
 PURE = 0.9  # part of requests that must be alike for SPREAD to mean anything
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
@@ -29,16 +31,19 @@ ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A reading with what its recording says beside it."""
+    """A reading with what its recording says beside it. beside: the other phases of the disk."""
 
     reading: Reading
     way: str
     meta: Mapping[str, str]
+    beside: Sequence[Observation] = ()
 
 
-def limits(reading: Reading, way: str, meta: Mapping[str, str]) -> tuple[Limit, ...]:
+def limits(
+    reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()
+) -> tuple[Limit, ...]:
     """Those that are shown first, in the order of nearness to the cause; then what is ruled out; then what is not known."""
-    case = Case(reading, way, meta)
+    case = Case(reading, way, meta, beside)
     found = [make(case) for make in MAKERS]
     order = (Verdict.SHOWN, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
     return tuple(sorted(found, key=lambda limit: order.index(limit.verdict)))
@@ -151,9 +156,31 @@ def positioning(case: Case) -> Limit:
     values = (Value("seek-share", part, "of 1", source(case.reading, "seek", "issued")),)
     if order < FOLLOWS and part >= FOLLOWS:
         wait = q.d2c_mean_ms(case.reading.seen, case.way) or 0.0
-        return Limit("seeks", title, f"{part:.1%} of the requests begin elsewhere; each takes {wait:.2f} ms, most of it to get "
-                     "there, and the next place is known to the program alone", Verdict.SHOWN, values)  # fmt: skip
+        text = (f"{part:.1%} of the requests begin elsewhere; each takes {wait:.2f} ms, most of it to get there, and the next "
+                f"place is known to the program alone{_stream(case)}")  # fmt: skip
+        return Limit("seeks", title, text, Verdict.SHOWN, values)
     return Limit("seeks", title, f"{part:.1%} of the requests begin elsewhere", Verdict.CONTRADICTED, values)
+
+
+def _stream(case: Case) -> str:
+    """What the same disk gave in order, where another phase of the recording shows it."""
+    best = None
+    for other in case.beside:
+        order = in_order(Reading(case.reading.letter, other, case.reading.above))
+        found, rate = q.seeks(other), q.mib_per_s(other, case.way)
+        issued = sum(counts.get("issued", 0) for counts in other.flow.values())
+        if (
+            rate
+            and order is not None
+            and order >= PURE
+            and q.direction(other) == case.way
+            and (found or 0) <= 0.01 * issued
+        ):
+            best = max(best or (0.0, ""), (rate, other.phase))
+    here = q.mib_per_s(case.reading.seen, case.way)
+    if best is None or not here or here >= best[0]:
+        return ""
+    return f". In order this disk gave {best[0]:.0f} MiB/s (phase {best[1]}): {1 - here / best[0]:.0%} of the time is the cost"
 
 
 def run_sectors(reading: Reading) -> float | None:
@@ -191,6 +218,11 @@ def dry(reading: Reading, way: str) -> tuple[int, float, float] | None:
     return times, alone[1], times * alone[1] / 1000 / reading.seen.seconds()
 
 
+def metadata(reading: Reading) -> int:
+    """Bios of metadata and journal."""
+    return sum((reading.seen.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
+
+
 def filesystem(case: Case) -> Limit:
     """Metadata that must be read before it is known what to read next."""
     title, seen = "File system", case.reading.seen
@@ -198,7 +230,7 @@ def filesystem(case: Case) -> Limit:
     if found is None or seen.origin is None or case.way != "read":
         return Limit("file system", title, "not counted", Verdict.NOT_AVAILABLE)
     times, alone, part = found
-    blocks = sum(seen.origin.get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
+    blocks = metadata(case.reading)
     values = (Value("metadata-bios", blocks, "bios", source(case.reading, "queued of class metadata")),
               Value("ran-empty", times, "times", source(case.reading, "depth-issue")),
               Value("dry-share", part, "of 1", source(case.reading, "depth-issue", "depth-d2c")))  # fmt: skip
@@ -244,7 +276,8 @@ def device(case: Case) -> Limit:
         which = (
             f"; the profile {top.profile} gives the controller {top.controller:.0f} MiB/s, its drives {top.drives:.0f}"
         )
-    if idle < IDLE and (near or (top is None and found is not None and found[1] < GAIN)):
+    flat = found is not None and found[0] >= FLAT_FROM and found[1] < GAIN
+    if idle < IDLE and (near or flat):
         key, title = (top.lower(), f"{top.lower().capitalize()} ceiling") if top and near else ("device", title)
         return Limit(key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes{which}", Verdict.SHOWN, tuple(values))
     if found is None:

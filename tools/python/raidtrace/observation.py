@@ -16,6 +16,7 @@ from raidtrace import recording
 BETWEEN = "outside"
 EXACT_SIZES = 257  # bins of size below are that many sectors
 SEEK_SAME = 64
+HAPPEN = ("controller_events", "md_degraded")  # what happens to an array: as it was when a phase ended
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 BLAME_COLUMNS = 8
 
@@ -66,7 +67,8 @@ class Observation:
 
     flow: direction -> counter -> number. bins: (direction, kind) -> bin -> count. origin: class -> counter -> number.
     disk_counters: those of counters.rst without direction. settings: of the disk, machine: of the machine, as they were
-    when the phase began; changed: names of settings that changed in it. host: (source, name) -> by how much it grew.
+    when the phase began (those of HAPPEN when it ended);
+    changed: names of settings that changed in it. host: (source, name) -> by how much it grew.
     """
 
     disk: Disk
@@ -263,7 +265,8 @@ class _Tables:
         changed = []
         query = "SELECT time_ns, name, value FROM setting WHERE target = ? ORDER BY time_ns, rowid"
         for time_ns, name, value in self._db.execute(query, (target,)):
-            if not spans or time_ns <= spans[0][0] or name not in values:
+            before_end = bool(spans) and name in HAPPEN and time_ns <= spans[-1][1]
+            if not spans or time_ns <= spans[0][0] or name not in values or before_end:
                 values[name] = value
             elif value != values[name] and any(start < time_ns < end for start, end in spans):
                 changed.append(name)

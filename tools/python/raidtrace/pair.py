@@ -10,12 +10,15 @@ from raidtrace import quantities as q
 from raidtrace.evidence import Chain, Limit, Link, Value, Verdict
 from raidtrace.links_disk import depth_verdict
 from raidtrace.links_queue import source
+from raidtrace.observation import CLASSES
 from raidtrace.quantities import Reading
 
 SAME = 1.1  # a factor up to which two figures are called the same
+NEAR = 0.1  # an estimate is near what was measured within this part
 RISE = 1.5  # a factor from which a mean is said to have risen
 # settings that say what a run was, and not how the disk or machine was set
-NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "mount", "journal"}
+NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
+           "md_sync_action", "mount", "journal"}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,8 +55,16 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
                 found.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
     if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in found):
         found.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
+    before, after = (_state(reading, meta) for reading, meta in zip((a, b), metas, strict=True))
+    if before != after:
+        found.append(("array", before, after))
     names = {name for name, _, _ in found}  # a file system brings its own mount options
     return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+
+
+def _state(reading: Reading, meta: Mapping[str, str]) -> str:
+    shown = holding.degraded(holding.Case(reading, "read", meta)).verdict is Verdict.SHOWN
+    return "degraded" if shown else "whole"
 
 
 def _brief(text: str) -> str:
@@ -65,7 +76,7 @@ def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], M
     """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
     links = chain.links((a, b), way)
     differs = changed(a, b, metas)
-    extra = (_changes(a, b, differs), _difference(a, b, way))
+    extra = (_changes(a, b, differs), _difference(a, b, way), _classes(a, b))
     held = tuple(
         dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
         for reading, meta in zip((a, b), metas)
@@ -74,7 +85,7 @@ def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], M
     )
     verdict, sentences = story(a, b, way, differs, held)
     return Chain(f"{chain.title(a, way, metas[0])}: A and B", a.seen.disk.name, a.seen.phase, way, verdict,
-                 (extra[0], *links, extra[1]), held, tuple(sentences))  # fmt: skip
+                 (extra[0], *links, extra[2], extra[1]), held, tuple(sentences))  # fmt: skip
 
 
 def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Link:
@@ -99,6 +110,43 @@ def _difference(a: Reading, b: Reading, way: str) -> Link:
     return Link("difference", "Difference", text, Verdict.SHOWN if holds else Verdict.CONTRADICTED, values)
 
 
+def _classes(a: Reading, b: Reading) -> Link:
+    """Bios and seeks of each class, in both."""
+    if a.seen.origin is None or b.seen.origin is None:
+        return Link("classes", "Seeks by class", "classes were not counted", Verdict.NOT_AVAILABLE)
+    said, values = [], []
+    for name in CLASSES:
+        ours, theirs = (reading.seen.origin.get(name, {}) if reading.seen.origin else {} for reading in (a, b))
+        pairs = [(ours.get(counter, 0), theirs.get(counter, 0)) for counter in ("queued", "seeks_queued", "seeks")]
+        values += [Value(f"{name} {counter}", float(n), unit, source(reading, counter))
+                   for (counter, unit), both in zip((("bios", "bios"), ("seeks-queued", "bios"), ("seeks", "reqs.")), pairs)
+                   for reading, n in zip((a, b), both)]  # fmt: skip
+        if any(n for both in pairs for n in both):
+            bios, queued, issued = (f"{x} -> {y}" for x, y in pairs)
+            said.append(f"{name}: bios {bios}, seeking when queued {queued}, when issued {issued}")
+    return Link("classes", "Seeks by class", "\n".join(said) or "none", Verdict.SHOWN, tuple(values))
+
+
+def _waits(a: Reading, b: Reading, way: str) -> list[str]:
+    """What metadata on the way cost the slower one, held against the faster one, which has none."""
+    slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, way) or 0.0)
+    found, other = holding.dry(slow, way), holding.dry(fast, way)
+    rate, reached = (q.mib_per_s(reading.seen, way) for reading in (slow, fast))
+    if way != "read" or found is None or other is None or not rate or not reached or found[2] < holding.DRY:
+        return []
+    blocks = [holding.metadata(reading) for reading in (slow, fast)]
+    if blocks[0] < found[0] / 2 or other[2] >= holding.DRY:
+        return []
+    alone = rate / (1 - found[2])
+    account = "account" if abs(alone / reached - 1) <= NEAR else "do NOT account"
+    a_name, b_name = slow.letter, fast.letter
+    return [
+        f"{a_name} reads {blocks[0]} blocks of metadata on its way, {b_name} {blocks[1]}, and its queue ran empty {found[0]} "
+        f"times, {b_name}'s {other[0]}. Without these waits {a_name} would come to about {alone:.0f} MiB/s, where {b_name} "
+        f"has {reached:.0f}: they {account} for the difference."
+    ]
+
+
 def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
           held: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
     """Whether readahead made the difference."""
@@ -117,7 +165,8 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     if way != "read" or not ahead:
         said = "" if way != "read" else " Readahead was the same in both and cannot be why."
         verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
-        return verdict, [f"B is {speed}: {rates}.{said} {_factors(found)}", *_together(names), *tail]
+        waits = _waits(a, b, way)
+        return verdict, [f"B is {speed}: {rates}.{said} {_factors(found)}", *waits, *_together(names), *tail]
     sentences = [f"B is {speed}: {rates}."]
     rose = max(found.depth, 1 / found.depth) >= RISE and (found.depth > 1) == (found.speed > 1)
     grew = not 1 / SAME < found.size < SAME

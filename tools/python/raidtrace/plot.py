@@ -1,53 +1,114 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures. The only module that knows matplotlib."""
+"""How every picture looks, and how it is written. With the modules plot_* the only one that knows matplotlib.
 
+A picture says the same without colour: series differ in dash, marker or hatch too, and where they differ in colour they
+differ in lightness (a test measures both). It is laid out for a width of 600 pixels. The same figures give the same bytes.
+"""
+
+import dataclasses
+import io
 import pathlib
+import re
 from collections.abc import Sequence
 
 import matplotlib
 
 matplotlib.use("Agg")
 
-from matplotlib import pyplot  # noqa: E402
+import numpy  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.colors import ListedColormap  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 
-from raidtrace import explain  # noqa: E402
-from raidtrace.recording import Point  # noqa: E402
+WIDTH = 7.2  # inches; at 600 pixels a point is 1.16 of them, so text of 10 points is 11.6 pixels high
+DPI = 125  # of PNG: 900 pixels wide
+TEXT, SMALL = 10.5, 9.5
+INK, QUIET, GRID, PAPER, SHADE = "#1b1e23", "#555b64", "#d5d9df", "#ffffff", "#f1f3f6"
+# inline pictures follow the page: light or dark
+VARIABLES = {
+    INK: "var(--ink)",
+    QUIET: "var(--quiet)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    SHADE: "var(--shade)",
+}
+FIXED_WHITE, FIXED_BLACK = "#fffffe", "#000001"  # on a heat map, whatever the page
+SETTINGS = {
+    "svg.hashsalt": "raidtrace", "text.parse_math": False, "font.family": ["DejaVu Sans"], "font.size": TEXT,
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": QUIET, "xtick.color": QUIET, "ytick.color": QUIET,
+    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.facecolor": PAPER, "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER, "axes.titlesize": TEXT + 1, "axes.labelsize": TEXT, "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL, "legend.fontsize": SMALL, "legend.frameon": False, "axes.spines.top": False,
+    "axes.spines.right": False, "hatch.linewidth": 0.8, "axes.titlelocation": "left", "grid.color": GRID,
+}  # fmt: skip
+matplotlib.rcParams.update(SETTINGS)
 
-INK = {"untuned": "#0072b2", "tuned": "#d55e00"}  # Okabe and Ito: told apart with any colour vision
-BAND = "#bbbbbb"
+
+@dataclasses.dataclass(frozen=True)
+class Style:
+    """How one of several series looks: colour of a line, fill of a bar, dash, marker and hatch."""
+
+    line: str
+    fill: str
+    dash: str | tuple[int, tuple[int, ...]]
+    marker: str
+    hatch: str
 
 
-def inflight(
-    paths: Sequence[pathlib.Path], runs: Sequence[tuple[str, explain.ReadPhase, Sequence[Point]]], simulated: bool
-) -> None:
-    """Reads in flight over time, one panel per run, the first on top, all over the same time scale.
+# Okabe and Ito's colours, in an order in which neighbours differ in lightness; lines have 3:1 on white and on the dark page
+STYLES = (
+    Style("#0072b2", "#0072b2", "-", "o", ""),
+    Style("#dd6b10", "#e69f00", (0, (5, 2)), "s", "///"),
+    Style("#007a5a", "#009e73", (0, (1, 1)), "^", "..."),
+    Style("#c673a3", "#f0e442", (0, (6, 2, 1, 2)), "D", "xxx"),
+    Style("#6b717a", "#3c4148", (0, (3, 1, 1, 1, 1, 1)), "v", ""),
+    Style("#3f97c9", "#bfe3f7", (0, (8, 3)), "P", "\\\\\\"),
+)
+OF = {"read": STYLES[0], "write": STYLES[1]}
 
-    runs: (key of INK, figures, points) each. Written once per path, its suffix gives the format.
-    """
-    matplotlib.rcParams["svg.hashsalt"] = "raidtrace"  # the same picture is the same file
-    figure, panels = pyplot.subplots(len(runs), 1, sharex=True, figsize=(7.2, 5.4), layout="constrained")
-    longest = max((points[-1].end_ns - points[0].start_ns) / 1e9 for _, _, points in runs)
-    for panel, (key, run, points) in zip(panels, runs, strict=True):
-        begin = points[0].start_ns
-        edges = [0.0] + [(p.end_ns - begin) / 1e9 for p in points]
-        low, high = run.predicted()
-        panel.axhspan(low, high, color=BAND, alpha=0.45, linewidth=0, label=f"predicted by setra: {low:g} to {high:g}")
-        panel.stairs([p.highest for p in points], edges, color=INK[key], alpha=0.45, linewidth=1, label="highest")
-        panel.stairs([p.mean for p in points], edges, color=INK[key], linewidth=2.2, label="mean")
-        panel.set_ylim(0, 1.45 * max(high, *(p.highest for p in points)))
-        panel.set_xlim(0, longest * 1.01)
-        panel.set_ylabel("reads in flight", fontsize=12)
-        setra = f"{run.setra_sectors} ({explain.kib(run.setra_sectors)})"
-        panel.set_title(f"{run.workload}, setra {setra}: {run.kib_per_s / 1000:.0f} MB/s", fontsize=13, loc="left")
-        panel.legend(fontsize=11, ncol=3, loc="upper right", frameon=False, columnspacing=1.2, handlelength=1.5)
-        panel.tick_params(labelsize=11)
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[-1].set_xlabel(f"{'simulated ' if simulated else ''}seconds since the read began (same scale)", fontsize=12)
-    if simulated:
-        figure.suptitle(
-            "simulated 3ware 9500S-12, RAID 0 of 12 drives", fontsize=11, color="#444444", x=0.99, ha="right"
-        )
+
+def darker_is_more() -> ListedColormap:
+    """For maps, on white: cividis, whose lightness changes all the way for any colour vision, from light to dark."""
+    return ListedColormap(matplotlib.colormaps["cividis"](numpy.linspace(0.86, 0.0, 256)))
+
+
+def figure(height: float) -> Figure:
+    """An empty picture, WIDTH inches wide and so many high."""
+    return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def save(picture: Figure, paths: Sequence[pathlib.Path]) -> None:
+    """Write a picture once per path; the suffix gives the format, .svg or .png."""
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        figure.savefig(path, dpi=125, metadata=metadata)
-    pyplot.close(figure)
+        picture.savefig(path, dpi=DPI, metadata=metadata)
+
+
+def inline(picture: Figure, key: str, title: str) -> str:
+    """A picture as an SVG element for a page: named, its colours the page's, its ids its own (key)."""
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
+        picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{key}-{found[1]}"' if found[1] in used else "", svg)
+    svg = re.sub(r'(url\(#|xlink:href="#)(?=[^")])', rf"\g<1>{key}-", svg)
+    svg = re.sub(r' d="([^"]*)"', lambda found: f' d="{_short(found[1])}"', svg)
+    svg = re.sub(r"(?<=[: ])(#[0-9a-f]{6})(?=[;\"])", lambda found: VARIABLES.get(found[1], found[1]), svg)
+    head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>")
+    label = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}" xmlns:xlink="http://www.w3.org/1999/xlink">',
+                    svg, count=1)  # fmt: skip
+
+
+def _short(path: str) -> str:
+    """Coordinates to a hundredth of a point."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", path).replace("\n", "")
+
+
+def seconds_axis(panel: Axes, simulated: bool, longest: float) -> None:
+    """Label of an axis of time, seconds since the recording began."""
+    panel.set_xlim(0, longest)
+    panel.set_xlabel(f"{'simulated ' if simulated else ''}seconds since the recording began")

@@ -45,8 +45,8 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def find(table: str, axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:
-    """The published counterpart of a phase of a cell. None: not published."""
-    if table not in FILES:
+    """The published counterpart of a phase of a cell. None: not published, as what no kernel of then could be told."""
+    if table not in FILES or axes.get("nomerges") or axes.get("max_sectors_kib"):
         return None
     return {"amcc": _amcc, "caltech": _caltech, "coraid": _coraid, "howto": _howto}[table](axes, benchmark, phase)
 

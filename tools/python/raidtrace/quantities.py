@@ -10,6 +10,7 @@ EXACT_DEPTHS = 256
 SECTOR = 512
 MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
+AS_MUCH = 0.1  # directions whose bytes differ by less of them moved as much
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 
 
@@ -53,10 +54,10 @@ class Reading:
 
 
 def direction(seen: Observation) -> str | None:
-    """The direction that moved most bytes. None: nothing moved."""
+    """The direction that moved most bytes, reads where both moved as much. None: nothing moved."""
     counter = "bytes_queued" if seen.disk.bio_based else "bytes_completed"
     moved = {d: seen.count(d, counter) or 0 for d in ("read", "write")}
-    best = max(moved, key=lambda d: moved[d])
+    best = "read" if moved["read"] >= (1 - AS_MUCH) * moved["write"] else "write"
     return best if moved[best] else None
 
 
@@ -170,8 +171,13 @@ def processors_used(seen: Observation) -> float | None:
 
 
 def kib(sectors: float) -> str:
-    """Sectors as KiB or MiB."""
-    octets_kib = sectors / 2
-    if octets_kib >= 1024 and octets_kib % 1024 == 0:
-        return f"{octets_kib / 1024:.0f} MiB"
-    return f"{octets_kib:.0f} KiB" if octets_kib % 1 == 0 or octets_kib >= 100 else f"{octets_kib:.1f} KiB"
+    """Sectors as KiB, MiB or GiB."""
+    value = sectors / 2
+    for unit, name in ((1 << 20, "GiB"), (1 << 10, "MiB")):
+        if value >= 10 * unit or (value >= unit and value % unit == 0):
+            return (
+                f"{value / unit:.0f} {name}"
+                if value % unit == 0 or value >= 100 * unit
+                else f"{value / unit:.1f} {name}"
+            )
+    return f"{value:.0f} KiB" if value % 1 == 0 or value >= 100 else f"{value:.1f} KiB"

@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import pathlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from raidtrace.counters import LEVELS as LEVELS
@@ -171,6 +171,9 @@ class Recording:
         return points
 
 
+SamplesOf = Callable[[sqlite3.Connection], Iterable[tuple[int, tuple[int, int, Counters]]]]
+
+
 @contextlib.contextmanager
 def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
@@ -198,10 +201,11 @@ def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
 def load(path: pathlib.Path, disk: str = "") -> Recording:
     """Read a recording, seen from a disk; empty: the first one that is not part of another, as md is of its members."""
     with connect(path) as database:
-        return _read(path, database, disk)
+        return read(path, database, _samples, disk)
 
 
-def _read(path: pathlib.Path, database: sqlite3.Connection, disk: str) -> Recording:
+def read(path: pathlib.Path, database: sqlite3.Connection, samples_of: SamplesOf, disk: str = "") -> Recording:
+    """Read an open recording. samples_of: what is to be its samples, (target, (sample, phase, counters)) in order of time."""
     targets = _targets(database)
     if not targets:
         raise RecordingError(f"{path}: no disk was recorded")
@@ -209,7 +213,7 @@ def _read(path: pathlib.Path, database: sqlite3.Connection, disk: str) -> Record
     part = {name for target in targets for name in target.below}
     top = next((target for target in targets if target.disk not in part), targets[0])
     samples: dict[str, list[tuple[int, int, Counters]]] = {target.disk: [] for target in targets}
-    for number, sample in _samples(database):
+    for number, sample in samples_of(database):
         samples[names[number]].append(sample)
     output = database.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid").fetchall()
     found = Recording(

@@ -4,7 +4,9 @@
 import dataclasses
 
 from raidtrace import amcc
-from raidtrace.reproduce_run import Run
+from raidtrace.reproduce_run import Run, profile_values
+
+LESS_MIB = 4096  # 20 times what may be dirty in the paper's memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,12 +47,16 @@ def processor_us(test: amcc.Test, metric: str) -> int:
     return round(row.cpu_percent / 100 * 1e6 * 1024 / row.value)
 
 
+def memory_mib(mib: int) -> int:
+    """Of a guest for a smaller run: a fortieth for the page cache, as in the paper, above what the guest itself needs."""
+    return 24 + mib // 40
+
+
 def _experiment(
     name: str, what: str, test: amcc.Test, mib: int, metrics: tuple[str, ...], settings: tuple[str, ...] = (),
     environment: tuple[str, ...] = (),
 ) -> Experiment:  # fmt: skip
-    # memory left for the page cache: a fortieth, as in the paper, above what the guest itself needs
-    memory = 24 + mib // 40
+    memory = memory_mib(mib)
     base = Run(f"base-{test.name()}-{mib}", test, mib, memory)
     changed = Run(f"try-{name}", test, mib, memory, settings, environment)
     return Experiment(name, what, base, changed, metrics)
@@ -66,26 +72,99 @@ def experiments() -> list[Experiment]:
                     environment=("PARTITION_SECTOR=0", "XFS_OPTIONS=-d su=64k,sw=12")),
         _experiment("part", "a read waits for no firmware: ``controller.part_us`` 0",
                     find("raid0", 7), 1024, ("read", "rewrite", "seeks"), settings=("controller.part_us=0",)),
-        _experiment("track", "the arm's shortest seek takes half as long: ``drive.seek_track_us`` 300",
-                    find("raid0", 7), 1024, ("seeks",), settings=("drive.seek_track_us=300",)),
         _experiment("turnover", "indirect blocks stay in the page cache, as today's kernel wants",
                     find("raid0", 4), 4096, ("rewrite", "read", "seeks"), environment=("TURNOVER_S=0",)),
         _experiment("parity", "RAID 5's exclusive-or takes no time: ``controller.parity_kib_s`` 100000000",
                     find("raid5", 8), 1024, ("write", "rewrite"), settings=("controller.parity_kib_s=100000000",)),
     ]  # fmt: skip
-    for array in ("raid0", "raid5"):
-        test = find(array, 4)
-        pauses = tuple(f"BONNIE_{way.upper()}_US={processor_us(test, way)}" for way in ("read", "write"))
-        found.append(
-            _experiment(f"processor-{array}", "bonnie++ sleeps for the processor time that the paper's read and write took",
-                        test, 2048, ("write", "rewrite", "read"), environment=pauses)  # fmt: skip
-        )
-    test = find("raid0", 5)
-    pause = (f"BONNIE_WRITE_US={processor_us(test, 'write')}",)
+    test = find("raid0", 4)
+    pauses = tuple(f"BONNIE_{way.upper()}_US={processor_us(test, way)}" for way in ("read", "write"))
     found.append(
-        _experiment("processor-ext3", "bonnie++ sleeps for the processor time that the paper's write to ext3 took",
-                    test, 1024, ("write", "rewrite"), environment=pause)  # fmt: skip
+        _experiment("processor-raid0", "bonnie++ sleeps for the processor time that the paper's read and write took",
+                    test, 2048, ("write", "rewrite", "read"), environment=pauses)  # fmt: skip
     )
+    return found + tried() + arms()
+
+
+def tried() -> list[Experiment]:
+    """What could have made ext3 slow on RAID 5."""
+    test, metrics = find("raid5", 11), ("write", "rewrite")
+    return [
+        _experiment("ext3-requests", "128 requests in the queue, as in 2.6.5, instead of 254",
+                    test, 1024, metrics, environment=("QUEUE=nr_requests=128",)),
+        _experiment("ext3-none", "no I/O scheduler", test, 1024, metrics, environment=("QUEUE=scheduler=none",)),
+        _experiment("ext3-bfq", "scheduler bfq, which waits for the next read of a process as 2.6.5's anticipatory one did",
+                    test, 1024, metrics, environment=("MODULES=bfq", "QUEUE=scheduler=bfq")),
+        _experiment("ext3-commit", "the journal commits every second, not every 5",
+                    test, 1024, metrics, environment=("MOUNT_OPTIONS=commit=1",)),
+        _experiment("ext3-writeback", "data in no order with the journal: data=writeback",
+                    test, 1024, metrics, environment=("MOUNT_OPTIONS=data=writeback",)),
+        _experiment("ext3-gather", "part of a row waits 3 ms for the rest, not 100: ``controller.gather_ms`` 3",
+                    test, 1024, metrics, settings=("controller.gather_ms=3",)),
+        _experiment("ext3-twice", "every row goes through the exclusive-or twice: half of ``controller.parity_kib_s``",
+                    test, 1024, metrics, settings=(f"controller.parity_kib_s={_half('raid5', 'controller.parity_kib_s')}",)),
+    ]  # fmt: skip
+
+
+def arms() -> list[Experiment]:
+    """The two seek times that no source was found for, half and double."""
+    found = []
+    for array in ("raid0", "raid5"):
+        for key, times, value in (
+            ("track", "half", 300), ("track", "double", 1200), ("full", "half", 5100), ("full", "double", 20400)
+        ):  # fmt: skip
+            constant = f"drive.seek_{key}_us"
+            found.append(
+                _experiment(f"arm-{array}-{key}-{times}", f"``{constant}`` {value}, {times} of what is assumed",
+                            find(array, 7), 1024, ("write", "rewrite", "read", "seeks"),
+                            settings=(f"{constant}={value}",))  # fmt: skip
+            )
+    return found
+
+
+def _half(array: str, constant: str) -> int:
+    group, name = constant.split(".")
+    return int(profile_values(f"9500s-12-{array}")[group][name]) // 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Charged:
+    """A test whose writes sleep for processor time as published. numbers: the array's tests that its writes stand for."""
+
+    run: Run
+    numbers: tuple[int, ...]
+
+
+def charged() -> list[Charged]:
+    """Every test of ext2, and ext3, and bonnie++'s of xfs. Readahead plays no part in iozone's writes: one run for both."""
+    found = []
+    for array in ("raid0", "raid5"):
+        for number in (3, 4, 5, 6, 7, 8, 9, 11):
+            test = find(array, number)
+            bonnie = find(array, number if test.tool == "bonnie++" else number - 6)
+            write, rewrite, read = (processor_us(bonnie, metric) for metric in ("write", "rewrite", "read"))
+            if test.tool == "bonnie++":
+                pauses: tuple[str, ...] = (f"BONNIE_WRITE_US={write}", f"BONNIE_REWRITE_US={rewrite}")
+            else:
+                # bonnie++'s rewrite reads as well
+                pauses = (f"PROCESSOR_WRITE_US={write}", f"PROCESSOR_REWRITE_US={rewrite - read}")
+            run = Run(f"cpu-{test.name()}", test, LESS_MIB, environment=pauses)
+            found.append(Charged(run, (number,) if test.tool == "bonnie++" else (number, number + 1)))
+    return found
+
+
+def nudged() -> dict[str, list[Run]]:
+    """Test -> the same run three times: as always, and with a constant that it hardly depends on 0.1 % less and more."""
+    constant = "controller.read_kib_s"
+    found = {}
+    for array, number in (("raid0", 4), ("raid0", 6), ("raid5", 10)):
+        test = find(array, number)
+        value = 2 * _half(array, constant)
+        found[test.name()] = [
+            Run(f"same-{test.name()}", test, LESS_MIB),
+            Run(f"less-{test.name()}", test, LESS_MIB, settings=(f"{constant}={round(0.999 * value)}",)),
+            Run(f"more-{test.name()}", test, LESS_MIB, settings=(f"{constant}={round(1.001 * value)}",)),
+        ]
     return found
 
 
@@ -94,4 +173,6 @@ def large() -> list[Run]:
     runs = paper()
     for experiment in experiments():
         runs += [experiment.base, experiment.changed]
+    runs += [one.run for one in charged()]
+    runs += [run for runs_of_test in nudged().values() for run in runs_of_test]
     return list(dict.fromkeys(runs))

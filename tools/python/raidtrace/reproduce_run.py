@@ -26,7 +26,8 @@ KERNEL = "6.1"
 MEMORY_MIB = 512  # the paper's
 # Files of the model that decide when a command is done; what only decides what it does is not among them.
 TIMING = "array.c array.h backlog.c backlog.h drive.c drive.h gather.c gather.h parity.c parity.h resources.h timing.c"
-PROGRAMS = ("reproduce-cell", "bonnie-batch.c")
+PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "processor-time.c")
+PRELOADED = ("bonnie-batch", "processor-time")
 TIMEOUT_S = 7200
 # The same model, begun a microsecond later, finds the platters turned a little further: that much of a short run's figure
 ALIKE, ALIKE_SEEKS = 0.02, 0.05
@@ -61,6 +62,8 @@ class Run:
         words = kind.command(job)
         if self.test.tool == "bonnie++":
             words = ["env", f"LD_PRELOAD={batch}", *words]
+        elif any(pair.startswith("PROCESSOR_") for pair in self.environment):
+            words = ["env", f"LD_PRELOAD={batch.with_name('processor-time.so')}", *words]
         return [str(HERE / "reproduce-cell"), self.test.filesystem or "raw", str(self.test.setra_sectors), *words]
 
 
@@ -133,21 +136,24 @@ def differences(one: Behaviour, other: Behaviour) -> list[str]:
 
 
 def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
-    """Make the lab and the library for bonnie++. Return: the kernel's version, and the library."""
+    """Make the lab and what is preloaded into benchmarks. Return: the kernel's version, and the library for bonnie++."""
     command = [str(RAIDCTL), "lab", "build", "--kernel", KERNEL]  # its progress is on stderr
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise ReproduceError("the lab could not be built; the reason is above")
     out.mkdir(parents=True, exist_ok=True)
-    batch = out.resolve() / "bonnie-batch.so"
-    source = str(HERE / "bonnie-batch.c")
-    made = subprocess.run(
-        ["gcc", "-O2", "-shared", "-fPIC", "-o", f"{batch}.new", source], capture_output=True, text=True, check=False
-    )
-    if made.returncode != 0:
-        raise ReproduceError(f"{source} does not compile: {made.stderr.strip()}")
-    pathlib.Path(f"{batch}.new").rename(batch)
-    return done.stdout.split()[1], batch
+    for name in PRELOADED:
+        library, source = out.resolve() / f"{name}.so", str(HERE / f"{name}.c")
+        made = subprocess.run(
+            ["gcc", "-O2", "-shared", "-fPIC", "-o", f"{library}.new", source],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode != 0:
+            raise ReproduceError(f"{source} does not compile: {made.stderr.strip()}")
+        pathlib.Path(f"{library}.new").rename(library)
+    return done.stdout.split()[1], out.resolve() / "bonnie-batch.so"
 
 
 def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result | None:

@@ -150,6 +150,7 @@ def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
     for name in members(cell, place):
         queue = f"/sys/block/{name}/queue"
         for axis, path in (("scheduler", f"{queue}/scheduler"), ("nr_requests", f"{queue}/nr_requests"),
+                           ("max_sectors_kib", f"{queue}/max_sectors_kb"), ("nomerges", f"{queue}/nomerges"),
                            ("queue_depth", f"/sys/block/{name}/device/queue_depth")):  # fmt: skip
             if cell.get(axis) is not None:
                 found.append(Step(f"{axis} of {name}", path=path, value=cell.text(axis)))

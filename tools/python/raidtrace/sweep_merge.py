@@ -74,7 +74,7 @@ def parquet(merged: pathlib.Path, directory: pathlib.Path) -> list[pathlib.Path]
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise MergeError("--parquet needs pyarrow, which is not installed; the SQLite file holds the same") from error
+        raise MergeError(f"--parquet needs pyarrow ({error}); the SQLite file holds the same") from error
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     with sqlite3.connect(f"{merged.resolve().as_uri()}?mode=ro", uri=True) as db:

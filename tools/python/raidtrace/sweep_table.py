@@ -152,7 +152,8 @@ def _published(p: published.Range | None, scale: float) -> str:
 
 def _short(name: str) -> str:
     return {"readahead_sectors": "setra", "filesystem": "fs", "md_chunk_kib": "chunk KiB", "fs_block_kib": "block KiB",
-            "md_level": "md", "md_members": "disks", "data_size": "data", "queue_depth": "depth"}.get(name, name)  # fmt: skip
+            "md_level": "md", "md_members": "disks", "data_size": "data", "queue_depth": "depth",
+            "max_sectors_kib": "max KiB"}.get(name, name)  # fmt: skip
 
 
 def _place(place: str) -> str:

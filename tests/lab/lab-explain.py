@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl explain on recordings of the lab: the chain where readahead is why, and where it is not, what is instead."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True
+from lab_checks import check, finish, lab  # noqa: E402
+
+TOP = Path(__file__).resolve().parents[2]
+RAIDCTL = TOP / "tools/bin/raidctl"
+GUEST = Path(__file__).resolve().parent / "explain_guest"
+THREE = ("--profile", "9500s-12-raid5", "--set", "array.drives=3")
+LOST = ("--set", "fault.remove_member=2", "--set", "fault.remove_ms=500")
+GUESTS = (
+    ("raid0", ("untuned", "tuned", "direct", "random", "queue", "program", "small"), ()),
+    ("clock", ("processor",), ("--real-time",)),
+    ("slow", ("tuned",), ("--profile", "slow-drive")),
+    ("whole", ("scattered",), THREE),
+    ("lost", ("scattered", "tuned"), (*THREE, *LOST)),
+)
+# recording -> what holds its throughput down, nearest to the cause
+COUNTER = {
+    "clock/processor": "processor",
+    "raid0/program": "program",
+    "raid0/random": "seeks",
+    "raid0/direct": "direct",
+    "raid0/queue": "queue depth",
+    "raid0/small": "pieces",
+    "slow/tuned": "slow part",
+    "lost/tuned": "degraded",
+}
+
+
+def record(out: Path) -> None:
+    """All guests; each leaves a directory of recordings."""
+    for name, cases, options in GUESTS:
+        done = lab("run", "-q", "--mem", "128M", *options, "--out", str(out / name), "--", str(GUEST), *cases)
+        check(f"{name}: its guest runs", done.returncode == 0, done.stderr + done.stdout)
+
+
+def explain(out: Path, *names: str) -> dict[str, Any]:
+    """The one chain of a recording, or of two; what is printed as text goes through the same."""
+    words = [str(RAIDCTL), "explain", "--json", *(str(out / f"{name}.rtdb") for name in names)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {"story": done.stderr, "limits": [], "links": [], "summary": []}
+    chains: list[dict[str, Any]] = json.loads(done.stdout)["chains"]
+    return chains[0] if len(chains) == 1 else {"story": chains, "limits": [], "links": [], "summary": []}
+
+
+def shown(chain: dict[str, Any]) -> list[str]:
+    """Keys of what limits it."""
+    return [limit["key"] for limit in chain["limits"] if limit["verdict"] == "shown"]
+
+
+def verdicts(chain: dict[str, Any]) -> dict[str, str]:
+    """Verdict of each link."""
+    return {link["key"]: link["verdict"] for link in chain["links"]}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        out = Path(name)
+        record(out)
+        low, high = explain(out, "raid0/untuned"), explain(out, "raid0/tuned")
+        check(
+            "untuned: readahead is what limits it",
+            (low["story"], shown(low)) == ("shown", ["readahead"]),
+            low["limits"],
+        )
+        check("tuned: the controller is", (high["story"], shown(high)) == ("shown", ["controller"]), high["limits"])
+        both = explain(out, "raid0/untuned", "raid0/tuned")
+        check("256 to 16384: readahead is why", both["story"] == "shown", both["summary"])
+        wanted = ("changed", "setting", "bios", "splits", "size", "depth", "busy", "throughput", "difference")
+        check(
+            "256 to 16384: every link is shown",
+            all(verdicts(both).get(key) == "shown" for key in wanted),
+            verdicts(both),
+        )
+        depths = [value for link in both["links"] if link["key"] == "depth" for value in link["values"][:2]]
+        inside = [v["predicted"][0] <= v["value"] <= v["predicted"][1] for v in depths]
+        check("256 to 16384: predicted and measured depth are there", inside == [True, True], depths)
+        for recording, limit in COUNTER.items():
+            chain = explain(out, recording)
+            check(f"{recording}: {limit} limits it", shown(chain)[:1] == [limit], chain["limits"][:3])
+            check(
+                f"{recording}: the readahead story is refused",
+                chain["story"] in ("contradicted", "not shown"),
+                chain["story"],
+            )
+        pair = explain(out, "whole/scattered", "lost/scattered")
+        check("a lost drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
+        said = next((link["statement"] for link in pair["links"] if link["key"] == "changed"), "")
+        check("a lost drive: what changed is the array", said == "array whole -> degraded", said)
+        pair = explain(out, "raid0/tuned", "slow/tuned")
+        check("a slow drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
+        check("a slow drive: it is named", "slow part" in shown(pair), pair["limits"])
+    finish()
+
+
+main()

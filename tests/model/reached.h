@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What inputs of a fuzzer have led to, told at the end where FUZZ_REACHED is set: a corpus is held to it by tests/model/run. */
+#ifndef TW_TEST_REACHED_H
+#define TW_TEST_REACHED_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model.h"
+
+static struct {
+	bool event[256];
+	bool given[256];	/* by this input, as an event of the user's */
+	bool lost;
+	bool lost_by_second;
+	bool full;
+	bool slow;
+	bool medium;
+} reached;
+
+static void reached_say(void)
+{
+	u32 i;
+
+	printf("reached:%s%s%s%s%s", reached.lost ? " lost" : "", reached.lost_by_second ? " lost-by-second" : "",
+	       reached.full ? " full" : "", reached.slow ? " slow" : "", reached.medium ? " medium" : "");
+	for (i = 0; i < TW_COUNT(reached.event); i++)
+		if (reached.event[i])
+			printf(" %02x", i);
+	printf("\n");
+}
+
+/* After each step of an input. */
+static void reached_look(const struct tw_model *model)
+{
+	static bool begun;
+	u32 i;
+
+	if (!getenv("FUZZ_REACHED"))
+		return;
+	if (!begun && atexit(reached_say))
+		abort();
+	begun = true;
+	for (i = 0; i < model->nr_events; i++)
+		if (!reached.given[model->event[i].code & 0xff])
+			reached.event[model->event[i].code & 0xff] = true;
+	for (i = 0; i < TW_MAX_REQUESTS; i++) {
+		bool lost = model->request[i].state == TW_REQUEST_LOST;
+
+		reached.lost |= lost;
+		reached.lost_by_second |= lost && model->config.controller.count == 2;
+	}
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		reached.slow |= model->timing.drive[i].slow > 1;
+	reached.full |= model->fault.full;
+	reached.medium |= model->fault.bad_sectors > 0;
+}
+
+#endif

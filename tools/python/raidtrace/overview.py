@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording of any length and any number of disks: exact sums of each phase and disk, and series over time.
+
+All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
+"""
+
+import dataclasses
+import pathlib
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from raidtrace import counters, recording
+from raidtrace.counters import Counters, RecordingError
+from raidtrace.recording import Phase, Recording, Target
+from raidtrace.sample_rows import SampleRows
+from raidtrace.series import DIRECTIONS, Series, build
+
+LATENCY_SAMPLES = 50_000  # beyond so many, latency histograms are left out: to read them takes longer than all the rest
+OLD_GROUPS = frozenset(("flow", "size", "seek", "depth"))  # what version 1 has
+
+
+@dataclasses.dataclass(frozen=True)
+class Span:
+    """One phase of one disk, summed."""
+
+    target: Target
+    phase: Phase
+    counters: Counters
+
+
+@dataclasses.dataclass(frozen=True)
+class Overview:
+    """A recording whose samples are whole phases: each phase of a disk is one. series: of each disk that has samples."""
+
+    recording: Recording
+    series: tuple[Series, ...]
+    samples: int  # that the recording has itself
+
+    def simulated(self) -> bool:
+        """Whether all times are a model's."""
+        return self.recording.meta.get("simulated") == "yes"
+
+    def spans(self) -> list[Span]:
+        """All phases of all disks, by time and then in the order of the disks."""
+        numbers = {phase.phase: phase for phase in self.recording.phases}
+        found = [
+            Span(target, numbers[phase], sums)
+            for target in self.recording.targets
+            for _, phase, sums in self.recording.all_samples[target.disk]
+            if phase in numbers
+        ]
+        return sorted(found, key=lambda span: span.phase.phase)
+
+    def series_of(self, target: Target) -> Series | None:
+        """What a disk did over time. None: no sample of it was taken."""
+        return next((one for one in self.series if one.target == target.target), None)
+
+    def begin_ns(self) -> int:
+        """Where the first sample begins."""
+        return min((int(one.edges[0]) for one in self.series), default=0)
+
+    def end_ns(self) -> int:
+        """Where the last sample ends."""
+        return max((int(one.edges[-1]) for one in self.series), default=0)
+
+    def readahead(self, target: Target) -> list[tuple[int, int]]:
+        """(time_ns, sectors) of the readahead and of each change of it."""
+        found: list[tuple[int, int]] = []
+        for one in self.recording.settings:
+            if one.disk == target.disk and one.name == "readahead_sectors" and one.value.isdigit():
+                if not found or found[-1][1] != int(one.value):
+                    found.append((one.time_ns, int(one.value)))
+        return found
+
+
+def groups(target: Target) -> frozenset[str]:
+    """Groups of counters that were counted."""
+    return OLD_GROUPS if target.groups is None else frozenset(str(target.groups).split())
+
+
+def load(path: pathlib.Path) -> Overview:
+    """Read a recording. RecordingError says why it cannot be read."""
+    try:
+        with recording.connect(path) as database:
+            database.execute("PRAGMA cache_size=-65536")
+            found = recording.read(path, database, _sums)
+            rows = SampleRows(database)
+            over_time = [
+                build(rows, target.target, bool(target.bio_based), "place" in groups(target))
+                for target in found.targets
+            ]
+            return Overview(found, tuple(one for one in over_time if one), len(rows.samples))
+    except (OverflowError, ValueError, TypeError, KeyError) as error:
+        raise RecordingError(f"{path}: not a readable recording: {error}") from error
+    except RecordingError as error:
+        raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
+
+
+def _kinds(rows: SampleRows) -> list[tuple[str, str]]:
+    """Direction and kind of the histograms that sums are made of."""
+    directions = [d for (d,) in rows.execute("SELECT DISTINCT direction FROM flow") if d in counters.DATA]
+    kinds = ["depth_time", "size", "seek", "place"]
+    kinds += ["d2c", "i2d", "q2c"] if len(rows.samples) <= LATENCY_SAMPLES else []
+    found = [(d, kind) for kind in kinds for d in (DIRECTIONS if kind in ("depth_time", "place") else directions)]
+    return [*found, ("all", "blame"), ("all", "blame_distance"), ("all", "ra_sync"), ("all", "ra_async")]
+
+
+def _sums(database: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
+    """(target, (number, phase, counters)): each phase of a disk as one sample."""
+    rows = SampleRows(database)
+    histograms = {key: rows.by_group(rows.histogram(*key)) for key in _kinds(rows)}
+    tables = {table: rows.sums(table, key) for table, key in (
+        ("flow", "direction"), ("origin", "class"), ("submitter", "pid, comm"))}  # fmt: skip
+    plain = rows.plain()
+    for group, (target, phase) in enumerate(rows.groups.tolist()):
+        mine = rows.samples[(rows.samples[:, 1] == target) & (rows.samples[:, 2] == phase)]
+        of = {table: sums.get((target, phase), {}) for table, sums in tables.items()}
+        flow = {direction: sums for direction, sums in of["flow"].items() if direction != "all"}
+        yield target, (group, phase, Counters(
+            int(mine[:, 3].min()), int(mine[:, 4].max()), _known(flow),
+            {key: by[group] for key, by in histograms.items() if group in by},
+            frozenset(name for sums in flow.values() for name, value in sums.items() if value is None),
+            plain.get((target, phase), {}), _known(of["origin"]),
+            {(pid, comm or ""): sums for (pid, comm), sums in _known(of["submitter"]).items()},
+        ))  # fmt: skip
+
+
+def _known(rows: Mapping[Any, Mapping[str, int | None]]) -> dict[Any, dict[str, int]]:
+    return {key: {name: value for name, value in sums.items() if value is not None} for key, sums in rows.items()}

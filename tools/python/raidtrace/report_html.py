@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The HTML report of one recording or two: the summary first, then why, then what it rests on."""
+
+import pathlib
+from collections.abc import Sequence
+
+from raidtrace import (
+    explain_runs,
+    overview,
+    plot_blame,
+    plot_depth,
+    plot_lba,
+    plot_share,
+    report_tables,
+    report_text,
+    report_why,
+)
+from raidtrace.overview import Overview
+from raidtrace.report_page import Part, Picture, ReportError, Text, picture, render
+from raidtrace.report_text import Sentence, printable
+
+LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
+SHARES = "The phases that moved most, each in the direction that moved more; disks together."
+BLAME = "Every request that did not begin where the one before ended, by what both were for. Darker is more."
+
+
+def page(paths: Sequence[pathlib.Path]) -> str:
+    """The page about one recording, or about two beside each other."""
+    if not 1 <= len(paths) <= 2:
+        raise ReportError("one recording, or two to compare")
+    recordings = [overview.load(path) for path in paths]
+    named = list(zip("AB", recordings))
+    rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
+    summary, parts = [], []
+    if any(one.samples > overview.LATENCY_SAMPLES for one in recordings):
+        words = " ".join(printable(str(path), 200) for path in paths)
+        summary.append(
+            Sentence(f"Why it is so is not said here, because there are too many samples: raidctl explain {words}")
+        )
+    else:
+        explained = explain_runs.one(paths[0]) if len(paths) == 1 else explain_runs.two(paths[0], paths[1])
+        said, why = report_why.part(explained, rows)
+        summary += said
+        parts.append(why)
+    for letter, one in named:
+        summary += report_text.opening(one, letter, len(named) > 1)
+        parts.append(_recording(one, letter, len(named) > 1))
+    return render(f"raidtrace: {' and '.join(_name(path) for path in paths)}", summary, parts)
+
+
+def _name(path: pathlib.Path) -> str:
+    return printable(path.name if path.name != "run.rtdb" else f"{path.resolve().parent.name}/{path.name}", 80)
+
+
+def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
+    return [
+        (span.target.disk, span.phase.name, report_text.row_id(letter, span.target.disk, span.phase.phase))
+        for span in one.spans()
+        if report_tables.directions(span)
+    ]
+
+
+def _recording(one: Overview, letter: str, several: bool) -> Part:
+    name = _name(one.recording.path)
+    of = f"recording {name}"
+    pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
+                                      plot_depth.in_flight(one, one.recording.targets))  # fmt: skip
+    pictures += picture(f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_share.depth(one))
+    pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_share.size(one))
+    for target in one.recording.targets:
+        disk = printable(target.disk, 40)
+        pictures += picture(f"{letter}-lba{target.target}", f"Where on {disk}, over time", LBA, of,
+                            plot_lba.over_time(one, target))  # fmt: skip
+        pictures += picture(f"{letter}-blame{target.target}", f"Whose requests made {disk} seek", BLAME, of,
+                            plot_blame.matrix(one, target))  # fmt: skip
+    texts = [Text("What the command printed", printable(one.recording.output, 20_000))] if one.recording.output else []
+    title = f"Recording {letter}: {name}" if several else "Evidence"
+    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts)
+
+
+def _steps(one: Overview) -> str:
+    merged = max((series.merged for series in one.series), default=1)
+    if merged == 1:
+        return "Each step is one sample."
+    return (f"Each step is up to {merged} samples: the thick line is their mean weighted by time, the band reaches from the "
+            "lowest to the highest mean of a sample, the thin line is the highest depth.")  # fmt: skip

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RAIDCTL_COUNTERS_RETRY_H
+#define RAIDCTL_COUNTERS_RETRY_H
+
+#include <stdint.h>
+
+#include <raidtrace.h>
+
+/*
+ * counters_get_again - rt_counters_get(), and again while the kernel lacks memory
+ *
+ * The kernel builds its answer in one piece of memory. A host that writes all it
+ * can may not have one at the moment; counters run on, so a second later is as
+ * good. Returns what the last try returned, after a second at most.
+ */
+int counters_get_again(struct rt_client *client, uint32_t id,
+		       struct rt_counters *counters);
+
+#endif
