@@ -27,6 +27,38 @@ static const char insert_bins[] =
 	"INSERT INTO bin VALUES" FOUR_BINS "," FOUR_BINS "," FOUR_BINS ","
 	FOUR_BINS;
 
+/*
+ * Rows in the order of their keys: SQLite then finds each place behind the one
+ * before, which takes a third of what a search does, and fills its pages.
+ */
+static const uint8_t directions[RT_DIRECTIONS] = {
+	RAIDTRACE_DIRECTION_ALL,
+	RAIDTRACE_DIRECTION_DISCARD,
+	RAIDTRACE_DIRECTION_FLUSH,
+	RAIDTRACE_DIRECTION_OTHER,
+	RAIDTRACE_DIRECTION_PASSTHROUGH,
+	RAIDTRACE_DIRECTION_READ,
+	RAIDTRACE_DIRECTION_WRITE,
+};
+
+static const uint8_t kinds[RT_KINDS] = {
+	RAIDTRACE_HISTOGRAM_KIND_BLAME,
+	RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE,
+	RAIDTRACE_HISTOGRAM_KIND_D2C,
+	RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C,
+	RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE,
+	RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
+	RAIDTRACE_HISTOGRAM_KIND_I2D,
+	RAIDTRACE_HISTOGRAM_KIND_PLACE,
+	RAIDTRACE_HISTOGRAM_KIND_Q2C,
+	RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC,
+	RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
+	RAIDTRACE_HISTOGRAM_KIND_SEEK,
+	RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED,
+	RAIDTRACE_HISTOGRAM_KIND_SIZE,
+	RAIDTRACE_HISTOGRAM_KIND_UNPLUG,
+};
+
 static bool flow_is_zero(const struct rt_flow *flow)
 {
 	uint64_t any = flow->in_flight | flow->in_flight_max;
@@ -123,7 +155,8 @@ static int put_histograms(struct store *store, sqlite3_int64 sample,
 
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
 		for (unsigned int k = 0; k < RT_KINDS && !err; k++)
-			err = put_histogram(&bins, d, k, &span->histogram[d][k]);
+			err = put_histogram(&bins, directions[d], kinds[k],
+					    &span->histogram[directions[d]][kinds[k]]);
 	for (size_t i = 0; i < bins.nr && !err; i++)
 		err = store_bins(&bins, insert_bin, i, 1);
 	return err;
@@ -146,8 +179,8 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
-		err = put_flow(store, sample, d, &span->flow[d],
-			       span->unknown);
+		err = put_flow(store, sample, directions[d],
+			       &span->flow[directions[d]], span->unknown);
 	if (!err)
 		err = put_histograms(store, sample, span);
 	return err ? err : store_put_groups(store, sample, span);
