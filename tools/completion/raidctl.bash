@@ -31,9 +31,9 @@ _raidctl_lab_words() {
 	local guest="--kernel --profile --mem --store --set --env --out --quiet --help"
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time" ;;
-	shell) echo "$guest --no-raidtrace --bare" ;;
+	shell) echo "$guest --vm --no-raidtrace --bare" ;;
 	ab) echo "$guest --timeout --disk --json --repeat" ;;
-	expect) echo "$guest --timeout --disk --json --phase" ;;
+	expect) echo "$guest --timeout --vm --disk --json --phase" ;;
 	build) echo "--kernel --variant --refresh --werror --quiet --help" ;;
 	profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;

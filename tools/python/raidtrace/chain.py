@@ -32,7 +32,8 @@ def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
         links_queue.splits(both, way), links_queue.size(both, way), links_disk.depth(both, way), links_disk.busy(both),
         links_disk.throughput(both, way), links_disk.seeks(both),
     )  # fmt: skip
-    last = (links_disk.blame(both), links_disk.cache(both, way))
+    whole = not any(r.above for r in both)  # what a command asked for is not asked of one member
+    last = (links_disk.blame(both), *((links_disk.cache(both, way),) if whole else ()))
     return (*first, links_queue.bios(both, way), *requests, *last)
 
 
@@ -67,6 +68,10 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
 def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -> tuple[str, ...]:
     """What it comes to, in plain words."""
     rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
+    if reading.seen.disk.bio_based:
+        return (
+            f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
+        )
     sentences = [f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")]
     shown = [limit for limit in held if limit.verdict is Verdict.SHOWN]
     if way == "read":

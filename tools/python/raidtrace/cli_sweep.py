@@ -99,7 +99,10 @@ def _show(arguments: Sequence[str]) -> int:
     options = top.parse_args(arguments)
     index = sweep_index.Index(options.out / sweep_index.NAME)
     if options.stack:
-        print("\n".join(sweep_stack.text(sweep_stack.stacks(index))))
+        found = sweep_stack.stacks(index)
+        if not found:
+            raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
+        print("\n".join(sweep_stack.text(found)))
     else:
         _report(index, options.out)
     return 0
