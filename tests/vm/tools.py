@@ -38,7 +38,7 @@ def refused(series: str, results: Results, progress: Progress) -> None:
     )
     ended, said, complained = captured(job, progress, out / "log")
     lines = said.splitlines()
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     if (out / "check.json").exists():
         findings = json.loads((out / "check.json").read_text(encoding="utf-8"))["findings"]
         found = {finding["rule"]: (finding["verdict"], finding["seen"]) for finding in findings}
@@ -54,8 +54,8 @@ def refused(series: str, results: Results, progress: Progress) -> None:
     wrong = "" if lines[1::2] == ["status 1"] * 2 and lines[4:] == ["0"] else f"{lines}"
     results.check(f"{name}: status 1, and nothing is loaded", wrong)
     wanted = {"machine": "warn", "kernel-debug": "pass", "swap": "pass", "disk-idle": "pass", "scheduler": "pass"}
-    said = {rule: found.get(rule, ("nothing", "")) for rule in wanted}
-    wrong = "; ".join(f"{rule}: {said[rule]}" for rule, verdict in wanted.items() if said[rule][0] != verdict)
+    seen = {rule: found.get(rule, ("nothing", "")) for rule in wanted}
+    wrong = "; ".join(f"{rule}: {seen[rule]}" for rule, verdict in wanted.items() if seen[rule][0] != verdict)
     results.check(f"{series}: raidctl check knows a virtual machine with a stock kernel", wrong or ended.outcome.reason)
 
 
