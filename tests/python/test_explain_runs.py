@@ -133,9 +133,8 @@ def test_an_unknown_phase_or_disk_is_refused(tmp_path):
 def test_text_keeps_to_the_columns(tmp_path, columns):
     found = explain_runs.two(record(tmp_path / "a"), record(tmp_path / "b", settings={"readahead_sectors": "16384"}))
     lines = evidence_text.text(found, columns)
-    head = sum(line.startswith(("A: ", "B: ")) for line in lines)
-    assert head == 2
-    assert all(len(line) <= columns for line in lines if str(tmp_path)[:9] not in line), max(lines, key=len)
+    below = lines[lines.index("") :]  # above it are paths, which are not cut
+    assert all(len(line) <= columns for line in below), max(below, key=len)
 
 
 def test_json_has_what_the_text_has(tmp_path):

@@ -58,9 +58,9 @@ def window(readings: Sequence[Reading]) -> Link:
 
 
 def in_order(reading: Reading) -> float | None:
-    """Part of the bios that continue a stream; without streams, that follow the one before."""
-    for counter in ("stream_queued", "sequential_queued"):
-        share = q.share(reading.seen, "read", counter, "queued")
+    """Part of the bios that continue a stream; without streams, that follow the one before; without these, of requests."""
+    for counter, of in (("stream_queued", "queued"), ("sequential_queued", "queued"), ("sequential", "issued")):
+        share = q.share(reading.seen, "read", counter, of)
         if share is not None:
             return share
     return None

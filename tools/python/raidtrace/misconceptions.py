@@ -108,7 +108,6 @@ def cache(runs: Runs) -> Judgement:
         f"At twice what the page cache can hold {hits:.1f} % of what was read at random places never came to the disk, "
         f"at 40 times {bars[1][1]:.1f} %.",
         f"Of what was written {rows[0][1]} had not reached the disk when the program's clock stopped.",
-        "One reading in order from the begin finds nothing: the least recently used page is always the next one.",
     )
     verdict = "refuted" if hits > 5 else "not refuted"
     header = ("size of the file, of the page cache", "of writes not on disk at the end", "of random reads from cache")
@@ -232,7 +231,7 @@ def _rate(runs: Runs, run: str, phase: str = "run") -> str:
 ON_FS = tuple(f"fs-{kind}" for kind in FILESYSTEMS)
 LOCK = """That the host's lock keeps a second processor out, as the paper says of 2.6.5, is out of reach: today's SCSI layer has
 no such lock, and the two processors of the virtual machine share one thread of the host, so their rates say nothing of two
-real ones. What is in flight does not depend on that."""
+real ones."""
 BANDWIDTH = "The bandwidth of memory is out of reach: the processors are emulated, and slower than any memory."
 COPY = """What a copy costs is out of reach: processor time of an emulated machine is mostly emulation, and says nothing of a
 copy beside it."""
