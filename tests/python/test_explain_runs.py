@@ -150,3 +150,8 @@ def test_exit_statuses(tmp_path):
     path = record(tmp_path)
     for words, status in (([path], 0), ([tmp_path / "none.rtdb"], 1), (["--no-such-option"], 2)):
         assert subprocess.run([EXPLAIN, *words], capture_output=True).returncode == status
+
+
+def test_half_of_the_time_is_told_beside_the_mean(tmp_path):
+    chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
+    assert "3.20 in flight on average, 0 or more half of the time, at most 8" in chain.link("depth").statement
