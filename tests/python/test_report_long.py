@@ -14,7 +14,7 @@ MIB = 1 << 20
 # A quarter of an hour here, all of it where RAIDTRACE_LONG is set; what is measured grows with the length or not at all.
 SECONDS = 3600 if os.environ.get("RAIDTRACE_LONG") else 900
 # What does not grow, the pictures and loading the libraries, is as much as reading so many rows.
-FIXED_ROWS = 5_500_000
+FIXED_ROWS = 7_000_000
 
 
 def children_cpu():

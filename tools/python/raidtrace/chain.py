@@ -10,6 +10,7 @@ from raidtrace import quantities as q
 from raidtrace.evidence import Chain, Limit, Link, Verdict
 from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
+from raidtrace.seek_cost import Sample
 
 REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
 LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
@@ -24,15 +25,17 @@ def program(meta: Mapping[str, str]) -> str:
     return str(words[0]).rpartition("/")[2] if words else ""
 
 
-def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
-    """All links of one reading, or of two side by side."""
+def links(readings: Sequence[Reading], way: str, samples: Sequence[Sample] | None = None) -> tuple[Link, ...]:
+    """All links of one reading, or of two side by side. samples: of the one, for what its seeks cost."""
     both = readings
     first = (links_queue.setting(both), links_queue.window(both)) if way == "read" else ()
     requests = () if any(r.seen.disk.bio_based for r in both) else (
         links_queue.splits(both, way), links_queue.size(both, way), links_disk.depth(both, way), links_disk.busy(both),
         links_disk.throughput(both, way), links_disk.seeks(both),
     )  # fmt: skip
-    last = (links_disk.blame(both), links_disk.cache(both, way))
+    whole = not any(r.above for r in both)  # what a command asked for is not asked of one member
+    spent = (links_disk.cost(both[0], samples),) if samples is not None and requests else ()
+    last = (links_disk.blame(both), *spent, *((links_disk.cache(both, way),) if whole else ()))
     return (*first, links_queue.bios(both, way), *requests, *last)
 
 
@@ -43,9 +46,10 @@ def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
     return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{', ' if what else ''}{what})"
 
 
-def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
+def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = (),
+           samples: Sequence[Sample] = ()) -> Chain:  # fmt: skip
     """One phase of one recording."""
-    found = links((reading,), way)
+    found = links((reading,), way, samples)
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
@@ -67,6 +71,10 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
 def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -> tuple[str, ...]:
     """What it comes to, in plain words."""
     rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
+    if reading.seen.disk.bio_based:
+        return (
+            f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
+        )
     sentences = [f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")]
     shown = [limit for limit in held if limit.verdict is Verdict.SHOWN]
     if way == "read":

@@ -67,11 +67,11 @@ def wrap(sentence: str, width: int, first: str = "", rest: str = "") -> list[str
     ]
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
-    """Columns as wide as their widest cell; the first `left` of them to the left, the rest to the right."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> list[str]:
+    """Columns as wide as their widest cell, the first to the left, the rest to the right; closer where width is short."""
     cells = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(header))]
+    gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
     return [
-        "  ".join(f"{cell:{'<' if at < left else '>'}{widths[at]}}" for at, cell in enumerate(row)).rstrip()
-        for row in cells
+        gap.join(f"{cell:{'>' if at else '<'}{widths[at]}}" for at, cell in enumerate(row)).rstrip() for row in cells
     ]

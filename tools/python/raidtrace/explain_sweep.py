@@ -237,7 +237,8 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
 
 
 def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
-    """The chain between the cell with the least readahead and one at the knee, from their recordings."""
+    """The chain between the cell with the least readahead and one at the knee, from their recordings; of an md's first member,
+    for the md itself has no requests."""
     by = sorted((cell for cell in curve.cells if cell.recording and cell.readahead() is not None),
                 key=lambda cell: cell.readahead() or 0)  # fmt: skip
     knee = ranks.knee(curve.medians())[0]
@@ -248,7 +249,7 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
     for seen in explain_runs.chosen(a, None, None):
         other = b.find(seen.disk.name, seen.phase)
         way = q.direction(seen)
-        if other and way and seen.phase in (curve.phase, "run"):
+        if other and way and not seen.disk.bio_based and seen.phase in (curve.phase, "run"):
             found = pair.chain_of(
                 Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), way, (a.meta, b.meta)
             )

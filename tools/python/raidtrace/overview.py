@@ -15,7 +15,7 @@ from raidtrace.recording import Phase, Recording, Target
 from raidtrace.sample_rows import SampleRows
 from raidtrace.series import DIRECTIONS, Series, build
 
-LATENCY_SAMPLES = 50_000  # beyond so many, latency histograms are left out: to read them takes longer than all the rest
+LATENCY_SAMPLES = 20_000  # beyond so many, latencies and explanations are left out: they take longer than all the rest
 LATENCIES = ("d2c", "i2d", "q2c")
 OLD_GROUPS = frozenset(("flow", "size", "seek", "depth"))  # what version 1 has
 
@@ -105,6 +105,8 @@ def _kinds(rows: SampleRows) -> list[tuple[str, str]]:
 
 def _sums(rows: SampleRows) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
     """(target, (number, phase, counters)): each phase of a disk as one sample."""
+    if len(rows.samples) <= LATENCY_SAMPLES:
+        rows.every_histogram()
     histograms = {key: rows.by_group(rows.histogram(*key)) for key in _kinds(rows)}
     tables = {table: rows.sums(table, key) for table, key in (
         ("flow", "direction"), ("origin", "class"), ("submitter", "pid, comm"))}  # fmt: skip

@@ -26,8 +26,7 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     if one is None or one.place is None or not one.place.any():
         return None
     begin = overview.begin_ns()
-    picture = plot.figure(4.3)
-    upper, lower = picture.subplots(2, 1, sharex=True, height_ratios=[1, 0.32])
+    picture, (upper, lower) = plot.panels(4.3, [1, 0.32], right=0.95)
     edges = (one.edges - begin) / 1e9
     rates = _map(edges, one.place)
     size = (disk.place_sectors or 0) * 256 / SECTORS_PER_GIB or 256
@@ -35,9 +34,10 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     norm = LogNorm(float(filled.min()), max(float(filled.max()), float(filled.min()) * 10))
     mesh = upper.imshow(numpy.where(rates > 0, rates, numpy.nan).T, norm=norm, cmap=plot.darker_is_more(), origin="lower",
                         aspect="auto", interpolation="nearest", extent=(edges[0], edges[-1], 0, size))  # fmt: skip
-    picture.colorbar(mesh, ax=[upper, lower], pad=0.01, aspect=24, format=StrMethodFormatter("{x:g}")).set_label(
-        "MiB/s"
-    )
+    place = upper.get_position()
+    beside = picture.add_axes((1 - 0.8 / plot.WIDTH, place.y0, 0.15 / plot.WIDTH, place.height))
+    picture.colorbar(mesh, cax=beside, format=StrMethodFormatter("{x:g}")).set_label("MiB/s")
+    beside.minorticks_off()
     upper.set_facecolor(plot.FIXED_WHITE)
     upper.set_ylabel("place, GiB" if disk.place_sectors else "place, 1/256 of the disk")
     plot_depth.phases(upper, overview, True, False)

@@ -63,12 +63,22 @@ class SampleRows:
                  "ON bin.sample = sample.sample AND direction = ? AND kind = ? GROUP BY sample.sample")  # fmt: skip
         rows = self.execute(query, (direction, kind)).fetchall()
         samples, numbers, places, counts = zip(*rows) if rows else ((), (), (), ())
-        found = (numpy.repeat(numpy.array(samples, dtype=numpy.int64), numpy.array(numbers, dtype=numpy.int64)),
-                 _numbers(places), _numbers(counts))  # fmt: skip
-        if not len(found[0]) == len(found[1]) == len(found[2]):
-            raise RecordingError("it has bins or counts that are no numbers")
-        self._histograms[direction, kind] = found
-        return found
+        self._histograms[direction, kind] = _table(samples, numbers, places, counts)
+        return self._histograms[direction, kind]
+
+    def every_histogram(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
+        """All histograms, by direction and kind, in one pass. For recordings that are not long, or where all are wanted."""
+        parts: dict[tuple[str, str], tuple[list[int], list[int], list[str], list[str]]] = {}
+        query = ("SELECT sample, count(*), group_concat(bin), group_concat(count), direction, kind FROM bin "
+                 "GROUP BY sample, direction, kind")  # fmt: skip
+        for sample, number, places, counts, direction, kind in self.execute(query):
+            part = parts.setdefault((direction, kind), ([], [], [], []))
+            part[0].append(sample)
+            part[1].append(number)
+            part[2].append(places)
+            part[3].append(counts)
+        self._histograms = {key: _table(*lists) for key, lists in parts.items()}
+        return self._histograms
 
     def depth(self, direction: str) -> tuple[Floats, Floats, Ints]:
         """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
@@ -144,6 +154,17 @@ class SampleRows:
             (row[0], row[1]): {name: value for name, value in zip(names, row[2:], strict=True) if value is not None}
             for row in self.execute(f"SELECT target, phase, {chosen} FROM sample GROUP BY target, phase")
         }
+
+
+def _table(
+    samples: Sequence[int], numbers: Sequence[int], places: Sequence[str], counts: Sequence[str]
+) -> tuple[Ints, Ints, Ints]:
+    """Sample, bin and count of each row, of samples that have so many rows, whose bins and counts are lists in text."""
+    each = numpy.repeat(numpy.array(samples, dtype=numpy.int64), numpy.array(numbers, dtype=numpy.int64))
+    found = (each, _numbers(places), _numbers(counts))
+    if not len(found[0]) == len(found[1]) == len(found[2]):
+        raise RecordingError("it has bins or counts that are no numbers")
+    return found
 
 
 def _numbers(texts: Sequence[str]) -> Ints:
