@@ -10,6 +10,7 @@
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
 #   make sanitize     raidctl with sanitizers and in valgrind (half an hour)
+#   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
 
@@ -19,7 +20,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -72,6 +73,14 @@ bench-lab: tools
 bisect-demo: tools
 	@tools/setup lab
 	@tests/lab/bisect/run
+
+bench-record: tools
+	@tools/setup vm
+	@tests/bench/sampling
+
+bench-import: tools
+	@tools/setup check
+	@tests/bench/import
 
 bench: tools
 	@tools/setup check

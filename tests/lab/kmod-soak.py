@@ -122,7 +122,7 @@ def leaks() -> None:
 
 
 def begin() -> list[str]:
-    """Disks of modules that stay loaded to the end: see _module_flags() in tools/lab/variant.py."""
+    """Disks of modules that stay loaded to the end: kmemleak and load are to see raidtrace come and go, not them."""
     kmod.run("modprobe scsi_debug dev_size_mb=16 delay=0 add_host=0")
     return kmod.null_blk(nr_devices=2, gb=1, irqmode=2, completion_nsec=100000, hw_queue_depth=32)
 

@@ -21,7 +21,7 @@ def program(meta: Mapping[str, str]) -> str:
     try:
         words = json.loads(meta.get("command", ""))
     except ValueError:
-        return meta.get("source", "")
+        return "imported trace" if "source" in meta else ""
     return str(words[0]).rpartition("/")[2] if words else ""
 
 
@@ -60,7 +60,7 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
     """Whether what is in flight is there because of readahead, and nothing nearer to the cause holds it down."""
     verdicts = {link.key: link.verdict for link in found}
     if any(limit.key in REFUSING and limit.verdict is Verdict.SHOWN for limit in held):
-        return Verdict.CONTRADICTED if verdicts.get("depth") is not Verdict.SHOWN else Verdict.NOT_SHOWN
+        return Verdict.CONTRADICTED if verdicts.get("depth") is Verdict.CONTRADICTED else Verdict.NOT_SHOWN
     needed = [verdicts.get(key, Verdict.NOT_AVAILABLE) for key in ("window", "depth", "throughput")]
     for verdict in (Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN):
         if verdict in needed:
@@ -81,7 +81,7 @@ def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -
         said = {
             Verdict.SHOWN: "The chain from readahead to throughput holds.",
             Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
-            Verdict.CONTRADICTED: "Readahead is not why: the evidence contradicts it.",
+            Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts that.",
             Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
         }
         sentences.append(said[story])

@@ -17,15 +17,14 @@ TITLE = 18  # columns of a link's title
 
 
 def text(found: Explanation, columns: int) -> list[str]:
-    """All of it: the summary first, then the chains, then what to keep in mind."""
+    """All of it: the summary first where there are several chains, then these, then what to keep in mind."""
     width = min(max(columns, LEAST), MOST)
     lines = []
     for subject in found.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
         lines += wrap(f"{subject.letter}: {subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
-    lines += [""]
-    for sentence in found.summary:
-        lines += wrap(sentence, width)
+    if len(found.chains) != 1:
+        lines += ["", *(line for sentence in found.summary for line in wrap(sentence, width))]
     for chain in found.chains:
         lines += ["", *_chain(chain, width)]
     if found.notes:

@@ -21,7 +21,7 @@ def depth(readings: Sequence[Reading], way: str) -> Link:
         mean, most = q.depth_mean(reading.seen, way), q.depth_max(reading.seen, way)
         if mean is None:
             return "the depth was not counted, or was beyond the exact bins"
-        text = f"{mean:.2f} in flight on average, at most {most}"
+        text = f"{mean:.2f} in flight on average, {q.depth_median(reading.seen, way)} or more half of the time, at most {most}"
         predicted = reading.predicted_depth() if way == "read" else None
         if predicted is None:
             return text
