@@ -82,10 +82,12 @@ bench: tools
 	@tests/bench/cost/run
 
 SOAK_KERNELS ?= 6.12
+SOAK_CYCLES  ?= 5000
+IN_LAB = tools/bin/raidctl lab run --timeout 7200 --mem 512M
 soak: tools
 	@tools/setup check
-	@for kernel in $(SOAK_KERNELS); do tools/bin/raidctl lab run --kernel $$kernel --variant sanitize --mem 512M --timeout 7200 \
-		--out check-out/soak-$$kernel -- $(CURDIR)/tests/lab/kmod-soak.py 5000 || exit 1; done
+	@for kernel in $(SOAK_KERNELS); do echo "$$kernel, sanitize" && $(IN_LAB) --kernel $$kernel --variant sanitize \
+		--out check-out/soak-$$kernel -- $(CURDIR)/tests/lab/kmod-soak.py $(SOAK_CYCLES) || exit 1; done
 
 coverage:
 	@tools/setup check
