@@ -12,6 +12,9 @@ from raidtrace.observation import Observation, Observed
 from raidtrace.quantities import Reading
 
 
+SIMULATED = "Simulated: real Linux and driver, a model of controller and drives, simulated time."
+
+
 def subject(letter: str, observed: Observed) -> Subject:
     """A recording as it is named in an explanation."""
     meta = observed.meta
@@ -25,7 +28,7 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
     """What holds for all that is said."""
     found = []
     if any(observed.simulated() for observed in subjects):
-        found.append("Simulated: real Linux and driver, a model of controller and drives, simulated time.")
+        found.append(SIMULATED)
     for observed in subjects:
         ended, kept = observed.meta.get("end", ""), observed.meta.get("invariants", "hold")
         if ended != "complete":
