@@ -8,6 +8,7 @@
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
+#   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
 #   make sanitize     raidctl with sanitizers and in valgrind (half an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
@@ -19,7 +20,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions check check-vm sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -60,6 +61,10 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+check-html: tools
+	@tools/setup html
+	@tests/html/run
 
 bench-lab: tools
 	@tools/setup lab
