@@ -11,7 +11,6 @@ from raidtrace.evidence import Chain, Explanation, Subject
 from raidtrace.observation import Observation, Observed
 from raidtrace.quantities import Reading
 
-
 SIMULATED = "Simulated: real Linux and driver, a model of controller and drives, simulated time."
 
 
