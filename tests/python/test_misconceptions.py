@@ -65,3 +65,11 @@ def test_a_number_that_was_not_counted_is_an_error_and_no_verdict():
 def test_what_is_out_of_reach_is_said():
     page = misconceptions_text.page(STATE)
     assert page.count("out of reach") >= 4
+
+
+def test_a_directory_that_is_not_ours_is_left_alone(tmp_path):
+    (tmp_path / "direct-one").mkdir()
+    (tmp_path / "direct-one" / "thesis.tex").write_text("mine")
+    with pytest.raises(misconceptions_run.RunError, match="not from an earlier run"):
+        misconceptions_run.lab_run("direct-one", tmp_path)
+    assert (tmp_path / "direct-one" / "thesis.tex").read_text() == "mine"
