@@ -48,6 +48,11 @@ reproduce:
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/python/reproduce --out reproduce-out
 
+figures:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/figures --out figures-out
+
 misconceptions:
 	@tools/setup demo
 	@tools/setup vm
@@ -131,5 +136,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out reproduce-out misconceptions-out check-out
+	rm -rf build demo-out reproduce-out misconceptions-out figures-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +

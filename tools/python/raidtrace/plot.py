@@ -90,10 +90,10 @@ def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple
     return picture, list(found[:, 0])
 
 
-def save(picture: Figure, paths: Sequence[pathlib.Path]) -> None:
-    """Write a picture once per path; the suffix gives the format, .svg or .png."""
+def save(picture: Figure, paths: Sequence[pathlib.Path], title: str | None = None) -> None:
+    """Write a picture once per path; the suffix gives the format, .svg or .png. title: of an SVG, not drawn."""
     for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+        metadata = {"Date": None} | ({"Title": title} if title else {}) if path.suffix == ".svg" else {"Software": None}
         picture.savefig(path, dpi=DPI, metadata=metadata)
 
 
