@@ -7,8 +7,9 @@ import pytest
 from raidtrace import overview, recording, series
 
 
-@pytest.mark.parametrize("seconds, merged", [(50, 1), (130, 3)])
-def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, seconds, merged):
+@pytest.mark.parametrize("seconds, columns, merged", [(50, 600, 1), (130, 600, 3), (50, 7, 72)])
+def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, monkeypatch, seconds, columns, merged):
+    monkeypatch.setattr(series, "COLUMNS", columns)  # 7: a step holds parts of two phases
     path = tmp_path / "run.rtdb"
     long_recording.write(path, seconds, 10, 1)
     found = overview.load(path).series[0]
