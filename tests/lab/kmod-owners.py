@@ -190,6 +190,9 @@ def time_from_queue() -> None:
         kmod.equal("pieces", sum(counters.bins("q2c", "read").values()), flow["queued"] + flow["splits"])
         kmod.equal("unknown", flow["q2c-unknown"], 0)
         kmod.equal("longer than d2c", flow["q2c-sum-ns"] >= flow["d2c-sum-ns"], True)
+        # One read at a time, each of four pieces.
+        elapsed = counters.reply["now-ns"] - counters.reply["since-ns"]
+        kmod.equal("no longer than the reads took", flow["q2c-sum-ns"] <= 4 * elapsed, True)
         flush = counters.flow["flush"]
         kmod.equal("flushes", sum(counters.bins("q2c", "flush").values()), flush["queued"])
 
