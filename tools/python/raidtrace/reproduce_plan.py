@@ -153,6 +153,16 @@ def charged() -> list[Charged]:
     return found
 
 
+def lookups() -> dict[str, Run]:
+    """Array -> bonnie++ on ext3 where what ext4's driver knows of a file's blocks is forgotten every second, not every 10.
+
+    2.6.5 had no such memory beside the blocks themselves. In full size: seeks go over 20 GiB. Readahead plays no part.
+    """
+    return {
+        array: Run(f"forget-{array}-05", find(array, 5), environment=("TURNOVER_S=1",)) for array in ("raid0", "raid5")
+    }
+
+
 def nudged() -> dict[str, list[Run]]:
     """Test -> the same run three times: as always, and with a constant that it hardly depends on 0.1 % less and more."""
     constant = "controller.read_kib_s"
@@ -174,5 +184,6 @@ def large() -> list[Run]:
     for experiment in experiments():
         runs += [experiment.base, experiment.changed]
     runs += [one.run for one in charged()]
+    runs += lookups().values()
     runs += [run for runs_of_test in nudged().values() for run in runs_of_test]
     return list(dict.fromkeys(runs))
