@@ -163,7 +163,7 @@ def test_fit_says_when_it_finds_nothing(monkeypatch, tmp_path):
 
 def test_processor_time_is_charged_for_writes_alone(results):
     runs = {one.run.name: one for one in reproduce_plan.charged()}
-    assert len(runs) == 16 and runs["cpu-raid0-09"].numbers == (9, 10)
+    assert len(runs) == 14 and runs["cpu-raid0-09"].numbers == (9, 10)
     # ext3 on RAID 0, untuned: 97 % of the time of 160,189 KiB/s; bonnie++'s rewrite less its read for iozone's
     test = reproduce_plan.find("raid0", 5)
     write, rewrite, read = (reproduce_plan.processor_us(test, metric) for metric in ("write", "rewrite", "read"))
@@ -197,12 +197,21 @@ def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
 
 
 def test_a_removal_that_was_not_timed_is_added(results):
-    point = miss(results, "raid0-06", "seeks", 3)
-    assert reproduction_misses.explanation(results, point)[0] == "lookups remembered", "it was timed"
-    results["raid0-06"].phases["seeks"]["last_process_s"] = 1.0
+    point = miss(results, "raid0-04", "seeks", 3)
+    assert reproduction_misses.explanation(results, point) == ("none", None), "it was timed"
+    results["raid0-04"].phases["seeks"]["last_process_s"] = 1.0
     name, value = reproduction_misses.explanation(results, point)
-    assert name == "removal not timed"
-    assert value == pytest.approx(8000 / (8000 / point.simulated + 17.0 - 1.0))
+    assert name == "removal"
+    assert value == pytest.approx(8000 / (8000 / point.simulated + 17.0 - 1.0)), "as in the untuned test"
+
+
+@pytest.mark.parametrize("last, more", ((16.0, 0), (0.0, 17.0)))
+def test_seeks_on_ext3_are_those_of_the_run_that_forgets(results, last, more):
+    point = miss(results, "raid5-06", "seeks", 3)
+    results["forget-raid5-05"].figures["seeks"] = 150.0
+    results["forget-raid5-05"].phases["seeks"]["last_process_s"] = last
+    name, value = reproduction_misses.explanation(results, point)
+    assert name == "removal, lookups" and value == pytest.approx(8000 / (8000 / 150.0 + more))
 
 
 def test_a_guess_that_moves_figures_moves_the_median(results):
