@@ -4,6 +4,7 @@
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (half an hour, resumable)
+#   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
@@ -17,7 +18,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce check check-vm sweep-kills bench-lab bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions check check-vm sweep-kills bench-lab bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -44,6 +45,12 @@ reproduce:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/python/reproduce --out reproduce-out
+
+misconceptions:
+	@tools/setup demo
+	@tools/setup vm
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/misconceptions
 
 check:
 	@tools/setup check
@@ -108,5 +115,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out reproduce-out check-out
+	rm -rf build demo-out reproduce-out misconceptions-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,7 +28,7 @@ def interleaved_streams() -> None:
     with kmod.Client() as client:
         target = client.add("sda")
         reads("sda", [start + 8 * i for i in range(50) for start in (0, FAR)])
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         flow = counters.flow["read"]
         for queued in ("", "-queued"):
             kmod.equal(f"stream{queued}", flow[f"stream{queued}"], 98)
@@ -49,7 +49,7 @@ def streams_are_as_many_as_asked() -> None:
             target = client.add("sda", streams=streams)
             kmod.equal("streams", target["streams"], streams)
             reads("sda", [start + 8 * i for i in range(10) for start in (0, FAR, 2 * FAR)])
-            counters = kmod.sound(client.counters(target))
+            counters = client.counters(target)
             kmod.equal(f"of {streams} streams", counters.flow["read"]["stream"], followed)
             client.delete(target)
 
@@ -60,7 +60,7 @@ def only_what_was_asked_for() -> None:
         target = client.add("sda", groups=("size",))
         kmod.equal("groups", target["groups"], ["flow", "size"])
         reads("sda", [0, 8, 800])
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         kmod.equal("kinds", {kind for kind, _ in counters.histogram}, {"size"})
         for name in ("sequential", "stream", "sequential-queued", "i2d-sum-ns", "seek-forward-sectors"):
             kmod.equal(name, counters.flow["read"].get(name), None)
@@ -83,7 +83,7 @@ def places_hold_their_bytes() -> None:
         disk.read(part, 16)
         disk.write(100 * part + 8, 8)
         disk.close()
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         kmod.equal("read", counters.bins("place", "read"), {0: 2 * 4096, 1: 8192})
         kmod.equal("written", counters.bins("place", "write"), {100: 4096})
         client.delete(target)
@@ -96,7 +96,7 @@ def inserts_are_timed() -> None:
     with kmod.Client() as client:
         target = client.add(disk)
         reads(disk, [8 * i for i in range(0, 40, 2)])
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         kmod.equal("inserted", counters.flow["read"]["inserted"], 20)
         kmod.equal("issued after an insert", sum(counters.bins("i2d", "read").values()), 20)
         client.delete(target)
@@ -108,7 +108,7 @@ def plugs_are_seen() -> None:
     with kmod.Client() as client:
         target = client.add("sda")
         kmod.run("dd if=/dev/sda of=/dev/null bs=1M count=8 status=none")
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         sent = sum(requests * count for requests, count in counters.bins("unplug", "all").items())
         if not counters.reply["plugs"] or not 0 < sent <= counters.flow["read"]["issued"]:
             raise AssertionError(f"{counters.reply['plugs']} plugs, {sent} requests at unplugs")
@@ -128,7 +128,7 @@ def member_of_an_array_sees_its_bios() -> None:
         with kmod.Client() as client:
             targets = [client.add(disk) for disk in disks] + [client.add("md9")]
             reads("md9", [0, 128, 256, 384])
-            flows = [kmod.sound(client.counters(target)).flow["read"] for target in targets]
+            flows = [client.counters(target).flow["read"] for target in targets]
             kmod.equal("queued of the members", [flow["queued"] for flow in flows[:2]], [2, 2])
             kmod.equal("issued of the members", [flow["issued"] for flow in flows[:2]], [2, 2])
             kmod.equal("queued of the array", flows[2]["queued"], 4)
@@ -146,7 +146,7 @@ def windows_are_seen() -> None:
     with kmod.Client() as client:
         target = client.add("sda")
         kmod.run("dd if=/dev/sda of=/dev/null bs=64k count=64 status=none")
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         client.delete(target)
         missing = client.ask("info-get")[0].get("unavailable", [])
     flow = counters.flow["read"]

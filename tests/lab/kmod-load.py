@@ -57,12 +57,12 @@ def snapshots() -> None:
     with kmod.Client() as client:
         before = kmod.diskstats(name)
         target = client.add(name)
-        last = kmod.sound(client.counters(target))
+        last = client.counters(target)
         busy = 0
         with load(name):
             for _ in range(300):
                 time.sleep(0.004)
-                now = kmod.sound(client.counters(target))
+                now = client.counters(target)
                 kmod.equal("time goes on", now.reply["now-ns"] > last.reply["now-ns"], True)
                 for direction in kmod.DIRECTIONS:
                     for counter, value in now.flow[direction].items():
@@ -70,7 +70,7 @@ def snapshots() -> None:
                             kmod.equal(f"{counter} grows", value >= last.flow[direction][counter], True)
                 busy += now.flow["all"]["in-flight"] > 0
                 last = now
-        end = kmod.sound(client.counters(target))
+        end = client.counters(target)
         after = kmod.diskstats(name)
         client.delete(target)
     kmod.equal("snapshots with requests in flight", busy > 100, True)
@@ -94,7 +94,7 @@ def attach_and_detach() -> None:
         for _ in range(100):
             target = client.add(name)
             time.sleep(0.002)
-            counters = kmod.sound(client.counters(target))
+            counters = client.counters(target)
             unmatched += counters.total("unmatched")
             client.delete(target)
     kmod.equal("some were in flight at attach", unmatched > 0, True)
@@ -112,12 +112,12 @@ def resets() -> None:
             for number in range(50):
                 time.sleep(0.01)
                 client.ask("target-reset", id=target["id"])
-                counters = kmod.sound(client.counters(target))
+                counters = client.counters(target)
                 kmod.equal("resets", counters.reply["resets"], number + 1)
                 carried += counters.total("carried")
-        last = kmod.sound(client.counters(target))
+        last = client.counters(target)
         client.ask("target-reset", id=target["id"])
-        zero = kmod.sound(client.counters(target))
+        zero = client.counters(target)
         after = kmod.diskstats(name)
         client.delete(target)
     kmod.equal("requests were carried over", carried > 0, True)
@@ -138,8 +138,8 @@ def queue_changes() -> None:
                 (queue / "scheduler").write_text(scheduler, encoding="ascii")
                 (queue / "nr_requests").write_text(str((8, 16, 32)[number % 3]), encoding="ascii")
                 time.sleep(0.03)
-                kmod.sound(client.counters(target))
-        end = kmod.sound(client.counters(target))
+                client.counters(target)
+        end = client.counters(target)
         after = kmod.diskstats(name)
         client.delete(target)
     kmod.equal("reads", end.flow["read"]["completed"], after["reads"] - before["reads"])
@@ -159,7 +159,7 @@ def fio() -> None:
             "--minimal",
         ]  # fmt: skip
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         client.delete(target)
     fields = output.strip().splitlines()[-1].split(";")
     kmod.equal("KiB read", counters.flow["read"]["bytes-completed"] >> 10, int(fields[5]))

@@ -116,7 +116,7 @@ def too_many() -> None:
                 disk.read(i * 8, 8)
             disk.close()
         for number, target in enumerate(targets):
-            counters = kmod.sound(client.counters(target))
+            counters = client.counters(target)
             kmod.equal(f"reads of {target['disk']}", counters.flow["read"]["completed"], number)
         for target in targets:
             client.delete(target)

@@ -113,7 +113,7 @@ def empty_flushes() -> None:
         with Traced(name) as traced:
             for _ in range(7):
                 disk.flush()
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         disk.close()
     flow = counters.flow["flush"]
     names = ("queued", "got", "issued", "completed", "unissued", "unmatched", "errors")
@@ -133,7 +133,7 @@ def flush_sequences() -> None:
                 os.pwritev(descriptor, [memoryview(disk.buffer)[:4096]], i * 8192)
         os.close(descriptor)
         disk.close()
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         after = kmod.diskstats(name)
     write, flush = counters.flow["write"], counters.flow["flush"]
     names = ("queued", "issued", "completed", "bytes-completed", "unissued", "unmatched", "errors")
@@ -158,7 +158,7 @@ def discards() -> None:
             disk.discard(8192, 1024)
             disk.zero_out(9216, 512)
         disk.close()
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
         stat = kmod.diskstats(name)
     flow = counters.flow["discard"]
     kmod.equal("discards", flow["completed"], stat["discards"] - before["discards"])
@@ -181,7 +181,7 @@ def medium_error() -> None:
             else:
                 raise AssertionError("the read did not fail")
         disk.close()
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
     flow = counters.flow["read"]
     kmod.equal("errors", flow["errors"], 1)
     kmod.equal("a part", flow["partial"], 1)
@@ -219,7 +219,7 @@ def requeues_of_a_busy_host() -> None:
                 for i in range(60):
                     disk.read(i * 64, 8)
             disk.close()
-            counters = kmod.sound(client.counters(target))
+            counters = client.counters(target)
         flow = counters.flow["read"]
         kmod.equal(f"{scheduler}: reads", flow["completed"], 60)
         kmod.equal(f"{scheduler}: some were requeued", flow["requeued"] >= 5, True)
@@ -252,10 +252,10 @@ def in_flight_at_attach() -> None:
         with counted(name) as (client, target):
             more = parallel_reads(name, 4)
             time.sleep(0.1)
-            middle = kmod.sound(client.counters(target))
+            middle = client.counters(target)
             for thread in threads + more:
                 thread.join()
-            counters = kmod.sound(client.counters(target))
+            counters = client.counters(target)
     kmod.equal("in flight, as far as known", middle.flow["read"]["in-flight"], 4)
     kmod.equal("unmatched", counters.flow["read"]["unmatched"], 9)
     kmod.equal("completed", counters.flow["read"]["completed"], 4)
@@ -268,10 +268,10 @@ def reset_in_flight() -> None:
         threads = parallel_reads(name, 6)
         kmod.wait_for("reads in flight", lambda: kmod.diskstats(name)["in_flight"] == 6)
         client.ask("target-reset", id=target["id"])
-        middle = kmod.sound(client.counters(target))
+        middle = client.counters(target)
         for thread in threads:
             thread.join()
-        counters = kmod.sound(client.counters(target))
+        counters = client.counters(target)
     flow = middle.flow["read"]
     kmod.equal("after the reset", [flow[n] for n in ("issued", "carried", "in-flight", "in-flight-max")], [0, 6, 6, 6])
     kmod.equal("resets", counters.reply["resets"], 1)

@@ -11,46 +11,20 @@ status 126). Then malformed messages, disks that come and go, and a scan for mem
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import functools
-import mmap
 import os
 import pathlib
-import random
 import sys
 import time
-from collections.abc import Iterator
 
 import kmod_client as kmod
 import kmod_fuzz as fuzz
+from kmod_nullb import load
 
 CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 KO = os.environ["RAIDTRACE_KO"]
-
-
-@contextlib.contextmanager
-def load(disks: list[str]) -> Iterator[None]:
-    """Random reads and writes to each disk until the end of the block."""
-    stop = mmap.mmap(-1, 1)
-    children = []
-    for number, name in enumerate(disks * 2):
-        child = os.fork()
-        if not child:
-            disk = kmod.Disk(name)
-            numbers = random.Random(number)
-            while not stop[0]:
-                move = disk.write if numbers.random() < 0.3 else disk.read
-                move(numbers.randrange(1 << 15) * 8, numbers.choice((8, 16, 256, 520)))
-            os._exit(0)
-        children.append(child)
-    try:
-        yield
-    finally:
-        stop[0] = 1
-        for child in children:
-            os.waitpid(child, 0)
 
 
 def cycle(number: int, disks: list[str]) -> int:
@@ -64,7 +38,7 @@ def cycle(number: int, disks: list[str]) -> int:
             if number % 3 == 0:
                 client.ask("target-reset", id=target["id"])
                 time.sleep(0.001)
-            seen += kmod.sound(client.counters(target)).total("issued")
+            seen += client.counters(target).total("issued")
         if number % 4:  # every fourth time it is unloaded with its targets
             for target in targets:
                 client.delete(target)
@@ -75,7 +49,7 @@ def cycle(number: int, disks: list[str]) -> int:
 def cycles() -> None:
     """Cycles of load, attach, detach, unload with I/O running"""
     kmod.run("rmmod raidtrace")
-    with load(DISKS):
+    with load(DISKS * 2):
         for number in range(5):  # what is allocated once is allocated now
             cycle(number, DISKS)
         forget_leaks()
@@ -87,7 +61,7 @@ def cycles() -> None:
 
 def nonsense() -> None:
     """Malformed messages, several at a time, with I/O"""
-    with load(DISKS[:1]):
+    with load(DISKS[:1] * 2):
         found = fuzz.storm(1000, 95, [1, 2, 3])
         fuzz.children(
             functools.partial(fuzz.adder, DISKS[0], 40),
@@ -119,7 +93,7 @@ def disks_that_go() -> None:
             disk.close()
             hosts.write_text("-1", encoding="ascii")
             kmod.wait_for("its end", lambda: client.counters(target).reply["state"] == "gone")
-            kmod.equal("reads", kmod.sound(client.counters(target)).flow["read"]["completed"] >= 50, True)
+            kmod.equal("reads", client.counters(target).flow["read"]["completed"] >= 50, True)
             client.delete(target)
 
 
@@ -148,7 +122,7 @@ def leaks() -> None:
 
 
 def begin() -> list[str]:
-    """Disks of modules that stay loaded to the end: see _module_flags() in tools/lab/variant.py."""
+    """Disks of modules that stay loaded to the end: kmemleak and load are to see raidtrace come and go, not them."""
     kmod.run("modprobe scsi_debug dev_size_mb=16 delay=0 add_host=0")
     return kmod.null_blk(nr_devices=2, gb=1, irqmode=2, completion_nsec=100000, hw_queue_depth=32)
 

@@ -39,7 +39,7 @@ class Measured:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             kmod.wait_for("end of I/O", lambda: not kmod.diskstats(self.disk)["in_flight"])
-            self.counters = kmod.sound(self.client.counters(self.target))
+            self.counters = self.client.counters(self.target)
             now = kmod.diskstats(self.disk)
             self.stat = {name: now[name] - value for name, value in self.stat.items()}
             self.commands = controller_log(self.disk)[self.before :]

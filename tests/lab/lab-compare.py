@@ -138,7 +138,7 @@ def expects(out: Path) -> None:
         ("a measure without a value is 125", expect("write_request_bytes_mean > 3"), 125, "no value"),
         ("a kernel that is not there is 125", expect("seeks < 3", options=("--kernel", "./none")), 125, "no such"),
         ("a wrong profile is 125", expect("seeks < 3", options=("--profile", "x")), 125, "profile"),
-        ("LAB=vm is 125", lab("expect", "seeks < 3", "--", "true", LAB="vm"), 125, "two runs"),
+        ("LAB=vm is 125", lab("expect", "seconds < 3", "--", "true", LAB="vm"), 125, "two runs"),
     )
     for name, done, status, part in said:
         check(name, done.returncode == status and part in done.stderr, done)

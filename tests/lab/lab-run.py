@@ -113,6 +113,15 @@ def complaints(out: Path) -> None:
     ended = run(out, "sh", "-c", script, options=("--store", "16M", "--timeout", "60"))
     wall_s = json.loads((out / "lab.json").read_text())["wall_seconds"]
     check("and ends the run, long before its time is over", ended.returncode == 126 and wall_s < 60, (wall_s, ended))
+    read = ("dd", "if=/dev/sda", "of=/dev/null", "bs=128k", "count=100", "iflag=direct")
+    short = run(out, *read, options=("--set", "log_entries=60"))
+    facts = json.loads((out / "lab.json").read_text())
+    rows = (out / "ground-truth.csv").read_text().splitlines()[1:]
+    lost = facts["log_lost"] == facts["commands"] - 60 > 0 and len(rows) == 60
+    check(
+        "what the log has no room for is counted, and 126", short.returncode == 126 and lost, (short, facts, len(rows))
+    )
+    check("and what to do about it is said", "log_entries" in short.stderr, short)
 
 
 def refusals(out: Path) -> None:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import TOP, check, finish, lab  # noqa: E402
+from lab_checks import TOP, check, finish, lab, offered  # noqa: E402
 
+KERNELS = ("6.1", "6.12", "7.2")
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 VERSIONS = "VERSION = {}\nPATCHLEVEL = {}\nSUBLEVEL = 7\nEXTRAVERSION = -rc1\n"
 # allnoconfig leaves a Makefile in the build directory, as the real one does; it also builds modules of others.
@@ -134,6 +136,23 @@ def builds(directory: Path) -> None:
     check("and is no obstacle when it is mended", mended.returncode == 0, mended)
 
 
+def patches(directory: Path) -> None:
+    """Each kernel takes one of the patches that make bisect-demo has, which compiles and runs them."""
+    for kernel in KERNELS:
+        if not offered(f"{kernel}: a patch for its readahead", kernel):
+            continue
+        built = Path(lab("build", "-q", "--kernel", kernel).stdout.splitlines()[0].split("\t")[2])
+        tree = directory / f"patched-{kernel}"
+        (tree / "mm").mkdir(parents=True)
+        shutil.copy(built.parent / "source" / "mm" / "readahead.c", tree / "mm")
+        fit = []
+        for patch in sorted((TOP / "tests/lab/bisect").glob("late-window*.patch")):
+            apply = ["git", "apply", "--check", "--recount", str(patch)]
+            done = subprocess.run(apply, cwd=tree, capture_output=True, text=True, check=False)
+            fit += [patch.name] * (done.returncode == 0)
+        check(f"{kernel}: one patch fits its readahead", len(fit) == 1, fit)
+
+
 def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raidtrace"
 
@@ -152,6 +171,7 @@ def main() -> None:
             builds(Path(name))
         finally:
             forget("linux-tree")
+        patches(Path(name))
     finish()
 
 

@@ -97,9 +97,31 @@ def old_qemu(directory: Path) -> None:
     check("the host's QEMU is taken if it is new enough", not root.vfio_user_emulator(QUIET).command)
 
 
+def verbs(directory: Path) -> None:
+    """What a virtual machine is not for is refused before anything is fetched or built."""
+    programs(directory, {"apt-get": OFFLINE, "apt-cache": "#!/bin/sh\n", QEMU: qemu("7.2.0")})
+    out = ("-q", "--out", str(directory / "out"))
+    for name, words, said in (
+        ("ab", ("ab", "--kernel", "6.1", "--kernel", "6.12", "--", "true"), "no two runs are alike"),
+        ("a rate", ("expect", "mib_per_s >= 3 and seeks < 9", "--", "true"), "mib_per_s would be no fact"),
+        ("a direction's time", ("expect", "read_d2c_mean_ms < 3", "--", "true"), "read_d2c_mean_ms would be no fact"),
+        ("another build", ("run", "--variant", "sanitize", "--", "true"), "--variant"),
+        ("a kernel tree", ("run", "--kernel", ".", "--", "true"), "without --vm"),
+        ("a kernel tree in expect", ("expect", "--kernel", ".", "seeks < 3", "--", "true"), "without --vm"),
+    ):
+        first, *rest = words
+        by_option = lab(first, *out, "--vm", *rest)
+        check(f"--vm: {name} is refused with 125", by_option.returncode == 125 and said in by_option.stderr, by_option)
+        by_name = lab(first, *out, *rest, LAB="vm")
+        check(f"LAB=vm: {name} is refused alike", by_name.stderr == by_option.stderr, by_name)
+    counts = lab("expect", *out, "--vm", "seeks < 3 and write_request_bytes_mode == 4096", "--", "true")
+    check("--vm: counts may be expected", "Could not resolve host" in counts.stderr, counts)
+    check("nothing was fetched or built for what is refused", not list(cache.root().glob("trees/*")))
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as place:
-        for step in (no_network, broken_packages, old_qemu):
+        for step in (no_network, broken_packages, old_qemu, verbs):
             directory = Path(place, step.__name__)
             directory.mkdir()
             before = dict(os.environ)

@@ -38,6 +38,17 @@ def test_every_cell_has_its_own_directory_and_untuned_comes_first():
     assert [cell.name() for cell in cells] == ["raw-256", "raw-16384", "xfs-256", "xfs-16384", "ext2-256", "ext2-16384"]
 
 
+def test_guests_run_in_simulated_time_whatever_is_asked_of_the_lab(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB", "vm")
+    raidctl = tmp_path / "raidctl"
+    raidctl.write_text("#!/bin/sh\necho \"LAB is '$LAB'\" >&2\nexit 3\n")
+    raidctl.chmod(0o755)
+    cells = workload.cells(1, 1)
+    demo.clear(tmp_path / "out", cells)
+    with pytest.raises(guest.GuestError, match="LAB is ''"):
+        guest.run_all(cells, guest.Guests(raidctl, tmp_path / "out", "64M", 2), lambda cell: None)
+
+
 def test_a_failing_guest_is_reported_with_what_it_said(tmp_path):
     raidctl = tmp_path / "raidctl"
     raidctl.write_text("#!/bin/sh\necho 'demo-cell: something broke' >&2\nexit 3\n")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from raidtrace import journal
@@ -46,8 +46,10 @@ class Kernel:
         """What write(2) on a setting does."""
         path = str(path)
         self.written.append(path)
-        if path in self.refused:
+        before = journal.value(path)
+        if path in self.refused or (wanted == "0" and path.endswith("_bytes")):
             raise OSError(f"{path}: not permitted")
+        assert not (wanted == "0" and path.endswith("_ratio")), "it takes the limit in bytes away"
         with open(path, "w", encoding="ascii") as file:
             file.write(
                 f"{'mq-deadline' if wanted == 'none' else 'none'} [{wanted}]" if path.endswith("scheduler") else wanted
@@ -56,7 +58,7 @@ class Kernel:
             with open(path.replace("scheduler", "nr_requests"), "w", encoding="ascii") as file:
                 file.write("256" if wanted == "none" else "128")
         for one, other in (("_bytes", "_ratio"), ("_ratio", "_bytes")):
-            if path.endswith(one):
+            if path.endswith(one) and (wanted != before or "background" in path):
                 with open(path.removesuffix(one) + other, "w", encoding="ascii") as file:
                     file.write("0")
 
@@ -96,12 +98,14 @@ CHANGES = st.lists(
         st.tuples(st.just("dirty_expire_centisecs"), st.just("100")),
         st.tuples(st.just("queue/scheduler"), st.sampled_from(["none", "mq-deadline"])),
         st.tuples(st.sampled_from(["queue/nr_requests", "queue/read_ahead_kb", "queue/nomerges", "device/queue_depth"]),
-                  st.sampled_from(["1", "2", "32"])),
+                  st.sampled_from(["1", "2", "64"])),
     ), max_size=12)  # fmt: skip
 BEFORE = st.lists(st.sampled_from([("dirty_bytes", "4194304"), ("dirty_background_ratio", "7"), ("dirty_ratio", "33"),
                                    ("dirty_background_bytes", "65536"), ("queue/scheduler", "none")]), max_size=4)  # fmt: skip
 
 
+@example(before=[], changes=[("queue/scheduler", "none"), ("queue/nr_requests", "64")], ended=False)
+@example(before=[("dirty_background_bytes", "65536")], changes=[("dirty_background_ratio", "5")], ended=False)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=BEFORE, changes=CHANGES, ended=st.booleans())
 def test_whatever_a_sweep_changed_comes_back(tmp_path_factory, monkeypatch, before, changes, ended):

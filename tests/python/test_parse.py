@@ -277,6 +277,13 @@ def test_our_own_benchmarks_run_and_are_read(tmp_path):
         assert json.loads(done.stdout)["figures"][0]["value"] > 0 and not list(tmp_path.iterdir())
 
 
+def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():
+    for words in (["dd", "-p", "direction=write"], ["fio", "-p", "job_file=x", "-p", "writes=true"]):
+        command = [TOP / "tools/python/raidctl-workload", "run", "--disk", "/dev/null", "-s", "1M", *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 1 and "this would overwrite /dev/null. Only raidctl sweep does that" in done.stderr
+
+
 def test_parameters_are_checked():
     dd = benchmark.find("dd")
     assert dd.command(dd.job("", "/dev/sda", 20 << 30, {})) == [

@@ -141,6 +141,35 @@ def test_steps_say_what_they_destroy():
         steps.steps(found.cells[0], found, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
 
 
+def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
+    settings = (
+        'array = "one"\nscheduler = "none"\nnomerges = 2\nmax_sectors_kib = 64\nqueue_depth = 1\ndirty_bytes = 65536'
+    )
+    found = parse("cool_down_s = 90\n" + GOOD.replace('array = "one"', settings))
+    done = [s.text() for s in steps.steps(found.cells[0], found, steps.Place(("sda",), "/mnt", 1 << 30, lab=False))]
+    assert done[:6] == [
+        "echo none >/sys/block/sda/queue/scheduler",
+        "echo 64 >/sys/block/sda/queue/max_sectors_kb",
+        "echo 2 >/sys/block/sda/queue/nomerges",
+        "echo 1 >/sys/block/sda/device/queue_depth",
+        "echo 128 >/sys/block/sda/queue/read_ahead_kb",
+        "echo 65536 >/proc/sys/vm/dirty_bytes",
+    ]
+    assert [text.split()[0] for text in done[6:8]] == ["mkfs.xfs", "mount"]
+    assert done[8:11] == ["sync", "echo 3 >/proc/sys/vm/drop_caches", "sleep 90"]
+    assert done[11].startswith("raidctl record ") and done[12:] == ["umount /mnt"]
+
+
+@pytest.mark.parametrize("kind", ["ext2", "ext3", "ext4"])
+def test_only_a_disk_of_the_lab_is_taken_for_zeroed(kind):
+    """On a real one old data would become inodes."""
+    found = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
+    for lab in (True, False):
+        place = steps.Place(tuple("abcdef"), "/mnt", 1 << 30, lab=lab)
+        (mkfs,) = [step.text() for step in steps.steps(found.cells[0], found, place) if "mkfs" in step.text()]
+        assert ("assume_storage_prezeroed=1" in mkfs) is lab and ("lazy_itable_init=0" in mkfs) is not lab
+
+
 def test_reading_a_raw_disk_destroys_nothing_and_writing_does():
     text = GOOD.replace('["xfs", "ext2"]', '"none"').replace('"bonnie++"\nchunk_kib = 64', '"dd"')
     found = parse(text)

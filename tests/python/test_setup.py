@@ -75,7 +75,9 @@ def test_a_failed_installation_says_what_apt_said(machine):
 def test_scripts_of_packages_can_print(machine):
     """apt closes the descriptor that it tells its progress on before it starts dpkg."""
     machine.put("dpkg-query", "exit 1")
-    script = 'for w; do case $w in APT::Status-Fd=*) eval "echo pmstatus:gcc:50:x >&${w#*=}; exec ${w#*=}>&-" ;; esac; done'
+    script = (
+        'for w; do case $w in APT::Status-Fd=*) eval "echo pmstatus:gcc:50:x >&${w#*=}; exec ${w#*=}>&-" ;; esac; done'
+    )
     machine.put("apt-get", f"{script}; echo a script of a package || exit 100")
     done = machine("build")
     assert done.returncode == 0, done.stderr

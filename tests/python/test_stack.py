@@ -47,6 +47,8 @@ def test_what_was_not_counted_is_not_zero(tmp_path):
 
 def test_show_prints_it_and_a_sweep_leaves_it(tmp_path, capsys):
     index = new_index(tmp_path)
+    assert cli_sweep.main(["show", "--stack", str(tmp_path)]) == 1
+    assert "no finished cell of this sweep has an md" in capsys.readouterr().err
     index.end(1, Outcome("", (), (TOP, A, B)))
     assert cli_sweep.main(["show", "--stack", str(tmp_path)]) == 0
     assert "fan-out" in capsys.readouterr().out

@@ -107,6 +107,23 @@ def test_trials_become_one_line_beside_the_published(index, tmp_path):
     assert (row["ratio"], row["trials"], row["simulated"], row["published_low"]) == ("1.0000", "3", "yes", "114804.7")
 
 
+def test_the_table_names_outliers_drift_and_the_interval(tmp_path):
+    many = plan.parse(TEXT.replace("trials = 3", "trials = 6").replace("[256, 16384]", "[256, 512]"), "p", "p.toml")
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    for cell, value in enumerate((100.0, 101.0, 250.0, 99.0, 100.5, 99.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 1):
+        made.end(cell, rate(value))
+    found = sweep_table.lines(made, "")
+    shown = sweep_table.text(found, ["readahead_sectors"])
+    assert "outlier: trial 3" in shown[1] and "rising from trial to trial" in shown[2] and "outlier" not in shown[2]
+    sweep_table.write_csv(tmp_path / "p.csv", found, ["array"])
+    first, second = csv.DictReader((tmp_path / "p.csv").open())
+    assert (first["trials"], first["median"], first["outliers"], first["drift"]) == ("6", "100.25", "3", "")
+    assert float(first["interval_low"]) < 100.25 < float(first["interval_high"]) <= 250
+    assert float(first["spread_percent"]) == pytest.approx(100 * 151 / 100.25, rel=1e-4)  # the outlier counts
+    assert (second["drift"], second["outliers"]) == ("rising", "")
+
+
 def test_a_phase_that_drifts_is_called_not_steady(index):
     def queue(slope):
         return (("sda", "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, slope, 5.0),)

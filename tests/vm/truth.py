@@ -27,11 +27,21 @@ def between(log: list[dict[str, str]], first: int, last: int) -> list[dict[str, 
     return log[places[0] + 1 : places[1]]
 
 
-def differences(export: pathlib.Path, commands: list[dict[str, str]]) -> list[str]:
+def of_disk(export: pathlib.Path, table: str, disk: str) -> list[dict[str, str]]:
+    """A table's rows of the samples of one disk; of all when none is named."""
+    found = rows(export / f"{table}.csv")
+    if not disk:
+        return found
+    targets = {row["target"] for row in rows(export / "target.csv") if row["disk"] == disk}
+    samples = {row["sample"] for row in rows(export / "sample.csv") if row["target"] in targets}
+    return [row for row in found if row["sample"] in samples]
+
+
+def differences(export: pathlib.Path, commands: list[dict[str, str]], disk: str = "") -> list[str]:
     """What differs in number, bytes and sizes of requests, per direction. Empty when nothing does."""
     wrong = []
-    flows = rows(export / "flow.csv")
-    bins = [row for row in rows(export / "histogram.csv") if row["kind"] == "size"]
+    flows = of_disk(export, "flow", disk)
+    bins = [row for row in of_disk(export, "histogram", disk) if row["kind"] == "size"]
     for direction, name in DIRECTIONS.items():
         asked = [int(row["sectors"]) for row in commands if row["name"] == name]
         mine = [row for row in flows if row["direction"] == direction]

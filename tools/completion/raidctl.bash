@@ -23,7 +23,7 @@ _raidctl_words() {
 	explain) echo "--phase --disk --json --help" ;;
 	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge adopt restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 
@@ -31,9 +31,9 @@ _raidctl_lab_words() {
 	local guest="--kernel --profile --mem --store --set --env --out --quiet --help"
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time" ;;
-	shell) echo "$guest --no-raidtrace --bare" ;;
+	shell) echo "$guest --vm --no-raidtrace --bare" ;;
 	ab) echo "$guest --timeout --disk --json --repeat" ;;
-	expect) echo "$guest --timeout --disk --json --phase" ;;
+	expect) echo "$guest --timeout --vm --disk --json --phase" ;;
 	build) echo "--kernel --variant --refresh --werror --quiet --help" ;;
 	profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;

@@ -17,6 +17,8 @@ import recorded
 import runner
 import toolchain
 import tree
+import verdict
+import virtual
 from failure import LabError
 from kernel import Kernel
 from progress import Progress
@@ -27,6 +29,8 @@ _MOST = 26
 
 def act(arguments: argparse.Namespace) -> int:
     """Status 0; 1 if a repeated run differed."""
+    if arguments.vm:
+        virtual.refuse_comparison()
     names: list[str] = arguments.kernels
     if not 2 <= len(names) <= _MOST:
         raise LabError("ab", f"{len(names)} kernels given", f"Name 2 to {_MOST}: --kernel 6.1 --kernel DIR")
@@ -69,7 +73,12 @@ def _all(
         lab_kernel, out = place
         out.mkdir(parents=True, exist_ok=True)
         with open(out / "output", "wb") as output:
-            return recorded.run(arguments, lab_kernel, out, runner.How(Progress(quiet=True), (output, output)))
+            how = runner.How(Progress(quiet=True), (output, output))
+
+            def boot(command: list[str], directory: Path) -> verdict.Verdict:
+                return runner.boot(arguments, lab_kernel, command, directory, how)
+
+            return recorded.run(arguments, lab_kernel.name, boot, out)
 
     progress.begin(f"{len(places)} runs")
     with ThreadPoolExecutor(min(2, toolchain.jobs())) as pool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import profile
+import shutil
 import signal
 import sys
 import textwrap
@@ -20,6 +21,7 @@ import runner
 import terminal
 import tree
 import verdict
+import virtual
 from failure import LabError
 from progress import Progress
 
@@ -67,15 +69,9 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def _compared(arguments: argparse.Namespace) -> int:
-    """ab and expect: many figures of simulated time, so never in a virtual machine."""
+    """ab and expect."""
     if not arguments.command:
         raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
-    if os.environ.get("LAB") == "vm":
-        raise LabError(
-            arguments.verb,
-            "LAB=vm is set, and times in a virtual machine are the host's: no two runs are alike",
-            "Leave it out: LAB= raidctl lab ...",
-        )
     return _VERDICTS[arguments.verb](arguments)
 
 
@@ -87,22 +83,18 @@ def _run(arguments: argparse.Namespace) -> int:
         )
         return verdict.LAB_FAILED
     if arguments.vm:
-        return _virtual_machine(arguments)
+        return _virtual_machine(arguments, arguments.command)
     return _guest(arguments, arguments.command, interactive=False)
 
 
-def _virtual_machine(arguments: argparse.Namespace) -> int:
-    from vm import session
+def _virtual_machine(arguments: argparse.Namespace, command: list[str], size: tuple[int, int] | None = None) -> int:
+    return _said(virtual.run(arguments, command, terminal=size))
 
-    if arguments.kernel and tree.is_directory(arguments.kernel):
-        raise LabError(
-            f"--kernel {arguments.kernel}",
-            "a virtual machine runs Debian's own kernels, 6.1, 6.12 and 7.2",
-            "For a kernel of your own: raidctl lab run without --vm.",
-        )
-    array = runner.profile_of(arguments, Progress(arguments.quiet))
-    runner.out_directory(arguments.out)
-    return session.lab_run(arguments, arguments.command, array)
+
+def _said(result: verdict.Verdict) -> int:
+    for message in result.messages:
+        print(message if message.startswith(" ") else f"raidctl lab: {message}", file=sys.stderr)
+    return result.status
 
 
 def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
@@ -110,10 +102,7 @@ def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool)
     runner.profile_of(arguments, progress)  # a mistake there is told before a kernel is built
     lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
     how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
-    result = runner.boot(arguments, lab_kernel, command, runner.out_directory(arguments.out), how)
-    for message in result.messages:
-        print(message if message.startswith(" ") else f"raidctl lab: {message}", file=sys.stderr)
-    return result.status
+    return _said(runner.boot(arguments, lab_kernel, command, runner.out_directory(arguments.out), how))
 
 
 def _shell(arguments: argparse.Namespace) -> int:
@@ -122,6 +111,9 @@ def _shell(arguments: argparse.Namespace) -> int:
     command = arguments.command or ["bash", "--norc", "-i"]
     print("raidctl lab: a simulated array in real time; 'exit' ends the guest", file=sys.stderr)
     with terminal.kept():
+        if arguments.vm:
+            size = shutil.get_terminal_size()
+            return _virtual_machine(arguments, command, (size.lines, size.columns))
         return _guest(arguments, command, interactive=True)
 
 

@@ -12,6 +12,8 @@ import measures
 import recorded
 import runner
 import tree
+import verdict
+import virtual
 from expression import BadExpression, Expression, NotKnown
 from failure import LabError
 from progress import Progress
@@ -29,12 +31,7 @@ def act(arguments: argparse.Namespace) -> int:
         print(f"raidctl lab expect: {error}", file=sys.stderr)
         return _USAGE
     recorded.require_tools()
-    progress = Progress(arguments.quiet)
-    runner.profile_of(arguments, progress)
-    lab_kernel = tree.pick(arguments.kernel, progress)
-    # What the command prints goes to standard error: standard output has the verdict.
-    how = runner.How(progress, (sys.stderr.buffer, sys.stderr.buffer))
-    run = recorded.run(arguments, lab_kernel, Path(arguments.out), how)
+    kernel, run = _in_virtual_machine(arguments, expression) if arguments.vm else _in_simulated_time(arguments)
     span = _chosen(run.spans, arguments.phase, arguments.disk)
     values = {name: span.named(name) for name in expression.names()}
     try:
@@ -47,12 +44,42 @@ def act(arguments: argparse.Namespace) -> int:
         ) from None
     if arguments.json:
         facts = {"expression": expression.text, "holds": holds, "phase": span.phase, "disk": span.disk}
-        print(json.dumps(facts | {"measured": values, "kernel": lab_kernel.name, "simulated": True}, indent=2))
+        print(json.dumps(facts | {"measured": values, "kernel": kernel, "simulated": not arguments.vm}, indent=2))
     else:
         said = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
         print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {said}"
-              f" (phase {span.phase}, {span.disk}, {lab_kernel.name}, simulated)")  # fmt: skip
+              f" (phase {span.phase}, {span.disk}, {kernel}, {'real time' if arguments.vm else 'simulated'})")  # fmt: skip
     return 0 if holds else _NOT
+
+
+# What the command prints goes to standard error: standard output has the verdict.
+def _in_simulated_time(arguments: argparse.Namespace) -> tuple[str, recorded.Recorded]:
+    progress = Progress(arguments.quiet)
+    runner.profile_of(arguments, progress)
+    lab_kernel = tree.pick(arguments.kernel, progress)
+    how = runner.How(progress, (sys.stderr.buffer, sys.stderr.buffer))
+
+    def boot(command: list[str], out: Path) -> verdict.Verdict:
+        return runner.boot(arguments, lab_kernel, command, out, how)
+
+    return lab_kernel.name, recorded.run(arguments, lab_kernel.name, boot, Path(arguments.out))
+
+
+def _in_virtual_machine(arguments: argparse.Namespace, expression: Expression) -> tuple[str, recorded.Recorded]:
+    timed = [name for name in expression.names() if measures.is_timed(name)]
+    if timed:
+        raise LabError(
+            f"expect {expression.text}",
+            f"times in a virtual machine are the host's: no two runs are alike, and {', '.join(timed)} would be no fact",
+            "Expect counts, such as requests, bytes, request_bytes_mode, seeks, errors; or leave out --vm and LAB=vm.",
+        )
+    name = f"Debian's {arguments.kernel or virtual.DEFAULT_SERIES}"
+
+    def boot(command: list[str], _out: Path) -> verdict.Verdict:
+        return virtual.run(arguments, command, (2, 2))
+
+    run = recorded.run(arguments, name, boot, Path(arguments.out))
+    return f"Debian's {run.facts['kernel']}", run
 
 
 def _chosen(spans: list[measures.Span], phase: str | None, disk: str | None) -> measures.Span:

@@ -26,7 +26,6 @@ LINES = 1500  # of make's output, about; only the time left depends on it
 class Kernel:
     """A built kernel. `series` is what a user asks for (6.1), `version` the source package's or, for a kernel of the
     user's own (tree.py), the one in its Makefile; `tree` is then where its source is and `described` what git calls it.
-    Modules for it are made with `module_flags` besides.
     """
 
     series: str
@@ -34,7 +33,6 @@ class Kernel:
     entry: Path
     tree: Path | None = None
     described: str | None = None
-    module_flags: tuple[str, ...] = ()
 
     @property
     def source(self) -> Path:

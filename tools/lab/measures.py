@@ -21,12 +21,14 @@ Reader = Callable[[dict[str, Any]], Value]
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of one direction of a span; `read` takes it from the report's object for the direction."""
+    """One number of one direction of a span; `read` takes it from the report's object for the direction. What is `timed`
+    follows from times, and so says nothing in a virtual machine, where they are the emulation's."""
 
     name: str
     unit: str
     meaning: str
     read: Reader
+    timed: bool = False
 
 
 def _number(value: Any) -> Value:
@@ -53,20 +55,21 @@ def _idle(direction: dict[str, Any]) -> Value:
 
 
 _MEASURES = (
-    Measure("mib_per_s", "MiB/s", "bytes completed, by the length of the phase", _key("mib_per_s")),
+    Measure("mib_per_s", "MiB/s", "bytes completed, by the length of the phase", _key("mib_per_s"), True),
     Measure("requests", "", "requests issued", _key("requests")),
     Measure("bytes", "bytes", "bytes issued", _key("bytes")),
-    Measure("in_flight_mean", "requests", "in flight, mean over time", _key("in_flight_mean")),
+    Measure("in_flight_mean", "requests", "in flight, mean over time", _key("in_flight_mean"), True),
     Measure("in_flight_max", "requests", "in flight, most at once", _key("in_flight_max")),
-    Measure("idle_share", "of 1", "share of the time with none in flight", _idle),
+    Measure("idle_share", "of 1", "share of the time with none in flight", _idle, True),
     Measure("request_bytes_mean", "bytes", "size of a request, mean", _key("request_bytes_mean")),
     Measure("request_bytes_mode", "bytes", "size of a request, most frequent",
             _scaled("request_sectors_mode_low", _SECTOR_BYTES)),
     Measure("sequential_share", "of 1", "share of requests that begin where the one before ended",
             _key("sequential_share")),
     Measure("seeks", "", "requests that begin elsewhere", _key("seeks")),
-    Measure("d2c_mean_ms", "ms", "from issue to completion, mean", _scaled("d2c_mean_ns", 1 / _NS_PER_MS)),
-    Measure("d2c_p99_ms", "ms", "99 of 100 requests take less", _scaled("d2c_p99_ns_high", 1 / _NS_PER_MS)),
+    Measure("d2c_mean_ms", "ms", "from issue to completion, mean", _scaled("d2c_mean_ns", 1 / _NS_PER_MS), True),
+    Measure("d2c_p99_ms", "ms", "99 of 100 requests take less", _scaled("d2c_p99_ns_high", 1 / _NS_PER_MS),
+            True),
     Measure("back_merges", "", "bios appended to a waiting request", _flow("back_merges")),
     Measure("front_merges", "", "bios put before a waiting request", _flow("front_merges")),
     Measure("splits", "", "bios that had to be split", _flow("splits")),
@@ -105,11 +108,21 @@ class Span:
         return self.value(self.main_direction(), name)
 
 
-def is_known(name: str) -> bool:
-    """Whether a name may stand in an expression."""
+def _plain(name: str) -> str:
+    """The name without a direction."""
     name = _SPELLINGS.get(name, name)
     parts = [name.removeprefix(f"{direction}_") for direction in DIRECTIONS if name.startswith(f"{direction}_")]
-    return name == "seconds" or name in MEASURES or any(part in MEASURES for part in parts)
+    return next((part for part in parts if name not in MEASURES), name)
+
+
+def is_known(name: str) -> bool:
+    """Whether a name may stand in an expression."""
+    return name == "seconds" or _plain(name) in MEASURES
+
+
+def is_timed(name: str) -> bool:
+    """Whether a known name follows from times."""
+    return name == "seconds" or MEASURES[_plain(name)].timed
 
 
 def names() -> list[str]:

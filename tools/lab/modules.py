@@ -119,7 +119,6 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         "ARCH=um",
         f"M={source}",
         "W=1",
-        *kernel.module_flags,
         f"-j{toolchain.jobs()}",
     ]
     toolchain.run_logged(what, make + ["modules"], entry / "build.log")

@@ -14,6 +14,7 @@ import variant
 TIMEOUT_S = 1200.0
 _MEM_MIB = 256
 _OUT = "lab-out"
+_VM = "on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)"
 
 Act = Callable[[argparse.Namespace], int]
 
@@ -75,6 +76,7 @@ def _run(verb: argparse.ArgumentParser) -> None:
 def _shell(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(timeout=float("inf"))
     _out(verb, f"results (default {_OUT})")
+    _vm(verb)
     _guest(verb)
     _modules(verb)
     _kernel(verb)
@@ -87,6 +89,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
+    _vm(verb, argparse.SUPPRESS)  # only to say why not
     _measured(verb)
     verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
@@ -94,6 +97,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
 def _expect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("expression", metavar="EXPRESSION", help="as in: mib_per_s >= 380 and seeks < 100")
     verb.add_argument("--phase", metavar="NAME", help="the phase to look at, if there are several")
+    _vm(verb, "on Debian's own kernel in QEMU, where only counts can be expected; also LAB=vm")
     _out(verb, f"results, and CMD's working directory (default {_OUT})")
     _measured(verb)
     _kernel(verb)
@@ -118,11 +122,8 @@ def _timeout(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--timeout", metavar="SECONDS", type=float, default=TIMEOUT_S, help=text)
 
 
-def _vm(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--vm", action="store_true", default=os.environ.get("LAB") == "vm",
-        help="on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)",
-    )  # fmt: skip
+def _vm(verb: argparse.ArgumentParser, text: str = _VM) -> None:
+    verb.add_argument("--vm", action="store_true", default=os.environ.get("LAB") == "vm", help=text)
 
 
 def _kernel(verb: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ import argparse
 import hashlib
 import json
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import cache
 import measures
 import runner
 from failure import LabError
-from kernel import Kernel
+from verdict import Verdict
 
 RAIDCTL = cache.CHECKOUT / "tools" / "bin" / "raidctl"
 _RECORDING = "lab.rtdb"
+
+Boot = Callable[[list[str], Path], Verdict]  # run a command in a guest, its results into a directory
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,13 @@ def wrapped(command: list[str], disk: str | None) -> list[str]:
     return ["raidctl", "record", "--quiet", "--output", _RECORDING, *disks, "--", *command]
 
 
-def run(arguments: argparse.Namespace, lab_kernel: Kernel, out: Path, how: runner.How) -> Recorded:
-    """Boot, record, read. LabError when there is nothing to read."""
-    what = f"the run on {lab_kernel.name}"
+def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Recorded:
+    """Boot, record, read. `kernel` is its name for people. LabError when there is nothing to read."""
+    what = f"the run on {kernel}"
     out = runner.out_directory(str(out))
     for old in out.glob("*.rtdb"):
         old.unlink()
-    result = runner.boot(arguments, lab_kernel, wrapped(arguments.command, arguments.disk), out, how)
+    result = boot(wrapped(arguments.command, arguments.disk), out)
     if result.status:
         why = "".join(f"\n  {message.strip()}" for message in result.messages)
         raise LabError(what, f"exit status {result.status}{why}", f"What it left, kernel.log among it: {out}")

@@ -54,7 +54,7 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
         raise LabError(f"--variant {name}", f"Linux {plain.series} cannot be built so", f"Use {' '.join(series)}.")
     parts = (_config(name), kernel.FILES.read_bytes(), toolchain.compiler().encode())
     entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{cache.digest(parts)}"
-    built = Kernel(plain.series, plain.version, entry, module_flags=_module_flags(name))
+    built = Kernel(plain.series, plain.version, entry)
     with cache.entry(entry, progress) as is_new:
         if is_new:
             toolchain.require(f"building kernel {plain.series}")
@@ -63,18 +63,6 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
             config.write_bytes(_config(name))
             kernel.make(built, config, progress)
     return built
-
-
-def _module_flags(name: str) -> tuple[str, ...]:
-    """Without KASAN_VMALLOC a module that is loaded where another one was finds the poison around that one's globals, and
-    KASAN takes loading it for a fault. So globals of modules have none: what scripts/Makefile.kasan says, but for the end.
-    """
-    config = _config(name)
-    if b"CONFIG_KASAN=y" not in config or b"KASAN_VMALLOC=y" in config:
-        return ()
-    told = ("instrumentation-with-call-threshold=0", "stack=1", "instrument-allocas=1", "globals=0")
-    flags = "-fsanitize=kernel-address -fasan-shadow-offset=0x100000000000"
-    return (f"CFLAGS_KASAN={flags} {' '.join(f'--param asan-{word}' for word in told)}",)
 
 
 def _configs(name: str) -> list[Path]:

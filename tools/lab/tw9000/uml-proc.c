@@ -5,11 +5,7 @@
 
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-
-static const char *tw_yes(bool yes)
-{
-	return yes ? "yes" : "no";
-}
+#include <linux/string_helpers.h>
 
 static const char *tw_unit_state(const struct tw_model *model, u32 unit)
 {
@@ -97,7 +93,7 @@ static int tw_status_show(struct seq_file *file, void *unused)
 	seq_printf(file, "log_lost: %llu\n", sums.log_lost);
 	seq_printf(file, "store_bytes_used: %llu\n", sums.store_used);
 	seq_printf(file, "store_bytes_limit: %llu\n", sums.store_limit);
-	seq_printf(file, "store_exhausted: %s\n", tw_yes(sums.exhausted));
+	seq_printf(file, "store_exhausted: %s\n", str_yes_no(sums.exhausted));
 	return 0;
 }
 

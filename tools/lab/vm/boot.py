@@ -27,7 +27,7 @@ CMDLINE = (
     "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_timeout=300 log_buf_len=4M printk.time=1 audit=0 "
     "apparmor=0 net.ifnames=0 raid=noautodetect scsi_mod.scan=sync"
 )
-BESIDE_POLL_S = 1.0
+POLL_S = 1.0
 # One host thread runs both processors in turn. With a thread each, QEMU now and then executes a breakpoint that the
 # kernel has already taken back while it switches a tracepoint on or off: "Oops: int3", without any module of ours.
 ACCELERATOR = "tcg,thread=single"
@@ -68,8 +68,9 @@ class Job:
 
     `out` is a directory of the host, writable in the guest under the same name; it is also where the command runs.
     `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
-    `beside` is a process that the guest cannot do without: when it ends first, the guest is stopped. With `instructions`
+    `beside` are processes that the guest cannot do without: when one fails first, the guest is stopped. With `instructions`
     the guest's clock counts them while it is not idle.
+    `terminal` is the size of the user's terminal, lines and columns, which the command then runs on; None: no terminal.
     """
 
     command: Sequence[str]
@@ -82,7 +83,8 @@ class Job:
     devices: tuple[str, ...] = ()
     shared: bool = False
     path: str = ""
-    beside: subprocess.Popen[bytes] | None = None
+    beside: tuple[subprocess.Popen[bytes], ...] = ()
+    terminal: tuple[int, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +105,7 @@ def order(kernel: Kernel, job: Job) -> str:
         "out": str(job.out),
         "directory": str(job.out),
         "hostname": "lab",
+        "terminal": "rows {} cols {}".format(*job.terminal) if job.terminal else "",
     }
     path = f"export PATH={shlex.quote(job.path)}:$PATH\n" if job.path else ""
     # The mark in the kernel log dates the start of the command, in the guest's clock.
@@ -124,6 +127,8 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     for tag, path, access in (("host", "/", "on"), ("out", str(job.out), "off")):
         words += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly={access},multidevs=remap"]
     words += ["-device", "virtio-serial-pci"]
+    if job.terminal:  # Ctrl-C is the guest's
+        words += ["-chardev", "stdio,id=terminal,signal=off", "-device", "virtconsole,chardev=terminal"]
     for name in PORTS:
         path = str(work / name)
         if name in ("stdout", "stderr"):
@@ -139,15 +144,15 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     return words + list(job.devices)
 
 
-def _wait(process: subprocess.Popen[bytes], beside: subprocess.Popen[bytes] | None, timeout_s: float) -> bytes:
+def _wait(process: subprocess.Popen[bytes], job: Job) -> bytes:
     """What QEMU said until it ended. A device whose server is gone would leave the guest hanging."""
-    end = time.monotonic() + timeout_s
+    end = time.monotonic() + job.timeout_s
     while True:
-        left = end - time.monotonic()
         try:
-            return process.communicate(timeout=max(0.0, min(left, BESIDE_POLL_S) if beside else left))[0]
+            output, complaint = process.communicate(timeout=max(0.0, min(end - time.monotonic(), POLL_S)))
+            return output or complaint or b""
         except subprocess.TimeoutExpired:
-            if beside is not None and beside.poll():
+            if any(beside.poll() for beside in job.beside):
                 process.kill()
             elif time.monotonic() >= end:
                 raise
@@ -157,8 +162,7 @@ def emulate(
     words: list[str],
     emulator: Emulator,
     outputs: tuple[int, int],
-    timeout_s: float,
-    beside: subprocess.Popen[bytes] | None = None,
+    job: Job,
 ) -> str | None:
     """Run QEMU until it ends. Returns why that was wrong, None when it ended by itself, raises TimeoutExpired.
 
@@ -166,17 +170,21 @@ def emulate(
     """
     environment = dict(os.environ, **dict(emulator.environment))
     command = ["setpriv", "--pdeathsig", "KILL", *emulator.words(), *words]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    # On the user's terminal only QEMU's complaints are read here.
+    stdin, stdout, stderr = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
+    ends = (None, None, subprocess.PIPE) if job.terminal else (stdin, stdout, stderr)
+    with subprocess.Popen(command, stdin=ends[0], stdout=ends[1], stderr=ends[2],
                           env=environment, pass_fds=outputs, start_new_session=True) as process:  # fmt: skip
         for descriptor in outputs:
             os.close(descriptor)
         try:
-            said = _wait(process, beside, timeout_s)
+            said = _wait(process, job)
         finally:
             process.kill()
     text = said.decode("utf-8", "replace").strip()
-    if beside is not None and beside.returncode:
-        return f"stopped, because the simulated controller ended first, status {beside.returncode}"
+    for beside in job.beside:
+        if beside.returncode:
+            return f"stopped, because the simulated controller ended first, status {beside.returncode}"
     return text or f"status {process.returncode}" if process.returncode else None
 
 
@@ -261,7 +269,7 @@ def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tupl
         emulator.words()
         with copied(outputs) as pipes:
             try:
-                failed = emulate(options(kernel, job, work, pipes), emulator, pipes, job.timeout_s, job.beside)
+                failed = emulate(options(kernel, job, work, pipes), emulator, pipes, job)
             except subprocess.TimeoutExpired:
                 timed_out = True
         status, reason = judge(job, work, failed, timed_out)

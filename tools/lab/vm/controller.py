@@ -22,6 +22,7 @@ SERVER = pathlib.Path(__file__).with_name("vfio-user")
 FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
 GROUND_TRUTH = "ground-truth.csv"
 END_S = 30.0
+STORE_FULL = 3  # exit status of a server that has no room for what is written; its ground truth is whole
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Controller:
             failed = self.process.wait(END_S)
         except subprocess.TimeoutExpired:
             failed = 1
-        if failed or not self.status.exists():
+        if failed not in (0, STORE_FULL) or not self.status.exists():
             raise LabError("the simulated controller", f"its server failed, status {failed}", "See what it said above.")
         pairs = (line.partition(":") for line in self.status.read_text(encoding="utf-8").splitlines())
         return {key.strip(): value.strip() for key, _, value in pairs}

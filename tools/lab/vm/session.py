@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import pathlib
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,6 +52,7 @@ class Session:
     prepare: str = ""
     devices: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    terminal: tuple[int, int] | None = None  # lines and columns of the user's, if the command runs on it
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
     server = controller.build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)
+    if session.terminal:
+        progress.say(f"booting Debian's {kernel.kernel.release} in QEMU, some twenty seconds")
     with boot.work_directory() as work, contextlib.ExitStack() as stack:
         cards = []
         if session.array and server:
@@ -98,7 +101,8 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
             devices=session.devices + tuple(word for card in cards for word in card.devices),
             shared=bool(cards),
             path=str(cache.CHECKOUT / "tools/bin"),
-            beside=cards[0].process if cards else None,
+            beside=tuple(card.process for card in cards),
+            terminal=session.terminal,
         )
         outcome = boot.run(kernel.kernel, job, emulator, outputs)
         model = controller.total([card.end() for card in cards])
@@ -110,7 +114,7 @@ def _write_json(path: pathlib.Path, session: Session, ended: Ended) -> None:
     facts: dict[str, object] = {
         "profile": session.array.name if session.array else None,
         "kernel": ended.kernel,
-        "exit_status": ended.outcome.status,
+        "exit_status": _judge(ended).status,
         "simulated_seconds": None,
         "wall_seconds": round(ended.outcome.wall_s, 3),
     }
@@ -120,14 +124,14 @@ def _write_json(path: pathlib.Path, session: Session, ended: Ended) -> None:
     path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def lab_run(arguments: argparse.Namespace, command: Sequence[str], array: Profile | None) -> int:
-    """`raidctl lab run --vm`: its options, command and profile; the exit status is as without --vm."""
-    environment = {}
-    for pair in arguments.env:
-        key, separator, value = pair.partition("=")
-        if not key or not separator:
-            raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
-        environment[key] = value
+def lab_run(
+    arguments: argparse.Namespace,
+    command: Sequence[str],
+    array: Profile | None,
+    outputs: tuple[int, int] = (1, 2),
+    terminal: tuple[int, int] | None = None,
+) -> verdict.Verdict:
+    """`raidctl lab VERB --vm`: its options, command and profile; the exit status is as without --vm."""
     session = Session(
         series=arguments.kernel or DEFAULT_SERIES,
         command=command,
@@ -136,21 +140,37 @@ def lab_run(arguments: argparse.Namespace, command: Sequence[str], array: Profil
         insert=not (arguments.no_raidtrace or arguments.bare),
         timeout_s=arguments.timeout,
         memory_mib=arguments.mem,
-        environment=environment,
+        environment=_environment(arguments.env, terminal is not None),
+        terminal=terminal,
     )
     begin = time.monotonic()
     progress = Progress(arguments.quiet)
-    ended = run(session, progress)
+    ended = run(session, progress, outputs)
     _write_json(session.out / "lab.json", session, ended)
-    status, reason = ended.outcome.status, ended.outcome.reason
-    if not reason and ended.model.get("log_lost", "0") != "0":
-        status, reason = verdict.GUEST_COMPLAINED, f"the ground-truth log lost {ended.model['log_lost']} commands"
-    if not reason and ended.model.get("store_exhausted", "no") != "no":
-        status, reason = (
-            verdict.GUEST_COMPLAINED,
-            "the simulated disks' contents did not fit: ask for more with --store SIZE",
-        )
-    if reason:
-        print(f"raidctl lab: {reason}", file=sys.stderr)
     progress.say(f"{ended.kernel} in QEMU, {time.monotonic() - begin:.0f} s")
-    return status
+    return _judge(ended)
+
+
+def _environment(pairs: Sequence[str], interactive: bool) -> dict[str, str]:
+    """What is beyond GUEST_ENVIRONMENT."""
+    environment = {"TERM": os.environ.get("TERM", "dumb"), "PS1": r"vm:\w# "} if interactive else {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not key or not separator:
+            raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
+        environment[key] = value
+    return environment
+
+
+def _judge(ended: Ended) -> verdict.Verdict:
+    """As verdict.judge does for User Mode Linux: the ground truth has to be whole."""
+    # First: when the store is full the controller stops the guest, which then ended badly.
+    if ended.model.get("store_exhausted", "no") != "no":
+        why = "the simulated disks' contents did not fit: ask for more with --store SIZE"
+        return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
+    if ended.outcome.reason:
+        return verdict.Verdict(ended.outcome.status, (ended.outcome.reason,))
+    if ended.model.get("log_lost", "0") != "0":
+        why = f"the ground-truth log lost {ended.model['log_lost']} commands: raise log_entries in the profile"
+        return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
+    return verdict.Verdict(ended.outcome.status, ())

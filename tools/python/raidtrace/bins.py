@@ -14,7 +14,10 @@ CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed"
 
 def size(at: int) -> tuple[int, int]:
     """Sectors, from and less than."""
-    return (at, at + 1) if at <= LINEAR_SIZES else _octave(at - LINEAR_SIZES - 1, 8)
+    if at <= LINEAR_SIZES:
+        return at, at + 1
+    low, high = _octave(at - LINEAR_SIZES - 1, 8)
+    return max(low, LINEAR_SIZES + 1), high
 
 
 def time(at: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from raidtrace import quantities as q
 from raidtrace.evidence import Chain, Limit, Link, Verdict
 from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
+from raidtrace.seek_cost import Sample
 
 REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
 LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
@@ -20,19 +21,21 @@ def program(meta: Mapping[str, str]) -> str:
     try:
         words = json.loads(meta.get("command", ""))
     except ValueError:
-        return meta.get("source", "")
+        return "imported trace" if "source" in meta else ""
     return str(words[0]).rpartition("/")[2] if words else ""
 
 
-def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
-    """All links of one reading, or of two side by side."""
+def links(readings: Sequence[Reading], way: str, samples: Sequence[Sample] | None = None) -> tuple[Link, ...]:
+    """All links of one reading, or of two side by side. samples: of the one, for what its seeks cost."""
     both = readings
     first = (links_queue.setting(both), links_queue.window(both)) if way == "read" else ()
     requests = () if any(r.seen.disk.bio_based for r in both) else (
         links_queue.splits(both, way), links_queue.size(both, way), links_disk.depth(both, way), links_disk.busy(both),
         links_disk.throughput(both, way), links_disk.seeks(both),
     )  # fmt: skip
-    last = (links_disk.blame(both), links_disk.cache(both, way))
+    whole = not any(r.above for r in both)  # what a command asked for is not asked of one member
+    spent = (links_disk.cost(both[0], samples),) if samples is not None and requests else ()
+    last = (links_disk.blame(both), *spent, *((links_disk.cache(both, way),) if whole else ()))
     return (*first, links_queue.bios(both, way), *requests, *last)
 
 
@@ -43,9 +46,10 @@ def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
     return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{', ' if what else ''}{what})"
 
 
-def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
+def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = (),
+           samples: Sequence[Sample] = ()) -> Chain:  # fmt: skip
     """One phase of one recording."""
-    found = links((reading,), way)
+    found = links((reading,), way, samples)
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
@@ -56,7 +60,7 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
     """Whether what is in flight is there because of readahead, and nothing nearer to the cause holds it down."""
     verdicts = {link.key: link.verdict for link in found}
     if any(limit.key in REFUSING and limit.verdict is Verdict.SHOWN for limit in held):
-        return Verdict.CONTRADICTED if verdicts.get("depth") is not Verdict.SHOWN else Verdict.NOT_SHOWN
+        return Verdict.CONTRADICTED if verdicts.get("depth") is Verdict.CONTRADICTED else Verdict.NOT_SHOWN
     needed = [verdicts.get(key, Verdict.NOT_AVAILABLE) for key in ("window", "depth", "throughput")]
     for verdict in (Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN):
         if verdict in needed:
@@ -67,13 +71,17 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
 def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -> tuple[str, ...]:
     """What it comes to, in plain words."""
     rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
+    if reading.seen.disk.bio_based:
+        return (
+            f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
+        )
     sentences = [f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")]
     shown = [limit for limit in held if limit.verdict is Verdict.SHOWN]
     if way == "read":
         said = {
             Verdict.SHOWN: "The chain from readahead to throughput holds.",
             Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
-            Verdict.CONTRADICTED: "Readahead is not why: the evidence contradicts it.",
+            Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts that.",
             Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
         }
         sentences.append(said[story])

@@ -13,15 +13,24 @@ def main(arguments: Sequence[str]) -> int:
         "raidctl report --html", description="Write one self-contained HTML file about one recording, two, or a sweep."
     )
     parser.add_argument("html", type=pathlib.Path, metavar="FILE", help="the page to write; replaced if it is a report")
-    parser.add_argument("recordings", type=pathlib.Path, metavar="RECORDING", nargs="+", help="one, or two to compare")
+    parser.add_argument(
+        "recordings",
+        type=pathlib.Path,
+        metavar="RECORDING",
+        nargs="+",
+        help="one, or two to compare, or the directory of a sweep",
+    )
     options = parser.parse_args(arguments)
     # here, because drawing takes half a second to load that --help need not wait for
-    from raidtrace import overview, recording, report_html
+    from raidtrace import recording, report_html, report_page, report_sweep, sweep_index
 
     try:
-        page = report_html.page([overview.load(path) for path in options.recordings])
-        report_html.write(options.html, page)
-    except (report_html.ReportError, recording.RecordingError, OSError) as error:
+        if len(options.recordings) == 1 and options.recordings[0].is_dir():
+            page = report_sweep.page(options.recordings[0])
+        else:
+            page = report_html.page(options.recordings)
+        report_page.write(options.html, page)
+    except (report_page.ReportError, recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
         print(f"raidctl report: {error}", file=sys.stderr)
         return 1
     print(f"{options.html}: {len(page.encode()) / 1024:.0f} KiB; open it in any browser")

@@ -57,7 +57,7 @@ def lines(found: Compared, width: int) -> list[str]:
         alike = _alike(found.rows)
         said = ", ".join(f"{name} {value}" for name, value in alike.items() if value)
         told += [*(wrap(f"All: {said}", width, "", "   ") if said else []), ""]
-        told += [*table(HEADER, [_row(row, alike) for row in found.rows]), "", *wrap(LEGEND, width)]
+        told += [*table(HEADER, [_row(row, alike) for row in found.rows], width), "", *wrap(LEGEND, width)]
     if found.checks:
         told += ["", "Words and figures:"]
         for check in found.checks:

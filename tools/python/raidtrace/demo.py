@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace import explain, guest, plot_demo, recording, table, truth, workload
+from raidtrace import explain, explain_runs, guest, plot_demo, recording, table, truth, workload
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
@@ -108,6 +108,9 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
     for filesystem in ("xfs", "ext2"):
         low, high = pair(runs, cells, filesystem)
         lines += table.paragraph(explain.why(low.evidence, high.evidence))
+    ext2, xfs = (pair(runs, cells, filesystem)[1] for filesystem in ("ext2", "xfs"))
+    beside = explain_runs.two(ext2.recording.path, xfs.recording.path, "read").chains
+    lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *table.paragraph(beside[0].summary)] if beside else []
     lines += ["", "Verified against the controller's own log:"]
     for run in ordered:
         lines += table.verification(run.cell, run.verdict, run.complaints)
@@ -121,7 +124,8 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
     lines += [
         f"In {out}/: summary.csv (all phases), inflight.svg and .png, and per run run.rtdb, csv/, ground-truth.csv"
     ]
-    return lines
+    low, high = pair(runs, cells, "xfs")
+    return lines + [f"Each step with its numbers: raidctl explain {low.recording.path} {high.recording.path}"]
 
 
 def run(raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str], None]) -> int:

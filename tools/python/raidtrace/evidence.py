@@ -27,8 +27,8 @@ from collections.abc import Iterable
 VERSION = 1  # of the JSON; a change of meaning or a member less is another, a new member is not
 # keys of links, in the order of the chain; in a sweep SWEEP_LINKS come before them
 SWEEP_LINKS = ("rates", "trend", "knee", "correlation", "together")
-LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame", "cache",
-         "classes", "difference")  # fmt: skip
+LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame",
+         "cost", "cache", "classes", "difference")  # fmt: skip
 
 
 class Verdict(enum.StrEnum):

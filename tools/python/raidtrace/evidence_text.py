@@ -17,15 +17,14 @@ TITLE = 18  # columns of a link's title
 
 
 def text(found: Explanation, columns: int) -> list[str]:
-    """All of it: the summary first, then the chains, then what to keep in mind."""
+    """All of it: the summary first where there are several chains, then these, then what to keep in mind."""
     width = min(max(columns, LEAST), MOST)
     lines = []
     for subject in found.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
         lines += wrap(f"{subject.letter}: {subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
-    lines += [""]
-    for sentence in found.summary:
-        lines += wrap(sentence, width)
+    if len(found.chains) != 1:
+        lines += ["", *(line for sentence in found.summary for line in wrap(sentence, width))]
     for chain in found.chains:
         lines += ["", *_chain(chain, width)]
     if found.notes:
@@ -67,11 +66,11 @@ def wrap(sentence: str, width: int, first: str = "", rest: str = "") -> list[str
     ]
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
-    """Columns as wide as their widest cell; the first `left` of them to the left, the rest to the right."""
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> list[str]:
+    """Columns as wide as their widest cell, the first to the left, the rest to the right; closer where width is short."""
     cells = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(header))]
+    gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
     return [
-        "  ".join(f"{cell:{'<' if at < left else '>'}{widths[at]}}" for at, cell in enumerate(row)).rstrip()
-        for row in cells
+        gap.join(f"{cell:{'>' if at else '<'}{widths[at]}}" for at, cell in enumerate(row)).rstrip() for row in cells
     ]

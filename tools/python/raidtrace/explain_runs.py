@@ -63,7 +63,8 @@ def one(path: pathlib.Path, phase: str | None = None, disk: str | None = None) -
         if way:
             reading = Reading("A", seen, observed.parent(seen))
             beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
-            chains.append(chain.single(reading, way, observed.meta, beside))
+            samples = [(float(s.busy_ns), float(s.bytes), float(s.seeks)) for s in observed.slices(seen) if s.busy_ns]
+            chains.append(chain.single(reading, way, observed.meta, beside, samples))
     said = tuple(f"{found.title}: {' '.join(found.summary)}" for found in chains)
     if not chains:
         said = ("No phase moved enough data to say anything about its throughput.",)

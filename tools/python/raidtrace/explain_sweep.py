@@ -101,12 +101,12 @@ def _counted(row: Mapping[str, object]) -> dict[str, float]:
     return {name: value for name, value in quotients.items() if value is not None}
 
 
-def curves(found: Sequence[Cell]) -> list[Curve]:
-    """Cells grouped by all axes but readahead; phases whose rate was printed for three settings or more, and for two."""
+def curves(found: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
+    """Cells grouped by all axes but readahead and those that changed with it; phases with rates of two settings or more."""
     groups: dict[tuple[tuple[str, str], ...], list[Cell]] = collections.defaultdict(list)
     for cell in found:
         if cell.readahead() is not None:
-            key = tuple((name, str(value)) for name, value in cell.axes.items() if name != SETTING)
+            key = tuple((name, str(value)) for name, value in cell.axes.items() if name not in (SETTING, *together))
             groups[key].append(cell)
     result = []
     for key, members in groups.items():
@@ -237,7 +237,8 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
 
 
 def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
-    """The chain between the cell with the least readahead and one at the knee, from their recordings."""
+    """The chain between the cell with the least readahead and one at the knee, from their recordings; of an md's first member,
+    for the md itself has no requests."""
     by = sorted((cell for cell in curve.cells if cell.recording and cell.readahead() is not None),
                 key=lambda cell: cell.readahead() or 0)  # fmt: skip
     knee = ranks.knee(curve.medians())[0]
@@ -248,7 +249,7 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
     for seen in explain_runs.chosen(a, None, None):
         other = b.find(seen.disk.name, seen.phase)
         way = q.direction(seen)
-        if other and way and seen.phase in (curve.phase, "run"):
+        if other and way and not seen.disk.bio_based and seen.phase in (curve.phase, "run"):
             found = pair.chain_of(
                 Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), way, (a.meta, b.meta)
             )
@@ -260,7 +261,7 @@ def explain(path: pathlib.Path) -> Explanation:
     """Explain a sweep, given its directory or its index."""
     found = cells(path)
     together = bound(found)
-    chains = [chain_of(curve, together) for curve in curves(found)]
+    chains = [chain_of(curve, together) for curve in curves(found, together)]
     said = tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
     if not chains:
         said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)

@@ -237,9 +237,8 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
             continue  # it was unplugged, and took its settings along
         wanted.setdefault(line["setting"], line["before"])
     # a limit in bytes and one in per cent are one setting: the one that is not 0 counts, and writing it zeroes the other
-    order = sorted(wanted, key=lambda path: not path.endswith("/scheduler"))
     for _ in range(PASSES):
-        different = [path for path in order if pathlib.Path(path).exists() and value(path) != wanted[path]]
+        different = [path for path in wanted if pathlib.Path(path).exists() and value(path) != wanted[path]]
         for path in different:
             if wanted[path] == "0" and path.endswith(
                 ("dirty_bytes", "dirty_ratio", "background_bytes", "background_ratio")
@@ -250,12 +249,6 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
                 before = value(path)
                 put(path, wanted[path])
                 said.append(f"{path}: {before} -> {wanted[path]}")
-    # writing a limit that has its value already zeroes the other one
-    for path in wanted:
-        other = _other(path)
-        if other in wanted and wanted[path] != "0" and value(other) != wanted[other]:
-            with contextlib.suppress(OSError):
-                put(path, wanted[path])
     wrong = [f"{path} is {value(path)}, was {before}" for path, before in wanted.items()
              if pathlib.Path(path).exists() and value(path) != before]  # fmt: skip
     return said, wrong

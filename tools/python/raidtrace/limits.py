@@ -263,7 +263,7 @@ def saturated(reading: Reading, way: str) -> tuple[int, float] | None:
 
 def device(case: Case) -> Limit:
     """The disk itself: more in flight does not come faster."""
-    title, found, idle = "Ceiling of the array", saturated(case.reading, case.way), q.idle_share(case.reading.seen)
+    title, found, idle = "Array's ceiling", saturated(case.reading, case.way), q.idle_share(case.reading.seen)
     top, rate = ceiling.of(case.meta, case.way), q.mib_per_s(case.reading.seen, case.way) or 0.0
     if idle is None:
         return Limit("device", title, "idle time was not counted", Verdict.NOT_AVAILABLE)

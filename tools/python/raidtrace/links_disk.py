@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 from raidtrace import quantities as q
+from raidtrace import seek_cost
 from raidtrace.evidence import Distribution, Link, Value, Verdict, worst
 from raidtrace.links_queue import each, source
 from raidtrace.observation import BLAME_COLUMNS, CLASSES
@@ -20,7 +21,7 @@ def depth(readings: Sequence[Reading], way: str) -> Link:
         mean, most = q.depth_mean(reading.seen, way), q.depth_max(reading.seen, way)
         if mean is None:
             return "the depth was not counted, or was beyond the exact bins"
-        text = f"{mean:.2f} in flight on average, at most {most}"
+        text = f"{mean:.2f} in flight on average, {q.depth_median(reading.seen, way)} or more half of the time, at most {most}"
         predicted = reading.predicted_depth() if way == "read" else None
         if predicted is None:
             return text
@@ -182,6 +183,30 @@ def blame(readings: Sequence[Reading]) -> Link:
         for count, origin, to in blamed(r)
     )
     return Link("blame", "Who moved the head", each(readings, say), worst(map(verdict, readings)), values)
+
+
+def cost(reading: Reading, samples: Sequence[seek_cost.Sample]) -> Link:
+    """What share of the busy time seeks cost, and what data alone would have reached. Where nearly all is seeks, nothing
+    can be told from the samples: limits has what another phase shows."""
+    title, found = "Cost of seeks", seek_cost.cost(samples)
+    many = q.seeks(reading.seen) or 0
+    if found is None or many > _issued(reading) / 2:
+        why = "half of the requests or more are seeks" if found else "too few samples or seeks"
+        return Link("cost", title, f"not to be told from the samples: {why}", Verdict.NOT_AVAILABLE)
+    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f})"
+    values = (Value("seek-ms", found.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),
+                    (found.low_ms, found.high_ms)),
+              Value("seek-time-share", found.share, "of 1", source(reading, "depth-time", "seek")),
+              Value("stream", found.stream_mib_per_s, "MiB/s", source(reading, "depth-time", "bytes-completed")))  # fmt: skip
+    if not found.sure():
+        text = f"the evidence does not show that seeks took time: {interval}"
+        return Link("cost", title, text, Verdict.NOT_SHOWN, values)
+    stream = (
+        f"; data alone would have come at about {found.stream_mib_per_s:.0f} MiB/s" if found.stream_mib_per_s else ""
+    )
+    return Link(
+        "cost", title, f"{interval}, together {found.share:.1%} of the busy time{stream}", Verdict.SHOWN, values
+    )
 
 
 def cache(readings: Sequence[Reading], way: str) -> Link:

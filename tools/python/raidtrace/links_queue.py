@@ -58,9 +58,9 @@ def window(readings: Sequence[Reading]) -> Link:
 
 
 def in_order(reading: Reading) -> float | None:
-    """Part of the bios that continue a stream; without streams, that follow the one before."""
-    for counter in ("stream_queued", "sequential_queued"):
-        share = q.share(reading.seen, "read", counter, "queued")
+    """Part of the bios that continue a stream; without streams, that follow the one before; without these, of requests."""
+    for counter, of in (("stream_queued", "queued"), ("sequential_queued", "queued"), ("sequential", "issued")):
+        share = q.share(reading.seen, "read", counter, of)
         if share is not None:
             return share
     return None
@@ -89,7 +89,18 @@ def _window_verdict(reading: Reading) -> Verdict:
     read, order = ahead(reading), in_order(reading)
     if reading.readahead_sectors() is None or read is None or order is None:
         return Verdict.NOT_AVAILABLE
-    return Verdict.SHOWN if read >= AHEAD and order >= FOLLOWS else Verdict.NOT_SHOWN
+    return Verdict.SHOWN if read >= AHEAD and order >= FOLLOWS and _as_set(reading) else Verdict.NOT_SHOWN
+
+
+def _as_set(reading: Reading) -> bool:
+    """Whether most was asked for in windows as large as readahead is set; true where windows are not told."""
+    sizes = {at: bins.size(at)[0] * count for kind in ("ra_sync", "ra_async")
+             for at, count in reading.seen.histogram("all", kind).items()}  # fmt: skip
+    sectors = reading.readahead_sectors()
+    if not sizes or sectors is None or reading.seen.disk.bio_based:
+        return True
+    low, high = bins.size(max(sizes, key=lambda at: sizes[at]))
+    return low <= sectors < high
 
 
 def _window(reading: Reading) -> str:
@@ -104,7 +115,8 @@ def _window(reading: Reading) -> str:
     found = window_sectors(reading)
     if found is None:
         return f"{text}; windows are not available: this kernel does not tell their size"
-    return f"{text}; {found[1]:.0%} of them in windows of {q.kib(found[0])}"
+    other = "" if _as_set(reading) else ", not as large as readahead is set"
+    return f"{text}; {found[1]:.0%} of what windows asked for came in windows of {q.kib(found[0])}{other}"
 
 
 def _window_values(reading: Reading) -> list[Value]:

@@ -35,6 +35,7 @@ class Overview:
 
     recording: Recording
     series: tuple[Series, ...]
+    samples: int  # that the recording has itself
 
     def simulated(self) -> bool:
         """Whether all times are a model's."""
@@ -89,7 +90,7 @@ def load(path: pathlib.Path) -> Overview:
                 build(rows, target.target, bool(target.bio_based), "place" in groups(target))
                 for target in found.targets
             ]
-            return Overview(found, tuple(one for one in over_time if one))
+            return Overview(found, tuple(one for one in over_time if one), len(rows.samples))
     except (OverflowError, ValueError, TypeError, KeyError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:

@@ -15,10 +15,13 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import numpy  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.colors import ListedColormap  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 WIDTH = 7.2  # inches; at 600 pixels a point is 1.16 of them, so text of 10 points is 11.6 pixels high
+DPI = 125  # of PNG: 900 pixels wide
 TEXT, SMALL = 10.5, 9.5
 INK, QUIET, GRID, PAPER, SHADE = "#1b1e23", "#555b64", "#d5d9df", "#ffffff", "#f1f3f6"
 # inline pictures follow the page: light or dark
@@ -30,7 +33,6 @@ VARIABLES = {
     SHADE: "var(--shade)",
 }
 FIXED_WHITE, FIXED_BLACK = "#fffffe", "#000001"  # on a heat map, whatever the page
-MAP = "cividis"  # its lightness rises all the way, for any colour vision
 SETTINGS = {
     "svg.hashsalt": "raidtrace", "text.parse_math": False, "font.family": ["DejaVu Sans"], "font.size": TEXT,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": QUIET, "xtick.color": QUIET, "ytick.color": QUIET,
@@ -56,13 +58,18 @@ class Style:
 # Okabe and Ito's colours, in an order in which neighbours differ in lightness; lines have 3:1 on white and on the dark page
 STYLES = (
     Style("#0072b2", "#0072b2", "-", "o", ""),
-    Style("#d55e00", "#e69f00", (0, (5, 2)), "s", "///"),
-    Style("#008e68", "#009e73", (0, (1, 1)), "^", "..."),
-    Style("#b8618f", "#f0e442", (0, (6, 2, 1, 2)), "D", "xxx"),
-    Style("#6f767f", "#3c4148", (0, (3, 1, 1, 1, 1, 1)), "v", ""),
-    Style("#3a87b7", "#bfe3f7", (0, (8, 3)), "P", "\\\\\\"),
+    Style("#dd6b10", "#e69f00", (0, (5, 2)), "s", "///"),
+    Style("#007a5a", "#009e73", (0, (1, 1)), "^", "..."),
+    Style("#c673a3", "#f0e442", (0, (6, 2, 1, 2)), "D", "xxx"),
+    Style("#6b717a", "#3c4148", (0, (3, 1, 1, 1, 1, 1)), "v", ""),
+    Style("#3f97c9", "#bfe3f7", (0, (8, 3)), "P", "\\\\\\"),
 )
 OF = {"read": STYLES[0], "write": STYLES[1]}
+
+
+def darker_is_more() -> ListedColormap:
+    """For maps, on white: cividis, whose lightness changes all the way for any colour vision, from light to dark."""
+    return ListedColormap(matplotlib.colormaps["cividis"](numpy.linspace(0.86, 0.0, 256)))
 
 
 def figure(height: float) -> Figure:
@@ -74,7 +81,7 @@ def save(picture: Figure, paths: Sequence[pathlib.Path]) -> None:
     """Write a picture once per path; the suffix gives the format, .svg or .png."""
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        picture.savefig(path, dpi=125, metadata=metadata)
+        picture.savefig(path, dpi=DPI, metadata=metadata)
 
 
 def inline(picture: Figure, key: str, title: str) -> str:

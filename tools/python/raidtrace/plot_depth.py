@@ -35,9 +35,13 @@ def in_flight(overview: Overview, disks: Sequence[Target]) -> Figure | None:
         for direction, depth in one.depth.items():
             if depth.deepest.any():
                 _draw(panel, one, depth, direction, begin)
-        panel.set_ylim(0, 1.28 * max(1, *(int(depth.deepest.max()) for depth in one.depth.values())))
+        panel.set_ylim(
+            0,
+            (1.28 if panel is panels[0] else 1.05)
+            * max(1, *(int(depth.deepest.max()) for depth in one.depth.values())),
+        )
         panel.set_ylabel(f"in flight\n{disk.disk[:12]}")
-        if panel.get_legend_handles_labels()[0]:
+        if panel is panels[0] and panel.get_legend_handles_labels()[0]:
             panel.legend(ncols=2, loc="upper left", bbox_to_anchor=(0, 1.0), handlelength=2.4)
     if strip:
         _readahead(panels[-1], ahead, begin, end)
@@ -45,13 +49,15 @@ def in_flight(overview: Overview, disks: Sequence[Target]) -> Figure | None:
     return picture
 
 
-def phases(panel: Axes, overview: Overview, named: bool) -> None:
-    """Shade every other phase; with `named` write the names above."""
+def phases(panel: Axes, overview: Overview, named: bool, shaded: bool = True) -> None:
+    """Shade every other phase, or else draw a line where each begins; with `named` write the names above."""
     begin, end = overview.begin_ns(), overview.end_ns()
     shown = [phase for phase in overview.recording.phases if phase.name != BETWEEN]
     for at, phase in enumerate(shown):
         left, right = (phase.start_ns - begin) / 1e9, ((phase.end_ns or end) - begin) / 1e9
-        if at % 2 == 0:
+        if not shaded:
+            panel.axvline(left, color="#8a9099", linewidth=0.6)
+        elif at % 2 == 0:
             panel.axvspan(left, right, color=plot.SHADE, linewidth=0, zorder=0)
         if named and right - left >= LEAST_LABELLED * (end - begin) / 1e9:
             panel.text((left + right) / 2, 1.02, phase.name[:24], transform=panel.get_xaxis_transform(), ha="center",

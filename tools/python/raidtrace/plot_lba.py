@@ -4,6 +4,7 @@
 import numpy
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from raidtrace import plot, plot_depth
 from raidtrace.overview import Overview
@@ -18,7 +19,7 @@ SECTORS_PER_GIB = 1 << 21
 def over_time(overview: Overview, disk: Target) -> Figure | None:
     """Heat map: seconds to the right, place on the disk in GiB upwards, MiB/s read and written there; below seeks per second.
 
-    Brighter is more, on a logarithmic scale; a part of the disk that nothing was read from or written to is blank. None: the
+    Darker is more, on a logarithmic scale; a part of the disk that nothing was read from or written to is white. None: the
     recording does not have the histogram place of this disk.
     """
     one = overview.series_of(disk)
@@ -32,11 +33,13 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     filled = rates[rates > 0]
     norm = LogNorm(float(filled.min()), max(float(filled.max()), float(filled.min()) * 10))
     mesh = upper.pcolormesh(edges, numpy.linspace(0, size or 256, ROWS + 1), numpy.where(rates > 0, rates, numpy.nan).T,
-                            norm=norm, cmap=plot.MAP, rasterized=True)  # fmt: skip
-    bar = picture.colorbar(mesh, ax=upper, pad=0.01, aspect=18)
-    bar.set_label("MiB/s")
+                            norm=norm, cmap=plot.darker_is_more(), rasterized=True)  # fmt: skip
+    picture.colorbar(mesh, ax=[upper, lower], pad=0.01, aspect=24, format=StrMethodFormatter("{x:g}")).set_label(
+        "MiB/s"
+    )
+    upper.set_facecolor(plot.FIXED_WHITE)
     upper.set_ylabel("place, GiB" if size else "place, 1/256 of the disk")
-    plot_depth.phases(upper, overview, True)
+    plot_depth.phases(upper, overview, True, False)
     plot_depth.phases(lower, overview, False)
     if one.seeks is not None:
         with numpy.errstate(divide="ignore", invalid="ignore"):

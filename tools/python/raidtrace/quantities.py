@@ -85,6 +85,18 @@ def mean(times: Mapping[int, int]) -> float | None:
     return sum(at * count for at, count in times.items()) / whole
 
 
+def depth_median(seen: Observation, way: str) -> int | None:
+    """The depth that was there, or more, for at least half of the time."""
+    times = seen.histogram(way, "depth_time")
+    left = sum(times.values())
+    half = left / 2
+    for at in sorted(times):
+        left -= times[at]
+        if left < half:
+            return at
+    return None
+
+
 def depth_max(seen: Observation, way: str) -> int:
     """The highest depth at which time was spent."""
     return max((at for at, count in seen.histogram(way, "depth_time").items() if count), default=0)

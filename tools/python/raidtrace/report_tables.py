@@ -2,11 +2,13 @@
 """The tables of the HTML report: what each phase of each disk came to."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from raidtrace import bins
 from raidtrace.overview import Overview, Span
 from raidtrace.report_text import NOT_AVAILABLE, Cell, number, printable, rate_mib, row_id
+
+PROCESSES = 10  # of each phase and disk
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,15 +59,18 @@ PHASES = (
 )
 
 
+def directions(span: Span) -> list[str]:
+    """Directions in which anything happened."""
+    return sorted(d for d, flow in span.counters.flow.items() if flow.get("queued") or flow.get("issued"))
+
+
 def phases(overview: Overview, letter: str) -> Table:
-    """Every phase of every disk, a row for each direction that anything happened in."""
-    rows: list[Row] = []
+    """Every phase of every disk, a row for each direction that anything happened in. The first row has the id to link to."""
+    rows = []
     for span in overview.spans():
         ident = row_id(letter, span.target.disk, span.phase.phase)
-        for direction, flow in sorted(span.counters.flow.items()):
-            if flow.get("queued") or flow.get("issued"):
-                rows.append(Row(ident if not rows or rows[-1].id.split(".")[0] != ident else f"{ident}.{direction}",
-                                _phase(span, direction)))  # fmt: skip
+        for at, direction in enumerate(directions(span)):
+            rows.append(Row(f"{ident}.{direction}" if at else ident, _phase(span, direction)))
     return Table(f"phases-{letter}", "Each phase of each disk", PHASES, tuple(rows))
 
 
@@ -114,6 +119,90 @@ def percentile(histogram: Mapping[int, int], share: float) -> float | None:
     return None
 
 
-def tables(overview: Overview, letter: str) -> Sequence[Table]:
+CLASSES = (
+    Column("disk", numeric=False),
+    Column("phase", numeric=False),
+    Column("class", meaning="what bios were for, or requests if all their bios were", numeric=False),
+    Column("bios", "", "queued"),
+    Column("queued", "MiB", "bytes-queued"),
+    Column("requests", "", "issued"),
+    Column("issued", "MiB", "bytes-issued"),
+    Column("seeks", "", "seeks: requests that began elsewhere than where the one before ended"),
+    Column("mean seek", "MiB", "seek-sectors by seeks"),
+)
+
+
+def classes(overview: Overview, letter: str) -> Table:
+    """What requests were for."""
+    rows = []
+    for span in overview.spans():
+        for name, sums in sorted(span.counters.origins.items()):
+            seeks = sums.get("seeks", 0)
+            away = sums.get("seek_sectors", 0) / seeks / 2048 if seeks else None
+            cells = (number(sums.get("queued")), _mib(sums.get("bytes_queued")), number(sums.get("issued")),
+                     _mib(sums.get("bytes_issued")), number(seeks), number(away, 1))  # fmt: skip
+            ident = f"{row_id(letter, span.target.disk, span.phase.phase)}-class-{name}"
+            rows.append(Row(ident, (*_where(span), Cell(printable(name, 40)), *cells)))
+    return Table(f"classes-{letter}", "What requests were for", CLASSES, tuple(rows))
+
+
+SUBMITTERS = (
+    Column("disk", numeric=False),
+    Column("phase", numeric=False),
+    Column("process", numeric=False),
+    Column("number", meaning="process id"),
+    Column("bios", "", "queued"),
+    Column("queued", "MiB", "bytes-queued"),
+    Column("seeks", "bios", "seeks-queued: bios that began elsewhere than where the one before ended"),
+)
+
+
+def submitters(overview: Overview, letter: str) -> Table:
+    """Who queued."""
+    rows = []
+    for span in overview.spans():
+        found = sorted(span.counters.submitters.items(), key=lambda one: -one[1].get("bytes_queued", 0))
+        for at, ((pid, comm), sums) in enumerate(found[:PROCESSES]):
+            who = printable(comm, 40) if pid is not None else "all others"
+            cells = (
+                number(pid),
+                number(sums.get("queued")),
+                _mib(sums.get("bytes_queued")),
+                number(sums.get("seeks_queued")),
+            )
+            ident = f"{row_id(letter, span.target.disk, span.phase.phase)}-process-{at}"
+            rows.append(Row(ident, (*_where(span), Cell(who), *cells)))
+    return Table(
+        f"submitters-{letter}", f"Who queued: the {PROCESSES} processes with most bytes", SUBMITTERS, tuple(rows)
+    )
+
+
+FACTS = (Column("about", numeric=False), Column("what", numeric=False), Column("value", numeric=False))
+
+
+def facts(overview: Overview, letter: str) -> Table:
+    """What the recording says of itself, settings as they were at the begin, and disturbances."""
+    found = [("recording", key, value) for key, value in sorted(overview.recording.meta.items())]
+    seen: set[tuple[str, str]] = set()
+    for setting in overview.recording.settings:
+        if (setting.disk, setting.name) not in seen and setting.value:
+            seen.add((setting.disk, setting.name))
+            found.append((setting.disk or "machine", setting.name, setting.value))
+    found += [("disturbance", one.kind, one.text) for one in overview.recording.disturbances]
+    rows = [
+        Row(f"fact-{letter}-{at}", tuple(Cell(printable(text, 400)) for text in one)) for at, one in enumerate(found)
+    ]
+    return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, tuple(rows))
+
+
+def _where(span: Span) -> tuple[Cell, Cell]:
+    return Cell(printable(span.target.disk, 40)), Cell(printable(span.phase.name, 60))
+
+
+def _mib(value: int | None) -> Cell:
+    return number(None if value is None else value / (1 << 20), 1)
+
+
+def tables(overview: Overview, letter: str) -> list[Table]:
     """All tables of a recording."""
-    return [table for table in (phases(overview, letter),) if table.rows]
+    return [table for make in (phases, classes, submitters, facts) if (table := make(overview, letter)).rows]

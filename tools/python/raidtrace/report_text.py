@@ -60,17 +60,18 @@ def kib(value_sectors: float) -> str:
     return f"{value_sectors * SECTOR_BYTES / 1024:g} KiB"
 
 
-def opening(overview: Overview, letter: str) -> list[Sentence]:
+def opening(overview: Overview, letter: str, several: bool) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
     simulated = "Simulated: a model array in simulated time. " if overview.simulated() else ""
     seconds = (overview.end_ns() - overview.begin_ns()) / 1e9
     names = ", ".join(printable(target.disk, 40) for target in overview.recording.targets)
     phases = [phase.name for phase in overview.recording.phases if phase.name != "outside"]
-    sentences = [Sentence(f"{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded.")]
+    what = f"Recording {letter}: " if several else ""
+    sentences = [Sentence(f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded.")]
     for target in overview.recording.targets:
         spans = [span for span in overview.spans() if span.target == target and _bytes(span)]
         if spans:
-            sentences.append(_busiest(max(spans, key=_bytes), letter))
+            sentences.append(_busiest(max(spans, key=_bytes), letter, what))
     return sentences
 
 
@@ -79,11 +80,11 @@ def _bytes(span: Span) -> int:
     return sum(flow.get(counter, 0) for flow in span.counters.flow.values())
 
 
-def _busiest(span: Span, letter: str) -> Sentence:
+def _busiest(span: Span, letter: str, what: str) -> Sentence:
     counters = span.counters
     direction = max(("read", "write"), key=lambda one: rate_mib(span, one) or 0.0)
     rate, depth, mode = rate_mib(span, direction), counters.inflight_mean(direction), counters.size_mode(direction)
-    said = [f"{printable(span.target.disk, 40)} moved most in phase {printable(span.phase.name, 40)}: "
+    said = [f"{what}{printable(span.target.disk, 40)} moved most in phase {printable(span.phase.name, 40)}: "
             f"{direction}s at {rate or 0:,.2f} MiB/s"]  # fmt: skip
     if depth is not None:
         said.append(f"{depth:.2f} in flight on average")

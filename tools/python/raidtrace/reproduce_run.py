@@ -18,6 +18,7 @@ from typing import Any
 import tomllib
 
 from raidtrace import amcc, figure, recording
+from raidtrace.guest import simulated_time
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAB = HERE.parents[1] / "lab"
@@ -179,7 +180,8 @@ def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path,
     command += [word for setting in run.settings for word in ("--set", setting)]
     command += [word for pair in run.environment for word in ("--env", pair)]
     command += ["--", *run.command(batch)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env=simulated_time())  # fmt: skip
     (directory / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.returncode != 0:
         last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])

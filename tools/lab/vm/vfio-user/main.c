@@ -7,7 +7,7 @@
  * Of several controllers (controller.count) it is the one with that number, from 0.
  *
  * Serves one client, in real time, until it goes; then writes the ground truth.
- * Exit status: 0 done, 1 failed, 2 usage.
+ * Exit status: 0 done, 1 failed, 2 usage, 3 the store is full: whoever writes on would fail one command after the other.
  */
 #include "card.h"
 
@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+
+enum { VU_DONE, VU_FAILED, VU_USAGE, VU_STORE_FULL };
 
 struct options {
 	const char *config;
@@ -86,7 +88,7 @@ static bool wait_for_message(const struct vu_card *card)
 	return ppoll(&poll, 1, card->wake == TW_NEVER ? NULL : &left, NULL) > 0;
 }
 
-/* Return: 0 when the client has gone, an errno when something broke. */
+/* Return: 0 when the client has gone, ENOSPC when the store is full, another errno when something broke. */
 static int serve(struct vu_card *card)
 {
 	bool good = true;
@@ -102,6 +104,8 @@ static int serve(struct vu_card *card)
 			vu_message_free(message);
 		}
 		vu_card_settle(card);
+		if (card->model.store.exhausted)
+			return ENOSPC;
 	}
 	return errno == EPIPE || errno == ECONNRESET ? 0 : errno;
 }
@@ -143,26 +147,28 @@ int main(int argc, char **argv)
 	if (!parse(&options, argc, argv)) {
 		fprintf(stderr, "usage: vfio-user --config KEY=VALUE,... --log FILE --status FILE "
 			"[--controller NUMBER] <LISTENING-SOCKET\n");
-		return 2;
+		return VU_USAGE;
 	}
 	if (!tw_config_parse(&config, options.config, error)) {
 		fprintf(stderr, "vfio-user: config: %s\n", error);
-		return 1;
+		return VU_FAILED;
 	}
 	if (options.controller >= config.controller.count) {
 		fprintf(stderr, "vfio-user: --controller %u: there are not so many\n", options.controller);
-		return 1;
+		return VU_FAILED;
 	}
 	tw_config_select(&config, options.controller);
 	socket = accept(0, NULL, NULL);
 	if (socket < 0 || !vu_card_init(&card, &config, socket)) {
 		fprintf(stderr, "vfio-user: cannot start: %s\n", strerror(errno));
-		return 1;
+		return VU_FAILED;
 	}
 	err = serve(&card);
-	if (err)
+	if (err && !card.model.store.exhausted)
 		fprintf(stderr, "vfio-user: the connection broke: %s\n", strerror(err));
 	if (!write_file(options.log, &card.model, true) || !write_file(options.status, &card.model, false))
-		return 1;
-	return err ? 1 : 0;
+		return VU_FAILED;
+	if (card.model.store.exhausted)
+		return VU_STORE_FULL;
+	return err ? VU_FAILED : VU_DONE;
 }

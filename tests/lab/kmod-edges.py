@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""Queues that change or stand still under a target, disks upon disks, a kernel without a tracepoint, a dump that is overtaken.
+
+And whether the checker of invariants, which looks at every snapshot of every suite, sees a counter that is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import errno
+import os
+import pathlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import kmod_client as kmod
+import kmod_nullb
+from kmod_invariants import Counters
+
+RWF_HIPRI = 1
+SECTORS = 64 * 2048  # of each part of a dm disk: 64 MiB
+
+
+def polled_read(disk: kmod.Disk, sector: int) -> None:
+    """A read by the hardware queue that is polled."""
+    os.preadv(disk.descriptor, [memoryview(disk.buffer)[:4096]], sector << 9, RWF_HIPRI)
+
+
+def hardware_queues() -> None:
+    """Hardware queues come and go under a target: each request is counted, polled ones too"""
+    with kmod_nullb.configured(size=64, submit_queues=1, poll_queues=1) as (name, here), kmod.Client() as client:
+        target = client.add(name)
+        kmod.equal("hardware queues at attach", target["nr-hw-queues"], 2)
+        disk = kmod.Disk(name)
+        before = kmod.diskstats(name)
+        for number in range(12):
+            (here / "poll_queues").write_text(str((2, 1)[number % 2]), encoding="ascii")
+            now = client.ask("target-get", id=target["id"])[0]["nr-hw-queues"]
+            kmod.equal("hardware queues now", now, (3, 2)[number % 2])
+            for i in range(10):
+                disk.read(i * 64, 8)
+                polled_read(disk, i * 64)
+            client.counters(target)
+        disk.close()
+        counters = client.counters(target)
+        reads = kmod.diskstats(name)["reads"] - before["reads"]
+        client.delete(target)
+    kmod.equal("reads of the disk", reads, 240)
+    names = ("completed", "unmatched", "abandoned", "in-flight")
+    kmod.equal("counted", [counters.flow["read"][n] for n in names], [240, 0, 0, 0])
+
+
+def frozen_queue() -> None:
+    """A queue that is frozen for another scheduler: what waits is queued and not issued, and nothing is lost"""
+    name = kmod.scsi_debug(dev_size_mb=16, ndelay=600_000_000)
+    scheduler = pathlib.Path(f"/sys/block/{name}/queue/scheduler")
+    scheduler.write_text("none", encoding="ascii")
+    with kmod.Client() as client:
+        target = client.add(name)
+        threads = [kmod_nullb.read_in_background(name, 0)]
+        kmod.wait_for("a read in flight", lambda: client.counters(target).flow["read"]["in-flight"] == 1)
+        switch = threading.Thread(target=lambda: scheduler.write_text("mq-deadline", encoding="ascii"))
+        switch.start()  # waits until the queue is empty, and lets nobody in
+        time.sleep(0.1)
+        threads.append(kmod_nullb.read_in_background(name, 512))
+        time.sleep(0.1)
+        middle = client.counters(target).flow["read"]
+        for thread in (*threads, switch):
+            thread.join()
+        end = client.counters(target).flow["read"]
+        client.delete(target)
+    kmod.run("modprobe -r scsi_debug")
+    names = ("queued", "issued", "in-flight", "completed")
+    kmod.equal("while it is frozen", [middle[n] for n in names], [2, 1, 1, 0])
+    kmod.equal("then", [end[n] for n in names], [2, 2, 0, 2])
+    waited = end["q2c-sum-ns"] - end["d2c-sum-ns"]
+    kmod.equal(f"the wait is in q2c, not in d2c ({waited} ns)", 300_000_000 < waited < 600_000_000, True)
+
+
+@contextlib.contextmanager
+def dm_disk(table: str) -> Iterator[str]:
+    """A dm disk by its table."""
+    kmod.run(f"printf %s '{table}' | dmsetup create --noudevsync edges")
+    try:
+        yield kmod.run("dmsetup info --columns --noheadings --options blkdevname edges").strip()
+    finally:
+        kmod.run("dmsetup remove --noudevsync --retry edges")
+
+
+def concatenated(disks: list[str]) -> str:
+    """Table of a dm disk that is these disks, one behind the other."""
+    lines = (f"{i * SECTORS} {SECTORS} linear /dev/{disk} 0" for i, disk in enumerate(disks))
+    return "\n".join(lines)
+
+
+def suspended_disk() -> None:
+    """A dm disk that is suspended: bios wait in it, and the wait is in its q2c and in nobody else's"""
+    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
+    with dm_disk(concatenated([lower])) as name, kmod.Client() as client:
+        targets = [client.add(disk) for disk in (name, lower)]
+        kmod.run("dmsetup suspend --nolockfs edges")
+        thread = kmod_nullb.read_in_background(name, 0)
+        time.sleep(0.5)
+        middle = [client.counters(target).flow["read"] for target in targets]
+        kmod.run("dmsetup resume --noudevsync edges")
+        thread.join()
+        end = [client.counters(target).flow["read"] for target in targets]
+        for target in targets:
+            client.delete(target)
+    kmod.equal("queued while it is suspended", [flow["queued"] for flow in middle], [1, 0])
+    kmod.equal("queued then", [flow["queued"] for flow in end], [1, 1])
+    kmod.equal("completed below", end[1]["completed"], 1)
+    kmod.equal("the wait", end[0]["q2c-sum-ns"] >= 500_000_000 and end[1]["q2c-sum-ns"] < 100_000_000, True)
+
+
+def disks_upon_disks() -> None:
+    """dm over two disks, and md over two, all counted at once: what is below sums to what is above, q2c too"""
+    disks = kmod.null_blk(nr_devices=4, gb=1, irqmode=2, completion_nsec=100000)
+    members = " ".join(f"/dev/{disk}" for disk in disks[2:])
+    kmod.run(f"modprobe raid0; mdadm --build /dev/md9 --run --level=0 --raid-devices=2 --chunk=64 {members}")
+    try:
+        with dm_disk(concatenated(disks[:2])) as name, kmod.Client() as client:
+            kmod.Disk("md9").close()  # the first to open it reads its partition table
+            targets = {disk: client.add(disk) for disk in (*disks, name, "md9")}
+            for above in (name, "md9"):
+                disk = kmod.Disk(above)
+                for i in range(8):  # every other one lies on both members
+                    disk.read(
+                        SECTORS - 64 + 64 * (i % 2) - 64 * (i // 2) if above == name else 128 * i + 64 * (i % 2), 128
+                    )
+                disk.close()
+            counters = {disk: client.counters(target) for disk, target in targets.items()}
+            for target in targets.values():
+                client.delete(target)
+    finally:
+        kmod.run("mdadm --stop /dev/md9")
+    for above, below in ((name, disks[:2]), ("md9", disks[2:])):
+        flow = counters[above].flow["read"]
+        lower = [counters[disk].flow["read"] for disk in below]
+        kmod.equal(f"{above}: bytes", flow["bytes-queued"], 8 * 128 * 512)
+        kmod.equal(f"{above}: bytes below", sum(one["bytes-completed"] for one in lower), flow["bytes-queued"])
+        kmod.equal(f"{above}: every member was read", all(one["completed"] for one in lower), True)
+        known = counters[above].sum("q2c", "read")
+        print(f"# {above}: {flow['queued']} bios, {known} with a time, {sum(one['queued'] for one in lower)} below")
+        kmod.equal(f"{above}: each bio has a time, or went on to a member", 0 < known <= flow["queued"], True)
+        kmod.equal(f"{above}: 100 us each", flow["q2c-sum-ns"] >= known * 100_000, True)
+        kmod.equal(f"{above}: all times below are known", [one["q2c-unknown"] for one in lower], [0, 0])
+
+
+@contextlib.contextmanager
+def module_without(tracepoint: str) -> Iterator[None]:
+    """In place of the module a copy of it that looks for a tracepoint of a name that no kernel has: it finds none."""
+    code = pathlib.Path(os.environ["RAIDTRACE_KO"]).read_bytes()
+    name = tracepoint.encode() + b"\0"
+    kmod.equal(f"{tracepoint} is in the module", code.count(b"\0" + name), 1)
+    other = pathlib.Path(os.environ["TMPDIR"], "raidtrace.ko")
+    other.write_bytes(code.replace(b"\0" + name, b"\0" + b"no" + name[2:]))
+    kmod.run(f"rmmod raidtrace; insmod {other}")
+    try:
+        yield
+    finally:
+        kmod.run(f"rmmod raidtrace; insmod {os.environ['RAIDTRACE_KO']}")
+        other.unlink()
+
+
+def missing_tracepoints() -> None:
+    """Without a tracepoint its counter is absent, and told of, and all else is counted; without an essential one none"""
+    cases = {"block_getrq": "got", "block_split": "splits", "block_rq_insert": "inserted", "block_plug": "plugs"}
+    with kmod.Client() as client:
+        always = client.ask("info-get")[0].get("unavailable", [])
+    for tracepoint, counter in cases.items():
+        with module_without(tracepoint), kmod.Client() as client:
+            missing = client.ask("info-get")[0]["unavailable"]
+            kmod.equal("unavailable", sorted(missing), sorted([*always, "no" + tracepoint[2:]]))
+            target = client.add("sda")
+            disk = kmod.Disk("sda")
+            for i in range(10):
+                disk.read(i * 4096, 512)
+            disk.close()
+            counters = client.counters(target)
+            client.delete(target)
+            kmod.equal(f"{counter} is not said", counter in counters.flow["read"] or counter in counters.reply, False)
+            kmod.equal("reads are counted", counters.flow["read"]["issued"], 20)
+    for tracepoint in ("block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete"):
+        with module_without(tracepoint), kmod.Client() as client:
+            try:
+                client.add("sda")
+                raise AssertionError(f"counts without {tracepoint}")
+            except kmod.Refused as refusal:
+                text = f"this kernel has no tracepoint no{tracepoint[2:]}, which counting needs"
+                kmod.equal(tracepoint, (refusal.errno, refusal.text), (errno.EOPNOTSUPP, text))
+            kmod.equal("nothing is left", client.ask("target-get", dump=True), [])
+
+
+def overtaken_dump() -> None:
+    """A dump of targets during which one is deleted or added says so; one that was left alone does not"""
+    names = kmod.null_blk(nr_devices=64, gb=1, hw_queue_depth=16)
+    with kmod.Client() as client:
+        targets = [client.add(name, groups=("flow",)) for name in names[:60]]
+
+        def interrupted(between: Callable[[], object]) -> bool:
+            with kmod.Client() as other:
+                return any(flags & kmod.NLM_F_DUMP_INTR for flags in other.dump_in_pieces("target-get", between))
+
+        kmod.equal("left alone", interrupted(lambda: None), False)
+        kmod.equal("one deleted that was not told yet", interrupted(lambda: client.delete(targets[-1])), True)
+        kmod.equal("one deleted that was told", interrupted(lambda: client.delete(targets[0])), True)
+        kmod.equal("one added", interrupted(lambda: client.add(names[60])), True)
+        kmod.equal("left alone again", interrupted(lambda: None), False)
+        for target in client.ask("target-get", dump=True):
+            client.delete(target)
+    kmod.run("modprobe -r null_blk")
+
+
+# Of these no invariant knows the value to one, or at all; that they are right others say: ftrace, diskstats, the log.
+BY_BOUNDS = {
+    "seek-forward-sectors", "seek-backward-sectors", "seek-queued-forward-sectors", "seek-queued-backward-sectors",
+    "d2c-sum-ns", "i2d-sum-ns", "q2c-sum-ns", "in-flight-max", "stream", "stream-queued", "ahead-queued",
+    "bytes-ahead-queued", "q2c", "i2d",
+}  # fmt: skip
+FREE = {
+    "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
+    "errors", "unmatched", "unissued", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
+    "streams-alive-queued", "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
+    "id", "pid", "index",
+}  # fmt: skip
+
+
+def falsified(reply: dict[str, Any], by: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The snapshot with one number wrong, one at a time, and the number's name."""
+
+    def places(tree: Any, name: str) -> Iterator[tuple[str, Any, Any]]:
+        pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
+        for key, value in pairs:
+            known = key if isinstance(key, str) else name
+            if isinstance(tree, dict) and "kind" in tree:
+                known = tree["kind"]
+            if key in ("first-bin", "kind") or isinstance(value, (bool, str)):
+                continue
+            if isinstance(value, int):
+                yield known, tree, key
+            elif isinstance(value, (dict, list)):
+                yield from places(value, known)
+
+    wrong = copy.deepcopy(reply)
+    for name, tree, key in list(places(wrong, "")):
+        tree[key] += by
+        yield name, wrong
+        tree[key] -= by
+
+
+def checker() -> None:
+    """The checker of invariants sees each counter that it knows of when it is wrong"""
+    with kmod.Client() as client:
+        target = client.add("sda")
+        kmod.run("echo 3 >/proc/sys/vm/drop_caches; dd if=/dev/sda of=/dev/null bs=1M count=2 status=none")
+        kmod.run("dd if=/dev/zero of=/dev/sda bs=64k count=9 seek=9 conv=fsync status=none")
+        kmod.run("dd if=/dev/sda of=/dev/null bs=4k count=9 skip=999 iflag=direct status=none")
+        snapshot = client.counters(target)
+        client.delete(target)
+    tried = 0
+    for by, known in ((1, BY_BOUNDS | FREE), (1 << 50, FREE)):
+        unseen = set()
+        for name, wrong in falsified(snapshot.reply, by):
+            tried += 1
+            if not Counters(wrong).violations():
+                unseen.add(name)
+        kmod.equal(f"not seen when wrong by {by}", unseen - known, set())
+    print(f"# {tried} wrong numbers", flush=True)
+    kmod.equal("there were some", tried > 500, True)
+
+
+if __name__ == "__main__":
+    sys.exit(
+        kmod.main(
+            [
+                checker, hardware_queues, frozen_queue, suspended_disk, disks_upon_disks, missing_tracepoints,
+                overtaken_dump,
+            ]
+        )
+    )  # fmt: skip

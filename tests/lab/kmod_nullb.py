@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A disk of null_blk that configfs made, so that its queues can be changed while it is there; and I/O to disks on the side."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import pathlib
+import random
+import threading
+from collections.abc import Iterator
+
+import kmod_client as kmod
+
+CONFIGFS = pathlib.Path("/run/lab/configfs")
+
+
+def read_in_background(name: str, sector: int) -> threading.Thread:
+    """One direct read, which may take its time."""
+
+    def read() -> None:
+        disk = kmod.Disk(name)
+        disk.read(sector, 8)
+        disk.close()
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    return thread
+
+
+@contextlib.contextmanager
+def configured(**attributes: object) -> Iterator[tuple[str, pathlib.Path]]:
+    """A disk of null_blk and its directory in configfs, whose files change it."""
+    kmod.null_blk(nr_devices=0, poll_queues=2)
+    CONFIGFS.mkdir(exist_ok=True)
+    kmod.run(f"mount -t configfs configfs {CONFIGFS}")
+    here = CONFIGFS / "nullb/edges"
+    here.mkdir()
+    try:
+        for attribute, value in (*attributes.items(), ("power", 1)):
+            (here / attribute).write_text(str(value), encoding="ascii")
+        name = f"nullb{(here / 'index').read_text(encoding='ascii').strip()}"
+        if not pathlib.Path(f"/sys/block/{name}").exists():
+            name = "edges"  # newer kernels name the disk as its directory
+        kmod.wait_for("the disk", lambda: os.path.exists(f"/dev/{name}"))
+        yield name, here
+        (here / "power").write_text("0", encoding="ascii")
+    finally:
+        here.rmdir()
+        kmod.run(f"umount {CONFIGFS}; modprobe -r null_blk", check=False)
+
+
+@contextlib.contextmanager
+def load(names: list[str]) -> Iterator[None]:
+    """Random reads and writes until the end of the block, by a process for each disk named."""
+    stop = mmap.mmap(-1, 1)
+    children = []
+    for number, name in enumerate(names):
+        child = os.fork()
+        if not child:
+            try:
+                work(name, number, stop)
+            finally:
+                os._exit(0)
+        children.append(child)
+    try:
+        yield
+    finally:
+        stop[0] = 1
+        for child in children:
+            os.waitpid(child, 0)
+
+
+def work(name: str, number: int, stop: mmap.mmap) -> None:
+    """What one of them does."""
+    disk = kmod.Disk(name)
+    numbers = random.Random(number)
+    while not stop[0]:
+        move = disk.write if numbers.random() < 0.3 else disk.read
+        move(numbers.randrange(1 << 14) * 8, numbers.choice((8, 16, 256, 520)))

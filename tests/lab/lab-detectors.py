@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a kernel that checks itself is worth: deliberate faults are reported and fail the run. A driver that tells no end.
+
+Modules of tests/lab/modules do both. The silence of kmod-soak.py on the same kernel means something only if these are not.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from lab_checks import TOP, check, finish, lab, offered
+
+sys.path.append(str(TOP / "tools/lab"))
+sys.dont_write_bytecode = True
+import kernel  # noqa: E402
+import modules  # noqa: E402
+import variant  # noqa: E402
+from progress import Progress  # noqa: E402
+
+HERE = TOP / "tests/lab/modules"
+SERIES = "6.12"
+REPORTS = {
+    "rcu": "WARNING: suspicious RCU usage",  # lockdep has its say before KASAN calls it unreliable
+    "order": "WARNING: possible circular locking dependency detected",
+    "asleep": "BUG: sleeping function called from invalid context",
+    "shift": "UBSAN: shift-out-of-bounds",
+    "index": "UBSAN: array-index-out-of-bounds",
+    "slab": "BUG: KASAN: slab-out-of-bounds in slab",
+    "freed": "BUG: KASAN: slab-use-after-free in freed",
+    "vmalloc": "BUG: KASAN: vmalloc-out-of-bounds in from_vmalloc",
+    "leak": r"kmemleak: [1-9]\d* new suspected memory leaks",
+}
+ALL = """
+echo 0 >/proc/sys/kernel/panic_on_warn
+insmod {ko}
+for fault in {faults}; do echo $fault >/sys/module/raidtrace_faults/parameters/fault || exit 1; done
+for i in 1 2; do sleep 6; echo scan >/sys/kernel/debug/kmemleak; done
+echo done
+"""
+COMPLAINED = 126
+
+
+def built(series: str, name: str) -> list[Path]:
+    """The modules for a kernel; says so when the compiler has something to say."""
+    progress = Progress(quiet=True)
+    lab_kernel = variant.obtain(name, kernel.obtain(series, progress), progress)
+    result = modules.build(
+        modules.Module("odd", HERE / "Kbuild", (HERE, TOP / "kmod"), "raidtrace_odd.ko"), lab_kernel, progress
+    )
+    check(f"{series} {name}: the modules build without a warning", not result.warnings, "\n".join(result.warnings))
+    return [result.path.with_name(f"raidtrace_{which}.ko") for which in ("faults", "odd")]
+
+
+def each_is_reported(out: Path, faults: Path) -> None:
+    """Every kind of fault, in one guest that goes on after a report."""
+    script = ALL.format(ko=faults, faults=" ".join(REPORTS))
+    done = lab("run", "-q", "--bare", "--kernel", SERIES, "--variant", "sanitize", "--mem", "128M", "--out", str(out), "--",
+               "sh", "-c", script)  # fmt: skip
+    check("the guest that had every fault went to its end", done.stdout == "done\n", done.stdout + done.stderr)
+    check("its run failed for what the kernel said", done.returncode == COMPLAINED, done.returncode)
+    log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
+    for fault, report in REPORTS.items():
+        check(f"{fault}: {report}", re.search(report, log), log[-3000:])
+
+
+def a_run_fails(out: Path, faults: Path) -> None:
+    """As with kmod-soak.py: KASAN's report fails a run that goes on to pass; a warning is a panic."""
+    happen = "/sys/module/raidtrace_faults/parameters/fault"
+    script = (
+        f"insmod {faults}; echo slab >{happen}; echo '1 passed, 0 failed'; echo shift >{happen}; echo 'still there'"
+    )
+    done = lab("run", "-q", "--bare", "--kernel", SERIES, "--variant", "sanitize", "--mem", "128M", "--out", str(out), "--",
+               "sh", "-c", script)  # fmt: skip
+    log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
+    check(
+        "what KASAN reports fails the run",
+        done.returncode == COMPLAINED and REPORTS["slab"] in done.stderr,
+        done.stderr,
+    )
+    check("a warning is a panic", "Kernel panic - not syncing: UBSAN: panic_on_warn set" in log, log[-3000:])
+    check("and nothing is said after it", "still there" not in done.stdout, done.stdout)
+
+
+def ended_untold(out: Path, series: str, odd: Path) -> None:
+    """Requests that end without an event are abandoned when their tag is issued again."""
+    guest = TOP / "tests/lab/kmod_untold_guest.py"
+    done = lab("run", "-q", "--kernel", series, "--out", str(out), "--", "sh", "-c", f"insmod {odd} && {guest}")
+    check(
+        f"{series}: requests that end untold are abandoned, one by one", done.returncode == 0, done.stdout + done.stderr
+    )
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        for which in ("6.1", "6.12", "7.2"):
+            if offered("requests that end untold", which):
+                ended_untold(Path(scratch, which), which, built(which, "")[1])
+        if offered("a kernel that checks itself", SERIES):
+            faulty = built(SERIES, "sanitize")[0]
+            each_is_reported(Path(scratch, "all"), faulty)
+            a_run_fails(Path(scratch, "fails"), faulty)
+    finish()

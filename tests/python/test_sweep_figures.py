@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of Documentation/sweep.rst hold what the CSV files beside it hold."""
+
+import csv
+import re
+
+import pytest
+from conftest import TOP
+
+from raidtrace import plan
+
+SWEEPS = TOP / "Documentation/sweeps"
+TEXT = (TOP / "Documentation/sweep.rst").read_text(encoding="utf-8")
+
+
+def rows(name):
+    """Lines of a plan's CSV."""
+    with (SWEEPS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(title):
+    """Cells of the first table of a section, without its head."""
+    lines = TEXT[TEXT.index(f"{title}\n----") :].splitlines()
+    rules = [at for at, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line)]
+    starts = [found.start() for found in re.finditer("=+", lines[rules[0]])] + [None]
+    body = lines[rules[1] + 1 : rules[2]]
+    return [[line[a:b].strip() for a, b in zip(starts, starts[1:])] for line in body]
+
+
+def middle(found, column, **axes):
+    """A figure of the one line that has these axes, / 1000; "-" where there is none."""
+    lines = [row for row in found if all(row[key] == value for key, value in axes.items())]
+    assert len(lines) <= 1, axes
+    return f"{float(lines[0][column]) / 1000:.1f}" if lines and lines[0][column] else "-"
+
+
+@pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.csv")), ids=lambda path: path.stem)
+def test_a_committed_table_has_every_cell_of_its_plan(path):
+    name = path.stem.removesuffix("-stack")
+    found = plan.load(plan.find(name))
+    if path.stem == name:
+        axes = {key for cell in found.cells for key, _ in cell.axes}
+        there = {tuple(row[key] for key in sorted(axes)) for row in rows(name)}
+        wanted = {
+            tuple("" if cell.get(key) is None else str(cell.get(key)) for key in sorted(axes)) for cell in found.cells
+        }
+        assert there == wanted
+        assert {row["simulated"] for row in rows(name)} == {"yes"}
+    else:
+        numbers = {int(row["cell"][:4]) for row in rows(path.stem)}
+        assert numbers == {at for at, cell in enumerate(found.cells, 1) if cell.text("md_level", "none") != "none"}
+
+
+def test_the_table_of_the_howto():
+    found = rows("howto")
+    lines = table("Software-RAID HOWTO: chunk and block size of ext2")
+    assert len(lines) == 8
+    for level, depth, chunk, *shown in lines:
+        for at, (phase, column) in enumerate(
+            (phase, column) for phase in ("read", "write") for column in ("published_middle", "median")
+        ):
+            axes = {"md_level": level, "queue_depth": depth, "md_chunk_kib": chunk.removesuffix(" KiB"), "phase": phase}
+            values = [middle(found, column, fs_block_kib=block, **axes) for block in ("1", "2", "4")]
+            assert shown[at] == " / ".join(values), (level, chunk, phase, column)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the parts of tests/vm/run share: counting and printing results, and running a guest with its output kept."""
+
+from __future__ import annotations
+
+import pathlib
+import profile
+import shutil
+from profile import Profile
+
+import modules
+from progress import Progress
+from vm import session
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+OUT = TOP / "check-out" / "vm"
+DRIVER_3WARE = "3w-9xxx"
+STORE_MIB = 64
+HARNESS_S = 120.0
+
+
+class Results:
+    """Counts, and one line per test."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.passed = self.failed = self.skipped = 0
+        self.texts: list[str] = []
+        self._quiet = quiet
+
+    def line(self, text: str) -> None:
+        """Count and print a line of the form `ok - ...`, `not ok - ...` or `skip - ...`."""
+        self.passed += text.startswith("ok - ")
+        self.failed += text.startswith("not ok - ")
+        self.skipped += text.startswith("skip - ")
+        self.texts.append(text)
+        if not self._quiet:
+            print(text, flush=True)
+
+    def check(self, name: str, why: str) -> None:
+        """`why` is empty when the test passed."""
+        self.line(f"not ok - {name}: {why}" if why else f"ok - {name}")
+
+
+def empty(out: pathlib.Path) -> pathlib.Path:
+    """The directory, with nothing in it."""
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    return out
+
+
+def array(name: str, progress: Progress, *settings: str) -> Profile:
+    """A profile with some keys set, its store made small."""
+    return profile.load(name, modules.build_programs(progress).model(), STORE_MIB, settings)
+
+
+def captured(job: session.Session, progress: Progress, log: pathlib.Path) -> tuple[session.Ended, str, str]:
+    """Run a session; its ending, what it said and what it complained of."""
+    with open(log, "w+b") as said, open(log.with_suffix(".stderr"), "w+b") as complained:
+        ended = session.run(job, progress, (said.fileno(), complained.fileno()))
+    text = [path.read_text(encoding="utf-8", errors="replace") for path in (log, log.with_suffix(".stderr"))]
+    return ended, text[0], text[1]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verbs of raidctl lab that run in a virtual machine: run by LAB=vm, shell on a terminal, expect of counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import lab_terminal
+from results import HARNESS_S, OUT, TOP, Results, empty
+
+LAB = TOP / "tools/lab/raidctl-lab"
+READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=4", "iflag=direct")
+
+
+def _lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([LAB, *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                          env=os.environ | environment)  # fmt: skip
+
+
+def run(results: Results) -> None:
+    """LAB=vm turns a lab command into one of a virtual machine, options and result files included."""
+    out = empty(OUT / "lab-vm")
+    script = "nproc; echo $WHO; lsblk -dno NAME /dev/sda"
+    done = _lab("run", "-q", "--out", str(out), "--env", "WHO=me", "--", "sh", "-c", script, LAB="vm")
+    facts = json.loads((out / "lab.json").read_text(encoding="utf-8")) if not done.returncode else {}
+    wrong = "" if done.stdout == "2\nme\nsda\n" and facts["simulated_seconds"] is None else f"{done} {facts}"
+    results.check("harness: LAB=vm runs a lab command with two processors and the array", wrong)
+
+
+def full(results: Results) -> None:
+    """A store without room ends the run, instead of failing one write after the other."""
+    out = empty(OUT / "lab-vm")
+    fill = "dd if=/dev/urandom of=/dev/sda bs=1M count=256 oflag=direct; sleep 1000"
+    done = _lab("run", "-q", "--vm", "--store", "8M", "--timeout", "300", "--out", str(out), "--", "sh", "-c", fill)
+    wrong = "" if done.returncode == 126 and "--store SIZE" in done.stderr else f"{done}"
+    results.check("harness: a store that is full ends the guest with 126 and says what to do", wrong)
+
+
+def expect(results: Results) -> None:
+    """Counts can be expected of Debian's own kernel, and hold or do not."""
+    out = str(empty(OUT / "lab-vm"))
+    for expression, status in (("bytes == 4 * 1048576 and errors == 0", 0), ("requests < 32", 1)):
+        done = _lab("expect", "-q", "--vm", "--out", out, expression, "--", *READ)
+        wrong = "" if done.returncode == status and "real time" in done.stdout else f"{done}"
+        results.check(f"harness: expect --vm {expression!r} is {status}", wrong)
+
+
+def shell(results: Results) -> None:
+    """The same as of a shell in simulated hardware alone, tests/lab/lab-shell.py."""
+
+    def check(name: str, holds: object, detail: object) -> None:
+        results.check(f"harness: shell --vm: {name}", "" if holds else f"{detail!r}")
+
+    out = empty(OUT / "lab-vm")
+    lab_terminal.session(lab_terminal.Terminal(LAB, out, HARNESS_S, "--vm"), f"vm:{out}# ", check)
