@@ -9,6 +9,7 @@
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make sanitize     raidctl with sanitizers and in valgrind (half an hour)
+#   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make install      both, below DESTDIR and PREFIX            make clean
 
@@ -18,7 +19,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions check check-vm sweep-kills bench-lab bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions check check-vm sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -68,15 +69,25 @@ bisect-demo: tools
 	@tools/setup lab
 	@tests/lab/bisect/run
 
+bench-record: tools
+	@tools/setup vm
+	@tests/bench/sampling
+
+bench-import: tools
+	@tools/setup check
+	@tests/bench/import
+
 bench: tools
 	@tools/setup check
 	@tests/bench/cost/run
 
 SOAK_KERNELS ?= 6.12
+SOAK_CYCLES  ?= 5000
+IN_LAB = tools/bin/raidctl lab run --timeout 7200 --mem 512M
 soak: tools
 	@tools/setup check
-	@for kernel in $(SOAK_KERNELS); do tools/bin/raidctl lab run --kernel $$kernel --variant sanitize --mem 512M --timeout 7200 \
-		--out check-out/soak-$$kernel -- $(CURDIR)/tests/lab/kmod-soak.py 5000 || exit 1; done
+	@for kernel in $(SOAK_KERNELS); do echo "$$kernel, sanitize" && $(IN_LAB) --kernel $$kernel --variant sanitize \
+		--out check-out/soak-$$kernel -- $(CURDIR)/tests/lab/kmod-soak.py $(SOAK_CYCLES) || exit 1; done
 
 coverage:
 	@tools/setup check

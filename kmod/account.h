@@ -371,6 +371,7 @@ void raidtrace_account_abandon(struct raidtrace_account *account,
 void raidtrace_account_settle(struct raidtrace_account *account,
 			      const struct raidtrace_settled *settled);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
+void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part);
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction);

@@ -188,7 +188,7 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 }
 
 static size_t message_room(const struct raidtrace_target *target,
-			   const struct raidtrace_snapshot *snapshot)
+			   struct raidtrace_snapshot *snapshot)
 {
 	return (RAIDTRACE_A_COUNTERS_MAX + 1) * U64_ROOM + NR_DIRECTIONS * FLOW_ROOM +
 	       raidtrace_owners_room(target, snapshot) +
@@ -204,7 +204,7 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 	for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
 		err = put_flow(skb, target, snapshot, direction);
 	return err ?: raidtrace_owners_put(skb, target, snapshot) ?:
-		      raidtrace_histograms_put(skb, target, snapshot);
+		      raidtrace_histograms_put(skb, snapshot);
 }
 
 /**

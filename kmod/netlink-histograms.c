@@ -3,6 +3,7 @@
 #include "netlink-histograms.h"
 #include "target.h"
 
+#include <linux/string.h>
 #include <net/netlink.h>
 
 #define NR_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
@@ -50,45 +51,41 @@ static const u64 *all_bins(const struct raidtrace_snapshot *snapshot,
 	return raidtrace_account_bins(snapshot->account, kind, direction);
 }
 
-/* The bins from the first to the last that is not zero; NULL for none, or none that is kept. */
-static const u64 *used_bins(const struct raidtrace_target *target,
-			    const struct raidtrace_snapshot *snapshot,
-			    enum raidtrace_histogram_kind kind,
-			    enum raidtrace_direction direction, u32 *first, u32 *nr)
+/* Find the bins from the first to the last that is not zero; none where no histogram is kept. */
+static void find_used(const struct raidtrace_target *target, struct raidtrace_snapshot *snapshot,
+		      enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
 {
 	u32 end = raidtrace_hist_bins(kind);
 	u32 begin = 0;
-	const u64 *bins;
+	const u64 *bins = NULL;
 
-	if (!(kinds[kind].group & target->options.groups) ||
-	    (target->bio_based && !kinds[kind].bios))
-		return NULL;
-	bins = all_bins(snapshot, kind, direction);
-	if (!bins)
-		return NULL;
-	while (end && !bins[end - 1])
+	if (kinds[kind].group & target->options.groups &&
+	    (!target->bio_based || kinds[kind].bios))
+		bins = all_bins(snapshot, kind, direction);
+	while (bins && end && !bins[end - 1])
 		end--;
-	if (!end)
-		return NULL;
+	if (!bins || !end) {
+		snapshot->used[kind][direction].nr = 0;
+		return;
+	}
 	while (!bins[begin])
 		begin++;
-	*first = begin;
-	*nr = end - begin;
-	return bins + begin;
+	snapshot->used[kind][direction].first = begin;
+	snapshot->used[kind][direction].nr = end - begin;
 }
 
-static int put_histogram(struct sk_buff *skb, const struct raidtrace_target *target,
-			 const struct raidtrace_snapshot *snapshot,
+static int put_histogram(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
 			 enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
 {
+	u32 first = snapshot->used[kind][direction].first;
+	u32 nr = snapshot->used[kind][direction].nr;
 	struct nlattr *nest;
 	const u64 *bins;
-	u32 first, nr;
 	int err;
 
-	bins = used_bins(target, snapshot, kind, direction, &first, &nr);
-	if (!bins)
+	if (!nr)
 		return 0;
+	bins = all_bins(snapshot, kind, direction) + first;
 	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
 	if (!nest)
 		return -EMSGSIZE;
@@ -100,23 +97,45 @@ static int put_histogram(struct sk_buff *skb, const struct raidtrace_target *tar
 	return err;
 }
 
+/* Did bios or requests of a direction come or go? If none did its histograms are empty. */
+static bool is_used(const struct raidtrace_snapshot *snapshot, enum raidtrace_direction direction)
+{
+	const struct raidtrace_account *account = snapshot->account;
+	const u64 *flow;
+	unsigned int i;
+	u64 any;
+
+	if (direction >= RAIDTRACE_DIRECTIONS || direction <= RAIDTRACE_DIRECTION_WRITE)
+		return true;
+	flow = (const u64 *)&account->flow[direction];
+	any = account->q2c[direction][0];
+	for (i = 0; i < sizeof(account->flow[direction]) / sizeof(*flow); i++)
+		any |= flow[i];
+	return any;
+}
+
 /**
  * raidtrace_histograms_room() - bytes that the histograms take in a message
  * @target: whose they are
- * @snapshot: that they are of
+ * @snapshot: that they are of; for raidtrace_histograms_put() after it
  *
  * Return: the number of bytes.
  */
 size_t raidtrace_histograms_room(const struct raidtrace_target *target,
-				 const struct raidtrace_snapshot *snapshot)
+				 struct raidtrace_snapshot *snapshot)
 {
 	unsigned int kind, direction;
 	size_t room = 0;
-	u32 first, nr;
+	u32 nr;
 
-	for (kind = 0; kind < NR_KINDS; kind++) {
-		for (direction = 0; direction < NR_DIRECTIONS; direction++) {
-			if (used_bins(target, snapshot, kind, direction, &first, &nr))
+	memset(snapshot->used, 0, sizeof(snapshot->used));
+	for (direction = 0; direction < NR_DIRECTIONS; direction++) {
+		if (!is_used(snapshot, direction))
+			continue;
+		for (kind = 0; kind < NR_KINDS; kind++) {
+			find_used(target, snapshot, kind, direction);
+			nr = snapshot->used[kind][direction].nr;
+			if (nr)
 				room += HISTOGRAM_ROOM + nla_total_size(nr * sizeof(u64));
 		}
 	}
@@ -126,20 +145,18 @@ size_t raidtrace_histograms_room(const struct raidtrace_target *target,
 /**
  * raidtrace_histograms_put() - put the histograms in a message
  * @skb: the message
- * @target: whose they are
- * @snapshot: that they are of
+ * @snapshot: that they are of, after raidtrace_histograms_room()
  *
  * Return: 0 or -EMSGSIZE.
  */
-int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target *target,
-			     const struct raidtrace_snapshot *snapshot)
+int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot)
 {
 	unsigned int kind, direction;
 	int err = 0;
 
 	for (kind = 0; kind < NR_KINDS; kind++) {
 		for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
-			err = put_histogram(skb, target, snapshot, kind, direction);
+			err = put_histogram(skb, snapshot, kind, direction);
 	}
 	return err;
 }

@@ -52,11 +52,8 @@ static void fold(struct raidtrace_target *target, struct raidtrace_bank *bank, b
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		if (!forget)
-			raidtrace_account_add(target->total, bank->cpu[cpu]);
-		memset(bank->cpu[cpu], 0, sizeof(*bank->cpu[cpu]));
-	}
+	for_each_possible_cpu(cpu)
+		raidtrace_account_move(forget ? NULL : target->total, bank->cpu[cpu]);
 }
 
 static void collect(struct raidtrace_target *target, bool reset, struct raidtrace_moment *moment)

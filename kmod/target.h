@@ -91,6 +91,8 @@ struct raidtrace_limits {
  * @moment: states of the probe at that moment
  * @account: counters and histograms; raidtrace_targets_lock()
  * @queued: events that need no order, read right after that moment
+ * @used: of each histogram the bins from the first to the last that is not zero,
+ *	from raidtrace_histograms_room()
  */
 struct raidtrace_snapshot {
 	u64 now_ns;
@@ -98,6 +100,10 @@ struct raidtrace_snapshot {
 	struct raidtrace_moment moment;
 	const struct raidtrace_account *account;
 	struct raidtrace_queue_counters queued;
+	struct {
+		u16 first;
+		u16 nr;
+	} used[RAIDTRACE_HISTOGRAM_KIND_MAX + 1][RAIDTRACE_DIRECTION_MAX + 1];
 };
 
 void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),

@@ -6,6 +6,7 @@
 
 #include "../account.c"
 #include "../account-bins.c"
+#include "../account-fold.c"
 
 static void issue_counts_size_and_bytes(struct kunit *test)
 {
@@ -152,6 +153,48 @@ static void adding_accounts_adds_every_counter(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
 }
 
+static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
+	u64 *counter = (u64 *)&f->account;
+	unsigned int i, round, n = sizeof(f->account) / sizeof(*counter);
+
+	KUNIT_ASSERT_NOT_NULL(test, total);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < n; i++)
+			counter[i] = i + 1;
+		raidtrace_account_move(round < 2 ? total : NULL, &f->account);
+		for (i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+	}
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
+}
+
+/* Whatever single event was counted, nothing of it stays behind. */
+static void moving_what_one_direction_counted_leaves_nothing(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
+	u64 *counter = (u64 *)&f->account;
+	unsigned int i, direction, n = sizeof(f->account) / sizeof(*counter);
+
+	KUNIT_ASSERT_NOT_NULL(test, total);
+	for (direction = 0; direction < RAIDTRACE_DIRECTIONS; direction++) {
+		raidtrace_account_q2c(&f->account, direction, 0);
+		f->account.flow[direction].issued = 1;
+		f->account.i2d[direction][RAIDTRACE_D2C_BINS - 1] = 1;
+		raidtrace_account_move(total, &f->account);
+		raidtrace_account_q2c(&f->account, direction, 0);
+		raidtrace_account_move(total, &f->account);
+		KUNIT_EXPECT_EQ(test, total->q2c[direction][0], 2ULL);
+		KUNIT_EXPECT_EQ(test, total->i2d[direction][RAIDTRACE_D2C_BINS - 1], 1ULL);
+	}
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+}
+
 static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -183,6 +226,8 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(seeks_are_blamed_on_both_classes),
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(adding_accounts_adds_every_counter),
+	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
+	KUNIT_CASE(moving_what_one_direction_counted_leaves_nothing),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };

@@ -23,7 +23,8 @@
 #define SIZE_LIMIT	4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t index, uint64_t start_ns);
+struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t index, uint64_t capacity_sectors,
+						   uint64_t start_ns);
 void __wrap_blktrace_device_free(struct blktrace_device *device);
 void __wrap_raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 struct rt_histogram __wrap_rt_histogram_view(const uint64_t *counts, unsigned int nr);
@@ -50,13 +51,15 @@ static struct {
  */
 static struct blktrace_device devices[BLKTRACE_DEVICES];
 
-struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t index, uint64_t start_ns)
+struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t index, uint64_t capacity_sectors,
+						   uint64_t start_ns)
 {
 	struct blktrace_device *device = &devices[index];
 
 	memset(device, 0, sizeof(*device));
 	device->device = number;
 	device->index = index;
+	device->capacity_sectors = capacity_sectors;
 	raidtrace_arrival_start(&device->arrival, BLKTRACE_GROUPS, RAIDTRACE_STREAMS_DEFAULT);
 	raidtrace_queue_start(&device->state, BLKTRACE_GROUPS, RAIDTRACE_STREAMS_DEFAULT, start_ns);
 	return device;

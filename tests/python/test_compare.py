@@ -2,6 +2,7 @@
 """raidctl compare: units, ratio, per cent, spread; the papers' own arithmetic, and where their words disagree with it."""
 
 import json
+import sqlite3
 import subprocess
 
 import pytest
@@ -84,7 +85,6 @@ def test_a_recording_with_a_table(tmp_path):
     output = "21474836480 bytes (21 GB, 20 GiB) copied, 177.143 s, 121 MB/s"
     meta = {"command": json.dumps(["dd", "if=/dev/sda", "of=/dev/null"]), "lab_profile": "9500s-12-raid0"}
     path = record(tmp_path, (("run", {}),), {"fstype": ""}, meta=meta)
-    import sqlite3
 
     db = sqlite3.connect(path)
     db.execute("UPDATE output SET text=?, stream='stderr'", (output,))

@@ -2,6 +2,7 @@
 """raidctl explain: each link and limit follows the counters, and says so when they do not show it."""
 
 import json
+import sqlite3
 import subprocess
 
 import pytest
@@ -61,7 +62,6 @@ def test_where_readahead_is_not_why_the_cause_is_named(tmp_path, arguments, sett
 
 def test_what_was_not_counted_is_not_available_and_never_zero(tmp_path):
     path = record(tmp_path)
-    import sqlite3
 
     db = sqlite3.connect(path)
     db.execute("UPDATE target SET groups='flow size depth'")
@@ -155,3 +155,16 @@ def test_exit_statuses(tmp_path):
 def test_half_of_the_time_is_told_beside_the_mean(tmp_path):
     chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
     assert "3.20 in flight on average, 0 or more half of the time, at most 8" in chain.link("depth").statement
+
+
+def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path):
+    path = record(tmp_path, (("before", {}), ("read", {})))
+    db = sqlite3.connect(path)
+    db.execute(
+        "INSERT INTO setting VALUES(?,1,'controller_events','ERROR (0x04:0x0002): Degraded unit')", (8 * SECOND,)
+    )
+    db.commit()
+    db.close()
+    before, after = explain_runs.one(path).chains
+    assert "degraded" not in before.limited_by()
+    assert after.limited_by()[:1] == ("degraded",)

@@ -142,3 +142,8 @@ def test_a_sweep_beside_the_published(tmp_path):
     (key,) = ours
     assert dict(key)["readahead_sectors"] == "256"  # the white paper's bare disk was read untuned alone
     assert theirs[key].middle() == pytest.approx(115.613 * 1024)
+
+
+def test_a_depth_that_falls_does_not_explain_rates_that_rise(tmp_path):
+    found = chain(made(tmp_path, depths={256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}))
+    assert found.story is Verdict.NOT_SHOWN

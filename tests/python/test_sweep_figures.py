@@ -63,3 +63,36 @@ def test_the_table_of_the_howto():
             axes = {"md_level": level, "queue_depth": depth, "md_chunk_kib": chunk.removesuffix(" KiB"), "phase": phase}
             values = [middle(found, column, fs_block_kib=block, **axes) for block in ("1", "2", "4")]
             assert shown[at] == " / ".join(values), (level, chunk, phase, column)
+
+
+def test_the_table_of_caltech():
+    found = [row for row in rows("caltech") if row["filesystem"] == "xfs"]
+    lines = table("Caltech: chunk of md RAID 0 over two controllers")
+    assert [line[0] for line in lines] == ["4 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "1024 KiB"]
+    for chunk, read, untuned, tuned, unmerged, write, written, written_unmerged in lines:
+        one = {"md_chunk_kib": chunk.removesuffix(" KiB")}
+        for shown, phase, setra, nomerges in (
+            (untuned, "read", "256", ""),
+            (tuned, "read", "2048", ""),
+            (unmerged, "read", "2048", "2"),
+            (written, "write", "2048", ""),
+            (written_unmerged, "write", "2048", "2"),
+        ):
+            axes = {**one, "phase": phase, "readahead_sectors": setra, "nomerges": nomerges}
+            assert shown == middle(found, "median", **axes), axes
+        for shown, phase in ((read, "read"), (write, "write")):
+            axes = {**one, "phase": phase, "readahead_sectors": "256", "nomerges": ""}
+            ends = [middle(found, f"published_{end}", **axes).removesuffix(".0") for end in ("low", "high")]
+            assert shown == "-".join(ends), axes
+
+
+def test_the_table_of_coraid():
+    found = rows("coraid")
+    lines = table("Coraid: ddt on XFS")
+    assert len(lines) == 7
+    for array, level, disks, *shown in lines:
+        md = level != "none"
+        axes = {"array": array, "md_level": level if md else "", "md_members": disks if md else ""}
+        values = [middle(found, column, phase=phase, **axes) for phase in ("read", "write")
+                  for column in ("published_middle", "median")]  # fmt: skip
+        assert shown == values, (array, level)

@@ -15,11 +15,6 @@
 #define WRITE		RAIDTRACE_DIRECTION_WRITE
 #define MS		((uint64_t)1000000)
 
-/* What no trace tells. */
-#define NEVER	(RT_COUNTER_BIT(I2D_SUM_NS) | RT_COUNTER_BIT(Q2C_SUM_NS) |	\
-		 RT_COUNTER_BIT(Q2C_UNKNOWN) | RT_COUNTER_BIT(AHEAD_QUEUED) |	\
-		 RT_COUNTER_BIT(BYTES_AHEAD_QUEUED))
-
 static struct trace trace;
 static struct blktrace_reader reader;
 static struct blktrace_merge merge;
@@ -54,6 +49,7 @@ static int run(uint64_t interval_ns)
 {
 	struct blktrace_input input = { trace_read, &trace };
 	uint64_t begun_ns = import.begun_ns;
+	__typeof__(import.capacity) capacity = import.capacity;
 	int err;
 
 	nr_samples = 0;
@@ -63,6 +59,7 @@ static int run(uint64_t interval_ns)
 	import = (struct blktrace_import){
 		.merge = &merge, .interval_ns = interval_ns,
 		.sample = keep_sample, .begun_ns = begun_ns,
+		.capacity = capacity,
 	};
 	err = blktrace_merge_open(&merge, 1);
 	return err ? err : blktrace_import_run(&import);
@@ -137,7 +134,12 @@ static void one_read(void **state)
 	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], 0), 3);
 	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], 1), 500);
 	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SEEK]), 0);
-	assert_int_equal(blktrace_device_unknown(import.devices[0]), NEVER);
+	assert_int_equal(sum.flow[READ].i2d_sum_ns, 1);
+	assert_int_equal(sum.flow[READ].q2c_sum_ns, 503);
+	assert_int_equal(sum.flow[READ].q2c_unknown, 0);
+	assert_int_equal(sum.flow[READ].ahead_queued, 0);
+	assert_int_equal(blktrace_device_unknown(import.devices[0]), 0);
+	assert_int_equal(blktrace_device_unknown_disk(import.devices[0]), 0);
 }
 
 /* One bio of 1 MiB becomes eight requests: no second Q, seven X. */
@@ -300,6 +302,181 @@ static void flushes(void **state)
 	assert_int_equal(flow(WRITE)->sequential, 0);
 }
 
+#define Q2C_BIN(direction, ns)						\
+	bin(&sum.histogram[direction][RAIDTRACE_HISTOGRAM_KIND_Q2C],	\
+	    raidtrace_d2c_bin(ns))
+
+/* One bio cut in three pieces, which end with two requests, and one that is not known. */
+static void bios_in_pieces(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	trace_put(&trace, 100, Q | R | AHEAD, 0, 3 << 12);
+	trace_put(&trace, 101, X | R, 0, 4096);
+	trace_put(&trace, 102, G | R, 0, 4096);
+	trace_put(&trace, 103, X | R, 8, 4096);
+	trace_put(&trace, 104, M | R, 8, 4096);
+	trace_put(&trace, 105, G | R, 16, 4096);
+	trace_put(&trace, 106, D | R, 0, 8192);
+	trace_put(&trace, 107, D | R, 16, 4096);
+	trace_put(&trace, 200, C | R, 16, 4096);
+	trace_put(&trace, 300, C | R, 0, 8192);
+	trace_put(&trace, 301, D | R, 800, 8192);
+	trace_put(&trace, 302, C | R, 800, 8192);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_Q2C]), 3);
+	assert_int_equal(Q2C_BIN(READ, 100), 1);
+	assert_int_equal(Q2C_BIN(READ, 200), 2);
+	assert_int_equal(sum.flow[READ].q2c_sum_ns, 500);
+	assert_int_equal(sum.flow[READ].q2c_unknown, 1);
+	assert_int_equal(sum.flow[READ].ahead_queued, 1);
+	assert_int_equal(sum.flow[READ].bytes_ahead_queued, 3 << 12);
+	/* None of the requests was inserted. */
+	assert_int_equal(sum.flow[READ].i2d_sum_ns, 0);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_I2D]), 0);
+}
+
+/* What an inserted request was made of later, and which of two that touch. */
+static void inserts(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	trace_put(&trace, 1, Q | W, 800, 4096);
+	trace_put(&trace, 10, I | W, 800, 4096);
+	trace_put(&trace, 20, I | W, 816, 4096);
+	trace_put(&trace, 21, M | W, 824, 4096);
+	trace_put(&trace, 22, F | W, 792, 4096);
+	trace_put(&trace, 23, M | W, 808, 4096);
+	/* 816 + 16 goes into 792 + 24, whose insert it is from then on. */
+	trace_put(&trace, 24, M | W | FS, 816, 8192);
+	trace_put(&trace, 110, D | W, 792, 5 * 4096);
+	/* A requeue does not insert again; a bio that is merged before the insert is in it. */
+	trace_put(&trace, 120, REQUEUE | W, 792, 5 * 4096);
+	trace_put(&trace, 130, D | W, 792, 5 * 4096);
+	trace_put(&trace, 140, C | W, 792, 5 * 4096);
+	trace_put(&trace, 150, M | R, 8, 4096);
+	trace_put(&trace, 160, I | R, 0, 8192);
+	trace_put(&trace, 170, D | R, 0, 8192);
+	trace_put(&trace, 180, D | R, 816, 8192);
+	trace_put(&trace, 190, C | R, 0, 8192);
+	trace_put(&trace, 190, C | R, 816, 8192);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(sum.flow[WRITE].i2d_sum_ns, 100);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[WRITE][RAIDTRACE_HISTOGRAM_KIND_I2D]), 1);
+	assert_int_equal(sum.flow[READ].i2d_sum_ns, 10);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_I2D]), 1);
+}
+
+/* A bio ends with the last completion of its request, which is not that of its data. */
+static void bios_of_sequences(void **state)
+{
+	static const unsigned int f = RAIDTRACE_DIRECTION_FLUSH;
+	struct rt_counters sum;
+
+	(void)state;
+	/* Flush, data, flush; the end says where the data ended, or began in older kernels. */
+	trace_put(&trace, 10, Q | W | FLUSH | FUA, 800, 4096);
+	trace_put(&trace, 11, Q | W | FUA, 1600, 4096);
+	trace_put(&trace, 20, D | W, 800, 4096);
+	trace_put(&trace, 20, D | W, 1600, 4096);
+	trace_put(&trace, 30, C | W, 800, 4096);
+	trace_put(&trace, 31, C | W, 1600, 4096);
+	trace_put(&trace, 32, D | R | FLUSH, 0, 0);
+	trace_put(&trace, 40, C | R | FLUSH, 0, 0);
+	trace_put(&trace, 50, C | W, 1600, 0);
+	trace_put(&trace, 60, C | W, 808, 0);
+	/* A disk that has FUA itself: no sequence. */
+	trace_put(&trace, 70, Q | W | FUA, 2400, 4096);
+	trace_put(&trace, 71, D | W | FUA, 2400, 4096);
+	trace_put(&trace, 90, C | W | FUA, 2400, 4096);
+	/* Two flushes without data, the first queued ends first; and one nobody queued. */
+	trace_put(&trace, 100, Q | W | FLUSH, 0, 0);
+	trace_put(&trace, 100, G | W | FLUSH, 0, 0);
+	trace_put(&trace, 105, Q | W | FLUSH, 0, 0);
+	trace_put(&trace, 105, G | W | FLUSH, 0, 0);
+	trace_put(&trace, 110, C | W, 0, 0);
+	trace_put(&trace, 120, C | W, 0, 0);
+	trace_put(&trace, 130, C | W, 0, 0);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(sum.flow[WRITE].q2c_sum_ns, 39 + 50 + 20);
+	assert_int_equal(Q2C_BIN(WRITE, 39), 1);
+	assert_int_equal(Q2C_BIN(WRITE, 50), 1);
+	assert_int_equal(Q2C_BIN(WRITE, 20), 1);
+	assert_int_equal(sum.flow[WRITE].q2c_unknown, 0);
+	assert_int_equal(sum.flow[f].q2c_sum_ns, 10 + 15);
+	assert_int_equal(sum.flow[f].q2c_unknown, 1);
+}
+
+static void plugs(void **state)
+{
+	static const unsigned char three[8] = { [7] = 3 }, huge[8] = { [0] = 1 };
+	static const unsigned char with_cgroup[16] = { [0] = 9, [15] = 5 };
+	const struct rt_histogram *unplug;
+	struct rt_counters sum;
+
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 1, P, 0, 0);
+	trace_data(&trace, 2, U, 0, 0, three, 8);
+	trace_put(&trace, 3, P, 0, 0);
+	trace_data(&trace, 4, UT, 0, 0, huge, 8);
+	trace_data(&trace, 5, U | CGROUP, 0, 0, with_cgroup, 16);
+	trace_data(&trace, 6, U, 0, 0, three, 4);
+	trace_put(&trace, 7, D | R, 8, 4096);
+	trace_put(&trace, 8, C | R, 8, 4096);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	unplug = &sum.histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_UNPLUG];
+	assert_int_equal(sum.disk.plugs, 2);
+	assert_int_equal(sum.disk.unplugs_explicit, 3);
+	assert_int_equal(sum.disk.unplugs_schedule, 1);
+	assert_int_equal(bin(unplug, 3), 1);
+	assert_int_equal(bin(unplug, 5), 1);
+	assert_int_equal(bin(unplug, RAIDTRACE_DEPTH_LINEAR), 1);
+	/* One that is cut says no number: none was sent that is known of. */
+	assert_int_equal(bin(unplug, 0), 1);
+	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) |
+			 RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS));
+}
+
+static uint64_t capacity_of(void *data, uint32_t device)
+{
+	(void)data;
+	return device == SDA ? 256 * 800 : 0;
+}
+
+/* Bytes by place take the size of the disk; of another disk they are not known. */
+static void places(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	import.capacity = capacity_of;
+	trace_put(&trace, 1, Q | R, 0, 4096);
+	trace_put(&trace, 1, D | R, 0, 4096);
+	trace_put(&trace, 2, D | R, 808 * 3, 8192);
+	trace_put(&trace, 3, C | R, 0, 4096);
+	trace_put(&trace, 3, C | R, 808 * 3, 8192);
+	trace.device = SDB;
+	trace_put(&trace, 4, D | R, 808 * 3, 8192);
+	trace_put(&trace, 5, C | R, 808 * 3, 8192);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	/* As the module cuts it: 256 parts of 101 times 8 sectors hold the disk. */
+	assert_int_equal(import.devices[0]->place.sectors, 808);
+	assert_true(sum.groups & RAIDTRACE_GROUP_PLACE);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_PLACE], 0), 4096);
+	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_PLACE], 3), 8192);
+	blktrace_device_total(import.devices[1], import.start_ns, import.now_ns, &sum);
+	assert_false(sum.groups & RAIDTRACE_GROUP_PLACE);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_PLACE]), 0);
+}
+
 static void other_directions(void **state)
 {
 	static const struct {
@@ -449,19 +626,20 @@ static void missing(void **state)
 /* A trace without completions needs no more memory than one with. */
 static void never_ended(void **state)
 {
-	struct blktrace_inflight *map = blktrace_inflight_new();
-	struct blktrace_device *device = blktrace_device_new(SDA, 0, 0);
+	struct blktrace_pending pending;
+	struct blktrace_device *device = blktrace_device_new(SDA, 0, 0, 0);
 	struct blktrace_event issue = {
 		.what = BLKTRACE_ISSUE, .direction = READ, .bytes = 4096,
 	};
 
 	(void)state;
-	assert_true(map && device);
+	assert_true(device);
+	assert_int_equal(blktrace_pending_new(&pending), 0);
 	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 10; i++) {
 		issue.sector = i * 8;
 		issue.time_ns = i;
 		issue.sequence++;
-		assert_int_equal(blktrace_device_event(device, map, &device,
+		assert_int_equal(blktrace_device_event(device, &pending, &device,
 						       &issue), 0);
 	}
 	assert_int_equal(device->given_up, 10);
@@ -470,13 +648,13 @@ static void never_ended(void **state)
 	/* The ten oldest are the ones that are gone. */
 	issue.what = BLKTRACE_COMPLETE;
 	issue.sector = 9 * 8;
-	blktrace_device_event(device, map, &device, &issue);
+	blktrace_device_event(device, &pending, &device, &issue);
 	assert_int_equal(device->account.flow[READ].unmatched, 1);
 	issue.sector = 10 * 8;
-	blktrace_device_event(device, map, &device, &issue);
+	blktrace_device_event(device, &pending, &device, &issue);
 	assert_int_equal(device->account.flow[READ].completed, 1);
 	blktrace_device_free(device);
-	blktrace_inflight_free(map);
+	blktrace_pending_free(&pending);
 }
 
 static uint32_t random32(void)
@@ -536,7 +714,7 @@ static void map_like_list(void **state)
 			.bytes = (1 + random32() % 4) * 4096,
 			.device = (uint16_t)(random32() % 2),
 			.direction = (uint8_t)(random32() % 2),
-			.issued_ns = step,
+			.since_ns = step,
 		}, expected, got;
 		bool partial = random32() % 2;
 		int result;
@@ -551,7 +729,7 @@ static void map_like_list(void **state)
 		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got),
 				 result);
 		if (result) {
-			assert_int_equal(got.issued_ns, expected.issued_ns);
+			assert_int_equal(got.since_ns, expected.since_ns);
 			assert_int_equal(got.bytes, expected.bytes);
 		}
 	}
@@ -597,7 +775,9 @@ static void issues_and_completions(void **state)
 	trace_put(&trace, 1, D | R, 8, 4096);
 	trace_put(&trace, 2, C | R, 8, 4096);
 	assert_int_equal(run(MS), 0);
-	assert_int_equal(unknown(), NEVER |
+	assert_int_equal(unknown(), RT_COUNTER_BIT(I2D_SUM_NS) | RT_COUNTER_BIT(Q2C_SUM_NS) |
+			 RT_COUNTER_BIT(Q2C_UNKNOWN) | RT_COUNTER_BIT(AHEAD_QUEUED) |
+			 RT_COUNTER_BIT(BYTES_AHEAD_QUEUED) |
 			 RT_COUNTER_BIT(SEQUENTIAL_QUEUED) |
 			 RT_COUNTER_BIT(SEEK_QUEUED_FORWARD_SECTORS) |
 			 RT_COUNTER_BIT(SEEK_QUEUED_BACKWARD_SECTORS) |
@@ -638,7 +818,8 @@ static void unknown_in_recording(void **state)
 	assert_int_equal(store_forget(store, 2,
 				      RT_COUNTER_BIT(SPLITS) |
 				      RT_COUNTER_BIT(D2C_SUM_NS) |
-				      RT_COUNTER_BIT(IN_FLIGHT)), 0);
+				      RT_COUNTER_BIT(IN_FLIGHT),
+				      RT_DISK_BIT(PLUGS)), 0);
 	assert_int_equal(store_commit(store), 0);
 	assert_int_equal(recording_load(store, NULL, &recording), 0);
 	assert_int_equal(recording.nr_spans, 2);
@@ -657,6 +838,8 @@ static void unknown_in_recording(void **state)
 				 gone ? 0 : rt_histogram_sum(&recording.spans[0].counters.histogram[READ][k]));
 	}
 	assert_int_equal(recording.spans[1].counters.flow[READ].issued, 1);
+	assert_false(recording.spans[0].counters.disk.unknown & RT_DISK_BIT(PLUGS));
+	assert_true(recording.spans[1].counters.disk.unknown & RT_DISK_BIT(PLUGS));
 	recording_free(&recording);
 	store_close(store);
 	unlink(path);
@@ -673,6 +856,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unmatched, start, end),
 		cmocka_unit_test_setup_teardown(alike, start, end),
 		cmocka_unit_test_setup_teardown(flushes, start, end),
+		cmocka_unit_test_setup_teardown(bios_in_pieces, start, end),
+		cmocka_unit_test_setup_teardown(inserts, start, end),
+		cmocka_unit_test_setup_teardown(bios_of_sequences, start, end),
+		cmocka_unit_test_setup_teardown(plugs, start, end),
+		cmocka_unit_test_setup_teardown(places, start, end),
 		cmocka_unit_test_setup_teardown(other_directions, start, end),
 		cmocka_unit_test_setup_teardown(disks_apart, start, end),
 		cmocka_unit_test_setup_teardown(too_many_disks, start, end),

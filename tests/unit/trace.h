@@ -20,7 +20,9 @@
 #define FS		TC(8)
 #define PC		TC(9)
 #define NOTIFY		TC(10)
+#define AHEAD		TC(11)
 #define DISCARD		TC(13)
+#define FUA		TC(15)
 #define ZONE_APPEND	TC(16)
 #define ZONE_RESET	TC(17)
 #define WRITE_ZEROES	TC(22)
@@ -35,6 +37,7 @@
 #define C	(8 | TC(7) | FS)
 #define P	(9 | TC(4))
 #define U	(10 | TC(4))
+#define UT	(11 | TC(4))
 #define I	(12 | TC(4) | FS)
 #define X	13
 

@@ -17,7 +17,7 @@ _raidctl_words() {
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --explain --help" ;;
 	export) echo "--csv --openmetrics --json --help" ;;
-	import) echo "--output --interval --quiet --help" ;;
+	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
 	explain) echo "--phase --disk --json --help" ;;

@@ -17,6 +17,9 @@
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 
+/* More than a snapshot can have: twice the module's account of one disk. */
+#define MESSAGE_BYTES	(256 << 10)
+
 /**
  * struct rt_client - one generic netlink socket
  * @socket: connected
@@ -34,6 +37,7 @@ struct rt_client {
  * @client: the socket, takes the extack text
  * @parse: called for each reply, NULL when none is expected
  * @ret: where @parse stores
+ * @single: the first reply is the last message; no acknowledgement was asked for
  * @err: -errno so far
  * @done: the last message came
  */
@@ -41,6 +45,7 @@ struct request {
 	struct rt_client *client;
 	int (*parse)(struct nlmsghdr *nlh, void *ret);
 	void *ret;
+	bool single;
 	int err;
 	bool done;
 };
@@ -88,9 +93,11 @@ int rt_open(struct rt_client **ret)
 		err = client->family;
 		goto close;
 	}
-	/* A snapshot with all its bins is larger than libnl's buffer. */
-	nl_socket_enable_msg_peek(client->socket);
+	/* A snapshot with all its bins is larger than libnl's buffer; to ask for its length first takes a copy more. */
+	nl_socket_disable_msg_peek(client->socket);
+	nl_socket_set_msg_buf_size(client->socket, MESSAGE_BYTES);
 	nl_socket_set_buffer_size(client->socket, 1 << 20, 0);
+	nl_socket_disable_auto_ack(client->socket);
 	fd = nl_socket_get_fd(client->socket);
 	/* Without them the kernel's reasons are lost, but all else works. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
@@ -122,7 +129,8 @@ static int on_valid(struct nl_msg *msg, void *data)
 
 	if (request->parse && !request->err)
 		request->err = request->parse(nlmsg_hdr(msg), request->ret);
-	return NL_SKIP;
+	request->done |= request->single;
+	return request->single ? NL_STOP : NL_SKIP;
 }
 
 static int on_done(struct nl_msg *msg, void *data)
@@ -189,6 +197,8 @@ static int exchange(struct rt_client *client, struct nl_msg *msg,
 {
 	struct request request = {
 		.client = client, .parse = parse, .ret = ret,
+		.single = !(nlmsg_hdr(msg)->nlmsg_flags &
+			    (NLM_F_ACK | NLM_F_DUMP)),
 	};
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int err;
@@ -269,9 +279,9 @@ int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
 
 /* A request whose only attribute is the target's id. */
 static struct nl_msg *new_id_request(struct rt_client *client, uint8_t command,
-				     int attribute, uint32_t id)
+				     int flags, int attribute, uint32_t id)
 {
-	struct nl_msg *msg = new_request(client, command, NLM_F_ACK);
+	struct nl_msg *msg = new_request(client, command, flags);
 
 	if (msg && nla_put_u32(msg, attribute, id)) {
 		nlmsg_free(msg);
@@ -282,7 +292,7 @@ static struct nl_msg *new_id_request(struct rt_client *client, uint8_t command,
 
 int rt_target_del(struct rt_client *client, uint32_t id)
 {
-	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_DEL,
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_DEL, NLM_F_ACK,
 					    RAIDTRACE_A_TARGET_ID, id);
 
 	return msg ? exchange(client, msg, NULL, NULL) : -ENOMEM;
@@ -292,7 +302,7 @@ int rt_target_set_journal(struct rt_client *client, uint32_t id,
 			  const struct rt_extent *journal, size_t nr)
 {
 	struct rt_options options = { .journal = journal, .nr_journal = nr };
-	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_SET,
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_SET, NLM_F_ACK,
 					    RAIDTRACE_A_TARGET_ID, id);
 
 	if (msg && put_options(msg, &options)) {
@@ -304,7 +314,7 @@ int rt_target_set_journal(struct rt_client *client, uint32_t id,
 
 int rt_target_reset(struct rt_client *client, uint32_t id)
 {
-	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_RESET,
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_RESET, NLM_F_ACK,
 					    RAIDTRACE_A_TARGET_ID, id);
 
 	return msg ? exchange(client, msg, NULL, NULL) : -ENOMEM;
@@ -368,7 +378,7 @@ int rt_target_list(struct rt_client *client, size_t *nr,
 int rt_counters_get(struct rt_client *client, uint32_t id,
 		    struct rt_counters *ret)
 {
-	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_COUNTERS_GET,
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_COUNTERS_GET, 0,
 					    RAIDTRACE_A_COUNTERS_ID, id);
 	int err;
 

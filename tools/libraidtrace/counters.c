@@ -163,23 +163,43 @@ static int histogram_add(struct rt_histogram *h,
 	return 0;
 }
 
-/* Counts never fall, so every bin of @from lies within those of @to. */
-static int histogram_subtract(struct rt_histogram *h,
-			      const struct rt_histogram *from)
+static uint64_t count_of(const struct rt_histogram *h, unsigned int bin)
 {
-	for (unsigned int i = 0; i < from->nr_bins; i++) {
-		unsigned int bin = from->first_bin + i;
-		uint64_t *count;
+	return bin >= h->first_bin && bin - h->first_bin < h->nr_bins ?
+		       h->counts[bin - h->first_bin] : 0;
+}
 
-		if (!from->counts[i])
-			continue;
-		if (bin < h->first_bin || bin - h->first_bin >= h->nr_bins)
-			return -ERANGE;
-		count = &h->counts[bin - h->first_bin];
-		if (*count < from->counts[i])
-			return -ERANGE;
-		*count -= from->counts[i];
-	}
+/* Counts never fall, so every bin of @from lies within those of @to. */
+static bool lies_within(const struct rt_histogram *from,
+			const struct rt_histogram *to)
+{
+	unsigned int end = from->first_bin + from->nr_bins;
+
+	for (unsigned int i = from->first_bin; i < end; i++)
+		if (count_of(from, i) > count_of(to, i))
+			return false;
+	return true;
+}
+
+/* No longer than what differs: of a short span that is little. */
+static int histogram_delta(const struct rt_histogram *from,
+			   const struct rt_histogram *to,
+			   struct rt_histogram *ret)
+{
+	unsigned int first = to->first_bin, end = first + to->nr_bins;
+
+	if (!lies_within(from, to))
+		return -ERANGE;
+	while (first < end && count_of(to, first) == count_of(from, first))
+		first++;
+	while (first < end && count_of(to, end - 1) == count_of(from, end - 1))
+		end--;
+	if (first == end)
+		return 0;
+	if (histogram_cover(ret, first, end))
+		return -ENOMEM;
+	for (unsigned int i = first; i < end; i++)
+		ret->counts[i - first] = count_of(to, i) - count_of(from, i);
 	return 0;
 }
 
@@ -233,7 +253,8 @@ static int origin_subtract(struct rt_origin *origin, const struct rt_origin *fro
 	return 0;
 }
 
-int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
+/* All but histograms. */
+static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 {
 	if (!sum->now_ns)
 		sum->since_ns = next->since_ns;
@@ -247,8 +268,6 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 	disk_add(&sum->disk, &next->disk);
 	for (int i = 0; i < RT_CLASSES; i++)
 		origin_add(&sum->origin[i], &next->origin[i]);
-	if (rt_submitters_add(sum, next))
-		return -ENOMEM;
 	for (int d = 0; d < RT_DIRECTIONS; d++) {
 		struct rt_flow *flow = &sum->flow[d];
 		const struct rt_flow *more = &next->flow[d];
@@ -258,35 +277,47 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 #undef X
 		flow->in_flight = more->in_flight;
 		flow->in_flight_max = more->in_flight_max;
+	}
+	return rt_submitters_add(sum, next);
+}
+
+int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
+{
+	if (add_counts(sum, next))
+		return -ENOMEM;
+	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS; k++)
 			if (histogram_add(&sum->histogram[d][k],
 					  &next->histogram[d][k]))
 				return -ENOMEM;
-	}
 	return 0;
 }
 
-static int counters_subtract(struct rt_counters *c,
-			     const struct rt_counters *from)
+static int subtract_counts(struct rt_counters *c,
+			   const struct rt_counters *from)
 {
 	int wrong = disk_subtract(&c->disk, &from->disk);
 
 	for (int i = 0; i < RT_CLASSES && !wrong; i++)
 		wrong = origin_subtract(&c->origin[i], &from->origin[i]);
-	if (!wrong)
-		wrong = rt_submitters_subtract(c, from);
-	if (wrong)
-		return wrong;
-	for (int d = 0; d < RT_DIRECTIONS; d++) {
-		int err = flow_subtract(&c->flow[d], &from->flow[d]);
+	for (int d = 0; d < RT_DIRECTIONS && !wrong; d++)
+		wrong = flow_subtract(&c->flow[d], &from->flow[d]);
+	return wrong ? wrong : rt_submitters_subtract(c, from);
+}
 
+static int fill_delta(const struct rt_counters *from,
+		      const struct rt_counters *to, struct rt_counters *ret)
+{
+	int err = add_counts(ret, to);
+
+	if (!err)
+		err = subtract_counts(ret, from);
+	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS && !err; k++)
-			err = histogram_subtract(&c->histogram[d][k],
-						 &from->histogram[d][k]);
-		if (err)
-			return err;
-	}
-	return 0;
+			err = histogram_delta(&from->histogram[d][k],
+					      &to->histogram[d][k],
+					      &ret->histogram[d][k]);
+	return err;
 }
 
 int rt_counters_delta(const struct rt_counters *from,
@@ -295,9 +326,7 @@ int rt_counters_delta(const struct rt_counters *from,
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	err = rt_counters_add(ret, to);
-	if (!err)
-		err = counters_subtract(ret, from);
+	err = fill_delta(from, to, ret);
 	if (err) {
 		rt_counters_free(ret);
 		return err;

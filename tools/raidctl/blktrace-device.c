@@ -8,21 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTOR_SIZE	512
-
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
+					    uint64_t capacity_sectors,
 					    uint64_t start_ns)
 {
+	uint32_t groups = BLKTRACE_GROUPS;
 	struct blktrace_device *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
 	d->device = device;
 	d->index = index;
-	raidtrace_arrival_start(&d->arrival, BLKTRACE_GROUPS,
-				RAIDTRACE_STREAMS_DEFAULT);
-	raidtrace_queue_start(&d->state, BLKTRACE_GROUPS,
-			      RAIDTRACE_STREAMS_DEFAULT, start_ns);
+	d->capacity_sectors = capacity_sectors;
+	if (capacity_sectors) {
+		groups |= RAIDTRACE_GROUP_PLACE;
+		raidtrace_place_set(&d->place, capacity_sectors);
+	}
+	raidtrace_arrival_start(&d->arrival, groups, RAIDTRACE_STREAMS_DEFAULT);
+	raidtrace_queue_start(&d->state, groups, RAIDTRACE_STREAMS_DEFAULT,
+			      start_ns);
 	return d;
 }
 
@@ -32,206 +36,6 @@ void blktrace_device_free(struct blktrace_device *d)
 		return;
 	free(d->sequences);
 	free(d);
-}
-
-/*
- * Numbers of lost events are left out by kernels from 7.x on; older ones give
- * them to the next event that finds room.  A number that falls begins anew:
- * the disk was traced a second time.
- */
-static int follow_sequence(struct blktrace_device *d,
-			   const struct blktrace_event *event)
-{
-	uint32_t *last;
-
-	if (event->cpu >= d->nr_sequences) {
-		size_t nr = event->cpu + 1U;
-		uint32_t *more = reallocarray(d->sequences, nr, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		memset(more + d->nr_sequences, 0,
-		       (nr - d->nr_sequences) * sizeof(*more));
-		d->sequences = more;
-		d->nr_sequences = nr;
-	}
-	last = &d->sequences[event->cpu];
-	if (*last && event->sequence > *last)
-		d->missing += event->sequence - *last - 1;
-	*last = event->sequence;
-	return 0;
-}
-
-static void on_bio(struct blktrace_device *d, const struct blktrace_event *e,
-		   enum raidtrace_queue_counter counter)
-{
-	d->queued[e->direction][counter]++;
-	if (counter == RAIDTRACE_GOT && e->write &&
-	    e->direction == RAIDTRACE_DIRECTION_FLUSH)
-		d->empty_flushes++;
-}
-
-static void on_queue(struct blktrace_device *d, const struct blktrace_event *e)
-{
-	struct raidtrace_bio bio = {
-		.direction = e->direction,
-		.class = RAIDTRACE_CLASS_OTHER,
-		.sector = e->sector,
-		.bytes = e->bytes,
-		.submitter = RAIDTRACE_SUBMITTER_REST,
-	};
-	struct raidtrace_step step;
-
-	raidtrace_arrival_bio(&d->arrival, &bio, &step);
-	raidtrace_account_bio(&d->account, &bio, &step);
-}
-
-static struct blktrace_request request_of(const struct blktrace_device *d,
-					  const struct blktrace_event *e)
-{
-	return (struct blktrace_request){
-		.sector = e->sector,
-		.bytes = e->bytes,
-		.device = d->index,
-		.direction = e->direction,
-		.write = e->write,
-	};
-}
-
-/* A request whose end the trace seems not to have. */
-static void give_up(struct blktrace_device *d, uint64_t now_ns,
-		    const struct blktrace_request *request)
-{
-	struct raidtrace_change change;
-
-	raidtrace_queue_end(&d->state, now_ns, request->direction, &change);
-	raidtrace_account_abandon(&d->account, request->direction, &change);
-	d->given_up++;
-}
-
-static void on_issue(struct blktrace_device *d, struct blktrace_inflight *map,
-		     struct blktrace_device *const *others,
-		     const struct blktrace_event *e)
-{
-	struct blktrace_request request = request_of(d, e), given_up;
-	struct raidtrace_issue issue = {
-		.direction = e->direction,
-		.class = RAIDTRACE_CLASS_OTHER,
-		.sector = e->sector,
-		.bytes = e->bytes,
-	};
-	struct raidtrace_change change;
-
-	raidtrace_queue_issue(&d->state, e->time_ns, &issue, &change);
-	raidtrace_account_issue(&d->account, &issue, &change);
-	request.issued_ns = change.now_ns;
-	request.depth_row = raidtrace_depth_row(change.depth.all);
-	if (blktrace_inflight_add(map, &request, &given_up))
-		give_up(others[given_up.device], e->time_ns, &given_up);
-}
-
-static void on_requeue(struct blktrace_device *d, struct blktrace_inflight *map,
-		       const struct blktrace_event *e)
-{
-	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_change change;
-
-	if (!blktrace_inflight_end(map, &like, false, &request)) {
-		d->account.flow[e->direction].requeued_unissued++;
-		return;
-	}
-	raidtrace_queue_end(&d->state, e->time_ns, request.direction, &change);
-	raidtrace_account_requeue(&d->account, request.direction, &change);
-}
-
-/*
- * The end of a request that no issue was seen of.  A write without data left
- * is either an empty flush, which ends without ever being issued, or the end
- * of a flush sequence whose data ended before it; only the first counts.
- */
-static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e)
-{
-	if (e->direction == RAIDTRACE_DIRECTION_FLUSH && e->write) {
-		if (e->sector || !d->empty_flushes) {
-			d->account.flow[RAIDTRACE_DIRECTION_WRITE].errors +=
-				e->error;
-			return;
-		}
-		d->empty_flushes--;
-		d->account.flow[e->direction].errors += e->error;
-		d->account.flow[e->direction].unissued++;
-		return;
-	}
-	/* 7.x reports where a zone append went as a completion of its own. */
-	if (e->zone_append)
-		return;
-	d->account.flow[e->direction].errors += e->error;
-	d->account.flow[e->direction].unmatched++;
-}
-
-static void on_complete(struct blktrace_device *d,
-			struct blktrace_inflight *map,
-			const struct blktrace_event *e)
-{
-	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_change change;
-	struct raidtrace_flow *flow;
-
-	switch (blktrace_inflight_end(map, &like, true, &request)) {
-	case 0:
-		on_unknown(d, e);
-		return;
-	case 1:
-		raidtrace_queue_end(&d->state, e->time_ns, request.direction,
-				    &change);
-		raidtrace_account_complete(&d->account, request.direction,
-					   e->bytes, e->error,
-					   change.now_ns - request.issued_ns,
-					   request.depth_row, &change);
-		return;
-	}
-	flow = &d->account.flow[request.direction];
-	flow->partial++;
-	flow->errors += e->error;
-	flow->bytes_completed += e->bytes;
-}
-
-int blktrace_device_event(struct blktrace_device *d,
-			  struct blktrace_inflight *inflight,
-			  struct blktrace_device *const *others,
-			  const struct blktrace_event *event)
-{
-	static const uint8_t counters[] = {
-		[BLKTRACE_GETRQ] = RAIDTRACE_GOT,
-		[BLKTRACE_BACK_MERGE] = RAIDTRACE_BACK_MERGES,
-		[BLKTRACE_FRONT_MERGE] = RAIDTRACE_FRONT_MERGES,
-		[BLKTRACE_REQUEST_MERGE] = RAIDTRACE_REQUEST_MERGES,
-		[BLKTRACE_SPLIT] = RAIDTRACE_SPLITS,
-		[BLKTRACE_INSERT] = RAIDTRACE_INSERTED,
-	};
-
-	d->events++;
-	d->seen |= 1U << event->what;
-	switch (event->what) {
-	case BLKTRACE_NOTE:
-	case BLKTRACE_OTHER:
-		break;
-	case BLKTRACE_QUEUE:
-		on_queue(d, event);
-		break;
-	case BLKTRACE_ISSUE:
-		on_issue(d, inflight, others, event);
-		break;
-	case BLKTRACE_REQUEUE:
-		on_requeue(d, inflight, event);
-		break;
-	case BLKTRACE_COMPLETE:
-		on_complete(d, inflight, event);
-		break;
-	default:
-		on_bio(d, event, counters[event->what]);
-	}
-	return follow_sequence(d, event);
 }
 
 static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
@@ -266,6 +70,11 @@ static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 		.seek_forward_sectors = flow->seek_forward_sectors,
 		.seek_backward_sectors = flow->seek_backward_sectors,
 		.d2c_sum_ns = flow->d2c_sum_ns,
+		.i2d_sum_ns = flow->i2d_sum_ns,
+		.q2c_sum_ns = flow->q2c_sum_ns,
+		.q2c_unknown = flow->q2c_unknown,
+		.ahead_queued = flow->ahead_queued,
+		.bytes_ahead_queued = flow->bytes_ahead_queued,
 	};
 }
 
@@ -277,24 +86,39 @@ static struct rt_histogram view(const struct raidtrace_account *account,
 	return rt_histogram_view(bins, bins ? raidtrace_hist_bins(kind) : 0);
 }
 
+/* What has no direction; a trace has no windows of readahead nor waits for tags. */
+static void fill_disk(const struct blktrace_device *d,
+		      const struct blktrace_queued *queued,
+		      struct rt_counters *span)
+{
+	span->disk.unknown = RT_DISK_BIT(TAG_WAITS) |
+			     RT_DISK_BIT(RA_SYNC_SECTORS) |
+			     RT_DISK_BIT(RA_ASYNC_SECTORS);
+	span->disk.plugs = queued->plugs;
+	span->disk.unplugs_explicit = queued->unplugs_explicit;
+	span->disk.unplugs_schedule = queued->unplugs_schedule;
+	span->disk.streams_alive = raidtrace_streams_alive(&d->state.streams);
+	span->disk.streams_alive_queued = raidtrace_streams_alive(&d->arrival.streams);
+	span->histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_UNPLUG] =
+		rt_histogram_view(queued->unplug, RAIDTRACE_DEPTH_BINS);
+}
+
 static void fill_span(const struct blktrace_device *d,
 		      const struct raidtrace_account *account,
-		      const uint64_t (*queued)[RAIDTRACE_QUEUE_COUNTERS],
+		      const struct blktrace_queued *queued,
 		      struct rt_counters *span)
 {
 	memset(span, 0, sizeof(*span));
-	span->groups = BLKTRACE_GROUPS;
-	span->disk.unknown = RT_DISK_BIT(STREAMS_ALIVE) - 1;
-	span->disk.streams_alive = raidtrace_streams_alive(&d->state.streams);
-	span->disk.streams_alive_queued = raidtrace_streams_alive(&d->arrival.streams);
+	span->groups = d->state.groups;
 	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
-		fill_flow(&span->flow[i], &account->flow[i], queued[i]);
+		fill_flow(&span->flow[i], &account->flow[i], queued->count[i]);
 	for (unsigned int i = 0; i < RT_DIRECTIONS; i++) {
 		span->flow[i].in_flight = d->state.in_flight[i];
 		span->flow[i].in_flight_max = d->state.in_flight_max[i];
 		for (unsigned int k = 0; k < RT_KINDS; k++)
 			span->histogram[i][k] = view(account, k, i);
 	}
+	fill_disk(d, queued, span);
 }
 
 void blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns,
@@ -304,25 +128,27 @@ void blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns,
 
 	raidtrace_queue_settle(&d->state, end_ns, &settled);
 	raidtrace_account_settle(&d->account, &settled);
-	fill_span(d, &d->account, (const uint64_t (*)[RAIDTRACE_QUEUE_COUNTERS])d->queued, span);
+	fill_span(d, &d->account, &d->queued, span);
 	span->since_ns = start_ns;
 	span->now_ns = end_ns;
 }
 
 void blktrace_device_begin(struct blktrace_device *d)
 {
+	const uint64_t *from = (const uint64_t *)&d->queued;
+	uint64_t *to = (uint64_t *)&d->total_queued;
+
 	raidtrace_account_add(&d->total, &d->account);
-	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
-		for (unsigned int c = 0; c < RAIDTRACE_QUEUE_COUNTERS; c++)
-			d->total_queued[i][c] += d->queued[i][c];
+	for (size_t i = 0; i < sizeof(d->queued) / sizeof(*to); i++)
+		to[i] += from[i];
 	memset(&d->account, 0, sizeof(d->account));
-	memset(d->queued, 0, sizeof(d->queued));
+	memset(&d->queued, 0, sizeof(d->queued));
 }
 
 void blktrace_device_total(struct blktrace_device *d, uint64_t start_ns,
 			   uint64_t end_ns, struct rt_counters *span)
 {
-	fill_span(d, &d->total, (const uint64_t (*)[RAIDTRACE_QUEUE_COUNTERS])d->total_queued, span);
+	fill_span(d, &d->total, &d->total_queued, span);
 	span->since_ns = start_ns;
 	span->now_ns = end_ns;
 }
@@ -336,13 +162,10 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
 				      SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
 				      SEEN(REQUEST_MERGE);
-	/* No trace is followed from queue or insert to completion. */
-	uint64_t unknown = COUNTER(I2D_SUM_NS) | COUNTER(Q2C_SUM_NS) |
-			   COUNTER(Q2C_UNKNOWN) | COUNTER(AHEAD_QUEUED) |
-			   COUNTER(BYTES_AHEAD_QUEUED);
+	uint64_t unknown = 0;
 
 	if ((d->seen & all) == all)
-		return unknown;
+		return 0;
 	/* blktrace takes these together or not at all. */
 	if (!(d->seen & queue))
 		unknown |= COUNTER(QUEUED) | COUNTER(BYTES_QUEUED) |
@@ -351,7 +174,8 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 			   COUNTER(SEEK_QUEUED_BACKWARD_SECTORS) |
 			   COUNTER(GOT) | COUNTER(BACK_MERGES) |
 			   COUNTER(FRONT_MERGES) | COUNTER(REQUEST_MERGES) |
-			   COUNTER(INSERTED);
+			   COUNTER(INSERTED) | COUNTER(AHEAD_QUEUED) |
+			   COUNTER(BYTES_AHEAD_QUEUED);
 	if (!(d->seen & SEEN(SPLIT)))
 		unknown |= COUNTER(SPLITS);
 	if (!(d->seen & SEEN(REQUEUE)))
@@ -362,6 +186,10 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 			   COUNTER(SEEK_FORWARD_SECTORS) |
 			   COUNTER(SEEK_BACKWARD_SECTORS) | COUNTER(REQUEUED) |
 			   COUNTER(REQUEUED_UNISSUED);
+	if (!(d->seen & SEEN(ISSUE)) || !(d->seen & SEEN(INSERT)))
+		unknown |= COUNTER(I2D_SUM_NS);
+	/* Without all three, and that is where this is. */
+	unknown |= COUNTER(Q2C_SUM_NS) | COUNTER(Q2C_UNKNOWN);
 	/* What ends and what is in flight takes both. */
 	if ((d->seen & (all & ~SEEN(QUEUE))) != (all & ~SEEN(QUEUE)))
 		unknown |= COUNTER(COMPLETED) | COUNTER(PARTIAL) |
@@ -371,4 +199,14 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	if (!(d->seen & SEEN(COMPLETE)))
 		unknown |= COUNTER(ERRORS);
 	return unknown;
+}
+
+uint32_t blktrace_device_unknown_disk(const struct blktrace_device *d)
+{
+	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(PLUG) |
+				      SEEN(UNPLUG) | SEEN(UNPLUG_SLEEP);
+
+	return d->seen & queue ? 0 : RT_DISK_BIT(PLUGS) |
+				     RT_DISK_BIT(UNPLUGS_EXPLICIT) |
+				     RT_DISK_BIT(UNPLUGS_SCHEDULE);
 }

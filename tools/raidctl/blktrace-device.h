@@ -12,15 +12,32 @@
 #include <stdint.h>
 
 #include "account.h"
-#include "blktrace-inflight.h"
+#include "blktrace-pending.h"
 #include "blktrace.h"
 #include "raidtrace.h"
 
-/* What a trace can tell. */
+/* What a trace can tell; also place, where the size of the disk is known. */
 #define BLKTRACE_GROUPS \
 	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE |		\
 	 RAIDTRACE_GROUP_SEEK | RAIDTRACE_GROUP_STREAM |	\
-	 RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY)
+	 RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY |	\
+	 RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_READAHEAD)
+
+/**
+ * struct blktrace_queued - events before the issue; nothing but counts
+ * @count: by direction and enum raidtrace_queue_counter
+ * @plugs: tasks that began to hold requests back
+ * @unplugs_explicit: and sent them
+ * @unplugs_schedule: and went to sleep
+ * @unplug: both by the requests that were sent, raidtrace_depth_bin() of them
+ */
+struct blktrace_queued {
+	uint64_t count[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+	uint64_t plugs;
+	uint64_t unplugs_explicit;
+	uint64_t unplugs_schedule;
+	uint64_t unplug[RAIDTRACE_DEPTH_BINS];
+};
 
 /**
  * struct blktrace_device - one disk
@@ -30,6 +47,8 @@
  * @seen: enum blktrace_what that the trace has of it, 1 << each
  * @missing: sequence numbers left out between events of one CPU
  * @given_up: requests that had to leave the map of what is in flight
+ * @capacity_sectors: size of the disk, 0 when nobody said
+ * @place: how it is cut, all zero likewise
  * @arrival: of the disk's bios
  * @state: of the disk's queue
  * @account: since the last sample
@@ -47,12 +66,14 @@ struct blktrace_device {
 	uint32_t seen;
 	uint64_t missing;
 	uint64_t given_up;
+	uint64_t capacity_sectors;
+	struct raidtrace_place place;
 	struct raidtrace_arrival arrival;
 	struct raidtrace_queue state;
 	struct raidtrace_account account;
-	uint64_t queued[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+	struct blktrace_queued queued;
 	struct raidtrace_account total;
-	uint64_t total_queued[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+	struct blktrace_queued total_queued;
 	uint64_t empty_flushes;
 	uint32_t *sequences;
 	size_t nr_sequences;
@@ -62,25 +83,27 @@ struct blktrace_device {
  * blktrace_device_new - a disk that nothing is known of
  * @device: its number
  * @index: of it in the trace
+ * @capacity_sectors: its size, 0 when that is not known
  * @start_ns: where counting begins
  *
  * Return: to be given to blktrace_device_free(); NULL without memory.
  */
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
+					    uint64_t capacity_sectors,
 					    uint64_t start_ns);
 void blktrace_device_free(struct blktrace_device *device);
 
 /**
  * blktrace_device_event - count an event
  * @device: its disk
- * @inflight: what is in flight on all disks
+ * @pending: what is begun on all disks
  * @others: disks by index, for a request of another that has to make room
  * @event: the event
  *
  * Return: 0 or -ENOMEM.
  */
 int blktrace_device_event(struct blktrace_device *device,
-			  struct blktrace_inflight *inflight,
+			  struct blktrace_pending *pending,
 			  struct blktrace_device *const *others,
 			  const struct blktrace_event *event);
 
@@ -114,5 +137,8 @@ void blktrace_device_total(struct blktrace_device *device, uint64_t start_ns,
  * Return: RT_COUNTER_BIT() of each.
  */
 uint64_t blktrace_device_unknown(const struct blktrace_device *device);
+
+/* blktrace_device_unknown_disk - RT_DISK_BIT() of each that this trace lacks */
+uint32_t blktrace_device_unknown_disk(const struct blktrace_device *device);
 
 #endif

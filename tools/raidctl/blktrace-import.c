@@ -26,6 +26,7 @@ static int sample_one(struct blktrace_import *import,
 static int device_of(struct blktrace_import *import, uint32_t number,
 		     struct blktrace_device **ret)
 {
+	uint64_t sectors = 0;
 	size_t i;
 
 	for (i = 0; i < import->nr; i++) {
@@ -36,7 +37,10 @@ static int device_of(struct blktrace_import *import, uint32_t number,
 	}
 	if (i == BLKTRACE_DEVICES)
 		return -E2BIG;
-	*ret = blktrace_device_new(number, (uint16_t)i, import->start_ns);
+	if (import->capacity)
+		sectors = import->capacity(import->data, number);
+	*ret = blktrace_device_new(number, (uint16_t)i, sectors,
+				   import->start_ns);
 	if (!*ret)
 		return -ENOMEM;
 	import->devices[import->nr++] = *ret;
@@ -95,7 +99,7 @@ static int take(struct blktrace_import *import, struct blktrace_event *event)
 	if (err)
 		return err;
 	import->events++;
-	return blktrace_device_event(device, import->inflight, import->devices,
+	return blktrace_device_event(device, &import->pending, import->devices,
 				     event);
 }
 
@@ -104,9 +108,9 @@ int blktrace_import_run(struct blktrace_import *import)
 	struct blktrace_event event;
 	int err;
 
-	import->inflight = blktrace_inflight_new();
-	if (!import->inflight)
-		return -ENOMEM;
+	err = blktrace_pending_new(&import->pending);
+	if (err)
+		return err;
 	while ((err = blktrace_merge_next(import->merge, &event)) > 0) {
 		err = take(import, &event);
 		if (!err && import->tick && !(import->events % BLKTRACE_TICK))
@@ -154,6 +158,5 @@ void blktrace_import_free(struct blktrace_import *import)
 	for (size_t i = 0; i < import->nr; i++)
 		blktrace_device_free(import->devices[i]);
 	import->nr = 0;
-	blktrace_inflight_free(import->inflight);
-	import->inflight = NULL;
+	blktrace_pending_free(&import->pending);
 }

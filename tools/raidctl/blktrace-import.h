@@ -26,14 +26,15 @@
  * @merge: the sources, opened by the caller
  * @interval_ns: length of a sample
  * @sample: called for each disk at the end of each sample
+ * @capacity: size of a disk in sectors, 0 when it is not known; NULL for never
  * @tick: called now and then; NULL for not at all
- * @data: for @sample
+ * @data: for @sample and @capacity
  * @tick_data: for @tick
  * @begun_ns: when the trace began; 0 or a time after the first event for not
  *	known, which is then taken to be the first event
  * @devices: disks in the order in which they appear
  * @nr: how many
- * @inflight: requests in flight on all of them
+ * @pending: what is begun on all of them
  * @started: there was an event
  * @start_ns: where the first sample begins
  * @sampled_ns: where the last sample ends
@@ -48,13 +49,14 @@ struct blktrace_import {
 	uint64_t interval_ns;
 	int (*sample)(void *data, const struct blktrace_device *device,
 		      const struct rt_counters *span);
+	uint64_t (*capacity)(void *data, uint32_t device);
 	int (*tick)(void *data);
 	void *data;
 	void *tick_data;
 	uint64_t begun_ns;
 	struct blktrace_device *devices[BLKTRACE_DEVICES];
 	size_t nr;
-	struct blktrace_inflight *inflight;
+	struct blktrace_pending pending;
 	bool started;
 	uint64_t start_ns;
 	uint64_t sampled_ns;

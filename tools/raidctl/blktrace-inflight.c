@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Requests that a trace has issued and not yet ended. */
+/* Requests, or bios, that a trace has begun something with and not yet ended. */
 
 #include "blktrace-inflight.h"
 
 #include <stdlib.h>
 
 #define SECTOR_SHIFT	9
-#define HASH_BITS	(BLKTRACE_IN_FLIGHT < 1024 ? 4 : 14)
+/* Few are in flight at once: heads that stay in the cache are worth more than short lists. */
+#define HASH_BITS	(BLKTRACE_IN_FLIGHT < 1024 ? 4 : 12)
 #define HASH_SIZE	(1U << HASH_BITS)
 #define NONE		UINT32_MAX
 
@@ -31,6 +32,12 @@ struct slot {
 	uint32_t newer;
 };
 
+/* struct head - first and last issued of a hash; nothing when @first is NONE */
+struct head {
+	uint32_t first;
+	uint32_t last;
+};
+
 /**
  * struct blktrace_inflight - what is in flight
  * @slots: requests
@@ -38,8 +45,7 @@ struct slot {
  * @unused: first of those that no longer are
  * @oldest: first issued
  * @newest: last issued
- * @first: per hash, first issued
- * @last: per hash, last issued; nothing when @first is NONE
+ * @heads: per hash
  */
 struct blktrace_inflight {
 	struct slot slots[BLKTRACE_IN_FLIGHT];
@@ -47,8 +53,7 @@ struct blktrace_inflight {
 	uint32_t unused;
 	uint32_t oldest;
 	uint32_t newest;
-	uint32_t first[HASH_SIZE];
-	uint32_t last[HASH_SIZE];
+	struct head heads[HASH_SIZE];
 };
 
 struct blktrace_inflight *blktrace_inflight_new(void)
@@ -62,7 +67,7 @@ struct blktrace_inflight *blktrace_inflight_new(void)
 	m->oldest = NONE;
 	m->newest = NONE;
 	for (uint32_t i = 0; i < HASH_SIZE; i++)
-		m->first[i] = NONE;
+		m->heads[i].first = NONE;
 	return m;
 }
 
@@ -92,11 +97,11 @@ static void hash_add(struct blktrace_inflight *m, uint32_t i)
 	uint32_t hash = hash_of(&m->slots[i].request);
 
 	m->slots[i].next = NONE;
-	if (m->first[hash] == NONE)
-		m->first[hash] = i;
+	if (m->heads[hash].first == NONE)
+		m->heads[hash].first = i;
 	else
-		m->slots[m->last[hash]].next = i;
-	m->last[hash] = i;
+		m->slots[m->heads[hash].last].next = i;
+	m->heads[hash].last = i;
 }
 
 /* Take a slot out of the list of its hash; @before is NONE for the first. */
@@ -106,11 +111,11 @@ static void hash_remove(struct blktrace_inflight *m, uint32_t i,
 	uint32_t hash = hash_of(&m->slots[i].request);
 
 	if (before == NONE)
-		m->first[hash] = m->slots[i].next;
+		m->heads[hash].first = m->slots[i].next;
 	else
 		m->slots[before].next = m->slots[i].next;
-	if (m->last[hash] == i)
-		m->last[hash] = before;
+	if (m->heads[hash].last == i)
+		m->heads[hash].last = before;
 }
 
 static void age_add(struct blktrace_inflight *m, uint32_t i)
@@ -144,7 +149,7 @@ static void release(struct blktrace_inflight *m, uint32_t i)
 static void give_up(struct blktrace_inflight *m, struct blktrace_request *ret)
 {
 	uint32_t i = m->oldest, before = NONE;
-	uint32_t at = m->first[hash_of(&m->slots[i].request)];
+	uint32_t at = m->heads[hash_of(&m->slots[i].request)].first;
 
 	for (; at != i; at = m->slots[at].next)
 		before = at;
@@ -188,7 +193,7 @@ static struct found find(const struct blktrace_inflight *m,
 			 const struct blktrace_request *like, bool partial)
 {
 	struct found longer = { NONE, NONE };
-	uint32_t i = m->first[hash_of(like)], before = NONE;
+	uint32_t i = m->heads[hash_of(like)].first, before = NONE;
 
 	for (int n = 0; i != NONE && n < SEARCH_MAX; n++) {
 		const struct blktrace_request *r = &m->slots[i].request;
@@ -226,4 +231,25 @@ int blktrace_inflight_end(struct blktrace_inflight *m,
 	request->sector += like->bytes >> SECTOR_SHIFT;
 	hash_add(m, found.i);
 	return 2;
+}
+
+bool blktrace_inflight_take(struct blktrace_inflight *m,
+			    const struct blktrace_request *like,
+			    struct blktrace_request *ret)
+{
+	uint32_t i = m->heads[hash_of(like)].first, before = NONE;
+
+	for (int n = 0; i != NONE && n < SEARCH_MAX; n++) {
+		const struct blktrace_request *r = &m->slots[i].request;
+
+		if (alike(r, like) && r->bytes <= like->bytes) {
+			*ret = *r;
+			hash_remove(m, i, before);
+			release(m, i);
+			return true;
+		}
+		before = i;
+		i = m->slots[i].next;
+	}
+	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Requests that a trace has issued and not yet ended.
+ * Requests, or bios, that a trace has begun something with and not yet ended.
  *
  * A trace names a request by nothing but where it begins and how long it is.
  * Of several that look the same the one issued first is taken to end first.
@@ -25,21 +25,26 @@
 /**
  * struct blktrace_request - one request in flight
  * @sector: where what is left of it begins
- * @issued_ns: raidtrace_change.now_ns of its issue
+ * @since_ns: when that began: raidtrace_change.now_ns of its issue, or the time
+ *	of its insert or, of a bio, its queueing
  * @bytes: left of it
  * @device: index of its device
  * @direction: enum raidtrace_direction when it was issued
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
  * @write: as in struct blktrace_event, when it was issued
+ * @preflush: likewise, of a bio
+ * @fua: likewise, of a bio
  */
 struct blktrace_request {
 	uint64_t sector;
-	uint64_t issued_ns;
+	uint64_t since_ns;
 	uint32_t bytes;
 	uint16_t device;
 	uint8_t direction;
 	uint8_t depth_row;
 	bool write;
+	bool preflush;
+	bool fua;
 };
 
 struct blktrace_inflight;
@@ -75,5 +80,17 @@ bool blktrace_inflight_add(struct blktrace_inflight *inflight,
 int blktrace_inflight_end(struct blktrace_inflight *inflight,
 			  const struct blktrace_request *like, bool partial,
 			  struct blktrace_request *ret);
+
+/**
+ * blktrace_inflight_take - take out what begins at a place
+ * @inflight: what is in flight
+ * @like: sector, device, direction and write of it; it is no longer than bytes
+ * @ret: it
+ *
+ * Return: whether there is one; of several the oldest.
+ */
+bool blktrace_inflight_take(struct blktrace_inflight *inflight,
+			    const struct blktrace_request *like,
+			    struct blktrace_request *ret);
 
 #endif

@@ -85,6 +85,21 @@ static void name_disk(uint32_t device, char *ret, size_t size)
 		snprintf(ret, size, "%u:%u", major, minor);
 }
 
+uint64_t blktrace_record_capacity(void *data, uint32_t device)
+{
+	const struct blktrace_record *r = data;
+	char name[RT_NAME_MAX];
+
+	name_disk(device, name, sizeof(name));
+	for (size_t i = 0; i < r->nr_capacities; i++) {
+		const struct blktrace_capacity *capacity = &r->capacities[i];
+
+		if (!capacity->disk[0] || !strcmp(capacity->disk, name))
+			return capacity->sectors;
+	}
+	return 0;
+}
+
 static int put_target(struct blktrace_record *r,
 		      const struct blktrace_device *device,
 		      const struct rt_counters *span)
@@ -94,6 +109,8 @@ static int put_target(struct blktrace_record *r,
 		.groups = span->groups,
 		.streams = RAIDTRACE_STREAMS_DEFAULT,
 		.attached_ns = r->import->start_ns,
+		.capacity_sectors = device->capacity_sectors,
+		.place_sectors = device->place.sectors,
 	};
 	uint32_t number = device->index + 1U;
 	char text[32];
@@ -235,7 +252,8 @@ static int forget_unknown(struct blktrace_record *r)
 		const struct blktrace_device *device = r->import->devices[i];
 
 		err = store_forget(r->store, device->index + 1U,
-				   blktrace_device_unknown(device));
+				   blktrace_device_unknown(device),
+				   blktrace_device_unknown_disk(device));
 	}
 	return err;
 }

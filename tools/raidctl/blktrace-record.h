@@ -14,10 +14,22 @@
 #define BLKTRACE_PROCESS_NAME	16
 
 /**
+ * struct blktrace_capacity - size of a disk, which no trace tells
+ * @disk: as name_disk() in blktrace-record.c has it, "" for any
+ * @sectors: its size, 0 is none
+ */
+struct blktrace_capacity {
+	char disk[RT_NAME_MAX];
+	uint64_t sectors;
+};
+
+/**
  * struct blktrace_record - a recording being made of a trace
  * @store: the recording, empty at first
  * @files: of the trace
  * @import: the accounting
+ * @nr_capacities: length of @capacities
+ * @capacities: the first that fits a disk is its size
  * @nr_targets: disks that are in the recording
  * @samples: since the last commit
  * @wall_ns: the traced machine's clock when tracing began, nanoseconds since
@@ -25,12 +37,14 @@
  * @processes: names that the trace has
  * @nr_processes: how many
  *
- * The first three are set by the caller, the rest is zero.
+ * Those before @nr_targets are set by the caller, the rest is zero.
  */
 struct blktrace_record {
 	struct store *store;
 	const struct blktrace_files *files;
 	struct blktrace_import *import;
+	size_t nr_capacities;
+	const struct blktrace_capacity *capacities;
 	size_t nr_targets;
 	unsigned int samples;
 	uint64_t wall_ns;
@@ -54,6 +68,9 @@ int blktrace_record_note(void *data, const struct blktrace_event *event,
 			 const struct blktrace_note *note);
 int blktrace_record_sample(void *data, const struct blktrace_device *device,
 			   const struct rt_counters *span);
+
+/* blktrace_record_capacity - for struct blktrace_import, likewise */
+uint64_t blktrace_record_capacity(void *data, uint32_t device);
 
 /* blktrace_record_missing - numbers left out among the events, on all disks */
 uint64_t blktrace_record_missing(const struct blktrace_record *record);

@@ -35,7 +35,9 @@
 #define TC_FS		(1U << 8)
 #define TC_PC		(1U << 9)
 #define TC_NOTIFY	(1U << 10)
+#define TC_AHEAD	(1U << 11)
 #define TC_DISCARD	(1U << 13)
+#define TC_FUA		(1U << 15)
 #define TC_ZONE_APPEND	(1U << 16)
 #define TC_ZONES	(0x1fU << 17)
 #define TC_WRITE_ZEROES	(1U << 22)
@@ -43,6 +45,8 @@
 /* A record's note or action carries the number of a cgroup before its data. */
 #define TA_CGROUP	(1U << 8)
 #define CGROUP_BYTES	8
+/* Behind an unplug: how many requests, the highest byte first on any machine. */
+#define UNPLUG_BYTES	8
 
 /* BLKTRACE_BACK_MERGE and BLKTRACE_COMPLETE are told apart by category. */
 static const uint8_t by_action[] = {
@@ -55,9 +59,9 @@ static const uint8_t by_action[] = {
 	[6] = BLKTRACE_REQUEUE,
 	[7] = BLKTRACE_ISSUE,
 	[8] = BLKTRACE_COMPLETE,
-	[9] = BLKTRACE_OTHER,
-	[10] = BLKTRACE_OTHER,
-	[11] = BLKTRACE_OTHER,
+	[9] = BLKTRACE_PLUG,
+	[10] = BLKTRACE_UNPLUG,
+	[11] = BLKTRACE_UNPLUG_SLEEP,
 	[12] = BLKTRACE_INSERT,
 	[13] = BLKTRACE_SPLIT,
 };
@@ -222,7 +226,7 @@ static uint8_t what_of(unsigned int action, uint64_t categories)
 	if (what == BLKTRACE_BACK_MERGE && request)
 		return BLKTRACE_REQUEST_MERGE;
 	if (what == BLKTRACE_COMPLETE && !request)
-		return BLKTRACE_OTHER;
+		return BLKTRACE_BIO_COMPLETE;
 	return what;
 }
 
@@ -247,6 +251,9 @@ static int decode(struct blktrace_reader *r, struct blktrace_event *event,
 	event->direction = direction_of(categories, event->bytes);
 	event->write = categories & TC_WRITE;
 	event->zone_append = categories & TC_ZONE_APPEND;
+	event->ahead = categories & TC_AHEAD;
+	event->preflush = categories & TC_FLUSH;
+	event->fua = categories & TC_FUA;
 	event->error = get16(r, device + BEHIND_DEVICE_ERROR);
 	if (cpu >= BLKTRACE_CPUS)
 		return refuse(r, "its CPU cannot be");
@@ -282,6 +289,20 @@ static void take_note(struct blktrace_reader *r, uint64_t action, size_t len,
 	memcpy(r->text, r->buffer + r->at + skip, note->len);
 	if (kind == BLKTRACE_NOTE_PROCESS)
 		note->len = strnlen(r->text, note->len);
+}
+
+/* The @len bytes at reader->at are what an unplug says. */
+static uint32_t unplugged(const struct blktrace_reader *r, uint64_t action,
+			  size_t len)
+{
+	size_t at = r->at + (action & TA_CGROUP ? CGROUP_BYTES : 0);
+	uint64_t depth = 0;
+
+	if (at + UNPLUG_BYTES > r->at + len)
+		return 0;
+	for (size_t i = 0; i < UNPLUG_BYTES; i++)
+		depth = depth << 8 | r->buffer[at + i];
+	return depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
 }
 
 /* Leave out @len bytes; false when the source ends within them. */
@@ -329,7 +350,7 @@ int blktrace_next(struct blktrace_reader *r, struct blktrace_event *event,
 	data = get16(r, (r->version == 1 ? AT_DEVICE_1 : AT_DEVICE_2) +
 			BEHIND_DEVICE_LENGTH);
 	r->at += length;
-	if (event->what == BLKTRACE_NOTE) {
+	if (event->what >= BLKTRACE_UNPLUG && event->what <= BLKTRACE_NOTE) {
 		kept = data < BLKTRACE_NOTE_TEXT + CGROUP_BYTES ?
 			       data : BLKTRACE_NOTE_TEXT + CGROUP_BYTES;
 		err = have(r, kept);
@@ -337,7 +358,10 @@ int blktrace_next(struct blktrace_reader *r, struct blktrace_event *event,
 			return err;
 		if (left(r) < kept)
 			return cut_here(r);
-		take_note(r, action, kept, note);
+		if (event->what == BLKTRACE_NOTE)
+			take_note(r, action, kept, note);
+		else
+			event->bytes = unplugged(r, action, kept);
 	}
 	return data ? skip_bytes(r, data) : 1;
 }

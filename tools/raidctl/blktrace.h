@@ -37,8 +37,12 @@
  * @BLKTRACE_ISSUE: D, a request goes to the driver
  * @BLKTRACE_REQUEUE: R, it comes back
  * @BLKTRACE_COMPLETE: C of a request
+ * @BLKTRACE_BIO_COMPLETE: C of a bio that no request carried
+ * @BLKTRACE_PLUG: P, a task begins to hold requests back
+ * @BLKTRACE_UNPLUG: U, it sends them
+ * @BLKTRACE_UNPLUG_SLEEP: UT, they are sent because it goes to sleep
  * @BLKTRACE_NOTE: a note: a process name, a timestamp, a message
- * @BLKTRACE_OTHER: P, U, T, S, A, C of a bio, and what is not known
+ * @BLKTRACE_OTHER: S, A, and what is not known
  */
 enum blktrace_what {
 	BLKTRACE_QUEUE,
@@ -51,6 +55,10 @@ enum blktrace_what {
 	BLKTRACE_ISSUE,
 	BLKTRACE_REQUEUE,
 	BLKTRACE_COMPLETE,
+	BLKTRACE_BIO_COMPLETE,
+	BLKTRACE_PLUG,
+	BLKTRACE_UNPLUG,
+	BLKTRACE_UNPLUG_SLEEP,
 	BLKTRACE_NOTE,
 	BLKTRACE_OTHER,
 };
@@ -59,7 +67,8 @@ enum blktrace_what {
  * struct blktrace_event - one record
  * @time_ns: CLOCK_MONOTONIC of the traced machine, below 2^63
  * @sector: where it begins, 0 when it has no place
- * @bytes: how long it is; of a completion what is completed by it
+ * @bytes: how long it is; of a completion what is completed by it, of an unplug
+ *	how many requests are sent
  * @device: major << 20 | minor
  * @sequence: number among the events of its device and CPU
  * @cpu: below BLKTRACE_CPUS
@@ -67,6 +76,9 @@ enum blktrace_what {
  * @direction: enum raidtrace_direction
  * @write: the operation is one that writes, whatever @direction
  * @zone_append: the operation is a zone append
+ * @ahead: it reads ahead
+ * @preflush: a flush goes before it
+ * @fua: it is to be on the medium when it ends
  * @error: completed with a status other than success
  */
 struct blktrace_event {
@@ -80,6 +92,9 @@ struct blktrace_event {
 	uint8_t direction;
 	bool write;
 	bool zone_append;
+	bool ahead;
+	bool preflush;
+	bool fua;
 	bool error;
 };
 

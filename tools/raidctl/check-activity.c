@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "units.h"
 
 int parse_process(const char *text, struct process *ret)
@@ -86,14 +87,6 @@ int parse_interrupt(char *text, unsigned int nr_processors,
 	/* Names of drivers that share a line are separated by ", ". */
 	ret->shared = strstr(at, ", ");
 	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /* The I/O of a process, where it may be read. */
@@ -259,7 +252,7 @@ int activity_read(struct activity *ret)
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->time_ns = now_ns();
+	ret->time_ns = clock_ns(CLOCK_MONOTONIC);
 	read_swapping(ret);
 	err = read_disks(ret);
 	if (!err)

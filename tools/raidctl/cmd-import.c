@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "blktrace-record.h"
+#include "clock.h"
 #include "command.h"
 #include "message.h"
 #include "progress.h"
@@ -21,6 +21,7 @@
 #define KEY_OUTPUT	'o'
 #define KEY_INTERVAL	'i'
 #define KEY_QUIET	'q'
+#define KEY_SECTORS	's'
 
 #define DEFAULT_INTERVAL_NS	(NS_PER_S / 10)
 #define INTERVAL_MIN_NS		(NS_PER_S / 1000)
@@ -30,15 +31,46 @@ struct import_options {
 	struct words traces;
 	const char *output;
 	uint64_t interval_ns;
+	size_t nr_capacities;
+	struct blktrace_capacity capacities[BLKTRACE_DEVICES];
 	bool quiet;
 };
 
 static const struct argp_option options[] = {
 	{ "output", KEY_OUTPUT, "FILE", 0, "Make the recording FILE, which must not exist yet; " DEFAULT_OUTPUT " without this", 0 },
 	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of a sample in the time of the trace, such as 10ms or 1s; 100ms without this", 0 },
+	{ "sectors", KEY_SECTORS, "[DISK=]N", 0, "Size of DISK, or of each, in sectors of 512 bytes, as /sys/block/DISK/size has it; may be given several times. Without it the histogram place is not available", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "No progress, no summary", 0 },
 	{ 0 }
 };
+
+/* "sdb=1000215216" or "1000215216"; a name may have a colon, as 253:0 has. */
+static int take_sectors(struct import_options *import, const char *text)
+{
+	struct blktrace_capacity *capacity;
+	const char *equals = strrchr(text, '='), *number = text;
+	size_t len = 0;
+	char *end;
+
+	if (import->nr_capacities == BLKTRACE_DEVICES)
+		return -E2BIG;
+	capacity = &import->capacities[import->nr_capacities];
+	if (equals) {
+		len = (size_t)(equals - text);
+		number = equals + 1;
+	}
+	if (len >= sizeof(capacity->disk) || (equals && !len) ||
+	    *number < '0' || *number > '9')
+		return -EINVAL;
+	errno = 0;
+	capacity->sectors = strtoull(number, &end, 10);
+	if (errno || *end || !capacity->sectors ||
+	    capacity->sectors > INT64_MAX)
+		return -EINVAL;
+	snprintf(capacity->disk, sizeof(capacity->disk), "%.*s", (int)len, text);
+	import->nr_capacities++;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -62,6 +94,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_QUIET:
 		import->quiet = true;
+		return 0;
+	case KEY_SECTORS:
+		if (take_sectors(import, arg))
+			argp_error(state, "%s: no size of a disk in sectors, such as 1000215216 or sdb=1000215216",
+				   arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return words_add(&import->traces, arg);
@@ -114,18 +151,10 @@ static void catch_interrupt(bool stream)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static int on_tick(void *data)
 {
 	struct importing *in = data;
-	uint64_t passed = clock_ns() - in->begun_ns;
+	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - in->begun_ns;
 	uint64_t read = blktrace_files_read(&in->files);
 	char events[UNITS_TEXT], left[UNITS_TEXT];
 
@@ -181,12 +210,15 @@ static int import_all(struct importing *in)
 		.merge = &in->merge,
 		.interval_ns = in->options->interval_ns,
 		.sample = blktrace_record_sample,
+		.capacity = blktrace_record_capacity,
 		.tick = on_tick,
 		.data = &in->record,
 		.tick_data = in,
 	};
 	in->record.files = &in->files;
 	in->record.import = &in->import;
+	in->record.nr_capacities = in->options->nr_capacities;
+	in->record.capacities = in->options->capacities;
 	err = blktrace_record_begin(&in->record);
 	if (!err)
 		err = blktrace_merge_open(&in->merge, in->files.stream ?
@@ -251,7 +283,7 @@ static int import_to(struct importing *in)
 		return fail("%s: cannot be made: %s", output,
 			    store_error(NULL));
 	catch_interrupt(in->files.stream);
-	in->begun_ns = clock_ns();
+	in->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	status = import_all(in);
 	if (status)
 		store_rollback(in->record.store);

@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "clock.h"
 #include "command.h"
 #include "lab.h"
 #include "message.h"
 #include "recorder.h"
+#include "signals.h"
 #include "top-keys.h"
 #include "top-model.h"
 #include "top-view.h"
@@ -79,14 +81,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void stop(struct watch *watch, const char *what, int err)
 {
 	snprintf(watch->failed, sizeof(watch->failed), "%s: %s", what,
@@ -101,7 +95,7 @@ static void sample(struct watch *watch)
 	size_t nr;
 	int err = rt_target_list(watch->client, &nr, &targets);
 
-	watch->sampled_ns = now_ns();
+	watch->sampled_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!err) {
 		err = top_targets(&watch->top, targets, nr);
 		free(targets);
@@ -238,7 +232,7 @@ static bool take_signal(int signals)
 static int time_left(const struct watch *watch)
 {
 	uint64_t end = watch->sampled_ns + watch->keys.interval_ns;
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (watch->keys.frozen)
 		return -1;
@@ -277,22 +271,6 @@ static void run_view(struct watch *watch, int signals)
 		if (go_on && !time_left(watch))
 			sample(watch);
 	}
-}
-
-static int block_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }
 
 /* Attach what is named, or every 3ware unit when nothing is attached. */
@@ -341,7 +319,9 @@ static uint64_t unavailable(const struct rt_info *info)
 static int watch_disks(struct watch *watch, const struct context *context,
 		       const struct words *words)
 {
-	int signals = block_signals(), status;
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGWINCH, 0 };
+	int signals = signals_open(numbers), status;
 
 	if (signals < 0)
 		return fail("top: %s", strerror(-signals));

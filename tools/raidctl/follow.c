@@ -21,6 +21,7 @@
 #include "message.h"
 #include "progress.h"
 #include "recording.h"
+#include "signals.h"
 #include "store.h"
 #include "units.h"
 #include "writer.h"
@@ -39,20 +40,11 @@ enum source {
 
 int follow_prepare(void)
 {
-	sigset_t set;
-	int fd;
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, 0 };
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -errno;
 	/* A reader of our output that goes away must not end us. */
 	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	return signals_open(numbers);
 }
 
 /*

@@ -106,6 +106,11 @@ uint64_t kind_needs(unsigned int kind)
 	return kinds[kind].needs;
 }
 
+uint32_t kind_needs_disk(unsigned int kind)
+{
+	return kinds[kind].disk;
+}
+
 const char *kind_unit(unsigned int kind)
 {
 	return kinds[kind].unit;

@@ -42,6 +42,9 @@ bool counts_kind(const struct rt_counters *counters, unsigned int kind);
 /* kind_needs - RT_COUNTER_BIT() of what a kind of histogram has the events of */
 uint64_t kind_needs(unsigned int kind);
 
+/* kind_needs_disk - RT_DISK_BIT() likewise */
+uint32_t kind_needs_disk(unsigned int kind);
+
 /* kind_unit - unit of the values of a kind of histogram */
 const char *kind_unit(unsigned int kind);
 

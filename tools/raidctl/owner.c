@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
 #include "units.h"
 
@@ -80,11 +81,8 @@ int owner_begin(int *fd)
 
 int owner_adding(int fd, unsigned int major, unsigned int minor)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (dprintf(fd, "adding %u %u %" PRIu64 "\n", major, minor,
-		    (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec) < 0)
+		    clock_ns(CLOCK_MONOTONIC)) < 0)
 		return -errno;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "json-add.h"
+#include "print-compare-groups.h"
 #include "print-span.h"
 #include "quantity.h"
 #include "stats.h"
@@ -42,7 +43,7 @@ static char *ratio_text(char *ret, const struct quantity *q, double ratio)
 	return ret;
 }
 
-static void text_quantity(FILE *to, const struct comparison *c,
+void compare_text_quantity(FILE *to, const struct comparison *c,
 			  const struct quantity *q, double a, double b)
 {
 	char of_a[UNITS_TEXT], of_b[UNITS_TEXT], ratio[UNITS_TEXT];
@@ -80,7 +81,7 @@ static void text_direction(FILE *to, const struct comparison *c,
 		/* Nothing in both is not worth a line. */
 		if ((of_a == 0 && of_b == 0) || (isnan(of_a) && isnan(of_b)))
 			continue;
-		text_quantity(to, c, q, of_a, of_b);
+		compare_text_quantity(to, c, q, of_a, of_b);
 	}
 }
 
@@ -98,12 +99,13 @@ static void text_pair(FILE *to, const struct comparison *c,
 		strcmp(a->disk, b->disk) ? b->disk : "");
 	fprintf(to, "    %-22s %16s %16s %12s %13s\n", "", "A", "B", "B / A",
 		"(B - A) / A");
-	text_quantity(to, c, &length,
+	compare_text_quantity(to, c, &length,
 		      (double)(a->counters.now_ns - a->counters.since_ns),
 		      (double)(b->counters.now_ns - b->counters.since_ns));
 	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
 		if (happened(&a->counters, d) || happened(&b->counters, d))
 			text_direction(to, c, &a->counters, &b->counters, d);
+	compare_text_groups(to, c, &a->counters, &b->counters);
 }
 
 static void text_differences(FILE *to, const struct comparison *c)
@@ -158,7 +160,7 @@ void text_comparison(FILE *to, const struct comparison *c)
 	}
 }
 
-static struct json_object *quantity_object(const struct comparison *c,
+struct json_object *compare_quantity(const struct comparison *c,
 					   const struct quantity *q, double a,
 					   double b)
 {
@@ -181,7 +183,7 @@ static struct json_object *direction_object(const struct comparison *c,
 	for (size_t i = 0; i < nr_quantities; i++)
 		json_member(
 			object, quantities[i].name,
-			quantity_object(c, &quantities[i],
+			compare_quantity(c, &quantities[i],
 					quantity_of(&quantities[i], a, direction),
 					quantity_of(&quantities[i], b, direction)));
 	return object;
@@ -204,6 +206,8 @@ static struct json_object *pair_object(const struct comparison *c,
 					       direction_object(c, &a->counters,
 								&b->counters, d));
 	json_member(object, "directions", directions);
+	if (a && b)
+		compare_groups(object, c, &a->counters, &b->counters);
 	return object;
 }
 

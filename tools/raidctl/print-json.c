@@ -13,6 +13,7 @@
 #include "print-check.h"
 #include "print-compare.h"
 #include "print-groups.h"
+#include "print-stack.h"
 #include "stats.h"
 #include "units.h"
 
@@ -108,6 +109,8 @@ static struct json_object *target_object(const struct rt_target *t)
 	json_add_count(object, "attached_ns", t->attached_ns);
 	if (t->name_only)
 		null_unknown(object);
+	if (t->name_only && t->capacity_sectors)
+		json_add_count(object, "capacity_sectors", t->capacity_sectors);
 	return object;
 }
 
@@ -343,8 +346,12 @@ static void json_recording(FILE *to, const struct recording *r)
 	json_member(object, "targets", targets);
 	json_member(object, "settings", settings_object(r));
 	besides_json(object, r);
-	for (size_t i = 0; i < r->nr_spans; i++)
-		json_element(spans, span_object(&r->spans[i]));
+	for (size_t i = 0; i < r->nr_spans; i++) {
+		struct json_object *span = span_object(&r->spans[i]);
+
+		print_stack_json(span, r, &r->spans[i]);
+		json_element(spans, span);
+	}
 	json_member(object, "spans", spans);
 	json_finish(to, object);
 }

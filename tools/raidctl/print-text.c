@@ -12,6 +12,7 @@
 #include "print-besides.h"
 #include "print-compare.h"
 #include "print-span.h"
+#include "print-stack.h"
 #include "units.h"
 
 const struct print_ops *print_ops_of(bool json)
@@ -299,9 +300,12 @@ static void text_recording(FILE *to, const struct recording *r)
 		    span_is_idle(&span->counters))
 			continue;
 		text_span(to, r, span);
-		/* Of the machine once, below the disks of the phase. */
-		if (i + 1 == r->nr_spans || r->spans[i + 1].number != span->number)
-			besides_phase_text(to, r, span->number);
+		/* Of the machine and of stacks once, below the disks of the phase. */
+		if (i + 1 < r->nr_spans && r->spans[i + 1].number == span->number)
+			continue;
+		if (strcmp(span->phase, PHASE_OUTSIDE))
+			print_stack_text(to, r, span->number);
+		besides_phase_text(to, r, span->number);
 	}
 	if (r->nr_spans)
 		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);

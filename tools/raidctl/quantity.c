@@ -38,6 +38,40 @@ OF_STATS(d2c_p50, stats.d2c_p50.known && stats.d2c_p50.high != INT64_MAX,
 OF_STATS(d2c_p99, stats.d2c_p99.known && stats.d2c_p99.high != INT64_MAX,
 	 stats.d2c_p99.high)
 
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : NAN;
+}
+
+#define SHARE(part, whole)						\
+static double part##_share(const struct rt_counters *c, unsigned int d)	\
+{									\
+	return share(c->flow[d].part, c->flow[d].whole);		\
+}
+SHARE(stream, issued)
+SHARE(stream_queued, queued)
+SHARE(sequential_queued, queued)
+#undef SHARE
+
+/* Mean, and upper bound of the value that 99 in 100 do not exceed. */
+#define LATENCY(name, NAME)						\
+static double name##_mean(const struct rt_counters *c, unsigned int d)	\
+{									\
+	return share(c->flow[d].name##_sum_ns, rt_histogram_sum(	\
+		&c->histogram[d][RAIDTRACE_HISTOGRAM_KIND_##NAME]));	\
+}									\
+static double name##_p99(const struct rt_counters *c, unsigned int d)	\
+{									\
+	struct range p99 = histogram_percentile(			\
+		&c->histogram[d][RAIDTRACE_HISTOGRAM_KIND_##NAME],	\
+		RAIDTRACE_HISTOGRAM_KIND_##NAME, 0.99);			\
+									\
+	return p99.known && p99.high != INT64_MAX ? (double)p99.high : NAN; \
+}
+LATENCY(i2d, I2D)
+LATENCY(q2c, Q2C)
+#undef LATENCY
+
 #define X(member, attribute)						\
 static double counted_##member(const struct rt_counters *c, unsigned int d) \
 {									\
@@ -50,6 +84,8 @@ X(front_merges, FRONT_MERGES)
 X(request_merges, REQUEST_MERGES)
 X(requeued, REQUEUED)
 X(errors, ERRORS)
+X(ahead_queued, AHEAD_QUEUED)
+X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)
 #undef X
 
 #define BIT(counter)	RT_COUNTER_BIT(counter)
@@ -71,7 +107,16 @@ const struct quantity quantities[] = {
 	{ "d2c_mean_ns", "d2c, mean", QUANTITY_NS, false, true, BIT(D2C_SUM_NS), d2c_mean },
 	{ "d2c_p50_ns", "d2c, p50", QUANTITY_NS, true, true, BIT(D2C_SUM_NS), d2c_p50 },
 	{ "d2c_p99_ns", "d2c, p99", QUANTITY_NS, true, true, BIT(D2C_SUM_NS), d2c_p99 },
+	{ "stream_share", "in streams, requests", QUANTITY_SHARE, false, false, BIT(STREAM), stream_share },
+	{ "i2d_mean_ns", "i2d, mean", QUANTITY_NS, false, true, BIT(I2D_SUM_NS), i2d_mean },
+	{ "i2d_p99_ns", "i2d, p99", QUANTITY_NS, true, true, BIT(I2D_SUM_NS), i2d_p99 },
+	{ "q2c_mean_ns", "q2c, mean", QUANTITY_NS, false, true, BIT(Q2C_SUM_NS), q2c_mean },
+	{ "q2c_p99_ns", "q2c, p99", QUANTITY_NS, true, true, BIT(Q2C_SUM_NS), q2c_p99 },
 	COUNTED(queued, QUEUED, "bios"),
+	{ "stream_queued_share", "in streams, bios", QUANTITY_SHARE, false, false, BIT(STREAM_QUEUED), stream_queued_share },
+	{ "sequential_queued_share", "sequential bios", QUANTITY_SHARE, false, false, BIT(SEQUENTIAL_QUEUED), sequential_queued_share },
+	COUNTED(ahead_queued, AHEAD_QUEUED, "bios read ahead"),
+	{ "bytes_ahead_queued", "  of", QUANTITY_BYTES, false, false, BIT(BYTES_AHEAD_QUEUED), counted_bytes_ahead_queued },
 	COUNTED(splits, SPLITS, "splits"),
 	COUNTED(back_merges, BACK_MERGES, "back merges"),
 	COUNTED(front_merges, FRONT_MERGES, "front merges"),

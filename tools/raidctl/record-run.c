@@ -5,6 +5,7 @@
 #include "record-run.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,6 +262,13 @@ static int attach_and_record(const struct record_run *run,
 	return status;
 }
 
+/* The same memory comes and goes with each sample: what is given back the kernel has to clear again. */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 16 << 20);
+}
+
 int record_run(const struct record_run *run, const struct disk *disks,
 	       size_t nr)
 {
@@ -273,6 +281,7 @@ int record_run(const struct record_run *run, const struct disk *disks,
 	};
 	int status;
 
+	keep_memory();
 	owner_socket(getpid(), follow.socket, sizeof(follow.socket));
 	status = attach_and_record(run, &follow, disks, nr);
 	recorder_free(&recorder);

@@ -84,6 +84,7 @@ int recorder_attach(struct recorder *recorder, const struct disk *disks,
 		struct recorded *disk = &recorder->disks[i];
 
 		disk->number = (uint32_t)i + 1;
+		disk->put_readahead = UINT64_MAX;
 		disk->recorder = recorder;
 		err = attach_one(recorder, &disks[i], disk);
 		if (!err)

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "counters-retry.h"
 #include "message.h"
 #include "settings-machine.h"
@@ -24,14 +24,6 @@
 /* No sample is longer because a disk does nothing. */
 #define IDLE_NS	(NS_PER_S / 2)
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 void recorder_free(struct recorder *recorder)
 {
 	for (size_t i = 0; i < recorder->nr; i++) {
@@ -40,7 +32,6 @@ void recorder_free(struct recorder *recorder)
 		rt_counters_free(&disk->last);
 		rt_counters_free(&disk->now);
 		rt_counters_free(&disk->total);
-		rt_counters_free(&disk->newest);
 		settings_free(&disk->settings);
 		journals_free(&disk->journals);
 	}
@@ -71,6 +62,9 @@ static int put_readahead(struct recorded *disk)
 	char text[32];
 	int err;
 
+	if (disk->last.readahead_sectors == disk->put_readahead)
+		return 0;
+	disk->put_readahead = disk->last.readahead_sectors;
 	snprintf(text, sizeof(text), "%" PRIu64, disk->last.readahead_sectors);
 	err = settings_set(&disk->settings, "readahead_sectors", text,
 			   put_setting, disk);
@@ -223,7 +217,7 @@ static int take_snapshots(struct recorder *recorder, bool all)
 	const char *diskstats = proc_read(&recorder->diskstats);
 	bool clock = false;
 
-	recorder->now_ns = clock_ns();
+	recorder->now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];
 		int err;
@@ -261,15 +255,13 @@ static int put_span(struct recorded *disk)
 		err = rt_counters_delta(&disk->last, &disk->now, &span);
 	if (err)
 		return err;
-	if (!is_empty(&span))
+	err = rt_counters_add(&disk->total, &span);
+	if (!err && !is_empty(&span))
 		err = writer_put_sample(recorder->writer, disk->number,
 					recorder->phase, &span);
-	if (!err)
-		err = rt_counters_add(&disk->total, &span);
+	rt_counters_free(&span);
 	rt_counters_free(&disk->last);
-	rt_counters_free(&disk->newest);
 	disk->last = disk->now;
-	disk->newest = span;
 	memset(&disk->now, 0, sizeof(disk->now));
 	if (!err && disk->last.gone)
 		end_disk(disk, "target gone: the disk was removed");
@@ -362,7 +354,7 @@ int recorder_cut(struct recorder *recorder, const char *phase)
 int recorder_output(struct recorder *recorder, const char *stream,
 		    const char *text, size_t len)
 {
-	return writer_put_output(recorder->writer, clock_ns(), stream, text,
+	return writer_put_output(recorder->writer, clock_ns(CLOCK_MONOTONIC), stream, text,
 				 len);
 }
 

@@ -31,7 +31,7 @@
  * @last: snapshot that the last sample ends with
  * @now: snapshot that the next one ends with, while that is being stored
  * @total: all samples together
- * @newest: the last sample
+ * @put_readahead: sectors of readahead that are stored, -1 for none yet
  * @settings: known so far
  * @recorder: what it belongs to
  */
@@ -48,7 +48,7 @@ struct recorded {
 	struct rt_counters last;
 	struct rt_counters now;
 	struct rt_counters total;
-	struct rt_counters newest;
+	uint64_t put_readahead;
 	struct settings settings;
 	struct recorder *recorder;
 };

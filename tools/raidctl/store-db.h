@@ -72,7 +72,18 @@ sqlite3_stmt *store_prepared(struct store *store, const char *sql);
 /* Run a statement that returns no row, and make it ready for the next use. */
 int store_run(struct store *store, sqlite3_stmt *stmt);
 
-/* What of a sample has no direction: written, and summed over a span. */
+/* Columns of the table sample that have no direction, in the order in which they are bound. */
+#define STORE_DISK_NAME(member, attribute)	"," #member
+#define STORE_DISK_PLACE(member, attribute)	",?"
+#define STORE_DISK_NAMES						\
+	",streams_alive,streams_alive_queued" RT_DISK_COUNTERS(STORE_DISK_NAME)
+#define STORE_DISK_PLACES	",?,?" RT_DISK_COUNTERS(STORE_DISK_PLACE)
+
+/* Bind them from behind @place on; the place of the last. */
+int store_bind_disk(sqlite3_stmt *stmt, int place,
+		    const struct rt_counters *span);
+
+/* What else of a sample has no direction: written, and summed over a span. */
 int store_put_groups(struct store *store, int64_t sample,
 		     const struct rt_counters *span);
 int store_sum_groups(struct store *store, uint32_t phase, uint32_t target,
@@ -86,5 +97,9 @@ int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
 
 /* Bind a string that is there until the statement has run; it is not copied. */
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
+
+/* Bind a count, or NULL when it is not known. */
+void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
+		      uint64_t value);
 
 #endif

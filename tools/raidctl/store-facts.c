@@ -76,6 +76,8 @@ int store_put_target(struct store *store, uint32_t number,
 	sqlite3_bind_int64(stmt, 16, (sqlite3_int64)t->attached_ns);
 	for (int place = 3; t->name_only && place < 16; place++)
 		sqlite3_bind_null(stmt, place);
+	if (t->name_only)
+		bind_or_null(stmt, 9, t->capacity_sectors);
 	bind_or_null_text(stmt, 17, groups_text(groups, t->groups));
 	bind_or_null(stmt, 18, t->streams);
 	bind_or_null(stmt, 19, t->place_sectors);

@@ -16,10 +16,6 @@
 #define SUM(member, attribute)		",sum(" #member ")"
 #define WHERE_SPAN			" WHERE phase=? AND target=?"
 
-static const char update_sample[] =
-	"UPDATE sample SET (streams_alive,streams_alive_queued"
-	RT_DISK_COUNTERS(NAME) ")=(?,?" RT_DISK_COUNTERS(PLACE)
-	") WHERE sample=?";
 static const char insert_origin[] =
 	"INSERT INTO origin(sample,class" RT_ORIGIN_COUNTERS(NAME)
 	") VALUES(?,?" RT_ORIGIN_COUNTERS(PLACE) ")";
@@ -28,35 +24,22 @@ static const char insert_submitter[] =
 	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?"
 	RT_SUBMITTER_COUNTERS(PLACE) ")";
 
-static void bind_known(sqlite3_stmt *stmt, int place, bool unknown,
-		       uint64_t value)
+int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *span)
 {
-	if (unknown)
-		sqlite3_bind_null(stmt, place);
-	else
-		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
-}
+	static const uint32_t any = RAIDTRACE_GROUP_STREAM |
+				    RAIDTRACE_GROUP_PLUG |
+				    RAIDTRACE_GROUP_READAHEAD;
+	const struct rt_disk *disk = &span->disk;
+	uint32_t unknown = span->groups & any ? disk->unknown : ~(uint32_t)0;
 
-static int put_disk(struct store *store, sqlite3_int64 sample,
-		    const struct rt_disk *disk)
-{
-	sqlite3_stmt *stmt = store_prepared(store, update_sample);
-	int place = 0;
-
-	if (!stmt)
-		return store_failed(store);
-	bind_known(stmt, ++place, disk->unknown & RT_DISK_BIT(STREAMS_ALIVE),
-		   disk->streams_alive);
-	bind_known(stmt, ++place,
-		   disk->unknown & RT_DISK_BIT(STREAMS_ALIVE_QUEUED),
-		   disk->streams_alive_queued);
 #define X(member, attribute)						\
-	bind_known(stmt, ++place, disk->unknown & RT_DISK_BIT(attribute), \
-		   disk->member);
+	store_bind_known(stmt, ++place, unknown & RT_DISK_BIT(attribute), \
+			 disk->member);
+	X(streams_alive, STREAMS_ALIVE)
+	X(streams_alive_queued, STREAMS_ALIVE_QUEUED)
 	RT_DISK_COUNTERS(X)
 #undef X
-	sqlite3_bind_int64(stmt, ++place, sample);
-	return store_run(store, stmt);
+	return place;
 }
 
 static int put_origin(struct store *store, sqlite3_int64 sample,
@@ -89,7 +72,7 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);
 	sqlite3_bind_int64(stmt, ++place, submitter->index);
-	bind_known(stmt, ++place, submitter->rest, submitter->pid);
+	store_bind_known(stmt, ++place, submitter->rest, submitter->pid);
 	if (submitter->rest)
 		sqlite3_bind_null(stmt, ++place);
 	else
@@ -105,9 +88,7 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 int store_put_groups(struct store *store, int64_t sample,
 		     const struct rt_counters *span)
 {
-	uint32_t any = RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_PLUG |
-		       RAIDTRACE_GROUP_READAHEAD;
-	int err = span->groups & any ? put_disk(store, sample, &span->disk) : 0;
+	int err = 0;
 
 	if (span->groups & RAIDTRACE_GROUP_ORIGIN)
 		for (unsigned int i = 0; i < RT_CLASSES && !err; i++)

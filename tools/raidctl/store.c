@@ -80,7 +80,8 @@ int store_connect(const char *path, int flags, struct store **ret)
 
 	if (!store)
 		return -ENOMEM;
-	if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, &store->db,
+			    flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
 		int err = store_failed(store);
 
 		snprintf(open_error, sizeof(open_error), "%s", store->error);
@@ -355,39 +356,4 @@ void store_rollback(struct store *store)
 	/* SQLite may have rolled back already; the words are those before. */
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
-sqlite3_stmt *store_prepared(struct store *store, const char *sql)
-{
-	int i = 0;
-
-	while (i < STORE_STATEMENTS - 1 && store->sql[i] &&
-	       store->sql[i] != sql)
-		i++;
-	if (store->sql[i] == sql)
-		return store->statements[i];
-	/* No slot is left only when STORE_STATEMENTS was not raised. */
-	sqlite3_finalize(store->statements[i]);
-	store->sql[i] = NULL;
-	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-			       &store->statements[i], NULL) != SQLITE_OK)
-		return NULL;
-	store->sql[i] = sql;
-	return store->statements[i];
-}
-
-int store_run(struct store *store, sqlite3_stmt *stmt)
-{
-	int err = 0;
-
-	if (sqlite3_step(stmt) != SQLITE_DONE)
-		err = store_failed(store);
-	sqlite3_reset(stmt);
-	return err;
-}
-
-void store_bind_text(sqlite3_stmt *stmt, int place, const char *text)
-{
-	/* A copy could fail unseen, and NULL would be stored. */
-	sqlite3_bind_text(stmt, place, text, -1, SQLITE_STATIC);
 }

@@ -90,10 +90,12 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
  * @target: number
  * @unknown: RT_COUNTER_BIT() of each; in all samples of the target they become
  *	NULL, and histograms that belong to them go
+ * @disk: RT_DISK_BIT() of each, likewise
  *
  * Return: 0 or -errno.
  */
-int store_forget(struct store *store, uint32_t target, uint64_t unknown);
+int store_forget(struct store *store, uint32_t target, uint64_t unknown,
+		 uint32_t disk);
 int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
 		     const char *text, size_t len);
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "host.h"
 #include "units.h"
 #include "watch-parts.h"
@@ -21,23 +22,15 @@
 #define KERNEL_ROUNDS	16
 #define KTHREADD	2
 
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
-}
-
 /* Between two readings of one clock that lie close together. */
 static int64_t offset_of(clockid_t clock)
 {
 	int64_t offset = 0, least = INT64_MAX;
 
 	for (int try = 0; try < 4 && least > 50000; try++) {
-		int64_t first = clock_ns(CLOCK_MONOTONIC);
-		int64_t there = clock_ns(clock);
-		int64_t second = clock_ns(CLOCK_MONOTONIC);
+		int64_t first = (int64_t)clock_ns(CLOCK_MONOTONIC);
+		int64_t there = (int64_t)clock_ns(clock);
+		int64_t second = (int64_t)clock_ns(CLOCK_MONOTONIC);
 
 		if (second - first >= least)
 			continue;
@@ -231,7 +224,7 @@ int look_read(struct look_files *files, const struct look_scope *scope,
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->time_ns = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	ret->time_ns = clock_ns(CLOCK_MONOTONIC);
 	ret->wall_ns = offset_of(CLOCK_REALTIME);
 	ret->slept_ns = offset_of(CLOCK_BOOTTIME);
 	ret->pressure_us = look_pressure(proc_read(&files->pressure));

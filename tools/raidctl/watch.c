@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "units.h"
 
 #define LOOK_NS	NS_PER_S
@@ -53,14 +54,6 @@ struct watch {
 	bool stop;
 	struct found found;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static int keep_row(void *data, const struct host_row *row)
 {

@@ -302,15 +302,19 @@ int writer_end_phase(struct writer *writer, uint32_t phase, uint64_t end_ns)
 }
 
 int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
-		      const struct rt_counters *span)
+		      struct rt_counters *span)
 {
 	struct entry *entry = add_entry(writer, store_sample);
 
-	if (!entry)
+	if (!entry) {
+		rt_counters_free(span);
 		return -ENOMEM;
+	}
 	entry->number = target;
 	entry->phase = phase;
-	return rt_counters_add(&entry->span, span);
+	entry->span = *span;
+	memset(span, 0, sizeof(*span));
+	return 0;
 }
 
 int writer_put_output(struct writer *writer, uint64_t time_ns,

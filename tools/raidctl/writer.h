@@ -43,10 +43,18 @@ int writer_put_setting(struct writer *writer, uint64_t time_ns,
 int writer_begin_phase(struct writer *writer, uint32_t phase, const char *name,
 		       uint64_t start_ns);
 int writer_end_phase(struct writer *writer, uint32_t phase, uint64_t end_ns);
-int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
-		      const struct rt_counters *span);
 int writer_put_output(struct writer *writer, uint64_t time_ns,
 		      const char *stream, const char *text, size_t len);
+
+/**
+ * writer_put_sample - one span
+ * @writer: started
+ * @target: number of the disk
+ * @phase: number of the phase
+ * @span: is taken over, and is all zero after, also when it fails
+ */
+int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
+		      struct rt_counters *span);
 
 /**
  * writer_put - any other row

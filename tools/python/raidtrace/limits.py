@@ -17,7 +17,9 @@ from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
 
 IDLE = 0.15  # from this part of the time without work on the disk waits for the host
-WHOLE_PROCESSOR = 0.75  # a command that uses this much of one processor is taken to need it
+COMPUTES = (
+    0.4  # processor time of the command by the time the disk waited: from here on it is computing that it waits for
+)
 FULL = 0.5  # a queue that is full for this part of the time is a limit
 DIRECT = 0.5  # part of the bytes
 DRY = 0.1  # part of the time that a queue which ran empty cost
@@ -73,9 +75,15 @@ def slow_part(case: Case) -> Limit:
     times = seen.histogram(case.way, "d2c")
     mode, order = q.size_mode(seen, case.way), in_order(case.reading)
     other = q.octets(seen, "write" if case.way == "read" else "read") or 0
-    alike = mode is not None and mode[1] >= PURE and other <= 0.01 * (q.octets(seen, case.way) or 1)
+    steady = (q.idle_share(seen) or 0.0) < IDLE  # bursts spread the times of any disk
+    alike = steady and mode is not None and mode[1] >= PURE and other <= 0.01 * (q.octets(seen, case.way) or 1)
     if case.way != "read" or not times or not alike or order is None or order < PURE:
-        return Limit("slow part", title, "only equal reads in order would show it", Verdict.NOT_AVAILABLE)
+        return Limit(
+            "slow part",
+            title,
+            "only equal reads in order on a disk that is always busy would show it",
+            Verdict.NOT_AVAILABLE,
+        )
     middle, high = bins.quantile(times, 0.5) or 1.0, bins.quantile(times, 0.95) or 1.0
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
     values = (Value("d2c-p95-by-p50", high / middle, "", source(case.reading, "d2c")),
@@ -101,7 +109,7 @@ def host(case: Case) -> Limit:
         return Limit(
             "program", title, f"the disk waited for the host for {idle:.1%} of the time", Verdict.CONTRADICTED, values
         )
-    if used is not None and used >= WHOLE_PROCESSOR:
+    if used is not None and used >= COMPUTES * idle:
         return Limit("processor", "Processor", f"the disk had nothing to do for {idle:.1%} of the time while the command used "
                      f"{used:.2f} of a processor", Verdict.SHOWN,
                      (*values, Value("processors", used, "CPUs", source(case.reading, "command cpu"))))  # fmt: skip

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What takes two processors: one stream issued by both, hardware queues that come and go, load of both.
+
+The lab's guests have one processor, so make check does not run this: make check-vm does, on stock kernels.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import kmod_client as kmod
+import kmod_nullb
+
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def on(cpu: int) -> None:
+    """Go on on that processor."""
+    os.sched_setaffinity(0, {CPUS[cpu % len(CPUS)]})
+
+
+def two_processors() -> None:
+    """There are two processors"""
+    kmod.equal("processors", len(CPUS) >= 2, True)
+
+
+def one_stream() -> None:
+    """One sequential stream whose requests both processors issue in turn is sequential, each request of it"""
+    name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=50000)[0]
+    with kmod.Client() as client:
+        target = client.add(name)
+        disk = kmod.Disk(name)
+        for i in range(1000):
+            on(i)
+            disk.read(8 * i, 8)
+        disk.close()
+        flow = client.counters(target).flow["read"]
+        client.delete(target)
+    os.sched_setaffinity(0, CPUS)
+    names = ("issued", "sequential", "stream", "sequential-queued", "stream-queued", "seek-forward-sectors")
+    kmod.equal("one stream", [flow[n] for n in names], [1000, 999, 999, 999, 999, 0])
+
+
+def hardware_queues() -> None:
+    """Hardware queues come and go under load of both: none is lost, none is abandoned"""
+    with kmod_nullb.configured(size=256, submit_queues=1, irqmode=2, completion_nsec=100000) as (name, here):
+        with kmod.Client() as client:
+            target = client.add(name)
+            before = kmod.diskstats(name)
+            with kmod_nullb.load([name] * 4):
+                for number in range(20):
+                    (here / "submit_queues").write_text("21"[number % 2], encoding="ascii")
+                    time.sleep(0.05)
+                    client.counters(target)
+            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+            counters = client.counters(target)
+            stat = kmod.diskstats(name)
+            client.delete(target)
+    for direction in ("read", "write"):
+        flow = counters.flow[direction]
+        ended = stat[f"{direction}s"] - before[f"{direction}s"]
+        kmod.equal(f"{direction}s are counted or told of", flow["completed"] + flow["unmatched"], ended)
+        kmod.equal(f"{direction}s are counted", flow["completed"] > 100, True)
+    kmod.equal("in flight", counters.flow["all"]["in-flight"], 0)
+    kmod.equal("abandoned", counters.total("abandoned"), 0)
+    print(f"# {counters.total('completed')} counted, {counters.total('unmatched')} unmatched", flush=True)
+
+
+def load_of_both() -> None:
+    """Snapshots and resets under load of both hold, and what they counted is what diskstats counts"""
+    name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=100000)[0]
+    with kmod.Client() as client:
+        before = kmod.diskstats(name)
+        target = client.add(name)
+        with kmod_nullb.load([name] * 4):
+            for _ in range(25):
+                time.sleep(0.01)
+                client.counters(target)
+        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+        counters = client.counters(target)
+        stat = kmod.diskstats(name)
+        for direction in ("read", "write"):
+            flow = counters.flow[direction]
+            kmod.equal(f"{direction}s", flow["completed"], stat[f"{direction}s"] - before[f"{direction}s"])
+            sectors = stat[f"{direction}_sectors"] - before[f"{direction}_sectors"]
+            kmod.equal(f"{direction} bytes", flow["bytes-completed"], 512 * sectors)
+        kmod.equal("unmatched", counters.total("unmatched"), 0)
+        with kmod_nullb.load([name] * 4):
+            for _ in range(10):
+                client.ask("target-reset", id=target["id"])
+                client.counters(target)
+        client.delete(target)
+    print(f"# {counters.total('completed')} requests", flush=True)
+
+
+if __name__ == "__main__":
+    status = kmod.main([two_processors, one_stream, hardware_queues, load_of_both])
+    kmod.run("modprobe -r null_blk", check=False)
+    sys.exit(status)
