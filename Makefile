@@ -8,6 +8,7 @@
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
+#   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
 #   make sanitize     raidctl with sanitizers and in valgrind (half an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
@@ -19,7 +20,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions check check-vm sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -47,6 +48,11 @@ reproduce:
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/python/reproduce --out reproduce-out
 
+figures:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory -s -C tools
+	@tools/python/figures --out figures-out
+
 misconceptions:
 	@tools/setup demo
 	@tools/setup vm
@@ -60,6 +66,10 @@ check:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+check-html: tools
+	@tools/setup html
+	@tests/html/run
 
 bench-lab: tools
 	@tools/setup lab
@@ -126,5 +136,5 @@ install: all
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi
 	@$(MAKE) --no-print-directory -C tools clean
-	rm -rf build demo-out reproduce-out misconceptions-out check-out
+	rm -rf build demo-out reproduce-out misconceptions-out figures-out check-out
 	find tools tests -name __pycache__ -type d -prune -exec rm -rf {} +

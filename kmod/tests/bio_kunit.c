@@ -200,6 +200,22 @@ static void stream_that_moved_least_recently_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, follow(test, 5008));
 }
 
+static void stream_that_is_forgotten_is_not_alive(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	follow(test, 1000);
+	follow(test, 2000);
+	KUNIT_EXPECT_TRUE(test, follow(test, 2008));
+	follow(test, 3000);
+	follow(test, 4000);
+	follow(test, 5000);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 1U);
+	/* Four are remembered: this one takes the place of the one that was continued. */
+	follow(test, 6000);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+}
+
 /* Against the plainest of lists, in any order, with ends that meet. */
 static void streams_are_those_of_a_list(struct kunit *test)
 {
@@ -253,6 +269,7 @@ static struct kunit_case bio_cases[] = {
 	KUNIT_CASE(parts_are_of_one_size),
 	KUNIT_CASE(two_interleaved_streams_are_followed),
 	KUNIT_CASE(stream_that_moved_least_recently_is_forgotten),
+	KUNIT_CASE(stream_that_is_forgotten_is_not_alive),
 	KUNIT_CASE(streams_are_those_of_a_list),
 	KUNIT_CASE(one_stream_is_the_previous_end),
 	{}

@@ -147,3 +147,8 @@ def test_a_sweep_beside_the_published(tmp_path):
 def test_a_depth_that_falls_does_not_explain_rates_that_rise(tmp_path):
     found = chain(made(tmp_path, depths={256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}))
     assert found.story is Verdict.NOT_SHOWN
+
+
+def test_a_sweep_of_the_lab_says_that_it_is_simulated(tmp_path):
+    found = explain_sweep.explain(made(tmp_path))
+    assert found.subjects[0].simulated and found.notes[0].startswith("Simulated")

@@ -65,3 +65,26 @@ def test_a_number_that_was_not_counted_is_an_error_and_no_verdict():
 def test_what_is_out_of_reach_is_said():
     page = misconceptions_text.page(STATE)
     assert page.count("out of reach") >= 4
+
+
+def test_a_directory_that_is_not_ours_is_left_alone(tmp_path):
+    (tmp_path / "direct-one").mkdir()
+    (tmp_path / "direct-one" / "thesis.tex").write_text("mine")
+    with pytest.raises(misconceptions_run.RunError, match="not from an earlier run"):
+        misconceptions_run.lab_run("direct-one", tmp_path)
+    assert (tmp_path / "direct-one" / "thesis.tex").read_text() == "mine"
+
+
+def test_what_the_runs_count_becomes_the_page(tmp_path, monkeypatch):
+    class Loaded:
+        meta = {"kernel": STATE["kernel"] + "-lab"}
+
+    monkeypatch.setattr(misconceptions_run, "lab_run", lambda name, out: STATE["runs"][name])
+    monkeypatch.setattr(misconceptions_run.observation, "load", lambda path: Loaded)
+    said = []
+    state = misconceptions_run.run(tmp_path, STATE, False, said.append)
+    assert state == STATE and len(said) == len(misconceptions_run.names("lab"))
+    misconceptions_run.write(state, tmp_path)
+    for name in ("misconceptions.rst", "misconceptions.json"):
+        assert (tmp_path / name).read_bytes() == (DOCUMENTATION / name).read_bytes()
+    assert len(list((tmp_path / "figures").glob("misconception-*.svg"))) == 8

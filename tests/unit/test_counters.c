@@ -75,6 +75,40 @@ static void difference(void **state)
 	rt_counters_free(&to);
 }
 
+/* Bins that nothing happened in are not in a difference, wherever they are. */
+static void difference_is_short(void **state)
+{
+	struct rt_counters from = { .now_ns = 100 }, to = { .now_ns = 150 };
+	struct rt_counters span;
+
+	(void)state;
+	for (unsigned int i = 10; i < 20; i++) {
+		rt_histogram_count(&from.histogram[READ][SIZE], i, i);
+		rt_histogram_count(&to.histogram[READ][SIZE], i, i);
+		rt_histogram_count(&to.histogram[WRITE][SIZE], i, i);
+	}
+	/* Room without counts on both sides of what is counted. */
+	rt_histogram_count(&from.histogram[READ][SIZE], 5, 0);
+	rt_histogram_count(&from.histogram[READ][SIZE], 25, 0);
+	assert_int_equal(rt_counters_delta(&from, &to, &span), 0);
+	assert_int_equal(span.histogram[READ][SIZE].nr_bins, 0);
+	assert_int_equal(span.histogram[WRITE][SIZE].nr_bins, 10);
+	rt_counters_free(&span);
+	rt_histogram_count(&to.histogram[READ][SIZE], 13, 2);
+	rt_histogram_count(&to.histogram[READ][SIZE], 15, 3);
+	assert_int_equal(rt_counters_delta(&from, &to, &span), 0);
+	assert_int_equal(span.histogram[READ][SIZE].first_bin, 13);
+	assert_int_equal(span.histogram[READ][SIZE].nr_bins, 3);
+	assert_int_equal(bin(&span.histogram[READ][SIZE], 13), 2);
+	assert_int_equal(bin(&span.histogram[READ][SIZE], 14), 0);
+	assert_int_equal(bin(&span.histogram[READ][SIZE], 15), 3);
+	rt_counters_free(&span);
+	rt_histogram_count(&from.histogram[READ][SIZE], 21, 1);
+	assert_int_equal(rt_counters_delta(&from, &to, &span), -ERANGE);
+	rt_counters_free(&from);
+	rt_counters_free(&to);
+}
+
 static void sum(void **state)
 {
 	struct rt_counters total = { 0 }, a = { .since_ns = 10, .now_ns = 20 };
@@ -165,8 +199,11 @@ static void nothing_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(histogram_grows), cmocka_unit_test(difference),
-		cmocka_unit_test(sum),		   cmocka_unit_test(agreement),
+		cmocka_unit_test(histogram_grows),
+		cmocka_unit_test(difference),
+		cmocka_unit_test(difference_is_short),
+		cmocka_unit_test(sum),
+		cmocka_unit_test(agreement),
 		cmocka_unit_test(nothing_known),
 	};
 

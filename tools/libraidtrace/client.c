@@ -37,6 +37,7 @@ struct rt_client {
  * @client: the socket, takes the extack text
  * @parse: called for each reply, NULL when none is expected
  * @ret: where @parse stores
+ * @sequence: of its messages; others answer a request that was given up
  * @single: the first reply is the last message; no acknowledgement was asked for
  * @err: -errno so far
  * @done: the last message came
@@ -45,6 +46,7 @@ struct request {
 	struct rt_client *client;
 	int (*parse)(struct nlmsghdr *nlh, void *ret);
 	void *ret;
+	uint32_t sequence;
 	bool single;
 	int err;
 	bool done;
@@ -127,6 +129,8 @@ static int on_valid(struct nl_msg *msg, void *data)
 {
 	struct request *request = data;
 
+	if (nlmsg_hdr(msg)->nlmsg_seq != request->sequence)
+		return NL_SKIP;
 	if (request->parse && !request->err)
 		request->err = request->parse(nlmsg_hdr(msg), request->ret);
 	request->done |= request->single;
@@ -137,7 +141,8 @@ static int on_done(struct nl_msg *msg, void *data)
 {
 	struct request *request = data;
 
-	(void)msg;
+	if (nlmsg_hdr(msg)->nlmsg_seq != request->sequence)
+		return NL_SKIP;
 	request->done = true;
 	return NL_STOP;
 }
@@ -170,6 +175,8 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *nlerr,
 	struct request *request = data;
 
 	(void)from;
+	if (nlerr->msg.nlmsg_seq != request->sequence)
+		return NL_SKIP;
 	request->err = nlerr->error;
 	request->done = true;
 	take_extack(request->client, nlerr);
@@ -213,6 +220,7 @@ static int exchange(struct rt_client *client, struct nl_msg *msg,
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_done, &request);
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &request);
 	err = nl_send_auto(client->socket, msg);
+	request.sequence = nlmsg_hdr(msg)->nlmsg_seq;
 	nlmsg_free(msg);
 	while (err >= 0 && !request.done)
 		err = nl_recvmsgs(client->socket, cb);

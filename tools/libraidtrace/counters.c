@@ -3,6 +3,7 @@
 /* Arithmetic on snapshots of counters: differences, sums, agreement. */
 
 #include "raidtrace.h"
+#include "histograms.h"
 #include "submitters.h"
 
 #include <errno.h>
@@ -90,119 +91,6 @@ void rt_counters_free(struct rt_counters *counters)
 	memset(counters, 0, sizeof(*counters));
 }
 
-/* Make room for bins [first, end); new ones are zero. */
-static int histogram_cover(struct rt_histogram *h, unsigned int first,
-			   unsigned int end)
-{
-	unsigned int old_end = h->first_bin + h->nr_bins;
-	uint64_t *counts;
-
-	if (h->nr_bins && first >= h->first_bin && end <= old_end)
-		return 0;
-	if (h->nr_bins) {
-		first = first < h->first_bin ? first : h->first_bin;
-		end = end > old_end ? end : old_end;
-	}
-	counts = calloc(end - first, sizeof(*counts));
-	if (!counts)
-		return -ENOMEM;
-	if (h->nr_bins)
-		memcpy(counts + (h->first_bin - first), h->counts,
-		       h->nr_bins * sizeof(*counts));
-	free(h->counts);
-	h->counts = counts;
-	h->first_bin = first;
-	h->nr_bins = end - first;
-	return 0;
-}
-
-int rt_histogram_count(struct rt_histogram *h, unsigned int bin,
-		       uint64_t count)
-{
-	if (histogram_cover(h, bin, bin + 1))
-		return -ENOMEM;
-	h->counts[bin - h->first_bin] += count;
-	return 0;
-}
-
-uint64_t rt_histogram_sum(const struct rt_histogram *h)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < h->nr_bins; i++)
-		sum += h->counts[i];
-	return sum;
-}
-
-struct rt_histogram rt_histogram_view(const uint64_t *counts, unsigned int nr)
-{
-	unsigned int first = 0;
-
-	while (nr && !counts[nr - 1])
-		nr--;
-	while (first < nr && !counts[first])
-		first++;
-	return (struct rt_histogram){
-		.first_bin = first,
-		.nr_bins = nr - first,
-		.counts = nr ? (uint64_t *)counts + first : NULL,
-	};
-}
-
-static int histogram_add(struct rt_histogram *h,
-			 const struct rt_histogram *next)
-{
-	if (!next->nr_bins)
-		return 0;
-	if (histogram_cover(h, next->first_bin,
-			    next->first_bin + next->nr_bins))
-		return -ENOMEM;
-	for (unsigned int i = 0; i < next->nr_bins; i++)
-		h->counts[next->first_bin + i - h->first_bin] +=
-			next->counts[i];
-	return 0;
-}
-
-static uint64_t count_of(const struct rt_histogram *h, unsigned int bin)
-{
-	return bin >= h->first_bin && bin - h->first_bin < h->nr_bins ?
-		       h->counts[bin - h->first_bin] : 0;
-}
-
-/* Counts never fall, so every bin of @from lies within those of @to. */
-static bool lies_within(const struct rt_histogram *from,
-			const struct rt_histogram *to)
-{
-	unsigned int end = from->first_bin + from->nr_bins;
-
-	for (unsigned int i = from->first_bin; i < end; i++)
-		if (count_of(from, i) > count_of(to, i))
-			return false;
-	return true;
-}
-
-/* No longer than what differs: of a short span that is little. */
-static int histogram_delta(const struct rt_histogram *from,
-			   const struct rt_histogram *to,
-			   struct rt_histogram *ret)
-{
-	unsigned int first = to->first_bin, end = first + to->nr_bins;
-
-	if (!lies_within(from, to))
-		return -ERANGE;
-	while (first < end && count_of(to, first) == count_of(from, first))
-		first++;
-	while (first < end && count_of(to, end - 1) == count_of(from, end - 1))
-		end--;
-	if (first == end)
-		return 0;
-	if (histogram_cover(ret, first, end))
-		return -ENOMEM;
-	for (unsigned int i = first; i < end; i++)
-		ret->counts[i - first] = count_of(to, i) - count_of(from, i);
-	return 0;
-}
-
 static int flow_subtract(struct rt_flow *flow, const struct rt_flow *from)
 {
 #define X(member, attribute)						\
@@ -287,8 +175,8 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 		return -ENOMEM;
 	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS; k++)
-			if (histogram_add(&sum->histogram[d][k],
-					  &next->histogram[d][k]))
+			if (rt_histogram_add(&sum->histogram[d][k],
+					     &next->histogram[d][k]))
 				return -ENOMEM;
 	return 0;
 }
@@ -314,9 +202,9 @@ static int fill_delta(const struct rt_counters *from,
 		err = subtract_counts(ret, from);
 	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS && !err; k++)
-			err = histogram_delta(&from->histogram[d][k],
-					      &to->histogram[d][k],
-					      &ret->histogram[d][k]);
+			err = rt_histogram_delta(&from->histogram[d][k],
+						 &to->histogram[d][k],
+						 &ret->histogram[d][k]);
 	return err;
 }
 

@@ -11,6 +11,8 @@ from raidtrace.evidence import Chain, Explanation, Subject
 from raidtrace.observation import Observation, Observed
 from raidtrace.quantities import Reading
 
+SIMULATED = "Simulated: real Linux and driver, a model of controller and drives, simulated time."
+
 
 def subject(letter: str, observed: Observed) -> Subject:
     """A recording as it is named in an explanation."""
@@ -25,7 +27,7 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
     """What holds for all that is said."""
     found = []
     if any(observed.simulated() for observed in subjects):
-        found.append("Simulated: real Linux and driver, a model of controller and drives, simulated time.")
+        found.append(SIMULATED)
     for observed in subjects:
         ended, kept = observed.meta.get("end", ""), observed.meta.get("invariants", "hold")
         if ended != "complete":

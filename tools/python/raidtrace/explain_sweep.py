@@ -28,6 +28,7 @@ class Cell:
     counted: Mapping[str, Mapping[str, float]]
     rates: Mapping[str, float]
     recording: pathlib.Path | None
+    simulated: bool
 
     def readahead(self) -> float | None:
         """In sectors."""
@@ -75,6 +76,7 @@ def cells(path: pathlib.Path) -> list[Cell]:
         if row["direction"] == ("write" if phase.startswith("write") else "read"):
             counted[number].setdefault(phase, {}).update(_counted(row))
     found = []
+    about = index.about()
     for entry in index.entries():
         if entry.state == DONE:
             recording = file.parent / entry.directory / "run.rtdb"
@@ -82,7 +84,7 @@ def cells(path: pathlib.Path) -> list[Cell]:
             if "run" in phases:  # a program that names no phases is recorded as one
                 phases |= {phase: phases["run"] for phase in rates[entry.cell] if phase not in phases}
             found.append(Cell(entry.name, index.axes(entry.cell), phases, rates[entry.cell],
-                              recording if recording.is_file() else None))  # fmt: skip
+                              recording if recording.is_file() else None, about[entry.cell][2]))  # fmt: skip
     index.close()
     return found
 
@@ -265,8 +267,10 @@ def explain(path: pathlib.Path) -> Explanation:
     said = tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
     if not chains:
         said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
-    notes = (
+    simulated = any(cell.simulated for cell in found)
+    notes: tuple[str, ...] = (explain_runs.SIMULATED,) if simulated else ()
+    notes += (
         ("Links of A and B are those of the cell with the least readahead and of one at the knee.",) if chains else ()
     )
     facts = (("cells", str(len(found))),)
-    return Explanation("sweep", (Subject("A", str(path), False, facts),), tuple(chains), said, notes)
+    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), tuple(chains), said, notes)

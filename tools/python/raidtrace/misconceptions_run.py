@@ -40,7 +40,9 @@ def digest() -> str:
 
 
 def guest(out: pathlib.Path, runs: Sequence[str], options: Sequence[str], timeout_s: int) -> None:
-    """One guest for some runs. Its files are in out."""
+    """One guest for some runs. Its files are in out, which must be empty or from an earlier guest."""
+    if out.exists() and any(out.iterdir()) and not (out / "lab.json").exists():
+        raise RunError(f"{out} is not from an earlier run: name another directory with --out")
     shutil.rmtree(out, ignore_errors=True)
     command = [
         str(RAIDCTL),

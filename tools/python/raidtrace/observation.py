@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from raidtrace import recording
+from raidtrace.sample_rows import SampleRows
 
 BETWEEN = "outside"
 EXACT_SIZES = 257  # bins of size below are that many sectors
@@ -215,11 +216,15 @@ class _Tables:
         return found
 
     def _bins(self) -> dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]]:
-        query = ("SELECT s.target, p.name, b.direction, b.kind, b.bin, sum(b.count) FROM bin b JOIN sample s USING(sample) "
-                 "JOIN phase p USING(phase) GROUP BY 1, 2, 3, 4, 5")  # fmt: skip
+        names = dict(self._db.execute("SELECT phase, name FROM phase").fetchall())
+        rows = SampleRows(self._db)
         found: dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]] = {}
-        for target, phase, direction, kind, at, count in self._db.execute(query):
-            found.setdefault((target, phase), {}).setdefault((direction, kind), {})[at] = count
+        for key, histogram in rows.every_histogram().items():
+            for group, counts in rows.by_group(histogram).items():
+                target, phase = rows.groups[group].tolist()
+                sums = found.setdefault((target, names.get(phase, BETWEEN)), {}).setdefault(key, {})
+                for at, count in counts.items():
+                    sums[at] = sums.get(at, 0) + count
         return found
 
     def _disk_counters(self) -> dict[tuple[int, str], dict[str, int]]:

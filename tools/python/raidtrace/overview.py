@@ -6,17 +6,17 @@ All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
 
 import dataclasses
 import pathlib
-import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from raidtrace import counters, recording
+from raidtrace import recording
 from raidtrace.counters import Counters, RecordingError
 from raidtrace.recording import Phase, Recording, Target
 from raidtrace.sample_rows import SampleRows
 from raidtrace.series import DIRECTIONS, Series, build
 
-LATENCY_SAMPLES = 50_000  # beyond so many, latency histograms are left out: to read them takes longer than all the rest
+LATENCY_SAMPLES = 20_000  # beyond so many, latencies and explanations are left out: they take longer than all the rest
+LATENCIES = ("d2c", "i2d", "q2c")
 OLD_GROUPS = frozenset(("flow", "size", "seek", "depth"))  # what version 1 has
 
 
@@ -84,8 +84,8 @@ def load(path: pathlib.Path) -> Overview:
     try:
         with recording.connect(path) as database:
             database.execute("PRAGMA cache_size=-65536")
-            found = recording.read(path, database, _sums)
             rows = SampleRows(database)
+            found = recording.read(path, database, lambda _: _sums(rows))
             over_time = [
                 build(rows, target.target, bool(target.bio_based), "place" in groups(target))
                 for target in found.targets
@@ -99,16 +99,14 @@ def load(path: pathlib.Path) -> Overview:
 
 def _kinds(rows: SampleRows) -> list[tuple[str, str]]:
     """Direction and kind of the histograms that sums are made of."""
-    directions = [d for (d,) in rows.execute("SELECT DISTINCT direction FROM flow") if d in counters.DATA]
-    kinds = ["depth_time", "size", "seek", "place"]
-    kinds += ["d2c", "i2d", "q2c"] if len(rows.samples) <= LATENCY_SAMPLES else []
-    found = [(d, kind) for kind in kinds for d in (DIRECTIONS if kind in ("depth_time", "place") else directions)]
-    return [*found, ("all", "blame"), ("all", "blame_distance"), ("all", "ra_sync"), ("all", "ra_async")]
+    kinds = ["depth_time", "size", "place", *(LATENCIES if len(rows.samples) <= LATENCY_SAMPLES else ())]
+    return [*((direction, kind) for kind in kinds for direction in DIRECTIONS), ("all", "blame")]
 
 
-def _sums(database: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
+def _sums(rows: SampleRows) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
     """(target, (number, phase, counters)): each phase of a disk as one sample."""
-    rows = SampleRows(database)
+    if len(rows.samples) <= LATENCY_SAMPLES:
+        rows.every_histogram()
     histograms = {key: rows.by_group(rows.histogram(*key)) for key in _kinds(rows)}
     tables = {table: rows.sums(table, key) for table, key in (
         ("flow", "direction"), ("origin", "class"), ("submitter", "pid, comm"))}  # fmt: skip

@@ -77,10 +77,23 @@ def figure(height: float) -> Figure:
     return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
-def save(picture: Figure, paths: Sequence[pathlib.Path]) -> None:
-    """Write a picture once per path; the suffix gives the format, .svg or .png."""
+def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple[Figure, list[Axes]]:
+    """A picture of panels one above the other with one axis of time, in fixed margins: to find them takes twice the drawing.
+
+    ratios: heights of the panels; right: inches to be left free.
+    """
+    picture = Figure(figsize=(WIDTH, height))
+    margins = {"left": 0.95 / WIDTH, "right": 1 - right / WIDTH, "top": 1 - 0.28 / height, "bottom": 0.52 / height}
+    found = picture.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios, gridspec_kw=margins | {
+        "hspace": 0.13 * len(ratios) / (height - 0.8)})  # fmt: skip
+    picture.align_ylabels(found[:, 0])
+    return picture, list(found[:, 0])
+
+
+def save(picture: Figure, paths: Sequence[pathlib.Path], title: str | None = None) -> None:
+    """Write a picture once per path; the suffix gives the format, .svg or .png. title: of an SVG, not drawn."""
     for path in paths:
-        metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+        metadata = {"Date": None} | ({"Title": title} if title else {}) if path.suffix == ".svg" else {"Software": None}
         picture.savefig(path, dpi=DPI, metadata=metadata)
 
 

@@ -4,23 +4,37 @@
 import numpy
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
 
 from raidtrace import bins, plot
 from raidtrace.overview import Overview
 from raidtrace.recording import Target
 
+Ints = NDArray[numpy.int64]
 
-def matrix(overview: Overview, target: Target) -> Figure | None:
-    """Seeks by class of the request that the head came from (rows) and of the one it went to (columns), over the recording.
 
-    Numbers are seeks, darker is more, on a logarithmic scale. Classes without a seek are left out. None: blame was not
-    counted, or there was no seek.
-    """
-    counts = numpy.zeros((len(bins.CLASSES), len(bins.CLASSES)), dtype=numpy.int64)
+def counts(overview: Overview, target: Target) -> Ints:
+    """Seeks of a disk over the recording: classes that the head came from x classes that it went to."""
+    found: Ints = numpy.zeros((len(bins.CLASSES), len(bins.CLASSES)), dtype=numpy.int64)
     for span in overview.spans():
         if span.target == target:
             for at, count in span.counters.histogram("all", "blame").items():
-                counts[divmod(at, len(bins.CLASSES))] += count
+                found[divmod(at, len(bins.CLASSES))] += count
+    return found
+
+
+def matrix(overview: Overview, target: Target) -> Figure | None:
+    """As table(), of a disk of a recording."""
+    return table(counts(overview, target))
+
+
+def table(of: ArrayLike) -> Figure | None:
+    """Seeks by class of the request that the head came from (rows) and of the one it went to (columns): see counts().
+
+    Numbers are seeks, darker is more, on a logarithmic scale. Classes without a seek are left out. None: no seek, or blame
+    was not counted.
+    """
+    counts = numpy.asarray(of, dtype=numpy.int64)
     used = [at for at in range(len(bins.CLASSES)) if counts[at].any() or counts[:, at].any()]
     if not used:
         return None

@@ -34,6 +34,6 @@ def inflight(
         setra = f"{run.setra_sectors} ({explain.kib(run.setra_sectors)})"
         panel.set_title(f"{run.workload}, setra {setra}: {run.kib_per_s / 1000:.0f} MB/s")
         panel.legend(ncols=3, loc="upper right", columnspacing=1.2, handlelength=1.5)
-    said = "simulated seconds since the read began (same scale); simulated 3ware 9500S-12, RAID 0 of 12 drives"
+    said = "simulated seconds since the read began (same scale)\nsimulated 3ware 9500S-12, RAID 0 of 12 drives"
     panels[-1].set_xlabel(said if simulated else "seconds since the read began (same scale)")
     plot.save(picture, paths)

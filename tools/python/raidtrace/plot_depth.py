@@ -26,9 +26,8 @@ def in_flight(overview: Overview, disks: Sequence[Target]) -> Figure | None:
         return None
     ahead = [overview.readahead(disk) for disk, _ in shown]
     strip = any(ahead)
-    picture = plot.figure(0.9 + 1.75 * len(shown) + (0.8 if strip else 0))
-    panels = picture.subplots(len(shown) + strip, 1, sharex=True, squeeze=False,
-                              height_ratios=[1.0] * len(shown) + [0.4] * strip)[:, 0]  # fmt: skip
+    height = 0.8 + 1.75 * len(shown) + (0.75 if strip else 0)
+    picture, panels = plot.panels(height, [1.0] * len(shown) + [0.38] * strip)
     begin, end = overview.begin_ns(), overview.end_ns()
     for panel, (disk, one) in zip(panels, shown):
         phases(panel, overview, panel is panels[0])

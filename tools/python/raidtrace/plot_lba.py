@@ -26,19 +26,20 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     if one is None or one.place is None or not one.place.any():
         return None
     begin = overview.begin_ns()
-    picture = plot.figure(4.3)
-    upper, lower = picture.subplots(2, 1, sharex=True, height_ratios=[1, 0.32])
-    edges, rates = _map((one.edges - begin) / 1e9, one.place)
-    size = (disk.place_sectors or 0) * 256 / SECTORS_PER_GIB
+    picture, (upper, lower) = plot.panels(4.3, [1, 0.32], right=0.95)
+    edges = (one.edges - begin) / 1e9
+    rates = _map(edges, one.place)
+    size = (disk.place_sectors or 0) * 256 / SECTORS_PER_GIB or 256
     filled = rates[rates > 0]
     norm = LogNorm(float(filled.min()), max(float(filled.max()), float(filled.min()) * 10))
-    mesh = upper.pcolormesh(edges, numpy.linspace(0, size or 256, ROWS + 1), numpy.where(rates > 0, rates, numpy.nan).T,
-                            norm=norm, cmap=plot.darker_is_more(), rasterized=True)  # fmt: skip
-    picture.colorbar(mesh, ax=[upper, lower], pad=0.01, aspect=24, format=StrMethodFormatter("{x:g}")).set_label(
-        "MiB/s"
-    )
+    mesh = upper.imshow(numpy.where(rates > 0, rates, numpy.nan).T, norm=norm, cmap=plot.darker_is_more(), origin="lower",
+                        aspect="auto", interpolation="nearest", extent=(edges[0], edges[-1], 0, size))  # fmt: skip
+    place = upper.get_position()
+    beside = picture.add_axes((1 - 0.8 / plot.WIDTH, place.y0, 0.15 / plot.WIDTH, place.height))
+    picture.colorbar(mesh, cax=beside, format=StrMethodFormatter("{x:g}")).set_label("MiB/s")
+    beside.minorticks_off()
     upper.set_facecolor(plot.FIXED_WHITE)
-    upper.set_ylabel("place, GiB" if size else "place, 1/256 of the disk")
+    upper.set_ylabel("place, GiB" if disk.place_sectors else "place, 1/256 of the disk")
     plot_depth.phases(upper, overview, True, False)
     plot_depth.phases(lower, overview, False)
     if one.seeks is not None:
@@ -53,12 +54,15 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     return picture
 
 
-def _map(edges: Floats, place: Floats) -> tuple[Floats, Floats]:
-    """At most WIDEST steps and ROWS parts: edges, and MiB/s of each step and part."""
+def _map(edges: Floats, place: Floats) -> Floats:
+    """MiB/s in WIDEST equal stretches of time, or fewer, and ROWS parts of the disk."""
     by_row = place.reshape(len(place), ROWS, -1).sum(axis=2)
-    take = -(-len(place) // WIDEST)
-    starts = numpy.arange(0, len(place), take)
-    moved = numpy.add.reduceat(by_row, starts, axis=0)
-    wide = numpy.append(edges[starts], edges[-1])
-    length = numpy.maximum(numpy.diff(wide), 1e-9)
-    return wide, moved / length[:, None] / (1 << 20)
+    rates = by_row / numpy.maximum(numpy.diff(edges), 1e-9)[:, None] / (1 << 20)
+    # every stretch has its share of each step that it lies in
+    wide = numpy.linspace(edges[0], edges[-1], min(WIDEST, len(place)) + 1)
+    summed = numpy.vstack([numpy.zeros(ROWS), numpy.cumsum(rates * numpy.diff(edges)[:, None], axis=0)])
+    at = numpy.interp(wide, edges, numpy.arange(len(edges)))
+    below = numpy.minimum(at.astype(numpy.int64), len(edges) - 2)
+    until = summed[below] + (at - below)[:, None] * (summed[below + 1] - summed[below])
+    result = numpy.diff(until, axis=0) / numpy.maximum(numpy.diff(wide), 1e-9)[:, None]
+    return numpy.where(result > 1e-9 * max(float(result.max()), 1e-12), result, 0.0)

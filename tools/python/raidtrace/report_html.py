@@ -75,7 +75,8 @@ def _recording(one: Overview, letter: str, several: bool) -> Part:
                             plot_blame.matrix(one, target))  # fmt: skip
     texts = [Text("What the command printed", printable(one.recording.output, 20_000))] if one.recording.output else []
     title = f"Recording {letter}: {name}" if several else "Evidence"
-    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts)
+    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts,
+                f", recording {letter}" if several else "")  # fmt: skip
 
 
 def _steps(one: Overview) -> str:

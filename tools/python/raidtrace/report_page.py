@@ -5,6 +5,7 @@ What a recording holds - command, output, names - was written by anybody: it is 
 """
 
 import base64
+import collections
 import dataclasses
 import hashlib
 import os
@@ -66,10 +67,15 @@ class Chain:
     links: Sequence[Step]
     limits: Sequence[Step]
 
+    def verdicts(self) -> str:
+        """How many links have which verdict."""
+        counts = collections.Counter(link.verdict for link in self.links)
+        return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A section of the page."""
+    """A section of the page. mark: what tells its pictures and tables from those of the same name in another section."""
 
     id: str
     title: str
@@ -78,6 +84,7 @@ class Part:
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     texts: Sequence[Text] = ()
+    mark: str = ""
 
 
 def picture(ident: str, title: str, caption: str, of: str, figure: Figure | None) -> list[Picture]:

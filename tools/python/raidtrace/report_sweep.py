@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from raidtrace import (
+    explain_sweep,
     plan,
     plot_filesystems,
     plot_published,
@@ -13,6 +14,7 @@ from raidtrace import (
     plot_sweep,
     recording,
     report_text,
+    report_why,
     sweep_table,
 )
 from raidtrace.report_page import Part, Picture, ReportError, picture, render
@@ -46,11 +48,13 @@ def page(directory: pathlib.Path) -> str:
     points = _points(lines, queues, largest)
     pictures = _pictures(lines, points, simulated)
     summary = _summary(the_plan, lines, points, ids, simulated)
+    said, why = report_why.part(explain_sweep.explain(directory), {})
+    summary += said
     summary += [
         Sentence(f"Failed: {printable(entry.name, 80)}: {printable(entry.error or '', 300)}") for entry in failed
     ]
     return render(
-        f"raidtrace: sweep {meta['plan']}", summary, [Part("evidence", "Evidence", (), (), pictures, [table])]
+        f"raidtrace: sweep {meta['plan']}", summary, [why, Part("evidence", "Evidence", (), (), pictures, [table])]
     )
 
 

@@ -90,7 +90,7 @@ def _busiest(span: Span, letter: str, what: str) -> Sentence:
         said.append(f"{depth:.2f} in flight on average")
     if mode is not None:
         said.append(f"most requests of {kib(mode[0])} ({100 * mode[1]:.0f} %)")
-    share = counters.sequential_share()
-    if share is not None:
-        said.append(f"{100 * share:.1f} % of them sequential")
+    issued, unknown = counters.flow.get(direction, {}).get("issued"), counters.unknown
+    if issued and "sequential" not in unknown:
+        said.append(f"{100 * counters.count(direction, 'sequential') / issued:.1f} % of all sequential")
     return Sentence(", ".join(said) + ".", row_id(letter, span.target.disk, span.phase.phase))

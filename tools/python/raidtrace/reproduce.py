@@ -6,7 +6,15 @@ import os
 import pathlib
 import sys
 
-from raidtrace import recording, reproduce_plan, reproduce_run, reproduction, reproduction_text, reproduction_why
+from raidtrace import (
+    figures,
+    recording,
+    reproduce_plan,
+    reproduce_run,
+    reproduction,
+    reproduction_text,
+    reproduction_why,
+)
 
 DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"
 
@@ -15,6 +23,8 @@ def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> 
     """The three files. Return: the median error of the held-out figures in per cent."""
     found = reproduction.points(results)
     reproduction.write_csv(directory / "reproduction.csv", found)
+    (directory / "figures").mkdir(exist_ok=True)
+    figures.draw_published(directory / "reproduction.csv", directory / "figures")
     reproduction.write_state(directory / "reproduction.json", results)
     page = reproduction_text.page(results, reproduction_why.section(results))
     (directory / "reproduction.rst").write_text(page, encoding="utf-8")

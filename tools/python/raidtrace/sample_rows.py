@@ -5,6 +5,7 @@ For recordings too long to make an object of every sample: an hour of four disks
 """
 
 import sqlite3
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from raidtrace.counters import LEVELS, RecordingError
 
 Ints = NDArray[numpy.int64]
+Floats = NDArray[numpy.float64]
 KEYS = ("sample", "target", "phase", "start_ns", "end_ns", "direction", "class", "submitter", "pid", "comm")
+FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 
@@ -26,6 +29,9 @@ class SampleRows:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self.db = database
+        self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
+        self._flows: dict[str, dict[str, Ints]] = {}
+        self._depths: dict[str, tuple[Floats, Floats, Ints]] = {}
         self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
         rows = self.execute("SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample")
         self.samples: Ints = numpy.array(rows.fetchall(), dtype=numpy.int64).reshape(-1, 5)
@@ -48,12 +54,50 @@ class SampleRows:
         return [str(row[1]) for row in self.execute(f"PRAGMA table_info({table})")] if table in self.tables else []
 
     def histogram(self, direction: str, kind: str) -> tuple[Ints, Ints, Ints]:
-        """Sample, bin and count of each row of a histogram, by sample and bin."""
-        # in this order each sample finds its rows by the table's key, and what else there is is never read
-        query = ("SELECT sample.sample, bin, count FROM sample CROSS JOIN bin ON bin.sample = sample.sample "
-                 "AND direction = ? AND kind = ?")  # fmt: skip
-        found = numpy.fromiter(self.execute(query, (direction, kind)), dtype=numpy.dtype("i8,i8,i8"))
-        return found["f0"], found["f1"], found["f2"]
+        """Sample, bin and count of each row of a histogram, by number of sample and by bin. Read once, then remembered."""
+        if (direction, kind) in self._histograms:
+            return self._histograms[direction, kind]
+        # In this order each sample finds its rows by the table's key, and what else there is is never read. As text, because
+        # to make an object of each number takes longer than to write and read it.
+        query = ("SELECT sample.sample, count(*), group_concat(bin), group_concat(count) FROM sample CROSS JOIN bin "
+                 "ON bin.sample = sample.sample AND direction = ? AND kind = ? GROUP BY sample.sample")  # fmt: skip
+        rows = self.execute(query, (direction, kind)).fetchall()
+        samples, numbers, places, counts = zip(*rows) if rows else ((), (), (), ())
+        self._histograms[direction, kind] = _table(samples, numbers, places, counts)
+        return self._histograms[direction, kind]
+
+    def every_histogram(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
+        """All histograms, by direction and kind, in one pass. For recordings that are not long, or where all are wanted."""
+        parts: dict[tuple[str, str], tuple[list[int], list[int], list[str], list[str]]] = {}
+        query = ("SELECT sample, count(*), group_concat(bin), group_concat(count), direction, kind FROM bin "
+                 "GROUP BY sample, direction, kind")  # fmt: skip
+        for sample, number, places, counts, direction, kind in self.execute(query):
+            part = parts.setdefault((direction, kind), ([], [], [], []))
+            part[0].append(sample)
+            part[1].append(number)
+            part[2].append(places)
+            part[3].append(counts)
+        self._histograms = {key: _table(*lists) for key, lists in parts.items()}
+        return self._histograms
+
+    def depth(self, direction: str) -> tuple[Floats, Floats, Ints]:
+        """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
+        if direction not in self._depths:
+            samples, depths, times = self.histogram(direction, "depth_time")
+            deepest = numpy.zeros(self.size, dtype=numpy.int64)
+            if len(samples):
+                if samples.max() >= self.size or depths.min() < 0 or times.min() < 0:
+                    raise RecordingError("it has bins or counts that raidctl does not write")
+                last = numpy.append(numpy.flatnonzero(numpy.diff(samples)), len(samples) - 1)
+                deepest[samples[last]] = depths[
+                    last
+                ]  # rows of a sample come in the order of bins, and zeros are left out
+            self._depths[direction] = (
+                numpy.bincount(samples, weights=times, minlength=self.size).astype(numpy.float64),
+                numpy.bincount(samples, weights=times * depths, minlength=self.size).astype(numpy.float64),
+                deepest,
+            )
+        return self._depths[direction]
 
     def by_group(self, found: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
         """Sums of a histogram for each pair: index of the pair -> bin -> count."""
@@ -70,20 +114,20 @@ class SampleRows:
             result.setdefault(place // width, {})[place % width] = int(sums[place])
         return result
 
-    def flow(self, direction: str, columns: Sequence[str]) -> dict[str, Ints] | None:
-        """Counters of a direction, an array by number of sample each. None: not counted, or no such column."""
-        if not set(columns) <= set(self.columns("flow")):
-            return None
-        known = " OR ".join(f"{column} IS NOT NULL" for column in columns)
-        if not self.execute(f"SELECT EXISTS(SELECT 1 FROM flow WHERE direction != 'all' AND ({known}))").fetchone()[0]:
-            return None
-        result = {column: numpy.zeros(self.size, dtype=numpy.int64) for column in columns}
-        chosen = ", ".join(f"coalesce({column}, 0)" for column in columns)
-        rows = self.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,))
-        table = numpy.fromiter(rows, dtype=numpy.dtype(",".join(["i8"] * (len(columns) + 1))))
-        for at, column in enumerate(columns, 1):
-            result[column][table["f0"]] = table[f"f{at}"]
-        return result
+    def flow(self, direction: str, column: str) -> Ints | None:
+        """A counter of a direction, by number of sample. None: not counted, or no such column."""
+        if direction not in self._flows:
+            names = [name for name in FLOW if name in self.columns("flow")]
+            chosen = ", ".join(f"coalesce({name}, -1)" for name in names)
+            rows = self.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,)).fetchall()
+            table = numpy.array(rows, dtype=numpy.int64).reshape(-1, len(names) + 1)
+            result = {}
+            for at, name in enumerate(names, 1):
+                if not (table[:, at] < 0).any():
+                    result[name] = numpy.zeros(self.size, dtype=numpy.int64)
+                    result[name][table[:, 0]] = table[:, at]
+            self._flows[direction] = result
+        return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
         """Sums of all counters of a table: (target, phase) -> key -> counter -> sum; None: never counted."""
@@ -110,3 +154,23 @@ class SampleRows:
             (row[0], row[1]): {name: value for name, value in zip(names, row[2:], strict=True) if value is not None}
             for row in self.execute(f"SELECT target, phase, {chosen} FROM sample GROUP BY target, phase")
         }
+
+
+def _table(
+    samples: Sequence[int], numbers: Sequence[int], places: Sequence[str], counts: Sequence[str]
+) -> tuple[Ints, Ints, Ints]:
+    """Sample, bin and count of each row, of samples that have so many rows, whose bins and counts are lists in text."""
+    each = numpy.repeat(numpy.array(samples, dtype=numpy.int64), numpy.array(numbers, dtype=numpy.int64))
+    found = (each, _numbers(places), _numbers(counts))
+    if not len(found[0]) == len(found[1]) == len(found[2]):
+        raise RecordingError("it has bins or counts that are no numbers")
+    return found
+
+
+def _numbers(texts: Sequence[str]) -> Ints:
+    """Numbers separated by commas, in any number of texts."""
+    if not texts:
+        return numpy.zeros(0, dtype=numpy.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of text that is no number numpy only warns
+        return numpy.fromstring(",".join(texts), dtype=numpy.int64, sep=",")

@@ -88,13 +88,12 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series
     moved: dict[str, Ints] = {}
     seeks: Ints | None = None
     for direction in DIRECTIONS:
-        column = "bytes_queued" if bio_based else "bytes_completed"
-        flow = rows.flow(direction, [column])
-        if flow is not None:
-            moved[direction] = steps.sums(flow[column])
-        flow = None if bio_based else rows.flow(direction, ["issued", "sequential"])
-        if flow is not None:
-            found = steps.sums(flow["issued"] - flow["sequential"])
+        octets = rows.flow(direction, "bytes_queued" if bio_based else "bytes_completed")
+        if octets is not None:
+            moved[direction] = steps.sums(octets)
+        issued, sequential = rows.flow(direction, "issued"), rows.flow(direction, "sequential")
+        if issued is not None and sequential is not None and not bio_based:
+            found = steps.sums(issued - sequential)
             seeks = found if seeks is None else seeks + found
     return Series(
         target, steps.edges, steps.merged, {d: one for d, one in depth.items() if one is not None}, moved, seeks,
@@ -103,23 +102,16 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series
 
 
 def _depth(rows: SampleRows, steps: _Steps, direction: str) -> Depth | None:
-    samples, depths, times = rows.histogram(direction, "depth_time")
-    chosen = steps.step_of[samples] >= 0
-    samples, depths, times = samples[chosen], depths[chosen], times[chosen]
-    if not len(samples):
+    time, weighted, deepest = (part[steps.number] for part in rows.depth(direction))
+    if not time.any():
         return None
-    size = rows.size
-    time = numpy.bincount(samples, weights=times, minlength=size)[steps.number]
-    weighted = numpy.bincount(samples, weights=times * depths, minlength=size)[steps.number]
-    means = numpy.divide(weighted, time, out=numpy.zeros_like(time), where=time > 0)
-    total = numpy.bincount(steps.step, weights=time, minlength=steps.count)
-    mean = numpy.divide(numpy.bincount(steps.step, weights=weighted, minlength=steps.count), total,
-                        out=numpy.zeros_like(total), where=total > 0)  # fmt: skip
     firsts = numpy.flatnonzero(numpy.diff(steps.step, prepend=-1))
-    deepest = numpy.zeros(steps.count, dtype=numpy.int64)
-    numpy.maximum.at(deepest, steps.step_of[samples], numpy.where(times > 0, depths, 0))
-    return Depth(mean, numpy.minimum.reduceat(means, firsts), numpy.maximum.reduceat(means, firsts), deepest,
-                 deepest >= bins.DEPTH_OPEN)  # fmt: skip
+    means = numpy.divide(weighted, time, out=numpy.zeros_like(time), where=time > 0)
+    whole = numpy.add.reduceat(time, firsts)
+    mean = numpy.divide(numpy.add.reduceat(weighted, firsts), whole, out=numpy.zeros_like(whole), where=whole > 0)
+    highest = numpy.maximum.reduceat(deepest, firsts)
+    return Depth(mean, numpy.minimum.reduceat(means, firsts), numpy.maximum.reduceat(means, firsts), highest,
+                 highest >= bins.DEPTH_OPEN)  # fmt: skip
 
 
 def _place(rows: SampleRows, steps: _Steps) -> Floats:
@@ -127,5 +119,6 @@ def _place(rows: SampleRows, steps: _Steps) -> Floats:
     for direction in DIRECTIONS:
         samples, places, counts = rows.histogram(direction, "place")
         chosen = (steps.step_of[samples] >= 0) & (places >= 0) & (places < bins.PLACE_BINS)
-        numpy.add.at(result, (steps.step_of[samples[chosen]], places[chosen]), counts[chosen])
+        at = steps.step_of[samples[chosen]] * bins.PLACE_BINS + places[chosen]
+        result += numpy.bincount(at, weights=counts[chosen], minlength=result.size).reshape(result.shape)
     return result

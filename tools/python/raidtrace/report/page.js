@@ -37,6 +37,11 @@
 			button.addEventListener("click", () => sort(table, heading, at));
 		});
 	}
+	// what is folded is on paper, too, and a link into it unfolds it
+	const folded = () => document.querySelectorAll("details.links:not([open])");
+	let unfolded = [];
+	addEventListener("beforeprint", () => { unfolded = Array.from(folded()); unfolded.forEach((one) => { one.open = true; }); });
+	addEventListener("afterprint", () => unfolded.forEach((one) => { one.open = false; }));
 	const theme = document.getElementById("theme");
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const now = () => document.documentElement.dataset.theme || (dark.matches ? "dark" : "light");

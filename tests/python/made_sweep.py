@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A finished sweep of made-up figures: readahead, file systems, and a surface of file and record sizes."""
+
+import sqlite3
+
+from raidtrace import plan, steps, sweep, sweep_index
+from raidtrace.figure import Figure
+from raidtrace.sweep_index import Index, Outcome
+
+TEXT = """title = "Made up <b>for</b> tests"
+published = "amcc"
+trials = 3
+[workload.surface]
+kind = "iozone"
+auto = true
+record_kib = 64
+tests = "write"
+[[matrix]]
+array = "9500s-12-raid0"
+filesystem = "none"
+readahead_sectors = [256, 1024, 4096, 16384]
+workload = "dd"
+data_size = "1 GiB"
+[[matrix]]
+array = "9500s-12-raid0"
+filesystem = ["xfs", "ext2"]
+readahead_sectors = [256, 16384]
+workload = "bonnie++"
+data_size = "1 GiB"
+[[matrix]]
+array = "9500s-12-raid0"
+filesystem = "xfs"
+readahead_sectors = 256
+workload = "surface"
+data_size = "1 GiB"
+"""
+RATES = {256: 88_000.0, 1024: 264_000.0, 4096: 401_000.0, 16384: 405_000.0}
+DEPTHS = {256: 2.0, 1024: 7.0, 4096: 24.0, 16384: 80.0}
+
+
+def _outcome(cell, columns):
+    ahead, scale = cell.get("readahead_sectors"), 1 + cell.trial / 100
+    if cell.get("workload") == "surface":
+        figures = [Figure("write", 1000.0 * file / record, "KiB/s", None,
+                          (("file_kib", str(file)), ("record_kib", str(record))))
+                   for file in (512, 1024, 2048) for record in (64, 128, 256)]  # fmt: skip
+        return Outcome("", tuple(figures), (), "run.rtdb", 1.0, "6.1")
+    scale *= 0.8 if cell.get("filesystem") == "ext2" else 1
+    figures = [Figure("read", RATES[ahead] * scale, "KiB/s")]
+    if cell.get("workload") == "bonnie++":
+        figures += [Figure("write", 200_000.0 * scale, "KiB/s", 3.0), Figure("seeks", 500.0, "1/s")]
+    row = dict.fromkeys(columns, 0) | {
+        "disk": "sda", "phase": "read", "direction": "read", "seconds": 1.0, "bytes_issued": 1 << 30,
+        "in_flight_mean": DEPTHS[ahead], "readahead_sectors": ahead,
+    }  # fmt: skip
+    return Outcome("", tuple(figures), (tuple(row.values()),), "run.rtdb", 1.0, "6.1")
+
+
+def write(directory):
+    """The sweep, in a directory that is made."""
+    directory.mkdir(parents=True, exist_ok=True)
+    the_plan = plan.parse(TEXT, "made-up", "made-up.toml")
+    place = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
+    path = directory / sweep_index.NAME
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    index = Index.create(path, the_plan, facts, [(cell, place) for cell in the_plan.cells])
+    with sqlite3.connect(path) as db:
+        columns = [row[1] for row in db.execute("PRAGMA table_info(queue)")][1:]
+    for number, cell in enumerate(the_plan.cells, 1):
+        index.begin(number, "now")
+        index.end(number, _outcome(cell, columns))
+    index.close()
+    return directory
