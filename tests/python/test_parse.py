@@ -165,6 +165,13 @@ def test_several_runs_of_fio_in_one_output():
 def test_a_surface_has_all_sizes_and_finer_times():
     sizes = iozone_fio.Surface(256 << 10, 64 << 10).sizes()
     assert len(sizes) == 15 and (64 << 10, 4 << 10) in sizes and all(record <= file for file, record in sizes)
+    assert iozone_fio.Surface(256 << 10, 4 << 10, 128 << 10).sizes() == [(128 << 10, 4 << 10), (256 << 10, 4 << 10)]
+    iozone = benchmark.find("iozone")
+    words = iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "iozone", "smallest_kib": 512}))
+    assert words[:6] == ["iozone", "-a", "-n", "512k", "-g", "1024k"]
+    for smallest in (0, 2048):
+        with pytest.raises(benchmark.BenchmarkError, match="no file from"):
+            iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "fio", "smallest_kib": smallest}))
     job = text("fio-3.33-iozone.json").replace('"jobname" : "read"', '"jobname" : "read.65536.64"')
     (figure,) = [f for f in iozone_fio.parse(job) if f.where]
     assert figure.phase == "read" and figure.where == (("file_kib", "65536"), ("record_kib", "64"))

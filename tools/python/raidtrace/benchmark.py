@@ -120,9 +120,22 @@ def _iozone(job: Job) -> list[str]:
     tests = tuple(job.text("tests").split())
     if job.parameters["auto"]:
         if _iozone_program(job) == "fio":
-            sizes = iozone_fio.Surface(job.data_bytes, job.number("record_kib") << 10)
+            sizes = iozone_fio.Surface(job.data_bytes, job.number("record_kib") << 10, job.number("smallest_kib") << 10)
+            if not sizes.sizes():
+                raise BenchmarkError(
+                    f"iozone: no file from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB"
+                )
             return iozone_fio.surface(job.directory, sizes, tests)
-        command = ["iozone", "-a", "-n", "64k", "-g", f"{job.data_bytes >> 10}k", "-f", f"{job.directory}/iozone"]
+        command = [
+            "iozone",
+            "-a",
+            "-n",
+            f"{job.number('smallest_kib')}k",
+            "-g",
+            f"{job.data_bytes >> 10}k",
+            "-f",
+            f"{job.directory}/iozone",
+        ]
         return command + ["-z"] + iozone_fio.test_numbers(tests)
     if _iozone_program(job) == "fio":
         return iozone_fio.command(job.directory, job.data_bytes, job.number("record_kib") << 10, tests)
@@ -186,9 +199,10 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         ),
         Benchmark(
             "iozone", "sequential, re-read, random, strided, backward, by stdio; fio does the same where it is not installed",
-            {"record_kib": 64, "tests": "write read", "auto": False, "program": "auto"},
+            {"record_kib": 64, "tests": "write read", "auto": False, "smallest_kib": 64, "program": "auto"},
             {"record_kib": "bytes per call; with auto, the largest", "tests": "of " + " ".join(iozone_fio.TESTS),
-             "auto": "a surface over file and record sizes, -a", "program": "auto, iozone or fio"},
+             "auto": "a surface over file and record sizes, -a",
+             "smallest_kib": "with auto, the smallest file", "program": "auto, iozone or fio"},
             _iozone, _parse_iozone, label=lambda job: "fio as iozone" if _iozone_program(job) == "fio" else "",
         ),
         Benchmark(

@@ -34,16 +34,17 @@ TESTS: Mapping[str, tuple[int, tuple[tuple[str, str], ...]]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Surface:
-    """Bounds of the automatic mode: files from 64 KiB and records from 4 KiB, doubled each."""
+    """Bounds of the automatic mode: files from 64 KiB, as iozone's own, and records from 4 KiB, doubled each."""
 
     largest_file: int
     largest_record: int
+    smallest_file: int = 64 << 10
 
     def sizes(self) -> list[tuple[int, int]]:
         """All pairs of file and record size in bytes; no record is larger than its file."""
         pairs = []
-        file = 64 << 10
-        while file <= self.largest_file:
+        file = self.smallest_file
+        while 0 < file <= self.largest_file:
             record = 4 << 10
             while record <= min(file, self.largest_record):
                 pairs.append((file, record))
