@@ -2,6 +2,12 @@
 /*
  * The last streams of a disk: whether a bio or request goes on where one of
  * them ended. Plain C, as account.h.
+ *
+ * Streams are found by their ends in a hash table, and stand in a ring in the
+ * order in which they moved: the one behind the newest is the oldest, and is
+ * made the newest by turning the ring. As many as are remembered are there from
+ * the beginning, with ends that no sector has. Each step takes a bounded time,
+ * and for ends that are spread by the hash a constant one.
  */
 #ifndef RAIDTRACE_ACCOUNT_STREAM_H
 #define RAIDTRACE_ACCOUNT_STREAM_H
@@ -14,20 +20,19 @@
 
 #define RAIDTRACE_STREAM_HASH_BITS	6
 
+/* No stream; each stream is named by its index. */
+#define RAIDTRACE_STREAM_NONE		RAIDTRACE_STREAMS_MAX
+
 /**
  * struct raidtrace_streams - ends of the last streams
  * @end: sector after the last one of each stream
- * @newer: the stream that moved next after it
- * @older: the stream that moved next before it
+ * @newer: the stream that moved next after it; of the newest the oldest
+ * @older: the stream that moved next before it; of the oldest the newest
  * @next: the next stream whose end has the same hash
  * @first: by hash of an end, the first stream that has it
- * @continued: bit of each stream that was continued at least once
+ * @continued: each stream that was continued at least once
  * @nr: how many are remembered
- * @used: how many there were so far, at most @nr
  * @newest: the stream that moved last
- * @oldest: the stream that has not moved for longest; forgotten first
- *
- * Streams are named by their index; RAIDTRACE_STREAMS_MAX is none.
  */
 struct raidtrace_streams {
 	u64 end[RAIDTRACE_STREAMS_MAX];
@@ -35,15 +40,125 @@ struct raidtrace_streams {
 	unsigned char older[RAIDTRACE_STREAMS_MAX];
 	unsigned char next[RAIDTRACE_STREAMS_MAX];
 	unsigned char first[1 << RAIDTRACE_STREAM_HASH_BITS];
-	u64 continued;
-	unsigned char nr;
-	unsigned char used;
-	unsigned char newest;
-	unsigned char oldest;
+	bool continued[RAIDTRACE_STREAMS_MAX];
+	unsigned int nr;
+	unsigned int newest;
 };
 
-void raidtrace_streams_start(struct raidtrace_streams *streams, unsigned int nr);
-bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector, u64 end);
-unsigned int raidtrace_streams_alive(const struct raidtrace_streams *streams);
+static inline unsigned int stream_hash(u64 sector)
+{
+	return (sector * 0x9e3779b97f4a7c15ULL) >> (64 - RAIDTRACE_STREAM_HASH_BITS);
+}
+
+/* Take a stream out of the chain of its end; chains are no longer than there are streams. */
+static inline void stream_unchain(struct raidtrace_streams *streams, unsigned int stream)
+{
+	unsigned char *link = &streams->first[stream_hash(streams->end[stream])];
+
+	while (*link != stream)
+		link = &streams->next[*link];
+	*link = streams->next[stream];
+}
+
+static inline void stream_chain(struct raidtrace_streams *streams, unsigned int stream, u64 end)
+{
+	unsigned char *first = &streams->first[stream_hash(end)];
+
+	streams->end[stream] = end;
+	streams->next[stream] = *first;
+	*first = stream;
+}
+
+/* Make a stream the newest. */
+static inline void stream_renew(struct raidtrace_streams *streams, unsigned int stream)
+{
+	unsigned int newest = streams->newest;
+	unsigned int oldest = streams->newer[newest];
+
+	if (stream == newest)
+		return;
+	streams->newest = stream;
+	if (stream == oldest)
+		return;
+	streams->newer[streams->older[stream]] = streams->newer[stream];
+	streams->older[streams->newer[stream]] = streams->older[stream];
+	streams->older[stream] = newest;
+	streams->newer[stream] = oldest;
+	streams->newer[newest] = stream;
+	streams->older[oldest] = stream;
+}
+
+/* A stream of its own, in the place of the oldest. */
+static inline void stream_begin(struct raidtrace_streams *streams, u64 end)
+{
+	unsigned int stream = streams->newer[streams->newest];
+
+	stream_unchain(streams, stream);
+	stream_chain(streams, stream, end);
+	streams->newest = stream;
+	streams->continued[stream] = false;
+}
+
+/**
+ * raidtrace_streams_follow() - a bio or request comes
+ * @streams: of its disk; moved on
+ * @sector: where it begins
+ * @end: sector after its last one
+ *
+ * Return: whether it begins where one of the streams ended.
+ */
+static inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector,
+					    u64 end)
+{
+	unsigned int stream = streams->first[stream_hash(sector)];
+
+	while (stream != RAIDTRACE_STREAM_NONE && streams->end[stream] != sector)
+		stream = streams->next[stream];
+	if (stream == RAIDTRACE_STREAM_NONE) {
+		stream_begin(streams, end);
+		return false;
+	}
+	stream_unchain(streams, stream);
+	stream_chain(streams, stream, end);
+	stream_renew(streams, stream);
+	streams->continued[stream] = true;
+	return true;
+}
+
+/**
+ * raidtrace_streams_start() - remember streams from now on
+ * @streams: filled in
+ * @nr: how many to remember, 1 to RAIDTRACE_STREAMS_MAX
+ */
+static inline void raidtrace_streams_start(struct raidtrace_streams *streams, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(streams->first); i++)
+		streams->first[i] = RAIDTRACE_STREAM_NONE;
+	for (i = 0; i < nr; i++) {
+		stream_chain(streams, i, ~(u64)i);
+		streams->newer[i] = i + 1 < nr ? i + 1 : 0;
+		streams->older[i] = i ? i - 1 : nr - 1;
+		streams->continued[i] = false;
+	}
+	streams->nr = nr;
+	streams->newest = nr - 1;
+}
+
+/**
+ * raidtrace_streams_alive() - streams remembered that were continued at least once
+ * @streams: of a disk
+ *
+ * Return: their number.
+ */
+static inline unsigned int raidtrace_streams_alive(const struct raidtrace_streams *streams)
+{
+	unsigned int i, alive = 0;
+
+	for (i = 0; i < streams->nr; i++)
+		alive += streams->continued[i];
+	return alive;
+}
 
 #endif /* RAIDTRACE_ACCOUNT_STREAM_H */

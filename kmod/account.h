@@ -4,7 +4,8 @@
  * counters. Documentation/counters.rst says in words when each one moves.
  *
  * Plain C: the kernel module, raidctl and the tests compile this one file.
- * Nothing here locks or reads a clock; the caller does.
+ * Nothing here locks or reads a clock; the caller does. What each event does is
+ * inline, in account-bio.h and account-request.h.
  */
 #ifndef RAIDTRACE_ACCOUNT_H
 #define RAIDTRACE_ACCOUNT_H
@@ -228,24 +229,10 @@ struct raidtrace_bio {
 };
 
 /**
- * struct raidtrace_step - where a bio lies, as seen from those before it
- * @groups: what to count
- * @distance: sectors from the previous end, when @placed
- * @placed: the bio has a position and so had one before it
- * @stream: it goes on where one of the last streams ended
- */
-struct raidtrace_step {
-	u32 groups;
-	s64 distance;
-	bool placed;
-	bool stream;
-};
-
-/**
  * struct raidtrace_queue - where a disk's queue stands
  * @groups: &enum raidtrace_group flags; what is not counted is not followed
- * @changed_ns: when the depth of a set last changed; of RAIDTRACE_DEPTH_ALL
- *	the time of the last event, since every one changes it
+ * @last_ns: time of the last event
+ * @changed_ns: when the depth of a set last changed, or was settled
  * @since_ns: beginning of counting, attach or last reset
  * @end_sector: end of the request issued last that has a position
  * @end_class: class of that request
@@ -259,6 +246,7 @@ struct raidtrace_step {
  */
 struct raidtrace_queue {
 	u32 groups;
+	u64 last_ns;
 	u64 changed_ns[RAIDTRACE_DEPTH_SETS];
 	u64 since_ns;
 	u64 end_sector;
@@ -287,37 +275,6 @@ struct raidtrace_issue {
 };
 
 /**
- * struct raidtrace_change - what an event found in the state and left there
- * @groups: what to count
- * @now_ns: time of the event, never before that of the one before it
- * @distance: sectors from the previous end, when @placed
- * @placed: the request has a position and so had one before it
- * @stream: it goes on where one of the last streams ended
- * @from: class of the request before, when @placed
- * @own: the set that the request's direction has for itself;
- *	RAIDTRACE_DEPTH_ALL for none
- * @depth: depth of @own and of all before the event
- * @spent_ns: time that @own and all spent at @depth until the event
- */
-struct raidtrace_change {
-	u32 groups;
-	u64 now_ns;
-	s64 distance;
-	bool placed;
-	bool stream;
-	enum raidtrace_class from;
-	enum raidtrace_depth_set own;
-	struct {
-		u32 own;
-		u32 all;
-	} depth;
-	struct {
-		u64 own;
-		u64 all;
-	} spent_ns;
-};
-
-/**
  * struct raidtrace_settled - time that each set spent at its depth until a moment
  * @groups: what to count
  * @now_ns: that moment
@@ -331,43 +288,15 @@ struct raidtrace_settled {
 	u64 spent_ns[RAIDTRACE_DEPTH_SETS];
 };
 
-void raidtrace_place_set(struct raidtrace_place *place, u64 capacity_sectors);
-u32 raidtrace_place_bin(const struct raidtrace_place *place, u64 sector);
-
 void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams);
-void raidtrace_arrival_bio(struct raidtrace_arrival *state, const struct raidtrace_bio *bio,
-			   struct raidtrace_step *step);
 void raidtrace_arrival_reset(struct raidtrace_arrival *state);
-void raidtrace_account_bio(struct raidtrace_account *account, const struct raidtrace_bio *bio,
-			   const struct raidtrace_step *step);
-void raidtrace_account_q2c(struct raidtrace_account *account, enum raidtrace_direction direction,
-			   u64 q2c_ns);
 
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns);
-void raidtrace_queue_issue(struct raidtrace_queue *state, u64 now_ns,
-			   const struct raidtrace_issue *issue, struct raidtrace_change *change);
-void raidtrace_queue_end(struct raidtrace_queue *state, u64 now_ns,
-			 enum raidtrace_direction direction, struct raidtrace_change *change);
 void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
 			    struct raidtrace_settled *settled);
 void raidtrace_queue_reset(struct raidtrace_queue *state);
 
-void raidtrace_account_issue(struct raidtrace_account *account,
-			     const struct raidtrace_issue *issue,
-			     const struct raidtrace_change *change);
-void raidtrace_account_i2d(struct raidtrace_account *account, enum raidtrace_direction direction,
-			   u64 i2d_ns);
-void raidtrace_account_complete(struct raidtrace_account *account,
-				enum raidtrace_direction direction, u64 bytes, bool error,
-				u64 d2c_ns, unsigned int depth_row,
-				const struct raidtrace_change *change);
-void raidtrace_account_requeue(struct raidtrace_account *account,
-			       enum raidtrace_direction direction,
-			       const struct raidtrace_change *change);
-void raidtrace_account_abandon(struct raidtrace_account *account,
-			       enum raidtrace_direction direction,
-			       const struct raidtrace_change *change);
 void raidtrace_account_settle(struct raidtrace_account *account,
 			      const struct raidtrace_settled *settled);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);

@@ -127,7 +127,7 @@ s64 raidtrace_hist_high(enum raidtrace_histogram_kind kind, unsigned int bin);
 /* Position of the highest set bit of a value that is not 0. */
 static inline unsigned int raidtrace_log2(u64 value)
 {
-	return 63 - __builtin_clzll(value);
+	return __builtin_clzll(value) ^ 63;
 }
 
 /*
@@ -137,9 +137,10 @@ static inline unsigned int raidtrace_log2(u64 value)
 static inline unsigned int raidtrace_octave_bin(u64 value, unsigned int first_octave)
 {
 	unsigned int e = raidtrace_log2(value);
-	unsigned int sub = (value >> (e - RAIDTRACE_HIST_SUB_BITS)) & (RAIDTRACE_HIST_SUB_BINS - 1);
+	unsigned int top = value >> (e - RAIDTRACE_HIST_SUB_BITS);
 
-	return (e - first_octave) * RAIDTRACE_HIST_SUB_BINS + sub;
+	/* The highest bit is the first of the top five: 16 more than the sub-bin. */
+	return (e - first_octave - 1) * RAIDTRACE_HIST_SUB_BINS + top;
 }
 
 /**

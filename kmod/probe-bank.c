@@ -4,7 +4,6 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
-#include <linux/processor.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
@@ -51,19 +50,6 @@ void raidtrace_bank_free(struct raidtrace_bank *bank)
 	kfree(bank);
 }
 
-/*
- * Wait until no handler counts in a bank that new handlers do not find any
- * more. A handler runs with interrupts off from when it says that it is busy
- * to when it is done, so this is a wait of a microsecond.
- */
-static void wait_until_idle(struct raidtrace_probe *probe, const struct raidtrace_bank *bank)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		smp_cond_load_acquire(&per_cpu_ptr(probe->cpu, cpu)->busy, VAL != bank);
-}
-
 /**
  * raidtrace_probe_swap() - end counting in one bank and begin in another, at one moment
  * @probe: that has a bank
@@ -100,7 +86,6 @@ struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
 	probe->bank = empty;
 	raw_spin_unlock(&probe->lock);
 	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
-	wait_until_idle(probe, full);
 	return full;
 }
 
@@ -136,7 +121,7 @@ void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
 	memset(sum, 0, sizeof(*sum));
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		struct one_cpu one = { &per_cpu_ptr(probe->cpu, cpu)->queued, sum };
+		struct one_cpu one = { per_cpu_ptr(probe->queued, cpu), sum };
 
 		if (IS_ENABLED(CONFIG_64BIT) || !cpu_online(cpu))
 			add_one_cpu(&one);

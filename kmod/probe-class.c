@@ -40,14 +40,15 @@ static enum raidtrace_class class_of_inode(const struct inode *inode)
 /*
  * A page that goes out is locked or under writeback, one that comes in is
  * locked: it keeps its mapping. A page that direct I/O was given is neither and
- * may lose it at any time; then the inode still is good until RCU readers are done.
+ * may lose it at any time; then the inode still is good until RCU readers are done,
+ * and so are who runs with interrupts off.
  */
 static enum raidtrace_class class_of_memory(struct bio *bio)
 {
 	struct folio *folio = page_folio(bio_page(bio));
 	struct address_space *mapping;
 
-	if (raidtrace_user_memory(bio) || folio_test_slab(folio))
+	if (raidtrace_user_memory(bio))
 		return RAIDTRACE_CLASS_DIRECT;
 	if (folio_test_swapcache(folio))
 		return folio_test_locked(folio) && !folio_test_uptodate(folio) ?
@@ -61,19 +62,16 @@ static enum raidtrace_class class_of_memory(struct bio *bio)
 /**
  * raidtrace_class_of() - what a bio is for
  * @journal: pointer to the target's journal
- * @bio: being queued
+ * @bio: being queued; a read or write with data
  *
- * Return: its class, never RAIDTRACE_CLASS_MIXED. Context: any.
+ * Return: its class, never RAIDTRACE_CLASS_MIXED. Context: interrupts off.
  */
 enum raidtrace_class raidtrace_class_of(struct raidtrace_journal __rcu **journal,
 					struct bio *bio)
 {
 	enum raidtrace_class class;
 
-	if (!bio_has_data(bio))
-		return RAIDTRACE_CLASS_OTHER;
-	rcu_read_lock();
-	if (in_journal(rcu_dereference(*journal), bio->bi_iter.bi_sector))
+	if (in_journal(rcu_dereference_sched(*journal), bio->bi_iter.bi_sector))
 		class = RAIDTRACE_CLASS_JOURNAL;
 	else if (bio->bi_opf & REQ_SWAP)
 		class = RAIDTRACE_CLASS_SWAP;
@@ -81,7 +79,6 @@ enum raidtrace_class raidtrace_class_of(struct raidtrace_journal __rcu **journal
 		class = RAIDTRACE_CLASS_METADATA;
 	else
 		class = class_of_memory(bio);
-	rcu_read_unlock();
 	if (class == RAIDTRACE_CLASS_DATA && bio->bi_opf & REQ_RAHEAD)
 		class = RAIDTRACE_CLASS_READAHEAD;
 	return class;

@@ -2,9 +2,8 @@
 /*
  * Handlers of the block layer's tracepoints.
  *
- * A tracepoint calls its handler once for every target, with the target's
- * probe; the first line of each handler leaves when the event is of another
- * disk.
+ * A tracepoint calls its handler once, however many targets there are; the
+ * handler looks up the probe of the disk and leaves when it has none.
  *
  * Context: any, hard interrupts included, and from 7.2 on with preemption
  * enabled. No sleeping, no allocation, no printk, no lock but the probe's.
@@ -13,13 +12,39 @@
 #define RAIDTRACE_PROBE_HANDLERS_H
 
 #include <linux/blk-mq.h>
-#include <linux/lockdep.h>
+#include <linux/hash.h>
 #include <linux/percpu.h>
 
+#include "account-bio.h"
 #include "probe.h"
+#include "probe-ticket.h"
 
 struct file_ra_state;
 struct inode;
+
+/* Probes by the hash of their queue; changed by probe.c under raidtrace_targets_lock(). */
+#define RAIDTRACE_PROBE_HASH_BITS 8
+extern struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
+
+static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
+{
+	return &raidtrace_probes[hash_ptr(queue, RAIDTRACE_PROBE_HASH_BITS)];
+}
+
+/* Probe that counts a queue, NULL for none; good until the handler returns. */
+static inline struct raidtrace_probe *raidtrace_probe_of(const struct request_queue *queue)
+{
+	struct raidtrace_probe *probe = READ_ONCE(*raidtrace_probe_chain(queue));
+
+	while (probe && READ_ONCE(probe->queue) != queue)
+		probe = READ_ONCE(probe->next);
+	return probe;
+}
+
+static inline struct raidtrace_probe *raidtrace_probe_of_bio(const struct bio *bio)
+{
+	return raidtrace_probe_of(bio->bi_bdev->bd_queue);
+}
 
 /* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
 static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, unsigned int bytes)
@@ -44,10 +69,20 @@ static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, un
 	}
 }
 
+static inline enum raidtrace_direction raidtrace_bio_direction(const struct bio *bio)
+{
+	return raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size);
+}
+
 static inline enum raidtrace_direction
 raidtrace_request_direction(const struct request *rq)
 {
 	return raidtrace_op_direction(req_op(rq), blk_rq_bytes(rq));
+}
+
+static inline bool raidtrace_is_flush_request(const struct request *rq)
+{
+	return unlikely(req_op(rq) == REQ_OP_FLUSH) && (rq->rq_flags & RQF_FLUSH_SEQ);
 }
 
 /*
@@ -59,34 +94,56 @@ raidtrace_request_direction(const struct request *rq)
 #define RAIDTRACE_SCHED_TAGS 2048
 
 /*
- * Say which account this CPU counts in, until raidtrace_done_counting().
- * Interrupts stay off from here to there, so that the account has one writer.
- * One of the probe's locks is held.
+ * Slot of a request; NULL when the disk got more hardware queues since attach.
+ * The flush request borrows the tag of a request that waits for it; there is one
+ * at a time, with a slot of its own.
  */
-static inline struct raidtrace_account *raidtrace_begin_counting(struct raidtrace_probe *probe)
+static inline struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe,
+						       const struct request *rq)
 {
-	WRITE_ONCE(this_cpu_ptr(probe->cpu)->busy, probe->bank);
+	const struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
+	unsigned int tag = rq->tag, sched_tag = rq->internal_tag;
+	struct raidtrace_slot *slot;
+
+	if (unlikely(!hctx || hctx->queue_num >= probe->nr_queues))
+		return NULL;
+	slot = probe->slot + (size_t)hctx->queue_num * probe->slots_per_queue;
+	if (raidtrace_is_flush_request(rq))
+		return slot + probe->slots_per_queue - 1;
+	if (rq->internal_tag < 0)
+		return likely(tag < probe->nr_tags) ? slot + tag : NULL;
+	return likely(sched_tag < RAIDTRACE_SCHED_TAGS) ? slot + probe->nr_tags + sched_tag : NULL;
+}
+
+/*
+ * The account that this CPU counts in. One of the probe's locks is held, so that
+ * the account is in use, and with interrupts off, so that it has one writer.
+ */
+static inline struct raidtrace_account *raidtrace_account_of(const struct raidtrace_probe *probe)
+{
 	return probe->bank->cpu[smp_processor_id()];
 }
 
-static inline void raidtrace_done_counting(struct raidtrace_probe *probe)
+/* A bio, or the piece of one that a request has, is done. */
+static inline void raidtrace_end_bio(struct raidtrace_probe *probe,
+				     struct raidtrace_account *account, const struct bio *bio,
+				     u64 now_ns)
 {
-	/* Pairs with the load in wait_until_idle(): the account is written before it is read. */
-	smp_store_release(&this_cpu_ptr(probe->cpu)->busy, NULL);
+	struct raidtrace_ticket *ticket = raidtrace_ticket_find(probe->tickets, bio);
+	bool timed = probe->groups & RAIDTRACE_GROUP_LATENCY;
+
+	if (likely(ticket)) {
+		u64 noted = ticket->noted;
+		u64 queued_ns = raidtrace_ticket_queued_ns(noted);
+
+		raidtrace_ticket_free(ticket);
+		if (timed)
+			raidtrace_count_q2c(account, raidtrace_ticket_direction(noted),
+					    max(now_ns, queued_ns) - queued_ns);
+	} else if (timed) {
+		account->flow[raidtrace_bio_direction(bio)].q2c_unknown++;
+	}
 }
-
-/*
- * A bio, or the piece of one that a request has, is done. In probe-request.c.
- * @direction: for one whose queueing was not seen.
- */
-void raidtrace_end_bio(struct raidtrace_probe *probe, struct raidtrace_account *account,
-		       const struct bio *bio, enum raidtrace_direction direction, u64 now_ns);
-
-/*
- * Slot of a request; NULL when the disk got more hardware queues since attach.
- * In probe-request.c.
- */
-struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe, const struct request *rq);
 
 /* In probe-queue.c: what comes before the issue. */
 void raidtrace_on_bio_queue(void *data, struct bio *bio);

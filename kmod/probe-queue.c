@@ -11,60 +11,52 @@
 static void count_queue(struct raidtrace_probe *probe, enum raidtrace_direction direction,
 			enum raidtrace_queue_counter counter)
 {
-	this_cpu_inc(probe->cpu->queued.count[direction][counter]);
+	this_cpu_inc(probe->queued->count[direction][counter]);
 }
 
-static void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
-		      enum raidtrace_queue_counter counter)
+static __always_inline void count_bio(const struct bio *bio, enum raidtrace_queue_counter counter)
 {
-	if (bio->bi_bdev->bd_disk == READ_ONCE(probe->disk))
-		count_queue(probe, raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size),
-			    counter);
-}
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 
-/* The class comes from here, so that a request can tell it of its bios. */
-static void note(struct raidtrace_probe *probe, struct bio *bio, const struct raidtrace_bio *queued)
-{
-	u64 now_ns = probe->groups & RAIDTRACE_GROUP_LATENCY ? ktime_get_ns() : 0;
-
-	raidtrace_ticket_put(probe->tickets, bio,
-			     raidtrace_ticket_note(now_ns, queued->direction, queued->class));
+	if (probe)
+		count_queue(probe, raidtrace_bio_direction(bio), counter);
 }
 
 static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 {
+	u32 groups = probe->groups;
 	struct raidtrace_bio queued = {
-		.direction = raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size),
+		.direction = raidtrace_bio_direction(bio),
 		.class = RAIDTRACE_CLASS_OTHER,
 		.sector = bio->bi_iter.bi_sector,
 		.bytes = bio->bi_iter.bi_size,
 		.submitter = RAIDTRACE_SUBMITTER_REST,
 		.ahead = bio->bi_opf & REQ_RAHEAD,
 	};
-	struct raidtrace_account *account;
-	struct raidtrace_step step;
 	unsigned long flags;
+	u64 now_ns;
 
-	if (probe->groups & RAIDTRACE_GROUPS_CLASSES)
+	local_irq_save(flags);
+	if (groups & RAIDTRACE_GROUPS_CLASSES && queued.bytes &&
+	    queued.direction <= RAIDTRACE_DIRECTION_WRITE)
 		queued.class = raidtrace_class_of(&probe->journal, bio);
-	if (probe->tickets)
-		note(probe, bio, &queued);
-	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
-	raidtrace_arrival_bio(&probe->arrival, &queued, &step);
-	if (probe->groups & RAIDTRACE_GROUP_SUBMITTER)
+	now_ns = groups & RAIDTRACE_GROUP_LATENCY ? ktime_get_ns() : 0;
+	raw_spin_lock(&probe->arrival_lock);
+	if (groups & RAIDTRACE_GROUP_SUBMITTER)
 		queued.submitter = raidtrace_submitter_row(&probe->submitters);
-	account = raidtrace_begin_counting(probe);
-	raw_spin_unlock(&probe->arrival_lock);
-	raidtrace_account_bio(account, &queued, &step);
-	raidtrace_done_counting(probe);
-	local_irq_restore(flags);
+	/* A request asks its bios' tickets for what is decided here. */
+	if (probe->tickets)
+		raidtrace_ticket_put(probe->tickets, bio,
+				     raidtrace_ticket_note(now_ns, queued.direction, queued.class));
+	raidtrace_count_bio(&probe->arrival, raidtrace_account_of(probe), &queued);
+	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
 }
 
 void raidtrace_on_bio_queue(void *data, struct bio *bio)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 
-	if (bio->bi_bdev->bd_disk == READ_ONCE(probe->disk))
+	if (probe)
 		queue(probe, bio);
 }
 
@@ -75,26 +67,25 @@ void raidtrace_on_bio_queue(void *data, struct bio *bio)
  */
 void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 
-	if (bio->bi_bdev->bd_disk == READ_ONCE(probe->disk) &&
-	    bio_flagged(bio, BIO_TRACE_COMPLETION))
+	if (probe && bio_flagged(bio, BIO_TRACE_COMPLETION))
 		queue(probe, bio);
 }
 
 void raidtrace_on_getrq(void *data, struct bio *bio)
 {
-	count_bio(data, bio, RAIDTRACE_GOT);
+	count_bio(bio, RAIDTRACE_GOT);
 }
 
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio)
 {
-	count_bio(data, bio, RAIDTRACE_BACK_MERGES);
+	count_bio(bio, RAIDTRACE_BACK_MERGES);
 }
 
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 {
-	count_bio(data, bio, RAIDTRACE_FRONT_MERGES);
+	count_bio(bio, RAIDTRACE_FRONT_MERGES);
 }
 
 /*
@@ -104,17 +95,21 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
  */
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 	struct raidtrace_ticket *whole;
+	unsigned long flags;
 
-	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
+	if (!probe)
 		return;
-	count_bio(probe, bio, RAIDTRACE_SPLITS);
+	count_bio(bio, RAIDTRACE_SPLITS);
 	if (!probe->tickets || !probe->slot)
 		return;
 	whole = raidtrace_ticket_find(probe->tickets, bio->bi_private);
-	if (whole)
-		raidtrace_ticket_put(probe->tickets, bio, whole->noted);
+	if (!whole)
+		return;
+	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
+	raidtrace_ticket_put(probe->tickets, bio, whole->noted);
+	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
 }
 
 /*
@@ -124,28 +119,22 @@ void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
  */
 void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
-	struct raidtrace_probe *probe = data;
-	struct raidtrace_account *account;
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 	unsigned long flags;
 
-	if (bio->bi_bdev->bd_disk != READ_ONCE(probe->disk))
+	if (!probe || !probe->tickets)
 		return;
 	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
-	account = raidtrace_begin_counting(probe);
-	raw_spin_unlock(&probe->arrival_lock);
-	raidtrace_end_bio(probe, account, bio,
-			  raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size),
-			  ktime_get_ns());
-	raidtrace_done_counting(probe);
-	local_irq_restore(flags);
+	raidtrace_end_bio(probe, raidtrace_account_of(probe), bio, ktime_get_ns());
+	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
 }
 
 void raidtrace_on_rq_insert(void *data, struct request *rq)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 	struct raidtrace_slot *slot;
 
-	if (rq->q != READ_ONCE(probe->queue))
+	if (!probe)
 		return;
 	count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_INSERTED);
 	if (!(probe->groups & RAIDTRACE_GROUP_LATENCY))
@@ -157,10 +146,10 @@ void raidtrace_on_rq_insert(void *data, struct request *rq)
 
 void raidtrace_on_rq_merge(void *data, struct request *rq)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 	struct raidtrace_slot *slot;
 
-	if (rq->q != READ_ONCE(probe->queue))
+	if (!probe)
 		return;
 	count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_REQUEST_MERGES);
 	/* The request goes away without an issue, the next one to have its tag was not inserted. */

@@ -6,13 +6,13 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 
-/* Disk that a file's pages come from: its filesystem's, or that of the device it is. Only compared. */
-static const struct gendisk *disk_of(struct inode *inode)
+/* Probe of the disk that a file's pages come from: its filesystem's, or the device that it is. */
+static struct raidtrace_probe *probe_of_inode(struct inode *inode)
 {
 	const struct block_device *bdev = S_ISBLK(inode->i_mode) ? I_BDEV(inode) :
 								   inode->i_sb->s_bdev;
 
-	return bdev ? bdev->bd_disk : NULL;
+	return bdev ? raidtrace_probe_of(bdev->bd_queue) : NULL;
 }
 
 /*
@@ -23,14 +23,13 @@ static const struct gendisk *disk_of(struct inode *inode)
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra)
 {
-	struct raidtrace_probe *probe = data;
-	struct gendisk *disk = READ_ONCE(probe->disk);
+	struct raidtrace_probe *probe = probe_of_inode(inode);
 	unsigned int async = raidtrace_ra_order(ra) ? 1 : 0;
 	u64 sectors = (u64)ra->size << (PAGE_SHIFT - SECTOR_SHIFT);
 
-	if (!disk || disk_of(inode) != disk)
+	if (!probe || !(probe->groups & RAIDTRACE_GROUP_READAHEAD))
 		return;
-	this_cpu_add(probe->cpu->queued.disk[async ? RAIDTRACE_RA_ASYNC_SECTORS :
+	this_cpu_add(probe->queued->disk[async ? RAIDTRACE_RA_ASYNC_SECTORS :
 						     RAIDTRACE_RA_SYNC_SECTORS], sectors);
-	this_cpu_inc(probe->cpu->queued.window[async][raidtrace_size_bin(sectors)]);
+	this_cpu_inc(probe->queued->window[async][raidtrace_size_bin(sectors)]);
 }

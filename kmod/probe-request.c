@@ -3,16 +3,17 @@
  * Handlers of what happens to a request with the driver: issue, requeue,
  * completion.
  *
- * Where one order of events matters (depth, position of the previous request,
- * which bank is counted in) a handler takes the probe's lock for a few dozen
- * instructions; everything else is counted on the CPU's own account.
- * Documentation/design.rst weighs this against atomic operations.
+ * Depth, position of the previous request and the bank that is counted in need
+ * one order of events: a handler takes the probe's lock for the hundred
+ * instructions that it counts for. Documentation/design.rst weighs this against
+ * atomic operations.
  */
+#include "account-place.h"
+#include "account-request.h"
 #include "probe-handlers.h"
 #include "probe-ticket.h"
 
 #include <linux/ktime.h>
-#include <linux/percpu.h>
 #include <linux/spinlock.h>
 
 /*
@@ -28,10 +29,11 @@
 #define SLOT_DEPTH_MASK	15
 #define SLOT_TIME	9
 
-static u64 slot_issued(const struct raidtrace_change *change, enum raidtrace_direction direction)
+/* @depth: that the issue found. */
+static u64 slot_issued(u64 now_ns, u32 depth, enum raidtrace_direction direction)
 {
-	return change->now_ns << SLOT_TIME |
-	       raidtrace_depth_row(change->depth.all) << SLOT_DEPTH | SLOT_IN_FLIGHT | direction;
+	return now_ns << SLOT_TIME | raidtrace_depth_row(depth) << SLOT_DEPTH | SLOT_IN_FLIGHT |
+	       direction;
 }
 
 static u64 slot_sequenced(enum raidtrace_direction direction)
@@ -60,76 +62,19 @@ static u64 slot_age(u64 slot, u64 now_ns)
 	return ((now_ns << SLOT_TIME) - (slot >> SLOT_TIME << SLOT_TIME)) >> SLOT_TIME;
 }
 
-static bool is_flush_request(const struct request *rq)
-{
-	return unlikely(req_op(rq) == REQ_OP_FLUSH) && (rq->rq_flags & RQF_FLUSH_SEQ);
-}
-
-/*
- * Index of a request's slot in its hardware queue. The flush request borrows
- * the tag of a request that waits for it; there is one at a time, with a slot
- * of its own.
- */
-static unsigned int slot_index(const struct raidtrace_probe *probe, const struct request *rq)
-{
-	if (is_flush_request(rq))
-		return probe->slots_per_queue - 1;
-	if (rq->internal_tag < 0)
-		return (unsigned int)rq->tag < probe->nr_tags ? rq->tag : UINT_MAX;
-	return rq->internal_tag < RAIDTRACE_SCHED_TAGS ? probe->nr_tags + rq->internal_tag :
-							 UINT_MAX;
-}
-
-struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe, const struct request *rq)
-{
-	const struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
-	unsigned int index = slot_index(probe, rq);
-
-	if (unlikely(index == UINT_MAX || !hctx || hctx->queue_num >= probe->nr_queues))
-		return NULL;
-	return &probe->slot[(size_t)hctx->queue_num * probe->slots_per_queue + index];
-}
-
-/* Begin to count an event that leaves the state of the queue alone. */
-static struct raidtrace_account *count_aside(struct raidtrace_probe *probe)
-{
-	struct raidtrace_account *account;
-
-	raw_spin_lock(&probe->lock);
-	account = raidtrace_begin_counting(probe);
-	raw_spin_unlock(&probe->lock);
-	return account;
-}
-
-/* Take a request that the slot says is in flight out of the queue's state. */
-static struct raidtrace_account *end_request(struct raidtrace_probe *probe, u64 slot, u64 now_ns,
-					     struct raidtrace_change *change)
-{
-	struct raidtrace_account *account;
-
-	raw_spin_lock(&probe->lock);
-	raidtrace_queue_end(&probe->state, now_ns, slot_direction(slot), change);
-	account = raidtrace_begin_counting(probe);
-	raw_spin_unlock(&probe->lock);
-	return account;
-}
-
 /* A tag is issued that is in flight: its last request ended without telling. */
-static void abandon(struct raidtrace_probe *probe, u64 slot, u64 now_ns)
+static noinline void abandon(struct raidtrace_probe *probe, u64 slot, u64 now_ns)
 {
-	struct raidtrace_change change;
-	struct raidtrace_account *account = end_request(probe, slot, now_ns, &change);
-
-	raidtrace_account_abandon(account, slot_direction(slot), &change);
-	raidtrace_done_counting(probe);
+	raidtrace_count_abandon(&probe->state, raidtrace_account_of(probe),
+				raidtrace_queue_time(&probe->state, now_ns), slot_direction(slot));
 }
 
 /*
  * Class of a request's bios: theirs if they agree. As many as the block layer
  * puts in one request; a bio whose queueing was not seen says nothing.
  */
-static enum raidtrace_class class_of_request(struct raidtrace_probe *probe,
-					     const struct request *rq)
+static enum raidtrace_class class_of_bios(struct raidtrace_probe *probe,
+					  const struct request *rq)
 {
 	enum raidtrace_class class = RAIDTRACE_CLASS_MIXED;
 	const struct bio *bio;
@@ -148,68 +93,64 @@ static enum raidtrace_class class_of_request(struct raidtrace_probe *probe,
 	return class == RAIDTRACE_CLASS_MIXED ? RAIDTRACE_CLASS_OTHER : class;
 }
 
-static noinline void issue(struct raidtrace_probe *probe, struct request *rq)
+static noinline void issue(struct raidtrace_probe *probe, struct request *rq,
+			   enum raidtrace_class class)
 {
 	struct raidtrace_issue issued = {
 		.direction = raidtrace_request_direction(rq),
-		.class = probe->groups & RAIDTRACE_GROUPS_CLASSES ?
-			class_of_request(probe, rq) : RAIDTRACE_CLASS_OTHER,
+		.class = class,
 		.sector = blk_rq_pos(rq),
 		.bytes = blk_rq_bytes(rq),
-		.place = raidtrace_place_bin(&probe->place, blk_rq_pos(rq)),
+		.place = probe->groups & RAIDTRACE_GROUP_PLACE ?
+			raidtrace_place_bin(&probe->place, blk_rq_pos(rq)) : 0,
 	};
 	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
 	struct raidtrace_account *account;
-	struct raidtrace_change change;
 	unsigned long flags;
 	u64 now_ns;
 
-	if (!slot)
+	if (unlikely(!slot))
 		return;
 	local_irq_save(flags);
 	now_ns = ktime_get_ns();
+	raw_spin_lock(&probe->lock);
 	if (unlikely(slot_in_flight(slot->issued)))
 		abandon(probe, slot->issued, now_ns);
-	raw_spin_lock(&probe->lock);
-	raidtrace_queue_issue(&probe->state, now_ns, &issued, &change);
-	account = raidtrace_begin_counting(probe);
-	raw_spin_unlock(&probe->lock);
-	slot->issued = slot_issued(&change, issued.direction);
-	raidtrace_account_issue(account, &issued, &change);
+	account = raidtrace_account_of(probe);
+	now_ns = raidtrace_queue_time(&probe->state, now_ns);
+	slot->issued = slot_issued(now_ns, probe->state.in_flight[RAIDTRACE_DIRECTION_ALL],
+				   issued.direction);
+	raidtrace_count_issue(&probe->state, account, now_ns, &issued);
 	if (slot->inserted_ns) {
 		/* The insert may have had another CPU's clock, a little ahead. */
-		raidtrace_account_i2d(account, issued.direction,
-				      max(change.now_ns, slot->inserted_ns) - slot->inserted_ns);
+		raidtrace_count_i2d(account, issued.direction,
+				    max(now_ns, slot->inserted_ns) - slot->inserted_ns);
 		slot->inserted_ns = 0;
 	}
-	raidtrace_done_counting(probe);
-	local_irq_restore(flags);
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
+}
+
+static noinline void issue_bios(struct raidtrace_probe *probe, struct request *rq)
+{
+	issue(probe, rq, class_of_bios(probe, rq));
 }
 
 void raidtrace_on_rq_issue(void *data, struct request *rq)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
+	const struct raidtrace_ticket *ticket;
 
-	if (rq->q == READ_ONCE(probe->queue))
-		issue(probe, rq);
-}
-
-void raidtrace_end_bio(struct raidtrace_probe *probe, struct raidtrace_account *account,
-		       const struct bio *bio, enum raidtrace_direction direction, u64 now_ns)
-{
-	struct raidtrace_ticket *ticket = raidtrace_ticket_find(probe->tickets, bio);
-
-	if (ticket) {
-		u64 noted = ticket->noted;
-		u64 queued_ns = raidtrace_ticket_queued_ns(noted);
-
-		raidtrace_ticket_free(ticket);
-		if (probe->groups & RAIDTRACE_GROUP_LATENCY)
-			raidtrace_account_q2c(account, raidtrace_ticket_direction(noted),
-					      max(now_ns, queued_ns) - queued_ns);
-	} else if (probe->groups & RAIDTRACE_GROUP_LATENCY) {
-		account->flow[direction].q2c_unknown++;
+	if (!probe)
+		return;
+	if (!(probe->groups & RAIDTRACE_GROUPS_CLASSES)) {
+		issue(probe, rq, RAIDTRACE_CLASS_OTHER);
+		return;
 	}
+	ticket = raidtrace_ticket_home(probe->tickets, rq->bio);
+	if (rq->bio && !rq->bio->bi_next && READ_ONCE(ticket->bio) == rq->bio)
+		issue(probe, rq, raidtrace_ticket_class(ticket->noted));
+	else
+		issue_bios(probe, rq);
 }
 
 /*
@@ -220,14 +161,13 @@ void raidtrace_end_bio(struct raidtrace_probe *probe, struct raidtrace_account *
 static void end_bios(struct raidtrace_probe *probe, struct raidtrace_account *account,
 		     const struct request *rq, unsigned int bytes, u64 now_ns)
 {
-	enum raidtrace_direction direction = raidtrace_request_direction(rq);
 	const struct bio *bio;
 
-	if (rq->rq_flags & RQF_FLUSH_SEQ || direction == RAIDTRACE_DIRECTION_PASSTHROUGH)
+	if (rq->rq_flags & RQF_FLUSH_SEQ || blk_op_is_passthrough(req_op(rq)))
 		return;
 	for (bio = rq->bio; bio && bio->bi_iter.bi_size <= bytes; bio = bio->bi_next) {
 		bytes -= bio->bi_iter.bi_size;
-		raidtrace_end_bio(probe, account, bio, direction, now_ns);
+		raidtrace_end_bio(probe, account, bio, now_ns);
 	}
 }
 
@@ -236,8 +176,8 @@ static void end_bios(struct raidtrace_probe *probe, struct raidtrace_account *ac
  * knows: one that the driver was given was issued unseen; one that it never was
  * given ends without an issue. Else the second end of a flush sequence.
  */
-static void end_aside(struct raidtrace_account *account, const struct request *rq, u64 slot,
-		      bool error)
+static noinline void end_aside(struct raidtrace_account *account, const struct request *rq,
+			       u64 slot, bool error)
 {
 	bool sequenced = slot & SLOT_SEQUENCED;
 	struct raidtrace_flow *flow = &account->flow[sequenced ? slot_direction(slot) :
@@ -252,8 +192,8 @@ static void end_aside(struct raidtrace_account *account, const struct request *r
 		flow->unissued++;
 }
 
-static void count_part(struct raidtrace_account *account, const struct request *rq, u64 slot,
-		       bool error, unsigned int bytes)
+static noinline void count_part(struct raidtrace_account *account, const struct request *rq,
+				u64 slot, bool error, unsigned int bytes)
 {
 	enum raidtrace_direction direction = slot_in_flight(slot) ?
 		slot_direction(slot) : raidtrace_request_direction(rq);
@@ -265,14 +205,28 @@ static void count_part(struct raidtrace_account *account, const struct request *
 		flow->bytes_completed += bytes;
 }
 
-/* What is to come of a request's slot when all its bytes are done. */
+/* All bytes of a request are done; of one in a flush sequence its second end is to come. */
 static void clear_slot(struct raidtrace_slot *slot, const struct request *rq)
 {
 	if (!slot)
 		return;
-	slot->issued = (rq->rq_flags & RQF_FLUSH_SEQ) && !is_flush_request(rq) ?
+	slot->issued = unlikely(rq->rq_flags & RQF_FLUSH_SEQ) && !raidtrace_is_flush_request(rq) ?
 		slot_sequenced(raidtrace_request_direction(rq)) : 0;
 	slot->inserted_ns = 0;
+}
+
+static void complete_issued(struct raidtrace_probe *probe, struct raidtrace_account *account,
+			    u64 slot, unsigned int bytes, bool error, u64 now_ns)
+{
+	struct raidtrace_completion completion = {
+		.direction = slot_direction(slot),
+		.bytes = bytes,
+		.error = error,
+		.d2c_ns = slot_age(slot, now_ns),
+		.depth_row = slot_depth_row(slot),
+	};
+
+	raidtrace_count_completion(&probe->state, account, now_ns, &completion);
 }
 
 /* The event comes before the request is changed: blk_rq_bytes() is what was left of it. */
@@ -282,38 +236,34 @@ static noinline void complete_request(struct raidtrace_probe *probe, struct requ
 	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
 	u64 was = slot ? slot->issued : 0;
 	struct raidtrace_account *account;
-	struct raidtrace_change change;
 	unsigned long flags;
 	u64 now_ns;
 
 	local_irq_save(flags);
 	now_ns = ktime_get_ns();
+	raw_spin_lock(&probe->lock);
+	account = raidtrace_account_of(probe);
+	now_ns = raidtrace_queue_time(&probe->state, now_ns);
 	if (unlikely(bytes < blk_rq_bytes(rq))) {
-		account = count_aside(probe);
 		count_part(account, rq, was, error, bytes);
-	} else if (likely(slot_in_flight(was))) {
-		clear_slot(slot, rq);
-		account = end_request(probe, was, now_ns, &change);
-		raidtrace_account_complete(account, slot_direction(was), bytes, error,
-					   slot_age(was, change.now_ns), slot_depth_row(was),
-					   &change);
 	} else {
+		if (likely(slot_in_flight(was)))
+			complete_issued(probe, account, was, bytes, error, now_ns);
+		else
+			end_aside(account, rq, was, error);
 		clear_slot(slot, rq);
-		account = count_aside(probe);
-		end_aside(account, rq, was, error);
 	}
 	if (probe->tickets)
 		end_bios(probe, account, rq, bytes, now_ns);
-	raidtrace_done_counting(probe);
-	local_irq_restore(flags);
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
 }
 
 void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,
 			      unsigned int nr_bytes)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 
-	if (rq->q == READ_ONCE(probe->queue))
+	if (probe)
 		complete_request(probe, rq, status != BLK_STS_OK, nr_bytes);
 }
 
@@ -321,25 +271,27 @@ static noinline void requeue(struct raidtrace_probe *probe, struct request *rq)
 {
 	struct raidtrace_slot *slot = raidtrace_slot_of(probe, rq);
 	struct raidtrace_account *account;
-	struct raidtrace_change change;
 	unsigned long flags;
 
-	local_irq_save(flags);
+	raw_spin_lock_irqsave(&probe->lock, flags);
+	account = raidtrace_account_of(probe);
 	if (slot && slot_in_flight(slot->issued)) {
-		account = end_request(probe, slot->issued, ktime_get_ns(), &change);
-		raidtrace_account_requeue(account, slot_direction(slot->issued), &change);
+		enum raidtrace_direction direction = slot_direction(slot->issued);
+
+		raidtrace_count_requeue(&probe->state, account,
+					raidtrace_queue_time(&probe->state, ktime_get_ns()),
+					direction);
 		slot->issued = 0;
 	} else {
-		count_aside(probe)->flow[raidtrace_request_direction(rq)].requeued_unissued++;
+		account->flow[raidtrace_request_direction(rq)].requeued_unissued++;
 	}
-	raidtrace_done_counting(probe);
-	local_irq_restore(flags);
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
 }
 
 void raidtrace_on_rq_requeue(void *data, struct request *rq)
 {
-	struct raidtrace_probe *probe = data;
+	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 
-	if (rq->q == READ_ONCE(probe->queue))
+	if (probe)
 		requeue(probe, rq);
 }

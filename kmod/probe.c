@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The tracepoints that there are to attach to, and attaching a probe to them. */
 #include "probe.h"
+#include "account-place.h"
 #include "compat.h"
 #include "probe-handlers.h"
-#include "probe-ticket.h"
 
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -26,6 +26,7 @@
  * @essential: without it no target can be added
  * @bios: means something for a bio-based disk too
  * @tracepoint: found at load, NULL when this kernel has none of that name
+ * @users: probes that need it; registered while there are any
  */
 struct raidtrace_tracepoint {
 	const char *name;
@@ -35,7 +36,10 @@ struct raidtrace_tracepoint {
 	bool essential;
 	bool bios;
 	struct tracepoint *tracepoint;
+	unsigned int users;
 };
+
+struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
 
 #define FLOW	RAIDTRACE_GROUP_FLOW
 #define PLUG	RAIDTRACE_GROUP_PLUG
@@ -164,12 +168,12 @@ bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_b
 
 static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *queue)
 {
-	probe->cpu = alloc_percpu(struct raidtrace_probe_cpu);
+	probe->queued = alloc_percpu(struct raidtrace_queue_counters);
 	probe->bank = raidtrace_bank_alloc();
-	if (!probe->cpu || !probe->bank)
+	if (!probe->queued || !probe->bank)
 		return -ENOMEM;
 	if (probe->groups & RAIDTRACE_GROUPS_TICKETS) {
-		probe->tickets = raidtrace_tickets_alloc();
+		probe->tickets = kvcalloc(RAIDTRACE_TICKETS, sizeof(*probe->tickets), GFP_KERNEL);
 		if (!probe->tickets)
 			return -ENOMEM;
 	}
@@ -186,8 +190,8 @@ static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *q
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 			     struct netlink_ext_ack *extack)
 {
-	const struct raidtrace_tracepoint *row = &tracepoints[i];
-	int err;
+	struct raidtrace_tracepoint *row = &tracepoints[i];
+	int err = 0;
 
 	if (!row->tracepoint) {
 		if (!row->essential)
@@ -196,12 +200,14 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 				 row->name);
 		return -EOPNOTSUPP;
 	}
-	err = tracepoint_probe_register(row->tracepoint, row->handler, probe);
+	if (!row->users)
+		err = tracepoint_probe_register(row->tracepoint, row->handler, NULL);
 	if (err) {
 		raidtrace_refuse(extack, "the tracepoint %s cannot be attached to: error %d",
 				 row->name, -err);
 		return err;
 	}
+	row->users++;
 	probe->attached |= BIT(i);
 	return 0;
 }
@@ -246,6 +252,10 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 		if (err)
 			return err;
 	}
+	probe->chain = raidtrace_probe_chain(disk->queue);
+	probe->next = *probe->chain;
+	/* A handler that finds the probe finds it filled in. */
+	smp_store_release(probe->chain, probe);
 	return 0;
 }
 
@@ -278,9 +288,7 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 	raidtrace_arrival_start(&probe->arrival, options->groups, options->streams);
 	raidtrace_queue_start(&probe->state, options->groups, options->streams, ktime_get_ns());
 	raw_spin_unlock_irq(&probe->lock);
-	/* A handler that sees the disk finds the states begun. */
-	smp_store_release(&probe->disk, disk);
-	/* So does one that sees the queue. */
+	/* A handler that sees the queue finds the states begun. */
 	smp_store_release(&probe->queue, disk->queue);
 }
 
@@ -296,10 +304,21 @@ void raidtrace_probe_stop(struct raidtrace_probe *probe)
 	unsigned long flags;
 
 	WRITE_ONCE(probe->queue, NULL);
-	WRITE_ONCE(probe->disk, NULL);
 	raw_spin_lock_irqsave(&probe->lock, flags);
 	probe->stopped_ns = ktime_get_ns();
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
+}
+
+/* Out of the chain; a handler that stands at the probe still finds the way on. */
+static void unchain(struct raidtrace_probe *probe)
+{
+	struct raidtrace_probe **link = probe->chain;
+
+	if (!link)
+		return;
+	while (*link != probe)
+		link = &(*link)->next;
+	WRITE_ONCE(*link, probe->next);
 }
 
 /**
@@ -312,12 +331,11 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 {
 	unsigned int i;
 
-	WRITE_ONCE(probe->queue, NULL);
-	WRITE_ONCE(probe->disk, NULL);
+	unchain(probe);
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
-		if (probe->attached & BIT(i))
+		if (probe->attached & BIT(i) && !--tracepoints[i].users)
 			tracepoint_probe_unregister(tracepoints[i].tracepoint,
-						    tracepoints[i].handler, probe);
+						    tracepoints[i].handler, NULL);
 	}
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
@@ -325,5 +343,5 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	kvfree(probe->slot);
 	kvfree(probe->tickets);
 	kfree(rcu_access_pointer(probe->journal));
-	free_percpu(probe->cpu);
+	free_percpu(probe->queued);
 }

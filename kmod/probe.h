@@ -61,17 +61,6 @@ struct raidtrace_queue_counters {
 };
 
 /**
- * struct raidtrace_probe_cpu - what one CPU counts of a probe by itself
- * @busy: bank that a handler on this CPU is counting in; set under one of the
- *	probe's locks, cleared when the handler is done
- * @queued: events that need no order; they only grow, by this_cpu operations
- */
-struct raidtrace_probe_cpu {
-	struct raidtrace_bank *busy;
-	struct raidtrace_queue_counters queued;
-};
-
-/**
  * struct raidtrace_slot - what is known of the request that has a tag
  * @issued: when it was issued and how it counts, 0 when it is not in flight;
  *	the parts are in probe-request.c
@@ -109,12 +98,12 @@ struct raidtrace_options {
 
 /**
  * struct raidtrace_probe - what the handlers know of one disk
- * @queue: count requests of this queue; NULL counts none. Only compared, never
- *	dereferenced
- * @disk: count bios to this disk; as @queue
+ * @next: the next probe whose queue has the same hash
+ * @queue: count bios and requests of this queue; NULL counts none. Only
+ *	compared, never dereferenced
  * @groups: what to count, &enum raidtrace_group flags
  * @place: how the disk is cut in parts
- * @cpu: counters of events that need no order, and what account a CPU is using
+ * @queued: events that need no order; they only grow, by this_cpu operations
  * @slot: per hardware queue and tag, what is known of the request; only the
  *	handlers of that one request touch a slot
  * @nr_queues: hardware queues that @slot has room for
@@ -122,11 +111,12 @@ struct raidtrace_options {
  * @slots_per_queue: slots from one hardware queue to the next
  * @tickets: what was decided when bios were queued, NULL when nothing needs it
  * @journal: where the filesystem's journal is; changed by raidtrace_probe_set_journal()
- * @attached: tracepoints registered, a bit for each row of the table
+ * @attached: tracepoints used, a bit for each row of the table
+ * @chain: where it is found by its queue, NULL when it is not
  * @bank: accounts that events are counted in; changed under both locks, so that
  *	either is enough to read it
  * @arrival_lock: puts the bios of the disk in one order; protects what follows
- *	it. Taken with interrupts off, held for a few dozen instructions
+ *	it. Taken with interrupts off, held for some hundred instructions
  * @arrival: of the disk's bios
  * @submitters: processes that queued them
  * @lock: puts the events of the disk's requests in one order; as @arrival_lock,
@@ -135,11 +125,11 @@ struct raidtrace_options {
  * @state: of the disk's queue
  */
 struct raidtrace_probe {
+	struct raidtrace_probe *next;
 	struct request_queue *queue;
-	struct gendisk *disk;
 	u32 groups;
 	struct raidtrace_place place;
-	struct raidtrace_probe_cpu __percpu *cpu;
+	struct raidtrace_queue_counters __percpu *queued;
 	struct raidtrace_slot *slot;
 	unsigned int nr_queues;
 	unsigned int nr_tags;
@@ -147,6 +137,7 @@ struct raidtrace_probe {
 	struct raidtrace_ticket *tickets;
 	struct raidtrace_journal __rcu *journal;
 	u32 attached;
+	struct raidtrace_probe **chain;
 	struct raidtrace_bank *bank;
 
 	raw_spinlock_t arrival_lock ____cacheline_aligned_in_smp;

@@ -9,7 +9,7 @@
 
 #include "probe.h"
 
-/* Each event of each disk calls a handler per target: a bound on what that can cost. */
+/* Probes are found by a hash of four times as many places; a bound on the memory, too. */
 #define RAIDTRACE_MAX_TARGETS	64
 
 /**

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/slab.h>
 
-#include "../account.h"
+#include "../account-request.h"
 
 #define DIR_READ RAIDTRACE_DIRECTION_READ
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
@@ -55,11 +55,10 @@ static __maybe_unused u64 issue_of(struct kunit *test, u64 now, enum raidtrace_d
 		.bytes = nr_sectors << 9,
 		.place = 3,
 	};
-	struct raidtrace_change change;
 
-	raidtrace_queue_issue(&f->queue, now, &issue, &change);
-	raidtrace_account_issue(&f->account, &issue, &change);
-	return change.now_ns;
+	now = raidtrace_queue_time(&f->queue, now);
+	raidtrace_count_issue(&f->queue, &f->account, now, &issue);
+	return now;
 }
 
 /* Returns the time the issue counts at. */
@@ -72,11 +71,15 @@ static __maybe_unused u64 issue(struct kunit *test, u64 now, enum raidtrace_dire
 static __maybe_unused void complete_read(struct kunit *test, u64 now, u64 issued)
 {
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
+	struct raidtrace_completion completion = {
+		.direction = DIR_READ,
+		.bytes = 4096,
+		.depth_row = raidtrace_depth_row(2),
+	};
 
-	raidtrace_queue_end(&f->queue, now, DIR_READ, &change);
-	raidtrace_account_complete(&f->account, DIR_READ, 4096, false, change.now_ns - issued,
-				   raidtrace_depth_row(2), &change);
+	now = raidtrace_queue_time(&f->queue, now);
+	completion.d2c_ns = now - issued;
+	raidtrace_count_completion(&f->queue, &f->account, now, &completion);
 }
 
 static __maybe_unused void settle(struct kunit *test, u64 now)

@@ -6,6 +6,7 @@
 
 #include "../account.c"
 #include "../account-bins.c"
+#include "../account-bio.h"
 #include "../account-fold.c"
 
 static void issue_counts_size_and_bytes(struct kunit *test)
@@ -182,11 +183,11 @@ static void moving_what_one_direction_counted_leaves_nothing(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, total);
 	for (direction = 0; direction < RAIDTRACE_DIRECTIONS; direction++) {
-		raidtrace_account_q2c(&f->account, direction, 0);
+		raidtrace_count_q2c(&f->account, direction, 0);
 		f->account.flow[direction].issued = 1;
 		f->account.i2d[direction][RAIDTRACE_D2C_BINS - 1] = 1;
 		raidtrace_account_move(total, &f->account);
-		raidtrace_account_q2c(&f->account, direction, 0);
+		raidtrace_count_q2c(&f->account, direction, 0);
 		raidtrace_account_move(total, &f->account);
 		KUNIT_EXPECT_EQ(test, total->q2c[direction][0], 2ULL);
 		KUNIT_EXPECT_EQ(test, total->i2d[direction][RAIDTRACE_D2C_BINS - 1], 1ULL);

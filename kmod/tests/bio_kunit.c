@@ -3,8 +3,8 @@
 #include <kunit/test.h>
 #include <linux/slab.h>
 
-#include "../account-stream.c"
-#include "../account-bio.c"
+#include "../account-bio.h"
+#include "../account-place.h"
 
 #define DIR_READ RAIDTRACE_DIRECTION_READ
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
@@ -39,10 +39,8 @@ static void queue_of(struct kunit *test, enum raidtrace_direction direction,
 		.submitter = submitter,
 		.ahead = class == RAIDTRACE_CLASS_READAHEAD,
 	};
-	struct raidtrace_step step;
 
-	raidtrace_arrival_bio(&f->arrival, &bio, &step);
-	raidtrace_account_bio(&f->account, &bio, &step);
+	raidtrace_count_bio(&f->arrival, &f->account, &bio);
 }
 
 static void queue_bio(struct kunit *test, enum raidtrace_direction direction, u64 sector,
@@ -125,8 +123,8 @@ static void pieces_count_their_latency(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	raidtrace_account_q2c(&f->account, DIR_READ, 100);
-	raidtrace_account_q2c(&f->account, DIR_READ, 300);
+	raidtrace_count_q2c(&f->account, DIR_READ, 100);
+	raidtrace_count_q2c(&f->account, DIR_READ, 300);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].q2c_sum_ns, 400ULL);
 	KUNIT_EXPECT_EQ(test, f->account.q2c[DIR_READ][raidtrace_d2c_bin(300)], 1ULL);
 }

@@ -75,8 +75,8 @@ static void insert_to_issue_is_counted_apart(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
-	raidtrace_account_i2d(&f->account, DIR_WRITE, 500);
-	raidtrace_account_i2d(&f->account, DIR_WRITE, 20);
+	raidtrace_count_i2d(&f->account, DIR_WRITE, 500);
+	raidtrace_count_i2d(&f->account, DIR_WRITE, 20);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].i2d_sum_ns, 520ULL);
 	KUNIT_EXPECT_EQ(test, f->account.i2d[DIR_WRITE][raidtrace_d2c_bin(500)], 1ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_I2D, DIR_WRITE), 2ULL);
@@ -85,11 +85,9 @@ static void insert_to_issue_is_counted_apart(struct kunit *test)
 static void requeue_undoes_one_issue(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
 
 	issue(test, START, DIR_READ, 0, 8);
-	raidtrace_queue_end(&f->queue, START + 10, DIR_READ, &change);
-	raidtrace_account_requeue(&f->account, DIR_READ, &change);
+	raidtrace_count_requeue(&f->queue, &f->account, START + 10, DIR_READ);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].requeued, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed, 0ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_D2C, DIR_READ), 0ULL);
@@ -121,7 +119,6 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 static void sums_hold_under_random_load(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
 	u64 now = START, random = 88172645463325252ULL;
 	u64 in_flight[64], issued = 0, ended = 0;
 	unsigned int i;
@@ -138,8 +135,7 @@ static void sums_hold_under_random_load(struct kunit *test)
 		} else if (issued > ended && random & 0x20000) {
 			complete_read(test, now, in_flight[ended++ % ARRAY_SIZE(in_flight)]);
 		} else if (issued > ended) {
-			raidtrace_queue_end(&f->queue, now, DIR_READ, &change);
-			raidtrace_account_requeue(&f->account, DIR_READ, &change);
+			raidtrace_count_requeue(&f->queue, &f->account, now, DIR_READ);
 			ended++;
 		}
 	}

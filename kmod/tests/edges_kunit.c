@@ -7,11 +7,9 @@
 static void abandoned_issue_is_in_flight_no_more(struct kunit *test)
 {
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
 
 	issue(test, START, DIR_WRITE, 0, 8);
-	raidtrace_queue_end(&f->queue, START + 10, DIR_WRITE, &change);
-	raidtrace_account_abandon(&f->account, DIR_WRITE, &change);
+	raidtrace_count_abandon(&f->queue, &f->account, START + 10, DIR_WRITE);
 	settle(test, START + 30);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].abandoned, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].completed, 0ULL);
@@ -23,12 +21,16 @@ static void abandoned_issue_is_in_flight_no_more(struct kunit *test)
 
 static void failed_completion_counts_one_error(struct kunit *test)
 {
+	const struct raidtrace_completion failed = {
+		.direction = DIR_READ,
+		.bytes = 4096,
+		.error = true,
+		.d2c_ns = 10,
+	};
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
 
 	issue(test, START, DIR_READ, 0, 8);
-	raidtrace_queue_end(&f->queue, START + 10, DIR_READ, &change);
-	raidtrace_account_complete(&f->account, DIR_READ, 4096, true, 10, 0, &change);
+	raidtrace_count_completion(&f->queue, &f->account, START + 10, &failed);
 	complete_read(test, START + 20, issue(test, START + 10, DIR_READ, 8, 8));
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].errors, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed, 2ULL);
@@ -49,18 +51,14 @@ static void maximum_is_the_highest_depth_of_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_ALL], 1U);
 }
 
-/* The caller's memory is not clean, and what one event leaves there is nothing to the next. */
 static void event_without_place_has_no_distance(struct kunit *test)
 {
 	const struct raidtrace_issue flush = { .direction = DIR_FLUSH };
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
 
 	issue(test, START, DIR_READ, 0, 8);
-	memset(&change, 0xff, sizeof(change));
-	raidtrace_queue_issue(&f->queue, START, &flush, &change);
-	KUNIT_EXPECT_FALSE(test, change.placed);
-	raidtrace_account_issue(&f->account, &flush, &change);
+	raidtrace_count_issue(&f->queue, &f->account, START, &flush);
+	KUNIT_EXPECT_EQ(test, f->queue.end_sector, 8ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
 	/* An empty write has no place either. */
 	issue(test, START, DIR_OTHER, 4711, 0);
@@ -99,11 +97,8 @@ static void reset_carries_every_direction_and_all(struct kunit *test)
 		issue(test, START, d, 8, 8);
 		issue(test, START, d, 8, 8);
 	}
-	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
-		struct raidtrace_change change;
-
-		raidtrace_queue_end(&f->queue, START, d, &change);
-	}
+	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++)
+		raidtrace_count_requeue(&f->queue, &f->account, START, d);
 	settle(test, START + 1);
 	raidtrace_queue_reset(&f->queue);
 	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
@@ -116,13 +111,11 @@ static void reset_carries_every_direction_and_all(struct kunit *test)
 /* Depths of directions that have no histogram of their own count in that of all, and only once. */
 static void time_of_other_directions_is_in_all_alone(struct kunit *test)
 {
+	const struct raidtrace_completion done = { .direction = DIR_FLUSH, .d2c_ns = 6 };
 	struct fixture *f = test->priv;
-	struct raidtrace_change change;
 
 	issue(test, START + 4, DIR_FLUSH, 0, 0);
-	memset(&change, 0xff, sizeof(change));
-	raidtrace_queue_end(&f->queue, START + 10, DIR_FLUSH, &change);
-	raidtrace_account_complete(&f->account, DIR_FLUSH, 0, false, 6, 0, &change);
+	raidtrace_count_completion(&f->queue, &f->account, START + 10, &done);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 0), 4ULL);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 1), 6ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_ALL), 10ULL);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account-place.h"
+
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 					    uint64_t capacity_sectors,
 					    uint64_t start_ns)

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account-bio.h"
+#include "account-place.h"
+#include "account-request.h"
+
 #define SECTOR_SIZE	512
 
 /*
@@ -74,10 +78,8 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 		.ahead = e->ahead,
 	};
 	struct blktrace_request waits = request_of(d, e), given_up;
-	struct raidtrace_step step;
 
-	raidtrace_arrival_bio(&d->arrival, &bio, &step);
-	raidtrace_account_bio(&d->account, &bio, &step);
+	raidtrace_count_bio(&d->arrival, &d->account, &bio);
 	blktrace_inflight_add(p->bios, &waits, &given_up);
 }
 
@@ -85,10 +87,9 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 static void give_up(struct blktrace_device *d, uint64_t now_ns,
 		    const struct blktrace_request *request)
 {
-	struct raidtrace_change change;
-
-	raidtrace_queue_end(&d->state, now_ns, request->direction, &change);
-	raidtrace_account_abandon(&d->account, request->direction, &change);
+	raidtrace_count_abandon(&d->state, &d->account,
+				raidtrace_queue_time(&d->state, now_ns),
+				request->direction);
 	d->given_up++;
 }
 
@@ -105,16 +106,16 @@ static void on_issue(struct blktrace_device *d, struct blktrace_pending *p,
 		.place = d->place.sectors ?
 			raidtrace_place_bin(&d->place, e->sector) : 0,
 	};
-	struct raidtrace_change change;
+	uint64_t now_ns = raidtrace_queue_time(&d->state, e->time_ns);
 	uint64_t inserted_ns;
 
-	raidtrace_queue_issue(&d->state, e->time_ns, &issue, &change);
-	raidtrace_account_issue(&d->account, &issue, &change);
 	if (blktrace_pending_uninsert(p, &request, &inserted_ns))
-		raidtrace_account_i2d(&d->account, e->direction,
-				      change.now_ns - inserted_ns);
-	request.since_ns = change.now_ns;
-	request.depth_row = raidtrace_depth_row(change.depth.all);
+		raidtrace_count_i2d(&d->account, e->direction,
+				    now_ns - inserted_ns);
+	request.since_ns = now_ns;
+	request.depth_row = raidtrace_depth_row(
+		d->state.in_flight[RAIDTRACE_DIRECTION_ALL]);
+	raidtrace_count_issue(&d->state, &d->account, now_ns, &issue);
 	if (blktrace_inflight_add(p->issued, &request, &given_up))
 		give_up(others[given_up.device], e->time_ns, &given_up);
 }
@@ -123,14 +124,14 @@ static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
 		       const struct blktrace_event *e)
 {
 	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_change change;
 
 	if (!blktrace_inflight_end(p->issued, &like, false, &request)) {
 		d->account.flow[e->direction].requeued_unissued++;
 		return;
 	}
-	raidtrace_queue_end(&d->state, e->time_ns, request.direction, &change);
-	raidtrace_account_requeue(&d->account, request.direction, &change);
+	raidtrace_count_requeue(&d->state, &d->account,
+				raidtrace_queue_time(&d->state, e->time_ns),
+				request.direction);
 }
 
 /*
@@ -161,8 +162,8 @@ static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e
 static void end_bio(struct blktrace_device *d, const struct blktrace_event *e,
 		    const struct blktrace_request *bio)
 {
-	raidtrace_account_q2c(&d->account, bio->direction,
-			      e->time_ns - bio->since_ns);
+	raidtrace_count_q2c(&d->account, bio->direction,
+			    e->time_ns - bio->since_ns);
 }
 
 /* The second end of a write with a flush after its data, or a flush without data. */
@@ -250,12 +251,26 @@ static void on_unplug(struct blktrace_device *d, const struct blktrace_event *e)
 	d->queued.unplug[raidtrace_depth_bin(e->bytes)]++;
 }
 
+static void complete(struct blktrace_device *d, const struct blktrace_event *e,
+		     const struct blktrace_request *request)
+{
+	uint64_t now_ns = raidtrace_queue_time(&d->state, e->time_ns);
+	struct raidtrace_completion completion = {
+		.direction = request->direction,
+		.bytes = e->bytes,
+		.error = e->error,
+		.d2c_ns = now_ns - request->since_ns,
+		.depth_row = request->depth_row,
+	};
+
+	raidtrace_count_completion(&d->state, &d->account, now_ns, &completion);
+}
+
 static void on_complete(struct blktrace_device *d,
 			struct blktrace_pending *p,
 			const struct blktrace_event *e)
 {
 	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_change change;
 	struct raidtrace_flow *flow;
 
 	switch (blktrace_inflight_end(p->issued, &like, true, &request)) {
@@ -263,12 +278,7 @@ static void on_complete(struct blktrace_device *d,
 		on_unknown(d, e);
 		return;
 	case 1:
-		raidtrace_queue_end(&d->state, e->time_ns, request.direction,
-				    &change);
-		raidtrace_account_complete(&d->account, request.direction,
-					   e->bytes, e->error,
-					   change.now_ns - request.since_ns,
-					   request.depth_row, &change);
+		complete(d, e, &request);
 		return;
 	}
 	flow = &d->account.flow[request.direction];

@@ -22,7 +22,11 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     # here, because drawing takes half a second to load that --help need not wait for
-    from raidtrace import recording, report_html, report_page, report_sweep, sweep_index
+    try:
+        from raidtrace import recording, report_html, report_page, report_sweep, sweep_index
+    except ModuleNotFoundError as error:
+        print(f"raidctl report: --html needs the Python module {error.name}: tools/setup report", file=sys.stderr)
+        return 1
 
     try:
         if len(options.recordings) == 1 and options.recordings[0].is_dir():

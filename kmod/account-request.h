@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an event of a request changes. Inline: of what is not counted no code is
+ * run, and nothing is handed on through memory.
+ *
+ * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of one disk come
+ * one after the other; the account is written by one of them at a time.
+ */
+#ifndef RAIDTRACE_ACCOUNT_REQUEST_H
+#define RAIDTRACE_ACCOUNT_REQUEST_H
+
+#include "account.h"
+#include "account-position.h"
+
+/**
+ * raidtrace_queue_time() - time that an event counts at
+ * @state: of its disk
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * The clock is read before the event's turn comes, so two events can come in
+ * the other order than their times. The later one then counts as happening at
+ * the time of the earlier: no time is lost or negative, sums stay exact.
+ *
+ * Return: @now_ns, or the time of the event before when that is later.
+ */
+static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 now_ns)
+{
+	return now_ns > state->last_ns ? now_ns : state->last_ns;
+}
+
+/* The time that a set spent at the depth that it leaves now. */
+static inline void account_time(struct raidtrace_queue *state, struct raidtrace_account *account,
+				unsigned int set, unsigned int bin, u64 now_ns)
+{
+	account->depth_time[set][bin] += now_ns - state->changed_ns[set];
+	state->changed_ns[set] = now_ns;
+}
+
+/* Reads and writes have a set of their own, of the same number. */
+static inline bool has_own_set(enum raidtrace_direction direction)
+{
+	return direction <= RAIDTRACE_DIRECTION_WRITE;
+}
+
+static inline void raise_depth(struct raidtrace_queue *state, enum raidtrace_direction direction)
+{
+	u32 depth = ++state->in_flight[direction];
+
+	if (depth > state->in_flight_max[direction])
+		state->in_flight_max[direction] = depth;
+}
+
+/* A request is in flight from now on; the depths are those that it found. */
+static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
+				u64 now_ns, enum raidtrace_direction direction)
+{
+	unsigned int bin;
+
+	state->last_ns = now_ns;
+	if (state->groups & RAIDTRACE_GROUP_DEPTH) {
+		if (has_own_set(direction)) {
+			bin = raidtrace_depth_bin(state->in_flight[direction]);
+			account->depth_issue[direction][bin]++;
+			account_time(state, account, direction, bin, now_ns);
+		}
+		bin = raidtrace_depth_bin(state->in_flight[RAIDTRACE_DIRECTION_ALL]);
+		account->depth_issue[RAIDTRACE_DEPTH_ALL][bin]++;
+		account_time(state, account, RAIDTRACE_DEPTH_ALL, bin, now_ns);
+	}
+	raise_depth(state, direction);
+	raise_depth(state, RAIDTRACE_DIRECTION_ALL);
+}
+
+/* A request of a direction that is in flight is so no more. */
+static inline void leave_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
+				u64 now_ns, enum raidtrace_direction direction)
+{
+	u32 own = state->in_flight[direction]--;
+	u32 all = state->in_flight[RAIDTRACE_DIRECTION_ALL]--;
+
+	state->last_ns = now_ns;
+	if (!(state->groups & RAIDTRACE_GROUP_DEPTH))
+		return;
+	if (has_own_set(direction))
+		account_time(state, account, direction, raidtrace_depth_bin(own), now_ns);
+	account_time(state, account, RAIDTRACE_DEPTH_ALL, raidtrace_depth_bin(all), now_ns);
+}
+
+static inline void account_seek(struct raidtrace_account *account,
+				enum raidtrace_direction direction, s64 distance)
+{
+	struct raidtrace_flow *flow = &account->flow[direction];
+
+	account->seek[direction][raidtrace_seek_bin(distance)]++;
+	if (!distance)
+		flow->sequential++;
+	else if (distance > 0)
+		flow->seek_forward_sectors += distance;
+	else
+		flow->seek_backward_sectors += -(u64)distance;
+}
+
+/* A seek, from whose request to whose. */
+static inline void account_blame(struct raidtrace_account *account, u32 groups,
+				 enum raidtrace_class from, enum raidtrace_class to, u64 sectors)
+{
+	unsigned int bin = from * RAIDTRACE_CLASSES + to;
+
+	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+		account->origin[to].seeks++;
+		account->origin[to].seek_sectors += sectors;
+	}
+	if (groups & RAIDTRACE_GROUP_BLAME) {
+		account->blame[bin]++;
+		account->blame_distance[bin] += sectors;
+	}
+}
+
+/* Where a request lies, as seen from those before it. */
+static inline void account_position(struct raidtrace_queue *state,
+				    struct raidtrace_account *account,
+				    const struct raidtrace_issue *issue)
+{
+	u64 end = issue->sector + (issue->bytes >> SECTOR_BITS);
+	s64 distance = issue->sector - state->end_sector;
+	u32 groups = state->groups;
+
+	if (groups & RAIDTRACE_GROUP_STREAM)
+		account->flow[issue->direction].stream +=
+			raidtrace_streams_follow(&state->streams, issue->sector, end);
+	if (state->placed && groups & RAIDTRACE_GROUP_SEEK)
+		account_seek(account, issue->direction, distance);
+	if (state->placed && distance &&
+	    groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME))
+		account_blame(account, groups, state->end_class, issue->class,
+			      distance_sectors(distance));
+	state->placed = true;
+	state->end_sector = end;
+	state->end_class = issue->class;
+}
+
+/**
+ * raidtrace_count_issue() - a request goes to the driver
+ * @state: of its disk
+ * @account: to count in
+ * @now_ns: when
+ * @issue: the request
+ */
+static inline void raidtrace_count_issue(struct raidtrace_queue *state,
+					 struct raidtrace_account *account, u64 now_ns,
+					 const struct raidtrace_issue *issue)
+{
+	enum raidtrace_direction direction = issue->direction;
+	struct raidtrace_flow *flow = &account->flow[direction];
+	u32 groups = state->groups;
+
+	flow->issued++;
+	flow->bytes_issued += issue->bytes;
+	enter_flight(state, account, now_ns, direction);
+	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
+	if (groups & RAIDTRACE_GROUP_SIZE)
+		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;
+	if (groups & RAIDTRACE_GROUP_PLACE && has_own_set(direction))
+		account->place[direction][issue->place] += issue->bytes;
+	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+		account->origin[issue->class].issued++;
+		account->origin[issue->class].bytes_issued += issue->bytes;
+	}
+	if (has_position(direction, issue->bytes))
+		account_position(state, account, issue);
+}
+
+/**
+ * raidtrace_count_i2d() - a request that was inserted before is issued
+ * @account: to count in
+ * @direction: of the request
+ * @i2d_ns: nanoseconds since the insert
+ */
+static inline void raidtrace_count_i2d(struct raidtrace_account *account,
+				       enum raidtrace_direction direction, u64 i2d_ns)
+{
+	account->flow[direction].i2d_sum_ns += i2d_ns;
+	account->i2d[direction][raidtrace_d2c_bin(i2d_ns)]++;
+}
+
+/**
+ * struct raidtrace_completion - the last completion of a request that was issued
+ * @direction: of the request when it was issued
+ * @bytes: completed by this event
+ * @error: its status is not success
+ * @d2c_ns: nanoseconds since its issue
+ * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
+ */
+struct raidtrace_completion {
+	enum raidtrace_direction direction;
+	u32 bytes;
+	bool error;
+	u64 d2c_ns;
+	u32 depth_row;
+};
+
+/**
+ * raidtrace_count_completion() - a request ends
+ * @state: of its disk; has a request of its direction in flight
+ * @account: to count in
+ * @now_ns: when
+ * @completion: the event
+ */
+static inline void raidtrace_count_completion(struct raidtrace_queue *state,
+					      struct raidtrace_account *account, u64 now_ns,
+					      const struct raidtrace_completion *completion)
+{
+	enum raidtrace_direction direction = completion->direction;
+	struct raidtrace_flow *flow = &account->flow[direction];
+	u64 d2c_ns = completion->d2c_ns;
+
+	flow->completed++;
+	flow->bytes_completed += completion->bytes;
+	flow->errors += completion->error;
+	flow->d2c_sum_ns += d2c_ns;
+	if (state->groups & RAIDTRACE_GROUP_LATENCY) {
+		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
+		if (has_own_set(direction))
+			account->depth_d2c[direction]
+				[completion->depth_row * RAIDTRACE_D2C_COLUMNS +
+				 raidtrace_d2c_column(d2c_ns)]++;
+	}
+	leave_flight(state, account, now_ns, direction);
+}
+
+/**
+ * raidtrace_count_requeue() - an issue is undone
+ * @state: of its disk; has a request of @direction in flight
+ * @account: to count in
+ * @now_ns: when
+ * @direction: of the request when it was issued
+ */
+static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
+					   struct raidtrace_account *account, u64 now_ns,
+					   enum raidtrace_direction direction)
+{
+	account->flow[direction].requeued++;
+	leave_flight(state, account, now_ns, direction);
+}
+
+/**
+ * raidtrace_count_abandon() - the end of a request was never seen
+ * @state: of its disk; has a request of @direction in flight
+ * @account: to count in
+ * @now_ns: when that shows
+ * @direction: of the request when it was issued
+ */
+static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
+					   struct raidtrace_account *account, u64 now_ns,
+					   enum raidtrace_direction direction)
+{
+	account->flow[direction].abandoned++;
+	leave_flight(state, account, now_ns, direction);
+}
+
+#endif /* RAIDTRACE_ACCOUNT_REQUEST_H */
