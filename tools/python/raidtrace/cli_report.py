@@ -2,6 +2,7 @@
 """raidctl report --html: raidctl-report-html."""
 
 import argparse
+import gc
 import pathlib
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str]) -> int:
         help="one, or two to compare, or the directory of a sweep",
     )
     options = parser.parse_args(arguments)
+    gc.disable()  # a short life, and to look through millions of rows for circles takes a good part of it
     # here, because drawing takes half a second to load that --help need not wait for
     try:
         from raidtrace import recording, report_html, report_page, report_sweep, sweep_index
