@@ -47,6 +47,8 @@ class Ratio:
     metric: str
     published: float
     simulated: float
+    untuned: Point
+    tuned: Point
 
     def error(self) -> float:
         """Per cent, of the published ratio."""
@@ -103,7 +105,7 @@ def ratios(found: Sequence[Point]) -> list[Ratio]:
         untuned = at.get((array, tool, filesystem, metric, 256))
         if untuned and setra != 256:
             published, simulated = tuned.published / untuned.published, tuned.simulated / untuned.simulated
-            made.append(Ratio(array, tool, filesystem, metric, published, simulated))
+            made.append(Ratio(array, tool, filesystem, metric, published, simulated, untuned, tuned))
     return made
 
 
