@@ -112,7 +112,9 @@ def ratios(results: Results) -> list[str]:
     rows, met = [], 0
     for ratio in (one for one in every if abs(one.error()) > AIM):
         with_it = [explanation(results, point) for point in (ratio.untuned, ratio.tuned)]
-        untuned, tuned = (value or p.simulated for (_, value), p in zip(with_it, (ratio.untuned, ratio.tuned), strict=True))
+        untuned, tuned = (
+            value or p.simulated for (_, value), p in zip(with_it, (ratio.untuned, ratio.tuned), strict=True)
+        )
         then = 100 * (tuned / untuned / ratio.published - 1)
         names = dict.fromkeys(name for name, value in with_it if value is not None)
         met += abs(then) <= AIM
