@@ -15,8 +15,10 @@ from raidtrace.recording import Phase, Recording, Target
 from raidtrace.sample_rows import SampleRows
 from raidtrace.series import DIRECTIONS, Series, build
 
-LATENCY_SAMPLES = 20_000  # beyond so many, latencies and explanations are left out: they take longer than all the rest
-LATENCIES = ("d2c", "i2d", "q2c")
+EXPLAINED_SAMPLES = 20_000  # beyond so many, explanations are left out: they take as long as all the rest
+# direction and kind of the histograms that sums are made of
+KINDS = [(direction, kind) for kind in ("depth_time", "size", "place", "d2c", "i2d", "q2c") for direction in DIRECTIONS]
+KINDS += [("all", "blame")]
 OLD_GROUPS = frozenset(("flow", "size", "seek", "depth"))  # what version 1 has
 
 
@@ -97,17 +99,10 @@ def load(path: pathlib.Path) -> Overview:
         raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
-def _kinds(rows: SampleRows) -> list[tuple[str, str]]:
-    """Direction and kind of the histograms that sums are made of."""
-    kinds = ["depth_time", "size", "place", *(LATENCIES if len(rows.samples) <= LATENCY_SAMPLES else ())]
-    return [*((direction, kind) for kind in kinds for direction in DIRECTIONS), ("all", "blame")]
-
-
 def _sums(rows: SampleRows) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
     """(target, (number, phase, counters)): each phase of a disk as one sample."""
-    if len(rows.samples) <= LATENCY_SAMPLES:
-        rows.every_histogram()
-    histograms = {key: rows.by_group(rows.histogram(*key)) for key in _kinds(rows)}
+    every = rows.group_sums()
+    histograms = {key: every.get(key, {}) for key in KINDS}
     tables = {table: rows.sums(table, key) for table, key in (
         ("flow", "direction"), ("origin", "class"), ("submitter", "pid, comm"))}  # fmt: skip
     plain = rows.plain()

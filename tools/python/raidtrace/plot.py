@@ -10,6 +10,7 @@ import io
 import pathlib
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib
 
@@ -19,6 +20,8 @@ import numpy  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.colors import ListedColormap  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.patches import StepPatch  # noqa: E402
+from numpy.typing import ArrayLike  # noqa: E402
 
 WIDTH = 7.2  # inches; at 600 pixels a point is 1.16 of them, so text of 10 points is 11.6 pixels high
 DPI = 125  # of PNG: 900 pixels wide
@@ -88,6 +91,22 @@ def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple
         "hspace": 0.13 * len(ratios) / (height - 0.8)})  # fmt: skip
     picture.align_ylabels(found[:, 0])
     return picture, list(found[:, 0])
+
+
+def steps(
+    panel: Axes, values: ArrayLike, edges: ArrayLike, *, color: str, baseline: ArrayLike | None = None, **style: Any
+) -> None:
+    """Steps as Axes.stairs draws them, filled down to a baseline if there is one; it looks for the extremes of each step as
+    of a curve, which takes longer than drawing them."""
+    filled = baseline is not None
+    style["facecolor" if filled else "edgecolor"] = color
+    patch = StepPatch(values, edges, baseline=baseline, fill=filled, **style)
+    low = float(numpy.min(0.0 if baseline is None else baseline))
+    patch.sticky_edges.y.append(low)
+    panel.add_artist(patch)
+    ends = numpy.asarray(edges)
+    panel.update_datalim([(ends[0], low), (ends[0], numpy.min(values)), (ends[-1], numpy.max(values))])
+    panel.autoscale_view()
 
 
 def save(picture: Figure, paths: Sequence[pathlib.Path], title: str | None = None) -> None:

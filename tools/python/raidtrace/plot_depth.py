@@ -67,10 +67,10 @@ def _draw(panel: Axes, one: Series, depth: Depth, direction: str, begin: int) ->
     style = plot.OF[direction]
     edges = (one.edges - begin) / 1e9
     if one.merged > 1:
-        panel.stairs(depth.high, edges, baseline=depth.low, fill=True, color=style.line, alpha=0.3, linewidth=0)
-    panel.stairs(depth.deepest, edges, color=style.line, alpha=0.55, linewidth=0.7, baseline=None)
-    panel.stairs(depth.mean, edges, color=style.line, linewidth=2, linestyle=style.dash, baseline=None,
-                 label=f"{direction}s, mean (thin: highest)")  # fmt: skip
+        plot.steps(panel, depth.high, edges, baseline=depth.low, color=style.line, alpha=0.3, linewidth=0)
+    plot.steps(panel, depth.deepest, edges, color=style.line, alpha=0.55, linewidth=0.7)
+    label = f"{direction}s, mean (thin: highest)"
+    plot.steps(panel, depth.mean, edges, color=style.line, linewidth=2, linestyle=style.dash, label=label)
 
 
 def _readahead(panel: Axes, ahead: Sequence[Sequence[tuple[int, int]]], begin: int, end: int) -> None:

@@ -45,9 +45,7 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     if one.seeks is not None:
         with numpy.errstate(divide="ignore", invalid="ignore"):
             seeks = numpy.nan_to_num(one.seeks / one.seconds(), posinf=0.0)
-        lower.stairs(
-            seeks, (one.edges - begin) / 1e9, color=plot.STYLES[1].line, linewidth=1.2, fill=False, baseline=None
-        )
+        plot.steps(lower, seeks, (one.edges - begin) / 1e9, color=plot.STYLES[1].line, linewidth=1.2)
     lower.set_ylim(0, None)
     lower.set_ylabel("seeks/s")
     plot.seconds_axis(lower, overview.simulated(), (overview.end_ns() - begin) / 1e9)

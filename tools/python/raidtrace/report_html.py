@@ -32,7 +32,7 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     named = list(zip("AB", recordings))
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
     summary, parts = [], []
-    if any(one.samples > overview.LATENCY_SAMPLES for one in recordings):
+    if any(one.samples > overview.EXPLAINED_SAMPLES for one in recordings):
         words = " ".join(printable(str(path), 200) for path in paths)
         summary.append(
             Sentence(f"Why it is so is not said here, because there are too many samples: raidctl explain {words}")

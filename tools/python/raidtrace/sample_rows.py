@@ -4,6 +4,9 @@
 For recordings too long to make an object of every sample: an hour of four disks has ten million rows.
 """
 
+import functools
+import itertools
+import pathlib
 import sqlite3
 import warnings
 from collections.abc import Mapping, Sequence
@@ -11,12 +14,15 @@ from collections.abc import Mapping, Sequence
 import numpy
 from numpy.typing import NDArray
 
+from raidtrace import bin_sums
+from raidtrace.bin_sums import BinSums
 from raidtrace.counters import LEVELS, RecordingError
 
 Ints = NDArray[numpy.int64]
 Floats = NDArray[numpy.float64]
 KEYS = ("sample", "target", "phase", "start_ns", "end_ns", "direction", "class", "submitter", "pid", "comm")
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
+LONG = 20_000  # samples from which on a program of its own reads the histograms
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 
@@ -34,7 +40,7 @@ class SampleRows:
         self._depths: dict[str, tuple[Floats, Floats, Ints]] = {}
         self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
         rows = self.execute("SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample")
-        self.samples: Ints = numpy.array(rows.fetchall(), dtype=numpy.int64).reshape(-1, 5)
+        self.samples: Ints = numpy.fromiter(itertools.chain.from_iterable(rows), numpy.int64).reshape(-1, 5)
         numbers = self.samples[:, 0]
         self.size = int(numbers.max()) + 1 if len(numbers) else 1
         if len(numbers) and (numbers.min() < 0 or self.size > 64 * len(numbers) + 1024):
@@ -57,6 +63,8 @@ class SampleRows:
         """Sample, bin and count of each row of a histogram, by number of sample and by bin. Read once, then remembered."""
         if (direction, kind) in self._histograms:
             return self._histograms[direction, kind]
+        if self.long is not None and (direction, kind) in self.long.places:
+            return self.long.places[direction, kind]
         # In this order each sample finds its rows by the table's key, and what else there is is never read. As text, because
         # to make an object of each number takes longer than to write and read it.
         query = ("SELECT sample.sample, count(*), group_concat(bin), group_concat(count) FROM sample CROSS JOIN bin "
@@ -65,6 +73,24 @@ class SampleRows:
         samples, numbers, places, counts = zip(*rows) if rows else ((), (), (), ())
         self._histograms[direction, kind] = _table(samples, numbers, places, counts)
         return self._histograms[direction, kind]
+
+    @functools.cached_property
+    def long(self) -> BinSums | None:
+        """The histograms of a long recording, summed already. None: it is not long, or the rows are to be read here."""
+        if len(self.samples) <= LONG:
+            return None
+        path = next((str(row[2]) for row in self.execute("PRAGMA database_list") if row[1] == "main"), "")
+        return bin_sums.read(pathlib.Path(path), self.size - 1) if path else None
+
+    def group_sums(self) -> dict[tuple[str, str], dict[int, dict[int, int]]]:
+        """Sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
+        if self.long is None:
+            return {key: self.by_group(found) for key, found in self.every_histogram().items()}
+        at = {(target, phase): number for number, (target, phase) in enumerate(self.groups.tolist())}
+        return {
+            key: {at[pair]: dict(counts) for pair, counts in by_pair.items()}
+            for key, by_pair in self.long.sums.items()
+        }  # fmt: skip
 
     def every_histogram(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
         """All histograms, by direction and kind, in one pass. For recordings that are not long, or where all are wanted."""
@@ -82,6 +108,9 @@ class SampleRows:
 
     def depth(self, direction: str) -> tuple[Floats, Floats, Ints]:
         """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
+        if direction not in self._depths and self.long is not None:
+            time, weighted, deepest = self.long.depth(direction, self.size)
+            self._depths[direction] = (time.astype(numpy.float64), weighted.astype(numpy.float64), deepest)
         if direction not in self._depths:
             samples, depths, times = self.histogram(direction, "depth_time")
             deepest = numpy.zeros(self.size, dtype=numpy.int64)
@@ -119,8 +148,8 @@ class SampleRows:
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
             chosen = ", ".join(f"coalesce({name}, -1)" for name in names)
-            rows = self.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,)).fetchall()
-            table = numpy.array(rows, dtype=numpy.int64).reshape(-1, len(names) + 1)
+            rows = self.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,))
+            table = numpy.fromiter(itertools.chain.from_iterable(rows), numpy.int64).reshape(-1, len(names) + 1)
             result = {}
             for at, name in enumerate(names, 1):
                 if not (table[:, at] < 0).any():

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bin-sums, which sums the histograms of long recordings, against the same made of every row in Python."""
+
+import sqlite3
+
+import long_recording
+import numpy
+import pytest
+
+from raidtrace import bin_sums, overview, recording, report_html, sample_rows
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch):
+    """A recording, and how to look at it in the way of short ones (False) and of long ones (True)."""
+    path = tmp_path / "run.rtdb"
+    long_recording.write(path, 40, 10, 2)
+
+    def look(long):
+        monkeypatch.setattr(sample_rows, "LONG", 0 if long else 1 << 40)
+        return path
+
+    return look
+
+
+def rows_of(path):
+    return sample_rows.SampleRows(sqlite3.connect(path))
+
+
+def test_sums_depths_and_places_are_those_of_the_rows(both):
+    short = rows_of(both(False))
+    want, depths = short.group_sums(), {d: short.depth(d) for d in ("read", "write")}
+    places = {d: short.histogram(d, "place") for d in ("read", "write")}
+    assert short.long is None
+    long = rows_of(both(True))
+    assert long.long is not None and long.group_sums() == want and len(want) > 20
+    for direction in ("read", "write"):
+        assert all((a == b).all() for a, b in zip(long.depth(direction), depths[direction], strict=True))
+        assert all((a == b).all() for a, b in zip(long.histogram(direction, "place"), places[direction], strict=True))
+
+
+def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
+    db = sqlite3.connect(both(True))
+    found = rows_of(both(True)).long.samples
+    idle = dict(db.execute("SELECT sample, sum(count * (bin = 0)) FROM bin WHERE kind='depth_time' AND direction='all' "
+                           "GROUP BY 1"))  # fmt: skip
+    seeks = dict(db.execute("SELECT sample, sum(count) FROM bin WHERE kind='seek' AND bin != 64 GROUP BY 1"))
+    assert {row[0]: row[7] for row in found.tolist()} == idle and any(idle.values())
+    assert {row[0]: row[8] for row in found.tolist() if row[8]} == seeks and seeks
+
+
+def test_a_page_is_the_same_to_the_byte(both):
+    page = report_html.page([both(False)])
+    assert report_html.page([both(True)]) == page
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["UPDATE bin SET count = -1", "UPDATE bin SET count = 'x'", "UPDATE bin SET bin = 70000 WHERE bin = 64",
+     "INSERT INTO bin VALUES(1, 'read', 'UP', 1, 1)", "UPDATE bin SET count = 9223372036854775807",
+     "INSERT INTO bin VALUES(0, 'read', 'size', 8, 1)"],
+)  # fmt: skip
+def test_what_raidctl_does_not_write_is_left_to_the_other_way(both, damage):
+    path = both(True)
+    with sqlite3.connect(path) as db:
+        db.execute(damage)
+    assert bin_sums.read(path, 800) is None
+
+
+def test_samples_that_came_after_are_left_out(both):
+    found = bin_sums.read(both(True), 100)
+    assert found is not None and int(found.samples[:, 0].max()) == 100
+    assert numpy.isin(found.places["read", "place"][0], numpy.arange(101)).all()
+
+
+def test_without_the_program_the_page_is_made_of_the_rows(both, monkeypatch, tmp_path):
+    want = overview.load(both(False)).spans()
+    monkeypatch.setattr(bin_sums, "PROGRAM", tmp_path / "none")
+    assert overview.load(both(True)).spans() == want
+
+
+def test_no_recording_is_an_error_and_no_crash(tmp_path):
+    (tmp_path / "not").write_text("no")
+    assert bin_sums.read(tmp_path / "not", 1) is None and bin_sums.read(tmp_path / "none", 1) is None
+    with pytest.raises(recording.RecordingError):
+        overview.load(tmp_path / "not")
