@@ -11,7 +11,10 @@
  *
  * Events of one bio come one after the other, and tickets are taken under a
  * lock, so nothing here is a race. A bio that ends without an event leaves its
- * ticket behind, until the next bio at the same address takes it over.
+ * ticket behind, until the next bio at the same address takes it over. Where
+ * that one finds its home free and the ticket left behind is not there, the old
+ * one stays, and the worst that it can do is to give its time and class to a
+ * third bio at that address whose queueing was not seen.
  */
 #ifndef RAIDTRACE_PROBE_TICKET_H
 #define RAIDTRACE_PROBE_TICKET_H

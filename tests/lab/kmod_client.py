@@ -279,7 +279,8 @@ def null_blk(**parameters: object) -> list[str]:
     run("modprobe -r null_blk", check=False)
     words = " ".join(f"{name}={value}" for name, value in parameters.items())
     run(f"modprobe null_blk {words}")
-    disks = sorted((path.name for path in pathlib.Path("/sys/class/block").glob("nullb*")), key=lambda n: int(n[5:]))
+    # Not /sys/class/block: what a read of null_blk leaves in a page may look like a partition table.
+    disks = sorted((path.name for path in pathlib.Path("/sys/block").glob("nullb*")), key=lambda n: int(n[5:]))
     for disk in disks:
         wait_for(f"/dev/{disk}", lambda name=disk: os.path.exists(f"/dev/{name}"))
     return disks

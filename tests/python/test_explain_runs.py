@@ -76,6 +76,18 @@ def test_what_was_not_counted_is_not_available_and_never_zero(tmp_path):
     assert chain.story is Verdict.NOT_AVAILABLE
 
 
+def test_without_windows_what_is_in_flight_is_still_held_against_readahead(tmp_path):
+    path = record(tmp_path)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE target SET groups='flow size depth latency'")
+    db.execute("UPDATE flow SET bytes_ahead_queued=NULL, ahead_queued=NULL")
+    db.commit()
+    db.close()
+    chain = one(path)
+    assert chain.story is Verdict.NOT_AVAILABLE
+    assert "the windows that were read ahead were not counted" in " ".join(chain.summary)
+
+
 def pair(tmp_path, a=None, b=None, settings=None, both=None):
     low = record(tmp_path / "a", (("read", a or {}),), both)
     more = {"depth": 90, "seconds": 1.0} if b is None else b

@@ -53,7 +53,7 @@ def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 summary(reading, way, story, held))  # fmt: skip
+                 summary(reading, way, _told(story, found), held))  # fmt: skip
 
 
 def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
@@ -68,8 +68,21 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
     return Verdict.SHOWN
 
 
-def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -> tuple[str, ...]:
-    """What it comes to, in plain words."""
+def _told(story: Verdict, found: Sequence[Link]) -> str:
+    """The sentence on readahead's part."""
+    verdicts = {link.key: link.verdict for link in found}
+    if story is Verdict.NOT_AVAILABLE and verdicts.get("depth") is verdicts.get("throughput") is Verdict.SHOWN:
+        return "What is in flight is what readahead predicts; the windows that were read ahead were not counted."
+    return {
+        Verdict.SHOWN: "The chain from readahead to throughput holds.",
+        Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
+        Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts that.",
+        Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
+    }[story]
+
+
+def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tuple[str, ...]:
+    """What it comes to, in plain words. told: readahead's part, said of reads alone."""
     rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
     if reading.seen.disk.bio_based:
         return (
@@ -78,13 +91,7 @@ def summary(reading: Reading, way: str, story: Verdict, held: Sequence[Limit]) -
     sentences = [f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")]
     shown = [limit for limit in held if limit.verdict is Verdict.SHOWN]
     if way == "read":
-        said = {
-            Verdict.SHOWN: "The chain from readahead to throughput holds.",
-            Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
-            Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts that.",
-            Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
-        }
-        sentences.append(said[story])
+        sentences.append(told)
     if shown:
         sentences.append(f"What limits it: {', '.join(limit.title.lower() for limit in shown[:2])}.")
     else:
