@@ -7,7 +7,7 @@ import long_recording
 import numpy
 import pytest
 
-from raidtrace import bin_sums, overview, recording, report_html, sample_rows
+from raidtrace import bin_sums, observation, overview, recording, report_html, sample_rows
 
 
 @pytest.fixture
@@ -52,6 +52,11 @@ def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
 def test_a_page_is_the_same_to_the_byte(both):
     page = report_html.page([both(False)])
     assert report_html.page([both(True)]) == page
+
+
+def test_what_explain_goes_by_is_the_same(both):
+    observations = observation.load(both(False)).observations
+    assert observation.load(both(True)).observations == observations and observations[0].bins
 
 
 @pytest.mark.parametrize(

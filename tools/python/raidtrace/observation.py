@@ -219,8 +219,8 @@ class _Tables:
         names = dict(self._db.execute("SELECT phase, name FROM phase").fetchall())
         rows = SampleRows(self._db)
         found: dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]] = {}
-        for key, histogram in rows.every_histogram().items():
-            for group, counts in rows.by_group(histogram).items():
+        for key, by_group in rows.group_sums().items():
+            for group, counts in by_group.items():
                 target, phase = rows.groups[group].tolist()
                 sums = found.setdefault((target, names.get(phase, BETWEEN)), {}).setdefault(key, {})
                 for at, count in counts.items():
