@@ -78,6 +78,9 @@ def refusals(directory: Path) -> None:
     check("refused with --vm", vm.returncode == 125 and "raidctl lab run without --vm" in vm.stderr, vm)
 
 
+TREE = f"linux-tree-{os.getpid()}"  # another run of this test has another place in the cache
+
+
 def stand_in(path: Path) -> Path:
     """A tree of git's that is Linux 6.1 as the lab has it."""
     built = lab("build", "-q", "--kernel", "6.1").stdout
@@ -94,7 +97,7 @@ def stand_in(path: Path) -> Path:
 
 
 def builds(directory: Path) -> None:
-    tree = stand_in(directory / "linux tree".replace(" ", "-"))
+    tree = stand_in(directory / TREE)
     out = directory / "out"
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -170,7 +173,7 @@ def main() -> None:
         try:
             builds(Path(name))
         finally:
-            forget("linux-tree")
+            forget(TREE)
         patches(Path(name))
     finish()
 

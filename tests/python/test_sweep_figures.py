@@ -97,3 +97,21 @@ def test_the_table_of_coraid():
         values = [middle(found, column, phase=phase, **axes) for phase in ("read", "write")
                   for column in ("published_middle", "median")]  # fmt: skip
         assert shown == values, (array, level)
+
+
+def test_the_figures_of_bnl():
+    text = (SWEEPS.parent / "sweep.rst").read_text(encoding="utf-8")
+    text = " ".join(text[text.index("BNL: what the surface") : text.index("Caltech: chunk")].split())
+
+    def value(filesystem, setra, phase, where=""):
+        return next(
+            f"{float(row['median']):,.0f}"
+            for row in rows("bnl")
+            if (row["filesystem"], row["readahead_sectors"], row["phase"], row["file_and_record"])
+            == (filesystem, setra, phase, where)
+        )
+
+    for filesystem in ("ext3", "xfs"):
+        assert value(filesystem, "256", "read", "file_kib=65536 record_kib=256") in text
+        for setra in ("256", "16384"):
+            assert value(filesystem, setra, "fread") in text and value(filesystem, setra, "fwrite") in text
