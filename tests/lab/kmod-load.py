@@ -4,46 +4,21 @@
 """Under load: every snapshot is consistent, nothing is lost over attach, reset, detach or a change of the queue."""
 
 import contextlib
-import mmap
 import os
 import pathlib
-import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import kmod_client as kmod
+import kmod_nullb
 
 WORKERS = 6
 
 
-@contextlib.contextmanager
-def load(disk: str) -> Iterator[None]:
+def load(disk: str) -> contextlib.AbstractContextManager[None]:
     """Processes that read and write at random until the end of the block."""
-    stop = mmap.mmap(-1, 1)
-    children = []
-    for number in range(WORKERS):
-        child = os.fork()
-        if not child:
-            with contextlib.suppress(OSError):
-                _work(disk, number, stop)
-            os._exit(0)
-        children.append(child)
-    try:
-        yield
-    finally:
-        stop[0] = 1
-        for child in children:
-            os.waitpid(child, 0)
-
-
-def _work(name: str, number: int, stop: mmap.mmap) -> None:
-    disk = kmod.Disk(name)
-    numbers = random.Random(number)
-    while not stop[0]:
-        move = disk.write if numbers.random() < 0.3 else disk.read
-        move(numbers.randrange(1 << 15) * 8, numbers.choice((8, 16, 256, 520, 2048)))
+    return kmod_nullb.load([disk] * WORKERS, places=1 << 15, sectors=(*kmod_nullb.SECTORS, 2048))
 
 
 def slow_null_blk(**parameters: object) -> str:

@@ -9,11 +9,12 @@ import os
 import pathlib
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import kmod_client as kmod
 
 CONFIGFS = pathlib.Path("/run/lab/configfs")
+SECTORS = (8, 16, 256, 520)
 
 
 def read_in_background(name: str, sector: int) -> threading.Thread:
@@ -52,15 +53,18 @@ def configured(**attributes: object) -> Iterator[tuple[str, pathlib.Path]]:
 
 
 @contextlib.contextmanager
-def load(names: list[str]) -> Iterator[None]:
-    """Random reads and writes until the end of the block, by a process for each disk named."""
+def load(names: list[str], places: int = 1 << 14, sectors: Sequence[int] = SECTORS) -> Iterator[None]:
+    """Random reads and writes until the end of the block, by a process for each disk named.
+
+    They begin at one of so many places of 4 KiB and are so many sectors long.
+    """
     stop = mmap.mmap(-1, 1)
     children = []
     for number, name in enumerate(names):
         child = os.fork()
         if not child:
             try:
-                work(name, number, stop)
+                work(name, random.Random(number), stop, places, sectors)
             finally:
                 os._exit(0)
         children.append(child)
@@ -72,10 +76,9 @@ def load(names: list[str]) -> Iterator[None]:
             os.waitpid(child, 0)
 
 
-def work(name: str, number: int, stop: mmap.mmap) -> None:
+def work(name: str, numbers: random.Random, stop: mmap.mmap, places: int, sectors: Sequence[int]) -> None:
     """What one of them does."""
     disk = kmod.Disk(name)
-    numbers = random.Random(number)
     while not stop[0]:
         move = disk.write if numbers.random() < 0.3 else disk.read
-        move(numbers.randrange(1 << 14) * 8, numbers.choice((8, 16, 256, 520)))
+        move(numbers.randrange(places) * 8, numbers.choice(sectors))
