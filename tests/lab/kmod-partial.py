@@ -34,7 +34,9 @@ def merged(before: Reply, part: Reply) -> Reply:
         rows = {row[key]: row for row in whole.get(name, ())} | {row[key]: row for row in part.get(name, ())}
         whole[name] = list(rows.values())
     for piece in part.get("histogram", ()):
-        found = [one for one in whole["histogram"] if (one["kind"], one["direction"]) == (piece["kind"], piece["direction"])]
+        found = [
+            one for one in whole["histogram"] if (one["kind"], one["direction"]) == (piece["kind"], piece["direction"])
+        ]
         if not found:
             found = [{"kind": piece["kind"], "direction": piece["direction"], "first-bin": 0, "counts": []}]
             whole["histogram"] += found

@@ -102,8 +102,10 @@ def test_a_text_that_raidctl_does_not_write_is_left_to_the_other_way_and_refused
 def test_both_forms_are_the_same_to_sql_report_and_export(rows):
     def seen(path):
         db = sqlite3.connect(path)
-        told = [subprocess.run([RAIDCTL, *words, path], capture_output=True, check=True).stdout
-                for words in (("report", "--json"), ("export", "--json"))]
+        told = [
+            subprocess.run([RAIDCTL, *words, path], capture_output=True, check=True).stdout
+            for words in (("report", "--json"), ("export", "--json"))
+        ]
         return db.execute("SELECT sample, direction, kind, bin, count FROM bin ORDER BY 1, 2, 3, 4").fetchall(), told
 
     before = seen(rows)

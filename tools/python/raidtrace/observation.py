@@ -228,7 +228,16 @@ class _Tables:
         return found
 
     def _disk_counters(self) -> dict[tuple[int, str], dict[str, int]]:
-        fixed = ("sample", "target", "phase", "start_ns", "end_ns", "histograms", "streams_alive", "streams_alive_queued")
+        fixed = (
+            "sample",
+            "target",
+            "phase",
+            "start_ns",
+            "end_ns",
+            "histograms",
+            "streams_alive",
+            "streams_alive_queued",
+        )
         names = [column for column in _columns(self._db, "sample") if column not in fixed]
         sums = "".join(f", sum(s.{name})" for name in names)
         query = f"SELECT s.target, p.name{sums} FROM sample s JOIN phase p USING(phase) GROUP BY 1, 2"
