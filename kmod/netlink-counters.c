@@ -126,15 +126,29 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_queue *stat
 	       nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX, state->in_flight_max[direction]);
 }
 
+static bool any(const u64 *counter, unsigned int counters)
+{
+	u64 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < counters; i++)
+		found |= counter[i];
+	return found;
+}
+
+/* What lies beside a flow that changed seems to have changed too; most flows never did. */
 static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
 			    enum raidtrace_direction direction)
 {
-	const struct raidtrace_flow *flow = &snapshot->account->flow[direction];
+	const u64 *flow = (const u64 *)&snapshot->account->flow[direction];
 	const u64 *queued = snapshot->queued.count[direction];
+	unsigned int counters = sizeof(snapshot->account->flow[direction]) / sizeof(u64);
 
-	return raidtrace_snapshot_changed(snapshot, (const u64 *)flow,
-					  sizeof(*flow) / sizeof(u64)) ||
-	       raidtrace_snapshot_changed(snapshot, queued, RAIDTRACE_QUEUE_COUNTERS);
+	if (!snapshot->base)
+		return true;
+	return (raidtrace_snapshot_changed(snapshot, flow, counters) && any(flow, counters)) ||
+	       (raidtrace_snapshot_changed(snapshot, queued, RAIDTRACE_QUEUE_COUNTERS) &&
+		any(queued, RAIDTRACE_QUEUE_COUNTERS));
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,

@@ -119,20 +119,25 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_target *targe
 {
 	const u64 *bins = kept_bins(target, snapshot, kind, direction);
 	u32 all = bins ? raidtrace_hist_bins(kind) : 0;
+	unsigned int offset = 0, lot, lots;
 	u32 at, first = 0, end = 0;
+	const u64 *stamp;
 	int err = 0;
 
-	for (at = 0; at < all && !err; at += RAIDTRACE_LOT) {
-		u32 next = min_t(u32, at + RAIDTRACE_LOT, all);
-
-		if (!raidtrace_snapshot_changed(snapshot, bins + at, next - at))
+	if (!bins)
+		return 0;
+	stamp = raidtrace_snapshot_stamps(snapshot, bins, &offset);
+	lots = (offset + all + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT;
+	for (lot = 0; lot < lots && !err; lot++) {
+		if (stamp[lot] <= snapshot->base)
 			continue;
+		at = lot ? lot * RAIDTRACE_LOT - offset : 0;
 		if (end && at - end > CLOSE) {
 			err = put_piece(skb, kind, direction, first, end - first, bins);
 			end = 0;
 		}
 		first = end ? first : at;
-		end = next;
+		end = min_t(u32, (lot + 1) * RAIDTRACE_LOT - offset, all);
 	}
 	return err || !end ? err : put_piece(skb, kind, direction, first, end - first, bins);
 }

@@ -130,6 +130,30 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 }
 
 /**
+ * raidtrace_snapshot_stamps() - in which snapshot counters changed last
+ * @snapshot: what they belong to
+ * @counter: the first, of its account or its queued
+ * @offset: set to how many counters lie before it in its lot
+ *
+ * Return: the number of a snapshot for the lot of @counter; those of the lots behind it
+ * follow. Context: raidtrace_targets_lock().
+ */
+const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
+				     const u64 *counter, unsigned int *offset)
+{
+	const u64 *queued = (const u64 *)&snapshot->queued;
+	const u64 *changed = snapshot->changes->account;
+	size_t at = counter - (const u64 *)snapshot->account;
+
+	if (counter >= queued && counter < queued + sizeof(snapshot->queued) / sizeof(u64)) {
+		changed = snapshot->changes->queued;
+		at = counter - queued;
+	}
+	*offset = at % RAIDTRACE_LOT;
+	return changed + at / RAIDTRACE_LOT;
+}
+
+/**
  * raidtrace_snapshot_changed() - did counters move since the snapshot that the reader has?
  * @snapshot: what they belong to
  * @counter: the first, of its account or its queued
@@ -140,23 +164,15 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
 				unsigned int counters)
 {
-	const u64 *account = (const u64 *)snapshot->account;
-	const u64 *queued = (const u64 *)&snapshot->queued;
-	const u64 *changed = snapshot->changes->account;
-	unsigned int lot, last;
-	size_t at;
+	unsigned int offset, lot, lots;
+	const u64 *stamp;
 
 	if (!snapshot->base)
 		return true;
-	if (counter >= queued && counter < queued + sizeof(snapshot->queued) / sizeof(u64)) {
-		changed = snapshot->changes->queued;
-		at = counter - queued;
-	} else {
-		at = counter - account;
-	}
-	last = (at + counters - 1) / RAIDTRACE_LOT;
-	for (lot = at / RAIDTRACE_LOT; lot <= last; lot++) {
-		if (changed[lot] > snapshot->base)
+	stamp = raidtrace_snapshot_stamps(snapshot, counter, &offset);
+	lots = (offset + counters + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT;
+	for (lot = 0; lot < lots; lot++) {
+		if (stamp[lot] > snapshot->base)
 			return true;
 	}
 	return false;

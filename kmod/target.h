@@ -150,6 +150,8 @@ void raidtrace_target_free(struct raidtrace_target *target);
 int raidtrace_target_reset(struct raidtrace_target *target);
 void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot);
+const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
+				     const u64 *counter, unsigned int *offset);
 bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
 				unsigned int counters);
 void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits);
