@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from raidtrace import explain_runs, observation, pair
 from raidtrace import quantities as q
 from raidtrace import ranks
-from raidtrace.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict
+from raidtrace.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect, told
 from raidtrace.quantities import Reading
 from raidtrace.sweep_index import DONE, NAME, Index
 
@@ -145,7 +145,7 @@ def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
     causal, limits, between = _ends(curve)
     story, sentences = _story(curve, points, medians, together, between)
     return Chain(f"{title}, phase {curve.phase}", "", curve.phase, "write" if curve.phase.startswith("write") else "read",
-                 story, (*links, *causal), limits, tuple(sentences))  # fmt: skip
+                 story, (*links, *causal), limits, tuple(sentences), _factor(medians))  # fmt: skip
 
 
 def _setting(medians: Sequence[tuple[float, float]], source: Source) -> Link:
@@ -213,29 +213,32 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     x, _ = ranks.knee(medians)
     if high < low * pair.SAME:
         return Verdict.CONTRADICTED, [f"Readahead makes no difference: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."]
-    sentences = [
+    rates = (
         f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on it is within 5 % of the best."
-    ]
+    )
     found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
-        return Verdict.NOT_SHOWN, [
-            *sentences,
-            f"{', '.join(together)} changed with readahead: which did it is not shown.",
-        ]
+        return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
     if between is Verdict.SHOWN and (found is None or not found.sure()):
         few = "too few for a correlation" if found is None else "by themselves not certain to go with readahead"
-        sentences.append(f"The runs are {few}, but up to the knee each step from readahead to throughput is counted.")
-        return Verdict.SHOWN, sentences
+        text = f"Readahead is why: up to the knee each step from it to throughput is counted (the runs are {few})."
+        return Verdict.SHOWN, [text, rates]
     if found is None:
-        return Verdict.NOT_SHOWN, [*sentences, "Too few runs to say that it goes with readahead."]
+        return Verdict.NOT_SHOWN, ["Too few runs to say that it goes with readahead.", rates]
     if not found.sure():
-        return Verdict.NOT_SHOWN, [*sentences, "The evidence does not show that it goes with readahead."]
+        return Verdict.NOT_SHOWN, ["The evidence does not show that it goes with readahead.", rates]
     if depth is None or depth < STRONG or found.rho < 0:
-        return Verdict.NOT_SHOWN, [*sentences, "It goes with readahead, but what is in flight does not explain it."]
+        return Verdict.NOT_SHOWN, ["It goes with readahead, but what is in flight does not explain it.", rates]
     return Verdict.SHOWN, [
-        *sentences,
         "It goes with readahead, and what is in flight rises with it; nothing else was changed.",
+        rates,
     ]
+
+
+def _factor(medians: Sequence[tuple[float, float]]) -> float | None:
+    """Best by worst."""
+    rates = [y for _, y in medians]
+    return max(rates) / min(rates) if min(rates) > 0 else None
 
 
 def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
@@ -263,8 +266,8 @@ def explain(path: pathlib.Path) -> Explanation:
     """Explain a sweep, given its directory or its index."""
     found = cells(path)
     together = bound(found)
-    chains = [chain_of(curve, together) for curve in curves(found, together)]
-    said = tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
+    chains = by_effect(chain_of(curve, together) for curve in curves(found, together))
+    said = told(chains)
     if not chains:
         said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
     simulated = any(cell.simulated for cell in found)
@@ -273,4 +276,4 @@ def explain(path: pathlib.Path) -> Explanation:
         ("Links of A and B are those of the cell with the least readahead and of one at the knee.",) if chains else ()
     )
     facts = (("cells", str(len(found))),)
-    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), tuple(chains), said, notes)
+    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, said, notes)
