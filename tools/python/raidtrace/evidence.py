@@ -58,12 +58,14 @@ class Subject:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where a number is from. counters: names of counters.rst, or of settings. subject: letter of the recording."""
+    """Where a number is from. counters: names of counters.rst, or of settings. subject: letter of the recording. cell: of a
+    sweep, the name of the cell; of a number that several make, the first of them."""
 
     subject: str
     disk: str
     phase: str
     counters: tuple[str, ...]
+    cell: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
