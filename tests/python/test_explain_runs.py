@@ -13,6 +13,7 @@ from raidtrace import evidence_text, explain_runs, recording
 from raidtrace.evidence import LINKS, Verdict
 
 EXPLAIN = TOP / "tools" / "python" / "raidctl-explain"
+COMPARE = TOP / "tools" / "python" / "raidctl-compare"
 
 
 def one(path, **more):
@@ -150,7 +151,7 @@ def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begin
     )
     assert [chain.phase for chain in found.chains] == ["long", "short", "shorter"]
     assert found.chains[0].effect == pytest.approx(4 / 5.5)
-    assert found.chains[0].summary[0].startswith("Readahead limits it: 128.0 MiB/s with 2.00 reads in flight")
+    assert found.chains[0].summary[0].startswith("Limited by readahead: 128.0 MiB/s with 2.00 reads in flight")
 
 
 def test_readahead_that_was_not_changed_is_not_why(tmp_path):
@@ -200,6 +201,27 @@ def test_json_has_what_the_text_has(tmp_path):
     assert said["version"] == 1 and said["kind"] == "recording"
     chain = one(path)
     assert [link["statement"] for link in said["chains"][0]["links"]] == [link.statement for link in chain.links]
+
+
+def test_json_is_the_same_each_time(tmp_path):
+    both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
+    for program in (EXPLAIN, COMPARE):
+        said = {
+            subprocess.run(
+                [program, "--json", *both], capture_output=True, check=True, env={"PYTHONHASHSEED": seed}
+            ).stdout
+            for seed in ("1", "2")
+        }
+        assert len(said) == 1
+
+
+def test_one_line_says_why_there_is_nothing(tmp_path):
+    (tmp_path / "no.rtdb").write_text("no")
+    for name, words in (("explain", [tmp_path / "no.rtdb"]), ("compare", [tmp_path / "no.rtdb"] * 2)):
+        program = {"explain": EXPLAIN, "compare": COMPARE}[name]
+        done = subprocess.run([program, *words], capture_output=True, text=True)
+        assert done.returncode == 1 and not done.stdout
+        assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
 
 
 def test_exit_statuses(tmp_path):

@@ -94,7 +94,7 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
         )
     reached = f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")
     shown = [limit.title for limit in held if limit.verdict is Verdict.SHOWN]
-    first = f"{' and '.join(shown[:2]).capitalize()} limit{'' if shown[1:] else 's'} it: {reached}"
+    first = f"Limited by {' and '.join(name[:1].lower() + name[1:] for name in shown[:2])}: {reached}"
     if not shown:
         first = f"The evidence does not show what limits it: {reached}"
     return (first, told) if way == "read" else (first,)

@@ -103,7 +103,7 @@ def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], M
     verdict, sentences = story(a, b, way, differs, held)
     found = ratios(a, b, way)
     effect = max(found.speed, 1 / found.speed) if found and found.speed else None
-    return Chain(f"{chain.title(a, way, metas[0])}: A and B", a.seen.disk.name, a.seen.phase, way, verdict,
+    return Chain(f"{chain.title(a, way, metas[0])}, A and B", a.seen.disk.name, a.seen.phase, way, verdict,
                  (extra[0], *links, extra[2], extra[1]), held, tuple(sentences), effect)  # fmt: skip
 
 
@@ -240,4 +240,8 @@ def _depths(a: Reading, b: Reading, way: str) -> str:
 
 def _next(held: tuple[Limit, ...]) -> list[str]:
     last = [limit for limit in held if limit.title.startswith("B: ")]
-    return [f"What limits B now: {last[0].title.removeprefix('B: ').lower()}."] if last else []
+    return [f"What limits B now: {_small(last[0].title.removeprefix('B: '))}."] if last else []
+
+
+def _small(title: str) -> str:
+    return title[:1].lower() + title[1:]

@@ -65,6 +65,17 @@ def page(directory: pathlib.Path) -> str:
     return render(f"raidtrace: sweep {meta['plan']}", summary, [why, evidence])
 
 
+def curves(directory: pathlib.Path) -> dict[str, list[plot_sweep.Point]]:
+    """Reads over the readahead, by everything else that was varied, of the sweep in a directory."""
+    index = Index(directory / NAME)
+    try:
+        lines = sweep_table.lines(index, "")
+        points = _points(lines, index.queues(), _largest(directory, index.entries()))
+    finally:
+        index.close()
+    return {name: [point for _, point in some] for name, some in points.items()}
+
+
 def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int]:
     """Largest request of the disk that was measured, in sectors, by cell, as far as recordings tell."""
     found = {}
