@@ -45,8 +45,8 @@ class Figures:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One figure of both sides. key: what identifies it, (name, value) pairs. published: A is, so that B is meant to be the same
-    test; otherwise what differs may be what is tried."""
+    """One figure of both sides. key: what identifies it, (name, value) pairs. published: A is, so that B is meant to be the
+    same test; otherwise what differs may be what is tried."""
 
     key: tuple[tuple[str, str], ...]
     a: Figures
