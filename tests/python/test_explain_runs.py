@@ -221,6 +221,15 @@ def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
     assert chain.summary[1] == "What limits B and not A: queue depth."
 
 
+def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path):
+    chain = one(record(tmp_path, settings={"readahead_sectors": "64"}))
+    link = chain.link("bios")
+    assert "128 KiB on average, more than readahead is set to" in link.statement
+    mean = next(value for value in link.values if value.name == "bio-mean")
+    assert mean.value == 256 and mean.predicted == (64.0, 256.0)
+    assert "more than readahead" not in one(record(tmp_path / "usual")).link("bios").statement
+
+
 def test_json_is_the_same_each_time(tmp_path):
     both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
     for program in (EXPLAIN, COMPARE):
