@@ -160,6 +160,19 @@ static void bounds_are_what_is_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(D2C, RAIDTRACE_D2C_BINS - 1), 31LL << 34);
 }
 
+static void part_of_a_sector_has_a_size_and_no_place(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, has_position(DIR_READ, 511));
+	KUNIT_EXPECT_TRUE(test, has_position(DIR_READ, 512));
+	KUNIT_EXPECT_FALSE(test, has_position(DIR_PASSTHROUGH, 512));
+	KUNIT_EXPECT_EQ(test, round_sectors(0), 0ULL);
+	KUNIT_EXPECT_EQ(test, round_sectors(1), 1ULL);
+	KUNIT_EXPECT_EQ(test, round_sectors(512), 1ULL);
+	KUNIT_EXPECT_EQ(test, round_sectors(513), 2ULL);
+	KUNIT_EXPECT_EQ(test, distance_sectors(-1), 1ULL);
+	KUNIT_EXPECT_EQ(test, distance_sectors(S64_MIN), 1ULL << 63);
+}
+
 static struct kunit_case edges_cases[] = {
 	KUNIT_CASE(abandoned_issue_is_in_flight_no_more),
 	KUNIT_CASE(failed_completion_counts_one_error),
@@ -171,6 +184,7 @@ static struct kunit_case edges_cases[] = {
 	KUNIT_CASE(time_of_other_directions_is_in_all_alone),
 	KUNIT_CASE(one_sector_on_is_a_seek_forward),
 	KUNIT_CASE(bounds_are_what_is_documented),
+	KUNIT_CASE(part_of_a_sector_has_a_size_and_no_place),
 	{}
 };
 
