@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In a guest of lab-detectors.py: what raidtrace counts of a disk whose driver ends some requests without telling, and that grows."""
+"""In a guest of lab-detectors.py: what raidtrace counts of a disk that ends requests without telling, or that grows."""
 
 from __future__ import annotations
 

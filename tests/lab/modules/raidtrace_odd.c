@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An odd disk: its driver ends passthrough requests without telling the block layer what became of them, so there is no
- * event of their completion. Writing a number to the parameter untold sends so many of them, one after the other. Writing a
- * number to the parameter queues gives the disk so many hardware queues, of which all processors use the last.
+ * event of their completion. Writing a number to the parameter untold sends so many of them, one after the other.
+ *
+ * Writing a number to the parameter queues gives the disk so many hardware queues, of which all processors use the last.
  *
  * For tests alone.
  */
@@ -42,6 +43,7 @@ static const struct blk_mq_ops odd_ops = {
 	.queue_rq = odd_queue_rq,
 	.map_queues = odd_map_queues,
 };
+
 static const struct block_device_operations odd_disk_ops = { .owner = THIS_MODULE };
 
 static int send_untold(const char *text, const struct kernel_param *kp)
