@@ -3,7 +3,7 @@
  * An odd disk: its driver ends passthrough requests without telling the block layer what became of them, so there is no
  * event of their completion. Writing a number to the parameter untold sends so many of them, one after the other.
  *
- * Writing a number to the parameter queues gives the disk so many hardware queues, of which all processors use the last.
+ * Writing a number to the parameter queues gives the disk so many hardware queues; all processors use the last.
  *
  * For tests alone.
  */
