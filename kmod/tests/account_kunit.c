@@ -107,6 +107,9 @@ static void seeks_are_blamed_on_both_classes(struct kunit *test)
 	issue_of(test, START, DIR_WRITE, RAIDTRACE_CLASS_JOURNAL, 18, 2);
 	KUNIT_EXPECT_EQ(test, f->account.blame[bin], 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.blame_distance[bin], 100ULL);
+	bin = RAIDTRACE_CLASS_METADATA * RAIDTRACE_CLASSES + RAIDTRACE_CLASS_JOURNAL;
+	KUNIT_EXPECT_EQ(test, f->account.blame[bin], 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.blame_distance[bin], 100ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME, DIR_ALL), 2ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE, DIR_ALL), 200ULL);
 	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].issued, 2ULL);
