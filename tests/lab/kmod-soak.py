@@ -4,9 +4,10 @@
 # lab-kernels: 6.12
 """Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES [SEED]]
 
-500 cycles unless told otherwise (make soak: 5,000 on every kernel); with another seed the load is another. The first report
+500 cycles unless told otherwise (make soak: 5,000 on every kernel); another seed is another load. The first report
 of KASAN, UBSAN, lockdep, RCU, DEBUG_OBJECTS or a sleep in the wrong place panics the guest or is found in its log, which is
-a failure (raidctl lab, status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can free any more.
+a failure (raidctl lab, status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can
+free any more.
 """
 
 from __future__ import annotations
