@@ -199,6 +199,26 @@ static void moving_what_one_direction_counted_leaves_nothing(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
 }
 
+/* Each counter of a flow says by itself that its direction has something to move. */
+static void any_counter_moves_the_histograms(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
+	u64 *flow = (u64 *)&f->account.flow[DIR_WRITE];
+	u64 *bin = &f->account.size[DIR_WRITE][8];
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, total);
+	for (i = 0; i < sizeof(f->account.flow[0]) / sizeof(*flow); i++) {
+		flow[i] = 1;
+		*bin = 1;
+		raidtrace_account_move(total, &f->account);
+		KUNIT_EXPECT_EQ(test, *bin, 0ULL);
+		KUNIT_EXPECT_EQ(test, total->size[DIR_WRITE][8], i + 1ULL);
+		KUNIT_EXPECT_EQ(test, ((u64 *)&total->flow[DIR_WRITE])[i], 1ULL);
+	}
+}
+
 static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -232,6 +252,7 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(moving_what_one_direction_counted_leaves_nothing),
+	KUNIT_CASE(any_counter_moves_the_histograms),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };

@@ -158,18 +158,20 @@ static void parts_are_of_one_size(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(capacities); i++) {
 		struct raidtrace_place place;
+		u64 low;
 
 		raidtrace_place_set(&place, capacities[i]);
 		KUNIT_ASSERT_GT(test, place.sectors * RAIDTRACE_PLACE_BINS, capacities[i]);
 		for (bin = 0; bin < RAIDTRACE_PLACE_BINS; bin++) {
-			u64 low = bin * place.sectors;
-
+			low = bin * place.sectors;
 			KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, low), bin);
 			KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, low + place.sectors - 1),
 					bin);
 		}
 		KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, ~0ULL),
 				(u32)RAIDTRACE_PLACE_BINS - 1);
+		low = RAIDTRACE_PLACE_BINS * place.sectors;
+		KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, low), (u32)RAIDTRACE_PLACE_BINS - 1);
 	}
 }
 

@@ -70,6 +70,7 @@ static void counting_begins_at_the_start(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, f->queue.since_ns, (u64)START);
+	KUNIT_EXPECT_EQ(test, raidtrace_queue_time(&f->queue, START - 10), (u64)START);
 	KUNIT_EXPECT_FALSE(test, f->queue.placed);
 }
 
