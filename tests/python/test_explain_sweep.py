@@ -109,6 +109,7 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     found = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
     assert found.story is Verdict.SHOWN
     assert "each step from it to throughput is counted" in " ".join(found.summary)
+    assert "the best with the most that was tried, 16384 sectors (8 MiB): the knee may lie beyond" in found.summary[1]
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in found.links}
 
 

@@ -226,6 +226,9 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     rates = (
         f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on it is within 5 % of the best."
     )
+    if x == medians[-1][0]:
+        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the most that was tried, {x:g} sectors "
+                 f"({q.kib(x)}): the knee may lie beyond.")  # fmt: skip
     found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
         return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
