@@ -13,7 +13,7 @@ from raidtrace import quantities as q
 from raidtrace import ranks
 from raidtrace.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect, told
 from raidtrace.quantities import Reading
-from raidtrace.sweep_index import DONE, NAME, Index
+from raidtrace.sweep_index import DONE, NAME, Index, SweepIndexError
 
 SETTING = "readahead_sectors"
 STRONG = 0.8  # a rank correlation from which two are said to change together
@@ -289,11 +289,16 @@ def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
     return dataclasses.replace(step, values=values)
 
 
-def explain(path: pathlib.Path) -> Explanation:
-    """Explain a sweep, given its directory or its index."""
+def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
+    """Explain a sweep, given its directory or its index. SweepIndexError: no curve is of the phase asked for."""
     found = cells(path)
     together = bound(found)
-    chains = by_effect(chain_of(curve, together) for curve in curves(found, together))
+    known = curves(found, together)
+    wanted = [curve for curve in known if phase in (None, curve.phase)]
+    if known and not wanted:
+        names = ", ".join(dict.fromkeys(curve.phase for curve in known))
+        raise SweepIndexError(f"{path}: no phase {phase}; it has: {names}")
+    chains = by_effect(chain_of(curve, together) for curve in wanted)
     said = told(chains)
     if not chains:
         said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
