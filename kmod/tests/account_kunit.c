@@ -107,6 +107,9 @@ static void seeks_are_blamed_on_both_classes(struct kunit *test)
 	issue_of(test, START, DIR_WRITE, RAIDTRACE_CLASS_JOURNAL, 18, 2);
 	KUNIT_EXPECT_EQ(test, f->account.blame[bin], 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.blame_distance[bin], 100ULL);
+	bin = RAIDTRACE_CLASS_METADATA * RAIDTRACE_CLASSES + RAIDTRACE_CLASS_JOURNAL;
+	KUNIT_EXPECT_EQ(test, f->account.blame[bin], 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.blame_distance[bin], 100ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME, DIR_ALL), 2ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE, DIR_ALL), 200ULL);
 	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].issued, 2ULL);
@@ -227,6 +230,26 @@ static void moving_says_which_lots_changed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ((u64 *)total)[last], 1ULL);
 }
 
+/* Each counter of a flow says by itself that its direction has something to move. */
+static void any_counter_moves_the_histograms(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
+	u64 *flow = (u64 *)&f->account.flow[DIR_WRITE];
+	u64 *bin = &f->account.size[DIR_WRITE][8];
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, total);
+	for (i = 0; i < sizeof(f->account.flow[0]) / sizeof(*flow); i++) {
+		flow[i] = 1;
+		*bin = 1;
+		raidtrace_account_move(total, &f->account, NULL, 0);
+		KUNIT_EXPECT_EQ(test, *bin, 0ULL);
+		KUNIT_EXPECT_EQ(test, total->size[DIR_WRITE][8], i + 1ULL);
+		KUNIT_EXPECT_EQ(test, ((u64 *)&total->flow[DIR_WRITE])[i], 1ULL);
+	}
+}
+
 static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -261,6 +284,7 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(moving_what_one_direction_counted_leaves_nothing),
 	KUNIT_CASE(moving_says_which_lots_changed),
+	KUNIT_CASE(any_counter_moves_the_histograms),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };
