@@ -69,11 +69,31 @@ static u32 tw_uncharged(const struct tw_timing *timing, const struct tw_row *row
 	return 0;
 }
 
+/* All that a row's parity needs, ahead of what the drives have yet to write. Return: when it is there. */
+static u64 tw_read_first(struct tw_timing *timing, const struct tw_row *row, struct tw_plan *plan,
+			 u64 now)
+{
+	u32 base = row->unit * timing->array.drives, i;
+	u64 done = now;
+
+	for (i = 0; i < timing->array.drives; i++) {
+		struct tw_dirty dirty = tw_span_dirty(timing, row, &plan->read[i], now);
+
+		if (!dirty.sectors)
+			continue;
+		dirty.read = true;
+		done = tw_max(done, tw_backlog_do_now(&timing->backlog[base + i], &dirty));
+		tw_fill(&plan->read[i], 0, sizeof(plan->read[i]));
+	}
+	return done;
+}
+
 static u64 tw_destage(struct tw_timing *timing, u32 index, u64 now)
 {
 	struct tw_row row = timing->row[index];
 	u32 missing = tw_missing_at(&timing->health[row.unit], row.row * timing->array.stripe), i;
-	bool cached = timing->config->controller.cache_mib;
+	const struct tw_controller_config *controller = &timing->config->controller;
+	bool cached = controller->cache_mib;
 	struct tw_plan plan;
 	u64 done;
 
@@ -82,9 +102,11 @@ static u64 tw_destage(struct tw_timing *timing, u32 index, u64 now)
 		timing->row[i] = timing->row[i + 1];
 	tw_parity_plan(&timing->array, &row, missing, &plan);
 	timing->nr_ways[plan.way]++;
+	if (controller->parity_waits && cached)
+		timing->free_ns = tw_max(timing->free_ns, tw_read_first(timing, &row, &plan, now));
 	timing->free_ns = tw_max(timing->free_ns, now) +
 			  tw_transfer_ns(plan.xor_sectors * (u64)TW_SECTOR_BYTES,
-					 timing->config->controller.parity_kib_s);
+					 controller->parity_kib_s);
 	timing->dirty_sectors -= cached ? tw_uncharged(timing, &row, missing) : row.charged;
 	done = tw_issue_reads(timing, &row, &plan, now);
 	if (!cached) {
@@ -144,7 +166,7 @@ u64 tw_gather_write(struct tw_timing *timing, u32 unit, const struct tw_extent *
 	if (index == TW_ROWS || !tw_add(timing, index, extent, now)) {
 		if (index < TW_ROWS)
 			cached = tw_destage(timing, index, now);
-		else if (timing->nr_rows == TW_ROWS)
+		else if (timing->nr_rows >= timing->config->controller.gather_rows)
 			cached = tw_gather_oldest(timing, now);
 		index = tw_new_row(timing, unit, number);
 		tw_add(timing, index, extent, now);
@@ -170,6 +192,12 @@ void tw_gather_age(struct tw_timing *timing, u64 now)
 u64 tw_gather_oldest(struct tw_timing *timing, u64 now)
 {
 	return timing->nr_rows ? tw_destage(timing, 0, now) : now;
+}
+
+void tw_gather_close(struct tw_timing *timing, u64 now)
+{
+	while (timing->nr_rows)
+		tw_destage(timing, 0, now);
 }
 
 u64 tw_gather_flush(struct tw_timing *timing, u32 unit, u64 now)
