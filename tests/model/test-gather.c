@@ -89,19 +89,29 @@ static void one_row_more_and_the_oldest_goes(void **state)
 	assert_int_equal(timing->nr_ways[TW_READ_MODIFY], 1);
 }
 
-static void a_read_ends_gathering_if_told_so(void **state)
+static void a_read_waits_for_rows_if_told_so(void **state)
 {
+	u64 alone, beside, waits, turn;
+
 	(void)state;
+	create(SHAPE ",controller.gather_reads=1");
+	turn = timing->geometry.rotation_ns;
+	alone = tw_timing_read(timing, 0, 50 * ROW, 8, 1);
 	create(SHAPE);
 	tw_timing_write(timing, 0, 0, 256, 0);
-	tw_timing_read(timing, 0, 50 * ROW, 8, 1);
+	beside = tw_timing_read(timing, 0, 50 * ROW, 8, 1);
 	assert_int_equal(timing->nr_rows, 1);
+	assert_true(beside < alone + turn);
 	create(SHAPE ",controller.gather_reads=1");
 	tw_timing_write(timing, 0, 0, 256, 0);
-	tw_timing_write(timing, 0, 10 * ROW, 256, 0);
-	tw_timing_read(timing, 0, 50 * ROW, 8, 1);
+	tw_timing_write(timing, 0, 10 * ROW, 8, 0);
+	waits = tw_timing_read(timing, 0, 50 * ROW, 8, 1);
 	assert_int_equal(timing->nr_rows, 0);
-	assert_int_equal(timing->nr_ways[TW_RECONSTRUCT], 2);
+	assert_int_equal(timing->dirty_sectors, 0);
+	assert_int_equal(timing->nr_ways[TW_RECONSTRUCT], 1);
+	assert_int_equal(timing->nr_ways[TW_READ_MODIFY], 1);
+	/* Old data is read, a turn later the new is written, and only then the read begins. */
+	assert_true(waits > beside + turn);
 }
 
 /* How much longer the firmware is busy after a write of @sectors at row 0 that is handed over at once. */
@@ -109,7 +119,7 @@ static u64 busy_ns(const char *text, u32 sectors)
 {
 	create(text);
 	tw_timing_write(timing, 0, 0, sectors, 0);
-	tw_gather_close(timing, 0);
+	tw_gather_oldest(timing, 0);
 	return timing->free_ns;
 }
 
@@ -178,7 +188,7 @@ int gather_suite(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_streams_as_rows_stay_whole),
 		cmocka_unit_test(one_row_more_and_the_oldest_goes),
-		cmocka_unit_test(a_read_ends_gathering_if_told_so),
+		cmocka_unit_test(a_read_waits_for_rows_if_told_so),
 		cmocka_unit_test(the_firmware_waits_for_old_data_if_told_so),
 		cmocka_unit_test(bounds_hold_whatever_is_set),
 	};

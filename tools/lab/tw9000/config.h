@@ -31,7 +31,7 @@ enum tw_level {
  * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
  * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
  * @gather_rows: so many rows of RAID 5 gather at a time; one more, and the oldest is written
- * @gather_reads: 1 if a read ends the gathering of all rows
+ * @gather_reads: 1 if a read waits until all rows that are being gathered have been written
  * @parity_waits: 1 if the firmware waits for the old data that the parity of a row in parts needs
  * @cache_mib: write-back cache; 0 writes through
  * @battery: 1 if it keeps the cache while there is no power

@@ -123,7 +123,7 @@ u64 tw_timing_read(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64
 	u64 done;
 
 	if (controller->gather_reads)
-		tw_gather_close(timing, start);
+		start = tw_gather_close(timing, start);
 	start += (controller->latency_us + (u64)controller->part_us *
 		  tw_parts(&timing->array, lba, sectors)) * TW_NS_PER_US;
 	done = start;
