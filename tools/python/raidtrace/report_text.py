@@ -62,7 +62,8 @@ def kib(value_sectors: float) -> str:
 
 def opening(overview: Overview, letter: str, several: bool) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
-    simulated = "Simulated: a model array in simulated time. " if overview.simulated() else ""
+    time = "real time" if overview.recording.meta.get("lab_time") == "real" else "simulated time"
+    simulated = f"Simulated: a model array in {time}. " if overview.simulated() else ""
     seconds = (overview.end_ns() - overview.begin_ns()) / 1e9
     names = ", ".join(printable(target.disk, 40) for target in overview.recording.targets)
     phases = [phase.name for phase in overview.recording.phases if phase.name != "outside"]
