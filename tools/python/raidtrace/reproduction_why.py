@@ -197,8 +197,8 @@ def left(results: Results) -> list[str]:
     lack: dict[str, list[float]] = {"raid0": [], "raid5": []}
     for array, run in (("raid0", "cpu"), ("raid5", "rows1")):
         parts = []
-        for number, filesystem in ((9, "ext2"), (11, "ext3")):
-            tests = [reproduce_plan.find(array, number + more) for more in (0, 1)]
+        for first, filesystem in ((9, "ext2"), (11, "ext3")):
+            tests = [reproduce_plan.find(array, first + more) for more in (0, 1)]
             published = [_lookup_ms(test, amcc.published(test, "rewrite")) for test in tests]
             simulated = _lookup_ms(tests[0], results[f"{run}-{tests[0].name()}"].figures["rewrite"])
             lack[array] += [ms - simulated for ms in published]
