@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "account-lot.h"
 #include "probe.h"
 
 /**
@@ -98,12 +99,21 @@ struct one_cpu {
 static void add_one_cpu(void *info)
 {
 	const struct one_cpu *one = info;
+	const unsigned int all = sizeof(*one->sum) / sizeof(u64);
 	const u64 *from = (const u64 *)one->from;
 	u64 *sum = (u64 *)one->sum;
-	unsigned int i;
+	unsigned int lot, i;
 
-	for (i = 0; i < sizeof(*one->sum) / sizeof(*sum); i++)
-		sum[i] += READ_ONCE(from[i]);
+	/* An event that is missed because its lot was empty comes after this look. */
+	for (lot = 0; lot < RAIDTRACE_LOTS(*one->sum); lot++) {
+		unsigned int end = raidtrace_lot_end(lot, all);
+
+		barrier();
+		if (end < all && raidtrace_lot_empty(from + lot * RAIDTRACE_LOT))
+			continue;
+		for (i = lot * RAIDTRACE_LOT; i < end; i++)
+			sum[i] += READ_ONCE(from[i]);
+	}
 }
 
 /**
