@@ -12,17 +12,7 @@ from conftest import TOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtrace import (
-    benchmark,
-    iozone_fio,
-    parse_bonnie,
-    parse_dd,
-    parse_fio,
-    parse_iozone,
-    parse_own,
-    plan,
-    steps,
-)
+from raidtrace import benchmark, iozone_fio, parse_bonnie, parse_dd, parse_fio, parse_iozone, parse_own, plan, steps
 from raidtrace.figure import Figure, ParseError
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"

@@ -226,7 +226,8 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark(
             "fio", "any job file of fio",
             {"job_file": "", "writes": False},
-            {"job_file": "path; a size that it states counts instead of the data size", "writes": "on a raw disk: that the job may write to it"},
+            {"job_file": "path; a size that it states counts instead of the data size",
+             "writes": "on a raw disk: that the job may write to it"},
             _fio, lambda output, job: parse_fio.parse(output),
             destroys=lambda job: bool(job.disk) and bool(job.parameters["writes"]),
         ),

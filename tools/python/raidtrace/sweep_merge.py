@@ -2,7 +2,8 @@
 """The indexes of many sweeps and hosts as one SQLite file, and as Parquet for engines that query any number of files.
 
 Every table gets a column `sweep`, a number, and table `sweep` says of each which host, plan and file it is. Merging again
-replaces what came from the same sweep: a sweep is known by its host and the moment it began.
+replaces what came from the same sweep: a sweep is known by the id that it was given when it began, for hosts of one name that
+a playbook starts in the same second are usual.
 """
 
 import pathlib
@@ -34,7 +35,7 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
         db.execute(f"PRAGMA application_id={MERGED_ID}")
         db.execute(f"PRAGMA user_version={USER_VERSION}")
         db.execute("CREATE TABLE IF NOT EXISTS sweep(sweep INTEGER PRIMARY KEY, hostname TEXT, started_utc TEXT, plan TEXT, "
-                   "file TEXT, UNIQUE(hostname, started_utc, plan))")  # fmt: skip
+                   "file TEXT, id TEXT, UNIQUE(hostname, started_utc, plan, id))")  # fmt: skip
         for path in paths:
             _one(db, path)
         count = int(db.execute("SELECT count(*) FROM sweep").fetchone()[0])
@@ -50,12 +51,14 @@ def _one(db: sqlite3.Connection, path: pathlib.Path) -> None:
     with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as source:
         assert source.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         meta = dict(source.execute("SELECT key, value FROM meta"))
-        key = (meta.get("hostname", ""), meta.get("started_utc", ""), meta.get("plan", ""))
-        number = db.execute("SELECT sweep FROM sweep WHERE hostname=? AND started_utc=? AND plan=?", key).fetchone()
+        key = (meta.get("hostname", ""), meta.get("started_utc", ""), meta.get("plan", ""), meta.get("id", ""))
+        number = db.execute(
+            "SELECT sweep FROM sweep WHERE hostname=? AND started_utc=? AND plan=? AND id=?", key
+        ).fetchone()
         if number:
             db.execute("UPDATE sweep SET file=? WHERE sweep=?", (str(path), *number))
         else:
-            db.execute("INSERT INTO sweep(hostname, started_utc, plan, file) VALUES(?,?,?,?)", (*key, str(path)))
+            db.execute("INSERT INTO sweep(hostname, started_utc, plan, id, file) VALUES(?,?,?,?,?)", (*key, str(path)))
             number = db.execute("SELECT last_insert_rowid()").fetchone()
         for table in TABLES:
             columns = [row[1] for row in source.execute(f"PRAGMA table_info({table})")]
