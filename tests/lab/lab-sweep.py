@@ -136,8 +136,14 @@ def main() -> int:
         check("trials of the lab are the same bits, so their spread is 0.0%", text.count(" 0.0%") >= 4, text)
         with sqlite3.connect(whole / "sweep.rtsw") as db:
             disks = [row[0] for row in db.execute("SELECT DISTINCT disk FROM queue WHERE cell=1 ORDER BY 1")]
-            phases = [row[0] for row in db.execute("SELECT phase FROM figure WHERE cell=7 AND value > 0 ORDER BY figure")]
-        check("a job file of fio gives a figure of each job and direction", phases == ["fill", "mix-read", "mix-write"], phases)
+            phases = [
+                row[0] for row in db.execute("SELECT phase FROM figure WHERE cell=7 AND value > 0 ORDER BY figure")
+            ]
+        check(
+            "a job file of fio gives a figure of each job and direction",
+            phases == ["fill", "mix-read", "mix-write"],
+            phases,
+        )
         check("of an md the members are recorded beside it", disks == ["md127", "sda", "sdb"], disks)
 
         run = sweep("--out", str(killed), str(plan))
