@@ -9,8 +9,8 @@ time is simulated the places are events (sweep_guest.py), because a moment would
 a place is a moment of the sweep, so that whatever takes long is hit often, programs that the sweep started among them.
 
 The next start is `raidctl sweep restore` after every other kill, and the same sweep, resumed where it had an index already,
-after each: then all that a sweep may change on any of the disks must be as before, and when it has ended nothing of it may be left
-and the index must be whole and say that all cells are done. Sweeps are forks of this process, which has loaded what they
+after each: then all that a sweep may change on any of the disks must be as before, and when it has ended nothing of it may be
+left and the index must be whole and say that all cells are done. Sweeps are forks of this process, which has loaded what they
 need: emulated processors take seconds to do that.
 """
 

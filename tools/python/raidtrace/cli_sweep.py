@@ -241,6 +241,17 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         return 0
     if os.geteuid():
         raise sweep.SweepError("real disks need root; --lab does not")
+    with journal.alone():
+        return _alone_on_disks(options, the_plan, overrides, machine, wanted)
+
+
+def _alone_on_disks(
+    options: argparse.Namespace,
+    the_plan: plan.Plan,
+    overrides: dict[str, plan.Value],
+    machine: device.Machine,
+    wanted: sweep_disk.Wanted,
+) -> int:
     for line in journal.recover():
         print(f"put back after a sweep that was killed: {line}")
     if not options.resume:

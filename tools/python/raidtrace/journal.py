@@ -18,7 +18,7 @@ import pathlib
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from raidtrace.device import Machine
@@ -136,6 +136,24 @@ def read(path: pathlib.Path) -> list[dict[str, Any]]:
         except json.JSONDecodeError:
             break
     return lines
+
+
+@contextlib.contextmanager
+def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
+    """Refuse a second sweep on this machine's disks: what one has set the other would take for what was there before, and
+    put back. The lock is the kernel's and goes with the process."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise JournalError(
+                "another raidctl sweep is running on disks of this machine; wait until it ends"
+            ) from error
+        yield
+    finally:
+        os.close(handle)
 
 
 def kept(paths: Iterable[str]) -> list[tuple[str, str]]:
