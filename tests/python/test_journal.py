@@ -302,10 +302,8 @@ def test_the_lock_is_taken_before_anything_is_written(kernel, monkeypatch):
 
 def test_two_sweeps_on_one_machine_are_refused_and_a_dead_one_leaves_no_lock(tmp_path):
     """Each would put back what the other had set."""
-    code = (
-        f"import os, pathlib; from raidtrace import journal; journal.alone(pathlib.Path({str(tmp_path)!r})).__enter__()"
-    )
-    command = [sys.executable, "-c", code + "; print(1, flush=True); input()"]
+    code = f"import pathlib\nfrom raidtrace import journal\nwith journal.alone(pathlib.Path({str(tmp_path)!r})):\n"
+    command = [sys.executable, "-c", code + "    print(1, flush=True)\n    input()\n"]
     environment = dict(os.environ, PYTHONPATH=str(TOP / "tools/python"))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as other:
         assert other.stdout.readline() == b"1\n"
