@@ -49,14 +49,31 @@ def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
     assert {row[0]: row[8] for row in found.tolist() if row[8]} == seeks and seeks
 
 
-def test_a_page_is_the_same_to_the_byte(both):
+def test_a_page_is_the_same_to_the_byte_and_has_the_chain(both):
     page = report_html.page([both(False)])
-    assert report_html.page([both(True)]) == page
+    assert report_html.page([both(True)]) == page and 'id="chain-1"' in page
 
 
 def test_what_explain_goes_by_is_the_same(both):
-    observations = observation.load(both(False)).observations
-    assert observation.load(both(True)).observations == observations and observations[0].bins
+    short, long = (observation.load(both(is_long)).observations for is_long in (False, True))
+    assert long == short and short[0].bins
+    for ours, theirs in zip(long, short, strict=True):
+        assert (ours.over_time == theirs.over_time).all() and len(theirs.over_time)
+
+
+def test_what_seeks_are_charged_by_is_that_of_sql(both):
+    found = observation.load(both(True)).find("sda", "random")
+    db = sqlite3.connect(both(True))
+    rows = db.execute(
+        """SELECT s.end_ns - s.start_ns - (SELECT coalesce(sum(count), 0) FROM bin WHERE bin.sample = s.sample
+             AND kind = 'depth_time' AND direction = 'all' AND bin = 0) AS busy,
+           (SELECT coalesce(sum(bytes_completed), 0) FROM flow WHERE flow.sample = s.sample AND direction != 'all'),
+           (SELECT coalesce(sum(count), 0) FROM bin WHERE bin.sample = s.sample AND kind = 'seek' AND bin != 64)
+           FROM sample s JOIN phase p USING(phase) WHERE s.target = 1 AND p.name = 'random' AND busy != 0
+           ORDER BY s.start_ns"""
+    ).fetchall()
+    assert found.over_time.tolist() == [list(map(float, row)) for row in rows] and len(rows) == 80
+    assert rows[0][2] and rows[0][0] < 10**8
 
 
 @pytest.mark.parametrize(

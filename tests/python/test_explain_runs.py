@@ -13,6 +13,7 @@ from raidtrace import evidence_text, explain_runs, recording
 from raidtrace.evidence import LINKS, Verdict
 
 EXPLAIN = TOP / "tools" / "python" / "raidctl-explain"
+COMPARE = TOP / "tools" / "python" / "raidctl-compare"
 
 
 def one(path, **more):
@@ -109,6 +110,50 @@ def test_what_changed_together_is_not_sold_as_cause(tmp_path):
     assert "queue_depth" in " ".join(chain.summary) and "fstype" in " ".join(chain.summary)
 
 
+def commands(tmp_path, first, second):
+    more = {"depth": 90, "seconds": 1.0}
+    low = record(tmp_path / "a", meta={"command": json.dumps(first)})
+    high = record(
+        tmp_path / "b", (("read", more),), {"readahead_sectors": "16384"}, meta={"command": json.dumps(second)}
+    )
+    return explain_runs.two(low, high).chains[0]
+
+
+def test_a_command_with_other_arguments_is_said_beside_readahead(tmp_path):
+    chain = commands(tmp_path, ["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])
+    assert chain.story is Verdict.SHOWN
+    assert "nothing else changed" not in chain.summary[0]
+    assert "(count=96 -> count=384) changed alone" in chain.summary[0]
+
+
+def test_another_program_is_not_readahead(tmp_path):
+    chain = commands(tmp_path, ["dd", "bs=1M"], ["cat", "/dev/sda"])
+    assert chain.story is Verdict.NOT_SHOWN
+    assert "does not show that readahead is why: command changed" in chain.summary[0]
+
+
+def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
+    names = ("a", "b", "c")
+    low = record(tmp_path / "low", [(name, {}) for name in names])
+    times = {"a": 3.8, "b": 1.0, "c": 2.0}
+    high = record(tmp_path / "high", [(name, {"depth": 90, "seconds": s}) for name, s in times.items()],
+                  {"readahead_sectors": "16384"})  # fmt: skip
+    found = explain_runs.two(low, high)
+    assert [chain.phase for chain in found.chains] == ["b", "c", "a"]
+    assert [round(chain.effect, 2) for chain in found.chains] == [4.0, 2.0, 1.05]
+    assert [sentence.split("phase ")[1][0] for sentence in found.summary] == ["b", "c", "a"]
+    assert found.chains[0].summary[0].startswith("Readahead is why")
+
+
+def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begins_it(tmp_path):
+    found = explain_runs.one(
+        record(tmp_path, [("short", {"seconds": 1.0}), ("long", {}), ("shorter", {"seconds": 0.5})])
+    )
+    assert [chain.phase for chain in found.chains] == ["long", "short", "shorter"]
+    assert found.chains[0].effect == pytest.approx(4 / 5.5)
+    assert found.chains[0].summary[0].startswith("Limited by readahead: 128.0 MiB/s with 2.00 reads in flight")
+
+
 def test_readahead_that_was_not_changed_is_not_why(tmp_path):
     chain = pair(tmp_path, settings={"nr_requests": "64"})
     assert chain.story is Verdict.CONTRADICTED
@@ -156,6 +201,27 @@ def test_json_has_what_the_text_has(tmp_path):
     assert said["version"] == 1 and said["kind"] == "recording"
     chain = one(path)
     assert [link["statement"] for link in said["chains"][0]["links"]] == [link.statement for link in chain.links]
+
+
+def test_json_is_the_same_each_time(tmp_path):
+    both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
+    for program in (EXPLAIN, COMPARE):
+        said = {
+            subprocess.run(
+                [program, "--json", *both], capture_output=True, check=True, env={"PYTHONHASHSEED": seed}
+            ).stdout
+            for seed in ("1", "2")
+        }
+        assert len(said) == 1
+
+
+def test_one_line_says_why_there_is_nothing(tmp_path):
+    (tmp_path / "no.rtdb").write_text("no")
+    for name, words in (("explain", [tmp_path / "no.rtdb"]), ("compare", [tmp_path / "no.rtdb"] * 2)):
+        program = {"explain": EXPLAIN, "compare": COMPARE}[name]
+        done = subprocess.run([program, *words], capture_output=True, text=True)
+        assert done.returncode == 1 and not done.stdout
+        assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
 
 
 def test_exit_statuses(tmp_path):

@@ -108,7 +108,7 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     assert without.story is Verdict.NOT_SHOWN and "Too few runs" in " ".join(without.summary)
     found = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
     assert found.story is Verdict.SHOWN
-    assert "each step from readahead to throughput is counted" in " ".join(found.summary)
+    assert "each step from it to throughput is counted" in " ".join(found.summary)
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in found.links}
 
 

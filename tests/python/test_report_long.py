@@ -18,6 +18,7 @@ FIXED_ROWS = 6_000_000
 # Of the time that Python needs to take all rows in once: to sum all histograms (0.45 measured; in Python itself 1.1), and
 # whatever else grows with the recording.
 SUMS, GROWING = 0.7, 0.85
+EXPLAIN_FIXED_ROWS = 3_000_000  # explain draws nothing
 
 
 def children_cpu():
@@ -64,7 +65,7 @@ def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is
     page = tmp_path / "long.html"
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone()[0] == SECONDS * 10 * 4
-    yardstick, drawn, summed = [], [], []
+    yardstick, drawn, summed, explained = [], [], [], []
     for _ in range(2):  # in turns, so that a busy machine slows both
         yardstick.append(read_every_row(path))
         summed.append(sum_histograms(path))
@@ -73,11 +74,16 @@ def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is
             [TOP / "tools/bin/raidctl", "report", "--html", page, path], check=True, stdout=subprocess.DEVNULL
         )
         drawn.append(children_cpu() - before)
+        before = children_cpu()
+        subprocess.run([TOP / "tools/bin/raidctl", "explain", path], check=True, stdout=subprocess.DEVNULL)
+        explained.append(children_cpu() - before)
     per_row = min(yardstick) / rows
     print(
-        f"{rows} rows: page {min(drawn):.2f} s, sums {min(summed):.2f} s, rows {min(yardstick):.2f} s, "
-        f"{page.stat().st_size / MIB:.2f} MiB"
+        f"{rows} rows: page {min(drawn):.2f} s, explain {min(explained):.2f} s, sums {min(summed):.2f} s, "
+        f"rows {min(yardstick):.2f} s, {page.stat().st_size / MIB:.2f} MiB"
     )
     assert page.stat().st_size < 5 * MIB
+    assert page.read_text(encoding="utf-8").count('id="chain-') == 20  # five phases of four disks
+    assert min(explained) <= per_row * (GROWING * rows + EXPLAIN_FIXED_ROWS), (explained, yardstick)
     assert min(summed) <= SUMS * min(yardstick) + 0.3, (summed, yardstick)  # numpy takes a while to load
     assert min(drawn) <= per_row * (GROWING * rows + FIXED_ROWS), (drawn, yardstick)

@@ -46,3 +46,29 @@ def test_too_few_say_nothing():
 def test_many_samples_are_put_together():
     some, many = seek_cost.cost(made(2.4, 4e5, count=400)), seek_cost.cost(made(2.4, 4e5, count=36000))
     assert many.ms == pytest.approx(some.ms, rel=1e-3)
+    assert (some.blocks, some.merged, many.blocks, many.merged) == (400, 1, 1000, 36)
+
+
+def test_samples_that_say_the_same_many_times_make_the_interval_no_narrower():
+    few = made(2.4, 4e5, count=500, noise=0.1)
+    often = [sample for sample in few for _ in range(20)]
+    some, many = seek_cost.cost(few), seek_cost.cost(often)
+    assert many.high_ms - many.low_ms > 0.7 * (some.high_ms - some.low_ms)
+
+
+def test_the_interval_holds_the_cost_as_often_as_it_says():
+    def holds(seed):
+        source = random.Random(seed)
+        samples = []
+        for _ in range(60):
+            octets, times = source.uniform(1e6, 2e7), source.randint(0, 20)
+            samples.append(((octets * 2.4 + times * 4e5) * source.gauss(1, 0.05), octets, times))
+        found = seek_cost.cost(samples)
+        return found.low_ms <= 0.4 <= found.high_ms
+
+    held = sum(map(holds, range(100)))
+    assert 85 <= held <= 99, held
+
+
+def test_the_same_samples_give_the_same_interval():
+    assert seek_cost.cost(made(2.4, 4e5, noise=0.1)) == seek_cost.cost(made(2.4, 4e5, noise=0.1))

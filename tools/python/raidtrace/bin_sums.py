@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "bin" / "bin-sums"
 FIELDS = 9  # of a sample, as bin-sums.c says
 DEPTHS = {"read": 1, "write": 4}  # the first field of each
+IDLE, SEEKS = 7, 8
 Ints = NDArray[numpy.int64]
 
 
@@ -36,14 +37,37 @@ class BinSums:
         found[:, self.samples[:, 0]] = self.samples[:, DEPTHS[direction] : DEPTHS[direction] + 3].T
         return found
 
+    def field(self, at: int, size: int, none: int) -> Ints:
+        """A field by number of sample, `none` for samples without a row."""
+        found = numpy.full(size, none, dtype=numpy.int64)
+        found[self.samples[:, 0]] = self.samples[:, at]
+        return found
+
+
+def begin(path: pathlib.Path, last: int) -> subprocess.Popen[bytes] | None:
+    """Start the program on samples up to the number last. None: there is no such program. Its output, which it writes at the
+    end, is for finish(); if nobody takes it, the program ends with the pipe."""
+    try:
+        return subprocess.Popen([PROGRAM, path, str(last)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError:
+        return None
+
+
+def finish(running: subprocess.Popen[bytes] | None) -> BinSums | None:
+    """What a program that was begun found. None: see above."""
+    if running is None:
+        return None
+    output, _ = running.communicate()
+    return None if running.returncode else _parse(output)
+
 
 def read(path: pathlib.Path, last: int) -> BinSums | None:
-    """Samples up to the number last. None: see above."""
-    try:
-        done = subprocess.run([PROGRAM, path, str(last)], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    head, _, rest = done.stdout.partition(b"\n")
+    """Samples up to the number last, at once. None: see above."""
+    return finish(begin(path, last))
+
+
+def _parse(output: bytes) -> BinSums:
+    head, _, rest = output.partition(b"\n")
     histograms, *numbers = map(int, head.split())
     *lines, rest = rest.split(b"\n", histograms)
     names = [tuple(line.decode("ascii").split()) for line in lines]

@@ -10,7 +10,6 @@ from raidtrace import quantities as q
 from raidtrace.evidence import Chain, Limit, Link, Verdict
 from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
-from raidtrace.seek_cost import Sample
 
 REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
 LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
@@ -25,8 +24,8 @@ def program(meta: Mapping[str, str]) -> str:
     return str(words[0]).rpartition("/")[2] if words else ""
 
 
-def links(readings: Sequence[Reading], way: str, samples: Sequence[Sample] | None = None) -> tuple[Link, ...]:
-    """All links of one reading, or of two side by side. samples: of the one, for what its seeks cost."""
+def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
+    """All links of one reading, or of two side by side; what its seeks cost is said of one."""
     both = readings
     first = (links_queue.setting(both), links_queue.window(both)) if way == "read" else ()
     requests = () if any(r.seen.disk.bio_based for r in both) else (
@@ -34,7 +33,7 @@ def links(readings: Sequence[Reading], way: str, samples: Sequence[Sample] | Non
         links_disk.throughput(both, way), links_disk.seeks(both),
     )  # fmt: skip
     whole = not any(r.above for r in both)  # what a command asked for is not asked of one member
-    spent = (links_disk.cost(both[0], samples),) if samples is not None and requests else ()
+    spent = (links_disk.cost(both[0]),) if len(both) == 1 and requests else ()
     last = (links_disk.blame(both), *spent, *((links_disk.cache(both, way),) if whole else ()))
     return (*first, links_queue.bios(both, way), *requests, *last)
 
@@ -46,14 +45,19 @@ def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
     return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{', ' if what else ''}{what})"
 
 
-def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = (),
-           samples: Sequence[Sample] = ()) -> Chain:  # fmt: skip
+def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
     """One phase of one recording."""
-    found = links((reading,), way, samples)
+    found = links((reading,), way)
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 summary(reading, way, _told(story, found), held))  # fmt: skip
+                 summary(reading, way, _told(story, found), held), _part(reading.seen, beside))  # fmt: skip
+
+
+def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
+    """Of the time of all phases of the disk."""
+    whole = seen.seconds() + sum(other.seconds() for other in beside)
+    return seen.seconds() / whole if whole else None
 
 
 def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
@@ -88,12 +92,9 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
         return (
             f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
         )
-    sentences = [f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")]
-    shown = [limit for limit in held if limit.verdict is Verdict.SHOWN]
-    if way == "read":
-        sentences.append(told)
-    if shown:
-        sentences.append(f"What limits it: {', '.join(limit.title.lower() for limit in shown[:2])}.")
-    else:
-        sentences.append("The evidence does not show what limits it.")
-    return tuple(sentences)
+    reached = f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")
+    shown = [limit.title for limit in held if limit.verdict is Verdict.SHOWN]
+    first = f"Limited by {' and '.join(name[:1].lower() + name[1:] for name in shown[:2])}: {reached}"
+    if not shown:
+        first = f"The evidence does not show what limits it: {reached}"
+    return (first, told) if way == "read" else (first,)

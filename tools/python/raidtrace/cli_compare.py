@@ -2,13 +2,10 @@
 """raidctl compare: two recordings or sweeps, or one with a published table, in one unit."""
 
 import argparse
-import os
 import pathlib
-import shutil
-import sys
 from collections.abc import Sequence
 
-from raidtrace import compare_sides, comparison, comparison_text, paper, recording, sweep_index
+from raidtrace import cli_answer, compare_sides, comparison, comparison_text, paper
 
 DESCRIPTION = """Set two recordings or sweeps side by side, or one beside a published table: one unit, ratio and per cent,
 spread, and whether the difference exceeds it. --with alone does the table's own arithmetic again and says where its words
@@ -66,14 +63,4 @@ def main(arguments: Sequence[str]) -> int:
                   "--with TABLE takes one recording or sweep")  # fmt: skip
     if options.table and options.table not in (*paper.TABLES, *paper.TABLES.values()):
         top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")
-    try:
-        found = compare(options)
-        width = shutil.get_terminal_size((100, 24)).columns
-        print(found.to_json() if options.json else "\n".join(comparison_text.lines(found, width)), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
-        print(f"raidctl compare: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return cli_answer.answer("compare", lambda: compare(options), comparison_text.lines, options.json)

@@ -2,13 +2,11 @@
 """raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
 
 import argparse
-import os
 import pathlib
-import shutil
-import sys
 from collections.abc import Sequence
 
-from raidtrace import evidence_text, explain_runs, explain_sweep, recording, sweep_index
+from raidtrace import cli_answer, evidence_text, explain_runs, explain_sweep, sweep_index
+from raidtrace.evidence import Explanation
 
 DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
 flight to what limits it, each step with its numbers and whether they show it."""
@@ -30,23 +28,12 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
     options = parser().parse_args(arguments)
-    try:
+
+    def find() -> Explanation:
         if options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix:
-            found = explain_sweep.explain(options.recording)
-        elif options.other:
-            found = explain_runs.two(options.recording, options.other, options.phase, options.disk)
-        else:
-            found = explain_runs.one(options.recording, options.phase, options.disk)
-        print(found.to_json() if options.json else "\n".join(evidence_text.text(found, columns())), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
-        print(f"raidctl explain: {error}", file=sys.stderr)
-        return 1
-    return 0
+            return explain_sweep.explain(options.recording)
+        if options.other:
+            return explain_runs.two(options.recording, options.other, options.phase, options.disk)
+        return explain_runs.one(options.recording, options.phase, options.disk)
 
-
-def columns() -> int:
-    """Of the terminal; 100 elsewhere."""
-    return shutil.get_terminal_size((100, 24)).columns
+    return cli_answer.answer("explain", find, evidence_text.text, options.json)

@@ -345,6 +345,8 @@ def _report(index: sweep_index.Index, out: pathlib.Path) -> None:
     if stacks:
         sweep_stack.write_csv(out / f"{meta['plan']}-stack.csv", stacks)
     print("\n".join(sweep_table.text(found, names)))
+    for line in sweep_table.beside(found):
+        print(f"Unlike the published: {line}.")
     if any(line.simulated for line in found):
         print("Simulated: real Linux and 3w-9xxx, model array, simulated time. MB/s: KiB/s / 1000, as published.")
     if sweep_table.surfaces(found):

@@ -9,10 +9,11 @@ from types import MappingProxyType
 
 from raidtrace import benchmark, chain, comparison, figure, observation, published
 from raidtrace import quantities as q
-from raidtrace import recording
+from raidtrace import recording, terms
 from raidtrace.comparison import Figures, Row, normal
 from raidtrace.observation import Observation, Observed
 from raidtrace.sweep_index import DONE, NAME, Index
+from raidtrace.terms import Terms
 
 Key = tuple[tuple[str, str], ...]
 QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells apart for a reader
@@ -39,9 +40,9 @@ def read(path: pathlib.Path, array: str = "") -> Side:
 def _sweep(path: pathlib.Path) -> Side:
     index = Index(path)
     done = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
-    about = index.about()
+    about, terms_of = index.about(), index.terms()
     found: dict[Key, list[float]] = {}
-    units: dict[Key, tuple[str, str]] = {}
+    units: dict[Key, tuple[str, str, Terms]] = {}
     axes: dict[Key, Mapping[str, object]] = {}
     cells = {cell: index.axes(cell) for cell in done}
     told = [name for name in dict.fromkeys(name for cell in cells.values() for name in cell) if name not in QUIET]
@@ -52,7 +53,7 @@ def _sweep(path: pathlib.Path) -> Side:
         told_of = ((name, str(cells[cell].get(name, "-"))) for name in told)
         key: Key = (*told_of, ("phase", phase), ("place", where))
         found.setdefault(key, []).append(value)
-        units[key] = (unit, about[cell][1])
+        units[key] = (unit, about[cell][1], terms_of.get(cell, terms.NONE))
         axes[key] = {**cells[cell], "benchmark": about[cell][0]}
     simulated = any(simulated for _, _, simulated in about.values())
     index.close()
@@ -67,11 +68,19 @@ def _recording(path: pathlib.Path, array: str) -> Side:
         if one.value is not None:
             place = " ".join(f"{name}={value}" for name, value in one.where)
             key: Key = (("phase", one.phase), ("place", place))
-            found[key] = normal((one.value,), one.unit)
+            found[key] = normal((one.value,), one.unit, of=terms.of_command(words(observed)))
             axes[key] = {**axes_of(observed, array), "benchmark": chain.program(observed.meta)}
     for seen in observed.observations:
         found |= _counted(seen, len(observed.disks) > 1)
     return Side(str(path), "recording", observed.simulated(), found, axes)
+
+
+def words(observed: Observed) -> list[str]:
+    """The recorded command; nothing where none was run or it is not known."""
+    try:
+        return list(map(str, json.loads(observed.meta.get("command", ""))))
+    except (ValueError, TypeError):
+        return []
 
 
 def reported(observed: Observed) -> tuple[figure.Figure, ...]:
@@ -79,8 +88,8 @@ def reported(observed: Observed) -> tuple[figure.Figure, ...]:
     name = chain.program(observed.meta)
     if name not in benchmark.BENCHMARKS:
         return ()
-    words = json.loads(observed.meta["command"])
-    way = "write" if any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words) else "read"
+    raw = any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words(observed))
+    way = "write" if raw else "read"
     job = benchmark.Job("", "", 0, MappingProxyType({**benchmark.BENCHMARKS[name].defaults, "direction": way}))
     try:
         return benchmark.BENCHMARKS[name].parse(observed.output, job)
@@ -135,8 +144,9 @@ def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figur
         phase = dict(key)["phase"]
         found = published.find(table, axes, str(axes["benchmark"]), phase)
         if found is not None and found.unit == side.figures[key].unit:
-            values = (found.low, found.middle, found.high) if found.low != found.high else (found.middle,)
-            theirs[key] = Figures(values, found.unit, found.note)
+            theirs[key] = Figures(
+                found.values, found.unit, found.note, terms.PUBLISHED.get((table, str(axes["benchmark"])), terms.NONE)
+            )
             ours[key] = side.figures[key]
     if not ours:
         said = sorted({f"{axes.get('array') or 'array not known'}, {axes['benchmark']}" for axes in side.axes.values()})

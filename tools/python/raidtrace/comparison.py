@@ -7,7 +7,10 @@ is often divided by 1000 and called MB/s; UNITS says what each name is taken for
 
 import dataclasses
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from raidtrace import terms
+from raidtrace.terms import Difference, Terms
 
 KIB_PER_S = "KiB/s"
 UNITS: Mapping[str, float] = {  # KiB/s in one of it
@@ -22,11 +25,12 @@ UNITS: Mapping[str, float] = {  # KiB/s in one of it
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """Trials of one figure in one unit. note: what is to be known of them."""
+    """Trials of one figure in one unit. note: what is to be known of them; terms: of the test that they are from."""
 
     values: tuple[float, ...]
     unit: str
     note: str = ""
+    terms: Terms = dataclasses.field(default_factory=lambda: terms.NONE)
 
     def middle(self) -> float:
         """Median of the trials."""
@@ -47,9 +51,17 @@ class Row:
     a: Figures
     b: Figures
 
+    def differs(self) -> tuple[Difference, ...]:
+        """Terms in which the two tests are not alike."""
+        return terms.differences(self.a.terms, self.b.terms, dict(self.key).get("phase", ""))
+
+    def same_test(self) -> bool:
+        """Whether one may be held against the other."""
+        return not any(one.decides for one in self.differs())
+
     def ratio(self) -> float | None:
-        """B by A. None: A is 0."""
-        return self.b.middle() / self.a.middle() if self.a.middle() else None
+        """B by A. None: A is 0, or they are not the same test."""
+        return self.b.middle() / self.a.middle() if self.a.middle() and self.same_test() else None
 
     def percent(self) -> float | None:
         """By how much B is more than A, of A. A ratio of 4.66 is 366 %."""
@@ -58,8 +70,8 @@ class Row:
 
     def exceeds(self) -> bool | None:
         """Whether the difference exceeds the spread: no trial of one side lies among those of the other. None: both have
-        one trial, and their spread is not known."""
-        if len(self.a.values) < 2 and len(self.b.values) < 2:
+        one trial, and their spread is not known, or they are not the same test."""
+        if not self.same_test() or (len(self.a.values) < 2 and len(self.b.values) < 2):
             return None
         return max(self.a.values) < min(self.b.values) or max(self.b.values) < min(self.a.values)
 
@@ -69,11 +81,11 @@ def percent_of(ratio: float) -> float:
     return 100 * (ratio - 1)
 
 
-def normal(values: Sequence[float], unit: str, note: str = "") -> Figures:
-    """Figures in KiB/s where the unit is a rate, else as they are."""
+def normal(values: Sequence[float], unit: str, note: str = "", of: Terms = terms.NONE) -> Figures:
+    """Figures in KiB/s where the unit is a rate, else as they are. of: terms of their test."""
     if unit in UNITS:
-        return Figures(tuple(value * UNITS[unit] for value in values), KIB_PER_S, note)
-    return Figures(tuple(values), unit, note)
+        return Figures(tuple(value * UNITS[unit] for value in values), KIB_PER_S, note, of)
+    return Figures(tuple(values), unit, note, of)
 
 
 def pair(a: Mapping[tuple[tuple[str, str], ...], Figures],
@@ -89,3 +101,17 @@ def pair(a: Mapping[tuple[tuple[str, str], ...], Figures],
 def text(key: Sequence[tuple[str, str]]) -> str:
     """A key in words."""
     return " ".join(value for _, value in key if value)
+
+
+def unlike(rows: Iterable[Row]) -> list[str]:
+    """In which terms the tests of A and B are not alike, each once, with the rows that it is said of; first those whose figures
+    it decides so much that they are not the same test."""
+    by: dict[tuple[bool, str], list[str]] = {}
+    for row in rows:
+        if row.differs():
+            key = (row.same_test(), ", ".join(one.text() for one in row.differs()))
+            by.setdefault(key, []).append(dict(row.key).get("phase", "") or text(row.key))
+    return [
+        f"{'Other terms' if same else 'Not the same test'}: {said}: {', '.join(dict.fromkeys(phases))}."
+        for (same, said), phases in sorted(by.items())
+    ]

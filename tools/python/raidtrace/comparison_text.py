@@ -5,7 +5,7 @@ import dataclasses
 import json
 from collections.abc import Container, Sequence
 
-from raidtrace.comparison import KIB_PER_S, Figures, Row, text
+from raidtrace.comparison import KIB_PER_S, Figures, Row, text, unlike
 from raidtrace.evidence_text import table, wrap
 from raidtrace.paper import Check
 
@@ -13,7 +13,8 @@ VERSION = 1
 MOST_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
 LEGEND = """Rates in KiB/s. Percent: by how much B is more than A. A +-, B +-: spread, largest less
-smallest trial, of the median. Real: no trial of one lies among those of the other; ? one trial each."""
+smallest trial, of the median. Real: no trial of one lies among those of the other; ? one trial each;
+x not the same test, so nothing is made of it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Compared:
         """The members are those of the classes; ratio, percent, spreads and whether the difference exceeds them are added."""
         rows = [
             {"key": dict(row.key), "unit": row.a.unit, "a": _side(row.a), "b": _side(row.b), "ratio": row.ratio(),
-             "percent": row.percent(), "exceeds-spread": row.exceeds()}
+             "percent": row.percent(), "exceeds-spread": row.exceeds(), "same-test": row.same_test(),
+             "differs": [dataclasses.asdict(one) for one in row.differs()]}
             for row in self.rows
         ]  # fmt: skip
         checks = [dataclasses.asdict(check) for check in self.checks]
@@ -56,8 +58,12 @@ def lines(found: Compared, width: int) -> list[str]:
     if found.rows:
         alike = _alike(found.rows)
         said = ", ".join(f"{name} {value}" for name, value in alike.items() if value)
-        told += [*(wrap(f"All: {said}", width, "", "   ") if said else []), ""]
+        told += wrap(f"All: {said}", width, "", "   ") if said else []
+        names = dict.fromkeys(name for row in found.rows for name, value in row.key if value and name not in alike)
+        told += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
         told += [*table(HEADER, [_row(row, alike) for row in found.rows], width), "", *wrap(LEGEND, width)]
+        for said in unlike(found.rows):
+            told += wrap(said, width)
     if found.checks:
         told += ["", "Words and figures:"]
         for check in found.checks:
@@ -85,7 +91,7 @@ def _row(row: Row, alike: Container[str]) -> list[str]:
     return [
         text([part for part in row.key if part[0] not in alike]) + unit, _number(row.a.middle()), _number(row.b.middle()),
         "-" if ratio is None else f"{ratio:.2f}", "-" if percent is None else f"{percent:+.1f}%", _spread(row.a),
-        _spread(row.b), {True: "yes", False: "no", None: "?"}[exceeds],
+        _spread(row.b), {True: "yes", False: "no", None: "?"}[exceeds] if row.same_test() else "x",
     ]  # fmt: skip
 
 

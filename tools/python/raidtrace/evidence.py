@@ -5,14 +5,17 @@ Text, JSON and the HTML report are made of these values alone; nothing below rea
 
     Explanation                     what was asked about: one recording, two, or a sweep
       subjects: Subject, ...        the recordings, in the order given; a letter names each in tables
-      chains: Chain, ...            one for each phase (of each disk) that moved enough data to say something
+      chains: Chain, ...            one for each phase (of each disk) that moved enough data to say something; that
+                                    with the largest effect first
         links: Link, ...            cause before effect, keys in the order of LINKS
           values: Value, ...        a number with unit and Source (recording, disk, phase, counters), maybe predicted
           distributions             how often each of a range of values was there
         limits: Limit, ...          everything that may hold the throughput down; those that do come first
         story: a verdict            whether readahead is why the throughput is what it is, or changed as it did
-        summary: sentences          the same in plain words
-      summary: sentences            of all chains together
+        effect: a number            how much there is to explain: the part of the recorded time that the phase took; of
+                                    two recordings or a sweep the factor between the rates, 1 or more; None: not known
+        summary: sentences          the same in plain words, the one that matters first
+      summary: sentences            of all chains together, in their order
 
 A verdict is one of VERDICTS. "not shown" is what the recording could have shown and does not; "contradicted" is shown
 to be otherwise; "not available" is what was not recorded, and says why. A Value of None is not available, never zero.
@@ -55,12 +58,14 @@ class Subject:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where a number is from. counters: names of counters.rst, or of settings. subject: letter of the recording."""
+    """Where a number is from. counters: names of counters.rst, or of settings. subject: letter of the recording. cell: of a
+    sweep, the name of the cell; of a number that several make, the first of them."""
 
     subject: str
     disk: str
     phase: str
     counters: tuple[str, ...]
+    cell: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,6 +126,7 @@ class Chain:
     links: tuple[Link, ...]
     limits: tuple[Limit, ...]
     summary: tuple[str, ...]
+    effect: float | None = None
 
     def link(self, key: str) -> Link:
         """A link by its key; KeyError when the chain has none."""
@@ -144,6 +150,16 @@ class Explanation:
     def to_json(self) -> str:
         """The whole of it; Documentation/explain.rst describes the members, which are those of the classes above."""
         return json.dumps({"version": VERSION, **dataclasses.asdict(self)}, indent=1, ensure_ascii=False)
+
+
+def by_effect(chains: Iterable[Chain]) -> tuple[Chain, ...]:
+    """The largest effect first; those with the same, and those whose effect is not known, in the order given."""
+    return tuple(sorted(chains, key=lambda chain: (chain.effect is None, -(chain.effect or 0.0))))
+
+
+def told(chains: Iterable[Chain]) -> tuple[str, ...]:
+    """What each comes to, as one sentence each of a summary."""
+    return tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from raidtrace import chain, observation, pair
 from raidtrace import quantities as q
 from raidtrace import recording
-from raidtrace.evidence import Chain, Explanation, Subject
+from raidtrace.evidence import Chain, Explanation, Subject, by_effect, told
 from raidtrace.observation import Observation, Observed
 from raidtrace.quantities import Reading
 
@@ -58,24 +58,32 @@ def _moved(seen: Observation) -> int:
 
 def one(path: pathlib.Path, phase: str | None = None, disk: str | None = None) -> Explanation:
     """Explain one recording."""
-    observed = observation.load(path)
+    return of_one(observation.load(path), phase, disk)
+
+
+def of_one(observed: Observed, phase: str | None = None, disk: str | None = None) -> Explanation:
+    """Explain one recording that was read."""
     chains: list[Chain] = []
     for seen in chosen(observed, phase, disk):
         way = q.direction(seen)
         if way:
             reading = Reading("A", seen, observed.parent(seen))
             beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
-            samples = [(float(s.busy_ns), float(s.bytes), float(s.seeks)) for s in observed.slices(seen) if s.busy_ns]
-            chains.append(chain.single(reading, way, observed.meta, beside, samples))
-    said = tuple(f"{found.title}: {' '.join(found.summary)}" for found in chains)
+            chains.append(chain.single(reading, way, observed.meta, beside))
+    ordered = by_effect(chains)
+    said = told(ordered)
     if not chains:
         said = ("No phase moved enough data to say anything about its throughput.",)
-    return Explanation("recording", (subject("A", observed),), tuple(chains), said, notes((observed,)))
+    return Explanation("recording", (subject("A", observed),), ordered, said, notes((observed,)))
 
 
 def two(first: pathlib.Path, second: pathlib.Path, phase: str | None = None, disk: str | None = None) -> Explanation:
     """Explain the second recording against the first: phases of the same name of disks of the same name."""
-    a, b = observation.load(first), observation.load(second)
+    return of_two(observation.load(first), observation.load(second), phase, disk)
+
+
+def of_two(a: Observed, b: Observed, phase: str | None = None, disk: str | None = None) -> Explanation:
+    """Explain the second of two recordings that were read against the first."""
     theirs = {(seen.disk.name, seen.phase): seen for seen in chosen(b, phase, disk)}
     chains, alone = [], []
     for seen in chosen(a, phase, disk):
@@ -85,8 +93,9 @@ def two(first: pathlib.Path, second: pathlib.Path, phase: str | None = None, dis
             continue
         readings = Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other))
         chains.append(pair.chain_of(*readings, way, (a.meta, b.meta)))
-    said = tuple(f"{found.title}: {' '.join(found.summary)}" for found in chains)
+    ordered = by_effect(chains)
+    said = told(ordered)
     if not chains:
         said = ("The two have no phase of one name, disk and direction that moved enough data to compare.",)
     left = (f"Only in A, or the other way round in B: {', '.join(alone)}.",) if alone else ()
-    return Explanation("pair", (subject("A", a), subject("B", b)), tuple(chains), said, (*notes((a, b)), *left))
+    return Explanation("pair", (subject("A", a), subject("B", b)), ordered, said, (*notes((a, b)), *left))

@@ -6,16 +6,18 @@ import dataclasses
 import pathlib
 import statistics
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from raidtrace import explain_runs, observation, pair
 from raidtrace import quantities as q
 from raidtrace import ranks
-from raidtrace.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict
+from raidtrace.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect, told
 from raidtrace.quantities import Reading
 from raidtrace.sweep_index import DONE, NAME, Index
 
 SETTING = "readahead_sectors"
 STRONG = 0.8  # a rank correlation from which two are said to change together
+Step = TypeVar("Step", Link, Limit)
 BESIDES = ("data_size", "dirty_bytes", "dirty_background_bytes")
 
 
@@ -60,6 +62,12 @@ class Curve:
         for x, y in self.points():
             groups[x].append(y)
         return [(x, statistics.median(ys)) for x, ys in sorted(groups.items())]
+
+    def source(self, readahead: float | None = None, *counters: str) -> Source:
+        """Where a number of the curve is from: the cell with that readahead, or the first with the least."""
+        found = sorted((cell.readahead() or 0.0, at, cell.name) for at, cell in enumerate(self.cells)
+                       if readahead in (None, cell.readahead()))  # fmt: skip
+        return Source("A", "", self.phase, counters or ("figure", SETTING), found[0][2] if found else "")
 
 
 def cells(path: pathlib.Path) -> list[Cell]:
@@ -139,34 +147,36 @@ def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
     """What one curve says."""
     title = " ".join(value for name, value in curve.about if name not in BESIDES and value not in ("None", "none"))
     points, medians = curve.points(), curve.medians()
-    source = Source("A", "", curve.phase, ("figure", SETTING))
-    links = [_setting(medians, source), _trend(medians, source), _knee(medians, source), _correlation(points, source),
-             _together(curve, source, together)]  # fmt: skip
+    links = [_setting(curve), _trend(medians), _knee(curve), _correlation(points, curve.source()),
+             _together(curve, together)]  # fmt: skip
     causal, limits, between = _ends(curve)
     story, sentences = _story(curve, points, medians, together, between)
     return Chain(f"{title}, phase {curve.phase}", "", curve.phase, "write" if curve.phase.startswith("write") else "read",
-                 story, (*links, *causal), limits, tuple(sentences))  # fmt: skip
+                 story, (*links, *causal), limits, tuple(sentences), _factor(medians))  # fmt: skip
 
 
-def _setting(medians: Sequence[tuple[float, float]], source: Source) -> Link:
+def _setting(curve: Curve) -> Link:
+    medians = curve.medians()
     said = ", ".join(f"{x:g} sectors ({q.kib(x)}): {y / 1024:.1f}" for x, y in medians)
-    values = tuple(Value(f"rate-at-{x:g}", y / 1024, "MiB/s", source) for x, y in medians)
+    values = tuple(Value(f"rate-at-{x:g}", y / 1024, "MiB/s", curve.source(x)) for x, y in medians)
     return Link("rates", "Readahead and rate", f"{said} MiB/s", Verdict.SHOWN, values)
 
 
-def _trend(medians: Sequence[tuple[float, float]], source: Source) -> Link:
+def _trend(medians: Sequence[tuple[float, float]]) -> Link:
     found = ranks.regions(medians)
     said = ", ".join(f"{region.way} from {region.first:g} to {region.last:g}" for region in found)
     return Link("trend", "Monotone regions", f"{said} sectors; steps below {ranks.WITHIN:.0%} are flat", Verdict.SHOWN)
 
 
-def _knee(medians: Sequence[tuple[float, float]], source: Source) -> Link:
+def _knee(curve: Curve) -> Link:
+    medians = curve.medians()
     x, y = ranks.knee(medians)
     best_x, best = max(medians, key=lambda point: point[1])
     text = (
         f"{x:g} sectors ({q.kib(x)}) come within {ranks.WITHIN:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
     )
     edge = "" if x != medians[-1][0] else "; it is the largest that was tried, so the knee may lie beyond"
+    source = curve.source(x)
     values = (Value("knee", x, "sectors", source), Value("rate-at-knee", y / 1024, "MiB/s", source))
     return Link("knee", "Knee", text + edge, Verdict.NOT_SHOWN if edge else Verdict.SHOWN, values)
 
@@ -189,12 +199,12 @@ def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
     return Link("correlation", "Rank correlation", text, Verdict.SHOWN if found.sure() else Verdict.NOT_SHOWN, values)
 
 
-def _together(curve: Curve, source: Source, together: Sequence[str]) -> Link:
+def _together(curve: Curve, together: Sequence[str]) -> Link:
     said, values = [], []
     for name in ("in flight", "request size", "bio size", "sequential share"):
         rho = ranks.spearman(curve.points(name))
         if rho is not None:
-            values.append(Value(f"spearman {name}", rho, "", source))
+            values.append(Value(f"spearman {name}", rho, "", curve.source(None, name, SETTING)))
             if abs(rho) >= STRONG:
                 said.append(f"{name} ({rho:+.2f})")
     text = f"with readahead changed {', '.join(said)}" if said else "no counter changed with readahead"
@@ -213,29 +223,32 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     x, _ = ranks.knee(medians)
     if high < low * pair.SAME:
         return Verdict.CONTRADICTED, [f"Readahead makes no difference: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."]
-    sentences = [
+    rates = (
         f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on it is within 5 % of the best."
-    ]
+    )
     found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
-        return Verdict.NOT_SHOWN, [
-            *sentences,
-            f"{', '.join(together)} changed with readahead: which did it is not shown.",
-        ]
+        return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
     if between is Verdict.SHOWN and (found is None or not found.sure()):
         few = "too few for a correlation" if found is None else "by themselves not certain to go with readahead"
-        sentences.append(f"The runs are {few}, but up to the knee each step from readahead to throughput is counted.")
-        return Verdict.SHOWN, sentences
+        text = f"Readahead is why: up to the knee each step from it to throughput is counted (the runs are {few})."
+        return Verdict.SHOWN, [text, rates]
     if found is None:
-        return Verdict.NOT_SHOWN, [*sentences, "Too few runs to say that it goes with readahead."]
+        return Verdict.NOT_SHOWN, ["Too few runs to say that it goes with readahead.", rates]
     if not found.sure():
-        return Verdict.NOT_SHOWN, [*sentences, "The evidence does not show that it goes with readahead."]
+        return Verdict.NOT_SHOWN, ["The evidence does not show that it goes with readahead.", rates]
     if depth is None or depth < STRONG or found.rho < 0:
-        return Verdict.NOT_SHOWN, [*sentences, "It goes with readahead, but what is in flight does not explain it."]
+        return Verdict.NOT_SHOWN, ["It goes with readahead, but what is in flight does not explain it.", rates]
     return Verdict.SHOWN, [
-        *sentences,
         "It goes with readahead, and what is in flight rises with it; nothing else was changed.",
+        rates,
     ]
+
+
+def _factor(medians: Sequence[tuple[float, float]]) -> float | None:
+    """Best by worst."""
+    rates = [y for _, y in medians]
+    return max(rates) / min(rates) if min(rates) > 0 else None
 
 
 def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
@@ -255,16 +268,30 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
             found = pair.chain_of(
                 Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), way, (a.meta, b.meta)
             )
-            return found.links, found.limits, found.story
+            names = {"A": by[0].name, "B": last.name}
+            return (
+                tuple(_of_cells(link, names) for link in found.links),
+                tuple(_of_cells(limit, names) for limit in found.limits),
+                found.story,
+            )
     return (), (), Verdict.NOT_AVAILABLE
+
+
+def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
+    """The same, its numbers said to be of the cells. names: by letter."""
+    values = tuple(
+        dataclasses.replace(value, source=dataclasses.replace(value.source, cell=names[value.source.subject]))
+        for value in step.values
+    )
+    return dataclasses.replace(step, values=values)
 
 
 def explain(path: pathlib.Path) -> Explanation:
     """Explain a sweep, given its directory or its index."""
     found = cells(path)
     together = bound(found)
-    chains = [chain_of(curve, together) for curve in curves(found, together)]
-    said = tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
+    chains = by_effect(chain_of(curve, together) for curve in curves(found, together))
+    said = told(chains)
     if not chains:
         said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
     simulated = any(cell.simulated for cell in found)
@@ -273,4 +300,4 @@ def explain(path: pathlib.Path) -> Explanation:
         ("Links of A and B are those of the cell with the least readahead and of one at the knee.",) if chains else ()
     )
     facts = (("cells", str(len(found))),)
-    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), tuple(chains), said, notes)
+    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, said, notes)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""make figures: the pictures of README and Documentation, of the demo in the lab and of the reproduction.
+"""make figures: the pictures of README and Documentation: of the demo and of a small sweep in the lab, and of tables.
 
-What pictures are drawn from is kept beside them (demo.json), so that they can be drawn again, and compared, without the lab.
+What pictures are drawn from is kept beside them (demo.json, readahead.json), so that they can be drawn again, and compared,
+without the lab; tables (TABLES) are those of the reproduction and of the sweeps.
 """
 
 import argparse
@@ -10,23 +11,47 @@ import dataclasses
 import hashlib
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from raidtrace import demo, explain, overview, plot, plot_blame, plot_demo, plot_published, recording, workload
+from raidtrace import (
+    demo,
+    explain,
+    overview,
+    plot,
+    plot_blame,
+    plot_demo,
+    plot_filesystems,
+    plot_published,
+    plot_surface,
+    plot_sweep,
+    recording,
+    report_sweep,
+    sweep_index,
+    workload,
+)
 from raidtrace.recording import Point
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 FIGURES = TOP / "Documentation" / "figures"
 REPRODUCTION = TOP / "Documentation" / "reproduction.csv"
+BNL = TOP / "Documentation" / "sweeps" / "bnl.csv"
+PLAN = FIGURES / "readahead.toml"
+SURFACE = ("surface", "ext3", "random-read")
+SWEEP = "readahead.json"
 DATA = "demo.json"
 DEPTH, SEEKS = ("xfs-256", "xfs-16384"), "ext2-256"
 ALIKE = 0.02  # figures of two runs of the demo that differ by no more are the same
 MB = {"KiB/s": 1 / 1000, "MiB/s": 1.024}  # MB/s as KiB/s / 1000
 Data = dict[str, Any]
+
+
+class FiguresError(Exception):
+    """Something cannot be drawn; the text says what."""
 
 
 def collect(out: pathlib.Path) -> Data:
@@ -86,6 +111,50 @@ def draw_published(table: pathlib.Path, into: pathlib.Path) -> None:
     plot.save(plot_published.scatter(pairs, True), [into / "published.svg"], title_of(table))
 
 
+def draw_filesystems(table: pathlib.Path, into: pathlib.Path) -> None:
+    """bonnie++ by file system, tuned, as the reproduction has it."""
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["array"], row["tool"], row["setra_sectors"], row["trial"]) ==
+                ("raid0", "bonnie++", "16384", "1") and row["unit"] in MB]  # fmt: skip
+    rates = {(row["metric"], row["filesystem"]): float(row["simulated"]) * MB[row["unit"]] for row in rows}
+    bars = [plot_filesystems.Bar(phase, name, rate, rate, rate) for (phase, name), rate in rates.items()]
+    plot.save(plot_filesystems.bars(bars, True), [into / "filesystems.svg"], title_of(table))
+
+
+def draw_surface(table: pathlib.Path, into: pathlib.Path) -> None:
+    """Random reads over sizes of file and record, as the sweep bnl has them."""
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["workload"], row["filesystem"], row["phase"]) == SURFACE]
+    rates = {}
+    for row in rows:
+        place = dict(word.split("=") for word in row["file_and_record"].split())
+        rates[int(place["file_kib"]), int(place["record_kib"])] = float(row["median"])
+    plot.save(plot_surface.surface(rates, True), [into / "surface.svg"], title_of(table))
+
+
+TABLES = {  # picture -> the table that it is drawn of, and how
+    "published.svg": (REPRODUCTION, draw_published),
+    "filesystems.svg": (REPRODUCTION, draw_filesystems),
+    "surface.svg": (BNL, draw_surface),
+}
+
+
+def sweep(out: pathlib.Path) -> Data:
+    """Run the small sweep anew, and what its picture needs."""
+    if (out / sweep_index.NAME).is_file():
+        shutil.rmtree(out)
+    command = [str(RAIDCTL), "sweep", "--lab", "--out", str(out), str(PLAN)]
+    if subprocess.run(command, check=False).returncode:
+        raise FiguresError(f"the sweep failed; what it left is in {out}")
+    return {name: [dataclasses.astuple(point) for point in points] for name, points in report_sweep.curves(out).items()}
+
+
+def draw_sweep(data: Data, into: pathlib.Path) -> None:
+    """The picture of the small sweep."""
+    drawn = [(name, [plot_sweep.Point(*point) for point in points]) for name, points in data.items()]
+    plot.save(plot_sweep.readahead(drawn, True), [into / "readahead.svg"])
+
+
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 drawn, 1 failed, 2 usage."""
     parser = argparse.ArgumentParser("figures", description="Run the demo and draw the pictures of the documentation.")
@@ -97,8 +166,24 @@ def main(arguments: Sequence[str]) -> int:
     if not options.draw:
         if not options.have and subprocess.run([RAIDCTL, "demo", "--out", options.out], check=False).returncode:
             return 1
-        (FIGURES / DATA).write_text(json.dumps(collect(options.out), separators=(",", ":")) + "\n", encoding="utf-8")
-    draw(json.loads((FIGURES / DATA).read_text(encoding="utf-8")), FIGURES)
-    draw_published(REPRODUCTION, FIGURES)
+        _keep(DATA, collect(options.out))
+        try:
+            _keep(SWEEP, sweep(options.out / "readahead"))
+        except FiguresError as error:
+            print(f"figures: {error}", file=sys.stderr)
+            return 1
+    draw(_kept(DATA), FIGURES)
+    draw_sweep(_kept(SWEEP), FIGURES)
+    for table, how in TABLES.values():
+        how(table, FIGURES)
     print(f"drawn in {FIGURES}", file=sys.stderr)
     return 0
+
+
+def _keep(name: str, data: Data) -> None:
+    (FIGURES / name).write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def _kept(name: str) -> Data:
+    data: Data = json.loads((FIGURES / name).read_text(encoding="utf-8"))
+    return data

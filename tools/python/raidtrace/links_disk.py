@@ -185,15 +185,16 @@ def blame(readings: Sequence[Reading]) -> Link:
     return Link("blame", "Who moved the head", each(readings, say), worst(map(verdict, readings)), values)
 
 
-def cost(reading: Reading, samples: Sequence[seek_cost.Sample]) -> Link:
+def cost(reading: Reading) -> Link:
     """What share of the busy time seeks cost, and what data alone would have reached. Where nearly all is seeks, nothing
     can be told from the samples: limits has what another phase shows."""
-    title, found = "Cost of seeks", seek_cost.cost(samples)
+    title, found = "Cost of seeks", seek_cost.cost(reading.seen.over_time)
     many = q.seeks(reading.seen) or 0
     if found is None or many > _issued(reading) / 2:
         why = "half of the requests or more are seeks" if found else "too few samples or seeks"
         return Link("cost", title, f"not to be told from the samples: {why}", Verdict.NOT_AVAILABLE)
-    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f})"
+    of = f"{found.blocks} samples" if found.merged == 1 else f"{found.blocks} blocks of {found.merged} samples"
+    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f}, bootstrap of {of})"
     values = (Value("seek-ms", found.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),
                     (found.low_ms, found.high_ms)),
               Value("seek-time-share", found.share, "of 1", source(reading, "depth-time", "seek")),

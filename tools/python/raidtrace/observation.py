@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was counted in one phase of one disk, as sums that SQLite makes: hours of samples are not brought into memory.
+"""What was counted in one phase of one disk, as sums: hours of samples do not become objects.
 
 Phases of one name are one observation. Units are those of Documentation/counters.rst and recording.rst; what was not
 counted is None or missing from a mapping, never 0.
@@ -10,9 +10,13 @@ import dataclasses
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
 
 from raidtrace import recording
-from raidtrace.sample_rows import SampleRows
+from raidtrace.sample_rows import SampleRows, opened
 
 BETWEEN = "outside"
 EXACT_SIZES = 257  # bins of size below are that many sectors
@@ -20,19 +24,7 @@ SEEK_SAME = 64
 HAPPEN = ("controller_events", "md_degraded")  # what happens to an array: as it was when a phase ended
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 BLAME_COLUMNS = 8
-
-
-@dataclasses.dataclass(frozen=True)
-class Slice:
-    """One sample, for what is estimated over time. busy_ns: time with anything in flight; None: not counted."""
-
-    start_ns: int
-    end_ns: int
-    requests: int
-    bytes: int
-    seeks: int
-    seek_sectors: int
-    busy_ns: int | None
+KEYS = {"flow": "direction", "origin": "class", "submitter": "pid, comm"}  # what else than sample and disk rows have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +61,8 @@ class Observation:
     flow: direction -> counter -> number. bins: (direction, kind) -> bin -> count. origin: class -> counter -> number.
     disk_counters: those of counters.rst without direction. settings: of the disk, machine: of the machine, as they were
     when the phase began (those of HAPPEN when it ended);
-    changed: names of settings that changed in it. host: (source, name) -> by how much it grew.
+    changed: names of settings that changed in it. host: (source, name) -> by how much it grew. over_time: a row for each
+    sample that lasted and in which anything was in flight, in order of time: ns with anything in flight, bytes, seeks.
     """
 
     disk: Disk
@@ -84,6 +77,7 @@ class Observation:
     machine: Mapping[str, str]
     changed: tuple[str, ...]
     host: Mapping[tuple[str, str], int]
+    over_time: NDArray[numpy.float64] = dataclasses.field(compare=False)
 
     def seconds(self) -> float:
         """Length of the phase."""
@@ -130,33 +124,35 @@ class Observed:
         """The same phase of the disk that this one is a part of."""
         return next((o for o in self.observations if o.phase == of.phase and o.disk.target == of.disk.parent), None)
 
-    def slices(self, of: Observation) -> list[Slice]:
-        """The samples of an observation that lasted, in order of time."""
-        with recording.connect(self.path) as db:
-            return _slices(db, of)
-
 
 def load(path: pathlib.Path) -> Observed:
     """Read a recording. RecordingError: it cannot be read, or nothing was recorded."""
-    with recording.connect(path) as db:
-        meta = dict(db.execute("SELECT key, value FROM meta"))
-        disks = _disks(db)
-        phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
-        names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))
-        last = db.execute("SELECT max(end_ns) FROM sample").fetchone()[0]
-        if last is None or not disks:
-            raise recording.RecordingError(f"{path}: holds no sample")
-        spans: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
-        for _, name, start, end in phases:
-            if name in spans and (end or last) > start:
-                spans[name].append((start, end if end is not None else last))
-        found = _Tables(db, disks, spans).observations()
-        output = "".join(text for (text,) in db.execute("SELECT text FROM output ORDER BY time_ns, rowid"))
+    with opened(path) as rows:
+        return read(path, rows)
+
+
+def read(path: pathlib.Path, rows: SampleRows) -> Observed:
+    """Read a recording that is open."""
+    db = rows.db
+    meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    disks = _disks(db)
+    phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
+    names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))
+    if not len(rows.samples) or not disks:
+        raise recording.RecordingError(f"{path}: holds no sample")
+    last = int(rows.samples[:, 4].max())
+    spans: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    for _, name, start, end in phases:
+        if name in spans and (end or last) > start:
+            spans[name].append((start, end if end is not None else last))
+    found = _Tables(rows, disks, spans).observations()
+    output = "".join(text for (text,) in db.execute("SELECT text FROM output ORDER BY time_ns, rowid"))
     return Observed(path, meta, disks, names, tuple(found), output)
 
 
 def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
-    parents = dict(db.execute("SELECT target, parent FROM stack")) if _has(db, "stack") else {}
+    has_stack = db.execute("SELECT 1 FROM sqlite_master WHERE type='table' AND name='stack'").fetchone()
+    parents = dict(db.execute("SELECT target, parent FROM stack").fetchall()) if has_stack else {}
     rows = []
     for row in db.execute("SELECT * FROM target ORDER BY target"):
         groups = row["groups"].split() if "groups" in row.keys() and row["groups"] is not None else None
@@ -169,89 +165,88 @@ def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
     return tuple(rows)
 
 
-def _has(db: sqlite3.Connection, table: str) -> bool:
-    return bool(_columns(db, table))
-
-
-def _columns(db: sqlite3.Connection, table: str) -> list[str]:
-    return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-
-
 class _Tables:
-    """The sums of all tables by disk and phase."""
+    """The sums of all tables by disk and name of phase."""
 
-    def __init__(self, db: sqlite3.Connection, disks: Iterable[Disk], spans: Mapping[str, list[tuple[int, int]]]):
-        self._db, self._disks, self._spans = db, tuple(disks), spans
+    def __init__(self, rows: SampleRows, disks: Iterable[Disk], spans: Mapping[str, list[tuple[int, int]]]):
+        self._rows, self._db, self._disks, self._spans = rows, rows.db, tuple(disks), spans
+        self._numbers: dict[str, list[int]] = {}
+        for number, name in rows.execute("SELECT phase, name FROM phase"):
+            self._numbers.setdefault(name, []).append(number)
 
     def observations(self) -> list[Observation]:
         """All that moved or lasted, in the order of phases, disks within."""
-        flow, bins = self._sums("flow", "direction"), self._bins()
-        origin = self._sums("origin", "class") if _has(self._db, "origin") else {}
-        whole, who = self._disk_counters(), self._submitters()
         host = self._host()
+        for table, by in KEYS.items():
+            self._rows.sums(table, by)
+        bins = self._bins()  # after the tables: another process makes them meanwhile, if the recording is long
+        counted = {(target, phase) for target, phase in self._rows.groups.tolist()}
         found = []
         for name, spans in self._spans.items():
             for disk in self._disks:
-                key = (disk.target, name)
-                if key not in whole:
+                if not any((disk.target, number) in counted for number in self._numbers[name]):
                     continue
+                key, groups = (disk.target, name), disk.groups or ()
                 settings, changed = self._settings(disk.target, spans)
-                counted = disk.groups or ()
                 found.append(Observation(
-                    disk, name, tuple(spans), flow.get(key, {}), bins.get(key, {}),
-                    origin.get(key, {}) if "origin" in counted else None,
-                    who.get(key, ()) if "submitter" in counted else None,
-                    whole[key], settings, self._settings(0, spans)[0], changed, host.get(name, {}),
+                    disk, name, tuple(spans), self._sums("flow", *key), bins.get(key, {}),
+                    self._sums("origin", *key) if "origin" in groups else None,
+                    self._submitters(*key) if "submitter" in groups else None,
+                    self._plain(*key), settings, self._settings(0, spans)[0], changed, host.get(name, {}),
+                    self._over_time(*key),
                 ))  # fmt: skip
         return found
 
-    def _sums(self, table: str, by: str) -> dict[tuple[int, str], dict[str, dict[str, int]]]:
-        names = [c for c in _columns(self._db, table) if c not in ("sample", by, *recording.LEVELS)]
-        query = (f"SELECT s.target, p.name, t.{by}, {', '.join(f'sum(t.{n})' for n in names)} FROM {table} t "
-                 f"JOIN sample s USING(sample) JOIN phase p USING(phase) GROUP BY 1, 2, 3")  # fmt: skip
-        found: dict[tuple[int, str], dict[str, dict[str, int]]] = {}
-        for target, phase, key, *values in self._db.execute(query):
-            counts = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-            found.setdefault((target, phase), {})[key] = counts
+    def _sums(self, table: str, target: int, name: str) -> dict[Any, dict[str, int]]:
+        sums = self._rows.sums(table, KEYS[table])
+        found: dict[Any, dict[str, int]] = {}
+        for number in self._numbers[name]:
+            for key, counts in sums.get((target, number), {}).items():
+                _add(found.setdefault(key, {}), counts)
+        return found
+
+    def _plain(self, target: int, name: str) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for number in self._numbers[name]:
+            _add(found, self._rows.plain.get((target, number), {}))
         return found
 
     def _bins(self) -> dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]]:
-        names = dict(self._db.execute("SELECT phase, name FROM phase").fetchall())
-        rows = SampleRows(self._db)
+        names = {number: name for name, numbers in self._numbers.items() for number in numbers}
         found: dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]] = {}
-        for key, by_group in rows.group_sums().items():
+        for key, by_group in self._rows.group_sums().items():
             for group, counts in by_group.items():
-                target, phase = rows.groups[group].tolist()
+                target, phase = self._rows.groups[group].tolist()
                 sums = found.setdefault((target, names.get(phase, BETWEEN)), {}).setdefault(key, {})
                 for at, count in counts.items():
                     sums[at] = sums.get(at, 0) + count
         return found
 
-    def _disk_counters(self) -> dict[tuple[int, str], dict[str, int]]:
-        fixed = ("sample", "target", "phase", "start_ns", "end_ns", "streams_alive", "streams_alive_queued")
-        names = [column for column in _columns(self._db, "sample") if column not in fixed]
-        sums = "".join(f", sum(s.{name})" for name in names)
-        query = f"SELECT s.target, p.name{sums} FROM sample s JOIN phase p USING(phase) GROUP BY 1, 2"
-        return {
-            (target, phase): {name: value for name, value in zip(names, values, strict=True) if value is not None}
-            for target, phase, *values in self._db.execute(query)
-        }
+    def _submitters(self, target: int, name: str) -> tuple[Submitter, ...]:
+        sums = self._sums("submitter", target, name)
+        found = [
+            Submitter(*who, *(counts.get(counter, 0) for counter in ("queued", "bytes_queued", "seeks_queued")))
+            for who, counts in sums.items()
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.seeks, -one.bytes)))
 
-    def _submitters(self) -> dict[tuple[int, str], tuple[Submitter, ...]]:
-        if not _has(self._db, "submitter"):
-            return {}
-        query = ("SELECT s.target, p.name, t.pid, t.comm, sum(t.queued), sum(t.bytes_queued), sum(t.seeks_queued) "
-                 "FROM submitter t JOIN sample s USING(sample) JOIN phase p USING(phase) GROUP BY 1, 2, 3, 4 "
-                 "ORDER BY 7 DESC, 6 DESC")  # fmt: skip
-        found: dict[tuple[int, str], tuple[Submitter, ...]] = {}
-        for target, phase, *values in self._db.execute(query):
-            found[target, phase] = (*found.get((target, phase), ()), Submitter(*values))
+    def _over_time(self, target: int, name: str) -> NDArray[numpy.float64]:
+        rows = self._rows
+        mine = rows.samples[(rows.samples[:, 1] == target) & numpy.isin(rows.samples[:, 2], self._numbers[name])]
+        numbers, length = mine[:, 0], mine[:, 4] - mine[:, 3]
+        busy = numpy.where(rows.idle[numbers] < 0, 0, length - rows.idle[numbers])
+        moved = numpy.zeros(len(mine))
+        for direction in rows.directions():
+            octets = rows.flow(direction, "bytes_completed")
+            moved += octets[numbers] if octets is not None else 0
+        table = numpy.stack((busy, moved, rows.seeks[numbers]), axis=1).astype(numpy.float64)
+        found: NDArray[numpy.float64] = table[(length > 0) & (busy != 0)]
         return found
 
     def _host(self) -> dict[str, dict[tuple[str, str], int]]:
         """What the machine and the command did in each phase; rows of single processes and interrupts are left out."""
         found: dict[str, dict[tuple[str, str], int]] = {}
-        if not _has(self._db, "host"):
+        if "host" not in self._rows.tables:
             return found
         query = "SELECT end_ns, source, name, value FROM host WHERE source IN ('cpu', 'vmstat', 'command')"
         edges = sorted((start, end, name) for name, spans in self._spans.items() for start, end in spans)
@@ -278,28 +273,8 @@ class _Tables:
         return values, tuple(dict.fromkeys(changed))
 
 
-def _slices(db: sqlite3.Connection, of: Observation) -> list[Slice]:
-    where = "s.target = ? AND p.name = ?"
-    key = (of.disk.target, of.phase)
-    flow = {
-        number: (requests, octets, moved)
-        for number, requests, octets, moved in db.execute(
-            "SELECT f.sample, sum(f.issued), sum(f.bytes_completed), sum(f.seek_forward_sectors + f.seek_backward_sectors) "
-            f"FROM flow f JOIN sample s USING(sample) JOIN phase p USING(phase) WHERE {where} AND f.direction != 'all' "
-            "GROUP BY 1", key)
-    }  # fmt: skip
-    seeks = dict(db.execute(
-        "SELECT b.sample, sum(b.count) FROM bin b JOIN sample s USING(sample) JOIN phase p USING(phase) "
-        f"WHERE {where} AND b.kind = 'seek' AND b.bin != {SEEK_SAME} GROUP BY 1", key))  # fmt: skip
-    idle = dict(db.execute(
-        "SELECT b.sample, sum(CASE b.bin WHEN 0 THEN b.count ELSE 0 END) FROM bin b JOIN sample s USING(sample) "
-        f"JOIN phase p USING(phase) WHERE {where} AND b.kind = 'depth_time' AND b.direction = 'all' GROUP BY 1", key,
-    ))  # fmt: skip
-    found = []
-    query = f"SELECT s.sample, s.start_ns, s.end_ns FROM sample s JOIN phase p USING(phase) WHERE {where} ORDER BY 2, 1"
-    for number, start, end in db.execute(query, key):
-        if end > start:
-            requests, octets, moved = flow.get(number, (0, 0, 0))
-            busy = end - start - idle[number] if number in idle else None
-            found.append(Slice(start, end, requests or 0, octets or 0, seeks.get(number, 0), moved or 0, busy))
-    return found
+def _add(to: dict[str, int], counts: Mapping[str, int | None]) -> None:
+    """What was counted once more; what was not counted is left out."""
+    for name, value in counts.items():
+        if value is not None:
+            to[name] = to.get(name, 0) + value

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from raidtrace import recording
-from raidtrace.counters import Counters, RecordingError
+from raidtrace.counters import Counters
 from raidtrace.recording import Phase, Recording, Target
-from raidtrace.sample_rows import SampleRows
+from raidtrace.sample_rows import SampleRows, opened
 from raidtrace.series import DIRECTIONS, Series, build
 
-EXPLAINED_SAMPLES = 20_000  # beyond so many, explanations are left out: they take as long as all the rest
 # direction and kind of the histograms that sums are made of
 KINDS = [(direction, kind) for kind in ("depth_time", "size", "place", "d2c", "i2d", "q2c") for direction in DIRECTIONS]
 KINDS += [("all", "blame")]
@@ -83,29 +82,26 @@ def groups(target: Target) -> frozenset[str]:
 
 def load(path: pathlib.Path) -> Overview:
     """Read a recording. RecordingError says why it cannot be read."""
-    try:
-        with recording.connect(path) as database:
-            database.execute("PRAGMA cache_size=-65536")
-            rows = SampleRows(database)
-            found = recording.read(path, database, lambda _: _sums(rows))
-            over_time = [
-                build(rows, target.target, bool(target.bio_based), "place" in groups(target))
-                for target in found.targets
-            ]
-            return Overview(found, tuple(one for one in over_time if one), len(rows.samples))
-    except (OverflowError, ValueError, TypeError, KeyError) as error:
-        raise RecordingError(f"{path}: not a readable recording: {error}") from error
-    except RecordingError as error:
-        raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
+    with opened(path) as rows:
+        return read(path, rows)
+
+
+def read(path: pathlib.Path, rows: SampleRows) -> Overview:
+    """Read a recording that is open."""
+    found = recording.read(path, rows.db, lambda _: _sums(rows))
+    over_time = [
+        build(rows, target.target, bool(target.bio_based), "place" in groups(target)) for target in found.targets
+    ]
+    return Overview(found, tuple(one for one in over_time if one), len(rows.samples))
 
 
 def _sums(rows: SampleRows) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
     """(target, (number, phase, counters)): each phase of a disk as one sample."""
-    every = rows.group_sums()
-    histograms = {key: every.get(key, {}) for key in KINDS}
     tables = {table: rows.sums(table, key) for table, key in (
         ("flow", "direction"), ("origin", "class"), ("submitter", "pid, comm"))}  # fmt: skip
-    plain = rows.plain()
+    plain = rows.plain
+    every = rows.group_sums()  # after the tables: another process makes them meanwhile, if the recording is long
+    histograms = {key: every.get(key, {}) for key in KINDS}
     for group, (target, phase) in enumerate(rows.groups.tolist()):
         mine = rows.samples[(rows.samples[:, 1] == target) & (rows.samples[:, 2] == phase)]
         of = {table: sums.get((target, phase), {}) for table, sums in tables.items()}

@@ -2,6 +2,7 @@
 """Two recordings side by side: which of size, depth and time made the difference, and whether readahead is why."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 
 from raidtrace import chain
@@ -16,6 +17,7 @@ from raidtrace.quantities import Reading
 SAME = 1.1  # a factor up to which two figures are called the same
 NEAR = 0.1  # an estimate is near what was measured within this part
 RISE = 1.5  # a factor from which a mean is said to have risen
+NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal"}  # fmt: skip
@@ -44,8 +46,8 @@ def ratios(a: Reading, b: Reading, way: str) -> Ratios | None:
 
 def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
     """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
-    found = []
-    for name in ("kernel", "lab_profile", "command", "hostname", "interval"):
+    found = _commands(*(meta.get("command", "") for meta in metas))
+    for name in ("kernel", "lab_profile", "hostname", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
             found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
     for of in ("settings", "machine"):
@@ -60,6 +62,21 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
         found.append(("array", before, after))
     names = {name for name, _, _ in found}  # a file system brings its own mount options
     return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+
+
+def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
+    """What was run: another program, or the same with other arguments, and then those that are not in both."""
+    if a == b:
+        return []
+    try:
+        ours, theirs = (list(map(str, json.loads(text))) for text in (a, b))
+    except (ValueError, TypeError):
+        return [("command", _brief(a), _brief(b))]
+    if ours[:1] != theirs[:1]:
+        return [("command", _brief(" ".join(ours)), _brief(" ".join(theirs)))]
+    first = _brief(" ".join(word for word in ours if word not in theirs))
+    second = _brief(" ".join(word for word in theirs if word not in ours))
+    return [("arguments", first or "-", second or "-")]
 
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:
@@ -84,8 +101,10 @@ def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], M
         if limit.verdict is Verdict.SHOWN
     )
     verdict, sentences = story(a, b, way, differs, held)
-    return Chain(f"{chain.title(a, way, metas[0])}: A and B", a.seen.disk.name, a.seen.phase, way, verdict,
-                 (extra[0], *links, extra[2], extra[1]), held, tuple(sentences))  # fmt: skip
+    found = ratios(a, b, way)
+    effect = max(found.speed, 1 / found.speed) if found and found.speed else None
+    return Chain(f"{chain.title(a, way, metas[0])}, A and B", a.seen.disk.name, a.seen.phase, way, verdict,
+                 (extra[0], *links, extra[2], extra[1]), held, tuple(sentences), effect)  # fmt: skip
 
 
 def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Link:
@@ -157,39 +176,44 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     rates = f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
-    others = [name for name in names if name not in ("readahead_sectors", "command", "interval")]
     tail = _next(held)
     if 1 / SAME < found.speed < SAME:
         said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
         return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
+    lead = f"B is {speed}: {rates}."
     if way != "read" or not ahead:
-        said = "" if way != "read" else " Readahead was the same in both and cannot be why."
         verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
-        waits = _waits(a, b, way)
-        return verdict, [f"B is {speed}: {rates}.{said} {_factors(found)}", *waits, *_together(names), *tail]
-    sentences = [f"B is {speed}: {rates}."]
+        refused = [] if way != "read" else ["Readahead was the same in both and cannot be why."]
+        # what accounts for it matters more than what does not
+        accounts = [*_waits(a, b, way), *_together(names), *refused]
+        return verdict, [lead, *accounts, _factors(found), *tail]
+    arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
+    others = [name for name in names if name not in NO_CAUSE]
+    verdict, why = _by_readahead(a, b, found, others, arguments)
+    size = "The requests did not change size."
+    if not 1 / SAME < found.size < SAME:
+        size = f"The mean request changed by x{found.size:.2f}: size is part."
+    return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, way)}.", *tail]
+
+
+def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
+    """Readahead was changed, and reading with it: whether it is why. others: what else was changed; arguments: of the
+    command, in words."""
     rose = max(found.depth, 1 / found.depth) >= RISE and (found.depth > 1) == (found.speed > 1)
-    grew = not 1 / SAME < found.size < SAME
-    predicted = all(depth_verdict(reading, way) is Verdict.SHOWN for reading in (a, b))
-    closes = q.agree(found.made(), found.speed)
-    size = (
-        "The requests did not change size."
-        if not grew
-        else f"The mean request changed by x{found.size:.2f}: size is part."
-    )
-    sentences.append(f"{size} In flight: {_depths(a, b, way)}.")
+    strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
-        return Verdict.CONTRADICTED, [*sentences, "Concurrency did not rise, so it explains nothing.", *tail]
-    if not closes:
-        return Verdict.CONTRADICTED, [*sentences, "Depth, size and time do not account for the difference.", *tail]
+        return Verdict.CONTRADICTED, "Readahead is not why: concurrency did not rise, so it explains nothing."
+    if not q.agree(found.made(), found.speed):
+        return Verdict.CONTRADICTED, "Readahead is not why: depth, size and time do not account for the difference."
     if others:
-        sentences.append(f"The evidence does not show that readahead is why: {', '.join(others)} changed with it.")
-        return Verdict.NOT_SHOWN, [*sentences, *tail]
-    if not predicted:
-        strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, way) is not Verdict.SHOWN)
-        sentences.append(f"More readahead put more in flight, but not as much as it predicts in {strays}.")
-        return Verdict.NOT_SHOWN, [*sentences, *tail]
-    return Verdict.SHOWN, [*sentences, "Readahead is why: nothing else changed and each step is counted.", *tail]
+        return Verdict.NOT_SHOWN, (
+            f"The evidence does not show that readahead is why: {', '.join(others)} changed with it."
+        )
+    if strays:
+        return Verdict.NOT_SHOWN, f"More readahead put more in flight, but not as much as it predicts in {strays}."
+    if arguments:
+        return Verdict.SHOWN, f"Readahead is why: each step is counted, and besides it {arguments} changed alone."
+    return Verdict.SHOWN, "Readahead is why: nothing else changed and each step is counted."
 
 
 def _factors(found: Ratios) -> str:
@@ -199,7 +223,7 @@ def _factors(found: Ratios) -> str:
 
 
 def _together(names: list[str]) -> list[str]:
-    others = [name for name in names if name not in ("command", "interval")]
+    others = [name for name in names if name not in ("arguments", "interval")]
     if len(others) > 1:
         return [f"{', '.join(others)} changed together: the evidence does not show which of them did it."]
     return []
@@ -216,4 +240,8 @@ def _depths(a: Reading, b: Reading, way: str) -> str:
 
 def _next(held: tuple[Limit, ...]) -> list[str]:
     last = [limit for limit in held if limit.title.startswith("B: ")]
-    return [f"What limits B now: {last[0].title.removeprefix('B: ').lower()}."] if last else []
+    return [f"What limits B now: {_small(last[0].title.removeprefix('B: '))}."] if last else []
+
+
+def _small(title: str) -> str:
+    return title[:1].lower() + title[1:]

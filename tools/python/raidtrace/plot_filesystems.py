@@ -35,7 +35,8 @@ def bars(found: Sequence[Bar], simulated: bool) -> Figure:
         panel.bar([across], [bar.rate], width, yerr=error, capsize=3, color=style.fill, hatch=style.hatch,
                   edgecolor=plot.INK, linewidth=0.6, label=bar.name if first else None)  # fmt: skip
         if len(found) <= 16:
-            panel.text(across, bar.high, f"{bar.rate:.0f}", ha="center", va="bottom", fontsize=plot.SMALL)
+            panel.annotate(f"{bar.rate:.0f}", (across, bar.high), xytext=(0, 2), textcoords="offset points", ha="center",
+                           va="bottom", fontsize=plot.SMALL)  # fmt: skip
     panel.set_xticks(range(len(groups)), groups)
     panel.tick_params(axis="x", length=0)
     panel.set_ylabel("simulated MB/s" if simulated else "MB/s")

@@ -12,6 +12,9 @@ import pathlib
 import statistics
 from collections.abc import Mapping
 
+from raidtrace import terms
+from raidtrace.terms import Difference, Terms
+
 DIRECTORY = pathlib.Path(__file__).parent / "reference"
 FILES = {
     "amcc": "amcc-9500s-2004.csv",
@@ -25,13 +28,28 @@ UNTUNED = 256
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """What was published for a figure: lowest and highest, the middle of it, in `unit` (KiB/s or 1/s). note: what differs."""
+    """What was published for a figure: lowest and highest, the middle of it, in `unit` (KiB/s or 1/s).
+
+    note: what else the set-up was; differs: terms that are not those of the test beside it; values: all, as they were printed.
+    """
 
     low: float
     middle: float
     high: float
     unit: str
     note: str = ""
+    differs: tuple[Difference, ...] = ()
+    values: tuple[float, ...] = ()
+
+    def same_test(self) -> bool:
+        """Whether its figure may be held against the other."""
+        return not any(one.decides for one in self.differs)
+
+    def said(self) -> str:
+        """All that is not as it was published, in words; empty where nothing is known to differ."""
+        found = ", ".join(one.instead() for one in self.differs)
+        found = found if self.same_test() else f"not the same test: {found}"
+        return "; ".join(part for part in (self.note, found) if part)
 
 
 Row = Mapping[str, str]
@@ -44,11 +62,14 @@ def rows(table: str) -> tuple[Row, ...]:
         return tuple(csv.DictReader(file))
 
 
-def find(table: str, axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:
-    """The published counterpart of a phase of a cell. None: not published, as what no kernel of then could be told."""
+def find(table: str, axes: Mapping[str, object], benchmark: str, phase: str, ours: Terms = terms.NONE) -> Range | None:
+    """The published counterpart of a phase of a cell. None: not published, as what no kernel of then could be told. ours:
+    terms of the cell's test, which are held against the published ones."""
     if table not in FILES or axes.get("nomerges") or axes.get("max_sectors_kib"):
         return None
-    return {"amcc": _amcc, "caltech": _caltech, "coraid": _coraid, "howto": _howto}[table](axes, benchmark, phase)
+    row = {"amcc": _amcc, "caltech": _caltech, "coraid": _coraid, "howto": _howto}[table](axes, benchmark, phase)
+    theirs = terms.PUBLISHED.get((table, benchmark), terms.NONE)
+    return dataclasses.replace(row, differs=terms.differences(theirs, ours, phase)) if row else None
 
 
 def _range(values: list[float], unit: str, note: str = "") -> Range | None:
@@ -56,7 +77,8 @@ def _range(values: list[float], unit: str, note: str = "") -> Range | None:
         return None
     factor = KIB.get(unit, 1.0)
     ordered = sorted(value * factor for value in values)
-    return Range(ordered[0], statistics.median(ordered), ordered[-1], "KiB/s" if unit in KIB else unit, note)
+    middle, kind = statistics.median(ordered), "KiB/s" if unit in KIB else unit
+    return Range(ordered[0], middle, ordered[-1], kind, note, values=tuple(ordered))
 
 
 def _amcc(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:

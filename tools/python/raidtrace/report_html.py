@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from raidtrace import (
     explain_runs,
+    observation,
     overview,
     plot_blame,
     plot_depth,
@@ -14,10 +15,12 @@ from raidtrace import (
     report_tables,
     report_text,
     report_why,
+    sample_rows,
 )
+from raidtrace.observation import Observed
 from raidtrace.overview import Overview
 from raidtrace.report_page import Part, Picture, ReportError, Text, picture, render
-from raidtrace.report_text import Sentence, printable
+from raidtrace.report_text import printable
 
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
 SHARES = "The phases that moved most, each in the direction that moved more; disks together."
@@ -28,24 +31,23 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     """The page about one recording, or about two beside each other."""
     if not 1 <= len(paths) <= 2:
         raise ReportError("one recording, or two to compare")
-    recordings = [overview.load(path) for path in paths]
-    named = list(zip("AB", recordings))
+    read = [_read(path) for path in paths]
+    named = [(letter, one) for letter, (one, _) in zip("AB", read)]
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
-    summary, parts = [], []
-    if any(one.samples > overview.EXPLAINED_SAMPLES for one in recordings):
-        words = " ".join(printable(str(path), 200) for path in paths)
-        summary.append(
-            Sentence(f"Why it is so is not said here, because there are too many samples: raidctl explain {words}")
-        )
-    else:
-        explained = explain_runs.one(paths[0]) if len(paths) == 1 else explain_runs.two(paths[0], paths[1])
-        said, why = report_why.part(explained, rows)
-        summary += said
-        parts.append(why)
+    seen = [observed for _, observed in read]
+    explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
+    summary, why = report_why.part(explained, rows)
+    parts = [why]
     for letter, one in named:
         summary += report_text.opening(one, letter, len(named) > 1)
         parts.append(_recording(one, letter, len(named) > 1))
     return render(f"raidtrace: {' and '.join(_name(path) for path in paths)}", summary, parts)
+
+
+def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
+    """What pictures and tables are made of, and what explain goes by: the same sums, made once."""
+    with sample_rows.opened(path) as rows:
+        return overview.read(path, rows), observation.read(path, rows)
 
 
 def _name(path: pathlib.Path) -> str:

@@ -13,6 +13,7 @@ from raidtrace import (
     plot_surface,
     plot_sweep,
     recording,
+    report_cells,
     report_text,
     report_why,
     sweep_table,
@@ -38,7 +39,7 @@ def page(directory: pathlib.Path) -> str:
         lines = sweep_table.lines(index, the_plan.published)
         queues = index.queues()
         largest = _largest(directory, index.entries())
-        failed = [entry for entry in index.entries() if entry.error]
+        entries = index.entries()
     finally:
         index.close()
     if not lines:
@@ -48,14 +49,31 @@ def page(directory: pathlib.Path) -> str:
     points = _points(lines, queues, largest)
     pictures = _pictures(lines, points, simulated)
     summary = _summary(the_plan, lines, points, ids, simulated)
-    said, why = report_why.part(explain_sweep.explain(directory), {})
+    explained = explain_sweep.explain(directory)
+    cells = report_cells.tables(directory, entries, queues, explained)
+    figures = {
+        (cell, line.phase): ids[id(line)] for line in reversed(lines) if line.place == "{}" for cell in line.cells
+    }
+    said, why = report_why.part(explained, report_why.cells_of(figures, cells.counted, cells.ends))
     summary += said
     summary += [
-        Sentence(f"Failed: {printable(entry.name, 80)}: {printable(entry.error or '', 300)}") for entry in failed
+        Sentence(f"Failed: {printable(entry.name, 80)}: {printable(entry.error or '', 300)}")
+        for entry in entries
+        if entry.error
     ]
-    return render(
-        f"raidtrace: sweep {meta['plan']}", summary, [why, Part("evidence", "Evidence", (), (), pictures, [table])]
-    )
+    evidence = Part("evidence", "Evidence", (), (), pictures, [table, *cells.tables])
+    return render(f"raidtrace: sweep {meta['plan']}", summary, [why, evidence])
+
+
+def curves(directory: pathlib.Path) -> dict[str, list[plot_sweep.Point]]:
+    """Reads over the readahead, by everything else that was varied, of the sweep in a directory."""
+    index = Index(directory / NAME)
+    try:
+        lines = sweep_table.lines(index, "")
+        points = _points(lines, index.queues(), _largest(directory, index.entries()))
+    finally:
+        index.close()
+    return {name: [point for _, point in some] for name, some in points.items()}
 
 
 def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int]:
@@ -128,7 +146,7 @@ def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Pi
                          plot_surface.surface(rates, simulated))  # fmt: skip
     pairs = []
     for line in lines:
-        if line.unit == RATE and line.published and line.published.middle and line.summary.median:
+        if line.unit == RATE and line.published and line.published.same_test() and line.summary.median:
             said, got = line.published.middle / 1000, line.summary.median / 1000
             pairs.append(plot_published.Pair(line.label or line.benchmark, said, got))
     if pairs:
@@ -176,7 +194,8 @@ def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
     columns += [Column("trials"), Column("median", "", "median of the trials"), Column("unit", numeric=False),
                 Column("low", "", "95 % bootstrap interval of the median"), Column("high", "", "the same"),
                 Column("published", "", "middle of what was published"),
-                Column("ratio", "", "median by published")]  # fmt: skip
+                Column("ratio", "", "median by published, if it is the same test"),
+                Column("not as published", numeric=False)]  # fmt: skip
     rows = []
     for at, line in enumerate(lines):
         s, place = line.summary, ", ".join(f"{k} {v}" for k, v in json.loads(line.place).items())
@@ -185,7 +204,8 @@ def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
         said = line.published.middle if line.published else None
         cells = [Cell(printable(line.label or line.benchmark, 60)), Cell(printable(f"{line.phase} {place}".strip(), 80)), *axes,
                  number(s.trials), number(s.median, 1), Cell(line.unit), number(s.low, 1), number(s.high, 1), number(said, 1),
-                 number(s.median / said if said else None, 3)]  # fmt: skip
+                 number(s.median / said if said and line.published and line.published.same_test() else None, 3),
+                 Cell(printable(line.published.said(), 300) if line.published else "")]  # fmt: skip
         rows.append(Row(f"figure-{at}", tuple(cells)))
     return Table("figures", "Every figure", tuple(columns), tuple(rows)), {
         id(line): f"figure-{at}" for at, line in enumerate(lines)
@@ -210,9 +230,13 @@ def _summary(
         if at.depth and least.depth and at is not least:
             text += f"; reads in flight from {least.depth:.2f} to {at.depth:.2f}"
         found.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
-    compared = [line for line in lines if line.published and line.published.middle]
-    if compared:
-        errors = sorted(abs(line.summary.median / line.published.middle - 1) for line in compared if line.published)
-        found.append(Sentence(f"{len(compared)} of them have a published counterpart; the median difference is "
-                              f"{100 * errors[len(errors) // 2]:.1f} %."))  # fmt: skip
+    beside = [(line.summary.median, line.published) for line in lines if line.published and line.published.middle]
+    errors = sorted(abs(median / said.middle - 1) for median, said in beside if said.same_test())
+    if beside:
+        other = len(beside) - len(errors)
+        text = f"{len(beside)} of them have a published counterpart"
+        text += f", {other} of another test" if other else ""
+        text += f"; the median difference is {100 * errors[len(errors) // 2]:.1f} %" if errors else ""
+        found.append(Sentence(f"{text}."))
+        found += [Sentence(f"Unlike the published: {printable(said, 300)}.") for said in sweep_table.beside(lines)]
     return found

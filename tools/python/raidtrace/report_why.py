@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What raidctl explain says, as chains on the page: every number leads to the row of the table that it is in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.evidence import Explanation, Limit, Link, Value, Verdict
+from raidtrace.evidence import Explanation, Limit, Link, Source, Value, Verdict
 from raidtrace.report_page import Chain, Part, Step
 from raidtrace.report_text import NOT_AVAILABLE, Sentence, printable
 
-Rows = Mapping[tuple[str, str, str], str]  # letter, disk, phase -> id of the first row
+Rows = Callable[[Source], str]  # id of the row that a number is in; empty: of none
 
 
 def part(found: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
@@ -38,17 +38,38 @@ def _value(value: Value, rows: Rows) -> tuple[str, str, str]:
         text += f" (predicted {_short(value.predicted[0])} to {_short(value.predicted[1])})"
     counters = ", ".join(source.counters)
     name = printable(f"{value.name}{f', of {counters}' if counters else ''}", 200)
-    return name, printable(text, 200), rows.get((source.subject, source.disk, source.phase), "")
+    return name, printable(text, 200), rows(source)
 
 
 def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
 
 
-def rows_of(tables: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> dict[tuple[str, str, str], str]:
-    """Ids by letter, disk and phase; tables: letter and (disk, phase, id) of its rows, the first of a phase counts."""
+def rows_of(tables: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> Rows:
+    """Rows by letter, disk and phase; tables: letter and (disk, phase, id) of its rows, the first of a phase counts."""
     found: dict[tuple[str, str, str], str] = {}
     for letter, rows in tables:
         for disk, phase, ident in rows:
             found.setdefault((letter, disk, phase), ident)
-    return found
+    return lambda source: found.get((source.subject, source.disk, source.phase), "")
+
+
+Cells = Mapping[tuple[str, str, str], str]  # cell, disk, phase -> id of a row
+
+
+def cells_of(figures: Mapping[tuple[str, str], str], counted: Cells, ends: Cells) -> Rows:
+    """Rows of a sweep: figures by cell and phase; what was counted in every cell, and in those whose recordings were read. A
+    program that names no phases is recorded as one, run."""
+    first: dict[tuple[str, str], str] = {}
+    for (cell, _, phase), ident in counted.items():
+        first.setdefault((cell, phase), ident)
+
+    def row(source: Source) -> str:
+        cell, phase = source.cell, source.phase
+        if source.disk:
+            return ends.get((cell, source.disk, phase), "")
+        if "figure" in source.counters:
+            return figures.get((cell, phase), "")
+        return first.get((cell, phase), first.get((cell, "run"), ""))
+
+    return row

@@ -4,19 +4,20 @@
 For recordings too long to make an object of every sample: an hour of four disks has ten million rows.
 """
 
+import contextlib
 import functools
 import itertools
 import pathlib
 import sqlite3
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy
 from numpy.typing import NDArray
 
-from raidtrace import bin_sums
+from raidtrace import bin_sums, recording
 from raidtrace.bin_sums import BinSums
-from raidtrace.counters import LEVELS, RecordingError
+from raidtrace.counters import LEVELS, SEEK_NONE_BIN, RecordingError
 
 Ints = NDArray[numpy.int64]
 Floats = NDArray[numpy.float64]
@@ -38,6 +39,7 @@ class SampleRows:
         self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
         self._flows: dict[str, dict[str, Ints]] = {}
         self._depths: dict[str, tuple[Floats, Floats, Ints]] = {}
+        self._sums: dict[tuple[str, str], dict[tuple[int, int], dict[object, dict[str, int | None]]]] = {}
         self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
         rows = self.execute("SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample")
         self.samples: Ints = numpy.fromiter(itertools.chain.from_iterable(rows), numpy.int64).reshape(-1, 5)
@@ -48,6 +50,9 @@ class SampleRows:
         self.groups, inverse = numpy.unique(self.samples[:, 1:3], axis=0, return_inverse=True)
         self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
         self.group_of[numbers] = inverse.reshape(-1)
+        # begun now and waited for when it is wanted: other tables are read and libraries loaded beside it
+        path = next((str(row[2]) for row in self.execute("PRAGMA database_list") if row[1] == "main"), "")
+        self._running = bin_sums.begin(pathlib.Path(path), self.size - 1) if path and len(numbers) > LONG else None
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """A query whose rows are tuples, however the connection has them."""
@@ -77,10 +82,7 @@ class SampleRows:
     @functools.cached_property
     def long(self) -> BinSums | None:
         """The histograms of a long recording, summed already. None: it is not long, or the rows are to be read here."""
-        if len(self.samples) <= LONG:
-            return None
-        path = next((str(row[2]) for row in self.execute("PRAGMA database_list") if row[1] == "main"), "")
-        return bin_sums.read(pathlib.Path(path), self.size - 1) if path else None
+        return bin_sums.finish(self._running)
 
     def group_sums(self) -> dict[tuple[str, str], dict[int, dict[int, int]]]:
         """Sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
@@ -128,6 +130,33 @@ class SampleRows:
             )
         return self._depths[direction]
 
+    @functools.cached_property
+    def idle(self) -> Ints:
+        """By number of sample: time with nothing in flight (ns), -1 where that was not counted."""
+        if self.long is not None:
+            return self.long.field(bin_sums.IDLE, self.size, -1)
+        samples, depths, times = self.histogram("all", "depth_time")
+        found = numpy.full(self.size, -1, dtype=numpy.int64)
+        found[samples] = 0
+        found[samples[depths == 0]] = times[depths == 0]
+        return found
+
+    @functools.cached_property
+    def seeks(self) -> Ints:
+        """By number of sample: requests of all directions that are seeks."""
+        if self.long is not None:
+            return self.long.field(bin_sums.SEEKS, self.size, 0)
+        found = numpy.zeros(self.size, dtype=numpy.int64)
+        for direction in self.directions():
+            samples, places, counts = self.histogram(direction, "seek")
+            numpy.add.at(found, samples[places != SEEK_NONE_BIN], counts[places != SEEK_NONE_BIN])
+        return found
+
+    def directions(self) -> list[str]:
+        """Directions that anything was counted of, of all together ("all") apart."""
+        found = {str(direction) for by in self.sums("flow", "direction").values() for direction in by}
+        return sorted(found - {"all"})
+
     def by_group(self, found: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
         """Sums of a histogram for each pair: index of the pair -> bin -> count."""
         samples, bins, counts = found
@@ -159,7 +188,12 @@ class SampleRows:
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
-        """Sums of all counters of a table: (target, phase) -> key -> counter -> sum; None: never counted."""
+        """Sums of all counters of a table: (target, phase) -> key -> counter -> sum; None: never counted. Read once."""
+        if (table, key) not in self._sums:
+            self._sums[table, key] = self._read_sums(table, key)
+        return self._sums[table, key]
+
+    def _read_sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
         names = [name for name in self.columns(table) if name not in KEYS + NOT_DIFFERENCES]
         result: dict[tuple[int, int], dict[object, dict[str, int | None]]] = {}
         if not names:
@@ -173,6 +207,7 @@ class SampleRows:
             result.setdefault((row[0], row[1]), {})[which] = dict(values)
         return result
 
+    @functools.cached_property
     def plain(self) -> dict[tuple[int, int], dict[str, int]]:
         """Sums of the counters that have no direction: (target, phase) -> counter -> sum, without those never counted."""
         names = [name for name in self.columns("sample") if name not in KEYS + NOT_DIFFERENCES]
@@ -183,6 +218,19 @@ class SampleRows:
             (row[0], row[1]): {name: value for name, value in zip(names, row[2:], strict=True) if value is not None}
             for row in self.execute(f"SELECT target, phase, {chosen} FROM sample GROUP BY target, phase")
         }
+
+
+@contextlib.contextmanager
+def opened(path: pathlib.Path) -> Iterator[SampleRows]:
+    """The samples of a recording, while it is open. RecordingError says why it cannot be read."""
+    try:
+        with recording.connect(path) as database:
+            database.execute("PRAGMA cache_size=-65536")
+            yield SampleRows(database)
+    except (OverflowError, ValueError, TypeError, LookupError) as error:
+        raise RecordingError(f"{path}: not a readable recording: {error}") from error
+    except RecordingError as error:
+        raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
 def _table(

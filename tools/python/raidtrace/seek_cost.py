@@ -3,70 +3,94 @@
 
 busy time = bytes x a + seeks x b, by least squares over the samples of a phase, neither negative; b with a bootstrap
 interval. Where samples are too alike to tell a from b, the interval holds 0, and nothing is claimed.
+
+Of a long phase neighbouring samples are put together to at most MOST blocks, and these are what the bootstrap draws: what
+lasts longer than a sample is then not taken for as many independent observations.
 """
 
 import dataclasses
-import random
-from collections.abc import Sequence
+import functools
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
 
 from raidtrace.trials import CONFIDENCE, SEED
 
-RESAMPLES = 400  # of up to MOST samples, which is as fine as 2000 of fewer and takes a tenth of a second
-MOST = 400
+RESAMPLES = 1000
+MOST = 1000  # blocks
 LEAST_SAMPLES, LEAST_SEEKS = 8, 10
-Sample = tuple[float, float, float]  # busy ns, bytes, seeks
+Floats = NDArray[numpy.float64]
 
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """ms of a seek, from and to with 95 %; part of the busy time; MiB/s that the bytes alone would take, None: no telling."""
+    """ms of a seek, from and to with 95 %; part of the busy time; MiB/s that the bytes alone would take, None: no telling.
+
+    blocks: what the bootstrap drew from, each of up to `merged` samples.
+    """
 
     ms: float
     low_ms: float
     high_ms: float
     share: float
     stream_mib_per_s: float | None
+    blocks: int
+    merged: int
 
     def sure(self) -> bool:
         """Whether the interval leaves out 0."""
         return self.low_ms > 0
 
 
-def fit(samples: Sequence[Sample]) -> tuple[float, float]:
-    """ns per byte and ns per seek."""
-    bytes2 = sum(x * x for _, x, _ in samples)
-    both = sum(x * y for _, x, y in samples)
-    seeks2 = sum(y * y for _, _, y in samples)
-    busy_bytes, busy_seeks = sum(t * x for t, x, _ in samples), sum(t * y for t, _, y in samples)
-    determinant = bytes2 * seeks2 - both * both
-    if determinant > 1e-9 * bytes2 * seeks2:
-        a = (busy_bytes * seeks2 - busy_seeks * both) / determinant
-        b = (busy_seeks * bytes2 - busy_bytes * both) / determinant
-        if a >= 0 and b >= 0:
-            return a, b
-        if a < 0:
-            return 0.0, busy_seeks / seeks2
-    return (busy_bytes / bytes2, 0.0) if bytes2 else (0.0, 0.0)
-
-
-def cost(samples: Sequence[Sample]) -> Cost | None:
-    """None: too few samples or seeks to say anything."""
-    samples = _fewer(samples)
-    seeks, busy = sum(y for _, _, y in samples), sum(t for t, _, _ in samples)
-    if len(samples) < LEAST_SAMPLES or seeks < LEAST_SEEKS or not busy:
+def cost(samples: ArrayLike) -> Cost | None:
+    """samples: rows of busy ns, bytes and seeks. None: too few samples or seeks to say anything."""
+    blocks, merged = _blocks(numpy.asarray(samples, dtype=numpy.float64).reshape(-1, 3))
+    busy, _, seeks = blocks.sum(axis=0).tolist()
+    if len(blocks) < LEAST_SAMPLES or seeks < LEAST_SEEKS or not busy:
         return None
-    a, b = fit(samples)
-    source = random.Random(SEED)
-    found = sorted(fit(source.choices(samples, k=len(samples)))[1] for _ in range(RESAMPLES))
+    products = _products(blocks)
+    (a,), (b,) = (part.tolist() for part in _fits(products.sum(axis=0, keepdims=True)))
+    _, drawn = _fits(_draws(len(blocks)) @ products)
+    found = numpy.sort(drawn)
     cut = int(RESAMPLES * (1 - CONFIDENCE) / 2)
     rate = 1e9 / a / (1 << 20) if a else None
-    return Cost(b / 1e6, found[cut] / 1e6, found[-1 - cut] / 1e6, min(b * seeks / busy, 1.0), rate)
+    low, high = float(found[cut]) / 1e6, float(found[-1 - cut]) / 1e6
+    return Cost(b / 1e6, low, high, min(b * seeks / busy, 1.0), rate, len(blocks), merged)
 
 
-def _fewer(samples: Sequence[Sample]) -> Sequence[Sample]:
-    """Neighbours put together until there are no more than MOST."""
+def _blocks(samples: Floats) -> tuple[Floats, int]:
+    """Neighbours put together until there are no more than MOST, and how many make one."""
     step = -(-len(samples) // MOST)
     if step <= 1:
-        return samples
-    parts = [samples[at : at + step] for at in range(0, len(samples), step)]
-    return [(sum(t for t, _, _ in p), sum(x for _, x, _ in p), sum(y for _, _, y in p)) for p in parts]
+        return samples, 1
+    return numpy.add.reduceat(samples, numpy.arange(0, len(samples), step)), step
+
+
+def _products(blocks: Floats) -> Floats:
+    """What the normal equations are sums of: bytes^2, bytes x seeks, seeks^2, busy x bytes, busy x seeks."""
+    busy, octets, seeks = blocks.T
+    return numpy.stack((octets * octets, octets * seeks, seeks * seeks, busy * octets, busy * seeks), axis=1)
+
+
+@functools.lru_cache(maxsize=8)
+def _draws(blocks: int) -> Floats:
+    """How often each block is in each resample: with replacement, as many as there are. The same every time."""
+    chosen = numpy.random.default_rng(SEED).integers(0, blocks, (RESAMPLES, blocks), dtype=numpy.int64)
+    chosen += numpy.arange(RESAMPLES)[:, None] * blocks
+    counts = numpy.bincount(chosen.reshape(-1), minlength=RESAMPLES * blocks).reshape(RESAMPLES, blocks)
+    return counts.astype(numpy.float64)
+
+
+def _fits(sums: Floats) -> tuple[Floats, Floats]:
+    """ns per byte and ns per seek of each row of sums."""
+    bytes2, both, seeks2, busy_bytes, busy_seeks = sums.T
+    determinant = bytes2 * seeks2 - both * both
+    told = determinant > 1e-9 * bytes2 * seeks2
+    zero = numpy.zeros(len(sums))
+    a = numpy.divide(busy_bytes * seeks2 - busy_seeks * both, determinant, out=zero - 1, where=told)
+    b = numpy.divide(busy_seeks * bytes2 - busy_bytes * both, determinant, out=zero - 1, where=told)
+    only_bytes = numpy.divide(busy_bytes, bytes2, out=zero.copy(), where=bytes2 > 0)
+    only_seeks = numpy.divide(busy_seeks, seeks2, out=zero.copy(), where=seeks2 > 0)
+    fits, seeks_alone = told & (a >= 0) & (b >= 0), told & (a < 0)
+    return (numpy.where(fits, a, numpy.where(seeks_alone, 0, only_bytes)),
+            numpy.where(fits, b, numpy.where(seeks_alone, only_seeks, 0)))  # fmt: skip

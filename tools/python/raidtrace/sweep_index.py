@@ -8,11 +8,13 @@ one. The tables are described in Documentation/sweep.rst.
 import dataclasses
 import json
 import pathlib
+import shlex
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
-from raidtrace import plan, steps
+from raidtrace import plan, steps, terms
 from raidtrace.figure import Figure
+from raidtrace.terms import Terms
 
 APPLICATION_ID = 0x52545357  # "RTSW"
 USER_VERSION = 1
@@ -153,6 +155,13 @@ class Index:
         """Benchmark, label and whether it was simulated, of each cell."""
         rows = self._db.execute("SELECT cell, benchmark, label, simulated FROM cell")
         return {cell: (name, label, bool(simulated)) for cell, name, label, simulated in rows}
+
+    def terms(self) -> dict[int, Terms]:
+        """Terms of each cell's test, as far as its commands tell."""
+        found: dict[int, Terms] = {}
+        for cell, command in self._db.execute("SELECT cell, command FROM step ORDER BY cell, step"):
+            found[cell] = terms.of_command(shlex.split(command)) or found.get(cell, terms.NONE)
+        return found
 
     def figures(self) -> Iterable[tuple[int, str, float | None, str, float | None, str]]:
         """cell, phase, value, unit, cpu_percent, place of all figures of finished cells."""

@@ -9,11 +9,12 @@ import pathlib
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from raidtrace import plan, published, trials
+from raidtrace import plan, published, terms, trials
 from raidtrace.sweep_index import DONE, Index
 
 HEADER = ("trials", "median", "unit", "spread_percent", "interval_low", "interval_high", "cpu_percent", "outliers", "drift",
           "steady", "published_low", "published_middle", "published_high", "ratio", "note", "label", "simulated")  # fmt: skip
+NOT_SAME = "not the same test"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +39,7 @@ def lines(index: Index, table: str) -> list[Line]:
     """All figures, in the order of the cells. table: of published figures, may be empty."""
     entries = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
     about = index.about()
-    steady = _steady(index)
+    steady, terms_of = _steady(index), index.terms()
     groups: dict[tuple[str, str, str, str], list[tuple[int, float, float | None]]] = collections.defaultdict(list)
     axes: dict[int, dict[str, plan.Value]] = {cell: index.axes(cell) for cell in entries}
     for cell, phase, value, unit, cpu, place in index.figures():
@@ -52,7 +53,8 @@ def lines(index: Index, table: str) -> list[Line]:
         # a program that names no phases is recorded as one, run
         known = [steady.get((cell, phase), steady.get((cell, "run"))) for cell, _, _ in values]
         states = [state for state in known if state is not None]
-        reference = published.find(table, axes[first], about[first][0], phase) if table else None
+        ours = terms_of.get(first, terms.NONE)
+        reference = published.find(table, axes[first], about[first][0], phase, ours) if table else None
         found.append(
             Line(axes[first], about[first][0], phase, place, unit, _summary([entries[cell].trial for cell, _, _ in values],
                                                                             [value for _, value, _ in values]),
@@ -115,7 +117,8 @@ def write_csv(path: pathlib.Path, found: Sequence[Line], names: Sequence[str]) -
 def _beside(s: trials.Summary, p: published.Range | None) -> list[str]:
     if not p:
         return [""] * 5
-    return [_number(p.low), _number(p.middle), _number(p.high), f"{s.median / p.middle:.4f}", p.note]
+    ratio = f"{s.median / p.middle:.4f}" if p.same_test() else ""
+    return [_number(p.low), _number(p.middle), _number(p.high), ratio, p.said()]
 
 
 def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
@@ -131,10 +134,11 @@ def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
         marks += ["not steady"] if line.steady is False else []
         marks += [f"outlier: trial {at}" for at in s.outliers] + ([f"{s.drift} from trial to trial"] if s.drift else [])
         marks += [p.note] if p and p.note else []
+        marks += [NOT_SAME] if p and not p.same_test() else []
         rows.append(
             [*("-" if line.axes.get(name) is None else str(line.axes[name]) for name in shown), line.phase, unit,
              f"{s.median / scale:.1f}", "-" if s.spread_percent is None else f"{s.spread_percent:.1f}%",
-             _published(p, scale), f"{s.median / p.middle:.2f}" if p else "-", ", ".join(marks)]
+             _published(p, scale), f"{s.median / p.middle:.2f}" if p and p.same_test() else "-", ", ".join(marks)]
         )  # fmt: skip
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     left = (*range(len(shown) + 1), len(rows[0]) - 1)
@@ -144,6 +148,17 @@ def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def beside(found: Iterable[Line]) -> list[str]:
+    """In which terms the tests are not the published ones, each once: of which phases."""
+    by: dict[str, dict[str, None]] = {}
+    for line in found:
+        if line.published and line.published.differs:
+            said = ", ".join(one.instead() for one in line.published.differs)
+            marked = line.phase if line.published.same_test() else f"{line.phase} ({NOT_SAME})"
+            by.setdefault(f"{line.benchmark}: {said}", {})[marked] = None
+    return [f"{said}: {', '.join(phases)}" for said, phases in by.items()]
 
 
 def surfaces(found: Iterable[Line]) -> int:
