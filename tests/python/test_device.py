@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What speaks against overwriting a disk, on a made-up machine; tests/lab/ctl-sweep does it with real disks."""
 
+import dataclasses
 import pathlib
 
 import pytest
@@ -145,6 +146,18 @@ def test_use_is_never_overridden(made):
     known = [made.machine().identity("sdb")]
     with pytest.raises(device.DeviceError, match="sdb1 is mounted on /x"):
         device.judge(made.machine(), ["sdb"], forced=True, known=known)
+
+
+def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
+    def unreadable(path):
+        raise device.DeviceError(f"{path}: wipefs cannot look for signatures: not permitted")
+
+    made.add("sda").add("sdb")
+    made.mount("sda", "/")
+    machine = dataclasses.replace(made.machine(), signatures=unreadable)
+    assert [r.reason for r in device.refusals(machine, "sda")][0] == "the root file system lies on it"
+    with pytest.raises(device.DeviceError, match="cannot look for signatures"):
+        device.refusals(machine, "sdb")
 
 
 def test_what_is_run_before_the_first_cell_is_told(made):

@@ -179,7 +179,11 @@ def refusals(machine: Machine, disk: str, known: bool = False) -> list[Refusal]:
         why = machine.exclusive(f"{machine.dev}/{disk}")
         found += [Refusal(disk, why)] if why else []
     if not known:
-        found += _signatures(machine, disk)
+        try:
+            found += _signatures(machine, disk)
+        except DeviceError:
+            if not found:  # a disk in use may not even be read; what uses it is the better reason
+                raise
     return found
 
 
