@@ -51,6 +51,16 @@ def test_hosts_of_one_name_that_began_in_the_same_second_are_two(index, tmp_path
     assert sweep_merge.merge(tmp_path / "all.sqlite", [other, tmp_path]) == 2
 
 
+def test_a_merged_file_of_another_version_is_refused(index, tmp_path):
+    into = tmp_path / "all.sqlite"
+    sweep_merge.merge(into, [tmp_path])
+    sqlite3.connect(into, isolation_level=None).execute("PRAGMA user_version=1")
+    with pytest.raises(
+        sweep_merge.MergeError, match="of version 1, this program writes version 2; merge into a new file"
+    ):
+        sweep_merge.merge(into, [tmp_path])
+
+
 def test_parquet_without_pyarrow_says_so(index, tmp_path, monkeypatch):
     sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path])
     monkeypatch.setitem(sys.modules, "pyarrow", None)

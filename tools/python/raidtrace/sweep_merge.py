@@ -10,9 +10,10 @@ import pathlib
 import sqlite3
 from collections.abc import Sequence
 
-from raidtrace.sweep_index import APPLICATION_ID, NAME, USER_VERSION, Index
+from raidtrace.sweep_index import APPLICATION_ID, NAME, Index
 
 MERGED_ID = 0x52544D47  # "RTMG"
+MERGED_VERSION = 2  # 1 had no id of a sweep
 TABLES = ("meta", "cell", "axis", "parameter", "step", "figure", "queue")
 
 
@@ -28,12 +29,17 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
         kind = db.execute("PRAGMA application_id").fetchone()[0]
         if not fresh and kind != MERGED_ID:
             raise MergeError(f"{into}: not made by raidctl sweep merge")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if not fresh and version != MERGED_VERSION:
+            raise MergeError(
+                f"{into}: of version {version}, this program writes version {MERGED_VERSION}; merge into a new file"
+            )
         paths = [path / NAME if path.is_dir() else path for path in sweeps]
         for path in paths:
             Index(path).close()  # refuses what is none
         db.execute("BEGIN IMMEDIATE")
         db.execute(f"PRAGMA application_id={MERGED_ID}")
-        db.execute(f"PRAGMA user_version={USER_VERSION}")
+        db.execute(f"PRAGMA user_version={MERGED_VERSION}")
         db.execute("CREATE TABLE IF NOT EXISTS sweep(sweep INTEGER PRIMARY KEY, hostname TEXT, started_utc TEXT, plan TEXT, "
                    "file TEXT, id TEXT, UNIQUE(hostname, started_utc, plan, id))")  # fmt: skip
         for path in paths:
