@@ -92,12 +92,14 @@ bench: tools
 	@tests/bench/cost/run
 
 SOAK_KERNELS ?= 6.12
+SOAK_VARIANT ?= sanitize
 SOAK_CYCLES  ?= 5000
 IN_LAB = tools/bin/raidctl lab run --timeout 7200 --mem 512M
 soak: tools
 	@tools/setup check
-	@for kernel in $(SOAK_KERNELS); do echo "$$kernel, sanitize" && $(IN_LAB) --kernel $$kernel --variant sanitize \
-		--out check-out/soak-$$kernel -- $(CURDIR)/tests/lab/kmod-soak.py $(SOAK_CYCLES) || exit 1; done
+	@for kernel in $(SOAK_KERNELS); do echo "$$kernel, $(SOAK_VARIANT)" && tests/lab/lab-detectors.py $$kernel $(SOAK_VARIANT) && \
+		$(IN_LAB) --kernel $$kernel --variant $(SOAK_VARIANT) --out check-out/soak-$$kernel -- \
+		$(CURDIR)/tests/lab/kmod-soak.py $(SOAK_CYCLES) || exit 1; done
 
 coverage:
 	@tools/setup check

@@ -158,18 +158,20 @@ static void parts_are_of_one_size(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(capacities); i++) {
 		struct raidtrace_place place;
+		u64 low;
 
 		raidtrace_place_set(&place, capacities[i]);
 		KUNIT_ASSERT_GT(test, place.sectors * RAIDTRACE_PLACE_BINS, capacities[i]);
 		for (bin = 0; bin < RAIDTRACE_PLACE_BINS; bin++) {
-			u64 low = bin * place.sectors;
-
+			low = bin * place.sectors;
 			KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, low), bin);
 			KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, low + place.sectors - 1),
 					bin);
 		}
 		KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, ~0ULL),
 				(u32)RAIDTRACE_PLACE_BINS - 1);
+		low = RAIDTRACE_PLACE_BINS * place.sectors;
+		KUNIT_ASSERT_EQ(test, raidtrace_place_bin(&place, low), (u32)RAIDTRACE_PLACE_BINS - 1);
 	}
 }
 
@@ -257,6 +259,59 @@ static void one_stream_is_the_previous_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
 }
 
+/* Ends of one hash are in one chain, and none of them is taken for another. */
+static void ends_of_one_hash_are_told_apart(struct kunit *test)
+{
+	u64 second = 8;
+
+	do
+		second += 8;
+	while (stream_hash(second) != stream_hash(8));
+	follow(test, 0);
+	KUNIT_EXPECT_FALSE(test, follow(test, second));
+	follow(test, second - 8);
+	KUNIT_EXPECT_TRUE(test, follow(test, 8));
+	KUNIT_EXPECT_TRUE(test, follow(test, second));
+}
+
+/* Whatever was there before: as many as said, none of them anywhere or alive. */
+static void start_forgets_all(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	unsigned int i;
+
+	memset(&f->streams, 1, sizeof(f->streams));
+	raidtrace_streams_start(&f->streams, RAIDTRACE_STREAMS_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_FALSE(test, follow(test, 0));
+	for (i = 1; i < RAIDTRACE_STREAMS_MAX; i++)
+		follow(test, 1000 * i);
+	KUNIT_EXPECT_TRUE(test, follow(test, 8));
+	raidtrace_streams_start(&f->streams, 2);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_FALSE(test, follow(test, 1008));
+	KUNIT_EXPECT_FALSE(test, follow(test, 5000));
+	KUNIT_EXPECT_FALSE(test, follow(test, 6000));
+	KUNIT_EXPECT_FALSE(test, follow(test, 1016));
+	KUNIT_EXPECT_TRUE(test, follow(test, 6008));
+}
+
+static void bios_one_sector_apart_and_without_a_place(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_flow *flow = &f->account.flow[DIR_READ];
+
+	queue_bio(test, DIR_READ, 0, 8);
+	queue_bio(test, DIR_READ, 8, 8);
+	queue_bio(test, DIR_READ, 17, 8);
+	queue_bio(test, DIR_FLUSH, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow->stream_queued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow->seek_queued_forward_sectors, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow->seek_queued_backward_sectors, 0ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].queued, 4ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].seeks_queued, 1ULL);
+}
+
 static struct kunit_case bio_cases[] = {
 	KUNIT_CASE(bio_counts_bytes_and_distance),
 	KUNIT_CASE(flush_moves_no_position),
@@ -270,6 +325,9 @@ static struct kunit_case bio_cases[] = {
 	KUNIT_CASE(stream_that_is_forgotten_is_not_alive),
 	KUNIT_CASE(streams_are_those_of_a_list),
 	KUNIT_CASE(one_stream_is_the_previous_end),
+	KUNIT_CASE(ends_of_one_hash_are_told_apart),
+	KUNIT_CASE(start_forgets_all),
+	KUNIT_CASE(bios_one_sector_apart_and_without_a_place),
 	{}
 };
 

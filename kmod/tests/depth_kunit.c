@@ -111,6 +111,7 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_READ], 1U);
 	issue(test, START + 30, DIR_READ, 16, 8);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_READ), 0ULL);
+	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].stream, 0ULL);
 	settle(test, START + 50);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 30ULL);
 }

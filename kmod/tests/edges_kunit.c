@@ -70,6 +70,7 @@ static void counting_begins_at_the_start(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	KUNIT_EXPECT_EQ(test, f->queue.since_ns, (u64)START);
+	KUNIT_EXPECT_EQ(test, raidtrace_queue_time(&f->queue, START - 10), (u64)START);
 	KUNIT_EXPECT_FALSE(test, f->queue.placed);
 }
 
@@ -160,6 +161,45 @@ static void bounds_are_what_is_documented(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(D2C, RAIDTRACE_D2C_BINS - 1), 31LL << 34);
 }
 
+static void part_of_a_sector_has_a_size_and_no_place(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, has_position(DIR_READ, 511));
+	KUNIT_EXPECT_TRUE(test, has_position(DIR_READ, 512));
+	KUNIT_EXPECT_FALSE(test, has_position(DIR_PASSTHROUGH, 512));
+	KUNIT_EXPECT_EQ(test, round_sectors(0), 0ULL);
+	KUNIT_EXPECT_EQ(test, round_sectors(1), 1ULL);
+	KUNIT_EXPECT_EQ(test, round_sectors(512), 1ULL);
+	KUNIT_EXPECT_EQ(test, round_sectors(513), 2ULL);
+	KUNIT_EXPECT_EQ(test, distance_sectors(-1), 1ULL);
+	KUNIT_EXPECT_EQ(test, distance_sectors(S64_MIN), 1ULL << 63);
+}
+
+/* A clock that is behind an end counts as that end, as it does behind an issue. */
+static void event_after_an_end_is_not_before_it(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	complete_read(test, START + 50, issue(test, START, DIR_READ, 0, 8));
+	KUNIT_EXPECT_EQ(test, raidtrace_queue_time(&f->queue, START + 20), START + 50ULL);
+}
+
+static void blame_and_origin_are_selected_apart(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	f->queue.groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_BLAME;
+	issue(test, START, DIR_READ, 0, 8);
+	issue(test, START, DIR_READ, 16, 8);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_BLAME, DIR_ALL), 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].seeks, 0ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].issued, 0ULL);
+	f->queue.groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_ORIGIN;
+	issue(test, START, DIR_READ, 32, 8);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_BLAME, DIR_ALL), 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].seeks, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].seek_sectors, 8ULL);
+}
+
 static struct kunit_case edges_cases[] = {
 	KUNIT_CASE(abandoned_issue_is_in_flight_no_more),
 	KUNIT_CASE(failed_completion_counts_one_error),
@@ -171,6 +211,9 @@ static struct kunit_case edges_cases[] = {
 	KUNIT_CASE(time_of_other_directions_is_in_all_alone),
 	KUNIT_CASE(one_sector_on_is_a_seek_forward),
 	KUNIT_CASE(bounds_are_what_is_documented),
+	KUNIT_CASE(part_of_a_sector_has_a_size_and_no_place),
+	KUNIT_CASE(event_after_an_end_is_not_before_it),
+	KUNIT_CASE(blame_and_origin_are_selected_apart),
 	{}
 };
 

@@ -83,6 +83,33 @@ def frozen_queue() -> None:
     kmod.equal(f"the wait is in q2c, not in d2c ({waited} ns)", 300_000_000 < waited < 600_000_000, True)
 
 
+def partitions() -> None:
+    """What is read of partitions is read of the disk, once, where it lies on the disk"""
+    name = kmod.scsi_debug(dev_size_mb=64, delay=0, num_parts=2)
+    starts = []
+    for part in (f"{name}1", f"{name}2"):
+        start = pathlib.Path(f"/sys/block/{name}/{part}/start")
+        kmod.wait_for(part, start.exists)
+        kmod.wait_for(f"/dev/{part}", pathlib.Path(f"/dev/{part}").exists)
+        starts.append(int(start.read_text(encoding="ascii")))
+    with kmod.Client() as client:
+        target = client.add(name)
+        first, second, whole = kmod.Disk(f"{name}1"), kmod.Disk(f"{name}2"), kmod.Disk(name)
+        client.ask("target-reset", id=target["id"])
+        for disk, sector in ((first, 0), (whole, starts[0] + 8), (first, 16), (second, 0), (whole, starts[1] + 8)):
+            disk.read(sector, 8)
+        for disk in (first, second, whole):
+            disk.close()
+        counters = client.counters(target)
+        client.delete(target)
+    kmod.run("modprobe -r scsi_debug")
+    flow = counters.flow["read"]
+    names = ("queued", "issued", "completed", "sequential-queued", "sequential")
+    kmod.equal("counted", [flow[n] for n in names], [5, 5, 5, 3, 3])
+    kmod.equal("from one to the other", flow["seek-queued-forward-sectors"], starts[1] - starts[0] - 24)
+    kmod.equal("at issue", flow["seek-forward-sectors"], starts[1] - starts[0] - 24)
+
+
 @contextlib.contextmanager
 def dm_disk(table: str) -> Iterator[str]:
     """A dm disk by its table."""
@@ -228,7 +255,7 @@ FREE = {
     "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
     "errors", "unmatched", "unissued", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
     "streams-alive-queued", "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
-    "id", "pid", "index",
+    "id", "pid", "index", "snapshot",
 }  # fmt: skip
 
 
@@ -280,7 +307,7 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                checker, hardware_queues, frozen_queue, suspended_disk, disks_upon_disks, missing_tracepoints,
+                checker, hardware_queues, partitions, frozen_queue, suspended_disk, disks_upon_disks, missing_tracepoints,
                 overtaken_dump,
             ]
         )

@@ -101,7 +101,8 @@ def resets() -> None:
 
 
 def queue_changes() -> None:
-    """Scheduler and number of requests change under load; every snapshot holds"""
+    """Scheduler, each that there is, and number of requests change under load; every snapshot holds"""
+    kmod.run("modprobe kyber-iosched; modprobe bfq")
     name = slow_null_blk()
     queue = pathlib.Path(f"/sys/block/{name}/queue")
     with kmod.Client() as client:
@@ -109,7 +110,7 @@ def queue_changes() -> None:
         before = kmod.diskstats(name)
         with load(name):
             for number in range(24):
-                scheduler = ("none", "mq-deadline")[number % 2]
+                scheduler = ("none", "mq-deadline", "kyber", "bfq")[number % 4]
                 (queue / "scheduler").write_text(scheduler, encoding="ascii")
                 (queue / "nr_requests").write_text(str((8, 16, 32)[number % 3]), encoding="ascii")
                 time.sleep(0.03)
@@ -118,6 +119,34 @@ def queue_changes() -> None:
         after = kmod.diskstats(name)
         client.delete(target)
     kmod.equal("reads", end.flow["read"]["completed"], after["reads"] - before["reads"])
+    kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
+    kmod.equal("abandoned", end.total("abandoned"), 0)
+    kmod.equal("unmatched", end.total("unmatched"), 0)
+
+
+def depth_changes() -> None:
+    """What the disk may have in flight changes under load; every snapshot holds, and the depth is never more than that"""
+    name = kmod.scsi_debug(dev_size_mb=64, ndelay=1_000_000, max_queue=32)
+    queue_depth = pathlib.Path(f"/sys/block/{name}/device/queue_depth")
+    with kmod.Client() as client:
+        target = client.add(name)
+        with kmod_nullb.load([name] * WORKERS, sectors=(8,)):
+            for depth in (1, 32, 2, 4):
+                queue_depth.write_text(str(depth), encoding="ascii")
+                kmod.wait_for("no more", lambda most=depth: client.counters(target).flow["all"]["in-flight"] <= most)
+                client.ask("target-reset", id=target["id"])
+                kmod.wait_for(
+                    f"as many as there may be with {depth}",
+                    lambda most=min(depth, WORKERS): client.counters(target).flow["all"]["in-flight-max"] >= most,
+                )
+                time.sleep(0.02)
+                found = client.counters(target).flow["all"]["in-flight-max"]
+                kmod.equal(f"highest depth with {depth}", found, min(depth, WORKERS))
+        client.ask("target-reset", id=target["id"])
+        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+        end = client.counters(target)
+        client.delete(target)
+    kmod.run("modprobe -r scsi_debug")
     kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
     kmod.equal("abandoned", end.total("abandoned"), 0)
     kmod.equal("unmatched", end.total("unmatched"), 0)
@@ -163,6 +192,6 @@ def idle_module() -> None:
 
 
 if __name__ == "__main__":
-    status = kmod.main([snapshots, attach_and_detach, resets, queue_changes, fio, idle_module])
+    status = kmod.main([snapshots, attach_and_detach, resets, queue_changes, depth_changes, fio, idle_module])
     kmod.run("modprobe -r null_blk", check=False)
     sys.exit(status)

@@ -103,9 +103,33 @@ def blame_is_by_pair() -> None:
         client.set_journal(target, [])
 
 
+def several_classes_in_one_request() -> None:
+    """A request merged of bios of two classes is mixed, one of bios of one class is of theirs; its bios stay what they are."""
+    with counted("sda") as (client, target):
+        client.set_journal(target, [(4112, 8), (8192, 32)])
+        disk = kmod.Disk("sda")
+        disk.read_together([4096, 4104, 4112, 4120])  # the third is in the journal
+        disk.read_together([8192, 8200, 8208, 8216])  # all are
+        disk.close()
+        counters = client.counters(target)
+        client.set_journal(target, [])
+    flow = counters.flow["read"]
+    kmod.equal("merged", [flow[n] for n in ("queued", "got", "back-merges", "issued")], [8, 2, 6, 2])
+    kmod.equal("classes of the bios", counters.origin("queued"), {"direct": 3, "journal": 5})
+    kmod.equal("classes of the requests", counters.origin("issued"), {"mixed": 1, "journal": 1})
+    kmod.equal("their bytes", counters.origin("bytes-issued"), {"mixed": 16384, "journal": 16384})
+    kmod.equal("the seek between them", counters.origin("seek-sectors"), {"journal": 8192 - 4128})
+
+
 def journal_of_ext3() -> None:
-    """Writes of ext3 within the sectors given as its journal are journal, and metadata are not."""
-    with mounted("mke2fs -q -F -t ext3 -b 4096 -J size=4", "ext4"):
+    """Writes of ext3 within the sectors given as its journal are journal, and metadata are not; of ext4 too."""
+    for make in ("mke2fs -q -F -t ext3", "mke2fs -q -F -t ext4"):
+        journal_of_kind(f"{make} -b 4096 -J size=4")
+
+
+def journal_of_kind(make: str) -> None:
+    """Of one of them."""
+    with mounted(make, "ext4"):
         ranges = journal_of("sda")
         kmod.equal("sectors of the journal", sum(length for _, length in ranges), 8192)
         with counted("sda") as (client, target):
@@ -233,6 +257,7 @@ TESTS = (
     raw_disk,
     files_of_ext2,
     blame_is_by_pair,
+    several_classes_in_one_request,
     journal_of_ext3,
     data_in_the_journal,
     log_of_xfs,

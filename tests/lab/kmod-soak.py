@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab: --variant sanitize --mem 512M
 # lab-kernels: 6.12
-"""Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES]
+"""Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES [SEED]]
 
-500 cycles unless told otherwise (make soak: 5,000 on every kernel). The first report of KASAN, UBSAN, lockdep, RCU,
-DEBUG_OBJECTS or a sleep in the wrong place panics the guest or is found in its log, which is a failure (raidctl lab,
-status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can free any more.
+500 cycles unless told otherwise (make soak: 5,000 on every kernel); another seed is another load. The first report
+of KASAN, UBSAN, lockdep, RCU, DEBUG_OBJECTS or a sleep in the wrong place panics the guest or is found in its log, which is
+a failure (raidctl lab, status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can
+free any more.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import kmod_fuzz as fuzz
 from kmod_nullb import load
 
 CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 KO = os.environ["RAIDTRACE_KO"]
 
@@ -49,13 +51,16 @@ def cycle(number: int, disks: list[str]) -> int:
 def cycles() -> None:
     """Cycles of load, attach, detach, unload with I/O running"""
     kmod.run("rmmod raidtrace")
-    with load(DISKS * 2):
+    with load(DISKS * 2, seed=SEED):
         for number in range(5):  # what is allocated once is allocated now
             cycle(number, DISKS)
         forget_leaks()
-        seen = sum(cycle(number, DISKS) for number in range(CYCLES))
+        seen = 0
+        for number in range(CYCLES):
+            seen += cycle(number, DISKS)
+            if number % 250 == 249 or number + 1 == CYCLES:  # what is known when the rest is cut short
+                print(f"# {number + 1} cycles, {seen} requests counted", flush=True)
     kmod.run(f"insmod {KO}")
-    print(f"# {CYCLES} cycles, {seen} requests counted", flush=True)
     kmod.equal("requests were counted", seen > CYCLES, True)
 
 

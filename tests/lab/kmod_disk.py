@@ -51,6 +51,31 @@ class Disk:
         )  # fmt: skip
         fcntl.ioctl(self.descriptor, 0x2285, header)
 
+    def read_together(self, sectors: list[int]) -> None:
+        """Read 8 sectors at each of more than two places, submitted at once: what lies side by side may be merged."""
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
+        blocks = [
+            ctypes.create_string_buffer(struct.pack("=QIIHhIQQqQII", i, 0, 0, 0, 0, self.descriptor, address + 4096 * i, 4096,
+                                                    sector << 9, 0, 0, 0), 64)
+            for i, sector in enumerate(sectors)
+        ]  # fmt: skip
+        pointers = (ctypes.c_void_p * len(blocks))(*map(ctypes.addressof, blocks))
+        events = ctypes.create_string_buffer(32 * len(blocks))
+        context = ctypes.c_ulong()
+        libc = ctypes.CDLL(None, use_errno=True)
+        calls = (  # io_setup, io_submit, io_getevents, io_destroy
+            (206, len(blocks), ctypes.byref(context)),
+            (209, context, ctypes.c_long(len(blocks)), pointers),
+            (208, context, ctypes.c_long(len(blocks)), ctypes.c_long(len(blocks)), events, None),
+            (207, context),
+        )
+        for call in calls:
+            if libc.syscall(*call) < 0:
+                raise OSError(ctypes.get_errno(), f"system call {call[0]}")
+        results = [struct.unpack_from("=QQqq", events, 32 * i)[2] for i in range(len(blocks))]
+        if results != [4096] * len(blocks):
+            raise OSError(f"read {results}")
+
     def close(self) -> None:
         """Give the disk back."""
         os.close(self.descriptor)

@@ -53,10 +53,10 @@ def configured(**attributes: object) -> Iterator[tuple[str, pathlib.Path]]:
 
 
 @contextlib.contextmanager
-def load(names: list[str], places: int = 1 << 14, sectors: Sequence[int] = SECTORS) -> Iterator[None]:
+def load(names: list[str], places: int = 1 << 14, sectors: Sequence[int] = SECTORS, seed: int = 0) -> Iterator[None]:
     """Random reads and writes until the end of the block, by a process for each disk named.
 
-    They begin at one of so many places of 4 KiB and are so many sectors long.
+    They begin at one of so many places of 4 KiB and are so many sectors long. Another seed has others.
     """
     stop = mmap.mmap(-1, 1)
     children = []
@@ -64,7 +64,7 @@ def load(names: list[str], places: int = 1 << 14, sectors: Sequence[int] = SECTO
         child = os.fork()
         if not child:
             try:
-                work(name, random.Random(number), stop, places, sectors)
+                work(name, random.Random(seed << 32 | number), stop, places, sectors)
             finally:
                 os._exit(0)
         children.append(child)

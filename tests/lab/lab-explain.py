@@ -61,6 +61,13 @@ def explain(out: Path, *names: str) -> dict[str, Any]:
     return chains[0] if len(chains) == 1 else {"story": chains, "limits": [], "links": [], "summary": []}
 
 
+def notes_of(out: Path, name: str) -> str:
+    """What is to be kept in mind of a recording."""
+    words = [str(RAIDCTL), "explain", "--json", str(out / f"{name}.rtdb")]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return " ".join(json.loads(done.stdout)["notes"]) if done.returncode == 0 else done.stderr
+
+
 def shown(chain: dict[str, Any]) -> list[str]:
     """Keys of what limits it."""
     return [limit["key"] for limit in chain["limits"] if limit["verdict"] == "shown"]
@@ -101,6 +108,9 @@ def main() -> None:
                 chain["story"] in ("contradicted", "not shown"),
                 chain["story"],
             )
+        notes = {name: notes_of(out, name) for name in ("clock/processor", "raid0/program")}
+        check("real time is not called simulated", "simulated time" not in notes["clock/processor"], notes)
+        check("and simulated time is", "simulated time" in notes["raid0/program"], notes)
         pair = explain(out, "whole/scattered", "lost/scattered")
         check("a lost drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
         said = next((link["statement"] for link in pair["links"] if link["key"] == "changed"), "")

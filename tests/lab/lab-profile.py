@@ -208,7 +208,25 @@ def sources() -> None:
           [line.split()[2] for line in aptsources.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
 
 
+# What lockdep says of 6.1's own User Mode Linux, which is excused, and of somebody else's way there, which is not.
+OF_6_1 = """[    0.070000] =============================
+[    0.070000] WARNING: suspicious RCU usage
+[    0.070000] 6.1.192-lab-sanitize #1 Tainted: G           O
+[    0.070000] -----------------------------
+[    0.070000] lib/maple_tree.c:860 suspicious rcu_dereference_check() usage!
+[    0.070000] Call Trace:
+[    0.070000]  [<607ff650>] ? mas_find+0x0/0x120
+[    0.070000]  [<600355af>] ? force_flush_all+0xef/0x1a0
+[    0.070000]  [<600354c0>] ? force_flush_all+0x0/0x1a0
+[    0.070000]  [<6002f27e>] ? {}+0x5e/0x150
+"""
+
+
 def logs() -> None:
+    check("what 6.1 says of itself is no complaint", not verdict.complaints(OF_6_1.format("fork_handler") * 2))
+    check("what it says of others is", len(verdict.complaints(OF_6_1.format("raidtrace_on_rq_issue"))) == 2)
+    later = OF_6_1.format("fork_handler") + "[    1.000000] WARNING: suspicious RCU usage"
+    check("and what comes later, too", len(verdict.complaints(later)) == 1)
     for line in COMPLAINTS:
         check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
         excused = f"{line} lockdown clocksource spectre"

@@ -203,6 +203,33 @@ def test_json_has_what_the_text_has(tmp_path):
     assert [link["statement"] for link in said["chains"][0]["links"]] == [link.statement for link in chain.links]
 
 
+def test_times_that_are_real_are_not_called_simulated(tmp_path):
+    lab = {"simulated": "yes", "lab_profile": "9500s-12-raid0"}
+    own = record(tmp_path / "own", meta={**lab, "lab_time": "simulated"})
+    host = record(tmp_path / "host", meta={**lab, "lab_time": "real"})
+    assert any("simulated time" in note for note in explain_runs.one(own).notes)
+    notes = " ".join(explain_runs.one(host).notes)
+    assert "simulated time" not in notes and "in real time of the machine" in notes
+    assert f"{host}: real Linux" in " ".join(explain_runs.two(own, host).notes)
+
+
+def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
+    fast = record(tmp_path / "a", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
+    slow = record(tmp_path / "b", (("read", {"depth": 1}),), {"readahead_sectors": "16384", "queue_depth": "1"})
+    (chain,) = explain_runs.two(fast, slow).chains
+    assert chain.summary[0].startswith("B is slower by a factor 4.00")
+    assert chain.summary[1] == "What limits B and not A: queue depth."
+
+
+def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path):
+    chain = one(record(tmp_path, settings={"readahead_sectors": "64"}))
+    link = chain.link("bios")
+    assert "128 KiB on average, more than readahead is set to" in link.statement
+    mean = next(value for value in link.values if value.name == "bio-mean")
+    assert mean.value == 256 and mean.predicted == (64.0, 256.0)
+    assert "more than readahead" not in one(record(tmp_path / "usual")).link("bios").statement
+
+
 def test_json_is_the_same_each_time(tmp_path):
     both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
     for program in (EXPLAIN, COMPARE):

@@ -2,8 +2,10 @@
 """raidctl explain and compare of sweeps: knee, regions, rank correlation, and what changed together is no cause."""
 
 import pathlib
+import subprocess
 
 import pytest
+from conftest import TOP
 from explain_make import record
 
 from raidtrace import compare_sides, explain_sweep, plan, steps, sweep, sweep_index
@@ -109,6 +111,7 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     found = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
     assert found.story is Verdict.SHOWN
     assert "each step from it to throughput is counted" in " ".join(found.summary)
+    assert "the best with the most that was tried, 16384 sectors (8 MiB): the knee may lie beyond" in found.summary[1]
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in found.links}
 
 
@@ -152,3 +155,16 @@ def test_a_depth_that_falls_does_not_explain_rates_that_rise(tmp_path):
 def test_a_sweep_of_the_lab_says_that_it_is_simulated(tmp_path):
     found = explain_sweep.explain(made(tmp_path))
     assert found.subjects[0].simulated and found.notes[0].startswith("Simulated")
+
+
+def test_a_phase_of_a_sweep_alone_and_what_a_sweep_does_not_take(tmp_path):
+    directory = made(tmp_path)
+    program = TOP / "tools" / "python" / "raidctl-explain"
+
+    def run(*words):
+        return subprocess.run([program, *words], capture_output=True, text=True)
+
+    assert run(directory, "--phase", "read").returncode == 0
+    other = run(directory, "--phase", "seeks")
+    assert other.returncode == 1 and "no phase seeks; it has: read" in other.stderr
+    assert [run(directory, directory).returncode, run(directory, "--disk", "sda").returncode] == [2, 2]

@@ -71,6 +71,9 @@ def test_the_summary_comes_first_and_its_numbers_are_those_of_the_row_it_links_t
             if rate and seen[-1] == f"{HTML}tr":
                 assert rate[1] in ["".join(cell.itertext()) for cell in by_id[link.get("href")[1:]]]
     assert seen.count(f"{HTML}tr") == 2 and seen.count(f"{HTML}h3") == 10  # disks, and their phases
+    assert seen.count(f"{HTML}table") == 1 and len(seen) == len(
+        list(main[0].iter(f"{HTML}p"))
+    ), "a sentence without data"
 
 
 def test_numbers_of_a_chain_lead_to_the_row_of_their_phase(page):
@@ -170,6 +173,15 @@ def test_a_recording_that_lacks_groups_says_so_and_draws_the_rest(maker):
     path = maker.write([(1, 0, 1000, flow, bins)])
     page = report_html.page([path])
     assert len(list(parse(page).iter(f"{SVG}svg"))) == 3 and "n/a" in page
+
+
+def test_no_link_leads_nowhere(maker, recorded):
+    idle = maker.write([(1, 0, 1000, {}, {("read", "depth_time"): {0: 1000}})])
+    for paths in ([idle], [recorded], [recorded, recorded]):
+        tree = parse(report_html.page(paths))
+        ids = {element.get("id") for element in tree.iter()}
+        found = [link.get("href") for link in tree.iter(f"{HTML}a")]
+        assert found and not [href for href in found if href[1:] not in ids]
 
 
 def test_an_empty_recording_and_none_at_all_are_refused_in_words(maker, tmp_path):

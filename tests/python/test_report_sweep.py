@@ -29,6 +29,17 @@ def test_the_knee_is_said_and_linked_to_its_figure(tree):
     assert "4,096" in ["".join(cell.itertext()) for cell in row]
 
 
+def test_each_sentence_of_the_summary_leads_to_its_data(tree):
+    by_id = {element.get("id"): element for element in tree.iter() if element.get("id")}
+    said = list(by_id["summary"].iter(f"{HTML}p"))
+    for sentence in said:
+        (link,) = sentence.iter(f"{HTML}a")
+        assert by_id[link.get("href")[1:]].tag in (f"{HTML}tr", f"{HTML}table", f"{HTML}h3"), "".join(
+            sentence.itertext()
+        )
+    assert len(said) > 6
+
+
 def test_every_figure_has_a_row_and_what_was_varied_a_picture(tree):
     names = [svg.get("aria-label") for svg in tree.iter(f"{SVG}svg")]
     assert [re.split("[:,]", name)[0] for name in names] == [

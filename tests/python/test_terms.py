@@ -115,12 +115,16 @@ def test_published_seeks_of_the_same_terms_are(tmp_path):
     assert not found["seeks"]["differs"]
 
 
-def test_two_recordings_of_other_terms_are_no_pair_either(tmp_path):
+def test_of_two_recordings_other_terms_are_said_and_may_be_what_was_tried(tmp_path):
     a, b = bonnie(tmp_path / "a", "2048:64k"), bonnie(tmp_path / "b", "2048:8k", 800)
     found = rows(a, b)
-    assert found["seeks"]["ratio"] is None and found["read"]["ratio"] == 1.0
+    assert (found["seeks"]["ratio"], found["seeks"]["same-test"]) == (2.0, False)
+    assert found["seeks"]["exceeds-spread"] is None and found["read"]["same-test"]
+    text = subprocess.run([COMPARE, a, b], capture_output=True, text=True, check=True).stdout
+    assert next(line for line in text.splitlines() if line.startswith("seeks")).split()[-1] == "x"
+    assert "Not the same test: calls of 64 KiB in A, 8 KiB in B: seeks." in " ".join(text.split())
     same = rows(a, bonnie(tmp_path / "c", "2048:64k", 800))
-    assert same["seeks"]["ratio"] == 2.0
+    assert same["seeks"]["ratio"] == 2.0 and same["seeks"]["same-test"] and not same["seeks"]["differs"]
 
 
 def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):

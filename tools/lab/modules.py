@@ -121,6 +121,9 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         "W=1",
         f"-j{toolchain.jobs()}",
     ]
+    # 6.1 on User Mode Linux has it for those alone that ask.
+    if "CONFIG_UBSAN=y\n" in (kernel.build / ".config").read_text(encoding="utf-8"):
+        make.append("UBSAN_SANITIZE=y")
     toolchain.run_logged(what, make + ["modules"], entry / "build.log")
     progress.end()
     if not (source / module.product).exists():

@@ -20,8 +20,8 @@ bool lab_profile(char *ret, size_t size);
 /**
  * lab_time - what kind of time the guest lives in
  *
- * Return: "simulated", or "real" in a virtual machine, whose controller is
- * simulated while its clock and its processors are not.
+ * Return: "simulated", or "real" in a virtual machine and in a guest that was
+ * asked for it: the controller is simulated, clock and processors are not.
  */
 const char *lab_time(void);
 

@@ -188,7 +188,7 @@ static void text_meta(FILE *to, const struct recording *r)
 			or_none(recording_meta(r, "lab_profile")),
 			strcmp(recording_meta(r, "lab_time"), "real") ?
 			"and all times are of the lab's model" :
-			"is the lab's model, times are those of an emulated machine");
+			"is the lab's model, times are real, of the machine it ran on");
 	if (recording_meta(r, "lab_kernel")[0])
 		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])

@@ -4,6 +4,7 @@
  *
  * Writing "MAJOR MINOR COUNT [READERS]" to the parameter run has so many readers, each bound to a CPU of its own, read
  * COUNT blocks each; reading it gives the nanoseconds that they took, from the first submission to the last completion.
+ * Reading the parameter clock reads the clock 1,000 times, and gives the nanoseconds that this took.
  * For measurements alone: it reads whatever it is told to.
  */
 #include "compat.h"
@@ -20,6 +21,7 @@
 #define BLOCK_SECTORS 8
 #define BLOCK_BYTES (BLOCK_SECTORS << SECTOR_SHIFT)
 #define MOST_READERS 8
+#define CLOCK_READINGS 1000
 
 /**
  * struct crowd - readers that begin together
@@ -172,6 +174,21 @@ static const struct kernel_param_ops run_ops = { .set = run, .get = tell };
 
 module_param_cb(run, &run_ops, NULL, 0600);
 MODULE_PARM_DESC(run, "write MAJOR MINOR COUNT [READERS] to read, read the nanoseconds that it took");
+
+static int tell_clock(char *text, const struct kernel_param *kp)
+{
+	u64 begin_ns = ktime_get_ns();
+	unsigned int i;
+
+	for (i = 1; i < CLOCK_READINGS; i++)
+		ktime_get_ns();
+	return sysfs_emit(text, "%llu\n", ktime_get_ns() - begin_ns);
+}
+
+static const struct kernel_param_ops clock_ops = { .get = tell_clock };
+
+module_param_cb(clock, &clock_ops, NULL, 0400);
+MODULE_PARM_DESC(clock, "read the nanoseconds that 1,000 readings of the clock take");
 
 static int __init bench_init(void)
 {

@@ -17,6 +17,7 @@
 static DEFINE_SPINLOCK(first_lock);
 static DEFINE_SPINLOCK(second_lock);
 static int table[5];
+static char guarded[SMALL];
 static int __rcu *published = (int __rcu *)&table[0];
 static unsigned int beyond = 5;
 static int sink;
@@ -61,6 +62,11 @@ static noinline void from_vmalloc(void)
 	if (memory)
 		look(memory, PAGE_SIZE + SMALL + 8 * far());
 	vfree(memory);
+}
+
+static noinline void global(void)
+{
+	look(guarded, SMALL - 5 + far());
 }
 
 static void shift(void)
@@ -114,6 +120,7 @@ static const struct {
 	{ "slab", slab },
 	{ "freed", freed },
 	{ "vmalloc", from_vmalloc },
+	{ "global", global },
 	{ "shift", shift },
 	{ "index", array_index },
 	{ "asleep", asleep },

@@ -3,6 +3,8 @@
  * An odd disk: its driver ends passthrough requests without telling the block layer what became of them, so there is no
  * event of their completion. Writing a number to the parameter untold sends so many of them, one after the other.
  *
+ * Writing a number to the parameter queues gives the disk so many hardware queues; all processors use the last.
+ *
  * For tests alone.
  */
 #include <linux/blk-mq.h>
@@ -24,7 +26,24 @@ static blk_status_t odd_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq
 	return BLK_STS_OK;
 }
 
-static const struct blk_mq_ops odd_ops = { .queue_rq = odd_queue_rq };
+static void odd_map_queues(struct blk_mq_tag_set *set)
+{
+	struct blk_mq_queue_map *map = &set->map[HCTX_TYPE_DEFAULT];
+	unsigned int cpu;
+
+	/* Reads have no queues of their own, nor have polled requests. */
+	set->map[HCTX_TYPE_READ].nr_queues = 0;
+	set->map[HCTX_TYPE_POLL].nr_queues = 0;
+	map->nr_queues = set->nr_hw_queues;
+	for_each_possible_cpu(cpu)
+		map->mq_map[cpu] = set->nr_hw_queues - 1;
+}
+
+static const struct blk_mq_ops odd_ops = {
+	.queue_rq = odd_queue_rq,
+	.map_queues = odd_map_queues,
+};
+
 static const struct block_device_operations odd_disk_ops = { .owner = THIS_MODULE };
 
 static int send_untold(const char *text, const struct kernel_param *kp)
@@ -49,6 +68,21 @@ static const struct kernel_param_ops untold_ops = { .set = send_untold };
 module_param_cb(untold, &untold_ops, NULL, 0200);
 MODULE_PARM_DESC(untold, "write a number to send so many requests whose end is not told");
 
+static int set_queues(const char *text, const struct kernel_param *kp)
+{
+	unsigned int queues;
+
+	if (!disk || kstrtouint(text, 0, &queues) || !queues)
+		return -EINVAL;
+	blk_mq_update_nr_hw_queues(&tags, queues);
+	return tags.nr_hw_queues == queues ? 0 : -ENOMEM;
+}
+
+static const struct kernel_param_ops queues_ops = { .set = set_queues };
+
+module_param_cb(queues, &queues_ops, NULL, 0200);
+MODULE_PARM_DESC(queues, "write a number to have so many hardware queues");
+
 static struct gendisk *alloc_odd_disk(void)
 {
 #if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
@@ -67,6 +101,8 @@ static int __init odd_init(void)
 		return major;
 	tags.ops = &odd_ops;
 	tags.nr_hw_queues = 1;
+	/* With one map alone there are never more queues than processors. */
+	tags.nr_maps = HCTX_MAX_TYPES;
 	tags.queue_depth = 1;
 	tags.numa_node = NUMA_NO_NODE;
 	err = blk_mq_alloc_tag_set(&tags);
@@ -106,4 +142,4 @@ static void __exit odd_exit(void)
 module_init(odd_init);
 module_exit(odd_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("A disk some of whose requests end untold");
+MODULE_DESCRIPTION("A disk whose requests end untold or come by new hardware queues");

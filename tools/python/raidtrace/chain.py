@@ -80,7 +80,7 @@ def _told(story: Verdict, found: Sequence[Link]) -> str:
     return {
         Verdict.SHOWN: "The chain from readahead to throughput holds.",
         Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
-        Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts that.",
+        Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts a link of that chain.",
         Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
     }[story]
 

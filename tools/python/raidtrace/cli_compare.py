@@ -33,7 +33,7 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
     a = compare_sides.read(options.a, options.array)
     if options.table:
         ours, theirs = compare_sides.against(a, paper.find(options.table))
-        rows, _ = comparison.pair(theirs, ours)
+        rows, _ = comparison.pair(theirs, ours, published=True)
         notes = sorted({f"{comparison.text(row.key)}: {row.a.note}" for row in rows if row.a.note})
         return comparison_text.Compared(
             f"{published_name(options.table)}, published", _name(a), tuple(rows), (), tuple(notes)

@@ -27,11 +27,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
-    options = parser().parse_args(arguments)
+    top = parser()
+    options = top.parse_args(arguments)
+    sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
+    if sweep and (options.other or options.disk):
+        top.error("a sweep is explained by itself, and of the disks that its plan measured: no other, no --disk")
 
     def find() -> Explanation:
-        if options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix:
-            return explain_sweep.explain(options.recording)
+        if sweep:
+            return explain_sweep.explain(options.recording, options.phase)
         if options.other:
             return explain_runs.two(options.recording, options.other, options.phase, options.disk)
         return explain_runs.one(options.recording, options.phase, options.disk)

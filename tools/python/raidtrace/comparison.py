@@ -45,11 +45,13 @@ class Figures:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One figure of both sides. key: what identifies it, (name, value) pairs."""
+    """One figure of both sides. key: what identifies it, (name, value) pairs. published: A is, so that B is meant to be the
+    same test; otherwise what differs may be what is tried."""
 
     key: tuple[tuple[str, str], ...]
     a: Figures
     b: Figures
+    published: bool = False
 
     def differs(self) -> tuple[Difference, ...]:
         """Terms in which the two tests are not alike."""
@@ -60,8 +62,10 @@ class Row:
         return not any(one.decides for one in self.differs())
 
     def ratio(self) -> float | None:
-        """B by A. None: A is 0, or they are not the same test."""
-        return self.b.middle() / self.a.middle() if self.a.middle() and self.same_test() else None
+        """B by A. None: A is 0, or is published of another test."""
+        if not self.a.middle() or (self.published and not self.same_test()):
+            return None
+        return self.b.middle() / self.a.middle()
 
     def percent(self) -> float | None:
         """By how much B is more than A, of A. A ratio of 4.66 is 366 %."""
@@ -89,9 +93,9 @@ def normal(values: Sequence[float], unit: str, note: str = "", of: Terms = terms
 
 
 def pair(a: Mapping[tuple[tuple[str, str], ...], Figures],
-         b: Mapping[tuple[tuple[str, str], ...], Figures]) -> tuple[list[Row], list[str]]:  # fmt: skip
-    """Rows of what both have in one unit, in the order of a, and what only one of them has."""
-    rows = [Row(key, a[key], b[key]) for key in a if key in b and a[key].unit == b[key].unit]
+         b: Mapping[tuple[tuple[str, str], ...], Figures], published: bool = False) -> tuple[list[Row], list[str]]:  # fmt: skip
+    """Rows of what both have in one unit, in the order of a, and what only one of them has. published: a is."""
+    rows = [Row(key, a[key], b[key], published) for key in a if key in b and a[key].unit == b[key].unit]
     left = [f"only A: {text(key)}" for key in a if key not in b]
     left += [f"only B: {text(key)}" for key in b if key not in a]
     left += [f"other units: {text(key)}" for key in a if key in b and a[key].unit != b[key].unit]

@@ -14,7 +14,7 @@ MOST_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
 LEGEND = """Rates in KiB/s. Percent: by how much B is more than A. A +-, B +-: spread, largest less
 smallest trial, of the median. Real: no trial of one lies among those of the other; ? one trial each;
-x not the same test, so nothing is made of it."""
+x not the same test."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,6 +12,7 @@ from raidtrace.observation import Observation, Observed
 from raidtrace.quantities import Reading
 
 SIMULATED = "Simulated: real Linux and driver, a model of controller and drives, simulated time."
+REAL_TIME = "real Linux and driver and a model of controller and drives, in real time of the machine that it ran on."
 
 
 def subject(letter: str, observed: Observed) -> Subject:
@@ -26,9 +27,12 @@ def subject(letter: str, observed: Observed) -> Subject:
 def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
     """What holds for all that is said."""
     found = []
-    if any(observed.simulated() for observed in subjects):
+    times = {observed.meta.get("lab_time", "simulated") for observed in subjects if observed.simulated()}
+    if "simulated" in times:
         found.append(SIMULATED)
     for observed in subjects:
+        if observed.simulated() and observed.meta.get("lab_time") == "real":
+            found.append(f"{observed.path}: {REAL_TIME}")
         ended, kept = observed.meta.get("end", ""), observed.meta.get("invariants", "hold")
         if ended != "complete":
             found.append(f"{observed.path}: the recording ended: {ended or 'not known'}.")

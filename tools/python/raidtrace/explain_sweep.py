@@ -13,7 +13,7 @@ from raidtrace import quantities as q
 from raidtrace import ranks
 from raidtrace.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect, told
 from raidtrace.quantities import Reading
-from raidtrace.sweep_index import DONE, NAME, Index
+from raidtrace.sweep_index import DONE, NAME, Index, SweepIndexError
 
 SETTING = "readahead_sectors"
 STRONG = 0.8  # a rank correlation from which two are said to change together
@@ -226,6 +226,9 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     rates = (
         f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on it is within 5 % of the best."
     )
+    if x == medians[-1][0]:
+        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the most that was tried, {x:g} sectors "
+                 f"({q.kib(x)}): the knee may lie beyond.")  # fmt: skip
     found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
         return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
@@ -286,11 +289,16 @@ def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
     return dataclasses.replace(step, values=values)
 
 
-def explain(path: pathlib.Path) -> Explanation:
-    """Explain a sweep, given its directory or its index."""
+def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
+    """Explain a sweep, given its directory or its index. SweepIndexError: no curve is of the phase asked for."""
     found = cells(path)
     together = bound(found)
-    chains = by_effect(chain_of(curve, together) for curve in curves(found, together))
+    known = curves(found, together)
+    wanted = [curve for curve in known if phase in (None, curve.phase)]
+    if known and not wanted:
+        names = ", ".join(dict.fromkeys(curve.phase for curve in known))
+        raise SweepIndexError(f"{path}: no phase {phase}; it has: {names}")
+    chains = by_effect(chain_of(curve, together) for curve in wanted)
     said = told(chains)
     if not chains:
         said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)

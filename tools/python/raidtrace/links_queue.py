@@ -148,14 +148,19 @@ def bios(readings: Sequence[Reading], way: str) -> Link:
         number, size = reading.seen.count(way, "queued"), q.bio_mean(reading.seen, way)
         if number is None or size is None:
             return "bios were not counted"
-        return f"{number} bios of {q.kib(round(size))} on average"
+        text = f"{number} bios of {q.kib(round(size))} on average"
+        set_to = reading.readahead_sectors()
+        if way != "read" or set_to is None or size <= set_to:
+            return text
+        # page_cache_sync_ra(): a window is not smaller than what is asked for, up to the largest request
+        return f"{text}, more than readahead is set to: of a read as large the kernel takes up to a whole request"
 
     def values(reading: Reading) -> list[Value]:
         readahead = reading.readahead_sectors()
         predicted = None
         if way == "read" and readahead is not None and _window_verdict(reading) is Verdict.SHOWN:
             most = float(min(readahead, q.BIO_SECTORS))
-            predicted = (most, most)
+            predicted = (most, max(most, float(min(reading.largest_sectors() or 0, q.BIO_SECTORS))))
         return [
             Value("bios", reading.seen.count(way, "queued"), "bios", source(reading, "queued")),
             Value("bio-mean", q.bio_mean(reading.seen, way), "sectors", source(reading, "bytes-queued", "queued"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raidtrace.misconceptions import EXPERIMENTS, MACHINE, Experiment
+from raidtrace.plot_misconceptions import label
 from raidtrace.reproduction_text import heading, table
 
 WIDTH = 120
@@ -56,7 +57,7 @@ def section(one: Experiment, state: Mapping[str, Any]) -> list[str]:
 def alt(one: Experiment, state: Mapping[str, Any]) -> str:
     """What the figure shows, for who does not see it."""
     found = one.judge(state["runs"])
-    said = ", ".join(f"{name} {value:.1f}" if value < 100 else f"{name} {value:.0f}" for name, value in found.bars)
+    said = ", ".join(f"{name} {label(value)}" for name, value in found.bars)
     return f"{found.axis}: {said}"
 
 

@@ -113,7 +113,7 @@ class Observed:
     output: str
 
     def simulated(self) -> bool:
-        """Whether the times are a model's."""
+        """Whether the controller is a model."""
         return self.meta.get("simulated") == "yes"
 
     def find(self, disk: str, phase: str) -> Observation | None:

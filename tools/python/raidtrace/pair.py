@@ -177,6 +177,8 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
     tail = _next(held)
+    if found.speed < 1:  # what makes it slower matters more than what else is true of it
+        tail = _only_b(held) or tail
     if 1 / SAME < found.speed < SAME:
         said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
         return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
@@ -186,7 +188,8 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
         refused = [] if way != "read" else ["Readahead was the same in both and cannot be why."]
         # what accounts for it matters more than what does not
         accounts = [*_waits(a, b, way), *_together(names), *refused]
-        return verdict, [lead, *accounts, _factors(found), *tail]
+        first, last = (tail, []) if found.speed < 1 else ([], tail)
+        return verdict, [lead, *first, *accounts, _factors(found), *last]
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
     others = [name for name in names if name not in NO_CAUSE]
     verdict, why = _by_readahead(a, b, found, others, arguments)
@@ -241,6 +244,14 @@ def _depths(a: Reading, b: Reading, way: str) -> str:
 def _next(held: tuple[Limit, ...]) -> list[str]:
     last = [limit for limit in held if limit.title.startswith("B: ")]
     return [f"What limits B now: {_small(last[0].title.removeprefix('B: '))}."] if last else []
+
+
+def _only_b(held: tuple[Limit, ...]) -> list[str]:
+    """What limits B and not A."""
+    of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
+    keys = {limit.key for limit in of["A"]}
+    found = [_small(limit.title.removeprefix("B: ")) for limit in of["B"] if limit.key not in keys]
+    return [f"What limits B and not A: {' and '.join(found[:2])}."] if found else []
 
 
 def _small(title: str) -> str:

@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from raidtrace import plot
 
 
+def label(value: float) -> str:
+    """A count as it is, else with a decimal below 100."""
+    return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.1f}"
+
+
 def bars(path: pathlib.Path, axis: str, rows: Sequence[tuple[str, float]], simulated: bool) -> None:
     """Draw (run, value) pairs. axis: what the values are."""
     picture = plot.figure(0.75 + 0.38 * len(rows))
@@ -14,7 +19,7 @@ def bars(path: pathlib.Path, axis: str, rows: Sequence[tuple[str, float]], simul
     values = [value for _, value in rows]
     style = plot.STYLES[0]
     shown = panel.barh([name for name, _ in rows], values, height=0.62, color=style.fill)
-    panel.bar_label(shown, [f"{value:.1f}" if value < 100 else f"{value:.0f}" for value in values], padding=4)
+    panel.bar_label(shown, list(map(label, values)), padding=4)
     panel.invert_yaxis()
     panel.set_xlim(0, 1.12 * max(values) or 1)
     panel.set_xlabel(f"{axis}{', simulated' if simulated else ', virtual machine, real time'}")

@@ -25,6 +25,7 @@ from raidtrace.sweep_index import NAME, Entry, Index
 from raidtrace.sweep_table import Line
 
 RATE = "KiB/s"
+FIGURES = "figures"  # the table that sentences on all of them lead to
 KNEE = "A ring marks the knee: the smallest readahead within 5 % of the best."
 BAND = " The band is what a readahead of S sectors in requests of M predicts: S/M to 2S/M in flight."
 PUBLISHED = "On the line they are equal, in the band within 20 %."
@@ -207,7 +208,7 @@ def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
                  number(s.median / said if said and line.published and line.published.same_test() else None, 3),
                  Cell(printable(line.published.said(), 300) if line.published else "")]  # fmt: skip
         rows.append(Row(f"figure-{at}", tuple(cells)))
-    return Table("figures", "Every figure", tuple(columns), tuple(rows)), {
+    return Table(FIGURES, "Every figure", tuple(columns), tuple(rows)), {
         id(line): f"figure-{at}" for at, line in enumerate(lines)
     }
 
@@ -216,7 +217,7 @@ def _summary(
     the_plan: plan.Plan, lines: Sequence[Line], points: Points, ids: Mapping[int, str], simulated: bool
 ) -> list[Sentence]:
     what = "Simulated: real Linux and driver, a model array, simulated time. " if simulated else ""
-    found = [Sentence(f"{what}{printable(the_plan.title, 300)}: {len(lines)} figures.")]
+    found = [Sentence(f"{what}{printable(the_plan.title, 300)}: {len(lines)} figures.", FIGURES)]
     for name, some in points.items():
         by = {id(point): line for line, point in some}
         all_points = [point for _, point in some]
@@ -227,6 +228,8 @@ def _summary(
         if at is least:
             smallest = report_text.kib(least.readahead_sectors)
             text = f"{printable(name, 100)}: no readahead reads more than 5 % faster than the smallest, {smallest}"
+        elif at.readahead_sectors == max(point.readahead_sectors for point in all_points):
+            text += " and the largest that was tried"
         if at.depth and least.depth and at is not least:
             text += f"; reads in flight from {least.depth:.2f} to {at.depth:.2f}"
         found.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
@@ -237,6 +240,8 @@ def _summary(
         text = f"{len(beside)} of them have a published counterpart"
         text += f", {other} of another test" if other else ""
         text += f"; the median difference is {100 * errors[len(errors) // 2]:.1f} %" if errors else ""
-        found.append(Sentence(f"{text}."))
-        found += [Sentence(f"Unlike the published: {printable(said, 300)}.") for said in sweep_table.beside(lines)]
+        found.append(Sentence(f"{text}.", FIGURES))
+        found += [
+            Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES) for one in sweep_table.beside(lines)
+        ]
     return found

@@ -62,12 +62,16 @@ def kib(value_sectors: float) -> str:
 
 def opening(overview: Overview, letter: str, several: bool) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
-    simulated = "Simulated: a model array in simulated time. " if overview.simulated() else ""
+    time = "real time" if overview.recording.meta.get("lab_time") == "real" else "simulated time"
+    simulated = f"Simulated: a model array in {time}. " if overview.simulated() else ""
     seconds = (overview.end_ns() - overview.begin_ns()) / 1e9
     names = ", ".join(printable(target.disk, 40) for target in overview.recording.targets)
     phases = [phase.name for phase in overview.recording.phases if phase.name != "outside"]
     what = f"Recording {letter}: " if several else ""
-    sentences = [Sentence(f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded.")]
+    text = f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded."
+    counts = (flow for span in overview.spans() for flow in span.counters.flow.values())
+    moved = any(flow.get("queued") or flow.get("issued") for flow in counts)  # or there is no table of phases
+    sentences = [Sentence(text, f"phases-{letter}" if moved else "")]
     for target in overview.recording.targets:
         spans = [span for span in overview.spans() if span.target == target and _bytes(span)]
         if spans:
