@@ -42,17 +42,19 @@ static void move_lot(const struct fold *fold, unsigned int lot, unsigned int end
 /* Move the lots that some counters lie in. They are read far more often than they hold something. */
 static void move(const struct fold *fold, const u64 *from, unsigned int counters)
 {
-	unsigned int all = sizeof(struct raidtrace_account) / sizeof(u64);
-	unsigned int lot = (from - fold->part) / RAIDTRACE_LOT;
-	unsigned int last = (from + counters - 1 - fold->part) / RAIDTRACE_LOT;
+	const unsigned int all = sizeof(struct raidtrace_account) / sizeof(u64);
+	unsigned int lot = (unsigned int)(from - fold->part) / RAIDTRACE_LOT;
+	unsigned int end = (unsigned int)(from - fold->part + counters - 1) / RAIDTRACE_LOT + 1;
+	unsigned int whole = end < all / RAIDTRACE_LOT ? end : all / RAIDTRACE_LOT;
+	const u64 *at = fold->part + lot * RAIDTRACE_LOT;
 
-	for (; lot <= last; lot++) {
-		unsigned int end = raidtrace_lot_end(lot, all);
-
-		if (end < all && raidtrace_lot_empty(fold->part + lot * RAIDTRACE_LOT))
-			continue;
-		move_lot(fold, lot, end);
+	for (; lot < whole; lot++, at += RAIDTRACE_LOT) {
+		if (!raidtrace_lot_empty(at))
+			move_lot(fold, lot, (lot + 1) * RAIDTRACE_LOT);
 	}
+	/* What is behind the last whole lot. */
+	if (lot < end)
+		move_lot(fold, lot, all);
 }
 
 /* The histograms that each direction has lie together. */

@@ -99,21 +99,22 @@ struct one_cpu {
 static void add_one_cpu(void *info)
 {
 	const struct one_cpu *one = info;
-	const unsigned int all = sizeof(*one->sum) / sizeof(u64);
+	const unsigned int whole = sizeof(*one->sum) / sizeof(u64) / RAIDTRACE_LOT;
 	const u64 *from = (const u64 *)one->from;
+	const u64 *end = (const u64 *)(one->from + 1);
 	u64 *sum = (u64 *)one->sum;
 	unsigned int lot, i;
 
-	/* An event that is missed because its lot was empty comes after this look. */
-	for (lot = 0; lot < RAIDTRACE_LOTS(*one->sum); lot++) {
-		unsigned int end = raidtrace_lot_end(lot, all);
-
+	for (lot = 0; lot < whole; lot++, from += RAIDTRACE_LOT, sum += RAIDTRACE_LOT) {
+		/* An event that is missed because its lot was empty comes after this look. */
 		barrier();
-		if (end < all && raidtrace_lot_empty(from + lot * RAIDTRACE_LOT))
+		if (raidtrace_lot_empty(from))
 			continue;
-		for (i = lot * RAIDTRACE_LOT; i < end; i++)
+		for (i = 0; i < RAIDTRACE_LOT; i++)
 			sum[i] += READ_ONCE(from[i]);
 	}
+	for (; from < end; from++, sum++)
+		*sum += READ_ONCE(*from);
 }
 
 /**
