@@ -69,7 +69,7 @@ static u32 tw_uncharged(const struct tw_timing *timing, const struct tw_row *row
 	return 0;
 }
 
-/* All that a row's parity needs, ahead of what the drives have yet to write. Return: when it is there. */
+/* What a row's parity needs, ahead of what drives have yet to write. Return: when it is there. */
 static u64 tw_read_first(struct tw_timing *timing, const struct tw_row *row, struct tw_plan *plan,
 			 u64 now)
 {
