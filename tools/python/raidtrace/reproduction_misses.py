@@ -109,8 +109,9 @@ def misses(results: Results) -> list[str]:
         f"Beyond {AIM:.0f} %, the worst first ({len(rows)} figures), with the mechanism that was found to act on each and the "
         f"figure that was measured with it: {met} of them come within {AIM:.0f} %, {part} more to less than half of their "
         "error; the others do not. Processor time, rows: see above. Removal: where the file's was not timed, it is added as "
-        "it was in the other of the untuned and the tuned test. Lookups: 20 GiB of ext3 once more, and what ext4's driver remembers "
-        "of where a file lies forgotten every second instead of every 10; 2.6.5 had no such memory. Race: of the three runs "
+        "it was in the other of the untuned and the tuned test. Lookups: 20 GiB of ext3 once more, and what ext4's driver "
+        "remembers of where a file lies forgotten every second instead of every 10; 2.6.5 had no such memory. Race: of the "
+        "three runs "
         "under the next heading the nearest."
     )
     header = ["array", "tool", "on", "readahead", "metric", "published", "simulated", "error"]
