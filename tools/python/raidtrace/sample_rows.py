@@ -35,7 +35,7 @@ KEYS = (
     "comm",
 )
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
-LONG = 20_000  # samples from which on a program of its own reads the histograms
+LONG = 2_000  # samples from which on a program of its own reads the histograms
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 
