@@ -273,6 +273,12 @@ def test_the_band_is_that_of_three_runs(results):
     assert len(rows) == 1 and rows[0].endswith("10.0 %")
 
 
+def test_the_ratio_of_a_rewrite_is_said_to_be_one(results):
+    results["less-raid0-10"].figures["rewrite"] *= 0.97
+    text = reproduction_misses.rewrites(results)
+    assert "138,653 KiB/s untuned and 117,949 tuned" in text and "is 3.0 %" in text
+
+
 def test_a_ratio_beyond_the_aim_is_taken_again_with_the_mechanism_of_its_figures(results):
     results["raid0-04"].figures["rewrite"] *= 1.3
     results["cpu-raid0-03"].figures["rewrite"] = 50000.0

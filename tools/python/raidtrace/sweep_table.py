@@ -54,7 +54,8 @@ def lines(index: Index, table: str) -> list[Line]:
         known = [steady.get((cell, phase), steady.get((cell, "run"))) for cell, _, _ in values]
         states = [state for state in known if state is not None]
         ours = terms_of.get(first, terms.NONE)
-        reference = published.find(table, axes[first], about[first][0], phase, ours) if table else None
+        whole = "file_kib" not in json.loads(place)  # of a surface nobody published a table
+        reference = published.find(table, axes[first], about[first][0], phase, ours) if table and whole else None
         found.append(
             Line(axes[first], about[first][0], phase, place, unit, _summary([entries[cell].trial for cell, _, _ in values],
                                                                             [value for _, value, _ in values]),
