@@ -117,11 +117,11 @@ kills: tools
 	@tools/setup check
 	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
 
-# LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100, for several runs of it
+# LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools
 	@tools/setup $(if $(filter vm,$(LAB)),vm,check)
 	@tools/bin/raidctl lab run -q --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
-		$(foreach name,SWEEP_FIRST SWEEP_LAST,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
+		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
 
 lint: tools

@@ -300,7 +300,8 @@ void raidtrace_queue_reset(struct raidtrace_queue *state);
 void raidtrace_account_settle(struct raidtrace_account *account,
 			      const struct raidtrace_settled *settled);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
-void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part);
+void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
+			    u64 *changed, u64 now);
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction);

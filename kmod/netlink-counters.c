@@ -80,6 +80,9 @@ static const struct {
 
 /* Room that one u64 takes, alignment included. */
 #define U64_ROOM	(nla_total_size_64bit(sizeof(u64)))
+/* More than all counters take, however many pieces they are in. */
+#define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
+
 #define FLOW_ROOM	(nla_total_size(0) + (RAIDTRACE_A_FLOW_MAX + 1) * U64_ROOM)
 
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
@@ -121,6 +124,31 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_queue *stat
 {
 	return nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX, state->in_flight_max[direction]);
+}
+
+static bool any(const u64 *counter, unsigned int counters)
+{
+	u64 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < counters; i++)
+		found |= counter[i];
+	return found;
+}
+
+/* What lies beside a flow that changed seems to have changed too; most flows never did. */
+static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
+			    enum raidtrace_direction direction)
+{
+	const u64 *flow = (const u64 *)&snapshot->account->flow[direction];
+	const u64 *queued = snapshot->queued.count[direction];
+	unsigned int counters = sizeof(snapshot->account->flow[direction]) / sizeof(u64);
+
+	if (!snapshot->base)
+		return true;
+	return (raidtrace_snapshot_changed(snapshot, flow, counters) && any(flow, counters)) ||
+	       (raidtrace_snapshot_changed(snapshot, queued, RAIDTRACE_QUEUE_COUNTERS) &&
+		any(queued, RAIDTRACE_QUEUE_COUNTERS));
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
@@ -180,15 +208,36 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 				RAIDTRACE_A_COUNTERS_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_RESETS, target->resets) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, limits.state) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, target->options.groups);
+	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, target->options.groups) ?:
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SNAPSHOT, snapshot->number,
+				RAIDTRACE_A_COUNTERS_PAD);
+	if (!err && snapshot->base)
+		err = nla_put_flag(skb, RAIDTRACE_A_COUNTERS_PARTIAL);
 	if (err || limits.state == RAIDTRACE_STATE_GONE)
 		return err;
 	return nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS,
 				 limits.readahead_sectors, RAIDTRACE_A_COUNTERS_PAD);
 }
 
-static size_t message_room(const struct raidtrace_target *target,
-			   struct raidtrace_snapshot *snapshot)
+/* How many are in flight changes with what is counted of a direction, and with nothing else. */
+static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
+		     const struct raidtrace_snapshot *snapshot)
+{
+	enum raidtrace_direction direction;
+	bool any = !snapshot->base;
+	int err = 0;
+
+	for (direction = 0; direction < RAIDTRACE_DIRECTIONS && !err; direction++) {
+		if (!is_flow_changed(snapshot, direction))
+			continue;
+		any = true;
+		err = put_flow(skb, target, snapshot, direction);
+	}
+	return err || !any ? err : put_flow(skb, target, snapshot, RAIDTRACE_DIRECTION_ALL);
+}
+
+static size_t whole_room(const struct raidtrace_target *target,
+			 struct raidtrace_snapshot *snapshot)
 {
 	return (RAIDTRACE_A_COUNTERS_MAX + 1) * U64_ROOM + NR_DIRECTIONS * FLOW_ROOM +
 	       raidtrace_owners_room(target, snapshot) +
@@ -198,13 +247,49 @@ static size_t message_room(const struct raidtrace_target *target,
 static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 			const struct raidtrace_snapshot *snapshot)
 {
-	int err = put_head(skb, target, snapshot) ?: put_undirected(skb, target, snapshot);
-	unsigned int direction;
+	return put_head(skb, target, snapshot) ?:
+	       put_undirected(skb, target, snapshot) ?:
+	       put_flows(skb, target, snapshot) ?:
+	       raidtrace_owners_put(skb, target, snapshot) ?:
+	       raidtrace_histograms_put(skb, target, snapshot);
+}
 
-	for (direction = 0; direction < NR_DIRECTIONS && !err; direction++)
-		err = put_flow(skb, target, snapshot, direction);
-	return err ?: raidtrace_owners_put(skb, target, snapshot) ?:
-		      raidtrace_histograms_put(skb, snapshot);
+/* The message, NULL when memory is short, ERR_PTR(-EMSGSIZE) when @room is too small. */
+static struct sk_buff *message_of(struct raidtrace_target *target,
+				  const struct raidtrace_snapshot *snapshot,
+				  struct genl_info *info, const struct genl_family *family,
+				  size_t room)
+{
+	/* More than a few pages in one piece may take the kernel some trouble. */
+	struct sk_buff *skb = genlmsg_new(room, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	void *header;
+	int err;
+
+	if (!skb)
+		return NULL;
+	header = genlmsg_put_reply(skb, info, family, 0, info->genlhdr->cmd);
+	err = header ? put_counters(skb, target, snapshot) : -EMSGSIZE;
+	if (err) {
+		nlmsg_free(skb);
+		return ERR_PTR(err);
+	}
+	genlmsg_end(skb, header);
+	return skb;
+}
+
+/* What changed since a moment ago fits two pages as good as always. */
+static struct sk_buff *partial_message(struct raidtrace_target *target,
+				       const struct raidtrace_snapshot *snapshot,
+				       struct genl_info *info, const struct genl_family *family)
+{
+	size_t room = SKB_WITH_OVERHEAD(8192) - nlmsg_total_size(genlmsg_total_size(0));
+	struct sk_buff *skb;
+
+	do {
+		skb = message_of(target, snapshot, info, family, room);
+		room *= 2;
+	} while (IS_ERR(skb) && room < MOST_ROOM);
+	return skb;
 }
 
 /**
@@ -220,23 +305,21 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
 					   const struct genl_family *family)
 {
+	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
 	struct raidtrace_snapshot *snapshot = kmalloc(sizeof(*snapshot), GFP_KERNEL);
 	struct sk_buff *skb = NULL;
-	void *header = NULL;
 
 	if (snapshot) {
-		raidtrace_target_snapshot(target, snapshot);
-		skb = genlmsg_new(message_room(target, snapshot), GFP_KERNEL);
-	}
-	if (skb)
-		header = genlmsg_put_reply(skb, info, family, 0, info->genlhdr->cmd);
-	if (!header || put_counters(skb, target, snapshot)) {
-		nlmsg_free(skb);
-		kfree(snapshot);
-		raidtrace_refuse(info->extack, "not enough memory for the reply");
-		return ERR_PTR(-ENOMEM);
+		raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, snapshot);
+		if (snapshot->base)
+			skb = partial_message(target, snapshot, info, family);
+		else
+			skb = message_of(target, snapshot, info, family,
+					 whole_room(target, snapshot));
 	}
 	kfree(snapshot);
-	genlmsg_end(skb, header);
-	return skb;
+	if (!IS_ERR_OR_NULL(skb))
+		return skb;
+	raidtrace_refuse(info->extack, "not enough memory for the reply");
+	return ERR_PTR(-ENOMEM);
 }

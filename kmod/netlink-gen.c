@@ -46,8 +46,9 @@ const struct nla_policy raidtrace_target_reset_nl_policy[RAIDTRACE_A_TARGET_ID +
 };
 
 /* RAIDTRACE_CMD_COUNTERS_GET - do */
-const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_ID + 1] = {
+const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_SNAPSHOT + 1] = {
 	[RAIDTRACE_A_COUNTERS_ID] = { .type = NLA_U32, },
+	[RAIDTRACE_A_COUNTERS_SNAPSHOT] = { .type = NLA_U64, },
 };
 
 /* RAIDTRACE_CMD_TARGET_SET - do */
@@ -96,7 +97,7 @@ const struct genl_ops raidtrace_nl_ops[7] = {
 		.cmd		= RAIDTRACE_CMD_COUNTERS_GET,
 		.doit		= raidtrace_nl_counters_get_doit,
 		.policy		= raidtrace_counters_get_nl_policy,
-		.maxattr	= RAIDTRACE_A_COUNTERS_ID,
+		.maxattr	= RAIDTRACE_A_COUNTERS_SNAPSHOT,
 	},
 	{
 		.cmd		= RAIDTRACE_CMD_TARGET_SET,

@@ -24,7 +24,7 @@ extern const struct nla_policy raidtrace_target_get_nl_policy[RAIDTRACE_A_TARGET
 
 extern const struct nla_policy raidtrace_target_reset_nl_policy[RAIDTRACE_A_TARGET_ID + 1];
 
-extern const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_ID + 1];
+extern const struct nla_policy raidtrace_counters_get_nl_policy[RAIDTRACE_A_COUNTERS_SNAPSHOT + 1];
 
 extern const struct nla_policy raidtrace_target_set_nl_policy[RAIDTRACE_A_TARGET_JOURNAL + 1];
 

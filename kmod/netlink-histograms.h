@@ -11,6 +11,7 @@ struct sk_buff;
 
 size_t raidtrace_histograms_room(const struct raidtrace_target *target,
 				 struct raidtrace_snapshot *snapshot);
-int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot);
+int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target *target,
+			     const struct raidtrace_snapshot *snapshot);
 
 #endif /* RAIDTRACE_NETLINK_HISTOGRAMS_H */

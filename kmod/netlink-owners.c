@@ -109,16 +109,23 @@ size_t raidtrace_owners_room(const struct raidtrace_target *target,
 int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *target,
 			 const struct raidtrace_snapshot *snapshot)
 {
+	const struct raidtrace_submitted *submitted = snapshot->account->submitted;
+	const struct raidtrace_origin *origin = snapshot->account->origin;
 	unsigned int i;
 	int err = 0;
 
 	if (target->options.groups & RAIDTRACE_GROUP_ORIGIN) {
-		for (i = 0; i < RAIDTRACE_CLASSES && !err; i++)
-			err = put_origin(skb, target, i, &snapshot->account->origin[i]);
+		for (i = 0; i < RAIDTRACE_CLASSES && !err; i++) {
+			if (raidtrace_snapshot_changed(snapshot, (const u64 *)&origin[i],
+						       sizeof(*origin) / sizeof(u64)))
+				err = put_origin(skb, target, i, &origin[i]);
+		}
 	}
 	if (target->options.groups & RAIDTRACE_GROUP_SUBMITTER) {
 		for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
-			if (snapshot->account->submitted[i].queued)
+			if (submitted[i].queued &&
+			    raidtrace_snapshot_changed(snapshot, (const u64 *)&submitted[i],
+						       sizeof(*submitted) / sizeof(u64)))
 				err = put_submitter(skb, snapshot, i);
 		}
 	}

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "account-lot.h"
 #include "probe.h"
 
 /**
@@ -98,12 +99,22 @@ struct one_cpu {
 static void add_one_cpu(void *info)
 {
 	const struct one_cpu *one = info;
+	const unsigned int whole = sizeof(*one->sum) / sizeof(u64) / RAIDTRACE_LOT;
 	const u64 *from = (const u64 *)one->from;
+	const u64 *end = (const u64 *)(one->from + 1);
 	u64 *sum = (u64 *)one->sum;
-	unsigned int i;
+	unsigned int lot, i;
 
-	for (i = 0; i < sizeof(*one->sum) / sizeof(*sum); i++)
-		sum[i] += READ_ONCE(from[i]);
+	for (lot = 0; lot < whole; lot++, from += RAIDTRACE_LOT, sum += RAIDTRACE_LOT) {
+		/* An event that is missed because its lot was empty comes after this look. */
+		barrier();
+		if (raidtrace_lot_empty(from))
+			continue;
+		for (i = 0; i < RAIDTRACE_LOT; i++)
+			sum[i] += READ_ONCE(from[i]);
+	}
+	for (; from < end; from++, sum++)
+		*sum += READ_ONCE(*from);
 }
 
 /**

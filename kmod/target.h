@@ -7,10 +7,21 @@
 #include <linux/list.h>
 #include <linux/workqueue.h>
 
+#include "account-lot.h"
 #include "probe.h"
 
 /* Probes are found by a hash of four times as many places; a bound on the memory, too. */
 #define RAIDTRACE_MAX_TARGETS	64
+
+/**
+ * struct raidtrace_changes - in which snapshot counters changed last, per lot of them
+ * @account: of the totals
+ * @queued: of the counters of events that need no order
+ */
+struct raidtrace_changes {
+	u64 account[RAIDTRACE_LOTS(struct raidtrace_account)];
+	u64 queued[RAIDTRACE_LOTS(struct raidtrace_queue_counters)];
+};
 
 /**
  * struct raidtrace_target - one disk that is counted, or was until it was removed
@@ -33,6 +44,10 @@
  * @total: sum of the banks since the last reset; raidtrace_targets_lock()
  * @queue_base: counters of events before the issue at the last reset;
  *	raidtrace_targets_lock()
+ * @queue_last: likewise, at the last snapshot
+ * @changes: what changed when; raidtrace_targets_lock()
+ * @snapshot: number of the last snapshot or reset; raidtrace_targets_lock()
+ * @reset_snapshot: number of the last reset, 0 if there was none
  * @gone: tells that the disk was removed
  * @probe: counts
  */
@@ -54,6 +69,10 @@ struct raidtrace_target {
 	u32 resets;
 	struct raidtrace_account *total;
 	struct raidtrace_queue_counters queue_base;
+	struct raidtrace_queue_counters queue_last;
+	struct raidtrace_changes *changes;
+	u64 snapshot;
+	u64 reset_snapshot;
 	struct work_struct gone;
 	struct raidtrace_probe probe;
 };
@@ -91,6 +110,9 @@ struct raidtrace_limits {
  * @moment: states of the probe at that moment
  * @account: counters and histograms; raidtrace_targets_lock()
  * @queued: events that need no order, read right after that moment
+ * @changes: in which snapshot they changed last; raidtrace_targets_lock()
+ * @number: of this snapshot
+ * @base: number of the snapshot that the reader has, 0 if none that is of use
  * @used: of each histogram the bins from the first to the last that is not zero,
  *	from raidtrace_histograms_room()
  */
@@ -100,6 +122,9 @@ struct raidtrace_snapshot {
 	struct raidtrace_moment moment;
 	const struct raidtrace_account *account;
 	struct raidtrace_queue_counters queued;
+	const struct raidtrace_changes *changes;
+	u64 number;
+	u64 base;
 	struct {
 		u16 first;
 		u16 nr;
@@ -123,8 +148,12 @@ struct raidtrace_target *raidtrace_target_add(dev_t dev, const struct raidtrace_
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);
 int raidtrace_target_reset(struct raidtrace_target *target);
-void raidtrace_target_snapshot(struct raidtrace_target *target,
+void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot);
+const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
+				     const u64 *counter, unsigned int *offset);
+bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
+				unsigned int counters);
 void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits);
 
 #endif /* RAIDTRACE_TARGET_H */

@@ -3,11 +3,11 @@
 #include <linux/module.h>
 
 #include "account_fixture.h"
-
 #include "../account.c"
 #include "../account-bins.c"
 #include "../account-bio.h"
 #include "../account-fold.c"
+#include "../account-lot.h"
 
 static void issue_counts_size_and_bytes(struct kunit *test)
 {
@@ -168,7 +168,7 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < n; i++)
 			counter[i] = i + 1;
-		raidtrace_account_move(round < 2 ? total : NULL, &f->account);
+		raidtrace_account_move(round < 2 ? total : NULL, &f->account, NULL, 0);
 		for (i = 0; i < n; i++)
 			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
 	}
@@ -189,14 +189,45 @@ static void moving_what_one_direction_counted_leaves_nothing(struct kunit *test)
 		raidtrace_count_q2c(&f->account, direction, 0);
 		f->account.flow[direction].issued = 1;
 		f->account.i2d[direction][RAIDTRACE_D2C_BINS - 1] = 1;
-		raidtrace_account_move(total, &f->account);
+		raidtrace_account_move(total, &f->account, NULL, 0);
 		raidtrace_count_q2c(&f->account, direction, 0);
-		raidtrace_account_move(total, &f->account);
+		raidtrace_account_move(total, &f->account, NULL, 0);
 		KUNIT_EXPECT_EQ(test, total->q2c[direction][0], 2ULL);
 		KUNIT_EXPECT_EQ(test, total->i2d[direction][RAIDTRACE_D2C_BINS - 1], 1ULL);
 	}
 	for (i = 0; i < n; i++)
 		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+}
+
+/* Who asks what changed is told of the lots that did, by the number given, and of no other. */
+static void moving_says_which_lots_changed(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
+	u64 *changed = kunit_kzalloc(test, RAIDTRACE_LOTS(*total) * sizeof(*changed), GFP_KERNEL);
+	u64 *counter = (u64 *)&f->account;
+	unsigned int i, lots = RAIDTRACE_LOTS(*total), last = sizeof(*total) / sizeof(u64) - 1;
+	unsigned int flow = &f->account.flow[DIR_WRITE].issued - counter;
+	unsigned int bin = &f->account.q2c[DIR_WRITE][RAIDTRACE_D2C_BINS - 1] - counter;
+
+	KUNIT_ASSERT_NOT_NULL(test, total);
+	KUNIT_ASSERT_NOT_NULL(test, changed);
+	raidtrace_account_move(total, &f->account, changed, 1);
+	for (i = 0; i < lots; i++)
+		KUNIT_ASSERT_EQ(test, changed[i], 0ULL);
+	counter[flow] = 1;
+	counter[bin] = 1;
+	raidtrace_account_move(total, &f->account, changed, 7);
+	for (i = 0; i < lots - 1; i++)
+		KUNIT_ASSERT_EQ(test, changed[i],
+				i == flow / RAIDTRACE_LOT || i == bin / RAIDTRACE_LOT ? 7ULL : 0ULL);
+	counter[flow] = 1;
+	counter[last] = 1;
+	raidtrace_account_move(total, &f->account, changed, 9);
+	KUNIT_EXPECT_EQ(test, changed[flow / RAIDTRACE_LOT], 9ULL);
+	KUNIT_EXPECT_EQ(test, changed[bin / RAIDTRACE_LOT], 7ULL);
+	KUNIT_EXPECT_EQ(test, changed[lots - 1], 9ULL);
+	KUNIT_EXPECT_EQ(test, ((u64 *)total)[last], 1ULL);
 }
 
 /* Each counter of a flow says by itself that its direction has something to move. */
@@ -212,7 +243,7 @@ static void any_counter_moves_the_histograms(struct kunit *test)
 	for (i = 0; i < sizeof(f->account.flow[0]) / sizeof(*flow); i++) {
 		flow[i] = 1;
 		*bin = 1;
-		raidtrace_account_move(total, &f->account);
+		raidtrace_account_move(total, &f->account, NULL, 0);
 		KUNIT_EXPECT_EQ(test, *bin, 0ULL);
 		KUNIT_EXPECT_EQ(test, total->size[DIR_WRITE][8], i + 1ULL);
 		KUNIT_EXPECT_EQ(test, ((u64 *)&total->flow[DIR_WRITE])[i], 1ULL);
@@ -252,6 +283,7 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(moving_what_one_direction_counted_leaves_nothing),
+	KUNIT_CASE(moving_says_which_lots_changed),
 	KUNIT_CASE(any_counter_moves_the_histograms),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}

@@ -74,6 +74,24 @@ static void on_counters(struct nlmsghdr *nlh)
 	rt_counters_free(&sum);
 }
 
+/* The same answer once more: what it leaves out is as it was. */
+static void on_advance(struct nlmsghdr *nlh)
+{
+	struct rt_counters last = { 0 }, span = { 0 };
+	struct rt_advance advance = { .last = &last };
+
+	if (!rt_parse_counters(nlh, &last) && !rt_parse_advance(nlh, &advance) &&
+	    !rt_advance_apply(&advance, &last, &span))
+		for (int d = 0; d < RT_DIRECTIONS; d++)
+			for (int k = 0; k < RT_KINDS; k++)
+				expect(!rt_histogram_sum(&span.histogram[d][k]) ||
+				       last.resets != span.resets,
+				       "nothing happened");
+	rt_counters_free(&advance.now);
+	rt_counters_free(&span);
+	rt_counters_free(&last);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct nlmsghdr *nlh;
@@ -93,8 +111,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		on_info(nlh);
 	else if (data[0] % 4 == 1)
 		on_target(nlh);
-	else
+	else if (data[0] % 4 == 2)
 		on_counters(nlh);
+	else
+		on_advance(nlh);
 	free(nlh);
 	return 0;
 }

@@ -255,7 +255,7 @@ FREE = {
     "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
     "errors", "unmatched", "unissued", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
     "streams-alive-queued", "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
-    "id", "pid", "index",
+    "id", "pid", "index", "snapshot",
 }  # fmt: skip
 
 

@@ -36,6 +36,15 @@ filesystem = "none"
 readahead_sectors = [256, 16384]
 workload = "dd"
 data_size = "64 MiB"
+[workload.job]
+kind = "fio"
+job_file = "JOB"
+[[matrix]]
+array = "9500s-12-raid0"
+filesystem = "ext4"
+workload = "job"
+data_size = "16 MiB"
+trials = 1
 [[matrix]]
 array = "9500s-12-raid0"
 filesystem = "xfs"
@@ -44,6 +53,7 @@ workload = "ddt"
 data_size = "64 MiB"
 trials = 1
 """
+JOB = "[global]\nbs=64k\nfallocate=none\n[fill]\nrw=write\nend_fsync=1\n[mix]\nstonewall\nrw=randrw\n"
 passed = failed = 0
 
 
@@ -116,15 +126,24 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="lab-sweep-") as name:
         top = pathlib.Path(name)
         plan = top / "small.toml"
-        plan.write_text(PLAN)
+        (top / "job.fio").write_text(JOB)
+        plan.write_text(PLAN.replace('"JOB"', f'"{top}/job.fio"'))
         whole, killed, stopped = top / "whole", top / "killed", top / "stopped"
         run = sweep("--out", str(whole), str(plan))
         text, _ = run.communicate(timeout=800)
-        check("six cells are done, the broken one is told and fails", run.returncode == 1 and
-              states(whole) == {"done": 6, "failed": 1} and "make a fresh file system: mkfs.xfs" in text, text)  # fmt: skip
+        check("seven cells are done, the broken one is told and fails", run.returncode == 1 and
+              states(whole) == {"done": 7, "failed": 1} and "make a fresh file system: mkfs.xfs" in text, text)  # fmt: skip
         check("trials of the lab are the same bits, so their spread is 0.0%", text.count(" 0.0%") >= 4, text)
         with sqlite3.connect(whole / "sweep.rtsw") as db:
             disks = [row[0] for row in db.execute("SELECT DISTINCT disk FROM queue WHERE cell=1 ORDER BY 1")]
+            phases = [
+                row[0] for row in db.execute("SELECT phase FROM figure WHERE cell=7 AND value > 0 ORDER BY figure")
+            ]
+        check(
+            "a job file of fio gives a figure of each job and direction",
+            phases == ["fill", "mix-read", "mix-write"],
+            phases,
+        )
         check("of an md the members are recorded beside it", disks == ["md127", "sda", "sdb"], disks)
 
         run = sweep("--out", str(killed), str(plan))
@@ -134,7 +153,7 @@ def main() -> int:
         check("after kill -9 the index is whole", states(killed).get("done", 0) >= 1, states(killed))
         run = sweep("--out", str(killed), "--resume")
         text, _ = run.communicate(timeout=800)
-        check("resume finishes", states(killed) == {"done": 6, "failed": 1}, text)
+        check("resume finishes", states(killed) == {"done": 7, "failed": 1}, text)
         differ = [pair for pair in zip(figures(killed), figures(whole), strict=True) if not alike(*pair)]
         check("what was killed and resumed equals what was not", not differ, differ[:3])
 

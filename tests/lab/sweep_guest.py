@@ -4,29 +4,33 @@
 
 An event is whatever Python audits: a file opened, a program started, a directory made, the database touched, a signal sent.
 Before the Nth the process kills itself with SIGKILL, as nobody can catch. Where time is simulated a kill after so many
-seconds would always hit a wait; this hits everything between. N = 0 never kills; the number of events is in the file `events`.
+seconds would always hit a wait; this hits everything between. N = 0 never kills; the number of events is in the file
+`events`, the commands that were run and the settings that were written are in `commands`, in order.
 """
 
 import os
 import pathlib
+import shlex
 import signal
 import sys
 
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "python"))
-AT = int(sys.argv[1])
 KINDS = ("open", "subprocess.Popen", "os.mkdir", "os.rmdir", "os.remove", "os.rename", "sqlite3.connect", "os.kill",
          "os.killpg", "fcntl.flock", "os.listdir", "os.scandir")  # fmt: skip
-count = 0
+at = count = 0
+commands: list[str] = []
 
 
-def audited(event: str, _arguments: object) -> None:
+def audited(event: str, arguments: tuple[object, ...]) -> None:
     """Count, and at the chosen event die."""
     global count
+    if event == "subprocess.Popen":
+        commands.append(shlex.join(str(word) for word in arguments[1]))
     if event in KINDS:
         count += 1
-        if count == AT:
+        if count == at:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -40,7 +44,7 @@ class Connection(cli_sweep.sweep_index.sqlite3.Connection):
     """Counts statements."""
 
     def execute(self, *arguments):
-        audited("open", None)
+        audited("open", ())
         return super().execute(*arguments)
 
 
@@ -48,16 +52,30 @@ cli_sweep.sweep_index.sqlite3.connect = lambda *a, **k: real(*a, **{**k, "factor
 put = journal.put
 
 
-def counted_put(*arguments):
+def counted_put(path, value):
     """Before and after each setting."""
-    audited("open", None)
-    put(*arguments)
-    audited("open", None)
+    audited("open", ())
+    commands.append(f"echo {shlex.quote(value)} >{shlex.quote(str(path))}")
+    put(path, value)
+    audited("open", ())
 
 
 journal.put = counted_put
 sys.addaudithook(audited)
-status = cli_sweep.main(sys.argv[2:])
-AT = 0
-pathlib.Path("events").write_text(f"{count}\n")
-sys.exit(status)
+
+
+def sweep(kill_at: int, words: list[str]) -> int:
+    """raidctl sweep WORDS, killed at its event kill_at unless that is 0. Its exit status."""
+    global at, count
+    at, count = kill_at, 0
+    commands.clear()
+    status = cli_sweep.main(words)
+    at = 0
+    return status
+
+
+if __name__ == "__main__":
+    ended = sweep(int(sys.argv[1]), sys.argv[2:])
+    pathlib.Path("events").write_text(f"{count}\n")
+    pathlib.Path("commands").write_text("".join(f"{command}\n" for command in commands))
+    sys.exit(ended)

@@ -5,5 +5,5 @@
 int main(void)
 {
 	return config_suite() + store_suite() + array_suite() + drive_suite() + parity_suite() + timing_suite() +
-	       probe_suite() + command_suite() + fault_suite() + rebuild_suite() + integrity_suite() + opcodes_suite() + log_suite() + cache_suite() ? 1 : 0;
+	       gather_suite() + probe_suite() + command_suite() + fault_suite() + rebuild_suite() + integrity_suite() + opcodes_suite() + log_suite() + cache_suite() ? 1 : 0;
 }

@@ -9,6 +9,7 @@ int array_suite(void);
 int drive_suite(void);
 int parity_suite(void);
 int timing_suite(void);
+int gather_suite(void);
 int probe_suite(void);
 int command_suite(void);
 int fault_suite(void);

@@ -34,6 +34,28 @@ def counters(name):
 
 SCHEMA = (TOP / "tools" / "raidctl" / "schema.sql").read_text(encoding="utf-8")
 SCHEMA = re.sub(r"@([a-z]+_counters)@", lambda found: counters(found[1]), re.sub(r"(?m)^--.*", "", SCHEMA))
+VIEW = re.search(r"CREATE VIEW bin AS[^;]*;", SCHEMA)[0]
+# As raidctl made recordings before it put the histograms of a sample in one text: they are what is easily written by hand.
+SCHEMA = re.sub(r",\s*histograms TEXT", "", SCHEMA).replace(
+    VIEW,
+    """CREATE TABLE bin (sample INTEGER NOT NULL REFERENCES sample, direction TEXT NOT NULL, kind TEXT NOT NULL,
+    bin INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (sample, direction, kind, bin)) WITHOUT ROWID;""",
+)
+
+
+def pack(path):
+    """Give a recording the form of today: a text for each sample instead of rows, and a view with these rows."""
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE sample ADD COLUMN histograms TEXT")
+        db.execute(
+            """UPDATE sample SET histograms = coalesce((SELECT json_group_object(direction, json(kinds)) FROM (
+            SELECT direction, json_group_object(kind, json(bins)) AS kinds FROM (
+            SELECT direction, kind, json_group_object(bin, count) AS bins FROM bin WHERE bin.sample = sample.sample
+            GROUP BY direction, kind) GROUP BY direction)), '{}')"""
+        )
+        db.execute("DROP TABLE bin")
+        db.execute(VIEW)
+    return path
 
 
 def shape(kind, span_ns):

@@ -2,19 +2,25 @@
 """bin-sums, which sums the histograms of long recordings, against the same made of every row in Python."""
 
 import sqlite3
+import subprocess
 
 import long_recording
 import numpy
 import pytest
+from conftest import TOP
 
 from raidtrace import bin_sums, observation, overview, recording, report_html, sample_rows
 
+RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 
-@pytest.fixture
-def both(tmp_path, monkeypatch):
-    """A recording, and how to look at it in the way of short ones (False) and of long ones (True)."""
+
+@pytest.fixture(params=[False, True], ids=["rows", "text"])
+def both(tmp_path, monkeypatch, request):
+    """A recording, of either form, and how to look at it in the way of short ones (False) and of long ones (True)."""
     path = tmp_path / "run.rtdb"
     long_recording.write(path, 40, 10, 2)
+    if request.param:
+        long_recording.pack(path)
 
     def look(long):
         monkeypatch.setattr(sample_rows, "LONG", 0 if long else 1 << 40)
@@ -76,17 +82,51 @@ def test_what_seeks_are_charged_by_is_that_of_sql(both):
     assert rows[0][2] and rows[0][0] < 10**8
 
 
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.rtdb"
+    long_recording.write(path, 4, 10, 2)
+    return path
+
+
 @pytest.mark.parametrize(
     "damage",
     ["UPDATE bin SET count = -1", "UPDATE bin SET count = 'x'", "UPDATE bin SET bin = 70000 WHERE bin = 64",
      "INSERT INTO bin VALUES(1, 'read', 'UP', 1, 1)", "UPDATE bin SET count = 9223372036854775807",
      "INSERT INTO bin VALUES(0, 'read', 'size', 8, 1)"],
 )  # fmt: skip
-def test_what_raidctl_does_not_write_is_left_to_the_other_way(both, damage):
-    path = both(True)
-    with sqlite3.connect(path) as db:
+def test_what_raidctl_does_not_write_is_left_to_the_other_way(rows, damage):
+    with sqlite3.connect(rows) as db:
         db.execute(damage)
-    assert bin_sums.read(path, 800) is None
+    assert bin_sums.read(rows, 80) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"read"}', '{"read":{"size":{"8":-1}}}', '{"read":{"size":{"8":1.5}}}', '{"read":{"UP":{"8":1}}}',
+             '{"read":{"size":{"70000":1}}}', '{"read":{"size":{"8":9223372036854775808}}}', '{"read":{"size":{"8":1}}}x',
+             '{"read":{"size":{"8":1,}}}', '{"read":{"size":{"":1}}}'],
+)  # fmt: skip
+def test_a_text_that_raidctl_does_not_write_is_left_to_the_other_way_and_refused_by_report(rows, text):
+    long_recording.pack(rows)
+    assert bin_sums.read(rows, 80) is not None
+    with sqlite3.connect(rows) as db:
+        db.execute("UPDATE sample SET histograms = ? WHERE sample = 9", (text,))
+    assert bin_sums.read(rows, 80) is None
+    found = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)
+    assert found.returncode == 1 and "the file is damaged or cut short" in found.stderr
+
+
+def test_both_forms_are_the_same_to_sql_report_and_export(rows):
+    def seen(path):
+        db = sqlite3.connect(path)
+        told = [
+            subprocess.run([RAIDCTL, *words, path], capture_output=True, check=True).stdout
+            for words in (("report", "--json"), ("export", "--json"))
+        ]
+        return db.execute("SELECT sample, direction, kind, bin, count FROM bin ORDER BY 1, 2, 3, 4").fetchall(), told
+
+    before = seen(rows)
+    assert before[0] and seen(long_recording.pack(rows)) == before
 
 
 def test_samples_that_came_after_are_left_out(both):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What speaks against overwriting a disk, on a made-up machine; tests/lab/ctl-sweep does it with real disks."""
 
+import dataclasses
+import pathlib
+
 import pytest
 
-from raidtrace import device
+from raidtrace import device, plan, sweep_disk
 
 
 class Made:
@@ -143,6 +146,43 @@ def test_use_is_never_overridden(made):
     known = [made.machine().identity("sdb")]
     with pytest.raises(device.DeviceError, match="sdb1 is mounted on /x"):
         device.judge(made.machine(), ["sdb"], forced=True, known=known)
+
+
+def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
+    def unreadable(path):
+        raise device.DeviceError(f"{path}: wipefs cannot look for signatures: not permitted")
+
+    made.add("sda").add("sdb")
+    made.mount("sda", "/")
+    machine = dataclasses.replace(made.machine(), signatures=unreadable)
+    assert [r.reason for r in device.refusals(machine, "sda")][0] == "the root file system lies on it"
+    with pytest.raises(device.DeviceError, match="cannot look for signatures"):
+        device.refusals(machine, "sdb")
+
+
+def test_what_is_run_before_the_first_cell_is_told(made):
+    made.add("sdb").add("sdb1", "sdb").add("sdc")
+    text = 'title = "x"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\nworkload = "ddt"\ndata_size = "1 MiB"\n'
+    the_plan = plan.parse(text + 'md_level = "raid0"\nmd_members = 2\nmd_chunk_kib = 64\n', "p", "p.toml")
+    wanted = sweep_disk.wanted(made.machine(), the_plan, ["sdb,sdc"], [], ["one=/dev/sdb,sdc"], True)
+    first = wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), ())
+    looked = [f"wipefs --json --no-act {made.top}/dev/{name}" for name in ("sdb", "sdb1", "sdc")]
+    assert first == [*looked, "/bin/raidctl check --json --data-size 1048576 sdb sdc"]
+    known = [made.machine().identity("sdb")]  # this sweep overwrote it
+    assert wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), known)[:1] == looked[2:]
+    made.signatures |= {"sdb": ["xfs"], "sdc": ["xfs"]}
+    assert [line for line in wanted.destruction(made.machine(), False, known) if "refused" in line] == [
+        "would be refused: sdc: it holds a signature of xfs; --force-signature if that is of no use any more"
+    ]
+
+
+def test_a_sweep_goes_on_on_its_own_disks_only(made):
+    made.add("sdb", **{"device/wwid": "naa.5000"}).add("sdc", **{"device/wwid": "naa.6000"}).add("sdd")
+    known = [made.machine().identity("sdb")]
+    sweep_disk.same_disks(made.machine(), ["sdb", "sdd"], known)
+    sweep_disk.same_disks(made.machine(), ["sdc"], ())  # it had none yet
+    with pytest.raises(device.DeviceError, match="sdc is not a disk on which this sweep began .sdb then."):
+        sweep_disk.same_disks(made.machine(), ["sdc"], known)
 
 
 def test_names(made):

@@ -38,6 +38,9 @@ def test_little_is_what_the_throughput_is_held_against(tmp_path):
     chain = one(record(tmp_path, (("read", {"d2c_ms": 9.0}),)))
     assert chain.link("throughput").verdict is Verdict.CONTRADICTED
     assert chain.story is Verdict.CONTRADICTED
+    assert chain.summary[0].startswith("Limited by readahead")
+    assert chain.summary[1].startswith("As much is in flight as readahead makes, but")
+    assert chain.summary[1].endswith("a link of its chain: throughput.")
 
 
 @pytest.mark.parametrize(

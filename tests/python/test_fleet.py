@@ -40,6 +40,27 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
         sweep_merge.merge(tmp_path / sweep_index.NAME, [other])
 
 
+def test_hosts_of_one_name_that_began_in_the_same_second_are_two(index, tmp_path):
+    index.end(1, rate(100.0))
+    facts = index.meta()
+    other = tmp_path / "other"
+    other.mkdir()
+    same = sweep.about("lab") | {key: facts[key] for key in ("hostname", "started_utc", "overrides")}
+    Index.create(other / sweep_index.NAME, PLAN, same, [(cell, PLACE) for cell in PLAN.cells]).end(1, rate(200.0))
+    assert sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path, other]) == 2
+    assert sweep_merge.merge(tmp_path / "all.sqlite", [other, tmp_path]) == 2
+
+
+def test_a_merged_file_of_another_version_is_refused(index, tmp_path):
+    into = tmp_path / "all.sqlite"
+    sweep_merge.merge(into, [tmp_path])
+    sqlite3.connect(into, isolation_level=None).execute("PRAGMA user_version=1")
+    with pytest.raises(
+        sweep_merge.MergeError, match="of version 1, this program writes version 2; merge into a new file"
+    ):
+        sweep_merge.merge(into, [tmp_path])
+
+
 def test_parquet_without_pyarrow_says_so(index, tmp_path, monkeypatch):
     sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path])
     monkeypatch.setitem(sys.modules, "pyarrow", None)

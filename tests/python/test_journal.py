@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import TOP
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -297,3 +298,19 @@ def test_the_lock_is_taken_before_anything_is_written(kernel, monkeypatch):
     log = kernel.begin("sda")
     assert seen == [0]
     log.end(kernel.machine)
+
+
+def test_two_sweeps_on_one_machine_are_refused_and_a_dead_one_leaves_no_lock(tmp_path):
+    """Each would put back what the other had set."""
+    code = f"import pathlib\nfrom raidtrace import journal\nwith journal.alone(pathlib.Path({str(tmp_path)!r})):\n"
+    command = [sys.executable, "-c", code + "    print(1, flush=True)\n    input()\n"]
+    environment = dict(os.environ, PYTHONPATH=str(TOP / "tools/python"))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as other:
+        assert other.stdout.readline() == b"1\n"
+        with pytest.raises(journal.JournalError, match="another raidctl sweep is running"):
+            with journal.alone(tmp_path):
+                pass
+        other.kill()
+    with journal.alone(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from conftest import TOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtrace import benchmark, iozone_fio, parse_bonnie, parse_dd, parse_fio, parse_iozone, parse_own
+from raidtrace import benchmark, iozone_fio, parse_bonnie, parse_dd, parse_fio, parse_iozone, parse_own, plan, steps
 from raidtrace.figure import Figure, ParseError
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
@@ -34,6 +34,10 @@ def values(figures):
         ("dd-french.txt", 314572800, None),
         ("dd-chinese.txt", 314572800, None),
         ("dd-polish-comma.txt", 314572800, None),
+        ("dd-ukrainian.txt", 314572800, None),
+        ("dd-russian.txt", 7106560, None),
+        ("dd-russian-old.txt", 1549, 0.427457),
+        ("dd-progress.txt", 14745600000, None),  # not what it had copied after the first second
         ("dd-tiny.txt", 1024, None),
         ("dd-busybox.txt", 314572800, 2.5),
         ("dd-bsd.txt", 20971520, 0.0512),
@@ -45,7 +49,7 @@ def test_dd_in_every_form_and_language(name, size, seconds):
     if seconds is None:  # of a real run: the second number of the line that begins with the bytes
         import re
 
-        line = next(line for line in text(name).splitlines() if re.match(rf"{size}\b", line))
+        line = next(line for line in text(name).splitlines() if re.search(rf"\b{size}\b", line))
         words = re.sub(r"\([^)]*\)", "", line)
         seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))
     (figure,) = parse_dd.parse(text(name), "read", 1 << 20)
@@ -184,8 +188,13 @@ def test_a_surface_has_all_sizes_and_finer_times():
         ("fio: bad option\n", "no JSON in it"),
         ("note\n{\n", "fio: line 2: not JSON"),
         ('{\n "jobs": []\n}\n', "without jobs"),
-        ('{\n "jobs": [{}]\n}\n', "job 1: lacks"),
-        ('{\n "jobs": [7]\n}\n', "job 1"),
+        ('{\n "jobs": [{}]\n}\n', "fio: line 1: job 1: lacks"),
+        ('{\n "jobs": [7]\n}\n', "fio: line 1: job 1"),
+        (
+            'note\n{\n "jobs": [{\n"jobname": "x", "error": 5, "usr_cpu": 0, "sys_cpu": 0}]\n}\n',
+            "line 4: job 1 .x. ended with error 5",
+        ),
+        ('{\n "jobs": [\n{"jobname": "x", "usr_cpu": 0, "sys_cpu": 0}]\n}\n', "line 3: job 1 .x. moved no byte"),
     ],
 )
 def test_fio_garbage_names_the_place(output, said):
@@ -291,7 +300,7 @@ def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():
         assert done.returncode == 1 and "this would overwrite /dev/null. Only raidctl sweep does that" in done.stderr
 
 
-def test_parameters_are_checked():
+def test_parameters_are_checked(tmp_path):
     dd = benchmark.find("dd")
     assert dd.command(dd.job("", "/dev/sda", 20 << 30, {})) == [
         "dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=20480",
@@ -307,6 +316,51 @@ def test_parameters_are_checked():
     with pytest.raises(benchmark.BenchmarkError, match="there is no benchmark"):
         benchmark.find("hdparm")
     fio = benchmark.find("fio")
-    raw = fio.job("", "/dev/sda", 1 << 20, {"job_file": "x.fio"})
+    job_file = tmp_path / "x.fio"
+    job_file.write_text("[global]\nrw=read\n[x]\n")
+    raw = fio.job("", "/dev/sda", 1 << 20, {"job_file": str(job_file)})
     assert "--readonly" in fio.command(raw) and not fio.destroys(raw)
-    assert fio.destroys(fio.job("", "/dev/sda", 1 << 20, {"job_file": "x.fio", "writes": True}))
+    assert fio.destroys(fio.job("", "/dev/sda", 1 << 20, {"job_file": str(job_file), "writes": True}))
+
+
+@pytest.mark.parametrize(
+    ("line", "where", "refused"),
+    [
+        ("filename=/dev/sdb", "raw", True),
+        ("  filename = /dev/sdb ; the other", "raw", True),
+        ("filename=data", "files", False),
+        ("filename=/data", "files", False),  # fio puts the directory before it
+        ("filename=../../data", "files", True),
+        ("directory=/", "files", True),
+        ("opendir=/home", "files", True),
+        ("include more.fio", "files", True),
+        ("exec_prerun=rm -rf /", "raw", True),
+        ("; directory=/", "files", False),
+        ("bs=64k", "raw", False),
+    ],
+)
+def test_a_job_file_of_fio_does_not_say_where_to_write(line, where, refused, tmp_path):
+    fio, path = benchmark.find("fio"), tmp_path / "x.fio"
+    path.write_text(f"[x]\nrw=write\n{line}\n")
+    job = fio.job(
+        *(("", "/dev/sda") if where == "raw" else ("/mnt", "")), 1 << 20, {"job_file": str(path), "writes": True}
+    )
+    if not refused:
+        assert fio.command(job)[-1] == str(path)
+        return
+    with pytest.raises(
+        benchmark.BenchmarkError, match="x.fio:3: [a-z_]+: where a job runs is said by whoever starts it"
+    ):
+        fio.command(job)
+
+
+def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused():
+    fio = benchmark.find("fio")
+    with pytest.raises(benchmark.BenchmarkError, match="No such file"):
+        fio.command(fio.job("/mnt", "", 1 << 20, {"job_file": "/nowhere/x.fio"}))
+    text = (
+        'title = "x"\n[workload.w]\nkind = "fio"\njob_file = "x.fio"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\n'
+    )
+    the_plan = plan.parse(text + 'workload = "w"\ndata_size = "1 MiB"\n', "p", "p.toml")
+    with pytest.raises(steps.StepsError, match="give its whole path"):
+        steps.job(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=True))

@@ -95,6 +95,12 @@ def test_another_test_is_no_counterpart(tree):
     assert "".join(row[-2].itertext()) == "n/a"
 
 
+def test_a_surface_is_no_counterpart_of_one_published_figure(tree):
+    rows = [["".join(cell.itertext()) for cell in row] for row in tree.iter(f"{HTML}tr")]
+    surface = [row for row in rows if row and "record_kib" in row[1]]
+    assert len(surface) == 9 and all(row[-3:] == ["n/a", "n/a", ""] for row in surface), surface
+
+
 def test_a_directory_without_a_sweep_and_one_without_figures_are_refused(tmp_path):
     with pytest.raises(sweep_index.SweepIndexError, match="there is no sweep"):
         report_sweep.page(tmp_path)

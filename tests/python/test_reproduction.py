@@ -182,18 +182,58 @@ def miss(results, name, metric, times):
 
 
 def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
-    results["cpu-raid5-09"].figures["rewrite"] = 1.05 * amcc.published(reproduce_plan.find("raid5", 9), "rewrite")
-    point = miss(results, "raid5-10", "rewrite", 2)
+    results["cpu-raid0-09"].figures["rewrite"] = 1.05 * amcc.published(reproduce_plan.find("raid0", 10), "rewrite")
+    point = miss(results, "raid0-10", "rewrite", 2)
     name, value = reproduction_misses.explanation(results, point)
     assert (name, value) == (
         "processor time",
-        results["cpu-raid5-09"].figures["rewrite"],
+        results["cpu-raid0-09"].figures["rewrite"],
     ), "one run for both of iozone's"
     text = "\n".join(reproduction_misses.section(results))
     assert "(1 figures)" in text and "1 of them come within 10 %, 0 more" in text
     results["more-raid5-10"].figures["read"] = 331000.0
     assert reproduction_misses.explanation(results, miss(results, "raid5-10", "read", 2)) == ("race", 331000.0)
     assert reproduction_misses.explanation(results, miss(results, "raid5-14", "read", 2)) == ("none", None)
+
+
+def test_raid5_gathers_one_row_and_ext3_commits_as_then(results):
+    runs = {one.run.name: one for one in reproduce_plan.gathered()}
+    assert {one.run.test.array for one in runs.values()} == {"raid5"} and runs["rows1-raid5-09"].numbers == (9, 10)
+    charged = {one.run.test: one.run for one in reproduce_plan.charged()}
+    for one in runs.values():
+        assert one.run.settings == ("controller.gather_rows=1",)
+        more = reproduce_plan.ORDERED if one.run.test.filesystem == "ext3" else ()
+        assert one.run.environment == charged[one.run.test].environment + more, "nothing else differs"
+    point = miss(results, "raid5-12", "write", 2)
+    results["rows1-raid5-11"].figures["write"] = 61000.0
+    assert reproduction_misses.explanation(results, point) == ("processor time, rows", 61000.0)
+    read = miss(results, "raid5-12", "read", 2)
+    assert reproduction_misses.explanation(results, read) == ("none", None), "not what is read"
+
+
+def test_the_page_has_each_number_of_rows_and_what_must_not_move(results):
+    assert [run.settings for run in reproduce_plan.rows().values()] == [
+        (f"controller.gather_rows={rows}",) for rows in (1, 2, 4, 8, 128)
+    ]
+    results["rows4-raid5-11"].figures["write"] = 0.5 * amcc.published(reproduce_plan.find("raid5", 11), "write")
+    row = next(line for line in reproduction_why.rows_table(results) if line.startswith("4 "))
+    assert row.split()[-4:] == ["-50.0", "%", "+9.0", "%"]
+    results["rows1-raid0-11"].figures["rewrite"] *= 1.1
+    text = " ".join(reproduction_why.rows(results))
+    assert "ext3 on RAID 0 moves by +0.0 % and +10.0 %" in text and "xfs on RAID 5 by +0.0 % and +0.0 %" in text
+
+
+def test_what_a_lookup_waits_is_the_rest_of_the_time(results):
+    test = reproduce_plan.find("raid5", 9)
+    # 4 MiB at 102,400 KiB/s are 40 ms, of which 4 x 1.946 ms are the processor's: bonnie++'s rewrite less its read
+    assert reproduction_why._lookup_ms(test, 102400) == pytest.approx(40 - 4 * 1.946, abs=0.01)
+    tuned = reproduce_plan.find("raid5", 10)
+    assert reproduction_why._lookup_ms(tuned, 102400) == reproduction_why._lookup_ms(test, 102400), "one processor time"
+    for name, times in (("rows1-raid5-09", 1.0), ("rows1-raid5-11", 2.0)):
+        run = results[name]
+        run.figures["rewrite"] = times * amcc.published(reproduce_plan.find("raid5", int(name[-2:])), "rewrite")
+    text = " ".join(reproduction_why.left(results))
+    assert "raid5: published ext2 61 and 57 ms, simulated 61, ext3" in text
 
 
 def test_a_removal_that_was_not_timed_is_added(results):
@@ -231,6 +271,12 @@ def test_the_band_is_that_of_three_runs(results):
         if line.startswith("raid5 iozone ext2 tuned") and line.split()[4] == "read"
     ]
     assert len(rows) == 1 and rows[0].endswith("10.0 %")
+
+
+def test_the_ratio_of_a_rewrite_is_said_to_be_one(results):
+    results["less-raid0-10"].figures["rewrite"] *= 0.97
+    text = reproduction_misses.rewrites(results)
+    assert "138,653 KiB/s untuned and 117,949 tuned" in text and "is 3.0 %" in text
 
 
 def test_a_ratio_beyond_the_aim_is_taken_again_with_the_mechanism_of_its_figures(results):

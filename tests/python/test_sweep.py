@@ -124,6 +124,27 @@ def test_the_table_names_outliers_drift_and_the_interval(tmp_path):
     assert (second["drift"], second["outliers"]) == ("rising", "")
 
 
+def test_an_outlier_is_named_by_its_trial_in_random_order_and_when_one_failed(tmp_path):
+    text = TEXT.replace("trials = 3", 'trials = 6\norder = "random"').replace("[256, 16384]", "[256]")
+    many = plan.parse(text, "p", "p.toml")
+    assert [cell.trial for cell in many.cells] != [1, 2, 3, 4, 5, 6]
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    for entry in made.entries():  # trial 1 fails, trial 5 stands out
+        value = 250.0 if entry.trial == 5 else 100.0 + entry.trial
+        made.end(entry.cell, Outcome("broken") if entry.trial == 1 else rate(value))
+    (line,) = sweep_table.lines(made, "")
+    assert line.summary.outliers == (5,) and line.summary.trials == 5
+    assert "outlier: trial 5" in sweep_table.text([line], [])[1]
+
+
+def test_processor_use_is_the_median_of_the_trials(index):
+    for cell, cpu in ((1, 10.0), (2, 20.0), (3, None)):
+        index.end(cell, Outcome("", (Figure("read", 100.0, "KiB/s", cpu),)))
+    (line,) = sweep_table.lines(index, "")
+    assert line.cpu_percent == 15.0
+
+
 def test_a_phase_that_drifts_is_called_not_steady(index):
     def queue(slope):
         return (("sda", "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, slope, 5.0),)
@@ -201,6 +222,39 @@ def test_dry_run_prints_every_command_and_does_nothing(tmp_path):
     assert done.returncode == 0 and not (tmp_path / "x").exists()
     assert done.stdout.count("mdadm --create") == 21 and done.stdout.count("raidctl record") == 21
     assert "would destroy: nothing" in done.stdout
+
+
+def test_a_dry_run_of_resume_prints_what_is_left(index, tmp_path, capsys):
+    index.end(1, rate(100.0))
+    index.end(4, Outcome("broken"))
+    words = ["--lab", "--dry-run", "--resume", "--out", str(tmp_path)]
+    for more, left in (([], [2, 3, 5, 6]), (["--retry-failed"], [2, 3, 4, 5, 6])):
+        assert cli_sweep.main([*words, *more]) == 0
+        said = capsys.readouterr().out
+        assert [int(at) for at in re.findall(r"^# cell (\d) of 6", said, re.MULTILINE)] == left
+        assert said.splitlines()[0].endswith("raidctl lab build")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--disk", "sda"], "began in the lab and can only go on there"),
+        (["--lab", "quick"], "plan quick is not what this sweep began with"),
+        (["--lab", "--trials", "7"], "began with other --data-size or --trials"),
+    ],
+)
+def test_resume_does_not_go_on_with_something_else(index, tmp_path, capsys, words, said):
+    assert cli_sweep.main(["--resume", "--dry-run", "--out", str(tmp_path), *words]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_sweep.plan, "load", interrupted)
+    assert cli_sweep.main(["--lab", "quick"]) == 1
+    assert capsys.readouterr().err == "raidctl sweep: interrupted before the first cell\n"
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,36 @@ def test_the_figures_of_bnl():
         assert value(filesystem, "256", "read", "file_kib=65536 record_kib=256") in text
         for setra in ("256", "16384"):
             assert value(filesystem, setra, "fread") in text and value(filesystem, setra, "fwrite") in text
+
+
+def test_the_figures_of_amcc():
+    """The plan beside make reproduce, whose figures are committed too."""
+    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("BNL: what the surface")].split())
+    scale = {"MiB/s": 1024, "KiB/s": 1, "1/s": 1}
+    with (SWEEPS.parent / "reproduction.csv").open(encoding="utf-8", newline="") as file:
+        paper = {
+            (row["array"], row["filesystem"], row["setra_sectors"], row["tool"].split()[-1], row["metric"]): float(
+                row["simulated"]
+            )
+            * scale[row["unit"]]
+            for row in csv.DictReader(file)
+        }
+    ratios = {}
+    for row in rows("amcc"):
+        array = row["array"].removeprefix("9500s-12-")
+        filesystem = row["filesystem"].replace("none", "")
+        key = (array, filesystem, row["readahead_sectors"], row["benchmark"], row["phase"])
+        ratios[key] = (float(row["median"]), paper[key])
+        assert row["label"] == ("fio as iozone" if row["benchmark"] == "iozone" else "")
+    assert len(ratios) == 100
+    change = {key: 100 * (new / old - 1) for key, (new, old) in ratios.items()}
+    for key, percent in change.items():
+        if key[1] in ("", "xfs") or key[4] == "write":
+            assert abs(percent) < 5 or (key[4] == "seeks" and -14.2 < percent < -13), key
+    old_ext = {key: percent for key, percent in change.items() if key[1] in ("ext2", "ext3")}
+    for phases, low, high in ((("read", "reread"), 4, 46), (("rewrite",), -7, 16), (("seeks",), 69, 282)):
+        found = [percent for key, percent in old_ext.items() if key[4] in phases]
+        assert (round(min(found)), round(max(found))) == (low, high), phases
+    new, old = ratios["raid0", "ext2", "16384", "bonnie++", "read"]
+    assert f"{new:,.0f} KiB/s instead of {old:,.0f}" in text
+    assert f"{ratios['raid0', 'ext2', '16384', 'bonnie++', 'rewrite'][0]:,.0f}" in text

@@ -312,12 +312,20 @@ static void drivers(void **state)
 static void kernel_debug(void **state)
 {
 	(void)state;
-	expect("kernel-debug", VERDICT_PASS, "none is set, says /proc/config.gz");
+	expect("kernel-debug", VERDICT_PASS, "none that costs is set, says /proc/config.gz");
 	facts.config = (char *)"CONFIG_A=y\nCONFIG_DEBUG_VM=y\n";
 	expect("kernel-debug", VERDICT_WARN, "DEBUG_VM, says");
 	facts.config = (char *)"CONFIG_KASAN=y\nCONFIG_DEBUG_VM=y";
 	expect("kernel-debug", VERDICT_FAIL, "KASAN, DEBUG_VM");
 	assert_true(judge("kernel-debug")->value == 2);
+	/* Debian's 7.2, where distributions began with it. */
+	facts.config = (char *)"CONFIG_UBSAN=y\nCONFIG_UBSAN_BOUNDS=y\nCONFIG_UBSAN_BOUNDS_STRICT=y\nCONFIG_UBSAN_SHIFT=y\n";
+	expect("kernel-debug", VERDICT_PASS,
+	       "none that costs is set, says /proc/config.gz; UBSAN_BOUNDS, UBSAN_SHIFT, as distributions build it");
+	assert_true(judge("kernel-debug")->value == 0);
+	assert_string_equal(judge("kernel-debug")->remedy, "");
+	facts.config = (char *)"CONFIG_UBSAN=y\nCONFIG_UBSAN_SHIFT=y\nCONFIG_UBSAN_ALIGNMENT=y\n";
+	expect("kernel-debug", VERDICT_WARN, "UBSAN_ALIGNMENT, says /proc/config.gz; UBSAN_SHIFT, as distributions build it");
 	/* Only the option itself, and only when it is set. */
 	facts.config = (char *)"CONFIG_KASAN_X=y\nMY_CONFIG_KASAN=y\nCONFIG_KASAN=n\n";
 	expect("kernel-debug", VERDICT_PASS, "");

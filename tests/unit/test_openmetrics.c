@@ -63,8 +63,8 @@ static void fill(void)
 
 /*
  * The grammar: every family begins with TYPE, UNIT and HELP; a counter's
- * samples end with _total and an info's with _info; a family with a unit ends
- * with it; families do not return; nothing follows the end mark.
+ * samples end with _total; a type is one that the node exporter knows, which
+ * refuses the whole file for another; a family with a unit ends with it; families do not return; nothing follows the end mark.
  */
 static void read_back(void)
 {
@@ -86,6 +86,8 @@ static void read_back(void)
 			if (strstr(seen, word))
 				fail_msg("family %s twice", family);
 			strcat(seen, word);
+			if (strcmp(type, "counter") && strcmp(type, "gauge"))
+				fail_msg("%s: a node exporter knows no %s", family, type);
 		} else if (sscanf(line, "# UNIT %127s %31s", word, unit) == 2) {
 			assert_string_equal(word, family);
 			assert_string_equal(family + strlen(family) -
@@ -93,8 +95,7 @@ static void read_back(void)
 		} else if (sscanf(line, "# HELP %127s %31s", word, unit) == 2) {
 			assert_string_equal(word, family);
 		} else {
-			const char *suffix = !strcmp(type, "counter") ? "_total" :
-					     !strcmp(type, "info") ? "_info" : "";
+			const char *suffix = !strcmp(type, "counter") ? "_total" : "";
 
 			if (sscanf(line, "%127[a-z0-9_]{%511[^}]} %63s", s->name,
 				   s->labels, s->value) != 3)

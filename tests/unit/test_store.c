@@ -249,12 +249,12 @@ static void groups_round_trip(void **state)
 	store_close(store);
 }
 
-/* The dictionary of export and the tables are the same. */
+/* The dictionary of export and the tables are the same, but for the text that is exported as histogram. */
 static void dictionary(void **state)
 {
 	static const char *const tables[] = { "meta", "target", "setting", "phase",
 					      "sample", "flow", "origin",
-					      "submitter", "output" };
+					      "submitter", "output", "bin" };
 	struct store *store;
 
 	(void)state;
@@ -273,7 +273,7 @@ static void dictionary(void **state)
 				fail_msg("%s.%s", tables[t], columns[i].name);
 		}
 		snprintf(sql, sizeof(sql),
-			 "SELECT count(*) FROM pragma_table_info('%s')",
+			 "SELECT count(*) FROM pragma_table_info('%s') WHERE name!='histograms'",
 			 tables[t]);
 		nr = number(store, sql);
 		assert_int_equal(nr, in_order);

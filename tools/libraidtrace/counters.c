@@ -3,6 +3,7 @@
 /* Arithmetic on snapshots of counters: differences, sums, agreement. */
 
 #include "raidtrace.h"
+#include "advance.h"
 #include "histograms.h"
 #include "submitters.h"
 
@@ -147,6 +148,7 @@ static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 	if (!sum->now_ns)
 		sum->since_ns = next->since_ns;
 	sum->id = next->id;
+	sum->snapshot = next->snapshot;
 	sum->now_ns = next->now_ns;
 	sum->resets = next->resets;
 	sum->gone = next->gone;
@@ -181,8 +183,7 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 	return 0;
 }
 
-static int subtract_counts(struct rt_counters *c,
-			   const struct rt_counters *from)
+int rt_counts_subtract(struct rt_counters *c, const struct rt_counters *from)
 {
 	int wrong = disk_subtract(&c->disk, &from->disk);
 
@@ -190,7 +191,7 @@ static int subtract_counts(struct rt_counters *c,
 		wrong = origin_subtract(&c->origin[i], &from->origin[i]);
 	for (int d = 0; d < RT_DIRECTIONS && !wrong; d++)
 		wrong = flow_subtract(&c->flow[d], &from->flow[d]);
-	return wrong ? wrong : rt_submitters_subtract(c, from);
+	return wrong;
 }
 
 static int fill_delta(const struct rt_counters *from,
@@ -199,7 +200,9 @@ static int fill_delta(const struct rt_counters *from,
 	int err = add_counts(ret, to);
 
 	if (!err)
-		err = subtract_counts(ret, from);
+		err = rt_counts_subtract(ret, from);
+	if (!err)
+		err = rt_submitters_subtract(ret, from);
 	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS && !err; k++)
 			err = rt_histogram_delta(&from->histogram[d][k],

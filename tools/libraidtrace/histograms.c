@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Make room for bins [first, end); new ones are zero. */
-static int histogram_cover(struct rt_histogram *h, unsigned int first,
-			   unsigned int end)
+int rt_histogram_cover(struct rt_histogram *h, unsigned int first,
+		       unsigned int end)
 {
 	unsigned int old_end = h->first_bin + h->nr_bins;
 	uint64_t *counts;
@@ -38,7 +38,7 @@ static int histogram_cover(struct rt_histogram *h, unsigned int first,
 int rt_histogram_count(struct rt_histogram *h, unsigned int bin,
 		       uint64_t count)
 {
-	if (histogram_cover(h, bin, bin + 1))
+	if (rt_histogram_cover(h, bin, bin + 1))
 		return -ENOMEM;
 	h->counts[bin - h->first_bin] += count;
 	return 0;
@@ -72,7 +72,7 @@ int rt_histogram_add(struct rt_histogram *h, const struct rt_histogram *next)
 {
 	if (!next->nr_bins)
 		return 0;
-	if (histogram_cover(h, next->first_bin,
+	if (rt_histogram_cover(h, next->first_bin,
 			    next->first_bin + next->nr_bins))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < next->nr_bins; i++)
@@ -147,9 +147,37 @@ int rt_histogram_delta(const struct rt_histogram *from,
 		end--;
 	if (first == end)
 		return 0;
-	if (histogram_cover(ret, to->first_bin + first, to->first_bin + end))
+	if (rt_histogram_cover(ret, to->first_bin + first, to->first_bin + end))
 		return -ENOMEM;
 	for (unsigned int i = first; i < end; i++)
 		ret->counts[i - first] = grown(&o, i);
+	return 0;
+}
+
+static uint64_t bin_of(const struct rt_histogram *h, unsigned int bin)
+{
+	return bin - h->first_bin < h->nr_bins ? h->counts[bin - h->first_bin] :
+						 0;
+}
+
+int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
+		       const uint64_t *counts, unsigned int nr,
+		       struct rt_histogram *ret)
+{
+	while (nr && counts[nr - 1] == bin_of(from, first + nr - 1))
+		nr--;
+	for (; nr && *counts == bin_of(from, first); counts++, first++)
+		nr--;
+	if (!nr)
+		return 0;
+	if (rt_histogram_cover(ret, first, first + nr))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t before = bin_of(from, first + i);
+
+		if (counts[i] < before)
+			return -ERANGE;
+		ret->counts[first + i - ret->first_bin] = counts[i] - before;
+	}
 	return 0;
 }

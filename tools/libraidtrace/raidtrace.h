@@ -195,6 +195,7 @@ struct rt_histogram {
 /**
  * struct rt_counters - what happened on one target in (since_ns, now_ns]
  * @id: the target
+ * @snapshot: the module's number of the snapshot where the span ends, 0 for none
  * @since_ns: where the span begins
  * @now_ns: where it ends
  * @resets: how often the target had been reset by @now_ns
@@ -215,6 +216,7 @@ struct rt_histogram {
  */
 struct rt_counters {
 	uint32_t id;
+	uint64_t snapshot;
 	uint64_t since_ns;
 	uint64_t now_ns;
 	uint32_t resets;
@@ -397,6 +399,22 @@ int rt_target_list(struct rt_client *client, size_t *nr,
  */
 int rt_counters_get(struct rt_client *client, uint32_t id,
 		    struct rt_counters *ret);
+
+/**
+ * rt_counters_advance - one consistent snapshot, and what happened until then
+ * @client: the connection
+ * @id: target
+ * @last: an earlier snapshot of it, or where counting began; becomes this one
+ * @span: what happened since, to be given to rt_counters_free(). Of a target that
+ *	was reset meanwhile it begins at the reset, and @last has another @resets
+ *
+ * Costs by what changed, not by what there is.
+ *
+ * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno. On
+ * failure @last is as it was, there is no span, and it can be tried again.
+ */
+int rt_counters_advance(struct rt_client *client, uint32_t id,
+			struct rt_counters *last, struct rt_counters *span);
 
 /* counters.c: arithmetic on snapshots */
 

@@ -3,6 +3,7 @@
 /* Replies of raidtrace.ko, taken apart; nothing here needs a socket. */
 
 #include "reply.h"
+#include "histograms.h"
 #include "submitters.h"
 
 #include <errno.h>
@@ -12,6 +13,9 @@
 
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
+
+/* No histogram has as many. */
+#define MOST_BINS	65536
 
 static void copy_text(char *to, size_t size, struct nlattr *attr)
 {
@@ -92,61 +96,172 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	return 0;
 }
 
-static int parse_flow(struct nlattr *nest, struct rt_counters *c)
-{
-	struct nlattr *attrs[RAIDTRACE_A_FLOW_MAX + 1];
-	struct rt_flow *flow;
-	uint32_t direction;
+/*
+ * Each attribute of a nest.  Flows and histograms are most of what a sample is
+ * made of, and libnl's own loop takes three calls for each attribute.
+ */
+#define for_each_nested(attr, left, nest)				\
+	for ((attr) = nla_data(nest), (left) = nla_len(nest);		\
+	     (left) >= NLA_HDRLEN && (attr)->nla_len >= NLA_HDRLEN &&	\
+	     (attr)->nla_len <= (left);					\
+	     (left) -= NLA_ALIGN((attr)->nla_len),			\
+	     (attr) = (struct nlattr *)((char *)(attr) +		\
+					NLA_ALIGN((attr)->nla_len)))
 
-	if (nla_parse_nested(attrs, RAIDTRACE_A_FLOW_MAX, nest, NULL) ||
-	    !attrs[RAIDTRACE_A_FLOW_DIRECTION])
-		return -EBADMSG;
-	direction = u32(attrs[RAIDTRACE_A_FLOW_DIRECTION]);
-	if (direction >= RT_DIRECTIONS)
-		return -EBADMSG;
-	flow = &c->flow[direction];
-	/* What the module cannot count it leaves out; of all directions together it keeps in-flight numbers alone. */
+/* The number that an attribute of at most eight bytes holds, in whichever size it came. */
+static uint64_t value_of(const struct nlattr *attr)
+{
+	const char *data = (const char *)attr + NLA_HDRLEN;
+	uint64_t large = 0;
+	uint32_t small = 0;
+
+	if (attr->nla_len >= NLA_HDRLEN + sizeof(large)) {
+		memcpy(&large, data, sizeof(large));
+		return large;
+	}
+	if (attr->nla_len >= NLA_HDRLEN + sizeof(small))
+		memcpy(&small, data, sizeof(small));
+	return small;
+}
+
+/* Where the counter of an attribute is in struct rt_flow; 0 of those that are none, and more of all others. */
+static const struct {
+	uint16_t offset;
+	uint64_t bit;
+} flow_counters[RAIDTRACE_A_FLOW_MAX + 1] = {
 #define X(member, attribute)						\
-	flow->member = u64(attrs[RAIDTRACE_A_FLOW_##attribute]);	\
-	if (direction != RAIDTRACE_DIRECTION_ALL &&			\
-	    !attrs[RAIDTRACE_A_FLOW_##attribute])			\
-		c->unknown |= RT_COUNTER_BIT(attribute);
+	[RAIDTRACE_A_FLOW_##attribute] = {				\
+		offsetof(struct rt_flow, member), RT_COUNTER_BIT(attribute) \
+	},
 	RT_FLOW_COUNTERS(X)
 #undef X
-	if (!attrs[RAIDTRACE_A_FLOW_IN_FLIGHT])
-		c->unknown |= RT_COUNTER_BIT(IN_FLIGHT);
-	flow->in_flight = u32(attrs[RAIDTRACE_A_FLOW_IN_FLIGHT]);
-	flow->in_flight_max = u32(attrs[RAIDTRACE_A_FLOW_IN_FLIGHT_MAX]);
+};
+
+static void take_counter(const struct nlattr *attr, struct rt_flow *flow,
+			 uint64_t *known)
+{
+	unsigned int type = attr->nla_type & NLA_TYPE_MASK;
+
+	if (type == RAIDTRACE_A_FLOW_IN_FLIGHT) {
+		flow->in_flight = (uint32_t)value_of(attr);
+		*known |= RT_COUNTER_BIT(IN_FLIGHT);
+	} else if (type == RAIDTRACE_A_FLOW_IN_FLIGHT_MAX) {
+		flow->in_flight_max = (uint32_t)value_of(attr);
+	} else if (type <= RAIDTRACE_A_FLOW_MAX && flow_counters[type].bit) {
+		*(uint64_t *)((char *)flow + flow_counters[type].offset) =
+			value_of(attr);
+		*known |= flow_counters[type].bit;
+	}
+}
+
+static int parse_flow(struct nlattr *nest, struct rt_counters *c)
+{
+	uint64_t all = RT_COUNTER_BIT(IN_FLIGHT), known = 0;
+	uint32_t direction = RT_DIRECTIONS;
+	struct rt_flow flow = { 0 };
+	struct nlattr *attr;
+	int left;
+
+	for_each_nested(attr, left, nest)
+		if ((attr->nla_type & NLA_TYPE_MASK) ==
+		    RAIDTRACE_A_FLOW_DIRECTION)
+			direction = (uint32_t)value_of(attr);
+		else
+			take_counter(attr, &flow, &known);
+	if (direction >= RT_DIRECTIONS)
+		return -EBADMSG;
+	/* What the module cannot count it leaves out; of all directions together it keeps in-flight numbers alone. */
+#define X(member, attribute) all |= RT_COUNTER_BIT(attribute);
+	if (direction != RAIDTRACE_DIRECTION_ALL) {
+		RT_FLOW_COUNTERS(X)
+	}
+#undef X
+	c->unknown |= all & ~known;
+	c->flow[direction] = flow;
 	return 0;
+}
+
+/* struct piece - bins of one histogram as they come */
+struct piece {
+	uint32_t direction;
+	uint32_t kind;
+	unsigned int first;
+	unsigned int nr;
+	const void *bins; /* aligned to four bytes only */
+};
+
+static int parse_piece(struct nlattr *nest, struct piece *ret)
+{
+	struct nlattr *attr;
+	int left;
+
+	*ret = (struct piece){ .direction = RT_DIRECTIONS };
+	for_each_nested(attr, left, nest)
+		switch (attr->nla_type & NLA_TYPE_MASK) {
+		case RAIDTRACE_A_HISTOGRAM_DIRECTION:
+			ret->direction = (uint32_t)value_of(attr);
+			break;
+		case RAIDTRACE_A_HISTOGRAM_KIND:
+			ret->kind = (uint32_t)value_of(attr);
+			break;
+		case RAIDTRACE_A_HISTOGRAM_FIRST_BIN:
+			ret->first = (unsigned int)value_of(attr);
+			break;
+		case RAIDTRACE_A_HISTOGRAM_COUNTS:
+			ret->nr = (attr->nla_len - NLA_HDRLEN) / 8;
+			ret->bins = (const char *)attr + NLA_HDRLEN;
+			break;
+		default:
+			break;
+		}
+	return ret->bins && ret->direction < RT_DIRECTIONS &&
+	       ret->kind < RT_KINDS && ret->first < MOST_BINS ? 0 : -EBADMSG;
 }
 
 static int parse_histogram(struct nlattr *nest, struct rt_counters *c)
 {
-	struct nlattr *attrs[RAIDTRACE_A_HISTOGRAM_MAX + 1];
 	struct rt_histogram *histogram;
-	uint32_t direction, kind;
-	unsigned int nr_bins;
+	struct piece piece;
 
-	if (nla_parse_nested(attrs, RAIDTRACE_A_HISTOGRAM_MAX, nest, NULL) ||
-	    !attrs[RAIDTRACE_A_HISTOGRAM_COUNTS])
+	if (parse_piece(nest, &piece))
 		return -EBADMSG;
-	direction = u32(attrs[RAIDTRACE_A_HISTOGRAM_DIRECTION]);
-	kind = u32(attrs[RAIDTRACE_A_HISTOGRAM_KIND]);
-	nr_bins = nla_len(attrs[RAIDTRACE_A_HISTOGRAM_COUNTS]) / 8;
-	if (direction >= RT_DIRECTIONS || kind >= RT_KINDS)
-		return -EBADMSG;
-	histogram = &c->histogram[direction][kind];
-	if (!nr_bins || histogram->counts)
-		return nr_bins ? -EBADMSG : 0;
-	histogram->counts = malloc(nr_bins * 8);
+	histogram = &c->histogram[piece.direction][piece.kind];
+	if (!piece.nr || histogram->counts)
+		return piece.nr ? -EBADMSG : 0;
+	histogram->counts = malloc(piece.nr * 8);
 	if (!histogram->counts)
 		return -ENOMEM;
-	/* Attributes are aligned to four bytes only: copy, do not point. */
-	memcpy(histogram->counts,
-	       nla_data(attrs[RAIDTRACE_A_HISTOGRAM_COUNTS]), nr_bins * 8);
-	histogram->first_bin = u32(attrs[RAIDTRACE_A_HISTOGRAM_FIRST_BIN]);
-	histogram->nr_bins = nr_bins;
+	memcpy(histogram->counts, piece.bins, piece.nr * 8);
+	histogram->first_bin = piece.first;
+	histogram->nr_bins = piece.nr;
 	return 0;
+}
+
+/* A piece of one that changed; pieces of one histogram come in order. */
+static int parse_grown(struct nlattr *nest, struct rt_advance *advance)
+{
+	uint64_t bins[64];
+	struct rt_histogram *grown;
+	struct piece piece;
+	int err = parse_piece(nest, &piece);
+
+	if (err)
+		return err;
+	grown = &advance->now.histogram[piece.direction][piece.kind];
+	if (grown->nr_bins && piece.first < grown->first_bin + grown->nr_bins)
+		return -EBADMSG;
+	for (unsigned int done = 0; done < piece.nr && !err;) {
+		unsigned int nr = piece.nr - done;
+
+		if (nr > sizeof(bins) / sizeof(bins[0]))
+			nr = sizeof(bins) / sizeof(bins[0]);
+		memcpy(bins, (const char *)piece.bins + done * 8, nr * 8);
+		err = rt_histogram_grown(
+			&advance->last->histogram[piece.direction][piece.kind],
+			piece.first + done, bins, nr, grown);
+		done += nr;
+	}
+	return err;
 }
 
 static int parse_origin(struct nlattr *nest, struct rt_counters *c)
@@ -225,16 +340,14 @@ static int parse_nest(struct nlattr *attr, struct rt_counters *c)
 	}
 }
 
-int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
+static int parse_head(struct nlmsghdr *nlh, struct nlattr **attrs,
+		      struct rt_counters *c)
 {
-	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1], *attr;
-	struct rt_counters *c = ret;
-	int err = 0, rest;
-
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_COUNTERS_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_COUNTERS_NOW_NS])
 		return -EBADMSG;
 	c->id = u32(attrs[RAIDTRACE_A_COUNTERS_ID]);
+	c->snapshot = u64(attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT]);
 	c->since_ns = u64(attrs[RAIDTRACE_A_COUNTERS_SINCE_NS]);
 	c->now_ns = u64(attrs[RAIDTRACE_A_COUNTERS_NOW_NS]);
 	c->resets = u32(attrs[RAIDTRACE_A_COUNTERS_RESETS]);
@@ -244,8 +357,42 @@ int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
 		u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
 	c->groups = u32(attrs[RAIDTRACE_A_COUNTERS_GROUPS]);
 	parse_disk(attrs, &c->disk);
+	return 0;
+}
+
+int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1], *attr;
+	int err = parse_head(nlh, attrs, ret), rest;
+
+	if (err)
+		return err;
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
-		err = parse_nest(attr, c);
+		err = parse_nest(attr, ret);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1], *attr;
+	struct rt_advance *advance = ret;
+	struct rt_counters *now = &advance->now;
+	int err = parse_head(nlh, attrs, now), rest;
+
+	if (err)
+		return err;
+	advance->partial = attrs[RAIDTRACE_A_COUNTERS_PARTIAL];
+	if (!advance->partial)
+		return rt_parse_counters(nlh, now);
+	memcpy(now->flow, advance->last->flow, sizeof(now->flow));
+	memcpy(now->origin, advance->last->origin, sizeof(now->origin));
+	now->unknown = advance->last->unknown;
+	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
+		err = nla_type(attr) == RAIDTRACE_A_COUNTERS_HISTOGRAM ?
+			parse_grown(attr, advance) : parse_nest(attr, now);
 		if (err)
 			return err;
 	}

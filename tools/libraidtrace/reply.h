@@ -12,6 +12,7 @@
 #ifndef REPLY_H
 #define REPLY_H
 
+#include "advance.h"
 #include "raidtrace.h"
 
 struct nlmsghdr;
@@ -24,5 +25,8 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret);
 
 /* @ret: struct rt_counters; to be given to rt_counters_free() even on failure */
 int rt_parse_counters(struct nlmsghdr *nlh, void *ret);
+
+/* @ret: struct rt_advance with its @last; its @now is to be freed even on failure */
+int rt_parse_advance(struct nlmsghdr *nlh, void *ret);
 
 #endif

@@ -78,3 +78,35 @@ int rt_submitters_subtract(struct rt_counters *counters,
 	}
 	return 0;
 }
+
+/* Processes are few and come seldom: their places are made one by one. */
+int rt_submitters_make_room(struct rt_counters *counters,
+			    const struct rt_counters *next)
+{
+	for (size_t i = 0; i < next->nr_submitters; i++) {
+		struct rt_submitter none = next->submitters[i];
+
+		if (find(counters, &none))
+			continue;
+#define X(member, attribute) none.member = 0;
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+		if (rt_submitters_append(counters, &none))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int rt_submitters_less(struct rt_counters *counters,
+		       const struct rt_counters *from)
+{
+	for (size_t i = 0; i < counters->nr_submitters; i++) {
+		struct rt_submitter *to = &counters->submitters[i];
+		const struct rt_submitter *before =
+			find((struct rt_counters *)from, to);
+
+		if (before && subtract(to, before))
+			return -ERANGE;
+	}
+	return 0;
+}

@@ -24,4 +24,12 @@ int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next);
 int rt_submitters_subtract(struct rt_counters *counters,
 			   const struct rt_counters *from);
 
+/* Rows of nothing for processes that only @next has; 0 or -ENOMEM. */
+int rt_submitters_make_room(struct rt_counters *counters,
+			    const struct rt_counters *next);
+
+/* Subtract from those of @counters what @from has of them; 0 or -ERANGE. */
+int rt_submitters_less(struct rt_counters *counters,
+		       const struct rt_counters *from);
+
 #endif

@@ -67,7 +67,7 @@ JUDGE_MACHINE(machine)
 	}
 }
 
-/* struct debug_option - what it does to a benchmark: all of it, or some */
+/* struct debug_option - what it does to a benchmark: all of it, some, or nothing that is seen */
 struct debug_option {
 	const char *name;
 	enum verdict verdict;
@@ -90,7 +90,15 @@ static const struct debug_option debug_options[] = {
 	{ "DEBUG_VM", VERDICT_WARN },
 	{ "DEBUG_SG", VERDICT_WARN },
 	{ "DMA_API_DEBUG", VERDICT_WARN },
-	{ "UBSAN", VERDICT_WARN },
+	/* A compare at an index or a shift by a variable: distributions build their kernels with it. */
+	{ "UBSAN_BOUNDS", VERDICT_PASS },
+	{ "UBSAN_SHIFT", VERDICT_PASS },
+	/* One at each access, sum or truth value. */
+	{ "UBSAN_ALIGNMENT", VERDICT_WARN },
+	{ "UBSAN_INTEGER_WRAP", VERDICT_WARN },
+	{ "UBSAN_SIGNED_WRAP", VERDICT_WARN },
+	{ "UBSAN_BOOL", VERDICT_WARN },
+	{ "UBSAN_ENUM", VERDICT_WARN },
 	{ "KCOV", VERDICT_WARN },
 	{ "GCOV_KERNEL", VERDICT_WARN },
 	{ "FAULT_INJECTION", VERDICT_WARN },
@@ -108,9 +116,30 @@ static bool is_set(const char *config, const char *name)
 	return false;
 }
 
-JUDGE_MACHINE(kernel_debug)
+/* Name those that are set and cost, or those that are set and do not; how many. */
+static size_t name_options(const struct facts *facts, bool cost,
+			   struct finding *ret)
 {
 	size_t nr = 0;
+
+	for (size_t i = 0; i < sizeof(debug_options) / sizeof(debug_options[0]);
+	     i++) {
+		const struct debug_option *option = &debug_options[i];
+
+		if ((option->verdict != VERDICT_PASS) != cost ||
+		    !is_set(facts->config, option->name))
+			continue;
+		finding_more(ret, "%s%s", nr++ ? ", " : cost ? "" : "; ",
+			     option->name);
+		if (option->verdict > ret->verdict)
+			ret->verdict = option->verdict;
+	}
+	return nr;
+}
+
+JUDGE_MACHINE(kernel_debug)
+{
+	size_t nr;
 
 	(void)disks;
 	(void)nr_disks;
@@ -119,21 +148,14 @@ JUDGE_MACHINE(kernel_debug)
 		return;
 	}
 	ret->verdict = VERDICT_PASS;
-	for (size_t i = 0; i < sizeof(debug_options) / sizeof(debug_options[0]);
-	     i++) {
-		const struct debug_option *option = &debug_options[i];
-
-		if (!is_set(facts->config, option->name))
-			continue;
-		finding_more(ret, "%s%s", nr++ ? ", " : "", option->name);
-		if (option->verdict > ret->verdict)
-			ret->verdict = option->verdict;
-	}
+	nr = name_options(facts, true, ret);
 	ret->measured = true;
 	ret->value = (double)nr;
 	ret->unit = "options";
 	if (nr)
 		finding_remedy(ret, "boot a kernel without them, as distributions build it");
-	finding_more(ret, nr ? ", says %s" : "none is set, says %s",
+	finding_more(ret, nr ? ", says %s" : "none that costs is set, says %s",
 		     facts->config_source);
+	if (name_options(facts, false, ret))
+		finding_more(ret, ", as distributions build it");
 }

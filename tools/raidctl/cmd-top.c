@@ -88,7 +88,10 @@ static void stop(struct watch *watch, const char *what, int err)
 					      strerror(-err));
 }
 
-/* A target that is deleted between list and snapshot is found next time. */
+/*
+ * A target that is deleted between list and snapshot is found next time; one
+ * for whose answer the kernel lacks memory has a longer interval.
+ */
 static void sample(struct watch *watch)
 {
 	struct rt_target *targets;
@@ -109,7 +112,7 @@ static void sample(struct watch *watch)
 		err = rt_counters_get(watch->client, row->target.id, &now);
 		if (!err)
 			err = top_row_count(row, &now);
-		else if (err == -ENOENT)
+		else if (err == -ENOENT || err == -ENOMEM)
 			err = 0;
 	}
 	if (err)

@@ -7,13 +7,13 @@
 #include <raidtrace.h>
 
 /*
- * counters_get_again - rt_counters_get(), and again while the kernel lacks memory
+ * counters_advance_again - rt_counters_advance(), and again while memory is short
  *
  * The kernel builds its answer in one piece of memory. A host that writes all it
  * can may not have one at the moment; counters run on, so a second later is as
  * good. Returns what the last try returned, after a second at most.
  */
-int counters_get_again(struct rt_client *client, uint32_t id,
-		       struct rt_counters *counters);
+int counters_advance_again(struct rt_client *client, uint32_t id,
+			   struct rt_counters *last, struct rt_counters *span);
 
 #endif

@@ -239,7 +239,8 @@ static void write_info(FILE *to, const struct recording *recording)
 		"invariants", "simulated", "lab_profile",
 	};
 
-	head(to, "recording", "info", NULL, "what was recorded");
+	/* A gauge: the exporter that reads the file knows no other type of OpenMetrics than it had itself. */
+	head(to, "recording_info", "gauge", NULL, "what was recorded");
 	fputs("raidtrace_recording_info{", to);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		fprintf(to, "%s%s=", i ? "," : "", keys[i]);

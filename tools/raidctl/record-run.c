@@ -267,6 +267,9 @@ static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	mallopt(M_TRIM_THRESHOLD, 16 << 20);
+	mallopt(M_TOP_PAD, 1 << 20);
+	/* What a thread's own arena gives back or takes is told to all processors that run another of us. */
+	mallopt(M_ARENA_MAX, 1);
 }
 
 int record_run(const struct record_run *run, const struct disk *disks,

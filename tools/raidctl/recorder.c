@@ -30,7 +30,7 @@ void recorder_free(struct recorder *recorder)
 		struct recorded *disk = &recorder->disks[i];
 
 		rt_counters_free(&disk->last);
-		rt_counters_free(&disk->now);
+		rt_counters_free(&disk->span);
 		rt_counters_free(&disk->total);
 		settings_free(&disk->settings);
 		journals_free(&disk->journals);
@@ -89,12 +89,13 @@ static int put_mounts(struct recorded *disk)
 /* Counters of a target of ours begin with zero when it was attached. */
 static int baseline(struct recorded *disk)
 {
-	struct rt_client *client = disk->recorder->client;
-	struct rt_counters now;
-	int err = counters_get_again(client, disk->target.id, &now);
+	struct rt_counters now = { 0 }, until;
+	int err = counters_advance_again(disk->recorder->client,
+					 disk->target.id, &now, &until);
 
 	if (err)
 		return err;
+	rt_counters_free(&until);
 	if (disk->ours) {
 		disk->last.since_ns = now.since_ns;
 		disk->last.now_ns = now.since_ns;
@@ -167,17 +168,14 @@ static void end_disk(struct recorded *disk, const char *why)
  * Somebody set the counters to zero: begin again from there.  What happened
  * between the last sample and the reset is lost, and the recording says so.
  */
-static int begin_after_reset(struct recorded *disk,
-			     const struct rt_counters *now)
+static int begin_after_reset(struct recorded *disk)
 {
 	note("%s: its counters were reset by somebody else; what happened since the last sample is lost",
 	     disk->target.disk);
-	rt_counters_free(&disk->last);
-	disk->last.since_ns = now->since_ns;
-	disk->last.now_ns = now->since_ns;
-	disk->last.resets = now->resets;
 	disk->was_reset = true;
-	return put_setting(disk, "reset", "counters set to zero by another process");
+	return writer_put_setting(disk->recorder->writer, disk->span.since_ns,
+				  disk->number, "reset",
+				  "counters set to zero by another process");
 }
 
 /* Nothing at all since the last sample, not even time. */
@@ -220,6 +218,7 @@ static int take_snapshots(struct recorder *recorder, bool all)
 	recorder->now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];
+		uint32_t resets = disk->last.resets;
 		int err;
 
 		disk->left_out = disk->ended ||
@@ -227,8 +226,8 @@ static int take_snapshots(struct recorder *recorder, bool all)
 				  !all);
 		if (disk->left_out)
 			continue;
-		err = counters_get_again(recorder->client, disk->target.id,
-					 &disk->now);
+		err = counters_advance_again(recorder->client, disk->target.id,
+					     &disk->last, &disk->span);
 		if (err == -ENOENT || err == -ENODEV) {
 			end_disk(disk, "target gone: somebody else detached it or unloaded the module");
 			disk->left_out = true;
@@ -236,8 +235,9 @@ static int take_snapshots(struct recorder *recorder, bool all)
 		}
 		if (err)
 			return err;
+		disk->reset_now = disk->last.resets != resets;
 		if (!clock)
-			recorder->now_ns = disk->now.now_ns;
+			recorder->now_ns = disk->last.now_ns;
 		clock = true;
 	}
 	return 0;
@@ -246,23 +246,14 @@ static int take_snapshots(struct recorder *recorder, bool all)
 static int put_span(struct recorded *disk)
 {
 	struct recorder *recorder = disk->recorder;
-	struct rt_counters span;
-	int err = 0;
+	int err = disk->reset_now ? begin_after_reset(disk) : 0;
 
-	if (disk->now.resets != disk->last.resets)
-		err = begin_after_reset(disk, &disk->now);
 	if (!err)
-		err = rt_counters_delta(&disk->last, &disk->now, &span);
-	if (err)
-		return err;
-	err = rt_counters_add(&disk->total, &span);
-	if (!err && !is_empty(&span))
+		err = rt_counters_add(&disk->total, &disk->span);
+	if (!err && !is_empty(&disk->span))
 		err = writer_put_sample(recorder->writer, disk->number,
-					recorder->phase, &span);
-	rt_counters_free(&span);
-	rt_counters_free(&disk->last);
-	disk->last = disk->now;
-	memset(&disk->now, 0, sizeof(disk->now));
+					recorder->phase, &disk->span);
+	rt_counters_free(&disk->span);
 	if (!err && disk->last.gone)
 		end_disk(disk, "target gone: the disk was removed");
 	return err;

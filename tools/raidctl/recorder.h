@@ -26,10 +26,11 @@
  * @ended: no more samples: the disk is gone or the target was deleted
  * @left_out: of the sample that is being taken
  * @idle: what tells that it did nothing since the last one
+ * @reset_now: since the last sample by somebody else
  * @was_reset: by somebody else meanwhile, so sums cannot be checked
  * @before: requests in flight where the recording begins, by direction
- * @last: snapshot that the last sample ends with
- * @now: snapshot that the next one ends with, while that is being stored
+ * @last: snapshot that the last sample ends with, or that is being stored ends with
+ * @span: what happened since the sample before, while that is being stored
  * @total: all samples together
  * @put_readahead: sectors of readahead that are stored, -1 for none yet
  * @settings: known so far
@@ -43,10 +44,11 @@ struct recorded {
 	bool ended;
 	bool left_out;
 	struct idle_line idle;
+	bool reset_now;
 	bool was_reset;
 	uint32_t before[RT_DIRECTIONS];
 	struct rt_counters last;
-	struct rt_counters now;
+	struct rt_counters span;
 	struct rt_counters total;
 	uint64_t put_readahead;
 	struct settings settings;

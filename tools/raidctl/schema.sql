@@ -58,7 +58,8 @@ CREATE TABLE sample (
 	end_ns INTEGER NOT NULL,
 	@disk_counters@
 	streams_alive INTEGER,
-	streams_alive_queued INTEGER
+	streams_alive_queued INTEGER,
+	histograms TEXT
 );
 
 CREATE TABLE flow (
@@ -70,14 +71,11 @@ CREATE TABLE flow (
 	PRIMARY KEY (sample, direction)
 ) WITHOUT ROWID;
 
-CREATE TABLE bin (
-	sample INTEGER NOT NULL REFERENCES sample,
-	direction TEXT NOT NULL,
-	kind TEXT NOT NULL,
-	bin INTEGER NOT NULL,
-	count INTEGER NOT NULL,
-	PRIMARY KEY (sample, direction, kind, bin)
-) WITHOUT ROWID;
+CREATE VIEW bin AS
+	SELECT sample, direction.key AS direction, kind.key AS kind,
+	       CAST(bin.key AS INTEGER) AS bin, bin.value AS count
+	FROM sample, json_each(sample.histograms) AS direction,
+	     json_each(direction.value) AS kind, json_each(kind.value) AS bin;
 
 CREATE TABLE origin (
 	sample INTEGER NOT NULL REFERENCES sample,

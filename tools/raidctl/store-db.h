@@ -10,6 +10,7 @@
 
 #include <sqlite3.h>
 
+#include "store-packed.h"
 #include "store.h"
 
 /* Statements that one recording keeps prepared; more than there are. */
@@ -20,6 +21,7 @@
  * @db: SQLite's handle
  * @statements: prepared on first use
  * @sql: which statement that is, compared as a pointer
+ * @packed: histograms of the sample that is being stored
  * @writing: made by store_create()
  * @error: words of the last failure
  */
@@ -27,6 +29,7 @@ struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STORE_STATEMENTS];
 	const char *sql[STORE_STATEMENTS];
+	struct packed packed;
 	bool writing;
 	char error[256];
 };

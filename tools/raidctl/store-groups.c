@@ -45,29 +45,40 @@ int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *spa
 static int put_origin(struct store *store, sqlite3_int64 sample,
 		      unsigned int class_, const struct rt_origin *origin)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_origin);
+	sqlite3_stmt *stmt;
 	uint64_t any = 0;
 	int place = 0;
 
+#define X(member, attribute) any |= origin->member;
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_origin);
 	if (!stmt)
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);
 	store_bind_text(stmt, ++place, rt_class_name(class_));
 #define X(member, attribute)						\
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)origin->member); \
-	any |= origin->member;
+	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)origin->member);
 	RT_ORIGIN_COUNTERS(X)
 #undef X
-	return any ? store_run(store, stmt) : 0;
+	return store_run(store, stmt);
 }
 
 static int put_submitter(struct store *store, sqlite3_int64 sample,
 			 const struct rt_submitter *submitter)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_submitter);
+	sqlite3_stmt *stmt;
 	uint64_t any = 0;
 	int place = 0;
 
+#define X(member, attribute) any |= submitter->member;
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_submitter);
 	if (!stmt)
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);
@@ -78,11 +89,10 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 	else
 		store_bind_text(stmt, ++place, submitter->comm);
 #define X(member, attribute)						\
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)submitter->member); \
-	any |= submitter->member;
+	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)submitter->member);
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
-	return any ? store_run(store, stmt) : 0;
+	return store_run(store, stmt);
 }
 
 int store_put_groups(struct store *store, int64_t sample,

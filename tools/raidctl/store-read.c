@@ -121,6 +121,13 @@ static int take_bin(sqlite3_stmt *stmt, struct rt_counters *ret)
 				  (uint64_t)sqlite3_column_int64(stmt, 3));
 }
 
+static int take_packed(sqlite3_stmt *stmt, struct rt_counters *ret)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, 0);
+
+	return text ? packed_add(text, ret) : -ENOMEM;
+}
+
 #define WHERE_SPAN " WHERE phase=? AND target=?"
 #define FLOW_SUM(member, attribute) ",sum(" #member ")"
 
@@ -143,9 +150,16 @@ int store_sum(struct store *store, uint32_t phase, uint32_t target,
 				   phase, target, take_flow, ret);
 	if (!err)
 		err = store_each_of_span(store,
+				   "SELECT histograms FROM sample" WHERE_SPAN
+				   " AND histograms IS NOT NULL",
+				   phase, target, take_packed, ret);
+	/* Before there was that column they were rows of a table. */
+	if (!err)
+		err = store_each_of_span(store,
 				   "SELECT direction,kind,bin,sum(count)"
 				   " FROM sample JOIN bin USING(sample)"
-				   WHERE_SPAN " GROUP BY direction,kind,bin",
+				   WHERE_SPAN " AND histograms IS NULL"
+				   " GROUP BY direction,kind,bin",
 				   phase, target, take_bin, ret);
 	if (!err)
 		err = store_sum_groups(store, phase, target, ret);

@@ -12,21 +12,12 @@
 #define FLOW_PLACE(member, attribute) ",?"
 
 static const char insert_sample[] =
-	"INSERT INTO sample(target,phase,start_ns,end_ns" STORE_DISK_NAMES
-	") VALUES(?,?,?,?" STORE_DISK_PLACES ")";
+	"INSERT INTO sample(target,phase,start_ns,end_ns,histograms"
+	STORE_DISK_NAMES ") VALUES(?,?,?,?,?" STORE_DISK_PLACES ")";
 static const char insert_flow[] =
 	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
 	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
 	",?,?)";
-/* Bins are stored several at once: most of what a statement costs is not for its rows. */
-#define ONE_BIN		"(?1,?,?,?,?)"
-#define FOUR_BINS	ONE_BIN "," ONE_BIN "," ONE_BIN "," ONE_BIN
-#define BINS_AT_ONCE	16
-static const char insert_bin[] = "INSERT INTO bin VALUES" ONE_BIN;
-static const char insert_bins[] =
-	"INSERT INTO bin VALUES" FOUR_BINS "," FOUR_BINS "," FOUR_BINS ","
-	FOUR_BINS;
-
 /*
  * Rows in the order of their keys: SQLite then finds each place behind the one
  * before, which takes a third of what a search does, and fills its pages.
@@ -39,24 +30,6 @@ static const uint8_t directions[RT_DIRECTIONS] = {
 	RAIDTRACE_DIRECTION_PASSTHROUGH,
 	RAIDTRACE_DIRECTION_READ,
 	RAIDTRACE_DIRECTION_WRITE,
-};
-
-static const uint8_t kinds[RT_KINDS] = {
-	RAIDTRACE_HISTOGRAM_KIND_BLAME,
-	RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE,
-	RAIDTRACE_HISTOGRAM_KIND_D2C,
-	RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C,
-	RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE,
-	RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
-	RAIDTRACE_HISTOGRAM_KIND_I2D,
-	RAIDTRACE_HISTOGRAM_KIND_PLACE,
-	RAIDTRACE_HISTOGRAM_KIND_Q2C,
-	RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC,
-	RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
-	RAIDTRACE_HISTOGRAM_KIND_SEEK,
-	RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED,
-	RAIDTRACE_HISTOGRAM_KIND_SIZE,
-	RAIDTRACE_HISTOGRAM_KIND_UNPLUG,
 };
 
 static bool flow_is_zero(const struct rt_flow *flow)
@@ -96,93 +69,29 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 	return store_run(store, stmt);
 }
 
-/* struct bins - of one sample, what waits to be stored */
-struct bins {
-	struct store *store;
-	sqlite3_int64 sample;
-	size_t nr;
-	struct {
-		const char *direction;
-		const char *kind;
-		unsigned int bin;
-		uint64_t count;
-	} waiting[BINS_AT_ONCE];
-};
-
-static int store_bins(struct bins *bins, const char *sql, size_t from, size_t nr)
-{
-	sqlite3_stmt *stmt = store_prepared(bins->store, sql);
-	int place = 1;
-
-	if (!stmt)
-		return store_failed(bins->store);
-	sqlite3_bind_int64(stmt, 1, bins->sample);
-	for (size_t i = from; i < from + nr; i++) {
-		store_bind_text(stmt, ++place, bins->waiting[i].direction);
-		store_bind_text(stmt, ++place, bins->waiting[i].kind);
-		sqlite3_bind_int64(stmt, ++place, bins->waiting[i].bin);
-		sqlite3_bind_int64(stmt, ++place,
-				   (sqlite3_int64)bins->waiting[i].count);
-	}
-	return store_run(bins->store, stmt);
-}
-
-static int put_histogram(struct bins *bins, unsigned int direction,
-			 unsigned int kind, const struct rt_histogram *h)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; i < h->nr_bins && !err; i++) {
-		if (!h->counts[i])
-			continue;
-		bins->waiting[bins->nr].direction = rt_direction_name(direction);
-		bins->waiting[bins->nr].kind = rt_kind_name(kind);
-		bins->waiting[bins->nr].bin = h->first_bin + i;
-		bins->waiting[bins->nr++].count = h->counts[i];
-		if (bins->nr < BINS_AT_ONCE)
-			continue;
-		bins->nr = 0;
-		err = store_bins(bins, insert_bins, 0, BINS_AT_ONCE);
-	}
-	return err;
-}
-
-static int put_histograms(struct store *store, sqlite3_int64 sample,
-			  const struct rt_counters *span)
-{
-	struct bins bins = { .store = store, .sample = sample };
-	int err = 0;
-
-	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
-		for (unsigned int k = 0; k < RT_KINDS && !err; k++)
-			err = put_histogram(&bins, directions[d], kinds[k],
-					    &span->histogram[directions[d]][kinds[k]]);
-	for (size_t i = 0; i < bins.nr && !err; i++)
-		err = store_bins(&bins, insert_bin, i, 1);
-	return err;
-}
-
 int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 		     const struct rt_counters *span)
 {
 	sqlite3_stmt *stmt = store_prepared(store, insert_sample);
 	sqlite3_int64 sample;
-	int err;
+	int err = packed_put(&store->packed, span);
 
+	if (err)
+		return err;
 	if (!stmt)
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, 1, target);
 	sqlite3_bind_int64(stmt, 2, phase);
 	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)span->since_ns);
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)span->now_ns);
-	store_bind_disk(stmt, 4, span);
+	sqlite3_bind_text(stmt, 5, store->packed.text, (int)store->packed.len,
+			  SQLITE_STATIC);
+	store_bind_disk(stmt, 5, span);
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
 		err = put_flow(store, sample, directions[d],
 			       &span->flow[directions[d]], span->unknown);
-	if (!err)
-		err = put_histograms(store, sample, span);
 	return err ? err : store_put_groups(store, sample, span);
 }
 
@@ -191,10 +100,16 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 /* Drop bins of a kind when the counter that they belong to is unknown. */
 static int forget_bins(struct store *store, uint32_t target, unsigned int kind)
 {
-	char sql[192];
+	char sql[64 * (RT_DIRECTIONS + 2)];
+	int used = snprintf(sql, sizeof(sql),
+			    "UPDATE sample SET histograms=json_remove(histograms");
 
-	snprintf(sql, sizeof(sql), "DELETE FROM bin" OF_TARGET
-		 " AND kind='%s'", target, rt_kind_name(kind));
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
+		used += snprintf(sql + used, sizeof(sql) - (size_t)used,
+				 ",'$.%s.%s'", rt_direction_name(d),
+				 rt_kind_name(kind));
+	snprintf(sql + used, sizeof(sql) - (size_t)used, ") WHERE target=%u",
+		 target);
 	return store_execute(store, sql);
 }
 

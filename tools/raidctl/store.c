@@ -333,6 +333,7 @@ int store_close(struct store *store)
 		sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL,
 			     NULL, NULL);
 	sqlite3_close(store->db);
+	packed_free(&store->packed);
 	free(store);
 	return 0;
 }

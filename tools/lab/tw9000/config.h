@@ -30,6 +30,9 @@ enum tw_level {
  * @write_kib_s: serialised path from the host into the controller's cache
  * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
  * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
+ * @gather_rows: so many rows of RAID 5 gather at a time; one more, and the oldest is written
+ * @gather_reads: 1 if a read waits until all rows that are being gathered have been written
+ * @parity_waits: 1 if the firmware waits for the old data that the parity of a row in parts needs
  * @cache_mib: write-back cache; 0 writes through
  * @battery: 1 if it keeps the cache while there is no power
  * @firmware: version string, 16 characters
@@ -51,6 +54,9 @@ struct tw_controller_config {
 	u32 write_kib_s;
 	u32 parity_kib_s;
 	u32 gather_ms;
+	u32 gather_rows;
+	u32 gather_reads;
+	u32 parity_waits;
 	u32 cache_mib;
 	u32 battery;
 	char firmware[17];

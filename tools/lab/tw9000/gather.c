@@ -2,12 +2,12 @@
 /* RAID 5 in the write-back cache: rows become operations of the drives. */
 #include "gather.h"
 
-static u64 tw_operate(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty)
+static u64 tw_operate(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty,
+		      bool cached)
 {
 	struct tw_backlog *backlog = &timing->backlog[number];
 
-	return timing->config->controller.cache_mib ? tw_backlog_add(backlog, dirty) :
-						      tw_backlog_do_now(backlog, dirty);
+	return cached ? tw_backlog_add(backlog, dirty) : tw_backlog_do_now(backlog, dirty);
 }
 
 static struct tw_dirty tw_span_dirty(const struct tw_timing *timing, const struct tw_row *row,
@@ -22,7 +22,7 @@ static struct tw_dirty tw_span_dirty(const struct tw_timing *timing, const struc
 
 /* Reads on members that are not written. Return: when they are done. */
 static u64 tw_issue_reads(struct tw_timing *timing, const struct tw_row *row,
-			  const struct tw_plan *plan, u64 now)
+			  const struct tw_plan *plan, u64 now, bool cached)
 {
 	u32 base = row->unit * timing->array.drives, i;
 	u64 done = now;
@@ -33,14 +33,14 @@ static u64 tw_issue_reads(struct tw_timing *timing, const struct tw_row *row,
 		if (!dirty.sectors || plan->write[i].from < plan->write[i].end)
 			continue;
 		dirty.read = true;
-		done = tw_max(done, tw_operate(timing, base + i, &dirty));
+		done = tw_max(done, tw_operate(timing, base + i, &dirty, cached));
 	}
 	return done;
 }
 
 /* Cached writes do not wait for reads on other drives: those are a sweep away in either order. */
 static u64 tw_issue_writes(struct tw_timing *timing, const struct tw_row *row,
-			   const struct tw_plan *plan, u64 now)
+			   const struct tw_plan *plan, u64 now, bool cached)
 {
 	u32 base = row->unit * timing->array.drives;
 	u32 parity = tw_array_parity(&timing->array, row->row), i;
@@ -53,7 +53,7 @@ static u64 tw_issue_writes(struct tw_timing *timing, const struct tw_row *row,
 			continue;
 		dirty.turns = plan->read[i].from < plan->read[i].end;
 		dirty.charged = i == parity ? 0 : dirty.sectors;
-		done = tw_max(done, tw_operate(timing, base + i, &dirty));
+		done = tw_max(done, tw_operate(timing, base + i, &dirty, cached));
 	}
 	return done;
 }
@@ -69,11 +69,31 @@ static u32 tw_uncharged(const struct tw_timing *timing, const struct tw_row *row
 	return 0;
 }
 
-static u64 tw_destage(struct tw_timing *timing, u32 index, u64 now)
+/* What a row's parity needs, ahead of what drives have yet to write. Return: when it is there. */
+static u64 tw_read_first(struct tw_timing *timing, const struct tw_row *row, struct tw_plan *plan,
+			 u64 now)
+{
+	u32 base = row->unit * timing->array.drives, i;
+	u64 done = now;
+
+	for (i = 0; i < timing->array.drives; i++) {
+		struct tw_dirty dirty = tw_span_dirty(timing, row, &plan->read[i], now);
+
+		if (!dirty.sectors)
+			continue;
+		dirty.read = true;
+		done = tw_max(done, tw_backlog_do_now(&timing->backlog[base + i], &dirty));
+		tw_fill(&plan->read[i], 0, sizeof(plan->read[i]));
+	}
+	return done;
+}
+
+/* @cached: later, as far as the host is concerned; else now. Return: when the host sees it done. */
+static u64 tw_write_row(struct tw_timing *timing, u32 index, u64 now, bool cached)
 {
 	struct tw_row row = timing->row[index];
 	u32 missing = tw_missing_at(&timing->health[row.unit], row.row * timing->array.stripe), i;
-	bool cached = timing->config->controller.cache_mib;
+	const struct tw_controller_config *controller = &timing->config->controller;
 	struct tw_plan plan;
 	u64 done;
 
@@ -82,18 +102,25 @@ static u64 tw_destage(struct tw_timing *timing, u32 index, u64 now)
 		timing->row[i] = timing->row[i + 1];
 	tw_parity_plan(&timing->array, &row, missing, &plan);
 	timing->nr_ways[plan.way]++;
+	if (controller->parity_waits && cached)
+		timing->free_ns = tw_max(timing->free_ns, tw_read_first(timing, &row, &plan, now));
 	timing->free_ns = tw_max(timing->free_ns, now) +
 			  tw_transfer_ns(plan.xor_sectors * (u64)TW_SECTOR_BYTES,
-					 timing->config->controller.parity_kib_s);
+					 controller->parity_kib_s);
 	timing->dirty_sectors -= cached ? tw_uncharged(timing, &row, missing) : row.charged;
-	done = tw_issue_reads(timing, &row, &plan, now);
+	done = tw_issue_reads(timing, &row, &plan, now, cached);
 	if (!cached) {
 		now = tw_max(done, timing->free_ns);
-		done = tw_issue_writes(timing, &row, &plan, now);
+		done = tw_issue_writes(timing, &row, &plan, now, false);
 		/* No backlog takes off what it was charged with. */
 		return tw_max(done, now);
 	}
-	return tw_max(done, tw_issue_writes(timing, &row, &plan, now));
+	return tw_max(done, tw_issue_writes(timing, &row, &plan, now, true));
+}
+
+static u64 tw_destage(struct tw_timing *timing, u32 index, u64 now)
+{
+	return tw_write_row(timing, index, now, timing->config->controller.cache_mib);
 }
 
 static u32 tw_find_row(const struct tw_timing *timing, u32 unit, u64 row)
@@ -144,7 +171,7 @@ u64 tw_gather_write(struct tw_timing *timing, u32 unit, const struct tw_extent *
 	if (index == TW_ROWS || !tw_add(timing, index, extent, now)) {
 		if (index < TW_ROWS)
 			cached = tw_destage(timing, index, now);
-		else if (timing->nr_rows == TW_ROWS)
+		else if (timing->nr_rows >= timing->config->controller.gather_rows)
 			cached = tw_gather_oldest(timing, now);
 		index = tw_new_row(timing, unit, number);
 		tw_add(timing, index, extent, now);
@@ -170,6 +197,15 @@ void tw_gather_age(struct tw_timing *timing, u64 now)
 u64 tw_gather_oldest(struct tw_timing *timing, u64 now)
 {
 	return timing->nr_rows ? tw_destage(timing, 0, now) : now;
+}
+
+u64 tw_gather_close(struct tw_timing *timing, u64 now)
+{
+	u64 done = now;
+
+	while (timing->nr_rows)
+		done = tw_max(done, tw_write_row(timing, 0, now, false));
+	return done;
 }
 
 u64 tw_gather_flush(struct tw_timing *timing, u32 unit, u64 now)

@@ -22,6 +22,9 @@ void tw_gather_age(struct tw_timing *timing, u64 now);
 /* Hand over the oldest row, if there is one. Return: when the host sees that done. */
 u64 tw_gather_oldest(struct tw_timing *timing, u64 now);
 
+/* Have all rows of all units written: a read has come between. Return: when they are. */
+u64 tw_gather_close(struct tw_timing *timing, u64 now);
+
 /* Hand over all rows of one unit. Return: the same. */
 u64 tw_gather_flush(struct tw_timing *timing, u32 unit, u64 now);
 

@@ -6,8 +6,6 @@
 #include "backlog.h"
 #include "parity.h"
 
-#define TW_ROWS			128	/* rows of RAID 5 that the cache gathers at a time */
-
 /**
  * struct tw_timing - all that takes time in one controller
  * @config: the profile

@@ -122,6 +122,8 @@ u64 tw_timing_read(struct tw_timing *timing, u32 unit, u64 lba, u32 sectors, u64
 	u64 start = tw_serve(timing, sectors * (u64)TW_SECTOR_BYTES, controller->read_kib_s, now);
 	u64 done;
 
+	if (controller->gather_reads)
+		start = tw_gather_close(timing, start);
 	start += (controller->latency_us + (u64)controller->part_us *
 		  tw_parts(&timing->array, lba, sectors)) * TW_NS_PER_US;
 	done = start;

@@ -30,6 +30,7 @@ typedef signed long long s64;
 #define TW_MAX_UNITS		32
 #define TW_MAX_DRIVES		32
 #define TW_MAX_REQUESTS		256
+#define TW_ROWS			128	/* rows of RAID 5 that the cache gathers at a time, at most */
 
 #define TW_COUNT(table)		(sizeof(table) / sizeof((table)[0]))
 

@@ -6,6 +6,7 @@ is command lines, so that whoever runs them - a guest of the lab, this machine, 
 """
 
 import dataclasses
+import pathlib
 import shutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -153,12 +154,29 @@ def _parse_iozone(output: str, job: Job) -> tuple[Figure, ...]:
 def _fio(job: Job) -> list[str]:
     if not job.text("job_file"):
         raise BenchmarkError("fio needs a job file: the parameter job_file")
+    _judge_fio_job(job)
     command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never"]
     if job.disk:
         command += [f"--filename={job.disk}"] + ([] if job.parameters["writes"] else ["--readonly"])
     else:
         command += [f"--directory={job.directory}"]
     return command + [f"--size={job.data_bytes}", job.text("job_file")]
+
+
+def _judge_fio_job(job: Job) -> None:
+    """What a job file says itself counts before what the command line says: it must not say where to write."""
+    path = pathlib.Path(job.text("job_file"))
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"fio: job_file: {error}") from error
+    for number, line in enumerate(lines, 1):
+        words = line.split("#")[0].split(";")[0].replace("=", " ", 1).split()
+        key, value = (words + ["", ""])[:2]
+        leaves = key == "filename" and (bool(job.disk) or ".." in value)
+        if leaves or key in ("directory", "opendir", "filename_format", "include", "exec_prerun", "exec_postrun"):
+            raise BenchmarkError(f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another "
+                                 "disk could be overwritten; leave it out")  # fmt: skip
 
 
 def _ddt(job: Job) -> list[str]:
@@ -208,7 +226,8 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark(
             "fio", "any job file of fio",
             {"job_file": "", "writes": False},
-            {"job_file": "path", "writes": "on a raw disk: that the job may write to it"},
+            {"job_file": "path; a size that it states counts instead of the data size",
+             "writes": "on a raw disk: that the job may write to it"},
             _fio, lambda output, job: parse_fio.parse(output),
             destroys=lambda job: bool(job.disk) and bool(job.parameters["writes"]),
         ),

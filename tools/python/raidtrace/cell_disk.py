@@ -5,6 +5,7 @@ import dataclasses
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Sequence
@@ -122,7 +123,7 @@ class Disks:
             else:
                 stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
                 figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
-        except (figure.ParseError, OSError, ValueError) as failure:
+        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as failure:
             return Outcome(str(failure), recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 
@@ -140,13 +141,15 @@ def ram_bytes() -> int:
     raise OSError("/proc/meminfo has no MemTotal")
 
 
-def arrays(the_plan: plan.Plan, words: Sequence[str], disks: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def arrays(
+    the_plan: plan.Plan, words: Sequence[str], disks: Sequence[str], machine: device.Machine
+) -> dict[str, tuple[str, ...]]:
     """Which disks stand for each array of the plan: ARRAY=sdb,sdc words, or all disks for a plan of one array."""
     names = list(dict.fromkeys(cell.text("array") for cell in the_plan.cells))
     found: dict[str, tuple[str, ...]] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        members = tuple(member.rsplit("/", 1)[-1] for member in value.split(",") if member)
+        members = tuple(machine.whole(member) for member in value.split(",") if member)
         if not equals or not members or name not in names:
             raise steps.StepsError(f"--array takes ARRAY=DISK[,DISK...] of {', '.join(names)}, not {word!r}")
         foreign = [member for member in members if member not in disks]

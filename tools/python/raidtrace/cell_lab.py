@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -69,9 +70,9 @@ class Lab:
         try:
             chosen, what = steps.job(cell, self.the_plan, self.place())
             figures, rows = results(chosen, what, recording)
-        except (figure.ParseError, OSError, ValueError, KeyError) as error:
+            lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
+        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
-        lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
@@ -139,8 +140,13 @@ def stop(guests: Sequence[subprocess.Popen[str]]) -> None:
         guest.wait()
 
 
+def build_command(raidctl: pathlib.Path, kernel: str) -> list[str]:
+    """Builds the lab, unless that was done."""
+    return [str(raidctl), "lab", "build"] + (["--kernel", kernel] if kernel else [])
+
+
 def build(raidctl: pathlib.Path, kernel: str) -> None:
     """Build the lab, once for all guests; its progress is on standard error."""
-    command = [str(raidctl), "lab", "build"] + (["--kernel", kernel] if kernel else [])
+    command = build_command(raidctl, kernel)
     if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode:
         raise OSError("the lab could not be built; the reason is above")

@@ -12,6 +12,7 @@ from raidtrace.observation import Observation
 from raidtrace.quantities import Reading
 
 REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
+CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
 LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
 
 
@@ -51,7 +52,7 @@ def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 summary(reading, way, _told(story, found), held), _part(reading.seen, beside))  # fmt: skip
+                 summary(reading, way, _told(story, found, held), held), _part(reading.seen, beside))  # fmt: skip
 
 
 def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
@@ -65,22 +66,27 @@ def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
     verdicts = {link.key: link.verdict for link in found}
     if any(limit.key in REFUSING and limit.verdict is Verdict.SHOWN for limit in held):
         return Verdict.CONTRADICTED if verdicts.get("depth") is Verdict.CONTRADICTED else Verdict.NOT_SHOWN
-    needed = [verdicts.get(key, Verdict.NOT_AVAILABLE) for key in ("window", "depth", "throughput")]
+    needed = [verdicts.get(key, Verdict.NOT_AVAILABLE) for key in CHAIN]
     for verdict in (Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN):
         if verdict in needed:
             return verdict
     return Verdict.SHOWN
 
 
-def _told(story: Verdict, found: Sequence[Link]) -> str:
+def _told(story: Verdict, found: Sequence[Link], held: Sequence[Limit]) -> str:
     """The sentence on readahead's part."""
     verdicts = {link.key: link.verdict for link in found}
+    wrong = ", ".join(
+        link.title.lower() for link in found if link.key in CHAIN and link.verdict is Verdict.CONTRADICTED
+    )
+    if wrong and any(limit.key == "readahead" and limit.verdict is Verdict.SHOWN for limit in held):
+        return f"As much is in flight as readahead makes, but the evidence contradicts a link of its chain: {wrong}."
     if story is Verdict.NOT_AVAILABLE and verdicts.get("depth") is verdicts.get("throughput") is Verdict.SHOWN:
         return "What is in flight is what readahead predicts; the windows that were read ahead were not counted."
     return {
         Verdict.SHOWN: "The chain from readahead to throughput holds.",
         Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
-        Verdict.CONTRADICTED: "Readahead does not decide it: the evidence contradicts a link of that chain.",
+        Verdict.CONTRADICTED: f"Readahead does not decide it: the evidence contradicts a link of its chain: {wrong}.",
         Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
     }[story]
 

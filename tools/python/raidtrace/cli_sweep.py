@@ -49,6 +49,9 @@ def main(arguments: Sequence[str]) -> int:
     except ERRORS as error:
         print(f"raidctl sweep: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("raidctl sweep: interrupted before the first cell", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -158,7 +161,7 @@ def _sweep(options: argparse.Namespace) -> int:
             options.out = pathlib.Path(f"sweep-{pathlib.Path(options.plan).stem}")
         if not options.out:
             raise sweep.SweepError("--resume of what? Name the plan, or its directory with --out")
-        the_plan, overrides = _stored(options.out)
+        the_plan, overrides = _stored(options)
     else:
         if not options.plan:
             raise sweep.SweepError(f"name a plan: {', '.join(plan.ready())}, or a .toml file")
@@ -180,13 +183,27 @@ def _overrides(options: argparse.Namespace) -> dict[str, plan.Value]:
     return found
 
 
-def _stored(out: pathlib.Path) -> tuple[plan.Plan, dict[str, plan.Value]]:
-    """The plan of the sweep in a directory, as it was when that began."""
-    index = sweep_index.Index(out / sweep_index.NAME)
+def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Value]]:
+    """The plan of the sweep in a directory, as it was when that began; what else was asked for must not contradict it."""
+    index = sweep_index.Index(options.out / sweep_index.NAME)
     meta = index.meta()
     index.close()
     overrides = json.loads(meta["overrides"])
-    return plan.parse(meta["text"], meta["plan"], f"plan {meta['plan']} of {out}", overrides), overrides
+    where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
+    if where and meta["where"] != where:
+        other = "in the lab" if meta["where"] == "lab" else "on real disks"
+        raise sweep.SweepError(
+            f"{options.out}: this sweep began {other} and can only go on there; or name another --out"
+        )
+    if options.plan and plan.find(options.plan).read_text(encoding="utf-8") != meta["text"]:
+        raise sweep.SweepError(f"{options.out}: plan {options.plan} is not what this sweep began with; "
+                               "resume without naming it, or begin a new sweep with another --out")  # fmt: skip
+    asked = _overrides(options)
+    if asked and asked != overrides:
+        raise sweep.SweepError(
+            f"{options.out}: this sweep began with other --data-size or --trials; resume without them"
+        )
+    return plan.parse(meta["text"], meta["plan"], f"plan {meta['plan']} of {options.out}", overrides), overrides
 
 
 def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
@@ -198,7 +215,8 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
     lab = cell_lab.Lab(RAIDCTL, options.out, options.kernel, the_plan)
     place = lab.place()
     if options.dry_run:
-        _print_steps(the_plan, lambda cell: place, lab)
+        print(shlex.join(cell_lab.build_command(RAIDCTL, options.kernel)))
+        _print_steps(options, the_plan, lambda cell: place, lab)
         print("# would destroy: nothing; the disks are those of guests")
         return 0
     with sweep.alone(options.out):
@@ -216,17 +234,31 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         machine, the_plan, options.destroy_data, options.disk, options.array, not options.no_record
     )
     if options.dry_run:
-        _print_steps(the_plan, wanted.place, None)
-        print("\n".join(f"# {line}" for line in wanted.destruction(machine, options.force_signature)))
+        known = sweep_disk.known(options.out) if options.resume else ()
+        print("\n".join(wanted.first(machine, RAIDCTL, known)))
+        _print_steps(options, the_plan, wanted.place, None)
+        print("\n".join(f"# {line}" for line in wanted.destruction(machine, options.force_signature, known)))
         return 0
     if os.geteuid():
         raise sweep.SweepError("real disks need root; --lab does not")
+    with journal.alone():
+        return _alone_on_disks(options, the_plan, overrides, machine, wanted)
+
+
+def _alone_on_disks(
+    options: argparse.Namespace,
+    the_plan: plan.Plan,
+    overrides: dict[str, plan.Value],
+    machine: device.Machine,
+    wanted: sweep_disk.Wanted,
+) -> int:
     for line in journal.recover():
         print(f"put back after a sweep that was killed: {line}")
     if not options.resume:
         sweep.fresh(options.out)
     with sweep.alone(options.out):
         known = sweep_disk.known(options.out) if options.resume else ()
+        sweep_disk.same_disks(machine, wanted.destroyed, known)
         identities = device.judge(machine, wanted.destroyed, options.force_signature, known)
         facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
         facts |= sweep_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
@@ -268,16 +300,36 @@ def _run(
     return 1 if failed else 0
 
 
-def _print_steps(the_plan: plan.Plan, place: Callable[[plan.Cell], steps.Place], lab: cell_lab.Lab | None) -> None:
+def _print_steps(
+    options: argparse.Namespace,
+    the_plan: plan.Plan,
+    place: Callable[[plan.Cell], steps.Place],
+    lab: cell_lab.Lab | None,
+) -> None:
+    """Every command of the cells that would be run, with --resume those that are not done."""
     names = the_plan.varying()
+    done = _not_again(options) if options.resume else set()
     for number, cell in enumerate(the_plan.cells, 1):
+        if cell.identity() in done:
+            continue
         name = sweep_index.cell_name(number, cell, names)
         print(f"# cell {number} of {len(the_plan.cells)}: {name}, trial {cell.trial}")
         if lab:
             print(shlex.join(lab.command(cell, lab.out / name)) + "  # and in the guest:")
-        for step in steps.steps(cell, the_plan, place(cell)):
+        found = steps.steps(cell, the_plan, place(cell))
+        for step in found:
             said = f"  # destroys what is on {' '.join(step.destroys)}" if step.destroys and not lab else ""
             print(f"  {step.text()}{said}")
+        changed = [] if lab else journal.kept(step.path for step in found if step.path)
+        if changed:
+            print("  # and then back to: " + ", ".join(f"{path} {value}" for path, value in changed))
+
+
+def _not_again(options: argparse.Namespace) -> set[str]:
+    """Identities of cells that --resume would leave as they are."""
+    entries = sweep_index.Index(options.out / sweep_index.NAME).entries()
+    states = (sweep_index.DONE,) if options.retry_failed else (sweep_index.DONE, sweep_index.FAILED)
+    return {entry.identity for entry in entries if entry.state in states}
 
 
 def _report(index: sweep_index.Index, out: pathlib.Path) -> None:

@@ -45,9 +45,14 @@ class Identity:
         return self.sectors == other.sectors and bool(alike)
 
 
+def signature_command(path: str) -> list[str]:
+    """Looks for signatures on a disk, and only looks."""
+    return ["wipefs", "--json", "--no-act", path]
+
+
 def _wipefs(path: str) -> list[str]:
     """Signatures that libblkid finds on a disk: words such as "xfs", "gpt", "linux_raid_member"."""
-    done = subprocess.run(["wipefs", "--json", "--no-act", path], capture_output=True, text=True, check=False)
+    done = subprocess.run(signature_command(path), capture_output=True, text=True, check=False)
     if done.returncode:
         raise DeviceError(f"{path}: wipefs cannot look for signatures: {done.stderr.strip()}")
     return [entry["type"] for entry in json.loads(done.stdout or "{}").get("signatures", [])]
@@ -174,7 +179,11 @@ def refusals(machine: Machine, disk: str, known: bool = False) -> list[Refusal]:
         why = machine.exclusive(f"{machine.dev}/{disk}")
         found += [Refusal(disk, why)] if why else []
     if not known:
-        found += _signatures(machine, disk)
+        try:
+            found += _signatures(machine, disk)
+        except DeviceError:
+            if not found:  # a disk in use may not even be read; what uses it is the better reason
+                raise
     return found
 
 

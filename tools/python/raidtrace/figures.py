@@ -46,6 +46,7 @@ SWEEP = "readahead.json"
 DATA = "demo.json"
 DEPTH, SEEKS = ("xfs-256", "xfs-16384"), "ext2-256"
 ALIKE = 0.02  # figures of two runs of the demo that differ by no more are the same
+SEEKS_ALIKE = 0.05  # as make reproduce has it: another build of raidctl shifts who is first where a race decides
 MB = {"KiB/s": 1 / 1000, "MiB/s": 1.024}  # MB/s as KiB/s / 1000
 Data = dict[str, Any]
 
@@ -76,7 +77,7 @@ def differences(one: Data, other: Data) -> list[str]:
             if abs(a / b - 1) > ALIKE:
                 found.append(f"{name} {what}: {a:.2f} and {b:.2f}")
     a, b = (sum(map(sum, data["seeks"][SEEKS])) for data in (one, other))
-    if abs(a / b - 1) > ALIKE:
+    if abs(a / b - 1) > SEEKS_ALIKE:
         found.append(f"{SEEKS} seeks: {a} and {b}")
     return found
 

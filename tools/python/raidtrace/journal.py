@@ -18,7 +18,7 @@ import pathlib
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from raidtrace.device import Machine
@@ -96,8 +96,7 @@ class Journal:
 
     def put(self, path: str, wanted: str) -> None:
         """Change a setting; one that is not written down is refused, but for what goes away with its device."""
-        gone_with_device = path.startswith("/sys/block/md") or path.endswith("/drop_caches")
-        if path not in self.covered and not gone_with_device:
+        if path not in self.covered and not _gone_with_device(path):
             raise OSError(f"{path}: its value is not in the journal, so it is not changed")
         put(path, wanted)
 
@@ -137,6 +136,35 @@ def read(path: pathlib.Path) -> list[dict[str, Any]]:
         except json.JSONDecodeError:
             break
     return lines
+
+
+@contextlib.contextmanager
+def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
+    """Refuse a second sweep on this machine's disks: what one has set the other would take for what was there before, and
+    put back. The lock is the kernel's and goes with the process."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise JournalError(
+                "another raidctl sweep is running on disks of this machine; wait until it ends"
+            ) from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def kept(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Of settings that a sweep would change, those that it would put back, and to what."""
+    found = [path for path in paths if not _gone_with_device(path) and pathlib.Path(path).exists()]
+    return [(path, value(path)) for path in found]
+
+
+def _gone_with_device(path: str) -> bool:
+    """Whether a setting needs no putting back."""
+    return path.startswith("/sys/block/md") or path.endswith("/drop_caches")
 
 
 def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> list[str]:

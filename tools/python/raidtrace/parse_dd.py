@@ -5,12 +5,14 @@ All print how many blocks went in and out, on lines of "FULL+PARTIAL words". Wha
 
 GNU, since coreutils 5.1   1024 bytes (1.0 kB, 1.0 KiB) copied, 2.2073e-05 s, 46.4 MB/s
   in another language      314572800 Bytes (315 MB, 300 MiB) kopiert, 0,0082 s, 38,3 GB/s
+                           скопійовано 314572800 байтів (315 MB, 300 MiB), 0,0123 s, 25,5 GB/s
   before 8.24              21474836480 bytes (21 GB) copied, 177.143 s, 121 MB/s
 busybox                    314572800 bytes (300.0MB) copied, 0.013010 seconds, 22.5GB/s
 BSD                        20971520 bytes transferred in 0.004 secs (5242880000 bytes/sec)
 older GNU                  nothing: the time came from time(1), whose "real" is taken, in sh's and in bash's form
 
-The rate is worked out from bytes and seconds, never taken from the rounded one that is printed.
+The rate is worked out from bytes and seconds, never taken from the rounded one that is printed. With status=progress the same
+line is printed every second of what was copied by then; the last one counts.
 """
 
 import re
@@ -19,9 +21,10 @@ from raidtrace.figure import KIB_PER_S, Figure, fail, number
 
 _NUMBER = r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _BLOCKS = re.compile(r"^([0-9]+)\+([0-9]+)\s+\S|^\S+\s*([0-9]+)\+([0-9]+)\s*\S")
-# bytes first, seconds before the unit of seconds: s, sec, secs, seconds, or what a language calls them, before the rate
+# bytes, perhaps after a word; at the end seconds, whatever a language calls them, and the rate
 _GNU = re.compile(
-    rf"^([0-9]+)\s+\S+\s*(?:\([^)]*\))?.*?[,，]?\s*({_NUMBER})\s*s(?:econds|ecs?)?\s*[,，]\s*{_NUMBER}\s*\S+$"
+    rf"^(?:[^\W\d]+\s+)?([0-9]+)\s+[^\W\d]+\s*(?:\([^)]*\))?[^()]*?[,，]?\s*({_NUMBER})\s*[^\W\d]+\s*[,，]\s*"
+    rf"{_NUMBER}\s*[^\W\d]+/[^\W\d]+$"
 )
 _BSD = re.compile(rf"^([0-9]+) bytes transferred in ({_NUMBER}) secs? \({_NUMBER} bytes/sec\)$")
 _REAL = re.compile(rf"^real\s+(?:([0-9]+)m)?({_NUMBER})s?$|.*?(?:([0-9]+):)?({_NUMBER})elapsed\b.*$")
@@ -30,18 +33,19 @@ _REAL = re.compile(rf"^real\s+(?:([0-9]+)m)?({_NUMBER})s?$|.*?(?:([0-9]+):)?({_N
 def parse(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figure, ...]:
     """The rate that dd reached. block_bytes: size of a block, which only the oldest form needs."""
     lines = output.splitlines()
-    blocks = None
-    real = None
+    blocks = real = rate = None
     for at, line in enumerate(lines, 1):
         text = line.strip()
         match = _GNU.match(text) or _BSD.match(text)
         if match:
-            return (_rate(lines, at, phase, int(match[1]), match[2]),)
+            rate = at, int(match[1]), match[2]
         if _BLOCKS.match(text):
             blocks = at, text
         match = _REAL.match(text)
         if match:
             real = at, (match[1] or match[3], match[2] or match[4])
+    if rate is not None:
+        return (_rate(lines, rate[0], phase, *rate[1:]),)
     if blocks is None:
         raise fail("dd", lines, None, "nowhere does it say how many blocks it copied")
     if real is None or block_bytes is None:

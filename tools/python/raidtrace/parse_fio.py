@@ -33,27 +33,29 @@ def parse(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> t
         jobs = document.get("jobs")
         if not isinstance(jobs, list) or not jobs:
             raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
+        named = [at for at in range(start, end) if '"jobname"' in lines[at]]
         for at, job in enumerate(jobs):
-            figures += _job(job, at, in_calls)
+            line = (named[at] if len(named) == len(jobs) else start) + 1
+            figures += _job(job, f"fio: line {line}: job {at + 1}", in_calls)
     return tuple(figures)
 
 
-def _job(job: Any, at: int, in_calls: Callable[[str], bool]) -> list[Figure]:
+def _job(job: Any, place: str, in_calls: Callable[[str], bool]) -> list[Figure]:
     try:
         name, failed = str(job["jobname"]), int(job.get("error", 0))
         used = [d for d in DIRECTIONS if job.get(d) and int(job[d]["io_bytes"]) > 0]
         cpu = float(job["usr_cpu"]) + float(job["sys_cpu"])
         moved = {d: (int(job[d]["io_bytes"]), _seconds(job[d], in_calls(name))) for d in used}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ParseError(f"fio: job {at + 1}: lacks or garbles {error}; is this fio 3?") from error
+        raise ParseError(f"{place}: lacks or garbles {error}; is this fio 3?") from error
     if failed:
-        raise ParseError(f"fio: job {at + 1} ({name}) ended with error {failed}")
+        raise ParseError(f"{place} ({name}) ended with error {failed}")
     if not moved:
-        raise ParseError(f"fio: job {at + 1} ({name}) moved no byte")
+        raise ParseError(f"{place} ({name}) moved no byte")
     figures = []
     for direction, (size, seconds) in moved.items():
         if seconds <= 0:
-            raise ParseError(f"fio: job {at + 1} ({name}): {size} bytes in no time: there is no rate")
+            raise ParseError(f"{place} ({name}): {size} bytes in no time: there is no rate")
         phase = name if len(moved) == 1 else f"{name}-{direction}"
         figures.append(Figure(phase, size / 1024 / seconds, KIB_PER_S, cpu))
     return figures

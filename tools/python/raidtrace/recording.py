@@ -22,7 +22,7 @@ from raidtrace.counters import mean_depth as mean_depth
 APPLICATION_ID = 0x52544442
 USER_VERSIONS = (1, 2)  # 2 has more tables and columns, nothing that 1 has means something else
 STREAMS_ALIVE = ("streams_alive", "streams_alive_queued")  # columns of sample that are not differences
-PLACE = ("sample", "target", "phase", "start_ns", "end_ns")  # columns of sample that say where it is
+PLACE = ("sample", "target", "phase", "start_ns", "end_ns", "histograms")  # columns of sample that are no counters
 
 
 @dataclasses.dataclass(frozen=True)

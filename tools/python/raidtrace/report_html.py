@@ -36,10 +36,11 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
     seen = [observed for _, observed in read]
     explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
-    summary, why = report_why.part(explained, rows)
+    said, why = report_why.part(explained, rows)
+    openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
+    summary = [*(first for first, *_ in openings), *said, *(sentence for _, *rest in openings for sentence in rest)]
     parts = [why]
     for letter, one in named:
-        summary += report_text.opening(one, letter, len(named) > 1)
         parts.append(_recording(one, letter, len(named) > 1))
     return render(f"raidtrace: {' and '.join(_name(path) for path in paths)}", summary, parts)
 

@@ -155,6 +155,44 @@ def charged() -> list[Charged]:
     return found
 
 
+ROWS = (1, 2, 4, 8, 128)  # 128: as many as the model has
+# What a commit of 2.6.5 sent: every 5 s all of the transaction's data, past what write-back had under way.
+ORDERED = ("ORDERED_S=5",)
+
+
+def gathered() -> list[Charged]:
+    """RAID 5's writes where the controller gathers one row at a time, with processor time and, on ext3, 2.6.5's commit."""
+    found = []
+    for one in charged():
+        test = one.run.test
+        if test.array != "raid5":
+            continue
+        more = ORDERED if test.filesystem == "ext3" else ()
+        found.append(Charged(_rows(test, one.run.environment + more, 1), one.numbers))
+    return found
+
+
+def _rows(test: amcc.Test, environment: tuple[str, ...], rows: int) -> Run:
+    setting = f"controller.gather_rows={rows}"
+    return Run(f"rows{rows}-{test.name()}", test, LESS_MIB, settings=(setting,), environment=environment)
+
+
+def rows() -> dict[int, Run]:
+    """How many rows are gathered -> iozone on ext3, RAID 5, with processor time and 2.6.5's commit."""
+    base = next(one.run for one in charged() if one.run.name == "cpu-raid5-11")
+    return {rows: _rows(base.test, base.environment + ORDERED, rows) for rows in ROWS}
+
+
+def controls() -> dict[str, tuple[Run, Run]]:
+    """What must not move: ext3 on RAID 0, with processor time, and xfs on RAID 5 -> the run, and the same with one row."""
+    raid0 = next(one.run for one in charged() if one.run.name == "cpu-raid0-11")
+    xfs = Run("same-raid5-13", find("raid5", 13), LESS_MIB, environment=SMALL)
+    return {
+        "raid0": (raid0, _rows(raid0.test, raid0.environment + ORDERED, 1)),
+        "xfs": (xfs, _rows(xfs.test, SMALL, 1)),
+    }
+
+
 def lookups() -> dict[str, Run]:
     """Array -> bonnie++ on ext3 where what ext4's driver knows of a file's blocks is forgotten every second, not every 10.
 
@@ -169,7 +207,7 @@ def nudged() -> dict[str, list[Run]]:
     """Test -> the same run three times: as always, and with a constant that it hardly depends on 0.1 % less and more."""
     constant = "controller.read_kib_s"
     found = {}
-    for array, number in (("raid5", 10),):
+    for array, number in (("raid0", 10), ("raid5", 4), ("raid5", 6), ("raid5", 10)):
         test, value = find(array, number), 2 * _half(array, constant)
         name = test.name()
         less, more = (f"{constant}={round(factor * value)}" for factor in (0.999, 1.001))
@@ -186,7 +224,9 @@ def large() -> list[Run]:
     runs = paper()
     for experiment in experiments():
         runs += [experiment.base, experiment.changed]
-    runs += [one.run for one in charged()]
+    runs += [one.run for one in charged() + gathered()]
+    runs += rows().values()
+    runs += [run for pair in controls().values() for run in pair]
     runs += lookups().values()
     runs += [run for runs_of_test in nudged().values() for run in runs_of_test]
     return list(dict.fromkeys(runs))

@@ -21,9 +21,21 @@ from raidtrace.counters import LEVELS, SEEK_NONE_BIN, RecordingError
 
 Ints = NDArray[numpy.int64]
 Floats = NDArray[numpy.float64]
-KEYS = ("sample", "target", "phase", "start_ns", "end_ns", "direction", "class", "submitter", "pid", "comm")
+KEYS = (
+    "sample",
+    "target",
+    "phase",
+    "start_ns",
+    "end_ns",
+    "histograms",
+    "direction",
+    "class",
+    "submitter",
+    "pid",
+    "comm",
+)
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
-LONG = 20_000  # samples from which on a program of its own reads the histograms
+LONG = 2_000  # samples from which on a program of its own reads the histograms
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 

@@ -82,6 +82,10 @@ def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.B
     """The benchmark of a cell and what it is to do."""
     kind, parameters = the_plan.workload(cell.text("workload"))
     chosen = benchmark.find(kind)
+    if kind == "fio" and not str(parameters.get("job_file", "/")).startswith("/"):
+        raise StepsError(
+            f"fio: job_file {parameters['job_file']}: give its whole path, cells run in directories of their own"
+        )
     raw = cell.text("filesystem") == plan.RAW
     data = size.parse(cell.text("data_size"), place.ram_bytes)
     return chosen, chosen.job("" if raw else place.mount, f"/dev/{top(cell, place)}" if raw else "", data, parameters)

@@ -9,6 +9,7 @@ import pathlib
 import platform
 import subprocess
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -39,7 +40,7 @@ def now() -> str:
 def about(where: str) -> dict[str, str]:
     """Facts about this machine for the index."""
     return {"where": where, "hostname": platform.node(), "machine": platform.machine(), "started_utc": now(),
-            "host_kernel": platform.release()}  # fmt: skip
+            "host_kernel": platform.release(), "id": uuid.uuid4().hex}  # fmt: skip
 
 
 @contextmanager

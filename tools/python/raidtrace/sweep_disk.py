@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import pathlib
+import shlex
 import subprocess
 from collections.abc import Sequence
 
@@ -32,8 +33,19 @@ class Wanted:
         ram = cell_disk.ram_bytes()
         return min(size.parse(cell.text("data_size"), ram) for cell in self.the_plan.cells)
 
-    def destruction(self, machine: device.Machine, forced: bool) -> list[str]:
-        """What would be destroyed, in words, and what would be refused."""
+    def first(self, machine: device.Machine, raidctl: pathlib.Path, known: Sequence[device.Identity]) -> list[str]:
+        """The commands that are run before the first cell: a look for signatures, and raidctl check."""
+        names = [
+            name
+            for disk in self.destroyed
+            if not any(machine.identity(disk).same(other) for other in known)
+            for name in (disk, *machine.partitions(disk))
+        ]
+        found = [device.signature_command(f"{machine.dev}/{name}") for name in names]
+        return [shlex.join(command) for command in (*found, check_command(raidctl, self.disks, self.least_bytes()))]
+
+    def destruction(self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()) -> list[str]:
+        """What would be destroyed, in words, and what would be refused. known: disks that this sweep has overwritten."""
         if not self.destroyed:
             return ["would destroy: nothing"]
         said = []
@@ -41,7 +53,8 @@ class Wanted:
             identity = machine.identity(disk)
             said.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
                         f"{identity.serial or 'without a serial number'})")  # fmt: skip
-            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk)
+            ours = any(identity.same(other) for other in known)
+            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk, ours)
                      if not (forced and r.forcible)]  # fmt: skip
         return said
 
@@ -58,7 +71,7 @@ def wanted(
     named = tuple(dict.fromkeys(machine.whole(word) for words in destroy for word in words.split(",")))
     only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
     disks = tuple(dict.fromkeys(named + only_read))
-    found = Wanted(the_plan, disks, (), cell_disk.arrays(the_plan, arrays, disks), record)
+    found = Wanted(the_plan, disks, (), cell_disk.arrays(the_plan, arrays, disks, machine), record)
     overwritten = sorted({
         disk for cell in the_plan.cells for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
     })  # fmt: skip
@@ -83,9 +96,25 @@ def known(out: pathlib.Path) -> tuple[device.Identity, ...]:
     return tuple(device.Identity(**identity) for identity in json.loads(text))
 
 
+def same_disks(machine: device.Machine, names: Sequence[str], known: Sequence[device.Identity]) -> None:
+    """Refuse to go on with a sweep on other disks than those it began on. A disk without a serial number cannot be told from
+    another after a reboot; its signature stands against it then, unless that is forced."""
+    for name in names:
+        identity = machine.identity(name)
+        if known and identity.serial and not any(identity.same(other) for other in known):
+            began = ", ".join(other.name for other in known)
+            raise device.DeviceError(f"{name} is not a disk on which this sweep began ({began} then); a sweep of other disks "
+                                     "needs another --out")  # fmt: skip
+
+
+def check_command(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int) -> list[str]:
+    """The preflight."""
+    return [str(raidctl), "check", "--json", "--data-size", str(data_bytes), *disks]
+
+
 def preflight(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int, ignore: bool) -> dict[str, str]:
     """raidctl check, kept for the index. DeviceError when a rule fails, unless that is to be ignored."""
-    command = [str(raidctl), "check", "--json", "--data-size", str(data_bytes), *disks]
+    command = check_command(raidctl, disks, data_bytes)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode and not ignore:
         text = subprocess.run(

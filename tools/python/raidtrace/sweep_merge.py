@@ -2,16 +2,18 @@
 """The indexes of many sweeps and hosts as one SQLite file, and as Parquet for engines that query any number of files.
 
 Every table gets a column `sweep`, a number, and table `sweep` says of each which host, plan and file it is. Merging again
-replaces what came from the same sweep: a sweep is known by its host and the moment it began.
+replaces what came from the same sweep: a sweep is known by the id that it was given when it began, for hosts of one name that
+a playbook starts in the same second are usual.
 """
 
 import pathlib
 import sqlite3
 from collections.abc import Sequence
 
-from raidtrace.sweep_index import APPLICATION_ID, NAME, USER_VERSION, Index
+from raidtrace.sweep_index import APPLICATION_ID, NAME, Index
 
 MERGED_ID = 0x52544D47  # "RTMG"
+MERGED_VERSION = 2  # 1 had no id of a sweep
 TABLES = ("meta", "cell", "axis", "parameter", "step", "figure", "queue")
 
 
@@ -27,14 +29,19 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
         kind = db.execute("PRAGMA application_id").fetchone()[0]
         if not fresh and kind != MERGED_ID:
             raise MergeError(f"{into}: not made by raidctl sweep merge")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if not fresh and version != MERGED_VERSION:
+            raise MergeError(
+                f"{into}: of version {version}, this program writes version {MERGED_VERSION}; merge into a new file"
+            )
         paths = [path / NAME if path.is_dir() else path for path in sweeps]
         for path in paths:
             Index(path).close()  # refuses what is none
         db.execute("BEGIN IMMEDIATE")
         db.execute(f"PRAGMA application_id={MERGED_ID}")
-        db.execute(f"PRAGMA user_version={USER_VERSION}")
+        db.execute(f"PRAGMA user_version={MERGED_VERSION}")
         db.execute("CREATE TABLE IF NOT EXISTS sweep(sweep INTEGER PRIMARY KEY, hostname TEXT, started_utc TEXT, plan TEXT, "
-                   "file TEXT, UNIQUE(hostname, started_utc, plan))")  # fmt: skip
+                   "file TEXT, id TEXT, UNIQUE(hostname, started_utc, plan, id))")  # fmt: skip
         for path in paths:
             _one(db, path)
         count = int(db.execute("SELECT count(*) FROM sweep").fetchone()[0])
@@ -50,12 +57,14 @@ def _one(db: sqlite3.Connection, path: pathlib.Path) -> None:
     with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as source:
         assert source.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         meta = dict(source.execute("SELECT key, value FROM meta"))
-        key = (meta.get("hostname", ""), meta.get("started_utc", ""), meta.get("plan", ""))
-        number = db.execute("SELECT sweep FROM sweep WHERE hostname=? AND started_utc=? AND plan=?", key).fetchone()
+        key = (meta.get("hostname", ""), meta.get("started_utc", ""), meta.get("plan", ""), meta.get("id", ""))
+        number = db.execute(
+            "SELECT sweep FROM sweep WHERE hostname=? AND started_utc=? AND plan=? AND id=?", key
+        ).fetchone()
         if number:
             db.execute("UPDATE sweep SET file=? WHERE sweep=?", (str(path), *number))
         else:
-            db.execute("INSERT INTO sweep(hostname, started_utc, plan, file) VALUES(?,?,?,?)", (*key, str(path)))
+            db.execute("INSERT INTO sweep(hostname, started_utc, plan, id, file) VALUES(?,?,?,?,?)", (*key, str(path)))
             number = db.execute("SELECT last_insert_rowid()").fetchone()
         for table in TABLES:
             columns = [row[1] for row in source.execute(f"PRAGMA table_info({table})")]

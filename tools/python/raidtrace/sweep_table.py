@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import pathlib
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from raidtrace import plan, published, terms, trials
@@ -48,19 +49,28 @@ def lines(index: Index, table: str) -> list[Line]:
     found = []
     for (_, phase, unit, place), values in groups.items():
         first = values[0][0]
-        cpus = sorted(cpu for _, _, cpu in values if cpu is not None)
+        cpus = [cpu for _, _, cpu in values if cpu is not None]
         # a program that names no phases is recorded as one, run
         known = [steady.get((cell, phase), steady.get((cell, "run"))) for cell, _, _ in values]
         states = [state for state in known if state is not None]
         ours = terms_of.get(first, terms.NONE)
-        reference = published.find(table, axes[first], about[first][0], phase, ours) if table else None
+        whole = "file_kib" not in json.loads(place)  # of a surface nobody published a table
+        reference = published.find(table, axes[first], about[first][0], phase, ours) if table and whole else None
         found.append(
-            Line(axes[first], about[first][0], phase, place, unit, trials.summarise([value for _, value, _ in values]),
-                 cpus[len(cpus) // 2] if cpus else None, all(states) if states else None,
+            Line(axes[first], about[first][0], phase, place, unit, _summary([entries[cell].trial for cell, _, _ in values],
+                                                                            [value for _, value, _ in values]),
+                 statistics.median(cpus) if cpus else None, all(states) if states else None,
                  reference if reference and reference.unit == unit else None, about[first][1], bool(about[first][2]),
                  tuple(entries[cell].name for cell, _, _ in values))
         )  # fmt: skip
     return found
+
+
+def _summary(numbers: Sequence[int], values: Sequence[float]) -> trials.Summary:
+    """Statistics in the order in which the trials were run. What stands out is named by its trial's number: in random order,
+    or when a trial failed, that is not its place among those that were run."""
+    summary = trials.summarise(values)
+    return dataclasses.replace(summary, outliers=tuple(sorted(numbers[at - 1] for at in summary.outliers)))
 
 
 def _steady(index: Index) -> dict[tuple[int, str], bool]:

@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""Replies that tell only what changed: put on the snapshot that the reader has they must be the whole one, whoever else reads.
+
+Run inside the lab. Prints a line per test and totals last.
+"""
+
+import copy
+import random
+import struct
+import sys
+from typing import Any
+
+import kmod_client as kmod
+
+Reply = dict[str, Any]
+ROWS = (("flow", "direction"), ("origin", "class"), ("submitter", "index"))
+
+
+def ask(client: kmod.Client, target: Reply, base: int | None = None) -> Reply:
+    """A snapshot, of what changed since the one numbered `base` if that is given."""
+    number = kmod.attribute_number("counters", "snapshot")
+    raw = b"" if base is None else struct.pack("=HHQ", 12, number, base)
+    return client.ask("counters-get", raw=raw, id=target["id"])[0]
+
+
+def merged(before: Reply, part: Reply) -> Reply:
+    """The snapshot that a partial reply makes of the one before."""
+    kmod.equal("is partial", part.get("partial"), True)
+    whole = copy.deepcopy(before) | {name: value for name, value in part.items() if not isinstance(value, list)}
+    del whole["partial"]
+    for name, key in ROWS:
+        rows = {row[key]: row for row in whole.get(name, ())} | {row[key]: row for row in part.get(name, ())}
+        whole[name] = list(rows.values())
+    for piece in part.get("histogram", ()):
+        found = [
+            one for one in whole["histogram"] if (one["kind"], one["direction"]) == (piece["kind"], piece["direction"])
+        ]
+        if not found:
+            found = [{"kind": piece["kind"], "direction": piece["direction"], "first-bin": 0, "counts": []}]
+            whole["histogram"] += found
+        bins = dict(enumerate(found[0]["counts"], found[0]["first-bin"]))
+        bins |= dict(enumerate(piece["counts"], piece["first-bin"]))
+        found[0] |= {"first-bin": 0, "counts": [bins.get(number, 0) for number in range(max(bins) + 1)]}
+    return whole
+
+
+def canonical(reply: Reply) -> Reply:
+    """Without its number and moment, nothing being in flight; rows and bins by their names."""
+    varying = ("snapshot", "now-ns")
+    told: Reply = {name: value for name, value in reply.items() if name not in varying and not isinstance(value, list)}
+    told["groups"] = reply["groups"]
+    for name, key in ROWS:
+        told[name] = {row[key]: row for row in reply.get(name, ())}
+    for one in reply.get("histogram", ()):
+        bins = {one["first-bin"] + at: count for at, count in enumerate(one["counts"]) if count}
+        if one["kind"] == "depth-time":
+            bins[0] -= reply["now-ns"]
+        if bins:
+            told[f"{one['kind']} {one['direction']}"] = bins
+    return told
+
+
+def same(what: str, one: Reply, other: Reply) -> None:
+    """Part by part, so that what differs can be read."""
+    left, right = canonical(one), canonical(other)
+    kmod.equal(f"{what}: parts", sorted(left), sorted(right))
+    for name, value in left.items():
+        kmod.equal(f"{what}: {name}", value, right[name])
+
+
+def some_io(disk: kmod.Disk, chance: random.Random) -> None:
+    """Up to four requests, here and there, small and large; sometimes none."""
+    for _ in range(chance.randrange(5)):
+        sector, length = chance.randrange(1 << 14), 8 << chance.randrange(6)
+        if chance.random() < 0.5:
+            disk.read(sector, length)
+        else:
+            disk.write(sector, length)
+
+
+def equals_the_whole() -> None:
+    """Two readers, one often and one seldom, each with its own snapshot: both come to what a whole reply says"""
+    chance = random.Random(5)
+    with kmod.Client() as client:
+        target, disk = client.add("sda"), kmod.Disk("sda")
+        often = seldom = ask(client, target)
+        compared, shorter = 0, 0
+        for number in range(60):
+            some_io(disk, chance)
+            part = ask(client, target, often["snapshot"])
+            often = merged(often, part)
+            whole = ask(client, target)
+            same(f"snapshot {number}", often, whole)
+            shorter += sum(map(len, (part.get("histogram", ()), part["flow"] if "flow" in part else ()))) < 30
+            compared += len(canonical(whole))
+            if number % 7 == 6:
+                seldom = merged(seldom, ask(client, target, seldom["snapshot"]))
+                same(f"seldom, {number}", seldom, ask(client, target))
+        print(f"# {compared} parts of snapshots compared", flush=True)
+        kmod.equal("most are short", shorter > 30, True)
+        disk.close()
+        client.delete(target)
+
+
+def tells_what_changed_alone() -> None:
+    """Nothing happened: no flow, no class, no process, and of histograms the time at the present depths alone"""
+    with kmod.Client() as client:
+        target, disk = client.add("sda"), kmod.Disk("sda")
+        disk.read(0, 8)
+        before = ask(client, target)
+        part = ask(client, target, before["snapshot"])
+        for name, _ in ROWS:
+            kmod.equal(name, part.get(name), None)
+        kmod.equal("histograms", {one["kind"] for one in part["histogram"]}, {"depth-time"})
+        disk.write(8, 8)
+        part = ask(client, target, before["snapshot"])
+        directions = {one["direction"] for one in part["flow"]}  # and some that lie beside what changed
+        kmod.equal("directions", (directions >= {"write", "all"}, "flush" in directions), (True, False))
+        kmod.equal("sizes", [(one["direction"], one["counts"][8 - one["first-bin"]]) for one in part["histogram"]
+                             if one["kind"] == "size" and one["first-bin"] <= 8], [("write", 1)])  # fmt: skip
+        disk.close()
+        client.delete(target)
+
+
+def is_whole_when_in_doubt() -> None:
+    """A snapshot that the module does not know, or that was before a reset, gives a whole reply"""
+    with kmod.Client() as client:
+        target, disk = client.add("sda"), kmod.Disk("sda")
+        disk.read(0, 8)
+        first = ask(client, target)
+        for base in (0, first["snapshot"] + 100, (1 << 64) - 1):
+            kmod.equal(f"since {base}", ask(client, target, base).get("partial"), None)
+        last = ask(client, target)
+        client.ask("target-reset", id=target["id"])
+        after = ask(client, target, last["snapshot"])
+        kmod.equal("after a reset", (after.get("partial"), after["resets"]), (None, 1))
+        kmod.equal("then", ask(client, target, after["snapshot"]).get("partial"), True)
+        disk.write(0, 8)
+        same("again", merged(after, ask(client, target, after["snapshot"])), ask(client, target))
+        disk.close()
+        client.delete(target)
+
+
+if __name__ == "__main__":
+    sys.exit(kmod.main([equals_the_whole, tells_what_changed_alone, is_whole_when_in_doubt]))

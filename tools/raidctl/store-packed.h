@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The histograms of a sample as one text; for store*.c alone. */
+
+#ifndef STORE_PACKED_H
+#define STORE_PACKED_H
+
+#include "raidtrace.h"
+
+/**
+ * struct packed - a text that is made again and again
+ * @text: not terminated, NULL at first
+ * @len: of @text
+ * @room: that there is for it
+ */
+struct packed {
+	char *text;
+	size_t len;
+	size_t room;
+};
+
+/**
+ * packed_put - make the text of a sample
+ * @packed: what it is made in
+ * @span: whose bins that are not zero it has
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int packed_put(struct packed *packed, const struct rt_counters *span);
+void packed_free(struct packed *packed);
+
+/**
+ * packed_add - add what a text has
+ * @text: as packed_put() makes it
+ * @sum: to whose histograms it is added
+ *
+ * Return: 0; -ENOMEM; -EINVAL when it is not such a text.
+ */
+int packed_add(const char *text, struct rt_counters *sum);
+
+#endif
