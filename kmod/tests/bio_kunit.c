@@ -279,7 +279,10 @@ static void start_forgets_all(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned int i;
+	u64 end = 8;
 
+	while (stream_hash(end))
+		end += 8;
 	memset(&f->streams, 1, sizeof(f->streams));
 	raidtrace_streams_start(&f->streams, RAIDTRACE_STREAMS_MAX);
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
@@ -287,8 +290,12 @@ static void start_forgets_all(struct kunit *test)
 	for (i = 1; i < RAIDTRACE_STREAMS_MAX; i++)
 		follow(test, 1000 * i);
 	KUNIT_EXPECT_TRUE(test, follow(test, 8));
+	/* The second of these takes the place of a stream that will be there no more. */
+	follow(test, 500000);
+	follow(test, end - 8);
 	raidtrace_streams_start(&f->streams, 2);
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_FALSE(test, follow(test, end));
 	KUNIT_EXPECT_FALSE(test, follow(test, 1008));
 	KUNIT_EXPECT_FALSE(test, follow(test, 5000));
 	KUNIT_EXPECT_FALSE(test, follow(test, 6000));
