@@ -22,13 +22,14 @@ def gone(listener: kmod.Client, disk: str) -> None:
 
 
 def still_readable(client: kmod.Client, target: dict, reads: int) -> None:
-    """Raise unless the counters stayed, and stand still."""
+    """Raise unless the counters stayed, and stand still: another snapshot has another number and nothing else of its own."""
     first = client.counters(target)
     time.sleep(0.2)
     second = client.counters(target)
     kmod.equal("state", first.reply["state"], "gone")
     kmod.equal("reads", first.flow["read"]["completed"], reads)
-    kmod.equal("the counters stand still", second.reply, first.reply)
+    kmod.equal("the snapshot has its own number", second.reply["snapshot"], first.reply["snapshot"] + 1)
+    kmod.equal("the counters stand still", second.reply | {"snapshot": first.reply["snapshot"]}, first.reply)
     kmod.equal("readahead of no disk", "readahead-sectors" in first.reply, False)
     described = client.ask("target-get", id=target["id"])[0]
     kmod.equal("still listed, by name", (described["disk"], described["state"]), (target["disk"], "gone"))
