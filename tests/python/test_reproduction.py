@@ -198,14 +198,14 @@ def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
 
 def test_raid5_gathers_one_row_and_ext3_commits_as_then(results):
     runs = {one.run.name: one for one in reproduce_plan.gathered()}
-    assert {one.run.test.array for one in runs.values()} == {"raid5"} and runs["rows1-raid5-09"].numbers == (9, 10)
+    assert {one.run.test.array for one in runs.values()} == {"raid5"} and runs["reads-raid5-09"].numbers == (9, 10)
     charged = {one.run.test: one.run for one in reproduce_plan.charged()}
     for one in runs.values():
-        assert one.run.settings == ("controller.gather_rows=1",)
+        assert one.run.settings == ("controller.gather_rows=1", "controller.gather_reads=1")
         more = reproduce_plan.ORDERED if one.run.test.filesystem == "ext3" else ()
         assert one.run.environment == charged[one.run.test].environment + more, "nothing else differs"
     point = miss(results, "raid5-12", "write", 2)
-    results["rows1-raid5-11"].figures["write"] = 61000.0
+    results["reads-raid5-11"].figures["write"] = 61000.0
     assert reproduction_misses.explanation(results, point) == ("processor time, rows", 61000.0)
     read = miss(results, "raid5-12", "read", 2)
     assert reproduction_misses.explanation(results, read) == ("none", None), "not what is read"
@@ -232,8 +232,10 @@ def test_what_a_lookup_waits_is_the_rest_of_the_time(results):
     for name, times in (("rows1-raid5-09", 1.0), ("rows1-raid5-11", 2.0)):
         run = results[name]
         run.figures["rewrite"] = times * amcc.published(reproduce_plan.find("raid5", int(name[-2:])), "rewrite")
-    text = " ".join(reproduction_why.left(results))
+    results["reads-raid5-09"].figures["rewrite"] = 102400
+    text = " ".join(reproduction_why.waits(results))
     assert "raid5: published ext2 61 and 57 ms, simulated 61, ext3" in text
+    assert "it takes 32 ms (ext2)" in text
 
 
 def test_a_removal_that_was_not_timed_is_added(results):

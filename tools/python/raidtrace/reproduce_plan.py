@@ -161,15 +161,31 @@ ORDERED = ("ORDERED_S=5",)
 
 
 def gathered() -> list[Charged]:
-    """RAID 5's writes where the controller gathers one row at a time, with processor time and, on ext3, 2.6.5's commit."""
+    """RAID 5's writes where the controller gathers one row at a time and a read waits until it is written, with processor
+    time and, on ext3, 2.6.5's commit."""
     found = []
     for one in charged():
         test = one.run.test
         if test.array != "raid5":
             continue
         more = ORDERED if test.filesystem == "ext3" else ()
-        found.append(Charged(_rows(test, one.run.environment + more, 1), one.numbers))
+        settings = ("controller.gather_rows=1", "controller.gather_reads=1")
+        run = Run(f"reads-{test.name()}", test, LESS_MIB, settings=settings, environment=one.run.environment + more)
+        found.append(Charged(run, one.numbers))
     return found
+
+
+def one_row() -> list[Run]:
+    """iozone on ext2 and ext3, RAID 5, where no read waits for the row."""
+    return [
+        _rows(find("raid5", 9), charged_run("raid5", 9).environment, 1),
+        _rows(find("raid5", 11), charged_run("raid5", 11).environment + ORDERED, 1),
+    ]
+
+
+def charged_run(array: str, number: int) -> Run:
+    """The run with processor time of a test."""
+    return next(one.run for one in charged() if (one.run.test.array, one.run.test.number) == (array, number))
 
 
 def _rows(test: amcc.Test, environment: tuple[str, ...], rows: int) -> Run:
@@ -179,13 +195,13 @@ def _rows(test: amcc.Test, environment: tuple[str, ...], rows: int) -> Run:
 
 def rows() -> dict[int, Run]:
     """How many rows are gathered -> iozone on ext3, RAID 5, with processor time and 2.6.5's commit."""
-    base = next(one.run for one in charged() if one.run.name == "cpu-raid5-11")
+    base = charged_run("raid5", 11)
     return {rows: _rows(base.test, base.environment + ORDERED, rows) for rows in ROWS}
 
 
 def controls() -> dict[str, tuple[Run, Run]]:
     """What must not move: ext3 on RAID 0, with processor time, and xfs on RAID 5 -> the run, and the same with one row."""
-    raid0 = next(one.run for one in charged() if one.run.name == "cpu-raid0-11")
+    raid0 = charged_run("raid0", 11)
     xfs = Run("same-raid5-13", find("raid5", 13), LESS_MIB, environment=SMALL)
     return {
         "raid0": (raid0, _rows(raid0.test, raid0.environment + ORDERED, 1)),
@@ -225,6 +241,7 @@ def large() -> list[Run]:
     for experiment in experiments():
         runs += [experiment.base, experiment.changed]
     runs += [one.run for one in charged() + gathered()]
+    runs += one_row()
     runs += rows().values()
     runs += [run for pair in controls().values() for run in pair]
     runs += lookups().values()
