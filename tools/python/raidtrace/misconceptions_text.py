@@ -24,7 +24,9 @@ counted. What the lab cannot show, because processor time is free there, runs in
 neither can show is said to be out of reach."""
 HOW = """In the lab times are simulated: real Linux {kernel} and driver, a model of controller and drives (profile
 9500s-12-raid0), so a second run gives the same bits. In the virtual machine, Linux {machine}, times are real and of
-an emulated machine; look at ratios alone, and expect others from another run. The runs are those of
+an emulated machine, with whatever else the host had to do in them. So all of its runs are made in rounds, in one guest and in
+turned order; numbers are the medians of the rounds, and a verdict holds only if each round alone comes to it. Look at
+ratios alone, and expect others from another run. The runs are those of
 ``tools/python/raidtrace/misconceptions-cell``, what they counted is in ``misconceptions.json``."""
 
 
