@@ -218,8 +218,8 @@ def processors(runs: Runs) -> Judgement:
     sentences = (
         f"With two processors one process reads at {times(ratios(runs, 'two-cpus', 'one-cpu'))} of the rate with one, and "
         f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But both are emulated in turn, by one thread of the "
-        "host: the pair has no more of a processor than the one, so the difference is how the emulator takes turns. It is no evidence of "
-        "two real processors, neither way.",
+        "host: the pair has no more of a processor than the one, so the difference is how the emulator takes turns. "
+        "It is no evidence of two real processors, neither way.",
     )
     bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in said)
     return Judgement(OUT_OF_REACH, sentences, ("processors", "in flight", "disk idle", "MiB/s"), rows, "MiB/s", bars)
