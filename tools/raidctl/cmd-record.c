@@ -251,10 +251,10 @@ static int run(struct context *context, void *data)
 	if (record->detach)
 		status = detach(record, &detached);
 	else if (!record->run.command)
-		note("recording to %s%s%s; end it %swith Ctrl-C",
+		note("recording to %s%s%s; end it%s with Ctrl-C",
 		     record->run.path, record->duration ? " for " : "",
 		     record->duration ? record->duration : "",
-		     record->duration ? "earlier " : "");
+		     record->duration ? " earlier" : "");
 	if (!status)
 		status = record_run(&record->run, disks, nr);
 	free(record->run.notes.word);

@@ -5,6 +5,7 @@
 #include "print.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,15 +230,14 @@ static void text_mount(FILE *to, const struct recording *r,
 		       const struct rt_target *t, uint64_t time_ns)
 {
 	const char *mount = recording_setting(r, t->id, "mount", time_ns);
-	char *text;
+	char text[2 * PATH_MAX];
 
-	if (!mount || !mount[0] ||
-	    asprintf(&text, "mounted on %s as %s (%s)", mount,
-		     setting_or_na(r, t->id, "fstype", time_ns),
-		     setting_or_na(r, t->id, "mount_options", time_ns)) < 0)
+	if (!mount || !mount[0])
 		return;
+	snprintf(text, sizeof(text), "mounted on %s as %s (%s)", mount,
+		 setting_or_na(r, t->id, "fstype", time_ns),
+		 setting_or_na(r, t->id, "mount_options", time_ns));
 	wrapped_line(to, "", text);
-	free(text);
 }
 
 /* What drives a disk, and where it is. */
