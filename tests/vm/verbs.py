@@ -59,8 +59,8 @@ def compared(results: Results) -> None:
     right = releases == [True, True] and measured.get("bytes") == [4 << 20] * 2 and not timed and not found["simulated"]
     results.check("harness: ab --vm compares counts of two kernels, and no times", "" if right else f"{done}")
     built = _lab("build", "-q", "--vm", "--kernel", "6.12")
-    paths = dict(line.split("\t")[:: 2 if "kernel" in line else 1] for line in built.stdout.splitlines())
-    there = [name for name, path in paths.items() if os.path.exists(path)]
+    said = [line.split("\t") for line in built.stdout.splitlines()]
+    there = [words[0] for words in said if os.path.exists(words[-1])]
     wrong = "" if there == ["kernel", "raidtrace", "tw9000"] and not built.returncode else f"{built}"
     results.check("harness: build --vm says where kernel, module and controller are", wrong)
 
