@@ -153,11 +153,11 @@ def _text_of(path: Path) -> str:
 
 def _malformed(path: Path, text: str, why: str) -> LabError:
     """What the parser says, and the line that it says it of: that has the key."""
-    found = re.search(r" \(at line ([0-9]+), column [0-9]+\)$", why)
     lines = text.splitlines()
-    if not found or int(found[1]) > len(lines):
+    found = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
+    number = int(found[1] or len(lines)) if found else 0
+    if not found or not 0 < number <= len(lines):
         return LabError(f"profile {path}", why, "Mend the TOML syntax there.")
-    number = int(found[1])
     return LabError(
         f"{path}:{number}: {lines[number - 1].strip()}", why[: found.start()], "Mend the TOML syntax there."
     )
