@@ -126,16 +126,6 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_queue *stat
 	       nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX, state->in_flight_max[direction]);
 }
 
-static bool any(const u64 *counter, unsigned int counters)
-{
-	u64 found = 0;
-	unsigned int i;
-
-	for (i = 0; i < counters; i++)
-		found |= counter[i];
-	return found;
-}
-
 /* What lies beside a flow that changed seems to have changed too; most flows never did. */
 static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
 			    enum raidtrace_direction direction)
@@ -146,9 +136,9 @@ static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
 
 	if (!snapshot->base)
 		return true;
-	return (raidtrace_snapshot_changed(snapshot, flow, counters) && any(flow, counters)) ||
+	return (raidtrace_snapshot_changed(snapshot, flow, counters) && raidtrace_any(flow, counters)) ||
 	       (raidtrace_snapshot_changed(snapshot, queued, RAIDTRACE_QUEUE_COUNTERS) &&
-		any(queued, RAIDTRACE_QUEUE_COUNTERS));
+		raidtrace_any(queued, RAIDTRACE_QUEUE_COUNTERS));
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,

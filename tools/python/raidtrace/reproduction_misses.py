@@ -23,7 +23,7 @@ def charged(results: Results, point: Point) -> float | None:
 
 
 def gathered(results: Results, point: Point) -> float | None:
-    """The same on RAID 5, where the controller gathers one row at a time and ext3 commits as in 2.6.5."""
+    """The same on RAID 5, where the controller gathers one row at a time, a read waits for it, and ext3 commits as in 2.6.5."""
     if point.metric not in ("write", "rewrite") or point.test.array != "raid5":
         return None
     for one in reproduce_plan.gathered():
