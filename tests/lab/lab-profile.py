@@ -49,7 +49,13 @@ BAD = (
     ("stor_mib = 3\n", ":1: stor_mib", "Did you mean store_mib?"),
     ('[array]\ndrives = 3\n[fit]\ncontroller.part_us = "raid0 7 read"\n', ":4: fit.controller.part_us", "does not set"),
     ('[array]\ndrives = 3\n[fit]\narray.drives = "a guess"\n', ":4: fit.array.drives", "names no figure"),
-    ("[array\n", "line 1", "TOML"),
+    ("[array\n", ":1: [array: ", "TOML"),
+    ("[array]\ndrives = 3\ndrives = 4\n", ":3: drives = 4: ", "overwrite"),
+    ("[array]\ndrives =", ":2: drives =: ", "Invalid value"),
+    ('array = { drives = 3, level = "raid6" }\n', ":1: array.level", "raid6"),
+    ('[array]\n"level" = "raid6"\n', ":2: array.level", "raid6"),
+    ("[[array]]\ndrives = 3\n", ":1: array", "unknown key"),
+    ("[array]\n# \udcff\n", ":2", "0xff is no UTF-8"),
     # Values that are allowed each, and do not go together: the line of the one to be changed.
     ('[array]\nlevel = "raid10"\ndrives = 5\n', ":3: array.drives", "must be even"),
     ('[array]\ndrives = 8\nlevel = "raid1"\n', ":2: array.drives", "must be 2"),
@@ -169,13 +175,13 @@ def profiles(directory: Path) -> None:
     check("a comment above explains a key", ("array.level", '"raid5"', "how blocks are laid out") in rows, rows)
     check("a comment behind explains a key", ("array.drives", "0x4", "of 4") in rows, rows)
     for text, *parts in BAD:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
         try:
             profile.load(str(path), model)
             said = "accepted"
         except LabError as error:
             said = str(error)
-        check(f"refused with place and remedy: {text.splitlines()[-1]}", all(part in said for part in parts), said)
+        check(f"refused with place and remedy: {text.splitlines()[-1]!a}", all(part in said for part in parts), said)
     for name in profile.names():
         shown = lab("show", name)
         keys = [line for line in shown.stdout.splitlines() if "." in line.split(" ")[0] or line.startswith("  ")]
