@@ -178,9 +178,13 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 	     i++) {
 		const struct rt_submitter *s = order[i];
 		char bios[UNITS_TEXT], data[UNITS_TEXT], seeks[UNITS_TEXT];
-		char who[48] = "all others";
+		char who[48];
 
-		if (!s->rest)
+		/* Who may not know them is told of all of them at once. */
+		if (s->rest)
+			snprintf(who, sizeof(who), "all %s",
+				 c->nr_submitters > 1 ? "others" : "processes");
+		else
 			snprintf(who, sizeof(who), "%s, pid %" PRIu32, s->comm,
 				 s->pid);
 		if (!i)
