@@ -287,27 +287,29 @@ static struct sk_buff *partial_message(struct raidtrace_target *target,
  * @target: to take the snapshot of
  * @info: the request
  * @family: of the message
+ * @named: who asks may know who the processes are
  *
  * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
  * process, holds raidtrace_targets_lock().
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
-					   const struct genl_family *family)
+					   const struct genl_family *family, bool named)
 {
+	/*
+	 * raidtrace_targets_lock(). Allocated for each message it would be cleared each time
+	 * where the kernel clears all that it allocates.
+	 */
+	static struct raidtrace_snapshot snapshot;
 	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
-	struct raidtrace_snapshot *snapshot = kmalloc(sizeof(*snapshot), GFP_KERNEL);
-	struct sk_buff *skb = NULL;
+	struct sk_buff *skb;
 
-	if (snapshot) {
-		raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, snapshot);
-		if (snapshot->base)
-			skb = partial_message(target, snapshot, info, family);
-		else
-			skb = message_of(target, snapshot, info, family,
-					 whole_room(target, snapshot));
-	}
-	kfree(snapshot);
+	snapshot.named = named;
+	raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, &snapshot);
+	if (snapshot.base)
+		skb = partial_message(target, &snapshot, info, family);
+	else
+		skb = message_of(target, &snapshot, info, family, whole_room(target, &snapshot));
 	if (!IS_ERR_OR_NULL(skb))
 		return skb;
 	raidtrace_refuse(info->extack, "not enough memory for the reply");

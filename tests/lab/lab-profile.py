@@ -226,6 +226,20 @@ OF_6_1 = """[    0.070000] =============================
 [    0.070000]  [<600354c0>] ? force_flush_all+0x0/0x1a0
 [    0.070000]  [<6002f27e>] ? {}+0x5e/0x150
 """
+# And of 7.2's with two processors.
+OF_7_2 = """[    0.590000] =============================
+[    0.590000] WARNING: suspicious RCU usage
+[    0.590000] 7.2.13-lab-sanitize-smp #1 Not tainted
+[    0.590000] -----------------------------
+[    0.590000] kernel/rcu/tree.c:3163 Callback enqueued on offline CPU!!
+[    0.590000] stack backtrace:
+[    0.590000] Call Trace:
+[    0.590000]  [<60279d6f>] ? __call_rcu_common.constprop.0+0x2bf/0xae0
+[    0.590000]  [<6045889f>] ? kfree+0x43f/0x960
+[    0.590000]  [<60107c3e>] ? os_futex_wait+0x5e/0x90
+[    0.590000]  [<6010c506>] ? {}+0x66/0xd0
+[    0.590000]  [<6010c12a>] ? cpu_thread+0x1a/0x30
+"""
 
 
 def logs() -> None:
@@ -233,6 +247,8 @@ def logs() -> None:
     check("what it says of others is", len(verdict.complaints(OF_6_1.format("raidtrace_on_rq_issue"))) == 2)
     later = OF_6_1.format("fork_handler") + "[    1.000000] WARNING: suspicious RCU usage"
     check("and what comes later, too", len(verdict.complaints(later)) == 1)
+    check("what 7.2 with two processors says of itself", not verdict.complaints(OF_7_2.format("os_start_secondary")))
+    check("and not of others", len(verdict.complaints(OF_7_2.format("raidtrace_bank_free"))) == 2)
     for line in COMPLAINTS:
         check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
         excused = f"{line} lockdown clocksource spectre"
