@@ -72,7 +72,7 @@ check-html: tools
 	@tests/html/run
 
 bench-lab: tools
-	@tools/setup lab
+	@tools/setup demo
 	@tests/bench/lab
 
 bisect-demo: tools
@@ -119,7 +119,8 @@ kills: tools
 
 # LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools
-	@tools/setup $(if $(filter vm,$(LAB)),vm,check)
+	@tools/setup check
+	@$(if $(filter vm,$(LAB)),tools/setup vm)
 	@tools/bin/raidctl lab run -q --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep

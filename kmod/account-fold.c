@@ -10,12 +10,9 @@
 static bool is_idle(const struct raidtrace_account *account, enum raidtrace_direction direction)
 {
 	const u64 *flow = (const u64 *)&account->flow[direction];
-	u64 any = account->q2c[direction][0];
-	unsigned int i;
 
-	for (i = 0; i < sizeof(account->flow[direction]) / sizeof(*flow); i++)
-		any |= flow[i];
-	return !any;
+	return !account->q2c[direction][0] &&
+	       !raidtrace_any(flow, sizeof(account->flow[direction]) / sizeof(*flow));
 }
 
 /* struct fold - one account that is being taken over */

@@ -43,4 +43,21 @@ static inline bool raidtrace_lot_empty(const u64 *counter)
 		 counter[4] | counter[5] | counter[6] | counter[7]);
 }
 
+/**
+ * raidtrace_any() - is anything counted?
+ * @counter: the first
+ * @counters: how many, in whole lots or not
+ *
+ * Return: false when all of them are zero.
+ */
+static inline bool raidtrace_any(const u64 *counter, unsigned int counters)
+{
+	u64 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < counters; i++)
+		found |= counter[i];
+	return found;
+}
+
 #endif /* RAIDTRACE_ACCOUNT_LOT_H */

@@ -59,6 +59,13 @@ static inline void raidtrace_close(void *opened)
 #define RAIDTRACE_REMOVE_DEV_ARGS struct device *dev, struct class_interface *interface
 #endif
 
+/* Operation of a request, "genetlink: introduce split op representation" (6.2). */
+#if KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE
+#define RAIDTRACE_GENL_OPS const struct genl_split_ops
+#else
+#define RAIDTRACE_GENL_OPS const struct genl_ops
+#endif
+
 /* The queue flag became a feature of the limits in 6.11, and its sense was turned in 7.0. */
 static inline bool raidtrace_rotational(struct request_queue *q)
 {

@@ -126,16 +126,6 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_queue *stat
 	       nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX, state->in_flight_max[direction]);
 }
 
-static bool any(const u64 *counter, unsigned int counters)
-{
-	u64 found = 0;
-	unsigned int i;
-
-	for (i = 0; i < counters; i++)
-		found |= counter[i];
-	return found;
-}
-
 /* What lies beside a flow that changed seems to have changed too; most flows never did. */
 static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
 			    enum raidtrace_direction direction)
@@ -146,9 +136,9 @@ static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
 
 	if (!snapshot->base)
 		return true;
-	return (raidtrace_snapshot_changed(snapshot, flow, counters) && any(flow, counters)) ||
+	return (raidtrace_snapshot_changed(snapshot, flow, counters) && raidtrace_any(flow, counters)) ||
 	       (raidtrace_snapshot_changed(snapshot, queued, RAIDTRACE_QUEUE_COUNTERS) &&
-		any(queued, RAIDTRACE_QUEUE_COUNTERS));
+		raidtrace_any(queued, RAIDTRACE_QUEUE_COUNTERS));
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
@@ -297,27 +287,29 @@ static struct sk_buff *partial_message(struct raidtrace_target *target,
  * @target: to take the snapshot of
  * @info: the request
  * @family: of the message
+ * @named: who asks may know who the processes are
  *
  * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
  * process, holds raidtrace_targets_lock().
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
-					   const struct genl_family *family)
+					   const struct genl_family *family, bool named)
 {
+	/*
+	 * raidtrace_targets_lock(). Allocated for each message it would be cleared each time
+	 * where the kernel clears all that it allocates.
+	 */
+	static struct raidtrace_snapshot snapshot;
 	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
-	struct raidtrace_snapshot *snapshot = kmalloc(sizeof(*snapshot), GFP_KERNEL);
-	struct sk_buff *skb = NULL;
+	struct sk_buff *skb;
 
-	if (snapshot) {
-		raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, snapshot);
-		if (snapshot->base)
-			skb = partial_message(target, snapshot, info, family);
-		else
-			skb = message_of(target, snapshot, info, family,
-					 whole_room(target, snapshot));
-	}
-	kfree(snapshot);
+	snapshot.named = named;
+	raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, &snapshot);
+	if (snapshot.base)
+		skb = partial_message(target, &snapshot, info, family);
+	else
+		skb = message_of(target, &snapshot, info, family, whole_room(target, &snapshot));
 	if (!IS_ERR_OR_NULL(skb))
 		return skb;
 	raidtrace_refuse(info->extack, "not enough memory for the reply");

@@ -3,6 +3,8 @@
 #ifndef RAIDTRACE_NETLINK_COUNTERS_H
 #define RAIDTRACE_NETLINK_COUNTERS_H
 
+#include <linux/types.h>
+
 struct genl_family;
 struct genl_info;
 struct raidtrace_target;
@@ -10,6 +12,6 @@ struct sk_buff;
 
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
-					   const struct genl_family *family);
+					   const struct genl_family *family, bool named);
 
 #endif /* RAIDTRACE_NETLINK_COUNTERS_H */

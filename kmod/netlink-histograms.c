@@ -149,21 +149,16 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_target *targe
 static bool is_used(const struct raidtrace_snapshot *snapshot, enum raidtrace_direction direction)
 {
 	const struct raidtrace_account *account = snapshot->account;
+	const unsigned int counters = sizeof(account->flow[0]) / sizeof(u64);
 	const u64 *flow;
-	unsigned int i;
-	u64 any;
 
 	if (direction >= RAIDTRACE_DIRECTIONS || direction <= RAIDTRACE_DIRECTION_WRITE)
 		return true;
 	flow = (const u64 *)&account->flow[direction];
 	if (snapshot->base)
-		return raidtrace_snapshot_changed(snapshot, flow,
-						  sizeof(account->flow[direction]) / sizeof(*flow)) ||
+		return raidtrace_snapshot_changed(snapshot, flow, counters) ||
 		       raidtrace_snapshot_changed(snapshot, account->q2c[direction], 1);
-	any = account->q2c[direction][0];
-	for (i = 0; i < sizeof(account->flow[direction]) / sizeof(*flow); i++)
-		any |= flow[i];
-	return any;
+	return account->q2c[direction][0] || raidtrace_any(flow, counters);
 }
 
 /**

@@ -54,9 +54,9 @@ static int put_process(struct sk_buff *skb, const struct raidtrace_submitter *pr
 	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm);
 }
 
-static int put_submitter(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot, u32 index)
+static int put_submitter(struct sk_buff *skb, u32 index, const struct raidtrace_submitter *process,
+			 const struct raidtrace_submitted *submitted)
 {
-	const struct raidtrace_submitted *submitted = &snapshot->account->submitted[index];
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
 	int pad = RAIDTRACE_A_SUBMITTER_PAD;
 	int err;
@@ -64,8 +64,8 @@ static int put_submitter(struct sk_buff *skb, const struct raidtrace_snapshot *s
 	if (!nest)
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_INDEX, index);
-	if (!err && index != RAIDTRACE_SUBMITTER_REST)
-		err = put_process(skb, &snapshot->moment.submitters.row[index]);
+	if (!err && process)
+		err = put_process(skb, process);
 	if (!err)
 		err = put_u64(skb, RAIDTRACE_A_SUBMITTER_QUEUED, submitted->queued, pad) ?:
 		      put_u64(skb, RAIDTRACE_A_SUBMITTER_BYTES_QUEUED, submitted->bytes_queued,
@@ -74,6 +74,49 @@ static int put_submitter(struct sk_buff *skb, const struct raidtrace_snapshot *s
 			      pad);
 	nla_nest_end(skb, nest);
 	return err;
+}
+
+static bool is_row_changed(const struct raidtrace_snapshot *snapshot, unsigned int row)
+{
+	const struct raidtrace_submitted *submitted = &snapshot->account->submitted[row];
+
+	return submitted->queued &&
+	       raidtrace_snapshot_changed(snapshot, (const u64 *)submitted,
+					  sizeof(*submitted) / sizeof(u64));
+}
+
+/* Each process with its row. */
+static int put_processes(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot)
+{
+	const struct raidtrace_submitter *process = snapshot->moment.submitters.row;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
+		if (is_row_changed(snapshot, i))
+			err = put_submitter(skb, i,
+					    i == RAIDTRACE_SUBMITTER_REST ? NULL : &process[i],
+					    &snapshot->account->submitted[i]);
+	}
+	return err;
+}
+
+/* To who may not know them all processes are one row, that of the rest. */
+static int put_unnamed(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot)
+{
+	struct raidtrace_submitted sum = {};
+	bool changed = false;
+	unsigned int i;
+
+	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS; i++) {
+		const struct raidtrace_submitted *row = &snapshot->account->submitted[i];
+
+		sum.queued += row->queued;
+		sum.bytes_queued += row->bytes_queued;
+		sum.seeks_queued += row->seeks_queued;
+		changed |= is_row_changed(snapshot, i);
+	}
+	return changed ? put_submitter(skb, RAIDTRACE_SUBMITTER_REST, NULL, &sum) : 0;
 }
 
 /**
@@ -109,7 +152,6 @@ size_t raidtrace_owners_room(const struct raidtrace_target *target,
 int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *target,
 			 const struct raidtrace_snapshot *snapshot)
 {
-	const struct raidtrace_submitted *submitted = snapshot->account->submitted;
 	const struct raidtrace_origin *origin = snapshot->account->origin;
 	unsigned int i;
 	int err = 0;
@@ -121,13 +163,7 @@ int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *tar
 				err = put_origin(skb, target, i, &origin[i]);
 		}
 	}
-	if (target->options.groups & RAIDTRACE_GROUP_SUBMITTER) {
-		for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
-			if (submitted[i].queued &&
-			    raidtrace_snapshot_changed(snapshot, (const u64 *)&submitted[i],
-						       sizeof(*submitted) / sizeof(u64)))
-				err = put_submitter(skb, snapshot, i);
-		}
-	}
+	if (!err && target->options.groups & RAIDTRACE_GROUP_SUBMITTER)
+		err = snapshot->named ? put_processes(skb, snapshot) : put_unnamed(skb, snapshot);
 	return err;
 }

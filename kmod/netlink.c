@@ -3,13 +3,16 @@
  * The generic netlink family: the only interface to user space.
  *
  * Documentation/netlink/specs/raidtrace.yaml describes it. Reading needs no
- * privilege: the numbers are of the kind that /proc/diskstats shows to all.
+ * privilege: the numbers are of the kind that /proc/diskstats shows to all. Who
+ * the processes are does, as taskstats does.
  */
 #include "netlink.h"
 #include "compat.h"
 #include "netlink-counters.h"
+#include "netlink-description.h"
 #include "netlink-gen.h"
 #include "netlink-options.h"
+#include "target-disk.h"
 #include "target.h"
 
 #include <linux/ktime.h>
@@ -19,81 +22,47 @@ static struct genl_family family;
 /* Name of a request's target in its attributes; all requests number it the same. */
 static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID);
 
-/* The target that a request names; raidtrace_targets_lock() is held. */
+/* The target that a request names, NULL if there is none; raidtrace_targets_lock() is held. */
 static struct raidtrace_target *named_target(struct genl_info *info)
 {
 	struct raidtrace_target *target;
-	u32 id;
+	u32 id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
 
-	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
-		raidtrace_refuse(info->extack, "the attribute id is missing");
-		return ERR_PTR(-EINVAL);
-	}
-	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
 	target = raidtrace_target_find(id);
 	if (!target) {
 		raidtrace_refuse(info->extack, "there is no target %u", id);
 		NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
-		return ERR_PTR(-ENOENT);
 	}
 	return target;
 }
 
-static int put_string(struct sk_buff *skb, int attr, const char *text)
+/*
+ * Before any request: one about a target finds it in ->user_ptr[0] and holds
+ * raidtrace_targets_lock() until after_request(). A dump has its own lock.
+ */
+static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
+			  struct genl_info *info)
 {
-	return text[0] ? nla_put_string(skb, attr, text) : 0;
-}
-
-static int put_flag(struct sk_buff *skb, int attr, bool set)
-{
-	return set ? nla_put_flag(skb, attr) : 0;
-}
-
-static int put_identity(struct sk_buff *skb, struct raidtrace_target *target)
-{
-	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
-	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAJOR, MAJOR(target->dev)) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MINOR, MINOR(target->dev)) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_DRIVER, target->driver) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_PCI, target->pci) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_HCTL, target->hctl) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
-	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
-				 RAIDTRACE_A_TARGET_PAD) ?:
-	       raidtrace_options_put(skb, target);
-}
-
-static int put_request_limits(struct sk_buff *skb, const struct raidtrace_limits *limits)
-{
-	return nla_put_u32(skb, RAIDTRACE_A_TARGET_NR_REQUESTS, limits->nr_requests) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_NR_HW_QUEUES, limits->nr_hw_queues) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_NR_TAGS, limits->nr_tags);
-}
-
-static int put_limits(struct sk_buff *skb, struct raidtrace_target *target)
-{
-	struct raidtrace_limits limits;
-	int err;
-
-	raidtrace_target_limits(target, &limits);
-	err = nla_put_u32(skb, RAIDTRACE_A_TARGET_STATE, limits.state);
-	if (err || limits.state == RAIDTRACE_STATE_GONE)
-		return err;
-	if (!target->bio_based) {
-		err = put_request_limits(skb, &limits);
-		if (err)
-			return err;
+	if (ops->cmd == RAIDTRACE_CMD_INFO_GET || ops->cmd == RAIDTRACE_CMD_TARGET_ADD)
+		return 0;
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
+		raidtrace_refuse(info->extack, "the attribute id is missing");
+		return -EINVAL;
 	}
-	return nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_CAPACITY_SECTORS,
-				 limits.capacity_sectors, RAIDTRACE_A_TARGET_PAD) ?:
-	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_READAHEAD_SECTORS,
-				 limits.readahead_sectors, RAIDTRACE_A_TARGET_PAD) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAX_SECTORS, limits.max_sectors) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAX_HW_SECTORS, limits.max_hw_sectors) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAX_SEGMENTS, limits.max_segments) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_ROTATIONAL, limits.rotational);
+	raidtrace_targets_lock();
+	info->user_ptr[0] = named_target(info);
+	if (info->user_ptr[0])
+		return 0;
+	raidtrace_targets_unlock();
+	return -ENOENT;
+}
+
+/* Not called for a request that before_request() refused. The target may be deleted by now. */
+static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
+			  struct genl_info *info)
+{
+	if (info->user_ptr[0])
+		raidtrace_targets_unlock();
 }
 
 /* A message that describes a target, for a reply, a dump or a notification. */
@@ -105,7 +74,7 @@ static int put_target(struct sk_buff *skb, struct raidtrace_target *target, u32 
 
 	if (!header)
 		return -EMSGSIZE;
-	err = put_identity(skb, target) ?: put_limits(skb, target);
+	err = raidtrace_description_put(skb, target);
 	if (err)
 		genlmsg_cancel(skb, header);
 	else
@@ -130,17 +99,17 @@ static int reply_target(struct genl_info *info, struct raidtrace_target *target)
 	return genlmsg_reply(skb, info);
 }
 
-/* Listeners that miss a message for want of memory are told by the socket (ENOBUFS). */
+/* Listeners that miss a message for want of memory are told by their sockets (ENOBUFS). */
 static void notify(struct raidtrace_target *target, u8 cmd)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 
-	if (!skb)
-		return;
-	if (put_target(skb, target, 0, 0, 0, cmd))
+	if (!skb || put_target(skb, target, 0, 0, 0, cmd)) {
 		nlmsg_free(skb);
-	else
-		genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
+		genl_set_err(&family, &init_net, 0, RAIDTRACE_NLGRP_TARGETS, -ENOBUFS);
+		return;
+	}
+	genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
 }
 
 /**
@@ -225,54 +194,66 @@ static int requested_dev(struct genl_info *info, dev_t *dev)
 	return 0;
 }
 
+/* Who asked and does not get the answer does not know the id: then nothing was added. */
+static int add_target(struct genl_info *info, struct block_device *bdev,
+		      struct raidtrace_options *options)
+{
+	struct raidtrace_target *target = raidtrace_target_add(bdev, options, info->extack);
+	int err;
+
+	if (IS_ERR(target))
+		return PTR_ERR(target);
+	err = reply_target(info, target);
+	if (err) {
+		raidtrace_target_del(target);
+		raidtrace_target_free(target);
+	} else {
+		notify(target, RAIDTRACE_CMD_TARGET_ADD_NTF);
+	}
+	return err;
+}
+
 int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
 {
 	struct raidtrace_options options = {};
-	struct raidtrace_target *target;
+	struct block_device *bdev;
+	void *opened;
 	dev_t dev;
 	int err;
 
 	err = requested_dev(info, &dev) ?: raidtrace_options_get(info, &options);
 	if (err)
 		return err;
-	raidtrace_targets_lock();
-	target = raidtrace_target_add(dev, &options, info->extack);
-	if (IS_ERR(target)) {
-		err = PTR_ERR(target);
-		kfree(options.journal);
+	/* Opening waits while the controller is being reset; who reads other targets must not. */
+	bdev = raidtrace_disk_open(dev, &opened, info->extack);
+	if (IS_ERR(bdev)) {
+		err = PTR_ERR(bdev);
 	} else {
-		err = reply_target(info, target);
-		notify(target, RAIDTRACE_CMD_TARGET_ADD_NTF);
+		raidtrace_targets_lock();
+		err = add_target(info, bdev, &options);
+		raidtrace_targets_unlock();
+		raidtrace_close(opened);
 	}
-	raidtrace_targets_unlock();
+	kfree(options.journal);
 	return err;
+}
+
+static void delete_target(struct raidtrace_target *target)
+{
+	raidtrace_target_del(target);
+	notify(target, RAIDTRACE_CMD_TARGET_DEL_NTF);
+	raidtrace_target_free(target);
 }
 
 int raidtrace_nl_target_del_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target;
-
-	raidtrace_targets_lock();
-	target = named_target(info);
-	if (!IS_ERR(target)) {
-		raidtrace_target_del(target);
-		notify(target, RAIDTRACE_CMD_TARGET_DEL_NTF);
-		raidtrace_target_free(target);
-	}
-	raidtrace_targets_unlock();
-	return PTR_ERR_OR_ZERO(target);
+	delete_target(info->user_ptr[0]);
+	return 0;
 }
 
 int raidtrace_nl_target_get_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target;
-	int err;
-
-	raidtrace_targets_lock();
-	target = named_target(info);
-	err = IS_ERR(target) ? PTR_ERR(target) : reply_target(info, target);
-	raidtrace_targets_unlock();
-	return err;
+	return reply_target(info, info->user_ptr[0]);
 }
 
 /* Ids only grow, so the last one sent says where to go on. */
@@ -300,52 +281,34 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 
 int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target;
-	int err;
+	struct raidtrace_target *target = info->user_ptr[0];
+	int err = raidtrace_target_reset(target);
 
-	raidtrace_targets_lock();
-	target = named_target(info);
-	err = IS_ERR(target) ? PTR_ERR(target) : raidtrace_target_reset(target);
-	if (!err)
-		notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
-	else if (err == -ENOMEM)
+	if (err)
 		raidtrace_refuse(info->extack, "not enough memory to reset");
-	raidtrace_targets_unlock();
+	else
+		notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
 	return err;
 }
 
 int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target;
+	struct raidtrace_target *target = info->user_ptr[0];
 	struct raidtrace_journal *journal;
-	int err;
+	int err = raidtrace_journal_get(info, &journal);
 
-	err = raidtrace_journal_get(info, &journal);
-	if (err)
-		return err;
-	raidtrace_targets_lock();
-	target = named_target(info);
-	if (!IS_ERR(target))
+	if (!err)
 		raidtrace_probe_set_journal(&target->probe, journal);
-	else
-		kfree(journal);
-	raidtrace_targets_unlock();
-	return PTR_ERR_OR_ZERO(target);
+	return err;
 }
 
 int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target;
+	bool named = netlink_capable(request, CAP_NET_ADMIN);
 	struct sk_buff *skb;
 
-	raidtrace_targets_lock();
-	target = named_target(info);
-	skb = IS_ERR(target) ? ERR_CAST(target) :
-			       raidtrace_counters_message(target, info, &family);
-	raidtrace_targets_unlock();
-	if (IS_ERR(skb))
-		return PTR_ERR(skb);
-	return genlmsg_reply(skb, info);
+	skb = raidtrace_counters_message(info->user_ptr[0], info, &family, named);
+	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
 }
 
 static const struct genl_multicast_group multicast_groups[] = {
@@ -360,6 +323,8 @@ static struct genl_family family __ro_after_init = {
 	.parallel_ops = true,
 	.ops = raidtrace_nl_ops,
 	.n_ops = ARRAY_SIZE(raidtrace_nl_ops),
+	.pre_doit = before_request,
+	.post_doit = after_request,
 	.resv_start_op = __RAIDTRACE_CMD_MAX,
 	.mcgrps = multicast_groups,
 	.n_mcgrps = ARRAY_SIZE(multicast_groups),
@@ -376,9 +341,18 @@ int __init raidtrace_netlink_init(void)
 }
 
 /**
- * raidtrace_netlink_exit() - unregister the family; no request can come any more
+ * raidtrace_netlink_exit() - delete all targets and unregister the family
+ *
+ * Listeners are told, for which the family has to be there; a module that is on
+ * its way out adds no target. No request can come any more after this.
  */
 void raidtrace_netlink_exit(void)
 {
+	struct raidtrace_target *target;
+
+	raidtrace_targets_lock();
+	while ((target = raidtrace_target_next(0)))
+		delete_target(target);
+	raidtrace_targets_unlock();
 	genl_unregister_family(&family);
 }

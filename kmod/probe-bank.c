@@ -130,14 +130,19 @@ void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
 	int cpu;
 
 	memset(sum, 0, sizeof(*sum));
-	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		struct one_cpu one = { per_cpu_ptr(probe->queued, cpu), sum };
 
-		if (IS_ENABLED(CONFIG_64BIT) || !cpu_online(cpu))
+		/* A CPU that comes or goes keeps nobody waiting where no CPU is asked. */
+		if (IS_ENABLED(CONFIG_64BIT)) {
 			add_one_cpu(&one);
-		else
+			continue;
+		}
+		cpus_read_lock();
+		if (cpu_online(cpu))
 			smp_call_function_single(cpu, add_one_cpu, &one, true);
+		else
+			add_one_cpu(&one);
+		cpus_read_unlock();
 	}
-	cpus_read_unlock();
 }

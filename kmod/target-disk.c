@@ -10,6 +10,28 @@
 #include <linux/pci.h>
 
 /**
+ * raidtrace_disk_open() - open the disk that is to become a target
+ * @dev: its number
+ * @opened: set to what raidtrace_close() takes
+ * @extack: told why on failure
+ *
+ * Return: the disk or ERR_PTR(-errno). Context: may sleep for as long as its
+ * driver likes; holds no raidtrace_targets_lock(), so that nobody waits for it.
+ */
+struct block_device *raidtrace_disk_open(dev_t dev, void **opened, struct netlink_ext_ack *extack)
+{
+	struct block_device *bdev = raidtrace_open(dev, opened);
+	int err = PTR_ERR_OR_ZERO(bdev);
+
+	if (err == -ENXIO || err == -ENODEV)
+		raidtrace_refuse(extack, "there is no disk %u:%u", MAJOR(dev), MINOR(dev));
+	else if (err)
+		raidtrace_refuse(extack, "disk %u:%u cannot be opened: error %d", MAJOR(dev),
+				 MINOR(dev), -err);
+	return bdev;
+}
+
+/**
  * raidtrace_disk_describe() - who drives a disk
  * @target: filled in with driver, PCI and SCSI addresses
  * @disk: its device

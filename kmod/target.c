@@ -15,7 +15,7 @@
 #include "target-disk.h"
 #include "target-readahead.h"
 
-#include <linux/ktime.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -224,7 +224,7 @@ no_memory:
 }
 
 static struct raidtrace_target *add_disk_target(struct gendisk *disk,
-						const struct raidtrace_options *options,
+						struct raidtrace_options *options,
 						struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
@@ -240,18 +240,19 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		return target;
 	err = raidtrace_probe_attach(&target->probe, disk, options, extack);
 	if (!err) {
+		/* Before the first bio is looked at. */
+		raidtrace_probe_set_journal(&target->probe, options->journal);
+		target->options.journal = NULL;
+		options->journal = NULL;
 		err = publish(target, disk);
 		if (err)
 			raidtrace_refuse(extack, "%s is being removed", target->name);
 	}
-	if (!err) {
-		raidtrace_probe_set_journal(&target->probe, options->journal);
-		target->options.journal = NULL;
-		raidtrace_readahead_look(target);
-	} else {
+	if (err) {
 		raidtrace_target_free(target);
 		return ERR_PTR(err);
 	}
+	raidtrace_readahead_look(target);
 	return target;
 }
 
@@ -279,41 +280,32 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 
 /**
  * raidtrace_target_add() - begin to count a disk
- * @dev: number of a whole disk
- * @options: how to count it
+ * @bdev: the disk, open for as long as this takes
+ * @options: how to count it; the journal is taken over on success
  * @extack: told why on failure
  *
  * Return: the target or ERR_PTR(-errno). Context: may sleep, holds
  * raidtrace_targets_lock().
  */
-struct raidtrace_target *raidtrace_target_add(dev_t dev, const struct raidtrace_options *options,
+struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
+					      struct raidtrace_options *options,
 					      struct netlink_ext_ack *extack)
 {
-	struct raidtrace_target *target;
-	struct block_device *bdev;
-	void *opened;
 	int err;
 
 	lockdep_assert_held(&targets_mutex);
+	/* Unloading deletes every target, once. */
+	if (!module_is_live(THIS_MODULE)) {
+		raidtrace_refuse(extack, "raidtrace is being unloaded");
+		return ERR_PTR(-ESHUTDOWN);
+	}
 	if (nr_targets >= RAIDTRACE_MAX_TARGETS) {
 		raidtrace_refuse(extack, "there are %u targets already, the most that can be",
 				 nr_targets);
 		return ERR_PTR(-ENOSPC);
 	}
-	bdev = raidtrace_open(dev, &opened);
-	if (IS_ERR(bdev)) {
-		err = PTR_ERR(bdev);
-		if (err == -ENXIO || err == -ENODEV)
-			raidtrace_refuse(extack, "there is no disk %u:%u", MAJOR(dev), MINOR(dev));
-		else
-			raidtrace_refuse(extack, "disk %u:%u cannot be opened: error %d",
-					 MAJOR(dev), MINOR(dev), -err);
-		return ERR_PTR(err);
-	}
 	err = check_disk(bdev, extack);
-	target = err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
-	raidtrace_close(opened);
-	return target;
+	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 }
 
 /**
@@ -367,21 +359,13 @@ void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
 }
 
 /**
- * raidtrace_targets_exit() - delete all targets
+ * raidtrace_targets_exit() - give back what all targets shared
  *
- * Context: at unload, when no request can come any more.
+ * Context: at unload, when all targets are deleted and no request can come any more.
  */
 void raidtrace_targets_exit(void)
 {
-	struct raidtrace_target *target, *next;
-
 	raidtrace_readahead_exit();
-	raidtrace_targets_lock();
-	list_for_each_entry_safe(target, next, &targets, list) {
-		raidtrace_target_del(target);
-		raidtrace_target_free(target);
-	}
-	raidtrace_targets_unlock();
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();

@@ -113,6 +113,7 @@ struct raidtrace_limits {
  * @changes: in which snapshot they changed last; raidtrace_targets_lock()
  * @number: of this snapshot
  * @base: number of the snapshot that the reader has, 0 if none that is of use
+ * @named: the reader may know who the processes are
  * @used: of each histogram the bins from the first to the last that is not zero,
  *	from raidtrace_histograms_room()
  */
@@ -125,6 +126,7 @@ struct raidtrace_snapshot {
 	const struct raidtrace_changes *changes;
 	u64 number;
 	u64 base;
+	bool named;
 	struct {
 		u16 first;
 		u16 nr;
@@ -143,7 +145,8 @@ unsigned int raidtrace_targets_generation(void);
 struct raidtrace_target *raidtrace_target_find(u32 id);
 struct raidtrace_target *raidtrace_target_next(u32 after);
 
-struct raidtrace_target *raidtrace_target_add(dev_t dev, const struct raidtrace_options *options,
+struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
+					      struct raidtrace_options *options,
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);

@@ -199,6 +199,31 @@ static void moving_what_one_direction_counted_leaves_nothing(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
 }
 
+/* The last lot may be shorter: it ends where the counters do. */
+static void lots_end_where_counters_do(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(0, 20), 8U);
+	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(1, 20), 16U);
+	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(2, 20), 20U);
+	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(1, 16), 16U);
+}
+
+/* Each counter is looked at, and none behind them. */
+static void anything_counted_is_seen(struct kunit *test)
+{
+	u64 counter[RAIDTRACE_LOT + 4] = { 0 };
+	const unsigned int counters = RAIDTRACE_LOT + 3;
+	unsigned int i;
+
+	counter[counters] = 1;
+	KUNIT_EXPECT_FALSE(test, raidtrace_any(counter, counters));
+	for (i = 0; i < counters; i++) {
+		counter[i] = 1ULL << 40;
+		KUNIT_EXPECT_TRUE(test, raidtrace_any(counter, counters));
+		counter[i] = 0;
+	}
+}
+
 /* Who asks what changed is told of the lots that did, by the number given, and of no other. */
 static void moving_says_which_lots_changed(struct kunit *test)
 {
@@ -283,6 +308,8 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(moving_what_one_direction_counted_leaves_nothing),
+	KUNIT_CASE(lots_end_where_counters_do),
+	KUNIT_CASE(anything_counted_is_seen),
 	KUNIT_CASE(moving_says_which_lots_changed),
 	KUNIT_CASE(any_counter_moves_the_histograms),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),

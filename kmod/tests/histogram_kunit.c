@@ -32,6 +32,7 @@ static const struct bin_case bin_cases[] = {
 	{ "1 MiB less a sector", SIZE, 2047, 257 + 47 },
 	{ "1 MiB", SIZE, 2048, 257 + 48 },
 	{ "4 GiB less a sector", SIZE, (1 << 23) - 1, RAIDTRACE_SIZE_BINS - 1 },
+	{ "4 GiB", SIZE, 1 << 23, RAIDTRACE_SIZE_BINS - 1 },
 	{ "absurd size", SIZE, S64_MAX, RAIDTRACE_SIZE_BINS - 1 },
 	{ "sequential", SEEK, 0, 64 },
 	{ "one sector on", SEEK, 1, 65 },
@@ -56,6 +57,7 @@ static const struct bin_case bin_cases[] = {
 	{ "many requests held", UNPLUG, 300, 256 },
 	{ "longest insert", I2D, S64_MAX, RAIDTRACE_D2C_BINS - 1 },
 	{ "last part of the disk", PLACE, 255, 255 },
+	{ "first that is too long", D2C, 1LL << 39, RAIDTRACE_D2C_BINS - 1 },
 	{ "longest", D2C, S64_MAX, RAIDTRACE_D2C_BINS - 1 },
 };
 
@@ -150,6 +152,17 @@ static void two_dimensions_have_rows_and_columns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(PLACE, 255), 256LL);
 }
 
+/* The first value that would have a bin of its own behind the last, and has not. */
+static void last_bin_takes_what_is_beyond_it(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column((1ULL << 39) - 1), RAIDTRACE_D2C_COLUMNS - 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column(1ULL << 39), RAIDTRACE_D2C_COLUMNS - 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(511), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(512), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_bin(PLACE, RAIDTRACE_PLACE_BINS),
+			RAIDTRACE_PLACE_BINS - 1U);
+}
+
 static void unknown_kind_has_no_bins(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, raidtrace_hist_bins(RAIDTRACE_HISTOGRAM_KIND_MAX + 1), 0U);
@@ -162,6 +175,7 @@ static struct kunit_case histogram_cases[] = {
 	KUNIT_CASE(low_bound_falls_in_its_bin),
 	KUNIT_CASE(log_linear_bins_are_narrow),
 	KUNIT_CASE(two_dimensions_have_rows_and_columns),
+	KUNIT_CASE(last_bin_takes_what_is_beyond_it),
 	KUNIT_CASE(unknown_kind_has_no_bins),
 	{}
 };

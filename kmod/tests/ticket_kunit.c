@@ -106,11 +106,39 @@ static void ticket_left_behind_is_taken_over(struct kunit *test)
 			50ULL);
 }
 
+/* A free home is taken, which is the one place that is looked at first. */
+static void bio_whose_home_is_free_has_it(struct kunit *test)
+{
+	struct raidtrace_ticket *tickets = test->priv;
+	uintptr_t address = 0x1000;
+
+	while ((raidtrace_ticket_home(tickets, (void *)address) - tickets) % WAYS != WAYS - 1)
+		address += 64;
+	raidtrace_ticket_put(tickets, (void *)address, 7);
+	KUNIT_EXPECT_EQ(test, (uintptr_t)raidtrace_ticket_home(tickets, (void *)address)->bio,
+			address);
+}
+
+/* Bios that lie side by side in memory are spread: a quarter of the table holds as many of them. */
+static void bios_of_one_slab_have_tickets(struct kunit *test)
+{
+	const uintptr_t slab = 0x60000000, bytes = 256;
+	unsigned int i, lost = 0;
+
+	for (i = 0; i < RAIDTRACE_TICKETS / 4; i++)
+		raidtrace_ticket_put(test->priv, (void *)(slab + i * bytes), i);
+	for (i = 0; i < RAIDTRACE_TICKETS / 4; i++)
+		lost += !raidtrace_ticket_find(test->priv, (void *)(slab + i * bytes));
+	KUNIT_EXPECT_EQ(test, lost, 0U);
+}
+
 static struct kunit_case ticket_cases[] = {
 	KUNIT_CASE(note_says_what_was_noted),
 	KUNIT_CASE(ticket_is_there_until_it_is_freed),
 	KUNIT_CASE(as_many_neighbours_as_places_have_a_ticket),
 	KUNIT_CASE(ticket_left_behind_is_taken_over),
+	KUNIT_CASE(bio_whose_home_is_free_has_it),
+	KUNIT_CASE(bios_of_one_slab_have_tickets),
 	{}
 };
 

@@ -8,6 +8,12 @@
  *             with that errno, if it changes a recording or its journal; enomem:
  *             the N-th allocation gives NULL
  * FAULT_MARK  a file that is made when it happened
+ * FAULT_EACH  a file: one run for each N from FAULT_AT on until one ends without
+ *             it. A run is a copy of this process, made when its libraries are
+ *             loaded, which takes longer than most runs. Each run is a line in
+ *             the file: N, what waitpid() had, whether a journal of FAULT_NEW
+ *             was left, and what it said on standard error, line ends as blanks
+ * FAULT_NEW   a recording that a run makes; removed before each
  *
  * Counted is what the process that began with FAULT_AT does, not its children:
  * for kill every call below, for enospc and eio those that change a recording,
@@ -27,6 +33,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -37,10 +45,71 @@ static atomic_long left;
 static pid_t process;
 static int fault;		/* errno, 0 for kill */
 static const char *mark;
+static atomic_bool *happened;	/* shared by the runs of FAULT_EACH */
+
+#define LONGEST_S	60
+
+static void remove_new(const char *name, char journal[512])
+{
+	snprintf(journal, 512, "%s-journal", name ? name : "");
+	if (!name)
+		return;
+	syscall(SYS_unlinkat, AT_FDCWD, name, 0);
+	syscall(SYS_unlinkat, AT_FDCWD, journal, 0);
+}
+
+/* What a run said, on one line of the list. */
+static void report(int list, long number, int status, bool left_journal, int said)
+{
+	char text[512];
+	ssize_t len = pread(said, text, sizeof(text) - 1, 0);
+
+	text[len > 0 ? len : 0] = '\0';
+	for (char *c = text; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	dprintf(list, "%ld %d %d %s\n", number, status, left_journal, text);
+}
+
+/* Returns in each run; the process that was started ends here. */
+static void run_each(const char *path, const char *new)
+{
+	int list = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int said = memfd_create("said", MFD_CLOEXEC);
+	long number = atomic_load(&left);
+	char journal[512];
+
+	process = 0;
+	happened = mmap(NULL, sizeof(*happened), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	do {
+		int status = -1;
+		pid_t child;
+
+		remove_new(new, journal);
+		if (ftruncate64(said, 0) || lseek(said, 0, SEEK_SET))
+			_exit(99);
+		atomic_store(happened, false);
+		child = fork();
+		if (!child) {
+			process = getpid();
+			atomic_store(&left, number);
+			dup2(said, STDERR_FILENO);
+			alarm(LONGEST_S);
+			return;
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			_exit(99);
+		report(list, number, status, !access(journal, F_OK), said);
+		number++;
+	} while (atomic_load(happened));
+	_exit(0);
+}
 
 __attribute__((constructor)) static void begin(void)
 {
 	const char *at = getenv("FAULT_AT"), *what = getenv("FAULT_DO");
+	const char *each = getenv("FAULT_EACH");
 
 	mark = getenv("FAULT_MARK");
 	if (!at || !what)
@@ -52,6 +121,8 @@ __attribute__((constructor)) static void begin(void)
 	/* What raidctl starts is not meant. */
 	unsetenv("FAULT_AT");
 	unsetenv("LD_PRELOAD");
+	if (each)
+		run_each(each, getenv("FAULT_NEW"));
 }
 
 static bool is_now(void)
@@ -60,6 +131,8 @@ static bool is_now(void)
 		return false;
 	if (atomic_fetch_sub(&left, 1) != 1)
 		return false;
+	if (happened)
+		atomic_store(happened, true);
 	if (mark) {
 		int fd = (int)syscall(SYS_openat, AT_FDCWD, mark,
 				      O_WRONLY | O_CREAT, 0666);

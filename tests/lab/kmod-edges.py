@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import errno
+import fcntl
 import os
 import pathlib
 import sys
@@ -24,6 +25,7 @@ import kmod_nullb
 from kmod_invariants import Counters
 
 RWF_HIPRI = 1
+BLKRRPART = 0x125F
 SECTORS = 64 * 2048  # of each part of a dm disk: 64 MiB
 
 
@@ -81,6 +83,36 @@ def frozen_queue() -> None:
     kmod.equal("then", [end[n] for n in names], [2, 2, 0, 2])
     waited = end["q2c-sum-ns"] - end["d2c-sum-ns"]
     kmod.equal(f"the wait is in q2c, not in d2c ({waited} ns)", 300_000_000 < waited < 600_000_000, True)
+
+
+def slow_to_open() -> None:
+    """While a disk that is to be added keeps who opens it waiting, other targets are read as quickly as ever"""
+    name = kmod.scsi_debug(dev_size_mb=16, ndelay=600_000_000)
+    took: dict[str, float] = {}
+
+    def timed(what: str, do: Callable[[], object]) -> None:
+        begin = time.monotonic()
+        do()
+        took[what] = time.monotonic() - begin
+
+    def add() -> None:
+        with kmod.Client() as client:
+            client.delete(client.add(name))
+
+    with open(f"/dev/{name}", "rb") as disk, kmod.Client() as client:
+        target = client.add("sda")
+        reread = threading.Thread(target=fcntl.ioctl, args=(disk, BLKRRPART))  # keeps it from being opened
+        reread.start()
+        time.sleep(0.1)
+        adding = threading.Thread(target=timed, args=("adding", add))
+        adding.start()
+        time.sleep(0.1)
+        timed("reading", lambda: client.counters(target))
+        for thread in (reread, adding):
+            thread.join()
+        client.delete(target)
+    kmod.run("modprobe -r scsi_debug")
+    kmod.equal(f"{took}", took["adding"] > 0.3 and took["reading"] < 0.1, True)
 
 
 def partitions() -> None:
@@ -307,8 +339,8 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                checker, hardware_queues, partitions, frozen_queue, suspended_disk, disks_upon_disks, missing_tracepoints,
-                overtaken_dump,
+                checker, hardware_queues, slow_to_open, partitions, frozen_queue, suspended_disk, disks_upon_disks,
+                missing_tracepoints, overtaken_dump,
             ]
         )
     )  # fmt: skip

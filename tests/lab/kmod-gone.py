@@ -168,6 +168,20 @@ def unload_with_targets() -> None:
         kmod.run(f"rmmod raidtrace && insmod {os.environ['RAIDTRACE_KO']}")
 
 
+def unloading_is_told() -> None:
+    """Who listens hears of each target that unloading raidtrace deletes"""
+    names = kmod.null_blk(nr_devices=3, gb=1)
+    with kmod.Client() as client, kmod.Client(listen=True) as listener:
+        for name in names:
+            client.add(name)
+            listener.notification(5)
+        kmod.run("rmmod raidtrace")
+        heard = [listener.notification(1) or ("nothing", {}) for _ in names]
+    kmod.run(f"insmod {os.environ['RAIDTRACE_KO']}")
+    kmod.run("modprobe -r null_blk")
+    kmod.equal("heard", [(told, target.get("disk")) for told, target in heard], [("target-del-ntf", n) for n in names])
+
+
 def unload_3ware() -> None:
     """3w-9xxx can be unloaded at once while its disk is a target"""
     with kmod.Client() as client, kmod.Client(listen=True) as listener:
@@ -188,7 +202,7 @@ if __name__ == "__main__":
         kmod.main(
             [
                 unload_null_blk, unload_scsi_debug, delete_in_flight, same_name_again, unbind_and_bind,
-                unload_with_targets, unload_3ware,
+                unload_with_targets, unloading_is_told, unload_3ware,
             ]
         )
     )  # fmt: skip

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Every refusal says why, changes nothing, and nobody unprivileged adds, deletes or resets."""
+"""Every refusal says why, changes nothing, and nobody unprivileged adds, deletes, resets or is told who queues."""
 
 import errno
 import os
 import pathlib
+import socket
 import struct
 import sys
 
@@ -57,7 +58,7 @@ def twice() -> None:
 
 def missing_attributes() -> None:
     """A request without what it is about"""
-    for operation in ("target-del", "target-get", "target-reset", "counters-get"):
+    for operation in ("target-del", "target-get", "target-reset", "target-set", "counters-get"):
         refused(errno.EINVAL, "the attribute id is missing", operation)
     refused(errno.EINVAL, "the attribute major is missing", "target-add", minor=0)
     refused(errno.EINVAL, "the attribute minor is missing", "target-add", major=8)
@@ -68,7 +69,7 @@ def no_such_target() -> None:
     with kmod.Client() as client:
         target = client.add("sda")
         client.delete(target)
-    for operation in ("target-del", "target-get", "target-reset", "counters-get"):
+    for operation in ("target-del", "target-get", "target-reset", "target-set", "counters-get"):
         for number in (target["id"], 0, 0xFFFFFFFF):
             refused(errno.ENOENT, f"there is no target {number}", operation, id=number)
     with kmod.Client() as client:
@@ -123,39 +124,61 @@ def too_many() -> None:
     kmod.run("modprobe -r null_blk")
 
 
+def untold() -> None:
+    """Who does not get the answer does not know the id: nothing was added"""
+    major, minor = kmod.device_number("sda")
+    with kmod.Client() as client, kmod.Client() as deaf:
+        deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        for _ in range(100):  # answers that nobody reads, until there is no room
+            deaf.send("info-get")
+        deaf.send("target-add", major=major, minor=minor)
+        kmod.equal("targets", client.ask("target-get", dump=True), [])
+        target = client.add("sda")  # nor does anything keep it from being added
+        client.delete(target)
+
+
 def unprivileged() -> None:
-    """Without privilege: reading is allowed, changing refused"""
+    """Without privilege: counters may be read, but not who the processes are; changing is refused"""
     with kmod.Client() as client:
         target = client.add("sda")
+        disk = kmod.Disk("sda")
+        for i in range(20):
+            disk.read(i * 512, 8)
+        disk.close()
+        named = client.counters(target)
+        rows = [row for row in named.reply["submitter"] if row.get("pid") == os.getpid()]
+        kmod.equal("with privilege this process is told", [row["queued"] >= 20 for row in rows], [True])
     child = os.fork()
     if not child:
-        os._exit(_unprivileged(target))
+        os._exit(_unprivileged(target, sum(row["queued"] for row in named.reply["submitter"])))
     _, status = os.waitpid(child, 0)
     with kmod.Client() as client:
         client.delete(target)
     kmod.equal("what the unprivileged child found", os.waitstatus_to_exitcode(status), 0)
 
 
-def _unprivileged(target: dict) -> int:
+def _unprivileged(target: dict, queued: int) -> int:
+    """In a child, which tells what is wrong by its exit status."""
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
     with kmod.Client() as client:
-        client.counters(target)
+        rows = client.counters(target).reply["submitter"]
         if len(client.ask("target-get", dump=True)) != 1 or client.ask("info-get")[0]["nr-targets"] != 1:
             return 1
-        for operation in ("target-del", "target-reset"):
+        if [sorted(row) for row in rows] != [sorted(("index", "queued", "bytes-queued", "seeks-queued"))]:
+            return 2
+        if rows[0]["queued"] != queued:
+            return 3
+        changes = {name: {"id": target["id"]} for name in ("target-del", "target-reset", "target-set")}
+        for operation, attributes in (changes | {"target-add": {"major": 8, "minor": 0}}).items():
             try:
-                client.ask(operation, id=target["id"])
-                return 2
+                client.ask(operation, **attributes)
+                return 4
             except kmod.Refused as refusal:
                 if refusal.errno != errno.EPERM:
-                    return 3
-        try:
-            client.ask("target-add", major=8, minor=0)
-            return 4
-        except kmod.Refused as refusal:
-            return 0 if refusal.errno == errno.EPERM else 5
+                    return 5
+    return 0
 
 
 if __name__ == "__main__":
@@ -163,7 +186,7 @@ if __name__ == "__main__":
         kmod.main(
             [
                 no_such_disk, no_device_number, partition, twice, missing_attributes, no_such_target, other_abi,
-                malformed, unprivileged, too_many,
+                malformed, untold, unprivileged, too_many,
             ]
         )
     )  # fmt: skip

@@ -49,7 +49,13 @@ BAD = (
     ("stor_mib = 3\n", ":1: stor_mib", "Did you mean store_mib?"),
     ('[array]\ndrives = 3\n[fit]\ncontroller.part_us = "raid0 7 read"\n', ":4: fit.controller.part_us", "does not set"),
     ('[array]\ndrives = 3\n[fit]\narray.drives = "a guess"\n', ":4: fit.array.drives", "names no figure"),
-    ("[array\n", "line 1", "TOML"),
+    ("[array\n", ":1: [array: ", "TOML"),
+    ("[array]\ndrives = 3\ndrives = 4\n", ":3: drives = 4: ", "overwrite"),
+    ("[array]\ndrives =", ":2: drives =: ", "Invalid value"),
+    ('array = { drives = 3, level = "raid6" }\n', ":1: array.level", "raid6"),
+    ('[array]\n"level" = "raid6"\n', ":2: array.level", "raid6"),
+    ("[[array]]\ndrives = 3\n", ":1: array", "unknown key"),
+    ("[array]\n# \udcff\n", ":2", "0xff is no UTF-8"),
     # Values that are allowed each, and do not go together: the line of the one to be changed.
     ('[array]\nlevel = "raid10"\ndrives = 5\n', ":3: array.drives", "must be even"),
     ('[array]\ndrives = 8\nlevel = "raid1"\n', ":2: array.drives", "must be 2"),
@@ -169,13 +175,13 @@ def profiles(directory: Path) -> None:
     check("a comment above explains a key", ("array.level", '"raid5"', "how blocks are laid out") in rows, rows)
     check("a comment behind explains a key", ("array.drives", "0x4", "of 4") in rows, rows)
     for text, *parts in BAD:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
         try:
             profile.load(str(path), model)
             said = "accepted"
         except LabError as error:
             said = str(error)
-        check(f"refused with place and remedy: {text.splitlines()[-1]}", all(part in said for part in parts), said)
+        check(f"refused with place and remedy: {text.splitlines()[-1]!a}", all(part in said for part in parts), said)
     for name in profile.names():
         shown = lab("show", name)
         keys = [line for line in shown.stdout.splitlines() if "." in line.split(" ")[0] or line.startswith("  ")]
@@ -220,6 +226,20 @@ OF_6_1 = """[    0.070000] =============================
 [    0.070000]  [<600354c0>] ? force_flush_all+0x0/0x1a0
 [    0.070000]  [<6002f27e>] ? {}+0x5e/0x150
 """
+# And of 7.2's with two processors.
+OF_7_2 = """[    0.590000] =============================
+[    0.590000] WARNING: suspicious RCU usage
+[    0.590000] 7.2.13-lab-sanitize-smp #1 Not tainted
+[    0.590000] -----------------------------
+[    0.590000] kernel/rcu/tree.c:3163 Callback enqueued on offline CPU!!
+[    0.590000] stack backtrace:
+[    0.590000] Call Trace:
+[    0.590000]  [<60279d6f>] ? __call_rcu_common.constprop.0+0x2bf/0xae0
+[    0.590000]  [<6045889f>] ? kfree+0x43f/0x960
+[    0.590000]  [<60107c3e>] ? os_futex_wait+0x5e/0x90
+[    0.590000]  [<6010c506>] ? {}+0x66/0xd0
+[    0.590000]  [<6010c12a>] ? cpu_thread+0x1a/0x30
+"""
 
 
 def logs() -> None:
@@ -227,6 +247,8 @@ def logs() -> None:
     check("what it says of others is", len(verdict.complaints(OF_6_1.format("raidtrace_on_rq_issue"))) == 2)
     later = OF_6_1.format("fork_handler") + "[    1.000000] WARNING: suspicious RCU usage"
     check("and what comes later, too", len(verdict.complaints(later)) == 1)
+    check("what 7.2 with two processors says of itself", not verdict.complaints(OF_7_2.format("os_start_secondary")))
+    check("and not of others", len(verdict.complaints(OF_7_2.format("raidtrace_bank_free"))) == 2)
     for line in COMPLAINTS:
         check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
         excused = f"{line} lockdown clocksource spectre"

@@ -101,8 +101,10 @@ def verbs(directory: Path) -> None:
     """What a virtual machine is not for is refused before anything is fetched or built."""
     programs(directory, {"apt-get": OFFLINE, "apt-cache": "#!/bin/sh\n", QEMU: qemu("7.2.0")})
     out = ("-q", "--out", str(directory / "out"))
+    two = ("--kernel", "6.1", "--kernel", "6.12")
     for name, words, said in (
-        ("ab", ("ab", "--kernel", "6.1", "--kernel", "6.12", "--", "true"), "no two runs are alike"),
+        ("ab --repeat", ("ab", "--repeat", *two, "--", "true"), "no two runs are alike"),
+        ("ab with a kernel tree", ("ab", *two, "--kernel", ".", "--", "true"), "without --vm"),
         ("a rate", ("expect", "mib_per_s >= 3 and seeks < 9", "--", "true"), "mib_per_s would be no fact"),
         ("a direction's time", ("expect", "read_d2c_mean_ms < 3", "--", "true"), "read_d2c_mean_ms would be no fact"),
         ("another build", ("run", "--variant", "sanitize", "--", "true"), "--variant"),
@@ -114,6 +116,11 @@ def verbs(directory: Path) -> None:
         check(f"--vm: {name} is refused with 125", by_option.returncode == 125 and said in by_option.stderr, by_option)
         by_name = lab(first, *out, *rest, LAB="vm")
         check(f"LAB=vm: {name} is refused alike", by_name.stderr == by_option.stderr, by_name)
+    for words, said in ((("--kernel", "."), "without --vm"), (("--variant", "sanitize"), "--variant")):
+        done = lab("build", "-q", "--vm", *words)
+        check(f"--vm: build {words[0]} {words[1]} is refused", done.returncode == 1 and said in done.stderr, done)
+    for name, done in (("build", lab("build", "-q", LAB="vm")), ("ab", lab("ab", *out, "--vm", *two, "--", "true"))):
+        check(f"--vm: {name} is not", "Could not resolve host" in done.stderr, done)
     counts = lab("expect", *out, "--vm", "seeks < 3 and write_request_bytes_mode == 4096", "--", "true")
     check("--vm: counts may be expected", "Could not resolve host" in counts.stderr, counts)
     check("nothing was fetched or built for what is refused", not list(cache.root().glob("trees/*")))

@@ -55,6 +55,7 @@ CASES = (
     Case("no fault", "9500s-12-raid0", ()),
     Case("lost command", "9500s-12-raid0", ("fault.lose_command=100",), resets=1, requeued=True),
     Case("lost command by time", "9500s-12-raid5", ("fault.lose_ms=1000",), resets=1, requeued=True),
+    Case("lost command by place", "9500s-12-raid0", ("fault.lose_lba=30000",), resets=1, requeued=True),
     Case("controller reset", "9500s-12-raid0", ("fault.reset_command=100",), resets=1, requeued=True),
     # The driver gives back what it cannot post, and the block layer puts it in the queue again.
     Case("queue full", "9500s-12-raid0", ("fault.full_command=50", "fault.full_for_ms=3000"), requeued=True),

@@ -93,10 +93,17 @@ static void *host_chunk(void *context)
 	return chunk;
 }
 
+void host_config(struct tw_config *config, const char *text)
+{
+	char error[TW_CONFIG_ERROR_BYTES];
+
+	if (!tw_config_parse(config, text, error))
+		fail_msg("config: %s", error);
+}
+
 struct host *host_create_short(const char *text, u32 chunks)
 {
 	struct host *host = calloc(1, sizeof(*host));
-	char error[TW_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
 	host->memory = malloc(HOST_BYTES);
@@ -104,8 +111,7 @@ struct host *host_create_short(const char *text, u32 chunks)
 	host->clock = 1000000;
 	host->wake = TW_NEVER;
 	host->chunk_limit = chunks;
-	if (!tw_config_parse(&config, text, error))
-		fail_msg("config: %s", error);
+	host_config(&config, text);
 	memset(&host->model, 0xa5, sizeof(host->model));
 	if (!tw_model_create(&host->model, &config, &ops, host, host_chunk)) {
 		host_destroy(host);

@@ -47,6 +47,9 @@ struct segment {
 	u32 bytes;
 };
 
+/* A configuration; the test fails if the text is none. */
+void host_config(struct tw_config *config, const char *text);
+
 /* Return: a host with a powered-on controller of this configuration; the test fails if there can be none. */
 struct host *host_create(const char *config);
 

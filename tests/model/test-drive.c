@@ -17,10 +17,7 @@ static struct fixture f;
 
 static void create(const char *text)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
-
-	if (!tw_config_parse(&f.config, text, error))
-		fail_msg("%s", error);
+	host_config(&f.config, text);
 	tw_geometry_create(&f.geometry, &f.config.drive);
 	tw_drive_create(&f.drive, &f.geometry, 0);
 }

@@ -13,10 +13,7 @@ static struct tw_timing *timing;
 
 static void create(const char *text)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
-
-	if (!tw_config_parse(&config, text, error))
-		fail_msg("%s", error);
+	host_config(&config, text);
 	tw_timing_create(timing, &config);
 }
 

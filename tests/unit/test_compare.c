@@ -123,6 +123,32 @@ static void not_comparable(void **state)
 	compare_free(&c);
 }
 
+/* Two imported traces are of one kind; what a column would cut short is told whole. */
+static void sources(void **state)
+{
+	struct comparison c;
+	struct made a, b;
+	char *text;
+
+	(void)state;
+	make(&a, "sda", "", "256", 10);
+	make(&b, "sda", "", "256", 10);
+	a.meta[1] = pair("source", "blktrace version 1, little-endian");
+	b.meta[1] = pair("source", "blktrace version 1, big-endian");
+	assert_int_equal(compare(&a.recording, &b.recording, &c), 0);
+	text = printed(&print_text, &c);
+	has(text, "source\n  A: blktrace version 1, little-endian\n  B: blktrace version 1, big-endian\n");
+	assert_null(strstr(text, "not comparable"));
+	free(text);
+	compare_free(&c);
+	b.meta[1] = pair("machine", "x86_64");
+	assert_int_equal(compare(&a.recording, &b.recording, &c), 0);
+	text = printed(&print_text, &c);
+	has(text, "not comparable: an imported trace lacks");
+	free(text);
+	compare_free(&c);
+}
+
 static void alike(void **state)
 {
 	struct comparison c;
@@ -254,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_and_ratio),
 		cmocka_unit_test(not_comparable),
+		cmocka_unit_test(sources),
 		cmocka_unit_test(alike),
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(json),

@@ -137,6 +137,32 @@ static int make_recording(void **state)
 	return 0;
 }
 
+#define LONG_COMMAND "[\"sh\",\"-c\",\"for size in 4k 8k 16k 32k 64k 128k; do dd if=/dev/md0 of=/dev/null bs=$size count=1000 iflag=direct; done\"]"
+
+/* A disk made of others: it has bios alone. */
+static void put_md(struct store *store)
+{
+	const struct rt_target md = { .id = 1, .disk = "md0", .bio_based = true, .capacity_sectors = 2048,
+				      .max_sectors = 128,
+				      .groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_ORIGIN };
+	struct rt_counters c = { .now_ns = NS_PER_S, .groups = md.groups,
+				 .unknown = ~(RT_COUNTER_BIT(QUEUED) | RT_COUNTER_BIT(BYTES_QUEUED)) };
+
+	c.flow[READ].queued = 64;
+	c.origin[RAIDTRACE_CLASS_DIRECT].queued = 64;
+	store_begin(store);
+	store_put_meta(store, "tool_version", "0.1.0");
+	store_put_meta(store, "command", LONG_COMMAND);
+	store_put_target(store, 1, &md);
+	store_put_setting(store, 0, 1, "mount", "/mnt");
+	store_put_setting(store, 0, 1, "mount_options",
+			  "rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,sunit=128,swidth=1024,noquota,prjquota,last");
+	store_begin_phase(store, 0, "run", 0);
+	store_put_sample(store, 1, 0, &c);
+	store_end_phase(store, 0, NS_PER_S);
+	store_commit(store);
+}
+
 static int remove_recording(void **state)
 {
 	(void)state;
@@ -206,6 +232,53 @@ static void json_report(void **state)
 	golden("golden/report.json", printed(&print_json));
 }
 
+/* As printed, each line break and the blanks behind it as one blank. */
+static char *joined(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (*from == ' ' && to > text && to[-1] == ' ')
+			continue;
+		*to++ = *from == '\n' ? ' ' : *from;
+	}
+	*to = '\0';
+	return text;
+}
+
+/* Requests of a disk that has none are not 0, and what is long is told whole. */
+static void without_requests(void **state)
+{
+	static const char *const said[] = {
+		"command " LONG_COMMAND " ", "disk md0 md or dm, 1 MiB,", "tags n/a ", " last) ",
+		" direct 64 0 B 0 n/a n/a n/a n/a ",
+	};
+	struct recording other = recording;
+	struct store *store;
+	char name[64], *text;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s/md.rtdb", directory);
+	assert_int_equal(store_create(name, &store), 0);
+	put_md(store);
+	store_close(store);
+	assert_int_equal(store_open(name, &store), 0);
+	assert_int_equal(recording_load(store, NULL, &recording), 0);
+	store_close(store);
+	unlink(name);
+	text = joined(printed(&print_text));
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (!strstr(text, said[i]))
+			fail_msg("\"%s\" is not in %s", said[i], text);
+	free(text);
+	text = joined(printed(&print_json));
+	assert_non_null(strstr(text, "\"direct\":{ \"queued\":64, \"bytes_queued\":0, \"seeks_queued\":0, \"issued\":null, "
+				     "\"bytes_issued\":null, \"seeks\":null, \"seek_sectors\":null }"));
+	free(text);
+	recording_free(&recording);
+	recording = other;
+}
+
 /* No line is wider than a terminal that shows 100 columns. */
 static void hundred_columns(void **state)
 {
@@ -267,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_report),
 		cmocka_unit_test(json_report),
+		cmocka_unit_test(without_requests),
 		cmocka_unit_test(hundred_columns),
 		cmocka_unit_test(json_numbers),
 		cmocka_unit_test(setting_in_time),

@@ -231,6 +231,7 @@ static void groups_round_trip(void **state)
 	}
 	assert_int_equal(store_commit(store), 0);
 	assert_int_equal(number(store, "SELECT count(*) FROM origin"), 2);
+	assert_int_equal(number(store, "SELECT count(issued) FROM origin"), 2);
 	assert_int_equal(number(store, "SELECT count(*) FROM submitter"), 4);
 	assert_int_equal(number(store, "SELECT count(*) FROM submitter WHERE pid IS NULL AND comm IS NULL"), 2);
 	assert_int_equal(number(store, "SELECT count(tag_waits) FROM sample"), 0);

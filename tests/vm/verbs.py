@@ -47,6 +47,24 @@ def expect(results: Results) -> None:
         results.check(f"harness: expect --vm {expression!r} is {status}", wrong)
 
 
+def compared(results: Results) -> None:
+    """Two of Debian's kernels side by side: counts, and no figure that follows from a time."""
+    out = str(empty(OUT / "lab-vm"))
+    kernels = ("--kernel", "6.1", "--kernel", "6.12")
+    done = _lab("ab", "-q", "-j", "--vm", "--out", out, *kernels, "--", *READ)
+    found = json.loads(done.stdout) if not done.returncode else {"kernels": [], "sections": [{"measures": {}}]}
+    measured = found["sections"][0]["measures"]
+    releases = [kernel["version"].startswith(begin) for kernel, begin in zip(found["kernels"], ("6.1.", "6.12."))]
+    timed = {"mib_per_s", "in_flight_mean", "idle_share", "d2c_mean_ms"} & measured.keys()
+    right = releases == [True, True] and measured.get("bytes") == [4 << 20] * 2 and not timed and not found["simulated"]
+    results.check("harness: ab --vm compares counts of two kernels, and no times", "" if right else f"{done}")
+    built = _lab("build", "-q", "--vm", "--kernel", "6.12")
+    said = [line.split("\t") for line in built.stdout.splitlines()]
+    there = [words[0] for words in said if os.path.exists(words[-1])]
+    wrong = "" if there == ["kernel", "raidtrace", "tw9000"] and not built.returncode else f"{built}"
+    results.check("harness: build --vm says where kernel, module and controller are", wrong)
+
+
 def shell(results: Results) -> None:
     """The same as of a shell in simulated hardware alone, tests/lab/lab-shell.py."""
 

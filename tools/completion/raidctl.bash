@@ -32,9 +32,9 @@ _raidctl_lab_words() {
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time" ;;
 	shell) echo "$guest --vm --no-raidtrace --bare" ;;
-	ab) echo "$guest --timeout --disk --json --repeat" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat" ;;
 	expect) echo "$guest --timeout --vm --disk --json --phase" ;;
-	build) echo "--kernel --variant --refresh --werror --quiet --help" ;;
+	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
 	profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;
 	esac

@@ -118,6 +118,14 @@ def _shell(arguments: argparse.Namespace) -> int:
 
 
 def _build(arguments: argparse.Namespace) -> int:
+    warned = virtual.build(arguments) if arguments.vm else _built(arguments)
+    if warned and arguments.werror:
+        print("raidctl lab build: a module's build warned (above)", file=sys.stderr)
+        return _FAILED
+    return 0
+
+
+def _built(arguments: argparse.Namespace) -> bool:
     progress = Progress(arguments.quiet)
     modules.build_programs(progress)
     lab_kernel = tree.pick(arguments.kernel, progress, arguments.refresh, arguments.variant)
@@ -128,10 +136,7 @@ def _build(arguments: argparse.Namespace) -> int:
             built = runner.build_module(module, lab_kernel, progress)
             warned |= bool(built.warnings)
             print(f"{module.name}\t{built.path}")
-    if warned and arguments.werror:
-        print("raidctl lab build: a module's build warned (above)", file=sys.stderr)
-        return _FAILED
-    return 0
+    return warned
 
 
 def _profiles(_arguments: argparse.Namespace) -> int:

@@ -28,6 +28,11 @@ _ROWS = (
     ("seeks", "seeks", 1.0, "{:,.0f}"),
     ("d2c_mean_ms", "issue to completion, mean ms", 1.0, "{:.3f}"),
 )
+# What stands there instead of times, where those are not the model's.
+_COUNTS = (
+    ("requests", "requests", 1.0, "{:,.0f}"),
+    ("bytes", "MiB", 1 / 2**20, "{:.2f}"),
+)
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,9 @@ class Section:
     findings: list[str]
 
 
-def sections(runs: list[list[Span]]) -> list[Section]:
-    """What all runs have in common, phase by phase, in the order of the first."""
+def sections(runs: list[list[Span]], timed: bool = True) -> list[Section]:
+    """What all runs have in common, phase by phase, in the order of the first. Without `timed` no measure that follows from
+    times, and no findings, which are about a rate."""
     found = []
     for span in runs[0]:
         same = [[other for other in spans if (other.phase, other.disk) == (span.phase, span.disk)] for spans in runs]
@@ -65,17 +71,21 @@ def sections(runs: list[list[Span]]) -> list[Section]:
         spans = [matching[0] for matching in same]
         for direction in measures.DIRECTIONS:
             if any(one.value(direction, "requests") for one in spans):
-                found.append(_section(spans, direction))
+                found.append(_section(spans, direction, timed))
     return found
 
 
-def _section(spans: list[Span], direction: str) -> Section:
+def _section(spans: list[Span], direction: str, timed: bool) -> Section:
     rows = []
-    for name, label, factor, form in _ROWS:
+    for name, label, factor, form in _ROWS if timed else (*_COUNTS, *_ROWS):
+        if not timed and measures.is_timed(name):
+            continue
         values = [span.value(direction, name) for span in spans]
         texts = ["-" if value is None else form.format(value * factor) for value in values]
         rows.append(Row(name, label, values, texts))
-    findings = [finding(spans[0], span, direction, letter(number)) for number, span in enumerate(spans) if number]
+    findings = []
+    if timed:
+        findings = [finding(spans[0], span, direction, letter(number)) for number, span in enumerate(spans) if number]
     return Section(spans[0].phase, spans[0].disk, direction, rows, findings)
 
 

@@ -49,6 +49,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     ))  # fmt: skip
     build = verbs.add_parser("build", help="build kernel and modules, and say where they are")
     build.add_argument("--werror", action="store_true", help="fail when a module's build warns")
+    _vm(build, "Debian's own kernel instead, raidtrace.ko against its headers; also LAB=vm")
     build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
     _kernel(build)
     _variant(build)
@@ -89,7 +90,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
-    _vm(verb, argparse.SUPPRESS)  # only to say why not
+    _vm(verb, "on Debian's own kernels in QEMU, where only counts are compared; also LAB=vm")
     _measured(verb)
     verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
 

@@ -110,11 +110,11 @@ def find(name: str) -> Path:
 def load(name: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Profile:
     """Read and check a profile; `store_mib` and `settings`, each KEY=VALUE, take the place of its own."""
     path = find(name)
-    text = path.read_text(encoding="utf-8")
+    text = _text_of(path)
     try:
         flat = _flatten(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise LabError(f"profile {path}", str(error), "Mend the TOML syntax there.") from None
+        raise _malformed(path, text, str(error)) from None
     values = {}
     keys = model.keys
     for key, value in flat.items():
@@ -138,6 +138,29 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     if conflict:
         raise _contradiction(found, text, settings, *conflict)
     return found
+
+
+def _text_of(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LabError(
+            f"{path}:{line}", f"byte {content[error.start]:#04x} is no UTF-8", "A profile is text: TOML."
+        ) from None
+
+
+def _malformed(path: Path, text: str, why: str) -> LabError:
+    """What the parser says, and the line that it says it of: that has the key."""
+    lines = text.splitlines()
+    found = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
+    number = int(found[1] or len(lines)) if found else 0
+    if not found or not 0 < number <= len(lines):
+        return LabError(f"profile {path}", why, "Mend the TOML syntax there.")
+    return LabError(
+        f"{path}:{number}: {lines[number - 1].strip()}", why[: found.start()], "Mend the TOML syntax there."
+    )
 
 
 def _contradiction(found: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
@@ -230,22 +253,31 @@ def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:
 
 
 def line_of(text: str, key: str) -> int | None:
-    """The line that sets a flat key, counted from 1; None when it is not set in the plain [table] form."""
+    """The line that sets a flat key, counted from 1; None when there is none."""
     table = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         header = re.match(r"\s*\[([^]]+)\]", line)
         setting = re.match(r"\s*([\w.-]+)\s*=", line)
         if header:
             table = f"{header[1].strip()}."
         elif setting and table + setting[1] == key:
             return number
+    # Not in the plain form: quoted, in an inline table, or a list of tables.
+    table, _, name = key.rpartition(".")
+    places = (rf"\b{re.escape(table)}\W.*\b{re.escape(name)}\b[\"']?\s*=", rf"\b{re.escape(name)}\b[\"']?\s*=",
+              rf"\[\[\s*{re.escape(name)}\s*\]\]")  # fmt: skip
+    for place in places:
+        found = [number for number, line in enumerate(lines, 1) if re.search(place, line)]
+        if found:
+            return found[-1]
     return None
 
 
 def explain(path: Path, model: Model) -> list[tuple[str, str, str]]:
     """(key, value, comment) of every key in the file, in its order. Comments are those of the file."""
-    text = path.read_text(encoding="utf-8")
     load(str(path), model)
+    text = _text_of(path)
     rows = []
     table, above = "", ""
     for line in text.splitlines():

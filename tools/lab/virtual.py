@@ -10,7 +10,7 @@ import tree
 import verdict
 from failure import LabError
 from progress import Progress
-from vm import session
+from vm import controller, external, session, stock
 
 DEFAULT_SERIES = session.DEFAULT_SERIES
 
@@ -23,11 +23,7 @@ def run(
 ) -> verdict.Verdict:
     """Boot, run `command` with its output to these descriptors or, where `terminal` is its size, on the terminal."""
     if arguments.kernel and tree.is_directory(arguments.kernel):
-        raise LabError(
-            f"--kernel {arguments.kernel}",
-            "a virtual machine runs Debian's own kernels, 6.1, 6.12 and 7.2",
-            f"For a kernel of your own: raidctl lab {arguments.verb} without --vm.",
-        )
+        raise _own_kernel(arguments.kernel, arguments.verb)
     if getattr(arguments, "variant", "") or getattr(arguments, "real_time", False):
         raise LabError(
             "--vm with --variant or --real-time",
@@ -39,10 +35,41 @@ def run(
     return session.lab_run(arguments, command, array, outputs, terminal)
 
 
-def refuse_comparison() -> None:
-    """ab is about times, and those of a virtual machine are no facts."""
-    raise LabError(
-        "ab",
-        "LAB=vm or --vm is set, and times in a virtual machine are the host's: no two runs are alike",
-        "Leave it out: LAB= raidctl lab ab ... Counts can be tested there: raidctl lab expect --vm 'requests < 300'",
+def require_comparable(names: list[str], repeat: bool) -> None:
+    """What ab cannot do in virtual machines is refused before one is started."""
+    for name in names:
+        if tree.is_directory(name):
+            raise _own_kernel(name, "ab")
+    if repeat:
+        raise LabError(
+            "ab --vm --repeat",
+            "times in a virtual machine are the host's: no two runs are alike",
+            "Leave out --repeat, or --vm and LAB=vm.",
+        )
+
+
+def _own_kernel(name: str, verb: str) -> LabError:
+    return LabError(
+        f"--kernel {name}",
+        "a virtual machine runs Debian's own kernels, 6.1, 6.12 and 7.2",
+        f"For a kernel of your own: raidctl lab {verb} without --vm.",
     )
+
+
+def build(arguments: argparse.Namespace) -> bool:
+    """Kernel, raidtrace.ko for it and the controller's server, and where they are. Return: whether a build warned."""
+    if arguments.kernel and tree.is_directory(arguments.kernel):
+        raise _own_kernel(arguments.kernel, "build")
+    if arguments.variant or arguments.refresh:
+        raise LabError(
+            "--vm with --variant or --refresh",
+            "those are of the lab's own kernels; of Debian's the newest is asked for once a day",
+            "Leave out one or the other.",
+        )
+    progress = Progress(arguments.quiet)
+    kernel = stock.get(arguments.kernel or DEFAULT_SERIES, progress)
+    print(f"kernel\t{kernel.version}\t{kernel.headers}")
+    built = external.build(kernel, progress)
+    print(f"raidtrace\t{built.module}")
+    print(f"tw9000\t{controller.build(progress)}")
+    return bool(built.warnings)

@@ -73,84 +73,11 @@ int rt_histogram_add(struct rt_histogram *h, const struct rt_histogram *next)
 	if (!next->nr_bins)
 		return 0;
 	if (rt_histogram_cover(h, next->first_bin,
-			    next->first_bin + next->nr_bins))
+			       next->first_bin + next->nr_bins))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < next->nr_bins; i++)
 		h->counts[next->first_bin + i - h->first_bin] +=
 			next->counts[i];
-	return 0;
-}
-
-/* No shorter, so that bins can be compared one to one; @from lies within @to. */
-struct overlap {
-	const uint64_t *from;
-	const uint64_t *to;
-	unsigned int before;
-	unsigned int nr;
-};
-
-/*
- * Counts never fall, so every bin of @from that is not zero lies within those of
- * @to: one that does not is a count that fell.
- */
-static bool overlap_of(const struct rt_histogram *from,
-		       const struct rt_histogram *to, struct overlap *ret)
-{
-	unsigned int before = from->nr_bins ? from->first_bin - to->first_bin :
-					      0;
-
-	if (from->nr_bins && (from->first_bin < to->first_bin ||
-			      before + from->nr_bins > to->nr_bins))
-		return false;
-	*ret = (struct overlap){
-		.from = from->counts, .to = to->counts, .before = before,
-		.nr = from->nr_bins,
-	};
-	return true;
-}
-
-/* What a bin of @to has more than that of @from, by its index in @to. */
-static uint64_t grown(const struct overlap *o, unsigned int i)
-{
-	return o->to[i] -
-	       (i >= o->before && i - o->before < o->nr ?
-			o->from[i - o->before] : 0);
-}
-
-static bool fell(const struct overlap *o)
-{
-	for (unsigned int i = 0; i < o->nr; i++)
-		if (o->to[o->before + i] < o->from[i])
-			return true;
-	return false;
-}
-
-int rt_histogram_delta(const struct rt_histogram *from,
-		       const struct rt_histogram *to, struct rt_histogram *ret)
-{
-	unsigned int first = 0, end = to->nr_bins;
-	struct rt_histogram used = rt_histogram_view(from->counts,
-						     from->nr_bins);
-	struct overlap o;
-
-	used.first_bin += from->first_bin;
-	if (!overlap_of(&used, to, &o))
-		return -ERANGE;
-	if (o.nr == end &&
-	    (!end || !memcmp(o.from, o.to, end * sizeof(*o.to))))
-		return 0;
-	if (fell(&o))
-		return -ERANGE;
-	while (first < end && !grown(&o, first))
-		first++;
-	while (first < end && !grown(&o, end - 1))
-		end--;
-	if (first == end)
-		return 0;
-	if (rt_histogram_cover(ret, to->first_bin + first, to->first_bin + end))
-		return -ENOMEM;
-	for (unsigned int i = first; i < end; i++)
-		ret->counts[i - first] = grown(&o, i);
 	return 0;
 }
 
@@ -180,4 +107,23 @@ int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
 		ret->counts[first + i - ret->first_bin] = counts[i] - before;
 	}
 	return 0;
+}
+
+/*
+ * Counts never fall, so every bin of @from that is not zero lies within those of
+ * @to: one that does not is a count that fell.
+ */
+int rt_histogram_delta(const struct rt_histogram *from,
+		       const struct rt_histogram *to, struct rt_histogram *ret)
+{
+	struct rt_histogram used = rt_histogram_view(from->counts,
+						     from->nr_bins);
+
+	used.first_bin += from->first_bin;
+	if (used.nr_bins &&
+	    (used.first_bin < to->first_bin ||
+	     used.first_bin + used.nr_bins > to->first_bin + to->nr_bins))
+		return -ERANGE;
+	return rt_histogram_grown(&used, to->first_bin, to->counts,
+				  to->nr_bins, ret);
 }

@@ -360,19 +360,25 @@ static int parse_head(struct nlmsghdr *nlh, struct nlattr **attrs,
 	return 0;
 }
 
-int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
+static int parse_nests(struct nlmsghdr *nlh, struct rt_counters *c)
 {
-	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1], *attr;
-	int err = parse_head(nlh, attrs, ret), rest;
+	struct nlattr *attr;
+	int err, rest;
 
-	if (err)
-		return err;
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
-		err = parse_nest(attr, ret);
+		err = parse_nest(attr, c);
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+int rt_parse_counters(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_COUNTERS_MAX + 1];
+	int err = parse_head(nlh, attrs, ret);
+
+	return err ? err : parse_nests(nlh, ret);
 }
 
 int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
@@ -386,7 +392,7 @@ int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
 		return err;
 	advance->partial = attrs[RAIDTRACE_A_COUNTERS_PARTIAL];
 	if (!advance->partial)
-		return rt_parse_counters(nlh, now);
+		return parse_nests(nlh, now);
 	memcpy(now->flow, advance->last->flow, sizeof(now->flow));
 	memcpy(now->origin, advance->last->origin, sizeof(now->origin));
 	now->unknown = advance->last->unknown;

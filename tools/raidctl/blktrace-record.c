@@ -4,12 +4,14 @@
 
 #include "blktrace-record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "json-add.h"
 #include "units.h"
 
 /* Samples that are written in one transaction. */
@@ -169,13 +171,13 @@ static int put_started(struct blktrace_record *r)
 static int put_processes(struct blktrace_record *r)
 {
 	struct json_object *names = json_object_new_array();
-	int err;
+	int err = names ? 0 : -ENOMEM;
+	const char *text;
 
-	for (size_t i = 0; i < r->nr_processes; i++)
-		json_object_array_add(names,
-				      json_object_new_string(r->processes[i]));
-	err = store_put_meta(r->store, "trace_processes",
-			     json_object_to_json_string(names));
+	for (size_t i = 0; i < r->nr_processes && !err; i++)
+		err = json_append(names, r->processes[i]);
+	text = err ? NULL : json_object_to_json_string(names);
+	err = text ? store_put_meta(r->store, "trace_processes", text) : -ENOMEM;
 	json_object_put(names);
 	return err;
 }

@@ -41,6 +41,7 @@
 struct record_options {
 	struct words disks;
 	const char *phases;
+	const char *duration;	/* as it was given */
 	bool no_members;
 	bool detach;
 	bool stop;
@@ -119,6 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "interval: %s is below 1ms", arg);
 		return 0;
 	case KEY_DURATION:
+		record->duration = arg;
 		take_duration(state, "duration", arg,
 			      &record->run.duration_ns);
 		return 0;
@@ -249,7 +251,10 @@ static int run(struct context *context, void *data)
 	if (record->detach)
 		status = detach(record, &detached);
 	else if (!record->run.command)
-		note("recording to %s; end it with Ctrl-C", record->run.path);
+		note("recording to %s%s%s; end it%s with Ctrl-C",
+		     record->run.path, record->duration ? " for " : "",
+		     record->duration ? record->duration : "",
+		     record->duration ? " earlier" : "");
 	if (!status)
 		status = record_run(&record->run, disks, nr);
 	free(record->run.notes.word);

@@ -105,15 +105,19 @@ static void sample(struct watch *watch)
 	}
 	for (size_t i = 0; i < watch->top.nr && !err; i++) {
 		struct top_row *row = &watch->top.rows[i];
-		struct rt_counters now = { 0 };
+		struct rt_counters span;
 
 		if (row->state == TOP_DETACHED)
 			continue;
-		err = rt_counters_get(watch->client, row->target.id, &now);
+		err = rt_counters_advance(watch->client, row->target.id,
+					  &row->last, &span);
 		if (!err)
-			err = top_row_count(row, &now);
-		else if (err == -ENOENT || err == -ENOMEM)
+			err = top_row_count(row, &span);
+		else if (err == -ERANGE)
+			top_row_restart(row);
+		if (err == -ENOENT || err == -ENOMEM || err == -ERANGE)
 			err = 0;
+		rt_counters_free(&span);
 	}
 	if (err)
 		stop(watch, "raidtrace no longer answers", err);

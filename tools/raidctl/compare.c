@@ -83,21 +83,22 @@ static const struct {
 	const char *key;
 	const char *why;
 	bool times;
+	bool alone;	/* @why holds where one of them has none */
 } facts[] = {
-	{ "abi", "counters of another ABI may mean something else", false },
-	{ "simulated", "times of the lab's model are not those of a disk: no time or rate is comparable", true },
-	{ "lab_profile", "another simulated array", false },
-	{ "source", "an imported trace lacks what blktrace does not tell", false },
-	{ "command", "another command asks for other work", false },
-	{ "exit_status", "a command that failed did not do all of its work", false },
-	{ "end", "one of them ended before its command did", false },
-	{ "invariants", "numbers that contradict each other", false },
-	{ "machine", NULL, false },
-	{ "hostname", NULL, false },
-	{ "kernel", NULL, false },
-	{ "module_version", NULL, false },
-	{ "unavailable", "counters of tracepoints that one kernel lacks", false },
-	{ "disturbance", "something else used the machine meanwhile", false },
+	{ .key = "abi", .why = "counters of another ABI may mean something else" },
+	{ .key = "simulated", .why = "times of the lab's model are not those of a disk: no time or rate is comparable", .times = true },
+	{ .key = "lab_profile", .why = "another simulated array" },
+	{ .key = "source", .why = "an imported trace lacks what blktrace does not tell", .alone = true },
+	{ .key = "command", .why = "another command asks for other work" },
+	{ .key = "exit_status", .why = "a command that failed did not do all of its work" },
+	{ .key = "end", .why = "one of them ended before its command did" },
+	{ .key = "invariants", .why = "numbers that contradict each other" },
+	{ .key = "machine" },
+	{ .key = "hostname" },
+	{ .key = "kernel" },
+	{ .key = "module_version" },
+	{ .key = "unavailable", .why = "counters of tracepoints that one kernel lacks" },
+	{ .key = "disturbance", .why = "something else used the machine meanwhile" },
 };
 
 static int compare_facts(struct comparison *c)
@@ -105,12 +106,14 @@ static int compare_facts(struct comparison *c)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !err; i++) {
+		const char *a = recording_meta(c->a, facts[i].key);
+		const char *b = recording_meta(c->b, facts[i].key);
+		bool alike = facts[i].alone && a[0] && b[0];
 		size_t before = c->nr_differences;
 
-		err = add(c, recording_meta(c->a, facts[i].key),
-			  recording_meta(c->b, facts[i].key),
+		err = add(c, a, b,
 			  (struct difference){ .what = facts[i].key, .disk = "",
-					       .why = facts[i].why });
+					       .why = alike ? NULL : facts[i].why });
 		c->other_times |= facts[i].times && c->nr_differences > before;
 	}
 	return err;

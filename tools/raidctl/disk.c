@@ -190,7 +190,8 @@ static int add_mount(struct libmnt_fs *fs, size_t *nr, struct mount **mounts)
 		return -ENOMEM;
 	}
 	*mounts = more;
-	more[*nr] = (struct mount){
+	more += (*nr)++;
+	*more = (struct mount){
 		.device = text_or_empty(source && strrchr(source, '/') ?
 					strrchr(source, '/') + 1 : source),
 		.devno = mount_device(fs),
@@ -198,8 +199,8 @@ static int add_mount(struct libmnt_fs *fs, size_t *nr, struct mount **mounts)
 		.fstype = text_or_empty(mnt_fs_get_fstype(fs)),
 		.options = options ? options : strdup(""),
 	};
-	(*nr)++;
-	return 0;
+	return more->device && more->dir && more->fstype && more->options ?
+		       0 : -ENOMEM;
 }
 
 static int mounts_of(struct libmnt_table *table, const char *name, size_t *nr,
@@ -223,6 +224,17 @@ static int mounts_of(struct libmnt_table *table, const char *name, size_t *nr,
 	return err;
 }
 
+void mounts_free(struct mount *mounts, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(mounts[i].device);
+		free(mounts[i].dir);
+		free(mounts[i].fstype);
+		free(mounts[i].options);
+	}
+	free(mounts);
+}
+
 int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 {
 	struct libmnt_table *table;
@@ -235,18 +247,12 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 		return -errno;
 	err = mounts_of(table, name, nr, ret);
 	mnt_unref_table(table);
-	return err;
-}
-
-void mounts_free(struct mount *mounts, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(mounts[i].device);
-		free(mounts[i].dir);
-		free(mounts[i].fstype);
-		free(mounts[i].options);
+	if (err) {
+		mounts_free(*ret, *nr);
+		*nr = 0;
+		*ret = NULL;
 	}
-	free(mounts);
+	return err;
 }
 
 static bool fill(struct disk *disk, const char *name)

@@ -101,6 +101,12 @@ bool counts_kind(const struct rt_counters *c, unsigned int kind)
 	       !(c->unknown & k->needs) && !(c->disk.unknown & k->disk);
 }
 
+bool origin_unknown(uint64_t unknown, size_t offset)
+{
+	return unknown & RT_COUNTER_BIT(ISSUED) &&
+	       offset >= offsetof(struct rt_origin, issued);
+}
+
 uint64_t kind_needs(unsigned int kind)
 {
 	return kinds[kind].needs;

@@ -39,6 +39,15 @@ bool counts_group(const struct rt_counters *counters, uint32_t group);
  */
 bool counts_kind(const struct rt_counters *counters, unsigned int kind);
 
+/**
+ * origin_unknown - can the source not tell a counter of a class of bios?
+ * @unknown: of struct rt_counters
+ * @offset: of the counter in struct rt_origin
+ *
+ * A disk without requests has bios alone.
+ */
+bool origin_unknown(uint64_t unknown, size_t offset);
+
 /* kind_needs - RT_COUNTER_BIT() of what a kind of histogram has the events of */
 uint64_t kind_needs(unsigned int kind);
 

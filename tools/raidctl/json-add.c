@@ -70,6 +70,18 @@ void json_element(struct json_object *to, struct json_object *value)
 		no_memory();
 }
 
+int json_append(struct json_object *array, const char *text)
+{
+	struct json_object *value = array ? json_object_new_string(text) : NULL;
+
+	if (!value)
+		return -ENOMEM;
+	if (!json_object_array_add(array, value))
+		return 0;
+	json_object_put(value);
+	return -ENOMEM;
+}
+
 const char *json_text(struct json_object *object, int flags)
 {
 	const char *text = json_object_to_json_string_ext(object, flags);

@@ -29,6 +29,15 @@ void json_member(struct json_object *to, const char *key,
 void json_element(struct json_object *to, struct json_object *value);
 const char *json_text(struct json_object *object, int flags);
 
+/**
+ * json_append - a text behind the others of an array, for who has more to end than the program
+ * @array: as json_object_new_array() gave it, NULL too
+ * @text: copied
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int json_append(struct json_object *array, const char *text);
+
 /* An empty text is null. */
 void json_add_text(struct json_object *to, const char *key, const char *text);
 void json_add_count(struct json_object *to, const char *key, uint64_t count);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "groups.h"
 #include "units.h"
 
 /**
@@ -322,6 +323,8 @@ static void write_class_family(FILE *to, const char *name, const char *unit,
 		     k++) {
 			uint64_t value;
 
+			if (origin_unknown(totals[i].unknown, offset))
+				break;
 			if (!begun)
 				head(to, name, "counter", unit,
 				     help_of("origin", column));

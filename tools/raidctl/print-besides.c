@@ -120,8 +120,9 @@ void besides_phase_text(FILE *to, const struct recording *r, uint32_t phase)
 	format_bytes(text[0], (double)rchar);
 	format_bytes(text[1], (double)read);
 	format_bytes(text[2], (double)wchar);
-	fprintf(to, "  command     read %s, %s of it from disks", text[0],
-		text[1]);
+	/* More where readahead fetched what nobody read. */
+	fprintf(to, "  command     read %s, %s %sfrom disks", text[0], text[1],
+		rchar >= read ? "of it " : "");
 	if (rchar > read)
 		fprintf(to, ", cache hits %s (%s)",
 			format_bytes(text[3], (double)(rchar - read)),

@@ -108,26 +108,40 @@ static void text_pair(FILE *to, const struct comparison *c,
 	compare_text_groups(to, c, &a->counters, &b->counters);
 }
 
+/* Where a column would cut values short they have lines of their own. */
+#define VALUE_WIDTH	30
+
+static void text_difference(FILE *to, const struct difference *d)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%s%s%s", d->disk, d->disk[0] ? " " : "",
+		 d->what);
+	if (strlen(d->a) <= VALUE_WIDTH && strlen(d->b) <= VALUE_WIDTH) {
+		fprintf(to, "%-36.36s %*s %*s\n", what, VALUE_WIDTH, d->a,
+			VALUE_WIDTH, d->b);
+	} else {
+		fprintf(to, "%s\n  A: ", what);
+		print_wrapped(to, d->a, 5);
+		fputs("  B: ", to);
+		print_wrapped(to, d->b, 5);
+	}
+	if (d->why) {
+		fputs("  not comparable: ", to);
+		print_wrapped(to, d->why, 18);
+	}
+}
+
 static void text_differences(FILE *to, const struct comparison *c)
 {
 	if (!c->nr_differences) {
 		fputs("Machine, command and settings are the same.\n", to);
 		return;
 	}
-	fprintf(to, "%s%-36s %30s %30s%s\n", bold(to), "what differs", "A", "B",
-		plain(to));
-	for (size_t i = 0; i < c->nr_differences; i++) {
-		const struct difference *d = &c->differences[i];
-		char what[64];
-
-		snprintf(what, sizeof(what), "%s%s%s", d->disk,
-			 d->disk[0] ? " " : "", d->what);
-		fprintf(to, "%-36.36s %30.30s %30.30s\n", what, d->a, d->b);
-		if (d->why) {
-			fputs("  not comparable: ", to);
-			print_wrapped(to, d->why, 18);
-		}
-	}
+	fprintf(to, "%s%-36s %*s %*s%s\n", bold(to), "what differs",
+		VALUE_WIDTH, "A", VALUE_WIDTH, "B", plain(to));
+	for (size_t i = 0; i < c->nr_differences; i++)
+		text_difference(to, &c->differences[i]);
 }
 
 /* Around the phases that a program names it is enough to know of it. */

@@ -49,7 +49,10 @@ static struct json_object *origin_object(const struct rt_counters *c)
 	for (unsigned int i = 0; i < RT_CLASSES; i++) {
 		struct json_object *row = json_new_object();
 
-#define X(member, attribute) json_add_count(row, #member, c->origin[i].member);
+#define X(member, attribute)						\
+		json_add_known(row, #member,				\
+			       origin_unknown(c->unknown, offsetof(struct rt_origin, member)), \
+			       c->origin[i].member);
 		RT_ORIGIN_COUNTERS(X)
 #undef X
 		json_member(object, rt_class_name(i), row);

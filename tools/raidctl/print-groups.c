@@ -76,6 +76,12 @@ static bool is_idle_class(const struct rt_origin *origin)
 	return !(origin->queued | origin->issued);
 }
 
+static const char *class_count(char *ret, const struct rt_counters *c,
+			       size_t offset, uint64_t count)
+{
+	return origin_unknown(c->unknown, offset) ? "n/a" : format_count(ret, count);
+}
+
 static void origin_table(FILE *to, const struct rt_counters *c)
 {
 	bool any = false;
@@ -103,9 +109,11 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 			rt_class_name(i), format_count(bios, o->queued),
 			format_bytes(queued, (double)o->bytes_queued),
 			format_count(bio_seeks, o->seeks_queued),
-			format_count(requests, o->issued),
-			format_bytes(issued, (double)o->bytes_issued),
-			format_count(seeks, o->seeks), distance);
+			class_count(requests, c, offsetof(struct rt_origin, issued), o->issued),
+			origin_unknown(c->unknown, offsetof(struct rt_origin, bytes_issued)) ? "n/a" :
+				format_bytes(issued, (double)o->bytes_issued),
+			class_count(seeks, c, offsetof(struct rt_origin, seeks), o->seeks),
+			distance);
 	}
 }
 
@@ -170,9 +178,13 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 	     i++) {
 		const struct rt_submitter *s = order[i];
 		char bios[UNITS_TEXT], data[UNITS_TEXT], seeks[UNITS_TEXT];
-		char who[48] = "all others";
+		char who[48];
 
-		if (!s->rest)
+		/* Who may not know them is told of all of them at once. */
+		if (s->rest)
+			snprintf(who, sizeof(who), "all %s",
+				 c->nr_submitters > 1 ? "others" : "processes");
+		else
 			snprintf(who, sizeof(who), "%s, pid %" PRIu32, s->comm,
 				 s->pid);
 		if (!i)

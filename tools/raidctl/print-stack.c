@@ -106,12 +106,11 @@ static void text_direction(FILE *to, const struct family *family, unsigned int d
 
 	if (!given.own_bios && !given.bios)
 		return;
-	fprintf(to, "  %-11s to members: bios x %s, bytes x %s; split %s of the bios\n",
+	fprintf(to, "  %-11s to members: bios x %s, bytes x %s; splits for each bio %s\n",
 		rt_direction_name(d),
 		ratio_text(fan, ratio(given.bios, given.own_bios)),
 		ratio_text(bytes, ratio(given.bytes, given.own_bytes)),
-		format_share(split, (double)given.splits,
-			     (double)given.own_bios));
+		ratio_text(split, ratio(given.splits, given.own_bios)));
 	fprintf(to, "  %-11s of the bytes:", "");
 	for (size_t i = 0; i < family->nr; i++) {
 		const struct span *member = family->members[i];

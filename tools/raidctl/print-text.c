@@ -5,6 +5,7 @@
 #include "print.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,10 @@
 #include "print-span.h"
 #include "print-stack.h"
 #include "units.h"
+#include "wrap.h"
+
+/* What a line of the head is begins here. */
+#define HEAD_WIDTH	11
 
 const struct print_ops *print_ops_of(bool json)
 {
@@ -144,6 +149,13 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 	}
 }
 
+/* Whole, however long it is. */
+static void wrapped_line(FILE *to, const char *what, const char *text)
+{
+	fprintf(to, "%-*s", HEAD_WIDTH, what);
+	print_wrapped(to, text, HEAD_WIDTH);
+}
+
 /* Where an imported recording comes from, and what of it is missing. */
 static void text_source(FILE *to, const struct recording *r)
 {
@@ -192,7 +204,7 @@ static void text_meta(FILE *to, const struct recording *r)
 	if (recording_meta(r, "lab_kernel")[0])
 		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
-		fprintf(to, "command    %.85s\n", recording_meta(r, "command"));
+		wrapped_line(to, "command", recording_meta(r, "command"));
 	if (!strcmp(end, "running"))
 		fputs("end        not there: it is still running, or its recorder was killed\n", to);
 	else if (recording_meta(r, "exit_status")[0])
@@ -214,32 +226,54 @@ static const char *setting_or_na(const struct recording *r, uint32_t target,
 	return value && value[0] ? value : "n/a";
 }
 
+static void text_mount(FILE *to, const struct recording *r,
+		       const struct rt_target *t, uint64_t time_ns)
+{
+	const char *mount = recording_setting(r, t->id, "mount", time_ns);
+	char text[2 * PATH_MAX];
+
+	if (!mount || !mount[0])
+		return;
+	snprintf(text, sizeof(text), "mounted on %s as %s (%s)", mount,
+		 setting_or_na(r, t->id, "fstype", time_ns),
+		 setting_or_na(r, t->id, "mount_options", time_ns));
+	wrapped_line(to, "", text);
+}
+
+/* What drives a disk, and where it is. */
+static void text_driver(FILE *to, const struct rt_target *t)
+{
+	fprintf(to, "%s%s%s%s%s", t->driver[0] ? t->driver :
+		t->bio_based ? "md or dm" : "driver n/a",
+		t->pci[0] ? " at " : "", t->pci, t->hctl[0] ? " " : "", t->hctl);
+}
+
 static void text_target(FILE *to, const struct recording *r,
 			const struct rt_target *t, uint64_t time_ns)
 {
 	char size[UNITS_TEXT], largest[UNITS_TEXT];
-	const char *mount = recording_setting(r, t->id, "mount", time_ns);
 
 	if (t->name_only) {
 		fprintf(to, "disk       %s%s%s  driver, size, limits and settings n/a: a trace does not tell\n",
 			bold(to), t->disk, plain(to));
 		return;
 	}
-	fprintf(to, "disk       %s%s%s  %s%s%s %s, %s, largest request %s (%" PRIu32 " sectors)\n",
-		bold(to), t->disk, plain(to), or_none(t->driver),
-		t->pci[0] ? " at " : "", t->pci, t->hctl,
+	fprintf(to, "disk       %s%s%s  ", bold(to), t->disk, plain(to));
+	text_driver(to, t);
+	fprintf(to, ", %s, largest request %s (%" PRIu32 " sectors)\n",
 		format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
 		format_bytes(largest, (double)t->max_sectors * SECTOR_BYTES),
 		t->max_sectors);
-	fprintf(to, "           scheduler %s, nr_requests %s, queue depth %s, tags %" PRIu32 " x %" PRIu32 "\n",
+	fprintf(to, "           scheduler %s, nr_requests %s, queue depth %s, tags ",
 		setting_or_na(r, t->id, "scheduler", time_ns),
 		setting_or_na(r, t->id, "nr_requests", time_ns),
-		setting_or_na(r, t->id, "queue_depth", time_ns),
-		t->nr_hw_queues, t->nr_tags);
-	if (mount && mount[0])
-		fprintf(to, "           mounted on %s as %s (%.60s)\n", mount,
-			setting_or_na(r, t->id, "fstype", time_ns),
-			setting_or_na(r, t->id, "mount_options", time_ns));
+		setting_or_na(r, t->id, "queue_depth", time_ns));
+	if (t->nr_hw_queues)
+		fprintf(to, "%" PRIu32 " x %" PRIu32 "\n", t->nr_hw_queues,
+			t->nr_tags);
+	else
+		fputs("n/a\n", to);
+	text_mount(to, r, t, time_ns);
 }
 
 /* Readahead where the phase began, and what it became in its course. */

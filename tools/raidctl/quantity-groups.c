@@ -89,7 +89,8 @@ const size_t nr_disk_quantities = sizeof(disk_quantities) / sizeof(disk_quantiti
 #define X(member, attribute)						\
 static double class_##member(const struct rt_counters *c, unsigned int i) \
 {									\
-	return counted(c, RAIDTRACE_GROUP_ORIGIN) ?			\
+	return counted(c, RAIDTRACE_GROUP_ORIGIN) &&			\
+		       !origin_unknown(c->unknown, offsetof(struct rt_origin, member)) ? \
 		       (double)c->origin[i].member : NAN;		\
 }
 RT_ORIGIN_COUNTERS(X)

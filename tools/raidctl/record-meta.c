@@ -4,6 +4,7 @@
 
 #include "record-meta.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "json-add.h"
 #include "lab.h"
 #include "store-host.h"
 
@@ -18,13 +20,14 @@
 static int put_command(struct store *store, char **command)
 {
 	struct json_object *array = json_object_new_array();
-	int err;
+	const char *text;
+	int err = 0;
 
-	for (; *command; command++)
-		json_object_array_add(array, json_object_new_string(*command));
-	err = store_put_meta(store, "command",
-			     json_object_to_json_string_ext(
-				     array, JSON_C_TO_STRING_NOSLASHESCAPE));
+	for (; *command && !err; command++)
+		err = json_append(array, *command);
+	text = err ? NULL : json_object_to_json_string_ext(
+				    array, JSON_C_TO_STRING_NOSLASHESCAPE);
+	err = text ? store_put_meta(store, "command", text) : -ENOMEM;
 	json_object_put(array);
 	return err;
 }

@@ -21,6 +21,12 @@ static uint64_t number(const char *text)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
+/* Whether both texts could be copied. */
+static int copied(const char *a, const char *b)
+{
+	return a && b ? 0 : -ENOMEM;
+}
+
 static int take_meta(void *data, int columns, const char *const *values)
 {
 	struct recording *r = data;
@@ -31,9 +37,10 @@ static int take_meta(void *data, int columns, const char *const *values)
 	if (!more)
 		return -ENOMEM;
 	r->meta = more;
-	more[r->nr_meta++] = (struct pair){ .name = copy(values[0]),
-					    .value = copy(values[1]) };
-	return 0;
+	more += r->nr_meta++;
+	*more = (struct pair){ .name = copy(values[0]),
+			       .value = copy(values[1]) };
+	return copied(more->name, more->value);
 }
 
 static int take_setting(void *data, int columns, const char *const *values)
@@ -46,13 +53,14 @@ static int take_setting(void *data, int columns, const char *const *values)
 	if (!more)
 		return -ENOMEM;
 	r->settings = more;
-	more[r->nr_settings++] = (struct pair){
+	more += r->nr_settings++;
+	*more = (struct pair){
 		.time_ns = number(values[0]),
 		.target = (uint32_t)number(values[1]),
 		.name = copy(values[2]),
 		.value = copy(values[3]),
 	};
-	return 0;
+	return copied(more->name, more->value);
 }
 
 static void copy_name(char *to, const char *text)
@@ -113,7 +121,7 @@ static int take_span(void *data, int columns, const char *const *values)
 	span->phase = copy(values[1]);
 	span->counters.id = (uint32_t)number(values[2]);
 	span->disk = copy(values[3]);
-	return 0;
+	return copied(span->phase, span->disk);
 }
 
 static int sum_spans(struct store *store, struct recording *r)

@@ -43,8 +43,9 @@ int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *spa
 }
 
 static int put_origin(struct store *store, sqlite3_int64 sample,
-		      unsigned int class_, const struct rt_origin *origin)
+		      unsigned int class_, const struct rt_counters *span)
 {
+	const struct rt_origin *origin = &span->origin[class_];
 	sqlite3_stmt *stmt;
 	uint64_t any = 0;
 	int place = 0;
@@ -60,7 +61,9 @@ static int put_origin(struct store *store, sqlite3_int64 sample,
 	sqlite3_bind_int64(stmt, ++place, sample);
 	store_bind_text(stmt, ++place, rt_class_name(class_));
 #define X(member, attribute)						\
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)origin->member);
+	store_bind_known(stmt, ++place,					\
+			 origin_unknown(span->unknown, offsetof(struct rt_origin, member)), \
+			 origin->member);
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 	return store_run(store, stmt);
@@ -102,7 +105,7 @@ int store_put_groups(struct store *store, int64_t sample,
 
 	if (span->groups & RAIDTRACE_GROUP_ORIGIN)
 		for (unsigned int i = 0; i < RT_CLASSES && !err; i++)
-			err = put_origin(store, sample, i, &span->origin[i]);
+			err = put_origin(store, sample, i, span);
 	for (size_t i = 0; i < span->nr_submitters && !err; i++)
 		err = put_submitter(store, sample, &span->submitters[i]);
 	return err;

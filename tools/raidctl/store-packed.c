@@ -26,7 +26,7 @@
  * In the order of the alphabet, as rows of bins always came: who reads them in
  * that order need not sort.
  */
-static const uint8_t directions[RT_DIRECTIONS] = {
+const uint8_t packed_directions[RT_DIRECTIONS] = {
 	RAIDTRACE_DIRECTION_ALL,
 	RAIDTRACE_DIRECTION_DISCARD,
 	RAIDTRACE_DIRECTION_FLUSH,
@@ -159,8 +159,8 @@ int packed_put(struct packed *packed, const struct rt_counters *span)
 		return -ENOMEM;
 	*text.at++ = '{';
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
-		err = put_direction(&text, directions[d],
-				    span->histogram[directions[d]]);
+		err = put_direction(&text, packed_directions[d],
+				    span->histogram[packed_directions[d]]);
 	if (err || !make_room(&text, NAMES_ROOM))
 		return -ENOMEM;
 	*text.at++ = '}';

@@ -7,6 +7,9 @@
 
 #include "raidtrace.h"
 
+/* Directions in the order of the alphabet, which is that of all rows and members of a sample. */
+extern const uint8_t packed_directions[RT_DIRECTIONS];
+
 /**
  * struct packed - a text that is made again and again
  * @text: not terminated, NULL at first

@@ -24,6 +24,19 @@ char *store_get_meta(struct store *store, const char *key)
 	return value;
 }
 
+/* A number that cannot be made a text for want of memory becomes NULL: it is asked before whether it was. */
+static int texts_of(sqlite3_stmt *stmt, int columns, const char **values)
+{
+	for (int i = 0; i < columns; i++) {
+		bool null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
+
+		values[i] = (const char *)sqlite3_column_text(stmt, i);
+		if (!values[i] && !null)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int store_each_row(struct store *store, const char *sql,
 		   int (*row)(void *, int, const char *const *), void *data)
 {
@@ -37,9 +50,12 @@ int store_each_row(struct store *store, const char *sql,
 	if (columns > STORE_COLUMNS)
 		columns = STORE_COLUMNS;
 	while (!err && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		for (int i = 0; i < columns; i++)
-			values[i] = (const char *)sqlite3_column_text(stmt, i);
-		err = row(data, columns, values);
+		err = texts_of(stmt, columns, values);
+		if (!err)
+			err = row(data, columns, values);
+		if (err == -ENOMEM)
+			snprintf(store->error, sizeof(store->error), "%s",
+				 strerror(ENOMEM));
 	}
 	if (!err && code != SQLITE_DONE)
 		err = store_failed(store);

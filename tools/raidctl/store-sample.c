@@ -18,20 +18,6 @@ static const char insert_flow[] =
 	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
 	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
 	",?,?)";
-/*
- * Rows in the order of their keys: SQLite then finds each place behind the one
- * before, which takes a third of what a search does, and fills its pages.
- */
-static const uint8_t directions[RT_DIRECTIONS] = {
-	RAIDTRACE_DIRECTION_ALL,
-	RAIDTRACE_DIRECTION_DISCARD,
-	RAIDTRACE_DIRECTION_FLUSH,
-	RAIDTRACE_DIRECTION_OTHER,
-	RAIDTRACE_DIRECTION_PASSTHROUGH,
-	RAIDTRACE_DIRECTION_READ,
-	RAIDTRACE_DIRECTION_WRITE,
-};
-
 static bool flow_is_zero(const struct rt_flow *flow)
 {
 	uint64_t any = flow->in_flight | flow->in_flight_max;
@@ -89,9 +75,13 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	store_bind_disk(stmt, 5, span);
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
+	/*
+	 * Rows in the order of their keys: SQLite then finds each place behind the one
+	 * before, which takes a third of what a search does, and fills its pages.
+	 */
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
-		err = put_flow(store, sample, directions[d],
-			       &span->flow[directions[d]], span->unknown);
+		err = put_flow(store, sample, packed_directions[d],
+			       &span->flow[packed_directions[d]], span->unknown);
 	return err ? err : store_put_groups(store, sample, span);
 }
 

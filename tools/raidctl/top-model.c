@@ -156,51 +156,51 @@ static int both_of(const struct rt_counters *c, struct top_flow *ret)
 	return err;
 }
 
-/* The interval from row->last to @now becomes what the row shows. */
-static int count_interval(struct top_row *row, const struct rt_counters *now)
+/* Becomes what the row shows, if it has an interval. */
+static int count_interval(struct top_row *row, const struct rt_counters *span)
 {
-	struct rt_counters delta = { 0 };
+	bool was_reset = row->resets != row->last.resets;
 	int err;
 
 	row->state = TOP_FRESH;
 	row->seconds = 0;
+	row->resets = row->last.resets;
 	/* No snapshot before, or one of other counters. */
-	if (!row->last.now_ns || row->last.resets != now->resets ||
-	    now->now_ns <= row->last.now_ns)
+	if (!span->since_ns || was_reset || span->now_ns <= span->since_ns)
 		return 0;
-	err = rt_counters_delta(&row->last, now, &delta);
+	err = both_of(span, &row->both);
 	if (err)
-		return err == -ERANGE ? 0 : err;
-	err = both_of(&delta, &row->both);
-	if (!err) {
-		flow_of(&delta, READ, &row->read);
-		flow_of(&delta, WRITE, &row->write);
-		row->classes = delta.groups & RAIDTRACE_GROUP_ORIGIN;
-		for (unsigned int i = 0; i < RT_CLASSES; i++)
-			row->seeks[i] = delta.origin[i].seeks;
-		row->seconds = (double)(now->now_ns - row->last.now_ns) /
-			       (double)NS_PER_S;
-		row->state = TOP_COUNTED;
-	}
-	rt_counters_free(&delta);
-	return err;
+		return err;
+	flow_of(span, READ, &row->read);
+	flow_of(span, WRITE, &row->write);
+	row->classes = span->groups & RAIDTRACE_GROUP_ORIGIN;
+	for (unsigned int i = 0; i < RT_CLASSES; i++)
+		row->seeks[i] = span->origin[i].seeks;
+	row->seconds = (double)(span->now_ns - span->since_ns) /
+		       (double)NS_PER_S;
+	row->state = TOP_COUNTED;
+	return 0;
 }
 
-int top_row_count(struct top_row *row, struct rt_counters *now)
+int top_row_count(struct top_row *row, const struct rt_counters *span)
 {
-	int err = count_interval(row, now);
+	int err = count_interval(row, span);
 
 	row->errors = 0;
 	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
-		row->errors += now->flow[d].errors;
-	if (now->gone)
+		row->errors += row->last.flow[d].errors;
+	if (row->last.gone)
 		row->state = TOP_GONE;
 	else
-		row->readahead_sectors = now->readahead_sectors;
-	rt_counters_free(&row->last);
-	row->last = *now;
-	memset(now, 0, sizeof(*now));
+		row->readahead_sectors = row->last.readahead_sectors;
 	return err;
+}
+
+void top_row_restart(struct top_row *row)
+{
+	rt_counters_free(&row->last);
+	row->resets = 0;
+	row->state = TOP_FRESH;
 }
 
 static double depth(const struct direction_stats *stats)

@@ -84,6 +84,7 @@ struct top_flow {
  * @target: as it was attached
  * @state: what is known
  * @last: snapshot that the interval ends with
+ * @resets: how often the target had been reset where the interval ends
  * @seconds: length of the interval, 0 unless TOP_COUNTED
  * @unknown: RT_COUNTER_BIT() of what this disk or kernel does not count
  * @read: reads
@@ -98,6 +99,7 @@ struct top_row {
 	struct rt_target target;
 	enum top_state state;
 	struct rt_counters last;
+	uint32_t resets;
 	double seconds;
 	uint64_t unknown;
 	struct top_flow read;
@@ -139,14 +141,20 @@ int top_targets(struct top *top, const struct rt_target *targets, size_t nr);
 
 /**
  * top_row_count - what happened since the snapshot before
- * @row: the row
- * @now: a later snapshot; belongs to the row afterwards, or is freed
+ * @row: the row; its last has become the later snapshot
+ * @span: what happened until then, as rt_counters_advance() tells it
  *
- * A target that was reset meanwhile has no interval.
+ * The first snapshot, and one of a target that was reset meanwhile, has no interval.
  *
  * Return: 0 or -ENOMEM.
  */
-int top_row_count(struct top_row *row, struct rt_counters *now);
+int top_row_count(struct top_row *row, const struct rt_counters *span);
+
+/**
+ * top_row_restart - begin anew after an answer that the last snapshot cannot have led to
+ * @row: the row
+ */
+void top_row_restart(struct top_row *row);
 
 /**
  * top_value - a value of a row

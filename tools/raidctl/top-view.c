@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <curses.h>
+#include <term.h>
 
 #include "top-text.h"
 #include "units.h"
@@ -58,10 +59,23 @@ static const struct cell cells[] = {
 static SCREEN *screen;
 static bool styled;
 
+/* Asked before, because newterm() loses what it allocated where it fails. */
+static bool is_known_terminal(void)
+{
+	int found;
+
+	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
 int top_view_begin(void)
 {
 	const char *no_color = getenv("NO_COLOR");
 
+	if (!is_known_terminal())
+		return -1;
 	setlocale(LC_ALL, "");
 	set_escdelay(50);
 	screen = newterm(NULL, stdout, stdin);
@@ -331,15 +345,15 @@ static void draw_list(const struct top *top)
 {
 	const struct top_row *picked = top_picked(top);
 	bool detail = LINES >= LEAST_LINES + DETAIL_LINES;
-	int lines = LINES - HEAD_LINES - 1 - (detail ? DETAIL_LINES : 0);
+	int room = LINES - HEAD_LINES - 1 - (detail ? DETAIL_LINES : 0);
 	int at = picked ? (int)(picked - top->rows) : 0;
-	int first = at >= lines ? at - lines + 1 : 0;
+	int first = at >= room ? at - room + 1 : 0;
 	struct layout layout = lay_out(COLS);
 	uint64_t full = top_full_depth(top);
 	int y = HEAD_LINES;
 
 	draw_head(&layout, top->sort);
-	for (int i = first; i < (int)top->nr && i < first + lines; i++, y++)
+	for (int i = first; i < (int)top->nr && i < first + room; i++, y++)
 		draw_row(y, &layout, &top->rows[i], i == at, full);
 	if (!top->nr)
 		put(y, 1, 0, "no disk is attached any more");

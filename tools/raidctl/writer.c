@@ -21,10 +21,9 @@
  * @phase: of a sample
  * @time_ns: of whatever has a time
  * @name: first text, NULL if there is none
- * @value: second text, NULL if there is none
+ * @value: second text or other data, NULL if there is none
  * @len: of @value where it is not terminated
- * @target: for put_target
- * @span: for put_sample
+ * @span: for put_sample, else NULL
  * @put: for writer_put(), with @value
  */
 struct entry {
@@ -36,8 +35,7 @@ struct entry {
 	char *name;
 	char *value;
 	size_t len;
-	struct rt_target target;
-	struct rt_counters span;
+	struct rt_counters *span;
 	int (*put)(struct store *store, const void *data);
 };
 
@@ -85,7 +83,9 @@ static void free_batch(struct batch *batch)
 
 	for (entry = batch ? batch->first : NULL; entry; entry = next) {
 		next = entry->next;
-		rt_counters_free(&entry->span);
+		if (entry->span)
+			rt_counters_free(entry->span);
+		free(entry->span);
 		free(entry->name);
 		free(entry->value);
 		free(entry);
@@ -195,6 +195,16 @@ static struct entry *add_entry(struct writer *writer,
 	return entry;
 }
 
+/* Of a moment, and of a target or phase; NULL stays NULL. */
+static struct entry *of(struct entry *entry, uint64_t time_ns, uint32_t number)
+{
+	if (entry) {
+		entry->time_ns = time_ns;
+		entry->number = number;
+	}
+	return entry;
+}
+
 static int store_meta(struct store *store, const struct entry *entry)
 {
 	return store_put_meta(store, entry->name, entry->value);
@@ -202,7 +212,8 @@ static int store_meta(struct store *store, const struct entry *entry)
 
 static int store_target(struct store *store, const struct entry *entry)
 {
-	return store_put_target(store, entry->number, &entry->target);
+	return store_put_target(store, entry->number,
+				(const void *)entry->value);
 }
 
 static int store_setting(struct store *store, const struct entry *entry)
@@ -225,7 +236,7 @@ static int store_phase_end(struct store *store, const struct entry *entry)
 static int store_sample(struct store *store, const struct entry *entry)
 {
 	return store_put_sample(store, entry->number, entry->phase,
-				&entry->span);
+				entry->span);
 }
 
 static int store_output(struct store *store, const struct entry *entry)
@@ -237,6 +248,19 @@ static int store_output(struct store *store, const struct entry *entry)
 static int store_data(struct store *store, const struct entry *entry)
 {
 	return entry->put(store, entry->value);
+}
+
+/* An entry with a copy of something, or -ENOMEM. */
+static int add_data(struct entry *entry, const void *data, size_t size)
+{
+	if (!entry)
+		return -ENOMEM;
+	entry->value = malloc(size);
+	entry->len = size;
+	if (!entry->value)
+		return -ENOMEM;
+	memcpy(entry->value, data, size);
+	return 0;
 }
 
 /* An entry with up to two texts; a text that cannot be copied is -ENOMEM. */
@@ -257,62 +281,45 @@ int writer_put_meta(struct writer *writer, const char *key, const char *value)
 int writer_put_target(struct writer *writer, uint32_t number,
 		      const struct rt_target *target)
 {
-	struct entry *entry = add_entry(writer, store_target);
-
-	if (!entry)
-		return -ENOMEM;
-	entry->number = number;
-	entry->target = *target;
-	return 0;
+	return add_data(of(add_entry(writer, store_target), 0, number), target,
+			sizeof(*target));
 }
 
 int writer_put_setting(struct writer *writer, uint64_t time_ns,
 		       uint32_t target, const char *name, const char *value)
 {
-	struct entry *entry = add_entry(writer, store_setting);
-
-	if (entry) {
-		entry->time_ns = time_ns;
-		entry->number = target;
-	}
-	return add_texts(entry, name, value);
+	return add_texts(of(add_entry(writer, store_setting), time_ns, target),
+			 name, value);
 }
 
 int writer_begin_phase(struct writer *writer, uint32_t phase, const char *name,
 		       uint64_t start_ns)
 {
-	struct entry *entry = add_entry(writer, store_phase_begin);
-
-	if (entry) {
-		entry->time_ns = start_ns;
-		entry->number = phase;
-	}
-	return add_texts(entry, name, NULL);
+	return add_texts(of(add_entry(writer, store_phase_begin), start_ns, phase),
+			 name, NULL);
 }
 
 int writer_end_phase(struct writer *writer, uint32_t phase, uint64_t end_ns)
 {
-	struct entry *entry = add_entry(writer, store_phase_end);
-
-	if (!entry)
-		return -ENOMEM;
-	entry->time_ns = end_ns;
-	entry->number = phase;
-	return 0;
+	return of(add_entry(writer, store_phase_end), end_ns, phase) ? 0 : -ENOMEM;
 }
 
 int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
 		      struct rt_counters *span)
 {
-	struct entry *entry = add_entry(writer, store_sample);
+	/* Most rows have none, and it is large: it is not cleared before it is filled. */
+	struct rt_counters *taken = malloc(sizeof(*taken));
+	struct entry *entry = taken ? add_entry(writer, store_sample) : NULL;
 
 	if (!entry) {
+		free(taken);
 		rt_counters_free(span);
 		return -ENOMEM;
 	}
 	entry->number = target;
 	entry->phase = phase;
-	entry->span = *span;
+	*taken = *span;
+	entry->span = taken;
 	memset(span, 0, sizeof(*span));
 	return 0;
 }
@@ -326,12 +333,7 @@ int writer_put_output(struct writer *writer, uint64_t time_ns,
 		return -ENOMEM;
 	entry->time_ns = time_ns;
 	entry->name = strdup(stream);
-	entry->value = malloc(len);
-	entry->len = len;
-	if (!entry->name || !entry->value)
-		return -ENOMEM;
-	memcpy(entry->value, text, len);
-	return 0;
+	return entry->name ? add_data(entry, text, len) : -ENOMEM;
 }
 
 int writer_put(struct writer *writer,
@@ -340,14 +342,9 @@ int writer_put(struct writer *writer,
 {
 	struct entry *entry = add_entry(writer, store_data);
 
-	if (!entry)
-		return -ENOMEM;
-	entry->put = store;
-	entry->value = malloc(size);
-	if (!entry->value)
-		return -ENOMEM;
-	memcpy(entry->value, data, size);
-	return 0;
+	if (entry)
+		entry->put = store;
+	return add_data(entry, data, size);
 }
 
 int writer_commit(struct writer *writer)

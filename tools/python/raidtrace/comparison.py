@@ -59,7 +59,7 @@ class Row:
 
     def same_test(self) -> bool:
         """Whether one may be held against the other."""
-        return not any(one.decides for one in self.differs())
+        return terms.same_test(self.differs())
 
     def ratio(self) -> float | None:
         """B by A. None: A is 0, or is published of another test."""

@@ -134,7 +134,8 @@ def run(raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str]
     cells = workload.cells(DD_MIB, BONNIE_MIB)
     clear(out, cells)
     build = [str(raidctl), "lab", "build"]  # its progress is on stderr, paths on stdout
-    if subprocess.run(build, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode != 0:
+    environment, null = guest.simulated_time(), subprocess.DEVNULL
+    if subprocess.run(build, stdin=null, stdout=null, check=False, env=environment).returncode != 0:
         raise DemoError("the lab could not be built; the reason is above")
     say(f"Simulated 3ware 9500S-12, RAID 0 of 12 drives: {len(cells)} runs, each in its own guest with a fresh array")
     runs: dict[workload.Cell, Run] = {}

@@ -13,7 +13,7 @@ import json
 import os
 import pathlib
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 
 class DeviceError(Exception):
@@ -43,6 +43,10 @@ class Identity:
         """Whether it is the same disk, across a reboot too if it has a serial number."""
         alike = (self.serial and self.serial == other.serial) or (self.sequence and self.sequence == other.sequence)
         return self.sectors == other.sectors and bool(alike)
+
+    def among(self, others: Iterable["Identity"]) -> bool:
+        """Whether it is the same disk as one of them."""
+        return any(self.same(other) for other in others)
 
 
 def signature_command(path: str) -> list[str]:
@@ -203,7 +207,7 @@ def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[
     wrong = []
     identities = [machine.identity(disk) for disk in disks]
     for identity in identities:
-        ours = any(identity.same(other) for other in known)
+        ours = identity.among(known)
         wrong += [r for r in refusals(machine, identity.name, ours) if not (forced and r.forcible)]
     if wrong:
         raise DeviceError("not overwritten: " + "; ".join(f"{r.disk}: {r.reason}" for r in wrong))

@@ -46,7 +46,7 @@ SWEEP = "readahead.json"
 DATA = "demo.json"
 DEPTH, SEEKS = ("xfs-256", "xfs-16384"), "ext2-256"
 ALIKE = 0.02  # figures of two runs of the demo that differ by no more are the same
-SEEKS_ALIKE = 0.05  # as make reproduce has it: another build of raidctl shifts who is first where a race decides
+SEEKS_ALIKE = 0.05  # another build of raidctl shifts who is first where a race decides
 MB = {"KiB/s": 1 / 1000, "MiB/s": 1.024}  # MB/s as KiB/s / 1000
 Data = dict[str, Any]
 

@@ -43,7 +43,7 @@ class Range:
 
     def same_test(self) -> bool:
         """Whether its figure may be held against the other."""
-        return not any(one.decides for one in self.differs)
+        return terms.same_test(self.differs)
 
     def said(self) -> str:
         """All that is not as it was published, in words; empty where nothing is known to differ."""

@@ -11,20 +11,14 @@ from raidtrace.report_tables import Column, Row, Table
 from raidtrace.report_text import Cell, number, printable
 from raidtrace.sweep_index import Entry
 
+_DEFINED = {column.name: column for column in report_tables.PHASES}
 COUNTED = (
     Column("cell", numeric=False),
-    Column("disk", numeric=False),
-    Column("phase", numeric=False),
-    Column("direction", numeric=False),
-    Column("length", "s", "from the begin of the phase to its end"),
+    *(_DEFINED[name] for name in ("disk", "phase", "direction", "length")),
     Column("readahead", "sectors", "of the disk"),
-    Column("bios", "", "queued"),
+    _DEFINED["bios"],
     Column("mean bio", "KiB", "bytes-queued by queued"),
-    Column("splits", "", "splits"),
-    Column("requests", "", "issued"),
-    Column("mean request", "KiB", "bytes-issued by issued"),
-    Column("sequential", "%", "sequential by issued"),
-    Column("in flight", "requests", "mean of the histogram depth-time, weighted by its times"),
+    *(_DEFINED[name] for name in ("splits", "requests", "mean request", "sequential", "in flight")),
 )
 
 

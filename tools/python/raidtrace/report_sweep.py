@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import statistics
 from collections.abc import Mapping, Sequence
 
 from raidtrace import (
@@ -234,12 +235,12 @@ def _summary(
             text += f"; reads in flight from {least.depth:.2f} to {at.depth:.2f}"
         found.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
     beside = [(line.summary.median, line.published) for line in lines if line.published and line.published.middle]
-    errors = sorted(abs(median / said.middle - 1) for median, said in beside if said.same_test())
+    errors = [abs(median / said.middle - 1) for median, said in beside if said.same_test()]
     if beside:
         other = len(beside) - len(errors)
         text = f"{len(beside)} of them have a published counterpart"
         text += f", {other} of another test" if other else ""
-        text += f"; the median difference is {100 * errors[len(errors) // 2]:.1f} %" if errors else ""
+        text += f"; the median difference is {100 * statistics.median(errors):.1f} %" if errors else ""
         found.append(Sentence(f"{text}.", FIGURES))
         found += [
             Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES) for one in sweep_table.beside(lines)

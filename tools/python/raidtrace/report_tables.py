@@ -137,7 +137,7 @@ def classes(overview: Overview, letter: str) -> Table:
     rows = []
     for span in overview.spans():
         for name, sums in sorted(span.counters.origins.items()):
-            seeks = sums.get("seeks", 0)
+            seeks = sums.get("seeks")
             away = sums.get("seek_sectors", 0) / seeks / 2048 if seeks else None
             cells = (number(sums.get("queued")), _mib(sums.get("bytes_queued")), number(sums.get("issued")),
                      _mib(sums.get("bytes_issued")), number(seeks), number(away, 1))  # fmt: skip

@@ -142,7 +142,8 @@ def differences(one: Behaviour, other: Behaviour) -> list[str]:
 def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
     """Make the lab and what is preloaded into benchmarks. Return: the kernel's version, and the library for bonnie++."""
     command = [str(RAIDCTL), "lab", "build", "--kernel", KERNEL]  # its progress is on stderr
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
+                          env=simulated_time())  # fmt: skip
     if done.returncode != 0:
         raise ReproduceError("the lab could not be built; the reason is above")
     out.mkdir(parents=True, exist_ok=True)

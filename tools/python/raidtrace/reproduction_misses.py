@@ -28,7 +28,7 @@ def charged(results: Results, point: Point) -> float | None:
 
 
 def gathered(results: Results, point: Point) -> float | None:
-    """The same on RAID 5, where the controller gathers one row at a time and ext3 commits as in 2.6.5."""
+    """The same on RAID 5, where the controller gathers one row at a time, a read waits for it, and ext3 commits as in 2.6.5."""
     return _writes(results, point, reproduce_plan.gathered())
 
 

@@ -186,7 +186,7 @@ def rows_table(results: Results) -> list[str]:
     test = reproduce_plan.find("raid5", 11)
     metrics = ("write", "rewrite")
     found: list[tuple[str, ...]] = [("published", *(number(amcc.published(test, m)) for m in metrics), "", "")]
-    today = next(one.run for one in reproduce_plan.charged() if one.run.name == "cpu-raid5-11")
+    today = reproduce_plan.charged_run("raid5", 11)
     named = [*((f"{count}", run) for count, run in reproduce_plan.rows().items()), ("128, today's commit", today)]
     for name, run in named:
         figures = results[run.name].figures

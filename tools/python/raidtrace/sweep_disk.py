@@ -38,7 +38,7 @@ class Wanted:
         names = [
             name
             for disk in self.destroyed
-            if not any(machine.identity(disk).same(other) for other in known)
+            if not machine.identity(disk).among(known)
             for name in (disk, *machine.partitions(disk))
         ]
         found = [device.signature_command(f"{machine.dev}/{name}") for name in names]
@@ -53,8 +53,7 @@ class Wanted:
             identity = machine.identity(disk)
             said.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
                         f"{identity.serial or 'without a serial number'})")  # fmt: skip
-            ours = any(identity.same(other) for other in known)
-            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk, ours)
+            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk, identity.among(known))
                      if not (forced and r.forcible)]  # fmt: skip
         return said
 
@@ -101,7 +100,7 @@ def same_disks(machine: device.Machine, names: Sequence[str], known: Sequence[de
     another after a reboot; its signature stands against it then, unless that is forced."""
     for name in names:
         identity = machine.identity(name)
-        if known and identity.serial and not any(identity.same(other) for other in known):
+        if known and identity.serial and not identity.among(known):
             began = ", ".join(other.name for other in known)
             raise device.DeviceError(f"{name} is not a disk on which this sweep began ({began} then); a sweep of other disks "
                                      "needs another --out")  # fmt: skip

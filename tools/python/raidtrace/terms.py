@@ -7,7 +7,7 @@ Terms are read from the command that ran, whoever ran it; those of a published t
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 Term = int | str
@@ -69,6 +69,11 @@ def differences(a: Terms, b: Terms, phase: str) -> tuple[Difference, ...]:
         if said and a[name] != b[name] or not said and name in decisive:
             found.append(Difference(name, _text(name, a.get(name)), _text(name, b.get(name)), name in decisive))
     return tuple(found)
+
+
+def same_test(found: Iterable[Difference]) -> bool:
+    """Whether figures of tests that differ so may be held against each other."""
+    return not any(one.decides for one in found)
 
 
 def _text(name: str, value: Term | None) -> str:
