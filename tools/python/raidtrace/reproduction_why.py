@@ -101,10 +101,9 @@ def processor(results: Results) -> list[str]:
     return [
         "**Processor time is free in the lab, and was not in 2004.** bonnie++ printed what it took, in per cent; "
         f"{row.cpu_percent:.0f} % while it wrote ext3 on RAID 0, of a processor. The table of the misses has each "
-        f"figure once more from a run of {reproduce_plan.LESS_MIB} MiB in which the writer sleeps for that time as it writes: "
-        "an input from the paper, nothing fitted. iozone printed none; it gets bonnie++'s on the same array and file "
-        "system, for its rewrite what bonnie++'s took more than its read. bonnie++ is handed what it rewrites "
-        f"{reproduce_plan.WINDOW[0].partition('=')[2]} KiB at a time then, so that the disks read ahead meanwhile.",
+        f"figure once more from a run of {reproduce_plan.LESS_MIB} MiB in which the writer sleeps for that time before each "
+        "MiB: an input from the paper, nothing fitted. iozone printed none; it gets bonnie++'s on the same array and file "
+        "system, for its rewrite what bonnie++'s took more than its read.",
         "Reads are not made to sleep: a sleep cannot overlap with the call that it stands for, and with it ext2 on RAID 0 "
         f"reads at {number(slept)} KiB/s, tuned, without at {number(always)}, published {number(published)}.",
         "",
