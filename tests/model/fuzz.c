@@ -125,7 +125,7 @@ static const char *const configs[] = {
 	"store_mib=4,log_entries=50,array.level=raid10,array.drives=4,array.units=3,controller.cache_mib=0",
 	"store_mib=8,log_entries=50,array.level=raid5,array.drives=4,drive.sectors=65536,fault.remove_member=2,"
 	"fault.remove_command=4,fault.replace_ms=10,fault.full_command=6,fault.medium_lba=5,fault.reset_command=9,"
-	"controller.gather_rows=2,controller.parity_waits=2",
+	"controller.gather_rows=2,controller.parity_waits=1",
 	"store_mib=8,log_entries=50,array.level=raid10,array.drives=4,drive.sectors=65536,array.verify=1,"
 	"fault.gone_command=7,fault.lose_lba=70,fault.slow_member=1,fault.slow_ms=5",
 	"store_mib=12,log_entries=50,array.level=raid5,array.drives=3,drive.sectors=65536,controller.battery=0,"
