@@ -118,6 +118,7 @@ static void no_battery_keeps_what_was_flushed(void **state)
 		"array.level=raid5,array.drives=5", "array.level=raid5,array.drives=3,array.stripe_kib=16",
 		"array.level=raid0,array.drives=3,array.stripe_kib=256",
 		"array.level=raid5,array.drives=4,controller.gather_rows=1,controller.gather_reads=1,controller.parity_waits=1",
+		"array.level=raid5,array.drives=4,controller.gather_rows=2,controller.parity_waits=2",
 	};
 	char text[300];
 	u32 i, round, lost;

@@ -144,6 +144,26 @@ static void the_firmware_waits_for_old_data_if_told_so(void **state)
 	assert_true(part_waits < part + 2 * turn + 20000000);
 }
 
+static void a_row_in_parts_is_written_to_its_end_if_told_so(void **state)
+{
+	u64 waits, to_end, whole, turn;
+	u32 i;
+
+	(void)state;
+	waits = busy_ns(SHAPE ",controller.parity_waits=1", 8);
+	whole = busy_ns(SHAPE, ROW);
+	to_end = busy_ns(SHAPE ",controller.parity_waits=2", 8);
+	turn = timing->geometry.rotation_ns;
+	/* What was read comes round once more before it can be written, and nothing is left to be written later. */
+	assert_true(to_end > waits + turn / 2);
+	assert_true(to_end < waits + 2 * turn);
+	for (i = 0; i < TW_MAX_DRIVES; i++)
+		assert_int_equal(timing->backlog[i].count, 0);
+	assert_int_equal(timing->dirty_sectors, 0);
+	assert_int_equal(busy_ns(SHAPE ",controller.parity_waits=2", ROW), whole);
+	assert_true(timing->dirty_sectors > 0);
+}
+
 /* All the same at once, writes and reads everywhere, on sound and degraded arrays: bounds hold, everything is written. */
 static void bounds_hold_whatever_is_set(void **state)
 {
@@ -157,7 +177,7 @@ static void bounds_hold_whatever_is_set(void **state)
 
 		snprintf(text, sizeof(text), SHAPE ",array.units=2,controller.cache_mib=%u,controller.gather_rows=%u,"
 			 "controller.gather_reads=%u,controller.parity_waits=%u", round % 3, 1U << round % 8, round / 2 % 2,
-			 round % 2);
+			 round % 3);
 		create(text);
 		if (round >= 12)
 			tw_timing_lose_drive(timing, 0, round % 5);
@@ -186,6 +206,7 @@ int gather_suite(void)
 		cmocka_unit_test(one_row_more_and_the_oldest_goes),
 		cmocka_unit_test(a_read_waits_for_rows_if_told_so),
 		cmocka_unit_test(the_firmware_waits_for_old_data_if_told_so),
+		cmocka_unit_test(a_row_in_parts_is_written_to_its_end_if_told_so),
 		cmocka_unit_test(bounds_hold_whatever_is_set),
 	};
 

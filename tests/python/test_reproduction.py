@@ -13,6 +13,7 @@ from raidtrace import (
     reproduce_run,
     reproduction,
     reproduction_misses,
+    reproduction_rewrites,
     reproduction_text,
     reproduction_why,
 )
@@ -182,12 +183,12 @@ def miss(results, name, metric, times):
 
 
 def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
-    results["cpu-raid0-09"].figures["rewrite"] = 1.05 * amcc.published(reproduce_plan.find("raid0", 10), "rewrite")
+    results["lumps-raid0-09"].figures["rewrite"] = 1.05 * amcc.published(reproduce_plan.find("raid0", 10), "rewrite")
     point = miss(results, "raid0-10", "rewrite", 2)
     name, value = reproduction_misses.explanation(results, point)
     assert (name, value) == (
-        "processor time",
-        results["cpu-raid0-09"].figures["rewrite"],
+        "processor time, write-back",
+        results["lumps-raid0-09"].figures["rewrite"],
     ), "one run for both of iozone's"
     text = "\n".join(reproduction_misses.section(results))
     assert "(1 figures)" in text and "1 of them come within 10 %, 0 more" in text
@@ -198,17 +199,54 @@ def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
 
 def test_raid5_gathers_one_row_and_ext3_commits_as_then(results):
     runs = {one.run.name: one for one in reproduce_plan.gathered()}
-    assert {one.run.test.array for one in runs.values()} == {"raid5"} and runs["reads-raid5-09"].numbers == (9, 10)
-    charged = {one.run.test: one.run for one in reproduce_plan.charged()}
+    assert sorted(runs) == [f"reads-raid5-{number:02d}" for number in (3, 4, 5, 6, 7, 8, 11)]
+    assert runs["reads-raid5-11"].numbers == (11, 12)
     for one in runs.values():
         assert one.run.settings == ("controller.gather_rows=1", "controller.gather_reads=1")
+        base = reproduce_plan.charged_run("raid5", one.run.test.number)
         more = reproduce_plan.ORDERED if one.run.test.filesystem == "ext3" else ()
-        assert one.run.environment == charged[one.run.test].environment + more, "nothing else differs"
+        assert one.run.environment == base.environment + more, "nothing else differs"
     point = miss(results, "raid5-12", "write", 2)
     results["reads-raid5-11"].figures["write"] = 61000.0
     assert reproduction_misses.explanation(results, point) == ("processor time, rows", 61000.0)
-    read = miss(results, "raid5-12", "read", 2)
-    assert reproduction_misses.explanation(results, read) == ("none", None), "not what is read"
+    assert reproduction_misses.explanation(results, miss(results, "raid5-12", "read", 2)) == ("none", None), "not reads"
+
+
+def test_writes_are_sent_back_as_then_and_rows_in_parts_to_their_end(results):
+    runs = {one.run.name: one for one in reproduce_plan.lumps()}
+    numbers = sorted(name.removeprefix("lumps-") for name in runs)
+    assert numbers == [f"{array}-{n:02d}" for array in ("raid0", "raid5") for n in (3, 4, 5, 6, 9, 11, 13)]
+    for one in runs.values():
+        test = one.run.test
+        commit = reproduce_plan.COMMIT if test.filesystem == "ext3" else ()
+        assert one.run.settings == (("controller.parity_waits=2",) if test.array == "raid5" else ())
+        more = reproduce_plan.WRITE_BACK + commit + (reproduce_plan.WINDOW if test.tool == "bonnie++" else ())
+        assert one.run.environment[-len(more) :] == more
+        assert one.run.writes_only == (test.tool == "iozone")
+    results["lumps-raid5-11"].figures["rewrite"] = 58000.0
+    point = miss(results, "raid5-12", "rewrite", 2)
+    assert reproduction_misses.explanation(results, point) == ("processor time, write-back, row", 58000.0)
+
+
+def test_iozone_can_be_told_to_write_only():
+    run = next(one.run for one in reproduce_plan.lumps() if one.run.name == "lumps-raid0-09")
+    words = run.command(reproduce_run.pathlib.Path("lib.so"))
+    assert "--name=rewrite" in words and "--name=read" not in words
+    assert "LD_PRELOAD=processor-time.so" in words
+
+
+def test_the_steps_to_what_was_published_add_one_thing_each(results):
+    for number in (9, 11):
+        base, back, rows, both, one = (run for _, run in reproduce_plan.steps(number))
+        assert one.environment == both.environment and one.settings == (*both.settings, "controller.gather_rows=1")
+        assert not base.settings and not back.settings and rows.settings == both.settings == reproduce_plan.TO_END
+        assert base.environment == rows.environment and back.environment == both.environment
+    results["back-raid5-09"].figures["write"] = 12345.0
+    results["toend-raid5-11"].figures["rewrite"] = 102400.0
+    table = reproduction_rewrites.steps_table(results)
+    assert next(line for line in table if line.startswith("and 2.6.5")).split()[3] == "12,345"
+    # 4 MiB at 102,400 KiB/s are 40 ms, of which 4 x 2.976 ms are the processor's
+    assert next(line for line in table if line.startswith("or rows")).split()[-2:] == ["102,400", "28"]
 
 
 def test_the_page_has_each_number_of_rows_and_what_must_not_move(results):
@@ -223,19 +261,27 @@ def test_the_page_has_each_number_of_rows_and_what_must_not_move(results):
     assert "ext3 on RAID 0 moves by +0.0 % and +10.0 %" in text and "xfs on RAID 5 by +0.0 % and +0.0 %" in text
 
 
+def test_what_both_make_of_bonnies_rewrite_is_said(results):
+    results["lumps-raid5-06"].figures["rewrite"] = 0.9 * amcc.published(reproduce_plan.find("raid5", 6), "rewrite")
+    row = next(line for line in reproduction_rewrites.bonnie_table(results) if line.startswith("raid5 ext3 tuned"))
+    assert row.split()[4:] == ["+9.0", "%", "+9.0", "%", "-10.0", "%"]
+
+
 def test_what_a_lookup_waits_is_the_rest_of_the_time(results):
     test = reproduce_plan.find("raid5", 9)
     # 4 MiB at 102,400 KiB/s are 40 ms, of which 4 x 1.946 ms are the processor's: bonnie++'s rewrite less its read
-    assert reproduction_why._lookup_ms(test, 102400) == pytest.approx(40 - 4 * 1.946, abs=0.01)
+    assert reproduction_rewrites.lookup_ms(test, 102400) == pytest.approx(40 - 4 * 1.946, abs=0.01)
     tuned = reproduce_plan.find("raid5", 10)
-    assert reproduction_why._lookup_ms(tuned, 102400) == reproduction_why._lookup_ms(test, 102400), "one processor time"
-    for name, times in (("rows1-raid5-09", 1.0), ("rows1-raid5-11", 2.0)):
+    assert reproduction_rewrites.lookup_ms(tuned, 102400) == reproduction_rewrites.lookup_ms(test, 102400)
+    for name, times in (("cpu-raid5-09", 1.0), ("cpu-raid5-11", 2.0)):
         run = results[name]
         run.figures["rewrite"] = times * amcc.published(reproduce_plan.find("raid5", int(name[-2:])), "rewrite")
-    results["reads-raid5-09"].figures["rewrite"] = 102400
-    text = " ".join(reproduction_why.waits(results))
+    text = " ".join(reproduction_rewrites.waits(results))
     assert "raid5: published ext2 61 and 57 ms, simulated 61, ext3" in text
-    assert "it takes 32 ms (ext2)" in text
+    results["lumps-raid0-09"].figures["rewrite"] = 102400
+    results["lumps-raid5-13"].figures["rewrite"] = 2 * amcc.published(reproduce_plan.find("raid5", 13), "rewrite")
+    assert "ext2 33 ms, published 22 and 27" in " ".join(reproduction_rewrites.write_back(results))
+    assert "raid5 +9.0 % and +100.0 %." in " ".join(reproduction_rewrites.to_end(results))
 
 
 def test_a_removal_that_was_not_timed_is_added(results):
@@ -283,8 +329,8 @@ def test_the_ratio_of_a_rewrite_is_said_to_be_one(results):
 
 def test_a_ratio_beyond_the_aim_is_taken_again_with_the_mechanism_of_its_figures(results):
     results["raid0-04"].figures["rewrite"] *= 1.3
-    results["cpu-raid0-03"].figures["rewrite"] = 50000.0
-    results["cpu-raid0-04"].figures["rewrite"] = 90000.0
+    results["lumps-raid0-03"].figures["rewrite"] = 50000.0
+    results["lumps-raid0-04"].figures["rewrite"] = 90000.0
     lines = reproduction_misses.ratios(results)
     assert "The 1 of 48 ratios" in lines[0] and "1 of them come within 10 %" in " ".join(lines)
     row = next(line for line in lines if line.startswith("raid0")).split()

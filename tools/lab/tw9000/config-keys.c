@@ -35,7 +35,7 @@ const struct tw_key tw_keys[] = {
 	TW_NUMBER("controller.gather_ms", controller.gather_ms, 0, 60000, 100),
 	TW_NUMBER("controller.gather_rows", controller.gather_rows, 1, TW_ROWS, TW_ROWS),
 	TW_NUMBER("controller.gather_reads", controller.gather_reads, 0, 1, 0),
-	TW_NUMBER("controller.parity_waits", controller.parity_waits, 0, 1, 0),
+	TW_NUMBER("controller.parity_waits", controller.parity_waits, 0, TW_WAITS_FOR_ROW, 0),
 	TW_NUMBER("controller.cache_mib", controller.cache_mib, 0, 4096, 64),
 	TW_NUMBER("controller.battery", controller.battery, 0, 1, 1),
 	TW_TEXT("controller.firmware", controller.firmware, "FE9X 0.00.00.000"),

@@ -15,6 +15,8 @@ enum tw_level {
 	TW_LEVEL_RAID10,
 };
 
+#define TW_WAITS_FOR_ROW 2U
+
 /**
  * struct tw_controller_config - the controller as profile table "controller" states it
  * @count: PCI functions, each a controller like this with an array of its own
@@ -32,7 +34,8 @@ enum tw_level {
  * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
  * @gather_rows: so many rows of RAID 5 gather at a time; one more, and the oldest is written
  * @gather_reads: 1 if a read waits until all rows that are being gathered have been written
- * @parity_waits: 1 if the firmware waits for the old data that the parity of a row in parts needs
+ * @parity_waits: 1 if the firmware waits for the old data that the parity of a row in parts needs,
+ *	TW_WAITS_FOR_ROW if it waits until such a row has been written
  * @cache_mib: write-back cache; 0 writes through
  * @battery: 1 if it keeps the cache while there is no power
  * @firmware: version string, 16 characters

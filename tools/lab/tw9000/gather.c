@@ -118,9 +118,17 @@ static u64 tw_write_row(struct tw_timing *timing, u32 index, u64 now, bool cache
 	return tw_max(done, tw_issue_writes(timing, &row, &plan, now, true));
 }
 
+/* With parity_waits=2 a row in parts is written to its end before the controller serves anything else. */
 static u64 tw_destage(struct tw_timing *timing, u32 index, u64 now)
 {
-	return tw_write_row(timing, index, now, timing->config->controller.cache_mib);
+	const struct tw_controller_config *controller = &timing->config->controller;
+	bool to_end = controller->parity_waits == TW_WAITS_FOR_ROW &&
+		      !tw_row_is_full(&timing->array, &timing->row[index]);
+	u64 done = tw_write_row(timing, index, now, controller->cache_mib && !to_end);
+
+	if (to_end)
+		timing->free_ns = tw_max(timing->free_ns, done);
+	return done;
 }
 
 static u32 tw_find_row(const struct tw_timing *timing, u32 unit, u64 row)

@@ -6,6 +6,7 @@
  *
  * BONNIE_READ_US, BONNIE_WRITE_US: sleep so long for each MiB read or written, for what a processor would have taken.
  * BONNIE_REWRITE_US: in place of both for what is read, changed and written back.
+ * BONNIE_WINDOW_KIB: less than 1 MiB, so that the disks read ahead while the processor is busy.
  *
  * The clock is read again only after the kernel was called: between two calls no simulated time passes.
  */
@@ -21,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "write-back.h"
+
 #define WINDOW	(1 << 20)
 
 /* Of one file, the one opened last. */
@@ -33,6 +36,16 @@ static bool was_read;		/* the window was filled by a read */
 static bool rewriting;		/* and so was one that was written back, since the file was opened */
 static off_t position;		/* of the next read or write */
 static bool clock_stale = true;
+
+static size_t window_limit(void)
+{
+	static size_t limit;
+	const char *text = getenv("BONNIE_WINDOW_KIB");
+
+	if (!limit)
+		limit = text ? (size_t)atoll(text) << 10 : WINDOW;
+	return limit;
+}
 
 static bool first_thread(void)
 {
@@ -67,14 +80,16 @@ static int write_window(void)
 	size_t done = 0;
 
 	rewriting |= dirty && was_read;
-	if (dirty)
-		work("BONNIE_WRITE_US", window_bytes);
 	while (dirty && done < window_bytes) {
-		ssize_t part = syscall(SYS_pwrite64, file, window + done, window_bytes - done, window_at + (off_t)done);
+		size_t part = write_back_part(window_bytes - done);
+		ssize_t wrote;
 
-		if (part <= 0)
+		work("BONNIE_WRITE_US", part);
+		wrote = syscall(SYS_pwrite64, file, window + done, part, window_at + (off_t)done);
+		if (wrote <= 0)
 			return -1;
-		done += (size_t)part;
+		done += (size_t)wrote;
+		write_back(file, window_at + (off_t)done, (size_t)wrote);
 		clock_stale = true;
 	}
 	dirty = false;
@@ -111,13 +126,13 @@ ssize_t read(int fd, void *to, size_t bytes)
 {
 	ssize_t got;
 
-	if (!is_ours(fd) || bytes > WINDOW)
+	if (!is_ours(fd) || bytes > window_limit())
 		return syscall(SYS_read, fd, to, bytes);
 	if (!window_holds(bytes)) {
 		if (write_window())
 			return -1;
 		clock_stale = true;
-		got = syscall(SYS_pread64, fd, window, WINDOW, position);
+		got = syscall(SYS_pread64, fd, window, window_limit(), position);
 		if (got < 0)
 			return got;
 		work("BONNIE_READ_US", (size_t)got);
@@ -134,10 +149,10 @@ ssize_t read(int fd, void *to, size_t bytes)
 
 ssize_t write(int fd, const void *from, size_t bytes)
 {
-	if (!is_ours(fd) || bytes > WINDOW)
+	if (!is_ours(fd) || bytes > window_limit())
 		return syscall(SYS_write, fd, from, bytes);
 	if (position < window_at || position > window_at + (off_t)window_bytes ||
-	    position + (off_t)bytes > window_at + WINDOW) {
+	    position + (off_t)bytes > window_at + (off_t)window_limit()) {
 		if (write_window())
 			return -1;
 		window_at = position;
@@ -149,7 +164,7 @@ ssize_t write(int fd, const void *from, size_t bytes)
 	if ((off_t)window_bytes < position - window_at)
 		window_bytes = (size_t)(position - window_at);
 	dirty = true;
-	if (position == window_at + WINDOW && write_window())
+	if (position == window_at + (off_t)window_limit() && write_window())
 		return -1;
 	return (ssize_t)bytes;
 }

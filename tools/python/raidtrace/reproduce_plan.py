@@ -139,20 +139,77 @@ def charged() -> list[Charged]:
 
     Readahead plays no part in iozone's: one run for both.
     """
+    tests = (("raid0", (3, 4, 5, 6, 8, 9, 11)), ("raid5", (3, 4, 5, 6, 7, 8, 9, 11)))
+    return [_charged(array, number) for array, numbers in tests for number in numbers]
+
+
+def _charged(array: str, number: int) -> Charged:
+    test = find(array, number)
+    bonnie = find(array, number if test.tool == "bonnie++" else number - 6)
+    write, rewrite, read = (processor_us(bonnie, metric) for metric in ("write", "rewrite", "read"))
+    if test.tool == "bonnie++":
+        pauses: tuple[str, ...] = (f"BONNIE_WRITE_US={write}", f"BONNIE_REWRITE_US={rewrite}")
+    else:
+        # bonnie++'s rewrite reads as well
+        pauses = (f"PROCESSOR_WRITE_US={write}", f"PROCESSOR_REWRITE_US={rewrite - read}")
+    run = Run(f"cpu-{test.name()}", test, LESS_MIB, environment=pauses + SMALL)
+    return Charged(run, (number,) if test.tool == "bonnie++" else (number, number + 1))
+
+
+# Write-back as 2.6.5 had it, see write-back.h: from 10 % of the memory on, in step with the writer; today's kept out of it.
+WRITE_BACK = ("WRITE_BACK_MIB=51", "BACKGROUND=39", "EXPIRE_S=3600", "QUEUE=nr_requests=128")
+# ext3 of 2.6.5 laid files out as ext2 does; today's driver of it puts all indirect blocks together.
+COMMIT = ("COMMIT_S=5", "DRIVER=ext2")
+# What bonnie++ rewrites is read in smaller parts, so that the disks read ahead while the processor is busy.
+WINDOW = ("BONNIE_WINDOW_KIB=64",)
+TO_END = ("controller.parity_waits=2",)
+
+
+def _lumps(name: str, test: amcc.Test, environment: tuple[str, ...], settings: tuple[str, ...]) -> Run:
+    more = COMMIT if test.filesystem == "ext3" else ()
+    if test.tool == "bonnie++":
+        more += WINDOW
+    writes = test.tool == "iozone"
+    return Run(name, test, LESS_MIB, settings=settings, environment=environment + WRITE_BACK + more, writes_only=writes)
+
+
+def lumps() -> list[Charged]:
+    """ext2 and ext3, and iozone on xfs, with 2.6.5's write-back as well, and on RAID 5 a controller that does a row in parts to
+    its end before anything else."""
     found = []
-    for array, numbers in (("raid0", (3, 4, 5, 6, 8, 9, 11)), ("raid5", (3, 4, 5, 6, 7, 8, 9, 11))):
-        for number in numbers:
-            test = find(array, number)
-            bonnie = find(array, number if test.tool == "bonnie++" else number - 6)
-            write, rewrite, read = (processor_us(bonnie, metric) for metric in ("write", "rewrite", "read"))
-            if test.tool == "bonnie++":
-                pauses: tuple[str, ...] = (f"BONNIE_WRITE_US={write}", f"BONNIE_REWRITE_US={rewrite}")
-            else:
-                # bonnie++'s rewrite reads as well
-                pauses = (f"PROCESSOR_WRITE_US={write}", f"PROCESSOR_REWRITE_US={rewrite - read}")
-            run = Run(f"cpu-{test.name()}", test, LESS_MIB, environment=pauses + SMALL)
-            found.append(Charged(run, (number,) if test.tool == "bonnie++" else (number, number + 1)))
+    for one in charged() + [_charged(array, 13) for array in ("raid0", "raid5")]:
+        test = one.run.test
+        if test.filesystem != "xfs" or test.tool == "iozone":
+            settings = TO_END if test.array == "raid5" else ()
+            found.append(Charged(_lumps(f"lumps-{test.name()}", test, one.run.environment, settings), one.numbers))
     return found
+
+
+def one_row() -> list[Charged]:
+    """iozone of lumps() on RAID 5, where one row is gathered at a time besides."""
+    found = []
+    for one in lumps():
+        test = one.run.test
+        if (test.array, test.tool) == ("raid5", "iozone"):
+            settings = (*TO_END, "controller.gather_rows=1")
+            found.append(
+                Charged(dataclasses.replace(one.run, name=f"one-{test.name()}", settings=settings), one.numbers)
+            )
+    return found
+
+
+def steps(number: int) -> list[tuple[str, Run]]:
+    """iozone on ext2 (9) or ext3 (11), RAID 5: what was added to the first, and the run."""
+    base = charged_run("raid5", number)
+    test, environment = base.test, base.environment
+    to_end = dataclasses.replace(base, name=f"toend-{test.name()}", settings=TO_END, writes_only=True)
+    return [
+        ("processor time", base),
+        ("and 2.6.5's write-back", _lumps(f"back-{test.name()}", test, environment, ())),
+        ("or rows to their end", to_end),
+        ("both", next(one.run for one in lumps() if one.run.test == test)),
+        ("both, one row gathered", next(one.run for one in one_row() if one.run.test == test)),
+    ]
 
 
 ROWS = (1, 2, 4, 8, 128)  # 128: as many as the model has
@@ -161,26 +218,17 @@ ORDERED = ("ORDERED_S=5",)
 
 
 def gathered() -> list[Charged]:
-    """RAID 5's writes where the controller gathers one row at a time and a read waits until it is written, with processor
-    time and, on ext3, 2.6.5's commit."""
+    """bonnie++, and iozone's write on ext3, on RAID 5 where the controller gathers one row at a time and a read waits until it
+    is written, with processor time and, on ext3, 2.6.5's commit."""
     found = []
     for one in charged():
         test = one.run.test
-        if test.array != "raid5":
-            continue
-        more = ORDERED if test.filesystem == "ext3" else ()
-        settings = ("controller.gather_rows=1", "controller.gather_reads=1")
-        run = Run(f"reads-{test.name()}", test, LESS_MIB, settings=settings, environment=one.run.environment + more)
-        found.append(Charged(run, one.numbers))
+        if test.array == "raid5" and (test.tool == "bonnie++" or test.filesystem == "ext3"):
+            more = ORDERED if test.filesystem == "ext3" else ()
+            settings = ("controller.gather_rows=1", "controller.gather_reads=1")
+            run = Run(f"reads-{test.name()}", test, LESS_MIB, settings=settings, environment=one.run.environment + more)
+            found.append(Charged(run, one.numbers))
     return found
-
-
-def one_row() -> list[Run]:
-    """iozone on ext2 and ext3, RAID 5, where no read waits for the row."""
-    return [
-        _rows(find("raid5", 9), charged_run("raid5", 9).environment, 1),
-        _rows(find("raid5", 11), charged_run("raid5", 11).environment + ORDERED, 1),
-    ]
 
 
 def charged_run(array: str, number: int) -> Run:
@@ -223,7 +271,7 @@ def nudged() -> dict[str, list[Run]]:
     """Test -> the same run three times: as always, and with a constant that it hardly depends on 0.1 % less and more."""
     constant = "controller.read_kib_s"
     found = {}
-    for array, number in (("raid0", 10), ("raid5", 4), ("raid5", 6), ("raid5", 10)):
+    for array, number in (("raid0", 6), ("raid0", 10), ("raid5", 4), ("raid5", 6), ("raid5", 10)):
         test, value = find(array, number), 2 * _half(array, constant)
         name = test.name()
         less, more = (f"{constant}={round(factor * value)}" for factor in (0.999, 1.001))
@@ -240,8 +288,8 @@ def large() -> list[Run]:
     runs = paper()
     for experiment in experiments():
         runs += [experiment.base, experiment.changed]
-    runs += [one.run for one in charged() + gathered()]
-    runs += one_row()
+    runs += [one.run for one in charged() + gathered() + lumps() + one_row()]
+    runs += [run for number in (9, 11) for _, run in steps(number)]
     runs += rows().values()
     runs += [run for pair in controls().values() for run in pair]
     runs += lookups().values()

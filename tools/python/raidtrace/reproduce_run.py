@@ -27,7 +27,7 @@ KERNEL = "6.1"
 MEMORY_MIB = 512  # the paper's
 # Files of the model that decide when a command is done; what only decides what it does is not among them.
 TIMING = "array.c array.h backlog.c backlog.h drive.c drive.h gather.c gather.h parity.c parity.h resources.h timing.c"
-PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "processor-time.c")
+PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "processor-time.c", "write-back.h")
 PRELOADED = ("bonnie-batch", "processor-time")
 TIMEOUT_S = 7200
 # The same model, begun a microsecond later, finds the platters turned a little further: that much of a short run's figure.
@@ -45,6 +45,7 @@ class Run:
     """A test of the paper, of its own size or smaller, as published or with one thing changed.
 
     settings: KEY=VALUE for the model; environment: NAME=VALUE for reproduce-cell and what it runs.
+    writes_only: iozone without its reads.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Run:
     memory_mib: int = MEMORY_MIB
     settings: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    writes_only: bool = False
 
     def profile(self) -> str:
         """The lab's profile of the published array."""
@@ -60,7 +62,7 @@ class Run:
 
     def command(self, batch: pathlib.Path) -> list[str]:
         """What runs in the guest."""
-        kind, job = amcc.job(self.test, self.mib)
+        kind, job = amcc.job(self.test, self.mib, self.writes_only)
         words = kind.command(job)
         if self.test.tool == "bonnie++":
             words = ["env", f"LD_PRELOAD={batch}", *words]
@@ -198,7 +200,8 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         raise ReproduceError(f"{run.name}: the recording is not whole, see raidctl report {directory}/run.rtdb")
     try:
-        result = Result(amcc.figures(run.test, run.mib, recorded.output), count(recorded), kernel)
+        figures = amcc.figures(run.test, run.mib, recorded.output, run.writes_only)
+        result = Result(figures, count(recorded), kernel)
     except (figure.ParseError, ValueError, KeyError) as error:
         raise ReproduceError(f"{run.name}: {error}; more in {directory}") from error
     made = {"key": key(run, kernel), "sources": sources(run), "behaviour": model}

@@ -4,11 +4,10 @@
 import textwrap
 from collections.abc import Mapping
 
-from raidtrace import amcc, reproduce_plan, reproduce_run, reproduction, reproduction_misses
+from raidtrace import amcc, reproduce_plan, reproduce_run, reproduction, reproduction_misses, reproduction_rewrites
 from raidtrace.reproduction_text import heading, number, percent, table
 
 Results = Mapping[str, reproduce_run.Result]
-LOOKUP_MIB = 4  # of a file in an indirect block
 
 
 def _both(results: Results, name: str, metric: str) -> tuple[float, float]:
@@ -181,45 +180,6 @@ def rows(results: Results) -> list[str]:
     ]
 
 
-def _lookup_ms(test: amcc.Test, rate: float) -> float:
-    """What iozone's rewrite took for each block that it looked up, less the processor's time."""
-    bonnie = reproduce_plan.find(test.array, test.number - 6 - (test.setra_sectors != 256))
-    busy = reproduce_plan.processor_us(bonnie, "rewrite") - reproduce_plan.processor_us(bonnie, "read")
-    return LOOKUP_MIB * (1024 / rate * 1e3 - busy / 1e3)
-
-
-def waits(results: Results) -> list[str]:
-    """What rewrites lack, and what a read that waits for a row makes of it."""
-    lines = [
-        "**What rewrites lack is one wait.** While iozone writes a file of ext2 or ext3 over, it waits for a block of 4 KiB",
-        f"every {LOOKUP_MIB} MiB, to know where the next lie. Its time less the processor's, by such a lookup:",
-    ]
-    lack: dict[str, list[float]] = {"raid0": [], "raid5": []}
-    with_it = []
-    for array, run in (("raid0", "cpu"), ("raid5", "rows1")):
-        parts = []
-        for first, filesystem in ((9, "ext2"), (11, "ext3")):
-            tests = [reproduce_plan.find(array, first + more) for more in (0, 1)]
-            published = [_lookup_ms(test, amcc.published(test, "rewrite")) for test in tests]
-            simulated = _lookup_ms(tests[0], results[f"{run}-{tests[0].name()}"].figures["rewrite"])
-            lack[array] += [ms - simulated for ms in published]
-            parts.append(f"{filesystem} {published[0]:.0f} and {published[1]:.0f} ms, simulated {simulated:.0f}")
-            if array == "raid5":
-                rate = results[f"reads-{tests[0].name()}"].figures["rewrite"]
-                with_it.append(f"{_lookup_ms(tests[0], rate):.0f} ms ({filesystem})")
-        lines.append(f"{array}: published {', '.join(parts)};")
-    return [
-        *lines,
-        f"so all four figures of RAID 5 lack much the same for each of these reads, {min(lack['raid5']):.0f} to",
-        f"{max(lack['raid5']):.0f} ms, and those of RAID 0 {min(lack['raid0']):.0f} to {max(lack['raid0']):.0f} ms. (Two turns",
-        "of the drive are 12 ms, an average seek is 4.5.) **It is assumed besides that a read waits until the row that is",
-        f"being gathered has been written** (``controller.gather_reads=1``); then it takes {' and '.join(with_it)}. The table",
-        "of the misses has RAID 5 with both assumptions. Where that is less than published, what else a lookup waited for in a",
-        "9500S is not known.",
-        "",
-    ]
-
-
 def rows_table(results: Results) -> list[str]:
     """By number of rows."""
     test = reproduce_plan.find("raid5", 11)
@@ -239,5 +199,4 @@ def section(results: Results) -> list[str]:
     lines = heading("What decides, and what misses")
     for paragraph in (alignment, turnover, seeks, arm, parity, processor, tried, rows):
         lines += [*textwrap.wrap(" ".join(paragraph(results)), 120), ""]
-    lines += rows_table(results) + [*textwrap.wrap(" ".join(waits(results)), 120), ""]
-    return lines + reproduction_misses.section(results)
+    return lines + rows_table(results) + reproduction_rewrites.section(results) + reproduction_misses.section(results)
