@@ -129,6 +129,7 @@ def expects(out: Path) -> None:
     measured = lab("expect", "-q", "-j", "--out", str(out), "requests > 100000", "--", *READ)
     facts = json.loads(measured.stdout)
     check("what does not is 1", measured.returncode == 1 and facts["holds"] is False, measured)
+    check("which is called simulated", (facts["simulated"], facts["lab_time"]) == (True, "simulated"), facts)
     rows = (out / "ground-truth.csv").read_text().count(",READ,")
     check("the measured value is told, and true", 128 <= facts["measured"]["requests"] <= rows, facts)
     said = (
@@ -183,6 +184,7 @@ def compares(out: Path) -> None:
     same = json.loads(lab(*command).stdout)
     check("the same kernel is identical", same["kernels"][1]["identical_to_a"] is True, same)
     check("and repeats itself", same["deterministic"] is True, same)
+    check("time and controller are called simulated", (same["simulated"], same["lab_time"]) == (True, "simulated"), same)
     check("its phase is compared", same["sections"][0]["ratios"]["mib_per_s"] == [1.0], same)
     text = lab("ab", "-q", "--out", str(out), "--kernel", "6.1", "--kernel", "7.2", "--", *READ)
     if "not offered" in text.stderr:

@@ -199,7 +199,7 @@ def _as_json(
         for number, (contender, run) in enumerate(zip(contenders, runs))
     ]
     return {
-        "simulated": not arguments.vm,
+        **virtual.nature(arguments),
         "profile": arguments.profile,
         "command": arguments.command,
         "kernels": described,

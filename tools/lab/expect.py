@@ -44,7 +44,7 @@ def act(arguments: argparse.Namespace) -> int:
         ) from None
     if arguments.json:
         facts = {"expression": expression.text, "holds": holds, "phase": span.phase, "disk": span.disk}
-        print(json.dumps(facts | {"measured": values, "kernel": kernel, "simulated": not arguments.vm}, indent=2))
+        print(json.dumps(facts | {"measured": values, "kernel": kernel} | virtual.nature(arguments), indent=2))
     else:
         said = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
         print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {said}"

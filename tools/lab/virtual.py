@@ -35,6 +35,11 @@ def run(
     return session.lab_run(arguments, command, array, outputs, terminal)
 
 
+def nature(arguments: argparse.Namespace) -> dict[str, object]:
+    """What of a result is simulated, named as in a recording: the controller always, time where no virtual machine was asked for."""
+    return {"simulated": True, "lab_time": "real" if arguments.vm else "simulated"}
+
+
 def require_comparable(names: list[str], repeat: bool) -> None:
     """What ab cannot do in virtual machines is refused before one is started."""
     for name in names:
