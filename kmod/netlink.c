@@ -22,20 +22,6 @@ static struct genl_family family;
 /* Name of a request's target in its attributes; all requests number it the same. */
 static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID);
 
-/* The target that a request names, NULL if there is none; raidtrace_targets_lock() is held. */
-static struct raidtrace_target *named_target(struct genl_info *info)
-{
-	struct raidtrace_target *target;
-	u32 id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
-
-	target = raidtrace_target_find(id);
-	if (!target) {
-		raidtrace_refuse(info->extack, "there is no target %u", id);
-		NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
-	}
-	return target;
-}
-
 /*
  * Before any request: one about a target finds it in ->user_ptr[0] and holds
  * raidtrace_targets_lock() until after_request(). A dump has its own lock.
@@ -43,17 +29,22 @@ static struct raidtrace_target *named_target(struct genl_info *info)
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
+	u32 id;
+
 	if (ops->cmd == RAIDTRACE_CMD_INFO_GET || ops->cmd == RAIDTRACE_CMD_TARGET_ADD)
 		return 0;
 	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
 		raidtrace_refuse(info->extack, "the attribute id is missing");
 		return -EINVAL;
 	}
+	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
 	raidtrace_targets_lock();
-	info->user_ptr[0] = named_target(info);
+	info->user_ptr[0] = raidtrace_target_find(id);
 	if (info->user_ptr[0])
 		return 0;
 	raidtrace_targets_unlock();
+	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
+	raidtrace_refuse(info->extack, "there is no target %u", id);
 	return -ENOENT;
 }
 
