@@ -184,7 +184,9 @@ def compares(out: Path) -> None:
     same = json.loads(lab(*command).stdout)
     check("the same kernel is identical", same["kernels"][1]["identical_to_a"] is True, same)
     check("and repeats itself", same["deterministic"] is True, same)
-    check("time and controller are called simulated", (same["simulated"], same["lab_time"]) == (True, "simulated"), same)
+    check(
+        "time and controller are called simulated", (same["simulated"], same["lab_time"]) == (True, "simulated"), same
+    )
     check("its phase is compared", same["sections"][0]["ratios"]["mib_per_s"] == [1.0], same)
     text = lab("ab", "-q", "--out", str(out), "--kernel", "6.1", "--kernel", "7.2", "--", *READ)
     if "not offered" in text.stderr:

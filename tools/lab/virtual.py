@@ -36,7 +36,7 @@ def run(
 
 
 def nature(arguments: argparse.Namespace) -> dict[str, object]:
-    """What of a result is simulated, named as in a recording: the controller always, time where no virtual machine was asked for."""
+    """What of a result is simulated, named as in a recording: the controller always, time but in a virtual machine."""
     return {"simulated": True, "lab_time": "real" if arguments.vm else "simulated"}
 
 
