@@ -78,9 +78,21 @@ static void has(const char *text, const char *line)
 		fail_msg("\"%s\" is not in:\n%s", line, text);
 }
 
-static void values_and_ratio(void **state)
+/* The text of the comparison of two, which are told as times of one kind or of another. */
+static char *told(const struct made *a, const struct made *b, bool other_times)
 {
 	struct comparison c;
+	char *text;
+
+	assert_int_equal(compare(&a->recording, &b->recording, &c), 0);
+	assert_int_equal(c.other_times, other_times);
+	text = printed(&print_text, &c);
+	compare_free(&c);
+	return text;
+}
+
+static void values_and_ratio(void **state)
+{
 	struct made a, b;
 	char *text;
 
@@ -89,9 +101,7 @@ static void values_and_ratio(void **state)
 	make(&b, "sdb", "", "16384", 1500);
 	b.spans[0].counters.unknown = RT_COUNTER_BIT(SPLITS);
 	a.spans[0].counters.flow[READ].splits = 7;
-	assert_int_equal(compare(&a.recording, &b.recording, &c), 0);
-	assert_false(c.other_times);
-	text = printed(&print_text, &c);
+	text = told(&a, &b, false);
 	has(text, "phase read  sda and sdb\n");
 	has(text, "    requests                          1,000            1,500        1.500       +50.0 %\n");
 	has(text, "    throughput                   3.91 MiB/s       5.86 MiB/s        1.500       +50.0 %\n");
@@ -101,32 +111,26 @@ static void values_and_ratio(void **state)
 	/* What happened is not how a disk is set. */
 	assert_null(strstr(text, "reset"));
 	free(text);
-	compare_free(&c);
 }
 
 static void not_comparable(void **state)
 {
-	struct comparison c;
 	struct made a, b;
 	char *text;
 
 	(void)state;
 	make(&a, "sda", "yes", "256", 1000);
 	make(&b, "sda", "", "256", 1500);
-	assert_int_equal(compare(&a.recording, &b.recording, &c), 0);
-	assert_true(c.other_times);
-	text = printed(&print_text, &c);
+	text = told(&a, &b, true);
 	has(text, "not comparable: times of the lab's model");
 	has(text, "    throughput                   3.91 MiB/s       5.86 MiB/s  other times\n");
 	has(text, "    requests                          1,000            1,500        1.500       +50.0 %\n");
 	free(text);
-	compare_free(&c);
 }
 
 /* Two imported traces are of one kind; what a column would cut short is told whole. */
 static void sources(void **state)
 {
-	struct comparison c;
 	struct made a, b;
 	char *text;
 
@@ -135,18 +139,14 @@ static void sources(void **state)
 	make(&b, "sda", "", "256", 10);
 	a.meta[1] = pair("source", "blktrace version 1, little-endian");
 	b.meta[1] = pair("source", "blktrace version 1, big-endian");
-	assert_int_equal(compare(&a.recording, &b.recording, &c), 0);
-	text = printed(&print_text, &c);
+	text = told(&a, &b, false);
 	has(text, "source\n  A: blktrace version 1, little-endian\n  B: blktrace version 1, big-endian\n");
 	assert_null(strstr(text, "not comparable"));
 	free(text);
-	compare_free(&c);
 	b.meta[1] = pair("machine", "x86_64");
-	assert_int_equal(compare(&a.recording, &b.recording, &c), 0);
-	text = printed(&print_text, &c);
+	text = told(&a, &b, false);
 	has(text, "not comparable: an imported trace lacks");
 	free(text);
-	compare_free(&c);
 }
 
 static void alike(void **state)

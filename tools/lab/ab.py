@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,25 +112,24 @@ def _all(places: list[tuple[Contender, Path]], at_once: int, progress: Progress)
         out.mkdir(parents=True, exist_ok=True)
         return contender.run(out)
 
-    progress.begin(f"{len(places)} runs")
-    runs = []
-    if at_once == 1:
-        for place in places:
-            runs.append(one(place))
+    def collected(coming: Iterable[recorded.Recorded]) -> list[recorded.Recorded]:
+        runs = []
+        for run in coming:
+            runs.append(run)
             progress.update(len(runs) / len(places))
         progress.end()
         return runs
+
+    progress.begin(f"{len(places)} runs")
+    if at_once == 1:
+        return collected(map(one, places))
     with ThreadPoolExecutor(at_once) as pool:
         try:
-            for run in pool.map(one, places):
-                runs.append(run)
-                progress.update(len(runs) / len(places))
+            return collected(pool.map(one, places))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             guest.STOP.set()
             raise
-    progress.end()
-    return runs
 
 
 def _verdicts(runs: list[recorded.Recorded], unlike: list[str], repeated: bool) -> list[str]:
