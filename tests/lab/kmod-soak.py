@@ -18,24 +18,32 @@ import os
 import pathlib
 import sys
 import time
+from collections.abc import Callable
 
 import kmod_client as kmod
 import kmod_fuzz as fuzz
+import kmod_insert
 from kmod_nullb import load
 
 CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 KO = os.environ["RAIDTRACE_KO"]
+CPUS = sorted(os.sched_getaffinity(0))
+TELL = 250 if len(CPUS) == 1 else 50  # cycles
+WAIT_S = 60
 
 
-def cycle(number: int, disks: list[str]) -> int:
-    """Once round; how many requests were seen."""
-    kmod.run(f"insmod {KO}")
+def cycle(number: int, disks: list[str], done: Callable[[], list[int]]) -> int:
+    """Once round; how many requests were seen. `done` tells what the load did."""
+    kmod_insert.insert(KO)
     seen = 0
     with kmod.Client() as client:
         targets = [client.add(name) for name in disks]
+        before = done()
         time.sleep(0.001 * (number % 4))
+        if number % 4 and len(CPUS) > 1:  # nobody says when who gets a processor: each process does one at least
+            kmod.wait_for("load of each processor", lambda: all(map(int.__lt__, before, done())), WAIT_S)
         for target in targets:
             if number % 3 == 0:
                 client.ask("target-reset", id=target["id"])
@@ -44,24 +52,29 @@ def cycle(number: int, disks: list[str]) -> int:
         if number % 4:  # every fourth time it is unloaded with its targets
             for target in targets:
                 client.delete(target)
-    kmod.run("rmmod raidtrace")
+    kmod_insert.remove("raidtrace")
     return seen
 
 
 def cycles() -> None:
     """Cycles of load, attach, detach, unload with I/O running"""
-    kmod.run("rmmod raidtrace")
-    with load(DISKS * 2, seed=SEED):
+    kmod_insert.remove("raidtrace")
+    # On two processors two processes for each disk, one on either; else two that share the one there is.
+    bound = [cpu for cpu in CPUS for _ in DISKS] if len(CPUS) > 1 else []
+    with load(DISKS * max(2, len(CPUS)), seed=SEED, cpus=bound) as done:
         for number in range(5):  # what is allocated once is allocated now
-            cycle(number, DISKS)
+            cycle(number, DISKS, done)
         forget_leaks()
         seen = 0
+        before = done()
         for number in range(CYCLES):
-            seen += cycle(number, DISKS)
-            if number % 250 == 249 or number + 1 == CYCLES:  # what is known when the rest is cut short
-                print(f"# {number + 1} cycles, {seen} requests counted", flush=True)
-    kmod.run(f"insmod {KO}")
+            seen += cycle(number, DISKS, done)
+            if number % TELL == TELL - 1 or number + 1 == CYCLES:  # what is known when the rest is cut short
+                did = [now - then for then, now in zip(before, done())]
+                print(f"# {number + 1} cycles, {seen} requests counted, of each process {did}", flush=True)
+    kmod_insert.insert(KO)
     kmod.equal("requests were counted", seen > CYCLES, True)
+    kmod.equal("each process read and wrote", min(did) > CYCLES // 2, True)
 
 
 def nonsense() -> None:

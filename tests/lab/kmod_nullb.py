@@ -9,12 +9,13 @@ import os
 import pathlib
 import random
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import kmod_client as kmod
 
 CONFIGFS = pathlib.Path("/run/lab/configfs")
 SECTORS = (8, 16, 256, 520)
+GIVES_WAY = 19  # nice: who wants a processor that one of these has gets it
 
 
 def read_in_background(name: str, sector: int) -> threading.Thread:
@@ -53,32 +54,44 @@ def configured(**attributes: object) -> Iterator[tuple[str, pathlib.Path]]:
 
 
 @contextlib.contextmanager
-def load(names: list[str], places: int = 1 << 14, sectors: Sequence[int] = SECTORS, seed: int = 0) -> Iterator[None]:
-    """Random reads and writes until the end of the block, by a process for each disk named.
+def load(
+    names: list[str],
+    places: int = 1 << 14,
+    sectors: Sequence[int] = SECTORS,
+    seed: int = 0,
+    cpus: Sequence[int] = (),
+) -> Iterator[Callable[[], list[int]]]:
+    """Random reads and writes until the end of the block, by a process for each disk named; what tells how many each did.
 
-    They begin at one of so many places of 4 KiB and are so many sectors long. Another seed has others.
+    They begin at one of so many places of 4 KiB and are so many sectors long. Another seed has others. With `cpus` each
+    process is bound to a processor, and gives way: who controls the test goes first wherever it runs.
     """
-    stop = mmap.mmap(-1, 1)
+    shared = mmap.mmap(-1, 8 * (1 + len(names)))
+    done = memoryview(shared).cast("Q")  # the first one ends them
     children = []
     for number, name in enumerate(names):
         child = os.fork()
         if not child:
             try:
-                work(name, random.Random(seed << 32 | number), stop, places, sectors)
+                if cpus:
+                    os.sched_setaffinity(0, {cpus[number]})
+                    os.nice(GIVES_WAY)
+                work(name, random.Random(seed << 32 | number), done, 1 + number, places, sectors)
             finally:
                 os._exit(0)
         children.append(child)
     try:
-        yield
+        yield lambda: list(done[1:])
     finally:
-        stop[0] = 1
+        done[0] = 1
         for child in children:
             os.waitpid(child, 0)
 
 
-def work(name: str, numbers: random.Random, stop: mmap.mmap, places: int, sectors: Sequence[int]) -> None:
-    """What one of them does."""
+def work(name: str, numbers: random.Random, done: memoryview, place: int, places: int, sectors: Sequence[int]) -> None:
+    """What one of them does, and how often it did."""
     disk = kmod.Disk(name)
-    while not stop[0]:
+    while not done[0]:
         move = disk.write if numbers.random() < 0.3 else disk.read
         move(numbers.randrange(places) * 8, numbers.choice(sectors))
+        done[place] += 1
