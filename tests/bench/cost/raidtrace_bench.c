@@ -4,7 +4,8 @@
  *
  * Writing "MAJOR MINOR COUNT [READERS]" to the parameter run has so many readers, each bound to a CPU of its own, read
  * COUNT blocks each; reading it gives the nanoseconds that they took, from the first submission to the last completion.
- * Reading the parameter clock reads the clock 1,000 times, and gives the nanoseconds that this took.
+ * Reading the parameter clock reads the clock 1,000 times, and gives the nanoseconds that this took; reading interrupts
+ * turns them off and on again as often.
  * For measurements alone: it reads whatever it is told to.
  */
 #include "compat.h"
@@ -13,6 +14,7 @@
 #include <linux/blkdev.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
+#include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -21,7 +23,7 @@
 #define BLOCK_SECTORS 8
 #define BLOCK_BYTES (BLOCK_SECTORS << SECTOR_SHIFT)
 #define MOST_READERS 8
-#define CLOCK_READINGS 1000
+#define TURNS 1000
 
 /**
  * struct crowd - readers that begin together
@@ -180,7 +182,7 @@ static int tell_clock(char *text, const struct kernel_param *kp)
 	u64 begin_ns = ktime_get_ns();
 	unsigned int i;
 
-	for (i = 1; i < CLOCK_READINGS; i++)
+	for (i = 1; i < TURNS; i++)
 		ktime_get_ns();
 	return sysfs_emit(text, "%llu\n", ktime_get_ns() - begin_ns);
 }
@@ -189,6 +191,25 @@ static const struct kernel_param_ops clock_ops = { .get = tell_clock };
 
 module_param_cb(clock, &clock_ops, NULL, 0400);
 MODULE_PARM_DESC(clock, "read the nanoseconds that 1,000 readings of the clock take");
+
+static int tell_interrupts(char *text, const struct kernel_param *kp)
+{
+	u64 begin_ns = ktime_get_ns();
+	unsigned long flags;
+	unsigned int i;
+
+	for (i = 0; i < TURNS; i++) {
+		local_irq_save(flags);
+		barrier();
+		local_irq_restore(flags);
+	}
+	return sysfs_emit(text, "%llu\n", ktime_get_ns() - begin_ns);
+}
+
+static const struct kernel_param_ops interrupts_ops = { .get = tell_interrupts };
+
+module_param_cb(interrupts, &interrupts_ops, NULL, 0400);
+MODULE_PARM_DESC(interrupts, "read the nanoseconds of turning interrupts off and on 1,000 times");
 
 static int __init bench_init(void)
 {
