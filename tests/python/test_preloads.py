@@ -89,6 +89,43 @@ def test_bonnie_sleeps_for_what_it_rewrites(library, tmp_path):
     assert file.read_bytes() == (b"\4" + b"\1" * 8191) * (3 * MIB // 8192)
 
 
+# longest lseek beside one fsync, and the fsync, s
+SEEKS = """
+import os, sys, threading, time
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+for _ in range(256):
+    os.write(fd, bytes(1 << 20))
+took = []
+def sync():
+    begin = time.monotonic()
+    os.fsync(fd)
+    took.append(time.monotonic() - begin)
+thread = threading.Thread(target=sync)
+longest = 0.0
+thread.start()
+while thread.is_alive():
+    begin = time.monotonic()
+    os.lseek(fd, 0, os.SEEK_SET)
+    longest = max(longest, time.monotonic() - begin)
+    time.sleep(0.001)
+print(longest, took[0])
+"""
+
+
+def test_lseek_waits_for_fsync_when_asked_to(library, tmp_path):
+    environment = {**os.environ, "LD_PRELOAD": str(library("bonnie-batch"))}
+    words = [sys.executable, "-c", SEEKS, str(tmp_path / "f")]
+    waits = subprocess.run(
+        words, check=True, capture_output=True, text=True, env={**environment, "BONNIE_LSEEK_WAITS": "1"}
+    )
+    usual = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
+    (seek, sync), (usual_seek, usual_sync) = (tuple(map(float, done.stdout.split())) for done in (waits, usual))
+    if min(sync, usual_sync) < 0.05:
+        pytest.skip("256 MiB are synced in less than 50 ms here")
+    assert seek > sync / 2, "it waited until the fsync had ended"
+    assert usual_seek < usual_sync / 2
+
+
 @pytest.fixture
 def sent(tmp_path):
     """A library that writes down calls of sync_file_range, and what it wrote."""

@@ -126,6 +126,10 @@ def _half(array: str, constant: str) -> int:
     return int(profile_values(f"9500s-12-{array}")[group][name]) // 2
 
 
+# What bonnie++ rewrites is read in smaller parts, so that the disks read ahead while the processor is busy.
+WINDOW = ("BONNIE_WINDOW_KIB=64",)
+
+
 @dataclasses.dataclass(frozen=True)
 class Charged:
     """A test whose writes sleep for processor time as published. numbers: the array's tests that its writes stand for."""
@@ -148,7 +152,7 @@ def _charged(array: str, number: int) -> Charged:
     bonnie = find(array, number if test.tool == "bonnie++" else number - 6)
     write, rewrite, read = (processor_us(bonnie, metric) for metric in ("write", "rewrite", "read"))
     if test.tool == "bonnie++":
-        pauses: tuple[str, ...] = (f"BONNIE_WRITE_US={write}", f"BONNIE_REWRITE_US={rewrite}")
+        pauses: tuple[str, ...] = (f"BONNIE_WRITE_US={write}", f"BONNIE_REWRITE_US={rewrite}", *WINDOW)
     else:
         # bonnie++'s rewrite reads as well
         pauses = (f"PROCESSOR_WRITE_US={write}", f"PROCESSOR_REWRITE_US={rewrite - read}")
@@ -160,15 +164,11 @@ def _charged(array: str, number: int) -> Charged:
 WRITE_BACK = ("WRITE_BACK_MIB=51", "BACKGROUND=39", "EXPIRE_S=3600", "QUEUE=nr_requests=128")
 # ext3 of 2.6.5 laid files out as ext2 does; today's driver of it puts all indirect blocks together.
 COMMIT = ("COMMIT_S=5", "DRIVER=ext2")
-# What bonnie++ rewrites is read in smaller parts, so that the disks read ahead while the processor is busy.
-WINDOW = ("BONNIE_WINDOW_KIB=64",)
 TO_END = ("controller.parity_waits=2",)
 
 
 def _lumps(name: str, test: amcc.Test, environment: tuple[str, ...], settings: tuple[str, ...]) -> Run:
     more = COMMIT if test.filesystem == "ext3" else ()
-    if test.tool == "bonnie++":
-        more += WINDOW
     writes = test.tool == "iozone"
     return Run(name, test, LESS_MIB, settings=settings, environment=environment + WRITE_BACK + more, writes_only=writes)
 
@@ -267,6 +267,38 @@ def lookups() -> dict[str, Run]:
     }
 
 
+# Whoever seeks waits in 2.6.5's lseek() for whoever is in fsync(), and that one for the journal's thread, whose writes its
+# scheduler holds back for the next read of a process that has none to ask for.
+WAITS = ("QUEUE=scheduler=anticipatory", "BONNIE_LSEEK_WAITS=1")
+
+
+def waits() -> list[tuple[amcc.Test, Run]]:
+    """bonnie++'s tests, untuned, in full size, and with the waits of 2.6.5's lseek() and scheduler; ext3 as in lookups()."""
+    found = []
+    for array, numbers in (("raid0", (3, 5, 7)), ("raid5", (5,))):
+        for number in numbers:
+            test = find(array, number)
+            more = lookups()[array].environment if test.filesystem == "ext3" else ()
+            found.append((test, Run(f"wait-{test.name()}", test, environment=more + WAITS)))
+    return found
+
+
+def wait_steps() -> list[tuple[str, dict[str, Run]]]:
+    """What was added -> file system -> bonnie++ on it, RAID 0 untuned, small: ext2 and xfs must not move."""
+    tests = {name: find("raid0", number) for name, number in (("ext2", 3), ("ext3", 5), ("xfs", 7))}
+    ways = (("as always", ()), ("lseek waits", WAITS[1:]), ("scheduler", WAITS[:1]), ("both", WAITS))
+    return [
+        (
+            what,
+            {
+                name: Run(f"wait{number}-{test.name()}", test, 1024, environment=more + SMALL)
+                for name, test in tests.items()
+            },
+        )
+        for number, (what, more) in enumerate(ways)
+    ]
+
+
 def nudged() -> dict[str, list[Run]]:
     """Test -> the same run three times: as always, and with a constant that it hardly depends on 0.1 % less and more."""
     constant = "controller.read_kib_s"
@@ -293,5 +325,7 @@ def large() -> list[Run]:
     runs += rows().values()
     runs += [run for pair in controls().values() for run in pair]
     runs += lookups().values()
+    runs += [run for _, run in waits()]
+    runs += [run for _, on in wait_steps() for run in on.values()]
     runs += [run for runs_of_test in nudged().values() for run in runs_of_test]
     return list(dict.fromkeys(runs))

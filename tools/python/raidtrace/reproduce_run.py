@@ -29,6 +29,7 @@ MEMORY_MIB = 512  # the paper's
 TIMING = "array.c array.h backlog.c backlog.h drive.c drive.h gather.c gather.h parity.c parity.h resources.h timing.c"
 PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "processor-time.c", "write-back.h")
 PRELOADED = ("bonnie-batch", "processor-time")
+SCHEDULER = "anticipatory"  # of 2.6.5, a module of ours for the lab's kernel
 TIMEOUT_S = 7200
 # The same model, begun a microsecond later, finds the platters turned a little further: that much of a short run's figure.
 # Three builds of one day, which differed in calls of the recorder alone, came to 494.7, 503.7 and 524.3 seeks/s.
@@ -101,6 +102,7 @@ def inputs(profile: str) -> dict[str, str]:
     texts = {f"profile {profile}": json.dumps(values, sort_keys=True)}
     texts |= {f"tools/lab/tw9000/{name}": _text(LAB / "tw9000" / name) for name in TIMING.split()}
     texts |= {f"tools/python/raidtrace/{name}": _text(HERE / name) for name in PROGRAMS}
+    texts |= {f"tools/lab/{SCHEDULER}/{path.name}": _text(path) for path in sorted((LAB / SCHEDULER).glob("*.[ch]"))}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
@@ -158,7 +160,24 @@ def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
         if made.returncode != 0:
             raise ReproduceError(f"{source} does not compile: {made.stderr.strip()}")
         pathlib.Path(f"{library}.new").rename(library)
-    return done.stdout.split()[1], out.resolve() / "bonnie-batch.so"
+    _, kernel, tree = done.stdout.splitlines()[0].split("\t")
+    _build_scheduler(out, tree)
+    return kernel, out.resolve() / "bonnie-batch.so"
+
+
+def _build_scheduler(out: pathlib.Path, tree: str) -> None:
+    """For the lab's kernel, in a directory beside the libraries."""
+    directory = out.resolve() / SCHEDULER
+    shutil.copytree(LAB / SCHEDULER, directory, dirs_exist_ok=True)
+    made = subprocess.run(
+        ["make", "-s", "-C", tree, "ARCH=um", f"M={directory}", "W=1", "modules"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode != 0:
+        raise ReproduceError(f"{LAB / SCHEDULER} does not compile: {made.stderr.strip()}")
 
 
 def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result | None:
@@ -183,6 +202,8 @@ def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path,
     command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
     command += [word for setting in run.settings for word in ("--set", setting)]
     command += [word for pair in run.environment for word in ("--env", pair)]
+    if any(f"scheduler={SCHEDULER}" in pair for pair in run.environment):
+        command += ["--env", f"INSERT={batch.parent / SCHEDULER / SCHEDULER}.ko"]
     command += ["--", *run.command(batch)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=simulated_time())  # fmt: skip

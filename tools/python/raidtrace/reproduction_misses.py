@@ -48,7 +48,7 @@ def on_array(
     return lambda results, point: mechanism(results, point) if point.test.array == array else None
 
 
-def _with_removal(results: Results, test: amcc.Test, run: str, seeks: float) -> float | None:
+def with_removal(results: Results, test: amcc.Test, run: str, seeks: float) -> float | None:
     """What a run's seeks per second would have been with the removal of the file inside of the time; None where it was.
 
     It takes as long as in the one of the array's two tests of the file system in which it was inside, if it was in one:
@@ -65,7 +65,7 @@ def removal(results: Results, point: Point) -> float | None:
     """Seeks per second if the removal of the file had been inside of the time; None where it was, or plays no part."""
     if point.metric != "seeks" or point.test.filesystem not in ("ext2", "ext3"):
         return None
-    return _with_removal(results, point.test, point.test.name(), point.simulated)
+    return with_removal(results, point.test, point.test.name(), point.simulated)
 
 
 def forgetful(results: Results, point: Point) -> float | None:
@@ -74,7 +74,17 @@ def forgetful(results: Results, point: Point) -> float | None:
         return None
     run = reproduce_plan.lookups()[point.test.array].name
     seeks = results[run].figures["seeks"]
-    return _with_removal(results, point.test, run, seeks) or seeks
+    return with_removal(results, point.test, run, seeks) or seeks
+
+
+def waited(results: Results, point: Point) -> float | None:
+    """The same with what 2.6.5's lseek() and scheduler waited for."""
+    if point.metric != "seeks" or point.test.filesystem != "ext3":
+        return None
+    tests = {test.array: run.name for test, run in reproduce_plan.waits() if test.filesystem == "ext3"}
+    run = tests[point.test.array]
+    seeks = results[run].figures["seeks"]
+    return with_removal(results, point.test, run, seeks) or seeks
 
 
 def race(results: Results, point: Point) -> float | None:
@@ -92,6 +102,7 @@ MECHANISMS: tuple[tuple[str, Callable[[Results, Point], float | None]], ...] = (
     ("processor time, write-back", on_array("raid0", lumps)),
     ("processor time, rows", gathered),
     ("processor time", charged),
+    ("removal, lookups, waits", waited),
     ("removal, lookups", forgetful),
     ("removal", removal),
     ("race", race),
@@ -129,7 +140,8 @@ def misses(results: Results) -> list[str]:
         "error; the others do not. Processor time, rows, write-back, row (to its end): see above. Removal: where the file's "
         "was not timed, it is added as it was in the other of the untuned and the tuned test. Lookups: 20 GiB of ext3 "
         "once more, and what ext4's driver remembers of where a file lies forgotten every second instead of every 10; "
-        "2.6.5 had no such memory. Race: of the three runs under the next heading the nearest."
+        "2.6.5 had no such memory. Waits: of 2.6.5's lseek and scheduler, see above. Race: of the three runs under the next "
+        "heading the nearest."
     )
     header = ["array", "tool", "on", "readahead", "metric", "published", "simulated", "error"]
     return [*textwrap.wrap(text, 120), ""] + table([*header, "mechanism", "with it", "error then"], rows)

@@ -4,7 +4,15 @@
 import textwrap
 from collections.abc import Mapping
 
-from raidtrace import amcc, reproduce_plan, reproduce_run, reproduction, reproduction_misses, reproduction_rewrites
+from raidtrace import (
+    amcc,
+    reproduce_plan,
+    reproduce_run,
+    reproduction,
+    reproduction_misses,
+    reproduction_rewrites,
+    reproduction_seeks,
+)
 from raidtrace.reproduction_text import heading, number, percent, table
 
 Results = Mapping[str, reproduce_run.Result]
@@ -199,4 +207,5 @@ def section(results: Results) -> list[str]:
     lines = heading("What decides, and what misses")
     for paragraph in (alignment, turnover, seeks, arm, parity, processor, tried, rows):
         lines += [*textwrap.wrap(" ".join(paragraph(results)), 120), ""]
-    return lines + rows_table(results) + reproduction_rewrites.section(results) + reproduction_misses.section(results)
+    lines += rows_table(results) + reproduction_rewrites.section(results) + reproduction_seeks.section(results)
+    return lines + reproduction_misses.section(results)

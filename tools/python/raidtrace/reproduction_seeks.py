@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What seeks of bonnie++ waited for in 2004: 2.6.5's lseek(), which took a lock of fsync()'s, and its scheduler."""
+
+import textwrap
+from collections.abc import Mapping
+
+from raidtrace import amcc, reproduce_plan, reproduce_run, reproduction_misses
+from raidtrace.reproduction_text import number, table
+
+Results = Mapping[str, reproduce_run.Result]
+
+
+def _seconds(results: Results, name: str, test: amcc.Test) -> float:
+    """How long all seeks of a run took, the removal of the file inside of the time as it is in the other of its two tests."""
+    seeks = results[name].figures["seeks"]
+    if test.filesystem in ("ext2", "ext3"):
+        seeks = reproduction_misses.with_removal(results, test, name, seeks) or seeks
+    return amcc.SEEKS / seeks
+
+
+def seconds(results: Results) -> list[tuple[amcc.Test, float, float, float]]:
+    """Test, and s for all seeks: published, without these waits, with them."""
+    found = []
+    for test, run in reproduce_plan.waits():
+        lookups = reproduce_plan.lookups().get(test.array)
+        without = lookups.name if lookups and lookups.test == test else test.name()
+        published = amcc.SEEKS / amcc.published(test, "seeks")
+        found.append((test, published, _seconds(results, without, test), _seconds(results, run.name, test)))
+    return found
+
+
+def paragraph(results: Results) -> list[str]:
+    """What was different, and what it does."""
+    raid0 = {test.filesystem: values for test, *values in seconds(results) if test.array == "raid0"}
+    more = [ext3 - ext2 for ext3, ext2 in zip(raid0["ext3"], raid0["ext2"], strict=True)]
+    return [
+        "**Seeks of 2.6.5 waited for its journal, and the journal for its scheduler.** bonnie++ syncs each block that it",
+        "changes, one of ten. fsync() of 2.6.5 held a lock of the file, ``i_sem``, that lseek() took; so while one process",
+        "syncs, the others wait to seek (``BONNIE_LSEEK_WAITS``). ext3 syncs by its journal's thread. The default scheduler,",
+        '"anticipatory", took that thread\'s writes for background ones, and after a read kept the disk idle for up to 6 ms',
+        "for the next read of the same process, which here waited for the journal. ``tools/lab/anticipatory`` has the rules",
+        "of that scheduler as a module for the lab's kernel; constants are those of 2.6. RAID 0, s for all seeks, the removal",
+        f"of the file included: ext3 took {more[0]:.0f} s longer than ext2 as published, {more[1]:.0f} s without these waits,",
+        f"{more[2]:.0f} s with them. But the scheduler holds back one seeker for another, too: with it ext2 and xfs become",
+        "slower than published, as the table says. So it is taken as ext3's mechanism, and as a sign that the assumed seeks of",
+        "the drive are slower than its own.",
+        "",
+    ]
+
+
+def tables(results: Results) -> list[str]:
+    """In full size; and what each of the two does, small."""
+    rows = []
+    for test, published, without, waiting in seconds(results):
+        errors = (f"{100 * (published / value - 1):+.1f} %" for value in (without, waiting))
+        rows.append(
+            (test.array, test.filesystem or "", f"{published:.1f}", f"{without:.1f}", f"{waiting:.1f}", *errors)
+        )
+    header = ("array", "on", "published s", "without s", "with s", "seeks/s without", "seeks/s with")
+    steps = [
+        (what, *(number(results[run.name].figures["seeks"]) for run in on.values()))
+        for what, on in reproduce_plan.wait_steps()
+    ]
+    text = "What each of the two does: seeks per second over 1 GiB, RAID 0, untuned."
+    return [*table(header, rows), *textwrap.wrap(text, 120), "", *table(("", "ext2", "ext3", "xfs"), steps)]
+
+
+def section(results: Results) -> list[str]:
+    """The paragraph and its tables."""
+    return [*textwrap.wrap(" ".join(paragraph(results)), 120), "", *tables(results)]
