@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into a lab kernel, which is a process of the host: two things that it asks of the host, asked differently.
+ * Preloaded into a lab kernel, which is a process of the host: three things that it asks of the host, asked differently.
  *
  * Random numbers are the same in every run. Without this, hash seeds and UUIDs, and with them where a file system puts a
  * directory, would differ between two runs of one command.
  *
  * The processes that it traces (one for each address space of the guest) die with it. Without this, one that is just
  * running user code when the kernel is killed runs on for ever.
+ *
+ * With several processors the kernel blocks the signal that one sends another whenever it turns interrupts off: two
+ * system calls, for which its threads take one lock of the host, where a processor takes some nanoseconds. Here the
+ * signal is blocked when one comes at such a time: it is sent again, and stays pending until interrupts are on.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #ifndef PTRACE_OLDSETOPTIONS
@@ -57,4 +67,81 @@ long ptrace(enum __ptrace_request request, ...)
 		return -1;
 	errno = 0;
 	return (long)word;
+}
+
+/* Of this thread: the signal is to be blocked; it is. A handler changes both. */
+#define OWN static __thread volatile bool __attribute__((tls_model("initial-exec")))
+OWN blocked, really;
+
+typedef void handler(int signal, siginfo_t *info, void *context);
+static handler *handlers[_NSIG];
+
+static int (*next_sigaction)(int signal, const struct sigaction *action, struct sigaction *old);
+
+static void set_really(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN);
+	really = how == SIG_BLOCK;
+	pthread_sigmask(how, &set, NULL);
+}
+
+/* What a handler returns to has its own mask. */
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	sigset_t *mask = &((ucontext_t *)context)->uc_sigmask;
+
+	if (signal != SIGRTMIN) {
+		handlers[signal](signal, info, context);
+	} else if (blocked) {
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info);
+		sigaddset(mask, signal);
+	} else {
+		/* Every signal is blocked while its handler runs. */
+		blocked = really = true;
+		handlers[signal](signal, info, context);
+		blocked = false;
+	}
+	really = sigismember(mask, SIGRTMIN);
+}
+
+int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction ours;
+
+	if (!next_sigaction)
+		next_sigaction = (int (*)(int, const struct sigaction *, struct sigaction *))
+			dlsym(RTLD_NEXT, "sigaction");
+	if (!action || !(action->sa_flags & SA_SIGINFO))
+		return next_sigaction(signal, action, old);
+	ours = *action;
+	handlers[signal] = action->sa_sigaction;
+	ours.sa_sigaction = on_signal;
+	return next_sigaction(signal, &ours, old);
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+	sigset_t alone;
+	int result;
+
+	sigemptyset(&alone);
+	sigaddset(&alone, SIGRTMIN);
+	if (set && !old && how != SIG_SETMASK && set->__val[0] == alone.__val[0]) {
+		blocked = how == SIG_BLOCK;
+		if (!blocked && really)
+			set_really(SIG_UNBLOCK);
+		return 0;
+	}
+	if (blocked && !really)
+		set_really(SIG_BLOCK);
+	result = pthread_sigmask(how, set, old);
+	if (!result && set && (how == SIG_SETMASK || sigismember(set, SIGRTMIN)))
+		blocked = really = how == SIG_UNBLOCK ? false : sigismember(set, SIGRTMIN);
+	if (!result)
+		return 0;
+	errno = result;
+	return -1;
 }
