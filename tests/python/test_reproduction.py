@@ -367,3 +367,12 @@ def test_a_ratio_beyond_the_aim_is_taken_again_with_the_mechanism_of_its_figures
     assert "The 1 of 48 ratios" in lines[0] and "1 of them come within 10 %" in " ".join(lines)
     row = next(line for line in lines if line.startswith("raid0")).split()
     assert row[:2] == ["raid0", "bonnie++"] and "processor" in row and row[-3] == "1.80"
+
+
+def test_chance_is_a_mechanism_of_seeks_over_the_whole_size_alone(results):
+    point = miss(results, "raid0-07", "seeks", 0.8)
+    results["more-full-raid0-07"].figures["seeks"] = 400.0
+    assert reproduction_misses.explanation(results, point) == ("race", 400.0)
+    assert reproduction_misses.race(results, miss(results, "raid5-04", "seeks", 2)) is None, "those are over 4 GiB"
+    rows = [line for line in reproduction_misses.band(results) if line.startswith("raid0 bonnie++ xfs untuned")]
+    assert [row.split()[4] for row in rows] == ["write", "rewrite", "read", "seeks"]

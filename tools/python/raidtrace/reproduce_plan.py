@@ -312,6 +312,12 @@ def nudged() -> dict[str, list[Run]]:
             Run(f"less-{name}", test, LESS_MIB, settings=(less,), environment=SMALL),
             Run(f"more-{name}", test, LESS_MIB, settings=(more,), environment=SMALL),
         ]
+    # over 20 GiB: what chance does to seeks
+    test, value = find("raid0", 7), 2 * _half("raid0", constant)
+    full = [Run(test.name(), test)]
+    for way, factor in (("less", 0.999), ("more", 1.001)):
+        full.append(Run(f"{way}-full-{test.name()}", test, settings=(f"{constant}={round(factor * value)}",)))
+    found[test.name()] = full
     return found
 
 

@@ -90,7 +90,9 @@ def waited(results: Results, point: Point) -> float | None:
 def race(results: Results, point: Point) -> float | None:
     """Of a figure that hangs on an accident, the one of three runs of the test that is nearest to what was published."""
     runs = reproduce_plan.nudged().get(point.test.name(), [])
-    if point.metric == "seeks" or not runs:  # seeks over 4 GiB are not those over 20
+    if not runs or (
+        point.metric == "seeks" and runs[0].mib != amcc.PUBLISHED_MIB
+    ):  # seeks over 4 GiB are not those over 20
         return None
     values = [results[run.name].figures[point.metric] for run in runs]
     return min(values, key=lambda value: abs(value - point.published))
@@ -211,8 +213,8 @@ def band(results: Results) -> list[str]:
     text = (
         "Runs are deterministic, but a race that is decided by microseconds comes out otherwise when anything changes at "
         "all: which process closes the file last, and what was just in use when indirect blocks were dropped. So each of "
-        f"these tests ran three times with {reproduce_plan.LESS_MIB} MiB, as always and with ``{constant}`` "
-        "0.1 % less and more. What such a figure differs by from a published one means nothing below its band."
+        f"these tests ran three times with {reproduce_plan.LESS_MIB} MiB, xfs with 20 GiB for its seeks, as always and with "
+        f"``{constant}`` 0.1 % less and more. What such a figure differs by from a published one means nothing below its band."
     )
     rows = []
     for name, runs in reproduce_plan.nudged().items():

@@ -136,11 +136,10 @@ def bonnie(results: Results) -> list[str]:
         "time, not 1 MiB, so that the disks can read ahead while it sleeps. The table has errors: as simulated, with",
         "processor time alone, and with 2.6.5's write-back and, on RAID 5, rows to their end as well. Processor time alone",
         f"leaves {_untuned(results, 'cpu-')} untuned on RAID 0. With the write-back it is {_untuned(results, 'lumps-')}, too",
-        "slow: every second time that 4 MiB have been sent the drives write 8 MiB from the controller's cache, and the reads",
-        "wait; in one such turn 32 of them took 75 ms, in the other 53. What goes to the drives when is assumed: nothing is",
-        "published on that. The table of the misses has bonnie++ with processor time alone, and on RAID 5 with one row",
-        "gathered, ext3's commit, and a read that waits until that row has been written (``controller.gather_reads=1``), all",
-        "assumed.",
+        "slow: by the controller's log, each second time that 4 MiB have been sent the drives write 8 MiB from its cache, and",
+        "the reads wait for them. What goes to the drives when is assumed: nothing is published on that. The table of the",
+        "misses has bonnie++ with processor time alone, and on RAID 5 with one row gathered, ext3's",
+        "commit, and a read that waits until that row has been written (``controller.gather_reads=1``), all assumed.",
         "",
     ]
 
