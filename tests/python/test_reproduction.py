@@ -298,10 +298,10 @@ def test_a_removal_that_was_not_timed_is_added(results):
 @pytest.mark.parametrize("last, more", ((16.0, 0), (0.0, 17.0)))
 def test_seeks_on_ext3_are_those_of_the_run_that_forgets(results, last, more):
     point = miss(results, "raid5-06", "seeks", 3)
-    results["wait-raid5-05"].figures["seeks"] = 150.0
-    results["wait-raid5-05"].phases["seeks"]["last_process_s"] = last
+    results["forget-raid5-05"].figures["seeks"] = 150.0
+    results["forget-raid5-05"].phases["seeks"]["last_process_s"] = last
     name, value = reproduction_misses.explanation(results, point)
-    assert name == "removal, lookups, waits" and value == pytest.approx(8000 / (8000 / 150.0 + more))
+    assert name == "removal, lookups" and value == pytest.approx(8000 / (8000 / 150.0 + more))
 
 
 def test_seeks_with_the_waits_of_2_6_5_stand_beside_those_without(results):

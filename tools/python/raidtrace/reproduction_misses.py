@@ -77,16 +77,6 @@ def forgetful(results: Results, point: Point) -> float | None:
     return with_removal(results, point.test, run, seeks) or seeks
 
 
-def waited(results: Results, point: Point) -> float | None:
-    """The same with what 2.6.5's lseek() and scheduler waited for."""
-    if point.metric != "seeks" or point.test.filesystem != "ext3":
-        return None
-    tests = {test.array: run.name for test, run in reproduce_plan.waits() if test.filesystem == "ext3"}
-    run = tests[point.test.array]
-    seeks = results[run].figures["seeks"]
-    return with_removal(results, point.test, run, seeks) or seeks
-
-
 def race(results: Results, point: Point) -> float | None:
     """Of a figure that hangs on an accident, the one of three runs of the test that is nearest to what was published."""
     runs = reproduce_plan.nudged().get(point.test.name(), [])
@@ -104,7 +94,6 @@ MECHANISMS: tuple[tuple[str, Callable[[Results, Point], float | None]], ...] = (
     ("processor time, write-back", on_array("raid0", lumps)),
     ("processor time, rows", gathered),
     ("processor time", charged),
-    ("removal, lookups, waits", waited),
     ("removal, lookups", forgetful),
     ("removal", removal),
     ("race", race),
@@ -142,7 +131,7 @@ def misses(results: Results) -> list[str]:
         "error; the others do not. Processor time, rows, write-back, row (to its end): see above. Removal: where the file's "
         "was not timed, it is added as it was in the other of the untuned and the tuned test. Lookups: 20 GiB of ext3 "
         "once more, and what ext4's driver remembers of where a file lies forgotten every second instead of every 10; "
-        "2.6.5 had no such memory. Waits: of 2.6.5's lseek and scheduler, see above. Race: of the three runs under the next "
+        "2.6.5 had no such memory. Race: of the three runs under the next "
         "heading the nearest."
     )
     header = ["array", "tool", "on", "readahead", "metric", "published", "simulated", "error"]
