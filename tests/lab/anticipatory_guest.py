@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One process reads and thinks, another's data is written back meanwhile: anticipatory_guest.py THINK_MS [SCHEDULER]
 
-Prints when the reader began and ended, in seconds since boot. Fails when what was written does not read back.
+Fails when what was written does not read back.
 """
 
 import mmap
@@ -27,8 +27,8 @@ def write(disk: str, data: bytes) -> None:
     os.close(file)
 
 
-def read(disk: str, think_s: float) -> tuple[float, float]:
-    """Blocks at random, each after a pause. Return: begin and end."""
+def read(disk: str, think_s: float) -> None:
+    """Blocks at random, each after a pause."""
     file = os.open(disk, os.O_RDONLY | os.O_DIRECT)
     chance, begin = random.Random(1), time.monotonic()
     buffer = mmap.mmap(-1, BLOCK)
@@ -36,7 +36,6 @@ def read(disk: str, think_s: float) -> tuple[float, float]:
         os.preadv(file, [buffer], READS_AT * MIB + BLOCK * chance.randrange(64 * MIB // BLOCK))
         time.sleep(think_s)
     os.close(file)
-    return begin, time.monotonic()
 
 
 def main() -> int:
@@ -52,8 +51,7 @@ def main() -> int:
     if not child:
         write("/dev/sda", data)
         os._exit(0)
-    begin, end = read("/dev/sda", think_s)
-    print(begin, end, flush=True)
+    read("/dev/sda", think_s)
     status = os.waitpid(child, 0)[1]
     subprocess.run(["sync"], check=True)
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:

@@ -22,7 +22,7 @@ from progress import Progress  # noqa: E402
 SERIES, NAME = "6.1", "anticipatory"
 GUEST = Path(__file__).resolve().parent / "anticipatory_guest.py"
 SOON_MS, LATE_MS = 1, 30
-BATCH_MS, ANTICIPATE_MS = 500, 6
+BATCH_MS = 500
 Command = tuple[float, float, str]  # arrival and completion, ms; READ or WRITE
 
 
@@ -30,9 +30,12 @@ def commands(log: Path) -> list[Command]:
     """Reads and writes of the log while the reader ran, in order of arrival."""
     with log.open(encoding="ascii", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["completion_ns"] and row["name"] in ("READ", "WRITE")]
-    found = sorted((int(r["arrival_ns"]) / 1e6, int(r["completion_ns"]) / 1e6, r["name"]) for r in rows)
-    small = [n for n, row in enumerate(sorted(rows, key=lambda r: int(r["arrival_ns"]))) if row["sectors"] == "8"]
-    return found[small[0] : small[-1] + 1]
+    rows.sort(key=lambda row: int(row["arrival_ns"]))
+    small = [n for n, row in enumerate(rows) if row["sectors"] == "8"]  # the reader's
+    return [
+        (int(row["arrival_ns"]) / 1e6, int(row["completion_ns"]) / 1e6, row["name"])
+        for row in rows[small[0] : small[-1] + 1]
+    ]
 
 
 def mixed(found: list[Command]) -> int:

@@ -152,6 +152,11 @@ static inline u64 ticks(void)
 	return div_u64(ktime_get_ns(), NSEC_PER_MSEC);
 }
 
+static inline bool is_waiting(struct anticipation *ant)
+{
+	return ant->waiting == WAITS_FOR_END || ant->waiting == WAITS_FOR_NEXT;
+}
+
 /* reader.c; all under the lock */
 struct reader *reader_find(struct anticipation *ant, pid_t pid);
 void reader_asks(struct anticipation *ant, struct reader *reader, struct request *rq);
@@ -162,7 +167,6 @@ void readers_free(struct anticipation *ant);
 struct request *nearer(struct anticipation *ant, enum request_class class, struct request *one, struct request *other);
 void take_out(struct anticipation *ant, struct request *rq);
 void stop_waiting(struct anticipation *ant);
-void start_waiting(struct anticipation *ant);
 struct request *choose(struct anticipation *ant);
 void completed(struct anticipation *ant, struct request *rq);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which request goes next, if any. */
 
-#include <linux/module.h>
-
 #include "anticipatory.h"
 #include "elevator.h"
 
@@ -66,10 +64,8 @@ static void wait_for_next(struct anticipation *ant)
 	ant->waiting = WAITS_FOR_NEXT;
 }
 
-void start_waiting(struct anticipation *ant)
+static void start_waiting(struct anticipation *ant)
 {
-	if (ant->waiting != NOT_WAITING)
-		return;
 	if (ant->reader_done)
 		wait_for_next(ant);
 	else
@@ -79,7 +75,7 @@ void start_waiting(struct anticipation *ant)
 /* What comes of it is up to the next look at the queue. */
 void stop_waiting(struct anticipation *ant)
 {
-	if (ant->waiting == WAITS_FOR_END || ant->waiting == WAITS_FOR_NEXT)
+	if (is_waiting(ant))
 		ant->waiting = HAS_WAITED;
 	hrtimer_try_to_cancel(&ant->timer);
 }
@@ -134,6 +130,16 @@ static struct request *send(struct anticipation *ant, struct request *rq)
 	return rq;
 }
 
+/* The batch before is done. */
+static void begin_batch(struct anticipation *ant)
+{
+	ant->changed = false;
+	if (ant->batch == ASYNC)
+		ant->batch_end = ticks() + BATCH_ASYNC;
+	else
+		ant->fresh = true;
+}
+
 /* Take the first of a batch, or the next; wait first until the batch before is done. */
 static struct request *send_of_batch(struct anticipation *ant, struct request *rq)
 {
@@ -142,11 +148,7 @@ static struct request *send_of_batch(struct anticipation *ant, struct request *r
 	if (ant->changed) {
 		if (ant->dispatched)
 			return NULL;
-		if (ant->batch == ASYNC)
-			ant->batch_end = ticks() + BATCH_ASYNC;
-		else
-			ant->fresh = true;
-		ant->changed = false;
+		begin_batch(ant);
 	}
 	return send(ant, rq);
 }
@@ -158,7 +160,7 @@ struct request *choose(struct anticipation *ant)
 
 	if (ant->batch == ASYNC && !reads && (!ant->writes || !writes))
 		ant->writes_idled = true;
-	if ((!reads && !writes) || ant->waiting == WAITS_FOR_END || ant->waiting == WAITS_FOR_NEXT || ant->changed)
+	if ((!reads && !writes) || is_waiting(ant) || ant->changed)
 		return NULL;
 	if (!(reads && writes && batch_expired(ant))) {
 		struct request *rq = ant->next[ant->batch];
@@ -198,13 +200,8 @@ void completed(struct anticipation *ant, struct request *rq)
 {
 	struct reader *reader = reader_of(rq);
 
-	if (ant->changed && ant->dispatched == 1) {
-		ant->changed = false;
-		if (ant->batch == ASYNC)
-			ant->batch_end = ticks() + BATCH_ASYNC;
-		else
-			ant->fresh = true;
-	}
+	if (ant->changed && ant->dispatched == 1)
+		begin_batch(ant);
 	ant->dispatched--;
 	if (ant->fresh && ant->batch == class_of(rq)) {
 		adapt_writes(ant);

@@ -22,7 +22,7 @@ static enum hrtimer_restart waited(struct hrtimer *timer)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ant->lock, flags);
-	if (ant->waiting == WAITS_FOR_END || ant->waiting == WAITS_FOR_NEXT) {
+	if (is_waiting(ant)) {
 		ant->waiting = HAS_WAITED;
 		if (!ant->reader->think_samples)
 			ant->leave = (7 * ant->leave + 256) / 8;
@@ -67,7 +67,7 @@ static void insert(struct anticipation *ant, struct request *rq, struct list_hea
 	rq->fifo_time = ticks() + (class == SYNC ? EXPIRE_SYNC : EXPIRE_ASYNC);
 	list_add_tail(&rq->queuelist, &ant->fifo[class]);
 	ant->next[class] = nearer(ant, class, rq, ant->next[class]);
-	if ((ant->waiting == WAITS_FOR_END || ant->waiting == WAITS_FOR_NEXT) && !worth_waiting(ant, rq))
+	if (is_waiting(ant) && !worth_waiting(ant, rq))
 		stop_waiting(ant);
 }
 
