@@ -3,7 +3,7 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
-#   make reproduce    the 28 tests of the white paper of 2004, in the lab (three quarters of an hour, resumable)
+#   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong

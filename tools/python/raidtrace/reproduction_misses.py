@@ -48,7 +48,7 @@ def on_array(
     return lambda results, point: mechanism(results, point) if point.test.array == array else None
 
 
-def with_removal(results: Results, test: amcc.Test, run: str, seeks: float) -> float | None:
+def _with_removal(results: Results, test: amcc.Test, run: str, seeks: float) -> float | None:
     """What a run's seeks per second would have been with the removal of the file inside of the time; None where it was.
 
     It takes as long as in the one of the array's two tests of the file system in which it was inside, if it was in one:
@@ -61,20 +61,24 @@ def with_removal(results: Results, test: amcc.Test, run: str, seeks: float) -> f
     return None if here >= inside / 2 else amcc.SEEKS / (amcc.SEEKS / seeks + inside - here)
 
 
+def seeks_and_removal(results: Results, test: amcc.Test, run: str) -> float:
+    """A run's seeks per second, the removal of the file inside of the time."""
+    seeks = results[run].figures["seeks"]
+    return _with_removal(results, test, run, seeks) or seeks
+
+
 def removal(results: Results, point: Point) -> float | None:
     """Seeks per second if the removal of the file had been inside of the time; None where it was, or plays no part."""
     if point.metric != "seeks" or point.test.filesystem not in ("ext2", "ext3"):
         return None
-    return with_removal(results, point.test, point.test.name(), point.simulated)
+    return _with_removal(results, point.test, point.test.name(), point.simulated)
 
 
 def forgetful(results: Results, point: Point) -> float | None:
     """Seeks per second on ext3 when its driver looks up again where blocks lie, the removal inside of the time."""
     if point.metric != "seeks" or point.test.filesystem != "ext3":
         return None
-    run = reproduce_plan.lookups()[point.test.array].name
-    seeks = results[run].figures["seeks"]
-    return with_removal(results, point.test, run, seeks) or seeks
+    return seeks_and_removal(results, point.test, reproduce_plan.lookups()[point.test.array].name)
 
 
 def race(results: Results, point: Point) -> float | None:

@@ -12,10 +12,9 @@ Results = Mapping[str, reproduce_run.Result]
 
 def _seconds(results: Results, name: str, test: amcc.Test) -> float:
     """How long all seeks of a run took, the removal of the file inside of the time as it is in the other of its two tests."""
-    seeks = results[name].figures["seeks"]
     if test.filesystem in ("ext2", "ext3"):
-        seeks = reproduction_misses.with_removal(results, test, name, seeks) or seeks
-    return amcc.SEEKS / seeks
+        return amcc.SEEKS / reproduction_misses.seeks_and_removal(results, test, name)
+    return amcc.SEEKS / results[name].figures["seeks"]
 
 
 def seconds(results: Results) -> list[tuple[amcc.Test, float, float, float]]:
