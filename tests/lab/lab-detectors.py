@@ -25,6 +25,7 @@ from progress import Progress  # noqa: E402
 
 HERE = TOP / "tests/lab/modules"
 SERIES, VARIANT = "6.12", "sanitize"
+TWO = ("7.2", "sanitize-smp")
 REPORTS = {
     "rcu": "WARNING: suspicious RCU usage",  # lockdep has its say before KASAN calls it unreliable
     "order": "WARNING: possible circular locking dependency detected",
@@ -118,4 +119,6 @@ if __name__ == "__main__":
             faulty = built(SERIES, VARIANT)[0]
             each_is_reported(Path(scratch, "all"), faulty)
             a_run_fails(Path(scratch, "fails"), faulty)
+        if offered("one with two processors", TWO[0]):
+            each_is_reported(Path(scratch, "two"), built(*TWO)[0], *TWO)
     finish()

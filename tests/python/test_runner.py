@@ -3,6 +3,8 @@
 
 import importlib.machinery
 import importlib.util
+import threading
+import time
 
 import pytest
 from conftest import TOP
@@ -42,6 +44,45 @@ def test_directives_of_a_guest_suite(runner, tmp_path):
     path = tmp_path / "kmod-x"
     path.write_text("#!/bin/sh\n# SPDX\n# lab: --mem 512M --store 1G\n# lab-kernels: all\n")
     assert runner.directives(path) == {"lab": "--mem 512M --store 1G", "lab-kernels": "all"}
+
+
+def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatch, tmp_path):
+    path = tmp_path / "kmod-x"
+    path.write_text("#!/bin/sh\n# SPDX\n# lab: --mem 512M\n# lab-kernels: 6.1 6.12:sanitize 7.2:sanitize-smp\n")
+    monkeypatch.setattr(runner, "programs", lambda _directory, pattern: [path] if pattern == "kmod-*" else [])
+    suites = {suite.name: suite for suite in runner.guest_suites({"7.2 sanitize-smp": "not offered"})}
+    assert {name: (suite.kernel, suite.skip, suite.alone) for name, suite in suites.items()} == {
+        "kmod-x@6.1": ("6.1", "", False),
+        "kmod-x@6.12-sanitize": ("6.12", "", False),
+        "kmod-x@7.2-sanitize-smp": ("7.2", "not offered", True),
+    }
+    assert "--variant" not in suites["kmod-x@6.1"].command
+    command = suites["kmod-x@7.2-sanitize-smp"].command
+    assert command[command.index("--variant") + 1] == "sanitize-smp"
+
+
+def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatch, tmp_path):
+    running, beside = [], {}
+    lock = threading.Lock()
+
+    def run(suite):
+        with lock:
+            running.append(suite.name)
+        time.sleep(0.05)
+        with lock:
+            beside[suite.name] = len(running)
+            running.remove(suite.name)
+        return runner.Result(suite, 1, 0, 0, 0.0, "")
+
+    monkeypatch.setattr(runner, "OUT", tmp_path)
+    monkeypatch.setattr(runner, "build", lambda: ([], {}))
+    monkeypatch.setattr(runner, "run", run)
+    monkeypatch.setattr(runner, "guest_suites", lambda _: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
+    monkeypatch.setattr(runner, "host_suites", list)
+    assert runner.main([]) == 0
+    assert list(beside)[-2:] == ["a", "b"]
+    assert (beside["a"], beside["b"]) == (1, 1)
+    assert max(beside.values()) == 2
 
 
 def test_a_pattern_that_fits_nothing_is_no_success(runner, monkeypatch, tmp_path, capsys):
