@@ -89,43 +89,6 @@ def test_bonnie_sleeps_for_what_it_rewrites(library, tmp_path):
     assert file.read_bytes() == (b"\4" + b"\1" * 8191) * (3 * MIB // 8192)
 
 
-# longest lseek beside one fsync, and the fsync, s
-SEEKS = """
-import os, sys, threading, time
-fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
-for _ in range(256):
-    os.write(fd, bytes(1 << 20))
-took = []
-def sync():
-    begin = time.monotonic()
-    os.fsync(fd)
-    took.append(time.monotonic() - begin)
-thread = threading.Thread(target=sync)
-longest = 0.0
-thread.start()
-while thread.is_alive():
-    begin = time.monotonic()
-    os.lseek(fd, 0, os.SEEK_SET)
-    longest = max(longest, time.monotonic() - begin)
-    time.sleep(0.001)
-print(longest, took[0])
-"""
-
-
-def test_lseek_waits_for_fsync_when_asked_to(library, tmp_path):
-    environment = {**os.environ, "LD_PRELOAD": str(library("bonnie-batch"))}
-    words = [sys.executable, "-c", SEEKS, str(tmp_path / "f")]
-    waits = subprocess.run(
-        words, check=True, capture_output=True, text=True, env={**environment, "BONNIE_LSEEK_WAITS": "1"}
-    )
-    usual = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
-    (seek, sync), (usual_seek, usual_sync) = (tuple(map(float, done.stdout.split())) for done in (waits, usual))
-    if min(sync, usual_sync) < 0.05:
-        pytest.skip("256 MiB are synced in less than 50 ms here")
-    assert seek > sync / 2, "it waited until the fsync had ended"
-    assert usual_seek < usual_sync / 2
-
-
 @pytest.fixture
 def sent(tmp_path):
     """A library that writes down calls of sync_file_range, and what it wrote."""
@@ -180,3 +143,54 @@ def test_a_commit_sends_all_that_is_dirty(library, sent, tmp_path):
     assert 2 <= len(calls()) <= 4 and all(at == 0 and flags == WRITE for at, _, flags in calls())
     sizes = [size for _, size, _ in calls()]
     assert sizes == sorted(sizes) and 0 < sizes[0] < sizes[-1] <= 8 * MIB
+
+
+@pytest.fixture(scope="module")
+def seeks(tmp_path_factory):
+    """bonnie-seeks, as a function."""
+    made = tmp_path_factory.mktemp("seeks") / "bonnie-seeks"
+    source = reproduce_run.HERE / "bonnie-seeks.c"
+    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, source], check=True)
+
+    def run(*words):
+        return subprocess.run([made, *map(str, words)], capture_output=True, text=True, check=False)
+
+    return run
+
+
+def lowered(path):
+    """How often bytes of a file that were 0 were made one less."""
+    return sum(256 - byte for byte in path.read_bytes() if byte)
+
+
+def test_every_tenth_seek_changes_its_block(seeks, tmp_path):
+    assert seeks("write", tmp_path, 64).returncode == 0 and seeks("read", tmp_path, 64).returncode == 0
+    (file,) = tmp_path.iterdir()
+    assert file.name == "Bonnie.000" and file.read_bytes() == bytes(64 * MIB)
+    done = seeks("seek", tmp_path, 64)
+    assert 0 < 8000 / reproduce_run.seeks_said(done.stdout) < 600
+    # of three processes, each its first and every tenth after it; a block that two change at once may lose one
+    assert 790 <= lowered(file) <= 803
+    blocks = {at // 8192 for at, byte in enumerate(file.read_bytes()) if byte}
+    assert len(blocks) > 700, "processes of one seed do not go to the same places"
+
+
+def test_files_are_of_one_gibibyte(seeks, tmp_path):
+    sizes = (1024 * MIB, 1024 * MIB, 16 * MIB)
+    for number, size in enumerate(sizes):
+        (tmp_path / f"Bonnie.{number:03d}").touch()
+        os.truncate(tmp_path / f"Bonnie.{number:03d}", size)
+    assert seeks("read", tmp_path, 2064).returncode == 0
+    assert seeks("seek", tmp_path, 2064).returncode == 0
+    used = [(tmp_path / f"Bonnie.{number:03d}").stat().st_blocks for number in range(3)]
+    assert used[0] > 1000 and used[1] > 1000 and 0 < used[2] < 300, "by their share of the seeks"
+    assert [(tmp_path / f"Bonnie.{number:03d}").stat().st_size for number in range(3)] == list(sizes)
+
+
+def test_what_cannot_be_made_or_read_is_said(seeks, tmp_path):
+    assert seeks("write", tmp_path, 1).returncode == 0
+    again = seeks("write", tmp_path, 1)
+    assert again.returncode == 1 and "Bonnie.000: File exists" in again.stderr
+    short = seeks("seek", tmp_path, 2)
+    assert short.returncode == 1 and "a seeker failed" in short.stderr, "no number for what was not done"
+    assert seeks("sweep", tmp_path, 1).returncode == 2 and seeks("seek", tmp_path, 0).returncode == 2

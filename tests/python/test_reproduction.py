@@ -22,7 +22,7 @@ from raidtrace.reproduce_run import Result, Run
 
 PHASES = ("write", "rewrite", "read", "seeks", "run")
 COUNTED = {"reads": 8800.0, "writes": 100.0, "small_reads": 20.0, "small_writes": 1.0, "write_mib": 20480.0}
-COUNTED |= {"seconds": 40.0, "last_process_s": 17.0}
+COUNTED |= {"seconds": 40.0, "reads_in_flight": 0.7}
 
 
 def result(figures):
@@ -92,7 +92,7 @@ def test_ratios(results):
 
 
 def test_the_page_says_what_the_results_say(results):
-    results["raid0-03"].figures["seeks"] = 777.0
+    results["seeks-raid0-03"].figures["seeks"] = 777.0
     page = reproduction_text.page(results, reproduction_why.section(results))
     assert "**Median error of the 96 held-out figures: 9.0 %** (aim: 10 %, met)" in page
     assert "777.0" in page and "6.1.0-0" in page
@@ -181,7 +181,8 @@ def test_processor_time_is_charged_for_writes_alone(results):
 def miss(results, name, metric, times):
     """Make one figure miss."""
     results[name].figures[metric] *= times
-    return next(p for p in reproduction.points(results) if p.test.name() == name and p.metric == metric)
+    test = name.removeprefix("seeks-")
+    return next(p for p in reproduction.points(results) if p.test.name() == test and p.metric == metric)
 
 
 def test_a_miss_is_listed_with_what_its_mechanism_makes_of_it(results):
@@ -208,9 +209,11 @@ def test_raid5_gathers_one_row_and_ext3_commits_as_then(results):
         base = reproduce_plan.charged_run("raid5", one.run.test.number)
         more = reproduce_plan.ORDERED if one.run.test.filesystem == "ext3" else ()
         assert one.run.environment == base.environment + more, "nothing else differs"
-    point = miss(results, "raid5-12", "write", 2)
-    results["reads-raid5-11"].figures["write"] = 61000.0
+    point = miss(results, "raid5-08", "write", 2)
+    results["reads-raid5-08"].figures["write"] = 61000.0
     assert reproduction_misses.explanation(results, point) == ("processor time, rows", 61000.0)
+    point = miss(results, "raid5-12", "write", 2)
+    assert reproduction_misses.explanation(results, point)[0] == "processor time", "not ext3's first writing"
     assert reproduction_misses.explanation(results, miss(results, "raid5-12", "read", 2)) == ("none", None), "not reads"
 
 
@@ -263,6 +266,16 @@ def test_the_page_has_each_number_of_rows_and_what_must_not_move(results):
     assert "ext3 on RAID 0 moves by +0.0 % and +10.0 %" in text and "xfs on RAID 5 by +0.0 % and +0.0 %" in text
 
 
+def test_what_the_scheduler_leaves_of_it_is_said(results):
+    pairs = reproduce_plan.scheduled()
+    assert [run.name for run, _ in pairs] == ["reads-raid5-06", "reads-raid5-11"]
+    for run, under in pairs:
+        assert under.environment == (*run.environment, *reproduce_plan.SCHEDULER) and under.settings == run.settings
+    results["as-reads-raid5-11"].figures["write"] = 1.5 * amcc.published(reproduce_plan.find("raid5", 11), "write")
+    text = " ".join(reproduction_why.rows(results))
+    assert "bonnie++'s write from +9.0 % to +9.0 % and fio as iozone's write from +9.0 % to +50.0 %" in text
+
+
 def test_what_both_make_of_bonnies_rewrite_is_said(results):
     results["lumps-raid5-06"].figures["rewrite"] = 0.9 * amcc.published(reproduce_plan.find("raid5", 6), "rewrite")
     row = next(line for line in reproduction_rewrites.bonnie_table(results) if line.startswith("raid5 ext3 tuned"))
@@ -286,61 +299,86 @@ def test_what_a_lookup_waits_is_the_rest_of_the_time(results):
     assert "raid5 +9.0 % and +100.0 %." in " ".join(reproduction_rewrites.to_end(results))
 
 
-def test_a_removal_that_was_not_timed_is_added(results):
-    point = miss(results, "raid0-04", "seeks", 3)
-    assert reproduction_misses.explanation(results, point) == ("none", None), "it was timed"
-    results["raid0-04"].phases["seeks"]["last_process_s"] = 1.0
-    name, value = reproduction_misses.explanation(results, point)
-    assert name == "removal"
-    assert value == pytest.approx(8000 / (8000 / point.simulated + 17.0 - 1.0)), "as in the untuned test"
+def test_seeks_are_those_of_a_run_of_their_own(results):
+    runs = reproduce_plan.seeks()
+    assert len(runs) == 12 and runs[reproduce_plan.find("raid5", 6)].name == "seeks-raid5-06"
+    for test, run in runs.items():
+        words = run.command(reproduce_run.pathlib.Path("/out/lib.so"))
+        assert words[1:] == [
+            test.filesystem,
+            str(test.setra_sectors),
+            "/out/bonnie-seeks",
+            "seek",
+            amcc.MOUNT,
+            "20480",
+            "1",
+        ]
+        layout = ("DRIVER=ext2",) if test.filesystem == "ext3" else ()
+        assert run.environment == ("QUEUE=scheduler=anticipatory", *layout)
+    results["seeks-raid5-06"].figures["seeks"] = 321.0
+    results["raid5-06"].figures["seeks"] = 999.0
+    point = next(p for p in reproduction.points(results) if p.test.name() == "raid5-06" and p.metric == "seeks")
+    assert point.simulated == 321.0, "not 2.00a's"
 
 
-@pytest.mark.parametrize("last, more", ((16.0, 0), (0.0, 17.0)))
-def test_seeks_on_ext3_are_those_of_the_run_that_forgets(results, last, more):
-    point = miss(results, "raid5-06", "seeks", 3)
-    results["forget-raid5-05"].figures["seeks"] = 150.0
-    results["forget-raid5-05"].phases["seeks"]["last_process_s"] = last
-    name, value = reproduction_misses.explanation(results, point)
-    assert name == "removal, lookups" and value == pytest.approx(8000 / (8000 / 150.0 + more))
+def test_what_seeks_are_made_by_decides_whether_they_are_kept(monkeypatch):
+    run, other = reproduce_plan.short_seeks(), reproduce_plan.short()[2]
+    before = reproduce_run.key(run, "6.1"), reproduce_run.key(other, "6.1")
+    files = reproduce_run.inputs(run.profile())
+    monkeypatch.setattr(
+        reproduce_run, "inputs", lambda profile: files | {"tools/python/raidtrace/bonnie-seeks.c": "other"}
+    )
+    assert (reproduce_run.key(run, "6.1") != before[0], reproduce_run.key(other, "6.1") != before[1]) == (True, False)
 
 
-def test_seeks_with_the_waits_of_2_6_5_stand_beside_those_without(results):
+def test_what_the_seeks_say():
+    assert reproduce_run.seeks_said("x\n8000 seeks in 40.000000 s\n") == 200.0
+    with pytest.raises(ValueError, match="does not say"):
+        reproduce_run.seeks_said("bonnie-seeks: block 3: Input/output error")
+
+
+def test_each_step_to_the_seeks_has_its_column(results):
     for name, seeks in (
-        ("forget-raid0-05", 200.0),
-        ("wait-raid0-05", 160.0),
-        ("raid0-03", 250.0),
-        ("wait-raid0-07", 320.0),
+        ("raid0-05", 400.0),
+        ("plain-raid0-05", 300.0),
+        ("seeks-raid0-05", 150.0),
+        ("seed3-raid0-07", 500.0),
     ):
         results[name].figures["seeks"] = seeks
-    found = {test.name(): values for test, *values in reproduction_seeks.seconds(results)}
-    assert found.keys() == {"raid0-03", "raid0-05", "raid0-07", "raid5-05"}
-    assert found["raid0-05"] == pytest.approx(
-        [8000 / 143.4, 40.0, 50.0]
-    ), "without: ext3's lookups are made anew there, too"
-    assert found["raid0-07"][2] == pytest.approx(25.0) and found["raid0-03"][1] == pytest.approx(32.0)
-    results["wait-raid0-05"].phases["seeks"]["last_process_s"] = 0.0
-    assert reproduction_seeks.seconds(results)[1][3] == pytest.approx(67.0), "the removal is added"
-    results["wait2-raid0-07"].figures["seeks"] = 512.0
-    text = "\n".join(reproduction_seeks.section(results))
-    assert "512.0" in text and "raid0 xfs" in text and "published s" in text
+    found = {test.name(): values for test, *values in reproduction_seeks.steps(results)}
+    assert found["raid0-05"] == pytest.approx([143.4, 400.0, 300.0, 150.0]) and len(found) == 3
+    lines = reproduction_seeks.tables(results)
+    row = next(line.split() for line in lines if line.startswith("ext3"))
+    assert row == ["ext3", "143.4", "400.0", "+178.9", "%", "300.0", "+109.2", "%", "150.0", "+4.6", "%"]
+    row = [line.split() for line in lines if line.startswith("xfs")][1]
+    assert row[1:4] == ["449.6", "449.6", "500.0"] and row[4] == "11.2"
 
 
-def test_the_waits_of_2_6_5_are_asked_for():
-    runs = {run.name: run for run in reproduce_plan.large()}
-    assert runs["wait-raid5-05"].environment == ("TURNOVER_S=1", *reproduce_plan.WAITS)
-    assert runs["wait-raid0-07"].environment == reproduce_plan.WAITS and runs["wait-raid0-07"].mib == 20480
-    assert [len(run.environment) for _, on in reproduce_plan.wait_steps() for run in on.values()] == [1] * 3 + [
-        2
-    ] * 6 + [3] * 3
+def test_depth_is_of_the_seeks_and_not_of_the_wait_before_them(results):
+    results["plain-raid0-07"].phases["run"] |= {"seconds": 10.0, "reads_in_flight": 1.0}
+    text = " ".join(reproduction_seeks.paragraph(results))
+    assert "xfs from 2.0 to 0.8." in text
+
+
+def test_the_shortest_seek_is_a_mechanism_of_seeks(results):
+    results["guess-raid5-07"].figures["seeks"] = 400.0
+    point = miss(results, "seeks-raid5-08", "seeks", 2)
+    assert reproduction_misses.explanation(results, point) == ("shortest seek", 400.0), "one run for both"
+    settings = {run.settings for run in reproduce_plan.seeks_guessed().values()}
+    assert settings == {("drive.seek_track_us=1200",)}
+    text = " ".join(reproduction_seeks.guessed(results)).replace("\n", " ")
+    assert "raid5 xfs from +9.0 % to +3.9 %" in text and "up to 7 % slower" in text
 
 
 def test_a_guess_that_moves_figures_moves_the_median(results):
     for experiment in reproduce_plan.arms():
         for metric in experiment.metrics:
             results[experiment.changed.name].figures[metric] *= 1.1
+    for run, _ in reproduce_plan.arms_of_seeks():
+        results[run.name].figures["seeks"] *= 1.1
     rows = [line for line in reproduction_misses.guesses(results) if line.startswith("``drive.seek_")]
     # 9 % too fast becomes 19.9 % too fast
-    assert len(rows) == 4 and all(row.endswith("19.9 %") and "+10.0 %" in row for row in rows)
+    assert len(rows) == 4 and all(row.endswith("19.9 %") and row.count("+10.0 %") == 4 for row in rows)
 
 
 def test_the_band_is_that_of_three_runs(results):
@@ -369,10 +407,9 @@ def test_a_ratio_beyond_the_aim_is_taken_again_with_the_mechanism_of_its_figures
     assert row[:2] == ["raid0", "bonnie++"] and "processor" in row and row[-3] == "1.80"
 
 
-def test_chance_is_a_mechanism_of_seeks_over_the_whole_size_alone(results):
-    point = miss(results, "raid0-07", "seeks", 0.8)
-    results["more-full-raid0-07"].figures["seeks"] = 400.0
-    assert reproduction_misses.explanation(results, point) == ("race", 400.0)
-    assert reproduction_misses.race(results, miss(results, "raid5-04", "seeks", 2)) is None, "those are over 4 GiB"
-    rows = [line for line in reproduction_misses.band(results) if line.startswith("raid0 bonnie++ xfs untuned")]
-    assert [row.split()[4] for row in rows] == ["write", "rewrite", "read", "seeks"]
+def test_chance_in_a_smaller_run_says_nothing_of_seeks(results):
+    assert (
+        reproduction_misses.race(results, miss(results, "seeks-raid5-04", "seeks", 2)) is None
+    ), "those are over 4 GiB"
+    rows = [line for line in reproduction_misses.band(results) if line.startswith("raid5 bonnie++ ext2 tuned")]
+    assert [row.split()[4] for row in rows] == ["write", "rewrite", "read"]

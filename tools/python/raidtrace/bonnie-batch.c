@@ -6,14 +6,12 @@
  *
  * BONNIE_READ_US, BONNIE_WRITE_US: sleep so long for each MiB read or written, for what a processor would have taken.
  * BONNIE_REWRITE_US: in place of both for what is read, changed and written back.
- * BONNIE_LSEEK_WAITS: lseek(2) waits for whoever is in fsync(2), as it did in 2.6.5, where both took the inode's i_sem.
  * BONNIE_WINDOW_KIB: less than 1 MiB, so that the disks read ahead while the processor is busy.
  *
  * The clock is read again only after the kernel was called: between two calls no simulated time passes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -171,27 +169,11 @@ ssize_t write(int fd, const void *from, size_t bytes)
 	return (ssize_t)bytes;
 }
 
-static pthread_mutex_t inode = PTHREAD_MUTEX_INITIALIZER;
-
-static void take_inode(void)
-{
-	if (getenv("BONNIE_LSEEK_WAITS"))
-		pthread_mutex_lock(&inode);
-}
-
-static void leave_inode(void)
-{
-	if (getenv("BONNIE_LSEEK_WAITS"))
-		pthread_mutex_unlock(&inode);
-}
-
 off_t lseek(int fd, off_t to, int whence)
 {
 	if (!is_ours(fd) || whence == SEEK_END) {
 		if (is_ours(fd) && write_window())
 			return -1;
-		take_inode();
-		leave_inode();
 		return syscall(SYS_lseek, fd, to, whence);
 	}
 	position = whence == SEEK_CUR ? position + to : to;
@@ -202,15 +184,10 @@ off_t lseek64(int fd, off_t to, int whence) __attribute__((alias("lseek")));
 
 int fsync(int fd)
 {
-	int failed;
-
 	if (fd == file && write_window())
 		return -1;
 	clock_stale = true;
-	take_inode();
-	failed = (int)syscall(SYS_fsync, fd);
-	leave_inode();
-	return failed;
+	return (int)syscall(SYS_fsync, fd);
 }
 
 int close(int fd)

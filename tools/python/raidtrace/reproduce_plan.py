@@ -9,6 +9,8 @@ from raidtrace.reproduce_run import Run, profile_values
 LESS_MIB = 4096  # 20 times what may be dirty in the paper's memory
 # On all of the disk mkfs of ext2 and ext3 writes inode tables longer than a small run takes.
 SMALL = ("PARTITION_MIB=32768",)
+SCHEDULER = ("QUEUE=scheduler=anticipatory",)  # 2.6.5's default one
+SEEK_TRACK_US = 1200  # the shortest seek, double of what is assumed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,9 +75,9 @@ def experiments() -> list[Experiment]:
                     find("raid0", 7), 1024, ("read", "rewrite"),
                     environment=("PARTITION_SECTOR=0", "XFS_OPTIONS=-d su=64k,sw=12")),
         _experiment("part", "a read waits for no firmware: ``controller.part_us`` 0",
-                    find("raid0", 7), 1024, ("read", "rewrite", "seeks"), settings=("controller.part_us=0",)),
+                    find("raid0", 7), 1024, ("read", "rewrite"), settings=("controller.part_us=0",)),
         _experiment("turnover", "indirect blocks stay in the page cache, as today's kernel wants",
-                    find("raid0", 4), 4096, ("rewrite", "read", "seeks"), environment=("TURNOVER_S=0",)),
+                    find("raid0", 4), 4096, ("rewrite", "read"), environment=("TURNOVER_S=0",)),
         _experiment("parity", "RAID 5's exclusive-or takes no time: ``controller.parity_kib_s`` 100000000",
                     find("raid5", 8), 1024, ("write", "rewrite"), settings=("controller.parity_kib_s=100000000",)),
     ]  # fmt: skip
@@ -106,19 +108,28 @@ def tried() -> list[Experiment]:
     ]  # fmt: skip
 
 
+ARMS = (("track", "half", 300), ("track", "double", SEEK_TRACK_US), ("full", "half", 5100), ("full", "double", 20400))
+
+
 def arms() -> list[Experiment]:
     """The two seek times that no source was found for, half and double."""
     found = []
-    for key, times, value in (
-        ("track", "half", 300), ("track", "double", 1200), ("full", "half", 5100), ("full", "double", 20400)
-    ):  # fmt: skip
+    for key, times, value in ARMS:
         constant = f"drive.seek_{key}_us"
         found.append(
             _experiment(f"arm-raid0-{key}-{times}", f"``{constant}`` {value}, {times} of what is assumed",
-                        find("raid0", 7), 1024, ("write", "rewrite", "read", "seeks"),
-                        settings=(f"{constant}={value}",))  # fmt: skip
+                        find("raid0", 7), 1024, ("write", "rewrite", "read"), settings=(f"{constant}={value}",))  # fmt: skip
         )
     return found
+
+
+def arms_of_seeks() -> list[tuple[Run, Run]]:
+    """The same of seeks over 20 GiB: with each of the arms, and as always."""
+    test = find("raid0", 7)
+    return [
+        (_seeks(f"arm-{key}-{times}", test, settings=(f"drive.seek_{key}_us={value}",)), seeks()[test])
+        for key, times, value in ARMS
+    ]
 
 
 def _half(array: str, constant: str) -> int:
@@ -247,6 +258,14 @@ def rows() -> dict[int, Run]:
     return {rows: _rows(base.test, base.environment + ORDERED, rows) for rows in ROWS}
 
 
+def scheduled() -> list[tuple[Run, Run]]:
+    """ext3 of gathered(), bonnie++ tuned and iozone -> the run, and the same under 2.6.5's scheduler."""
+    runs = [one.run for one in gathered() if one.run.test.number in (6, 11)]
+    return [
+        (run, dataclasses.replace(run, name=f"as-{run.name}", environment=run.environment + SCHEDULER)) for run in runs
+    ]
+
+
 def controls() -> dict[str, tuple[Run, Run]]:
     """What must not move: ext3 on RAID 0, with processor time, and xfs on RAID 5 -> the run, and the same with one row."""
     raid0 = charged_run("raid0", 11)
@@ -257,46 +276,42 @@ def controls() -> dict[str, tuple[Run, Run]]:
     }
 
 
-def lookups() -> dict[str, Run]:
-    """Array -> bonnie++ on ext3 where what ext4's driver knows of a file's blocks is forgotten every second, not every 10.
-
-    2.6.5 had no such memory beside the blocks themselves. In full size: seeks go over 20 GiB. Readahead plays no part.
-    """
-    return {
-        array: Run(f"forget-{array}-05", find(array, 5), environment=("TURNOVER_S=1",)) for array in ("raid0", "raid5")
-    }
+def _seeks(
+    name: str, test: amcc.Test, scheduler: tuple[str, ...] = SCHEDULER, settings: tuple[str, ...] = (), seed: int = 1
+) -> Run:
+    """As bonnie++ 1.02c made them. ext3's files lie as its driver of 2.6.5 laid them out, which was as ext2's does."""
+    layout = ("DRIVER=ext2",) if test.filesystem == "ext3" else ()
+    return Run(f"{name}-{test.name()}", test, settings=settings, environment=scheduler + layout, seeks=seed)
 
 
-# Whoever seeks waits in 2.6.5's lseek() for whoever is in fsync(), and that one for the journal's thread, whose writes its
-# scheduler holds back for the next read of a process that has none to ask for.
-WAITS = ("QUEUE=scheduler=anticipatory", "BONNIE_LSEEK_WAITS=1")
+def seeks() -> dict[amcc.Test, Run]:
+    """Each of bonnie++'s tests -> its seeks."""
+    return {test: _seeks("seeks", test) for test in amcc.tests() if test.tool == "bonnie++"}
 
 
-def waits() -> list[tuple[amcc.Test, Run]]:
-    """bonnie++'s tests, untuned, in full size, and with the waits of 2.6.5's lseek() and scheduler; ext3 as in lookups()."""
-    found = []
-    for array, numbers in (("raid0", (3, 5, 7)), ("raid5", (5,))):
-        for number in numbers:
-            test = find(array, number)
-            more = lookups()[array].environment if test.filesystem == "ext3" else ()
-            found.append((test, Run(f"wait-{test.name()}", test, environment=more + WAITS)))
-    return found
+def seeks_unscheduled() -> list[Run]:
+    """Those of RAID 0, untuned, without that scheduler."""
+    return [_seeks("plain", find("raid0", number), ()) for number in (3, 5, 7)]
 
 
-def wait_steps() -> list[tuple[str, dict[str, Run]]]:
-    """What was added -> file system -> bonnie++ on it, RAID 0 untuned, small: ext2 and xfs must not move."""
-    tests = {name: find("raid0", number) for name, number in (("ext2", 3), ("ext3", 5), ("xfs", 7))}
-    ways = (("as always", ()), ("lseek waits", WAITS[1:]), ("scheduler", WAITS[:1]), ("both", WAITS))
-    return [
-        (
-            what,
-            {
-                name: Run(f"wait{number}-{test.name()}", test, 1024, environment=more + SMALL)
-                for name, test in tests.items()
-            },
-        )
-        for number, (what, more) in enumerate(ways)
-    ]
+def seeks_again() -> dict[amcc.Test, list[Run]]:
+    """RAID 0, untuned -> the same seeks of two more seeds."""
+    tests = [find("raid0", number) for number in (3, 5, 7)]
+    return {test: [_seeks(f"seed{seed}", test, seed=seed) for seed in (2, 3)] for test in tests}
+
+
+def seeks_guessed() -> dict[tuple[str, str], Run]:
+    """Array and file system -> seeks, untuned, of drives whose shortest seek takes longer. Readahead plays no part."""
+    tests = [find(array, number) for array in ("raid0", "raid5") for number in (3, 5, 7)]
+    setting = (f"drive.seek_track_us={SEEK_TRACK_US}",)
+    return {(test.array, test.filesystem): _seeks("guess", test, settings=setting) for test in tests}
+
+
+def short_seeks() -> Run:
+    """For whoever repeats the short runs: seeks, small."""
+    test = find("raid0", 5)
+    run = _seeks("short-seeks", test)
+    return dataclasses.replace(run, mib=256, memory_mib=64, environment=run.environment + SMALL)
 
 
 def nudged() -> dict[str, list[Run]]:
@@ -312,12 +327,6 @@ def nudged() -> dict[str, list[Run]]:
             Run(f"less-{name}", test, LESS_MIB, settings=(less,), environment=SMALL),
             Run(f"more-{name}", test, LESS_MIB, settings=(more,), environment=SMALL),
         ]
-    # over 20 GiB: what chance does to seeks
-    test, value = find("raid0", 7), 2 * _half("raid0", constant)
-    full = [Run(test.name(), test)]
-    for way, factor in (("less", 0.999), ("more", 1.001)):
-        full.append(Run(f"{way}-full-{test.name()}", test, settings=(f"{constant}={round(factor * value)}",)))
-    found[test.name()] = full
     return found
 
 
@@ -330,8 +339,9 @@ def large() -> list[Run]:
     runs += [run for number in (9, 11) for _, run in steps(number)]
     runs += rows().values()
     runs += [run for pair in controls().values() for run in pair]
-    runs += lookups().values()
-    runs += [run for _, run in waits()]
-    runs += [run for _, on in wait_steps() for run in on.values()]
+    runs += [run for _, run in scheduled()]
+    runs += [*seeks().values(), *seeks_unscheduled(), *seeks_guessed().values(), *(run for run, _ in arms_of_seeks())]
+    runs += [run for runs_of_test in seeks_again().values() for run in runs_of_test]
+    runs.append(short_seeks())
     runs += [run for runs_of_test in nudged().values() for run in runs_of_test]
     return list(dict.fromkeys(runs))

@@ -9,7 +9,6 @@ import json
 import pathlib
 import re
 import shutil
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -27,8 +26,9 @@ KERNEL = "6.1"
 MEMORY_MIB = 512  # the paper's
 # Files of the model that decide when a command is done; what only decides what it does is not among them.
 TIMING = "array.c array.h backlog.c backlog.h drive.c drive.h gather.c gather.h parity.c parity.h resources.h timing.c"
-PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "processor-time.c", "write-back.h")
+PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "bonnie-seeks.c", "processor-time.c", "write-back.h")
 PRELOADED = ("bonnie-batch", "processor-time")
+SEEKS = "bonnie-seeks"  # a program
 SCHEDULER = "anticipatory"  # of 2.6.5, a module of ours for the lab's kernel
 TIMEOUT_S = 7200
 # The same model, begun a microsecond later, finds the platters turned a little further: that much of a short run's figure.
@@ -46,7 +46,7 @@ class Run:
     """A test of the paper, of its own size or smaller, as published or with one thing changed.
 
     settings: KEY=VALUE for the model; environment: NAME=VALUE for reproduce-cell and what it runs.
-    writes_only: iozone without its reads.
+    writes_only: iozone without its reads. seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Run:
     settings: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     writes_only: bool = False
+    seeks: int = 0
 
     def profile(self) -> str:
         """The lab's profile of the published array."""
@@ -65,7 +66,9 @@ class Run:
         """What runs in the guest."""
         kind, job = amcc.job(self.test, self.mib, self.writes_only)
         words = kind.command(job)
-        if self.test.tool == "bonnie++":
+        if self.seeks:
+            words = [str(batch.with_name(SEEKS)), "seek", amcc.MOUNT, str(self.mib), str(self.seeks)]
+        elif self.test.tool == "bonnie++":
             words = ["env", f"LD_PRELOAD={batch}", *words]
         elif any(pair.startswith("PROCESSOR_") for pair in self.environment):
             words = ["env", f"LD_PRELOAD={batch.with_name('processor-time.so')}", *words]
@@ -113,8 +116,11 @@ def _digest(what: object) -> str:
 def key(run: Run, kernel: str) -> str:
     """Of what is run in front of what: command, guest, array, kernel."""
     command = run.command(pathlib.Path("batch"))[1:]
-    profile = inputs(run.profile())[f"profile {run.profile()}"]
-    return _digest([profile, command, run.memory_mib, run.settings, run.environment, kernel])
+    files = inputs(run.profile())
+    found = [files[f"profile {run.profile()}"], command, run.memory_mib, run.settings, run.environment, kernel]
+    if run.seeks:  # the short runs that speak for other sources have none
+        found += [text for name, text in files.items() if SEEKS in name or SCHEDULER in name]
+    return _digest(found)
 
 
 def sources(run: Run) -> str:
@@ -150,19 +156,19 @@ def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
         raise ReproduceError("the lab could not be built; the reason is above")
     out.mkdir(parents=True, exist_ok=True)
     for name in PRELOADED:
-        library, source = out.resolve() / f"{name}.so", str(HERE / f"{name}.c")
-        made = subprocess.run(
-            ["gcc", "-O2", "-shared", "-fPIC", "-o", f"{library}.new", source],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if made.returncode != 0:
-            raise ReproduceError(f"{source} does not compile: {made.stderr.strip()}")
-        pathlib.Path(f"{library}.new").rename(library)
+        _compile(name, out.resolve() / f"{name}.so", ("-shared", "-fPIC"))
+    _compile(SEEKS, out.resolve() / SEEKS, ())
     _, kernel, tree = done.stdout.splitlines()[0].split("\t")
     _build_scheduler(out, tree)
     return kernel, out.resolve() / "bonnie-batch.so"
+
+
+def _compile(name: str, made: pathlib.Path, options: tuple[str, ...]) -> None:
+    source, new = str(HERE / f"{name}.c"), f"{made}.new"
+    done = subprocess.run(["gcc", "-O2", *options, "-o", new, source], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ReproduceError(f"{source} does not compile: {done.stderr.strip()}")
+    pathlib.Path(new).rename(made)
 
 
 def _build_scheduler(out: pathlib.Path, tree: str) -> None:
@@ -221,7 +227,10 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         raise ReproduceError(f"{run.name}: the recording is not whole, see raidctl report {directory}/run.rtdb")
     try:
-        figures = amcc.figures(run.test, run.mib, recorded.output, run.writes_only)
+        if run.seeks:
+            figures = {"seeks": seeks_said(recorded.output)}
+        else:
+            figures = amcc.figures(run.test, run.mib, recorded.output, run.writes_only)
         result = Result(figures, count(recorded), kernel)
     except (figure.ParseError, ValueError, KeyError) as error:
         raise ReproduceError(f"{run.name}: {error}; more in {directory}") from error
@@ -244,17 +253,15 @@ def count(recorded: recording.Recording) -> dict[str, dict[str, float]]:
             numbers[f"{way}s_in_flight"] = counters.inflight_mean(way) or 0.0
             numbers[f"{way}_wait_ms"] = counters.count(way, "d2c_sum_ns") / 1e6 / max(numbers[f"{way}s"], 1)
         found[phase] = numbers
-    if "seeks" in found:
-        found["seeks"]["last_process_s"] = _last_process_s(recorded.path)
     return found
 
 
-def _last_process_s(path: pathlib.Path) -> float:
-    """How long the last process of bonnie++'s seeks ran on after the first had ended, s; it says done... of each."""
-    with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as database:
-        text = "SELECT min(time_ns), max(time_ns) FROM output WHERE text LIKE 'done...%'"
-        first, last = database.execute(text).fetchone()
-    return float(last - first) / 1e9 if first else 0.0
+def seeks_said(output: str) -> float:
+    """Seeks per second, of what bonnie-seeks says; raises ValueError."""
+    said = re.search(r"^(\d+) seeks in ([\d.]+) s$", output, re.MULTILINE)
+    if said is None:
+        raise ValueError("it does not say how long the seeks took")
+    return int(said[1]) / float(said[2])
 
 
 class Progress:

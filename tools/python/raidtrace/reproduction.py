@@ -70,12 +70,14 @@ def fitted_figures() -> set[tuple[str, int, str]]:
 def points(results: Mapping[str, reproduce_run.Result]) -> list[Point]:
     """All figures in the paper's order."""
     used = fitted_figures()
+    seeks = reproduce_plan.seeks()
     found = []
     for test in amcc.tests():
         for metric in amcc.metrics(test):
             trials = [row.value for row in amcc.trials(test, metric)]
             unit = amcc.trials(test, metric)[0].unit
-            simulated = results[test.name()].figures[metric]
+            name = seeks[test].name if metric == "seeks" else test.name()
+            simulated = results[name].figures[metric]
             role = (test.array, test.number, metric) in used
             found.append(
                 Point(test, metric, statistics.median(trials), min(trials), max(trials), simulated, unit, role)
@@ -130,7 +132,7 @@ def state(results: Mapping[str, reproduce_run.Result]) -> dict[str, object]:
     inputs: dict[str, str] = {}
     for array in ("raid0", "raid5"):
         inputs |= reproduce_run.inputs(f"9500s-12-{array}")
-    names = [run.name for run in reproduce_plan.short()]
+    names = [run.name for run in (*reproduce_plan.short(), reproduce_plan.short_seeks())]
     kernel = results[names[0]].kernel
     return {"kernel": kernel, "inputs": inputs, "short": {name: results[name].figures for name in names}}
 
