@@ -70,8 +70,8 @@ long ptrace(enum __ptrace_request request, ...)
 }
 
 /* Of this thread: the signal is to be blocked; it is. A handler changes both. */
-#define OWN static __thread volatile bool __attribute__((tls_model("initial-exec")))
-OWN blocked, really;
+#define OWN static __thread volatile __attribute__((tls_model("initial-exec")))
+OWN bool blocked, really;
 
 typedef void handler(int signal, siginfo_t *info, void *context);
 static handler *handlers[_NSIG];
@@ -107,25 +107,47 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	really = sigismember(mask, SIGRTMIN);
 }
 
+/* Who asks is told the kernel's own handler: it may be set again. */
 int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction ours;
+	handler *before;
+	int result;
 
 	if (!next_sigaction)
 		next_sigaction = (int (*)(int, const struct sigaction *, struct sigaction *))
 			dlsym(RTLD_NEXT, "sigaction");
-	if (!action || !(action->sa_flags & SA_SIGINFO))
+	if (signal < 1 || signal >= _NSIG)
 		return next_sigaction(signal, action, old);
-	ours = *action;
-	handlers[signal] = action->sa_sigaction;
-	ours.sa_sigaction = on_signal;
-	return next_sigaction(signal, &ours, old);
+	before = handlers[signal];
+	if (action && (action->sa_flags & SA_SIGINFO)) {
+		ours = *action;
+		handlers[signal] = action->sa_sigaction;
+		ours.sa_sigaction = on_signal;
+		action = &ours;
+	}
+	result = next_sigaction(signal, action, old);
+	if (!result && old && old->sa_sigaction == on_signal)
+		old->sa_sigaction = before;
+	return result;
+}
+
+/* The kernel's helpers, which its consoles have, are processes of their own with the memory, and so the variables, of one. */
+static bool is_helper(void)
+{
+	OWN pid_t owner;
+	pid_t thread = (pid_t)syscall(SYS_gettid);
+
+	if (!owner)
+		owner = thread;
+	return owner != thread;
 }
 
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t alone;
 	int result;
+	bool ours;
 
 	sigemptyset(&alone);
 	sigaddset(&alone, SIGRTMIN);
@@ -135,10 +157,11 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 			set_really(SIG_UNBLOCK);
 		return 0;
 	}
-	if (blocked && !really)
+	ours = !is_helper();
+	if (ours && blocked && !really)
 		set_really(SIG_BLOCK);
 	result = pthread_sigmask(how, set, old);
-	if (!result && set && (how == SIG_SETMASK || sigismember(set, SIGRTMIN)))
+	if (!result && ours && set && (how == SIG_SETMASK || sigismember(set, SIGRTMIN)))
 		blocked = really = how == SIG_UNBLOCK ? false : sigismember(set, SIGRTMIN);
 	if (!result)
 		return 0;
