@@ -4,6 +4,7 @@
 import subprocess
 
 import pytest
+from compiled import PRELOADED, STRICT, compiled
 from conftest import TOP
 
 BEGIN = """
@@ -61,16 +62,14 @@ static int pending(void)
 def run(tmp_path_factory):
     """Runs the body of a main() with the library, and without; what both print."""
     directory = tmp_path_factory.mktemp("hostcalls")
-    library = directory / "hostcalls.so"
-    source = TOP / "tools/lab/hostcalls.c"
-    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source], check=True)
+    library = compiled(TOP / "tools/lab/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def both(body):
         (directory / "a.c").write_text(f"{BEGIN}int main(void)\n{{\n{body}\nreturn 0;\n}}\n")
-        subprocess.run(["gcc", "-O2", "-o", directory / "a", directory / "a.c"], check=True)
+        program = compiled(directory / "a.c", directory / "a")
         environments = ({"LD_PRELOAD": str(library)}, {})
         return [
-            subprocess.run([directory / "a"], env=e, capture_output=True, text=True, check=True, timeout=20).stdout
+            subprocess.run([program], env=e, capture_output=True, text=True, check=True, timeout=20).stdout
             for e in environments
         ]
 

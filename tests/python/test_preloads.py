@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from compiled import PRELOADED, STRICT, compiled
 
 from raidtrace import reproduce_run
 
@@ -52,10 +53,7 @@ def library(tmp_path_factory):
     directory = tmp_path_factory.mktemp("preloads")
 
     def make(name):
-        made, source = directory / f"{name}.so", reproduce_run.HERE / f"{name}.c"
-        warnings = ["-Wall", "-Wextra", "-Werror"]
-        subprocess.run(["gcc", "-O2", *warnings, "-shared", "-fPIC", "-o", made, source], check=True)
-        return made
+        return compiled(reproduce_run.HERE / f"{name}.c", directory / f"{name}.so", *STRICT, *PRELOADED)
 
     return make
 
@@ -93,11 +91,11 @@ def test_bonnie_sleeps_for_what_it_rewrites(library, tmp_path):
 def sent(tmp_path):
     """A library that writes down calls of sync_file_range, and what it wrote."""
     (tmp_path / "sent.c").write_text(SENT)
-    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", tmp_path / "sent.so", tmp_path / "sent.c"], check=True)
+    logger = compiled(tmp_path / "sent.c", tmp_path / "sent.so", *PRELOADED)
     log = tmp_path / "sent.txt"
     log.touch()
     os.environ["SENT"] = str(log)
-    yield tmp_path / "sent.so", lambda: [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
+    yield logger, lambda: [tuple(map(int, line.split())) for line in log.read_text().splitlines()]
     del os.environ["SENT"]
 
 
@@ -148,9 +146,7 @@ def test_a_commit_sends_all_that_is_dirty(library, sent, tmp_path):
 @pytest.fixture(scope="module")
 def seeks(tmp_path_factory):
     """bonnie-seeks, as a function."""
-    made = tmp_path_factory.mktemp("seeks") / "bonnie-seeks"
-    source = reproduce_run.HERE / "bonnie-seeks.c"
-    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, source], check=True)
+    made = compiled(reproduce_run.HERE / "bonnie-seeks.c", tmp_path_factory.mktemp("seeks") / "bonnie-seeks", *STRICT)
 
     def run(*words):
         return subprocess.run([made, *map(str, words)], capture_output=True, text=True, check=False)
