@@ -162,8 +162,8 @@ def _scheduled(results: Results) -> list[str]:
         label = reproduction.LABEL.get(run.test.tool, run.test.tool)
         found.append(f"{label}'s write from {errors[0]} to {errors[1]}")
     return [
-        "**Under 2.6.5's scheduler it is not so:** it takes what one of the two has sent in one go, and the rows are",
-        f"gathered after all. The error of {' and '.join(found)}. So this is not why ext3's first write on RAID 5 was slow,",
+        "**Under 2.6.5's scheduler it is not so:** that takes the error of",
+        f"{' and '.join(found)}. So this is not why ext3's first write on RAID 5 was slow,",
         "and the table of the misses has processor time alone for it. That is not explained.",
     ]
 
