@@ -13,11 +13,7 @@
 #include <stdint.h>
 
 #include "disk.h"
-
-/* Value of a number that this machine does not tell. */
-#define FACT_UNKNOWN	(-1)
-
-#define FACT_NAME	64
+#include "process.h"
 
 /**
  * struct process_use - what a process did while activity was measured
@@ -31,18 +27,6 @@ struct process_use {
 	char name[FACT_NAME];
 	double cpu_percent;
 	uint64_t io_bytes;
-};
-
-/**
- * struct disk_use - what a disk did meanwhile
- * @name: without /dev/
- * @requests: completed, of any kind
- * @bytes: read, written and discarded
- */
-struct disk_use {
-	char name[DISK_NAME];
-	uint64_t requests;
-	uint64_t bytes;
 };
 
 /**

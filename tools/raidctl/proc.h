@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "check-activity.h"
+#include "process.h"
 
 /**
  * struct proc_file - one file, read whole from its begin each time

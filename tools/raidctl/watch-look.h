@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "check-activity.h"
 #include "disk.h"
 #include "interrupts.h"
 #include "proc.h"
+#include "process.h"
 #include "store-host.h"
 
 /*
