@@ -13,9 +13,9 @@ GOOD = {
     "kmod/account.c": '#include "account.h"\n',
     "kmod/probe.h": '#include "account.h"\n',
     "tools/libraidtrace/raidtrace.h": "",
-    "tools/raidctl/store.c": '#include "store.h"\n#include "raidtrace.h"\n',
-    "tools/raidctl/store.h": "",
-    "tools/raidctl/cmd-show.c": '#include "store.h"\n',
+    "tools/raidctl/store/open.c": '#include "store/store.h"\n#include "raidtrace.h"\n',
+    "tools/raidctl/store/store.h": "",
+    "tools/raidctl/cmd/show.c": '#include "store/store.h"\n',
     "tools/lab/tw9000/wire.h": "#include <stdint.h>\n",
     "tools/lab/tw9000/model.c": '#include "wire.h"\n',
     "tools/lab/tw9000/Kbuild": "tw9000-y := model.o uml.o\n",
@@ -50,8 +50,8 @@ def test_a_clean_tree_passes(check):
         ("kmod/histogram.h", '#include "account.h"\n', "stands above it"),
         ("kmod/surprise.c", "", "on no rung"),
         ("kmod/histogram.c", "#include <linux/slab.h>\n", "without kernel services"),
-        ("tools/libraidtrace/raidtrace.h", '#include "../raidctl/store.h"\n', "stands above it"),
-        ("tools/raidctl/store.h", '#include "cmd-show.c"\n', "stands above it"),
+        ("tools/libraidtrace/raidtrace.h", '#include "../raidctl/store/store.h"\n', "stands above it"),
+        ("tools/raidctl/store/store.h", '#include "cmd/show.c"\n', "stands above it"),
         ("tools/lab/tw9000/wire.h", '#include "model.c"\n', "stands above it"),
         ("tools/lab/tw9000/model.c", "#include <stdio.h>\n", "without kernel services"),
         ("tools/python/raidtrace/recording.py", "from raidtrace import demo\n", "stands above it"),
@@ -66,7 +66,7 @@ def test_each_wrong_dependency_is_found(check, name, content, said):
 
 
 def test_a_circle_on_one_rung_is_found(check):
-    done = check(**{"tools/raidctl/units.h": '#include "store.h"\n', "tools/raidctl/store.h": '#include "units.h"\n'})
+    done = check(**{"tools/raidctl/store/db.h": '#include "store/store.h"\n', "tools/raidctl/store/store.h": '#include "store/db.h"\n'})
     assert "circle" in done.stdout and done.returncode == 1
 
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "phase.h"
+#include "phase/phase.h"
 
 #define CORPUS "../python/corpus/"
 

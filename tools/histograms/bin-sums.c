@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packed-read.h"
+#include "store/packed-read.h"
 #include "sums.h"
 
 static size_t nr_groups;
