@@ -14,8 +14,8 @@
  * no moment at which a kill would lose track of a target.
  */
 
-#ifndef OWNER_H
-#define OWNER_H
+#ifndef ATTACH_CLAIM_H
+#define ATTACH_CLAIM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RAIDCTL_COUNTERS_RETRY_H
-#define RAIDCTL_COUNTERS_RETRY_H
+#ifndef ATTACH_RETRY_H
+#define ATTACH_RETRY_H
 
 #include <stdint.h>
 

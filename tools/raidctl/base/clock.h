@@ -2,8 +2,8 @@
 
 /* The kernel's clocks in nanoseconds. */
 
-#ifndef CLOCK_H
-#define CLOCK_H
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

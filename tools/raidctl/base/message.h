@@ -2,8 +2,8 @@
 
 /* What raidctl says on standard error. */
 
-#ifndef MESSAGE_H
-#define MESSAGE_H
+#ifndef BASE_MESSAGE_H
+#define BASE_MESSAGE_H
 
 enum {
 	EXIT_DONE = 0,

@@ -2,8 +2,8 @@
 
 /* Long texts through the program that PAGER names. */
 
-#ifndef PAGER_H
-#define PAGER_H
+#ifndef BASE_PAGER_H
+#define BASE_PAGER_H
 
 /*
  * pager_begin - let standard output go through PAGER, if that is set and

@@ -8,8 +8,8 @@
  * as it would without it.
  */
 
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#ifndef BASE_PROGRESS_H
+#define BASE_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

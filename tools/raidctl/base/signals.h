@@ -2,8 +2,8 @@
 
 /* Signals as events of a descriptor. */
 
-#ifndef SIGNALS_H
-#define SIGNALS_H
+#ifndef BASE_SIGNALS_H
+#define BASE_SIGNALS_H
 
 #include <signal.h>
 

@@ -2,8 +2,8 @@
 
 /* Numbers with units to text and back; pure. */
 
-#ifndef UNITS_H
-#define UNITS_H
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>

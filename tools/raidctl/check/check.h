@@ -5,8 +5,8 @@
  * raidctl check.  Judging is pure; reading is in system.h.
  */
 
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * Documentation/man/raidctl-VERB.8; add its words to ../completion/.
  */
 
-#ifndef COMMAND_H
-#define COMMAND_H
+#ifndef CMD_COMMAND_H
+#define CMD_COMMAND_H
 
 #include <argp.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 
 /* Words of the command line that several verbs take. */
 
-#ifndef ARGS_H
-#define ARGS_H
+#ifndef DISK_ARGS_H
+#define DISK_ARGS_H
 
 #include <argp.h>
 #include <stddef.h>

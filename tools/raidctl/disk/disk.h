@@ -2,8 +2,8 @@
 
 /* Disks as sysfs and the mount table show them; needs no privilege. */
 
-#ifndef DISK_H
-#define DISK_H
+#ifndef DISK_DISK_H
+#define DISK_DISK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 
 /* What a 3ware controller told its driver: asynchronous events in the log. */
 
-#ifndef EVENTS_H
-#define EVENTS_H
+#ifndef DISK_EVENTS_H
+#define DISK_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * mounted; nothing is written.
  */
 
-#ifndef JOURNAL_H
-#define JOURNAL_H
+#ifndef DISK_JOURNAL_H
+#define DISK_JOURNAL_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 
 /* Disks made of disks: md and dm, and what they lie on. */
 
-#ifndef STACK_H
-#define STACK_H
+#ifndef DISK_MD_DM_H
+#define DISK_MD_DM_H
 
 #include <stdbool.h>
 #include <stddef.h>

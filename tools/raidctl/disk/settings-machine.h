@@ -2,8 +2,8 @@
 
 /* Settings of the machine and of the way to a disk's controller. */
 
-#ifndef SETTINGS_MACHINE_H
-#define SETTINGS_MACHINE_H
+#ifndef DISK_SETTINGS_MACHINE_H
+#define DISK_SETTINGS_MACHINE_H
 
 #include "disk/disk.h"
 #include "disk/settings.h"

@@ -2,8 +2,8 @@
 
 /* Settings that decide what a queue looks like, and their changes. */
 
-#ifndef SETTINGS_H
-#define SETTINGS_H
+#ifndef DISK_SETTINGS_H
+#define DISK_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

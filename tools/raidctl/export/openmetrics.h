@@ -5,8 +5,8 @@
  * Prometheus node exporter.
  */
 
-#ifndef OPENMETRICS_H
-#define OPENMETRICS_H
+#ifndef EXPORT_OPENMETRICS_H
+#define EXPORT_OPENMETRICS_H
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 
 /* Comma separated values as RFC 4180 has them. */
 
-#ifndef CSV_H
-#define CSV_H
+#ifndef FORMAT_CSV_H
+#define FORMAT_CSV_H
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 
 /* Members of JSON objects; what is not known is null. */
 
-#ifndef JSON_ADD_H
-#define JSON_ADD_H
+#ifndef FORMAT_JSON_H
+#define FORMAT_JSON_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

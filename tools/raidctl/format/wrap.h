@@ -2,8 +2,8 @@
 
 /* Words in lines of bounded width. */
 
-#ifndef WRAP_H
-#define WRAP_H
+#ifndef FORMAT_WRAP_H
+#define FORMAT_WRAP_H
 
 #include <stdio.h>
 

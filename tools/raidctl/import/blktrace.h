@@ -8,8 +8,8 @@
  * 7.x) and of either byte order are read; nothing in a source is trusted.
  */
 
-#ifndef BLKTRACE_H
-#define BLKTRACE_H
+#ifndef IMPORT_BLKTRACE_H
+#define IMPORT_BLKTRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

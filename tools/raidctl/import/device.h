@@ -5,8 +5,8 @@
  * module keeps of a disk, by the same code.
  */
 
-#ifndef BLKTRACE_DEVICE_H
-#define BLKTRACE_DEVICE_H
+#ifndef IMPORT_DEVICE_H
+#define IMPORT_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

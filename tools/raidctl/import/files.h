@@ -2,8 +2,8 @@
 
 /* The files of a blktrace trace: finding, opening and reading them. */
 
-#ifndef BLKTRACE_FILES_H
-#define BLKTRACE_FILES_H
+#ifndef IMPORT_FILES_H
+#define IMPORT_FILES_H
 
 #include "disk/args.h"
 #include "import/blktrace.h"

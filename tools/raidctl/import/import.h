@@ -7,8 +7,8 @@
  * a map of what is in flight, a window of events.
  */
 
-#ifndef BLKTRACE_IMPORT_H
-#define BLKTRACE_IMPORT_H
+#ifndef IMPORT_IMPORT_H
+#define IMPORT_IMPORT_H
 
 #include "import/device.h"
 #include "import/merge.h"

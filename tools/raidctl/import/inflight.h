@@ -7,8 +7,8 @@
  * Of several that look the same the one issued first is taken to end first.
  */
 
-#ifndef BLKTRACE_INFLIGHT_H
-#define BLKTRACE_INFLIGHT_H
+#ifndef IMPORT_INFLIGHT_H
+#define IMPORT_INFLIGHT_H
 
 #include <stdbool.h>
 #include <stdint.h>

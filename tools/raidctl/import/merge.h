@@ -10,8 +10,8 @@
  * is found and counted as late.
  */
 
-#ifndef BLKTRACE_MERGE_H
-#define BLKTRACE_MERGE_H
+#ifndef IMPORT_MERGE_H
+#define IMPORT_MERGE_H
 
 #include "import/blktrace.h"
 

@@ -10,8 +10,8 @@
  * behind the other, where it does.
  */
 
-#ifndef BLKTRACE_PENDING_H
-#define BLKTRACE_PENDING_H
+#ifndef IMPORT_PENDING_H
+#define IMPORT_PENDING_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 
 /* A blktrace trace as a recording: what is stored of it and when. */
 
-#ifndef BLKTRACE_RECORD_H
-#define BLKTRACE_RECORD_H
+#ifndef IMPORT_RECORD_H
+#define IMPORT_RECORD_H
 
 #include "import/files.h"
 #include "import/import.h"

@@ -2,8 +2,8 @@
 
 /* /proc/interrupts: how often each line was raised, on which processor. */
 
-#ifndef INTERRUPTS_H
-#define INTERRUPTS_H
+#ifndef MACHINE_INTERRUPTS_H
+#define MACHINE_INTERRUPTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

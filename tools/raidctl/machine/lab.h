@@ -2,8 +2,8 @@
 
 /* Is this machine a guest of the lab, with a simulated controller? */
 
-#ifndef LAB_H
-#define LAB_H
+#ifndef MACHINE_LAB_H
+#define MACHINE_LAB_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * differences between two looks; those that are zero are left out.
  */
 
-#ifndef HOST_H
-#define HOST_H
+#ifndef MACHINE_MACHINE_H
+#define MACHINE_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * stay open, which spares most of what a look costs.
  */
 
-#ifndef PROC_H
-#define PROC_H
+#ifndef MACHINE_PROC_H
+#define MACHINE_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * child that ends unwaited-for, because its parent ignores SIGCHLD.
  */
 
-#ifndef TREE_H
-#define TREE_H
+#ifndef MACHINE_PROCESS_TREE_H
+#define MACHINE_PROCESS_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

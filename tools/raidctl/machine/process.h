@@ -2,8 +2,8 @@
 
 /* Lines of /proc: a process, a disk, an interrupt; pure. */
 
-#ifndef PROCESS_H
-#define PROCESS_H
+#ifndef MACHINE_PROCESS_H
+#define MACHINE_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 
 /* Every column that raidctl export writes: its unit and what it means. */
 
-#ifndef COLUMNS_H
-#define COLUMNS_H
+#ifndef NUMBERS_COLUMNS_H
+#define NUMBERS_COLUMNS_H
 
 #include <stddef.h>
 

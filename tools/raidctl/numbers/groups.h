@@ -2,8 +2,8 @@
 
 /* Groups of counters: which a source counts, and what belongs to which; pure. */
 
-#ifndef GROUPS_H
-#define GROUPS_H
+#ifndef NUMBERS_GROUPS_H
+#define NUMBERS_GROUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

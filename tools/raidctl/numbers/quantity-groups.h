@@ -5,8 +5,8 @@
  * requests are for, of processes, of places.
  */
 
-#ifndef QUANTITY_GROUPS_H
-#define QUANTITY_GROUPS_H
+#ifndef NUMBERS_QUANTITY_GROUPS_H
+#define NUMBERS_QUANTITY_GROUPS_H
 
 #include "numbers/quantity.h"
 

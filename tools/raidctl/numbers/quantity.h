@@ -2,8 +2,8 @@
 
 /* What a span amounts to, one number at a time: for tables of many spans. */
 
-#ifndef QUANTITY_H
-#define QUANTITY_H
+#ifndef NUMBERS_QUANTITY_H
+#define NUMBERS_QUANTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>

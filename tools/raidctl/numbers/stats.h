@@ -2,8 +2,8 @@
 
 /* Means, modes and shares from exact counts; pure. */
 
-#ifndef STATS_H
-#define STATS_H
+#ifndef NUMBERS_STATS_H
+#define NUMBERS_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * or "error ...".
  */
 
-#ifndef MARKS_H
-#define MARKS_H
+#ifndef PHASE_MARKS_H
+#define PHASE_MARKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 
 /* Phases of a benchmark, cut from what it prints; pure. */
 
-#ifndef PHASE_H
-#define PHASE_H
+#ifndef PHASE_PHASE_H
+#define PHASE_PHASE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 
 /* A recording that goes on without a terminal, and its end. */
 
-#ifndef DETACHED_H
-#define DETACHED_H
+#ifndef RECORD_BACKGROUND_H
+#define RECORD_BACKGROUND_H
 
 #include <limits.h>
 #include <stddef.h>

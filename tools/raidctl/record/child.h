@@ -2,8 +2,8 @@
 
 /* The command that a recording follows. */
 
-#ifndef CHILD_H
-#define CHILD_H
+#ifndef RECORD_CHILD_H
+#define RECORD_CHILD_H
 
 #include <stdbool.h>
 #include <stddef.h>

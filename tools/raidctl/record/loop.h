@@ -2,8 +2,8 @@
 
 /* The time of a recording: wait, sample, cut, until there is a reason to stop. */
 
-#ifndef FOLLOW_H
-#define FOLLOW_H
+#ifndef RECORD_LOOP_H
+#define RECORD_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * what disturbed the run.
  */
 
-#ifndef SURROUNDINGS_H
-#define SURROUNDINGS_H
+#ifndef RECORD_MACHINE_H
+#define RECORD_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * Their sample goes on until something does, or for a second.
  */
 
-#ifndef RECORDER_IDLE_H
-#define RECORDER_IDLE_H
+#ifndef RECORD_RECORDER_IDLE_H
+#define RECORD_RECORDER_IDLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 
 /* From snapshots of targets to samples of a recording. */
 
-#ifndef RECORDER_H
-#define RECORDER_H
+#ifndef RECORD_RECORDER_H
+#define RECORD_RECORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

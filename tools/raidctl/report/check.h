@@ -2,8 +2,8 @@
 
 /* Findings of raidctl check, for the back ends of print.h. */
 
-#ifndef PRINT_CHECK_H
-#define PRINT_CHECK_H
+#ifndef REPORT_CHECK_H
+#define REPORT_CHECK_H
 
 #include <stdio.h>
 

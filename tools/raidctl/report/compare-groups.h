@@ -2,8 +2,8 @@
 
 /* Two spans side by side: what has no direction. */
 
-#ifndef PRINT_COMPARE_GROUPS_H
-#define PRINT_COMPARE_GROUPS_H
+#ifndef REPORT_COMPARE_GROUPS_H
+#define REPORT_COMPARE_GROUPS_H
 
 #include <stdio.h>
 

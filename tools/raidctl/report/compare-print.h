@@ -2,8 +2,8 @@
 
 /* Two recordings side by side, as text for people and as JSON. */
 
-#ifndef PRINT_COMPARE_H
-#define PRINT_COMPARE_H
+#ifndef REPORT_COMPARE_PRINT_H
+#define REPORT_COMPARE_PRINT_H
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 
 /* Two recordings side by side: which spans belong together, what differs. */
 
-#ifndef COMPARE_H
-#define COMPARE_H
+#ifndef REPORT_COMPARE_H
+#define REPORT_COMPARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Documentation/counters.rst, taken out of it when raidctl is built.
  */
 
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#ifndef REPORT_DEFINITIONS_H
+#define REPORT_DEFINITIONS_H
 
 #include <stddef.h>
 #include <stdio.h>

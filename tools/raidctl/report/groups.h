@@ -2,8 +2,8 @@
 
 /* Streams, latencies, classes, processes, plugs and places of one span. */
 
-#ifndef PRINT_GROUPS_H
-#define PRINT_GROUPS_H
+#ifndef REPORT_GROUPS_H
+#define REPORT_GROUPS_H
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 
 /* What a recording holds beside the disks, as text and as JSON. */
 
-#ifndef PRINT_BESIDES_H
-#define PRINT_BESIDES_H
+#ifndef REPORT_MACHINE_H
+#define REPORT_MACHINE_H
 
 #include <json-c/json.h>
 #include <stdio.h>

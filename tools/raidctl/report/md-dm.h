@@ -2,8 +2,8 @@
 
 /* What a disk that is made of others gave to them, as text and as JSON. */
 
-#ifndef PRINT_STACK_H
-#define PRINT_STACK_H
+#ifndef REPORT_MD_DM_H
+#define REPORT_MD_DM_H
 
 #include <json-c/json.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 
 /* What verbs print, by back end: text for people, JSON for programs. */
 
-#ifndef PRINT_H
-#define PRINT_H
+#ifndef REPORT_PRINT_H
+#define REPORT_PRINT_H
 
 #include <stdbool.h>
 #include <stdio.h>

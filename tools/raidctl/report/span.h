@@ -2,8 +2,8 @@
 
 /* Counters of one span as text: a line per direction, and pictures. */
 
-#ifndef PRINT_SPAN_H
-#define PRINT_SPAN_H
+#ifndef REPORT_SPAN_H
+#define REPORT_SPAN_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 
 /* A recording as read back: who, what, and one span per phase and disk. */
 
-#ifndef RECORDING_H
-#define RECORDING_H
+#ifndef STORE_LOAD_H
+#define STORE_LOAD_H
 
 #include <stddef.h>
 #include <stdint.h>

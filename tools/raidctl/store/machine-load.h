@@ -2,8 +2,8 @@
 
 /* What a recording holds beside the disks, as read back. */
 
-#ifndef BESIDES_H
-#define BESIDES_H
+#ifndef STORE_MACHINE_LOAD_H
+#define STORE_MACHINE_LOAD_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * Functions take what writer_put() hands on, and return 0 or -errno.
  */
 
-#ifndef STORE_HOST_H
-#define STORE_HOST_H
+#ifndef STORE_MACHINE_H
+#define STORE_MACHINE_H
 
 #include <stdint.h>
 

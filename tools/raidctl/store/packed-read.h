@@ -2,8 +2,8 @@
 
 /* The text that holds the histograms of a sample, taken apart. */
 
-#ifndef PACKED_READ_H
-#define PACKED_READ_H
+#ifndef STORE_PACKED_READ_H
+#define STORE_PACKED_READ_H
 
 #include <stdint.h>
 

@@ -18,8 +18,8 @@
  * Functions that return int return 0 or -errno; store_error() then has words.
  */
 
-#ifndef STORE_H
-#define STORE_H
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
  * store_error() then has words.
  */
 
-#ifndef WRITER_H
-#define WRITER_H
+#ifndef STORE_WRITER_H
+#define STORE_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  * 1/WATCH_SHARE of a processor.
  */
 
-#ifndef WATCH_H
-#define WATCH_H
+#ifndef WATCH_WATCH_H
+#define WATCH_WATCH_H
 
 #include <stddef.h>
 #include <stdint.h>
