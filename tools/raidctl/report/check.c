@@ -9,8 +9,8 @@
 
 #include "base/units.h"
 #include "format/json.h"
+#include "format/style.h"
 #include "format/wrap.h"
-#include "report/span.h"
 
 #define COLUMN	38	/* where what was seen begins */
 

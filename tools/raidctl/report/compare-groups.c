@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "format/style.h"
 #include "numbers/quantity-groups.h"
-#include "report/span.h"
 
 #define SUBMITTERS	8	/* in the text; more say little */
 

@@ -9,12 +9,12 @@
 
 #include "base/units.h"
 #include "format/json.h"
+#include "format/style.h"
 #include "format/wrap.h"
 #include "numbers/quantity.h"
 #include "numbers/stats.h"
 #include "report/compare-groups.h"
 #include "report/compare.h"
-#include "report/span.h"
 
 /* One of them is n/a, or their quotient says nothing. */
 static bool has_ratio(const struct comparison *c, const struct quantity *q,

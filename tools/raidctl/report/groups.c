@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "format/style.h"
 #include "histogram.h"
 #include "numbers/groups.h"
 #include "numbers/stats.h"
-#include "report/span.h"
 
 #define PLACE_WIDTH	64	/* characters for the whole disk */
 #define SUBMITTERS	8	/* more say little */

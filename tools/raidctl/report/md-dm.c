@@ -11,7 +11,7 @@
 
 #include "base/units.h"
 #include "format/json.h"
-#include "report/span.h"
+#include "format/style.h"
 
 #define MEMBERS	64	/* as many as the kernel module counts at once */
 

@@ -5,36 +5,15 @@
 #include "report/span.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/units.h"
+#include "format/style.h"
 #include "histogram.h"
 #include "numbers/stats.h"
 #include "report/groups.h"
 
 #define BAR_WIDTH	20
-
-/* Terminal attributes go to a terminal only, and not with NO_COLOR. */
-static const char *style(FILE *to, const char *code)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	if ((no_color && no_color[0]) || !isatty(fileno(to)))
-		return "";
-	return code;
-}
-
-const char *bold(FILE *to)
-{
-	return style(to, "\033[1m");
-}
-
-const char *plain(FILE *to)
-{
-	return style(to, "\033[0m");
-}
 
 static void text_share(char *ret, const struct direction_stats *stats)
 {

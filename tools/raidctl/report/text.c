@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/check.h"
-#include "report/machine.h"
-#include "report/compare-print.h"
-#include "report/span.h"
-#include "report/md-dm.h"
 #include "base/units.h"
+#include "format/style.h"
 #include "format/wrap.h"
+#include "report/check.h"
+#include "report/compare-print.h"
+#include "report/machine.h"
+#include "report/md-dm.h"
+#include "report/span.h"
 
 /* What a line of the head is begins here. */
 #define HEAD_WIDTH	11
