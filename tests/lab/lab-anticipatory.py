@@ -15,9 +15,9 @@ sys.dont_write_bytecode = True
 from lab_checks import TOP, check, finish, lab  # noqa: E402
 
 sys.path.append(str(TOP / "tools/lab"))
-import kernel  # noqa: E402
-import modules  # noqa: E402
-from progress import Progress  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.kernel import linux  # noqa: E402
+from raidlab.uml import modules  # noqa: E402
 
 SERIES, NAME = "6.1", "anticipatory"
 GUEST = Path(__file__).resolve().parent / "anticipatory_guest.py"
@@ -77,7 +77,7 @@ def main() -> None:
     progress = Progress(quiet=True)
     source = TOP / "tools/lab" / NAME
     module = modules.Module(NAME, source / "Kbuild", (source,), f"{NAME}.ko")
-    built = modules.build(module, kernel.obtain(SERIES, progress), progress)
+    built = modules.build(module, linux.obtain(SERIES, progress), progress)
     check("it compiles without a warning", not built.warnings, built.warnings)
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         usual = run(Path(name, "usual"), SOON_MS, None)

@@ -63,7 +63,7 @@ static int pending(void)
 def run(tmp_path_factory):
     """Runs the body of a main() with the library, and without; what both print."""
     directory = tmp_path_factory.mktemp("hostcalls")
-    library = compiled(TOP / "tools/lab/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def both(body):
         (directory / "a.c").write_text(f"{BEGIN}int main(void)\n{{\n{body}\nreturn 0;\n}}\n")

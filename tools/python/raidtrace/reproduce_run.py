@@ -21,11 +21,13 @@ from raidtrace.guest import simulated_time
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAB = HERE.parents[1] / "lab"
+MODEL = HERE.parents[1] / "tw9000"
 RAIDCTL = HERE.parents[1] / "bin" / "raidctl"
 KERNEL = "6.1"
 MEMORY_MIB = 512  # the paper's
 # Files of the model that decide when a command is done; what only decides what it does is not among them.
-TIMING = "array.c array.h backlog.c backlog.h drive.c drive.h gather.c gather.h parity.c parity.h resources.h timing.c"
+TIMING = """media/array.c media/array.h media/drive.c media/drive.h timing/backlog.c timing/backlog.h timing/gather.c
+    timing/gather.h timing/parity.c timing/parity.h timing/resources.h timing/timing.c"""
 PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "bonnie-seeks.c", "processor-time.c", "write-back.h")
 PRELOADED = ("bonnie-batch", "processor-time")
 SEEKS = "bonnie-seeks"  # a program
@@ -103,7 +105,7 @@ def inputs(profile: str) -> dict[str, str]:
     values = profile_values(profile)
     values.pop("fit", None)  # how its constants came about
     texts = {f"profile {profile}": json.dumps(values, sort_keys=True)}
-    texts |= {f"tools/lab/tw9000/{name}": _text(LAB / "tw9000" / name) for name in TIMING.split()}
+    texts |= {f"tools/tw9000/{name}": _text(MODEL / name) for name in TIMING.split()}
     texts |= {f"tools/python/raidtrace/{name}": _text(HERE / name) for name in PROGRAMS}
     texts |= {f"tools/lab/{SCHEDULER}/{path.name}": _text(path) for path in sorted((LAB / SCHEDULER).glob("*.[ch]"))}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
