@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from raidtrace import amcc, cli_sweep, plan, reproduce_index, sweep_index
+from raidtrace import amcc, plan, reproduce_index, sweep_index
 
 
 def reproduced(directory, name, figures):
@@ -29,7 +29,7 @@ def test_what_was_run_is_done_and_the_rest_waits(tmp_path, capsys):
     reproduced(source, "raid0-01", {"read": 115.5})
     reproduced(source, "raid5-08", {"write": 1000.0, "rewrite": 2000.0, "read": 3000.0, "seeks": 400.5})
     (source / "raid0-02").mkdir()  # begun
-    assert cli_sweep.main(["adopt", str(source), str(tmp_path / "out")]) == 0
+    assert reproduce_index.main([str(source), str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "28 cells: 2 done, 26 waiting" in said and "make reproduce" in said
     db = sqlite3.connect(tmp_path / "out" / sweep_index.NAME)
@@ -50,12 +50,12 @@ def test_what_was_run_is_done_and_the_rest_waits(tmp_path, capsys):
 def test_nothing_to_take_over(tmp_path, capsys, make, said):
     if make:
         (tmp_path / "source" / "raid0-01").mkdir(parents=True)
-    assert cli_sweep.main(["adopt", str(tmp_path / "source"), str(tmp_path / "out")]) == 1
+    assert reproduce_index.main([str(tmp_path / "source"), str(tmp_path / "out")]) == 1
     assert said in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
 def test_a_sweep_that_is_there_stays(tmp_path, capsys):
     reproduced(tmp_path / "source", "raid0-01", {"read": 115.5})
-    assert cli_sweep.main(["adopt", str(tmp_path / "source"), str(tmp_path / "out")]) == 0
-    assert cli_sweep.main(["adopt", str(tmp_path / "source"), str(tmp_path / "out")]) == 1
+    assert reproduce_index.main([str(tmp_path / "source"), str(tmp_path / "out")]) == 0
+    assert reproduce_index.main([str(tmp_path / "source"), str(tmp_path / "out")]) == 1
     assert "there is a sweep already" in capsys.readouterr().err

@@ -18,7 +18,6 @@ from raidtrace import (
     device,
     journal,
     plan,
-    reproduce_index,
     size,
     steps,
     sweep,
@@ -31,17 +30,15 @@ from raidtrace import (
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[2] / "bin" / "raidctl"
 DESCRIPTION = """Run a plan: every cell of its matrix with a fresh file system and a recording of its own."""
-EPILOG = (
-    """raidctl sweep plans, show DIR, merge OUT DIR..., adopt DIR OUT, restore: each explains itself with --help."""
-)
-ERRORS = (reproduce_index.AdoptError, sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
+EPILOG = """raidctl sweep plans, show DIR, merge OUT DIR..., restore: each explains itself with --help."""
+ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
           plan.PlanError, benchmark.BenchmarkError, steps.StepsError, size.SizeError, device.DeviceError,
           journal.JournalError, OSError)  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
-    verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore, "adopt": _adopt}
+    verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore}
     try:
         if arguments and arguments[0] in verbs:
             return verbs[arguments[0]](arguments[1:])
@@ -111,7 +108,7 @@ def _show(arguments: Sequence[str]) -> int:
             raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
         print("\n".join(sweep_stack.text(found)))
     else:
-        _report(index, options.out)
+        report(index, options.out)
     return 0
 
 
@@ -130,17 +127,6 @@ def _merge(arguments: Sequence[str]) -> int:
     if options.parquet:
         for path in sweep_merge.parquet(options.into, options.parquet):
             print(path)
-    return 0
-
-
-def _adopt(arguments: Sequence[str]) -> int:
-    top = argparse.ArgumentParser(
-        "raidctl sweep adopt", description="Take what make reproduce has run for finished cells of the plan amcc."
-    )
-    top.add_argument("source", type=pathlib.Path, help="its directory, reproduce-out")
-    top.add_argument("out", type=pathlib.Path, help="directory of the sweep to make")
-    options = top.parse_args(arguments)
-    _report(reproduce_index.adopt(options.source, options.out), options.out)
     return 0
 
 
@@ -296,7 +282,7 @@ def _run(
         print(f"raidctl sweep: stopped; {sweep.counts(index.entries())}", file=sys.stderr)
         print(f"  go on: the same with --resume --out {shlex.quote(str(options.out))}", file=sys.stderr)
         return 1
-    _report(index, options.out)
+    report(index, options.out)
     return 1 if failed else 0
 
 
@@ -332,7 +318,7 @@ def _not_again(options: argparse.Namespace) -> set[str]:
     return {entry.identity for entry in entries if entry.state in states}
 
 
-def _report(index: sweep_index.Index, out: pathlib.Path) -> None:
+def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     """Tables on standard output and in out."""
     meta = index.meta()
     the_plan = plan.parse(meta["text"], meta["plan"], meta["plan"], json.loads(meta["overrides"]))

@@ -5,11 +5,14 @@ What differs from the plan's own cells - the partition, the page cache's turnove
 says where it comes from. Tests that have not been run wait, so raidctl sweep --lab --resume runs them.
 """
 
+import argparse
 import json
 import pathlib
 import shlex
+import sys
+from collections.abc import Sequence
 
-from raidtrace import amcc, cell_lab, plan, published, reproduce_plan, reproduce_run, sweep, sweep_index
+from raidtrace import amcc, cell_lab, cli_sweep, plan, published, reproduce_plan, reproduce_run, sweep, sweep_index
 from raidtrace.figure import KIB_PER_S, PER_S, Figure
 from raidtrace.sweep_index import Index, Outcome
 
@@ -84,3 +87,19 @@ def _take(index: Index, entry: sweep_index.Entry, run: reproduce_run.Run, direct
         rate = unit in published.KIB
         found.append(Figure(metric, value * published.KIB[unit] if rate else value, KIB_PER_S if rate else PER_S))
     index.end(entry.cell, Outcome("", tuple(found), (), None, 0.0, kernel))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    parser = argparse.ArgumentParser(
+        "adopt", description="Take what make reproduce has run for finished cells of the plan amcc."
+    )
+    parser.add_argument("source", type=pathlib.Path, help="its directory, reproduce-out")
+    parser.add_argument("out", type=pathlib.Path, help="directory of the sweep to make")
+    options = parser.parse_args(arguments)
+    try:
+        cli_sweep.report(adopt(options.source, options.out), options.out)
+    except (AdoptError, *cli_sweep.ERRORS) as error:
+        print(f"adopt: {error}", file=sys.stderr)
+        return 1
+    return 0
