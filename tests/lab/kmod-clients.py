@@ -19,7 +19,7 @@ import kmod_client as kmod
 
 sys.path.insert(0, str(kmod.TOP / "tools/python"))
 sys.dont_write_bytecode = True
-from raidtrace import client as python_client  # noqa: E402  pylint: disable=wrong-import-position
+import kmod_pyroute2 as python_client  # noqa: E402  pylint: disable=wrong-import-position
 
 SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
 # What raidctl show --json says of the counters message in other words, or not at all.
