@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scheduler of 2.6.5 (tools/lab/anticipatory) does what its header says, by the controller's own log: no depth across a
-change from reads to writes; writes wait while a process asks for its next read soon, and do not when it thinks for long."""
+"""The scheduler of 2.6.5 (tools/paper-2004/anticipatory) does what its header says, by the controller's own log: no depth
+across a change from reads to writes; writes wait while a process asks for its next read soon, and do not when it thinks
+for long."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ def run(directory: Path, think_ms: int, ko: Path | None) -> list[Command]:
 
 def main() -> None:
     progress = Progress(quiet=True)
-    source = TOP / "tools/lab" / NAME
+    source = TOP / "tools/paper-2004" / NAME
     module = modules.Module(NAME, source / "Kbuild", (source,), f"{NAME}.ko")
     built = modules.build(module, linux.obtain(SERIES, progress), progress)
     check("it compiles without a warning", not built.warnings, built.warnings)

@@ -217,7 +217,7 @@ int main(void)
 def xstate(tmp_path_factory):
     """Sets an extended state of `state` bytes on a host that has `size`; what came of it."""
     directory = tmp_path_factory.mktemp("xstate")
-    library = compiled(TOP / "tools/lab/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def set_it(state, size):
         (directory / "x.c").write_text(XSTATE % (size, state))

@@ -33,9 +33,20 @@ GOOD = {
     "tools/lab/raidlab/vm/__init__.py": "",
     "tools/lab/raidlab/vm/controller.py": 'from raidlab.base import cache\nsorted(cache.MODEL.glob("*/*.c"))\n',
     "tests/model/Makefile": "$(wildcard $(MODEL)/*/*.c)\n",
-    "tools/python/raidtrace/recording.py": "import sqlite3\n",
-    "tools/python/raidtrace/demo.py": "from raidtrace import recording\n",
+    "tools/python/raidtrace/__init__.py": "",
+    "tools/python/raidtrace/recording/__init__.py": "",
+    "tools/python/raidtrace/recording/recording.py": "import sqlite3\n",
+    "tools/python/raidtrace/demo/__init__.py": "",
+    "tools/python/raidtrace/demo/demo.py": "from raidtrace.recording import recording\n",
+    "tools/python/raidctl-demo": "#!/usr/bin/python3\nfrom raidtrace.demo import demo\n",
+    "tools/paper-2004/paper2004/__init__.py": "",
+    "tools/paper-2004/paper2004/fit.py": "from raidtrace.demo.demo import run\nfrom . import plan\n",
+    "tools/paper-2004/paper2004/plan.py": "",
+    "tools/paper-2004/fit": "#!/usr/bin/python3\nfrom paper2004 import fit\n",
 }
+
+
+READER = "tools/python/raidtrace/recording/recording.py"
 
 
 @pytest.fixture
@@ -90,9 +101,18 @@ def test_a_clean_tree_passes(check):
         ("tools/lab/raidlab/surprise.py", "", "on no rung"),
         ("tools/lab/surprise/surprise.py", "", "on no rung"),
         ("tools/lab/surprise.c", "", "on no rung"),
-        ("tools/python/raidtrace/recording.py", "from raidtrace import demo\n", "stands above it"),
-        ("tools/python/raidtrace/recording.py", "import raidtrace.demo\n", "stands above it"),
-        ("tools/python/raidtrace/recording.py", "from .demo import run\n", "stands above it"),
+        (READER, "from raidtrace import demo\n", "stands above it"),
+        (READER, "from raidtrace.demo import demo\n", "demo/demo.py, which stands above it"),
+        (READER, "from raidtrace.demo.demo import run\n", "demo/demo.py, which stands above it"),
+        (READER, "import raidtrace.demo.demo\n", "stands above it"),
+        (READER, "def late():\n    from ..demo import demo\n", "demo/demo.py, which stands above it"),
+        (READER, "from raidtrace.records import x\n", "does not belong"),
+        (READER, "from paper2004 import plan\n", "paper2004/plan.py, which stands above it"),
+        ("tools/python/raidtrace/surprise.py", "", "on no rung"),
+        ("tools/python/surprise.py", "", "on no rung"),
+        ("tools/python/surprise", "#!/usr/bin/python3\n", "on no rung"),
+        ("tools/python/raidctl-demo", "#!/usr/bin/python3\nfrom paper2004 import fit\n", "stands above it"),
+        ("tools/paper-2004/paper2004/plan.py", "from . import fit\n", "circle"),
     ],
 )
 def test_each_wrong_dependency_is_found(check, name, content, said):
