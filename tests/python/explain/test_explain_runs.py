@@ -9,10 +9,13 @@ import pytest
 from conftest import TOP
 from explain_make import SECOND, record
 
+from raidtrace.explain import links_disk
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import LINKS, Verdict
-from raidtrace.recording import recording
+from raidtrace.quantity import seek_cost
+from raidtrace.recording import observation, recording
+from raidtrace.recording.quantities import Reading
 
 EXPLAIN = TOP / "tools" / "python" / "raidctl-explain"
 COMPARE = TOP / "tools" / "python" / "raidctl-compare"
@@ -347,3 +350,19 @@ def test_what_limits_both_is_said_of_both_and_not_refused(tmp_path):
     chain = pair(tmp_path, b={"seconds": 1.0}, settings={"nr_requests": "64"})
     said = " ".join(chain.summary)
     assert "What limits both, inferred: readahead" in said and "cannot be why" not in said
+
+
+def test_what_libaio_asked_for_is_not_known_and_no_percentage(tmp_path):
+    told = one(record(tmp_path / "a", command={"rchar": 400 << 20})).link("cache")
+    assert told.verdict is Verdict.SHOWN and "%" in told.statement
+    untold = one(record(tmp_path / "b", command={"rchar": 300 << 20})).link("cache")
+    assert untold.verdict is Verdict.NOT_AVAILABLE and "%" not in untold.statement
+
+
+def test_a_rate_of_data_alone_far_beyond_any_that_was_seen_is_not_claimed(tmp_path, monkeypatch):
+    reading = Reading("A", observation.load(record(tmp_path)).observations[0])
+    assert (best := links_disk._best(reading)) == pytest.approx(128.0)
+    for rate, told in ((1.2 * best, True), (1.3 * best, False)):
+        found = seek_cost.Cost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
+        monkeypatch.setattr(seek_cost, "cost", lambda _, found=found: found)
+        assert ("data alone" in links_disk.cost(reading).statement) is told

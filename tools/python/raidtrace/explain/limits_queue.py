@@ -10,11 +10,12 @@ from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 FULL = 0.5  # a queue that is full for this part of the time is a limit
-FEW = 8  # requests at once that no array of several drives has enough of
+FEW = 4  # requests at once that no array of several drives has enough of
 WAITS = 0.25  # time before the issue by time to completion from which on requests were waiting for the driver
 HELD = 0.5  # the same, from which on a scheduler holds back what the driver would take
 ROOM = 0.5  # part of the queue's depth in use up to which the driver would take more
 DIRECT = 0.5  # part of the bytes
+MANY = 8  # random requests in flight from which on it is the way there and no longer their number
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
@@ -139,7 +140,7 @@ def direct(case: Case) -> Limit:
     )
     if case.way != "read" or depth >= SHALLOW or flat(case) or ceiling_near(case):
         return open_question(key, title, text, *values)
-    if scattered(case) and depth >= FEW:
+    if scattered(case) and depth >= MANY:
         return open_question(key, title, text, *values)
     return Limit(
         key,

@@ -188,8 +188,8 @@ def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
     if found is None:
         why = (
             "the rate or the setting never changes"
-            if len(points) >= ranks.LEAST
-            else f"{len(points)} points are too few"
+            if len(points) >= ranks.LEAST and len({x for x, _ in points}) >= ranks.SETTINGS
+            else f"{len(points)} points of {len({x for x, _ in points})} settings are too few"
         )
         return Link("correlation", "Rank correlation", f"none: {why}", Verdict.NOT_AVAILABLE)
     text = (f"of readahead and rate over {found.pairs} runs: Spearman {found.rho:.2f} (95 % from {found.low:.2f} to "
