@@ -45,14 +45,17 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	err = journals_of_disk(disk->name, &ret->journals);
 	if (err)
 		return fail("%s: %s", disk->name, strerror(-err));
+	options.streams = recorder->streams;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
 	err = rt_target_add(recorder->client, disk->major, disk->minor,
 			    &options, &ret->target);
 	/* A module without that group takes none. */
-	if (err == -EOPNOTSUPP && options.nr_journal)
+	if (err == -EOPNOTSUPP && options.nr_journal) {
+		options.nr_journal = 0;
 		err = rt_target_add(recorder->client, disk->major, disk->minor,
-				    NULL, &ret->target);
+				    &options, &ret->target);
+	}
 	if (!err) {
 		ret->ours = true;
 		owner_added(recorder->owner, &ret->target);
