@@ -6,51 +6,12 @@
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/device/class.h>
-#include <linux/err.h>
 #include <linux/netlink.h>
 #include <linux/version.h>
 
 #if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "raidtrace needs Linux 6.1 or newer"
 #endif
-
-/*
- * raidtrace_open() - open a disk by number, for reading
- *
- * Returns the device or ERR_PTR(-errno); what raidtrace_close() takes is put in
- * @opened. "block: use the holder as indication for exclusive opens" (6.5),
- * "block: Provide bdev_open_* functions" (6.7) and "bdev: open block device as
- * files" (6.9) each gave the call another form.
- */
-static inline struct block_device *raidtrace_open(dev_t dev, void **opened)
-{
-#if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
-	*opened = bdev_file_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-	return IS_ERR(*opened) ? ERR_CAST(*opened) : file_bdev(*opened);
-#elif KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
-	*opened = bdev_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-	return IS_ERR(*opened) ? ERR_CAST(*opened) : ((struct bdev_handle *)*opened)->bdev;
-#elif KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
-	*opened = blkdev_get_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-	return *opened;
-#else
-	*opened = blkdev_get_by_dev(dev, FMODE_READ, NULL);
-	return *opened;
-#endif
-}
-
-static inline void raidtrace_close(void *opened)
-{
-#if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
-	bdev_fput(opened);
-#elif KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
-	bdev_release(opened);
-#elif KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
-	blkdev_put(opened, NULL);
-#else
-	blkdev_put(opened, FMODE_READ);
-#endif
-}
 
 /* "driver core: class: remove struct class_interface * from callbacks" (6.4). */
 #if KERNEL_VERSION(6, 4, 0) <= LINUX_VERSION_CODE
