@@ -131,7 +131,7 @@ int is_admin(void)
 
 	if (syscall(SYS_capget, &header, data))
 		return !geteuid();
-	return !!(data[0].effective & (1U << CAP_NET_ADMIN));
+	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
 }
 
 int connect_module(struct context *context, int quiet)
