@@ -71,7 +71,7 @@ static int check_header(struct store_image *image, const unsigned char *header)
 			      "a recording of version %" PRIu32
 			      ", this raidctl reads versions %d to %d; use the raidctl that made it",
 			      version, STORE_OLDEST, STORE_VERSION);
-	if (header[18] > 1 || header[19] > 1)
+	if (header[18] == 2 || header[19] == 2)
 		return refuse(image, -EINVAL,
 			      "another program made its journal a WAL; turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'");
 	return 0;

@@ -5,12 +5,12 @@ import dataclasses
 import os
 import pathlib
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Sequence
 
 from raidtrace import cell_lab, device, figure, plan, size, steps
+from raidtrace.counters import RecordingError
 from raidtrace.journal import MARKER, Journal
 from raidtrace.sweep_index import Outcome
 
@@ -123,7 +123,7 @@ class Disks:
             else:
                 stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
                 figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
-        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as failure:
+        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as failure:
             return Outcome(str(failure), recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 

@@ -6,12 +6,12 @@ import json
 import os
 import pathlib
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Sequence
 
 from raidtrace import benchmark, figure, plan, queue_table, size, steps
+from raidtrace.counters import RecordingError
 from raidtrace.journal import MARKER
 from raidtrace.sweep_index import Outcome
 
@@ -71,7 +71,7 @@ class Lab:
             chosen, what = steps.job(cell, self.the_plan, self.place())
             figures, rows = results(chosen, what, recording)
             lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
-        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as error:
+        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)

@@ -12,7 +12,7 @@ import shlex
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
-from raidtrace import plan, steps, terms
+from raidtrace import database, plan, steps, terms
 from raidtrace.figure import Figure
 from raidtrace.terms import Terms
 
@@ -81,13 +81,13 @@ def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
 class Index:
     """An open index. Only one process may have it open for a sweep; readers do not disturb it."""
 
-    def __init__(self, path: pathlib.Path) -> None:
-        """Open an index that is there."""
+    def __init__(self, path: pathlib.Path, write: bool = False) -> None:
+        """Open an index that is there, as it is now, or to write it."""
         self.path = path
         if not path.is_file():
             raise SweepIndexError(f"{path}: there is no sweep")
-        self._db = sqlite3.connect(path, isolation_level=None)
         try:
+            self._db = database.write(path) if write else database.read(path)
             self._db.execute("PRAGMA foreign_keys=ON")
             self._db.execute("PRAGMA synchronous=FULL")
             kind = self._db.execute("PRAGMA application_id").fetchone()[0]
@@ -132,7 +132,7 @@ class Index:
         db.execute("COMMIT")
         db.close()
         fresh.replace(path)
-        return Index(path)
+        return Index(path, write=True)
 
     def close(self) -> None:
         """Close the file."""
