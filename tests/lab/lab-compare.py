@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: 6.1 7.2
 """raidctl lab ab and expect: what they make of numbers, and that git bisect run can live by their exit status."""
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: 6.12:sanitize 7.2:sanitize-smp
 """What a kernel that checks itself is worth: deliberate faults are reported and fail the run. A driver that tells no end.
 
 Modules of tests/lab/modules do both. The silence of kmod-soak.py on the same kernel means something only if these are not.
