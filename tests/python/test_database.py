@@ -106,8 +106,14 @@ def test_what_computes_is_refused_before_a_row_is_read(maker, statement):
         recording.load(path)
 
 
-@pytest.mark.parametrize("statement", ["CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL, UNIQUE (a, b))",
-                                       "ALTER TABLE note ADD COLUMN more INTEGER", "CREATE INDEX i ON note (time_ns, text)"])  # fmt: skip
+PLAIN = [
+    "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL, UNIQUE (a, b))",
+    "ALTER TABLE note ADD COLUMN more INTEGER",
+    "CREATE INDEX i ON note (time_ns, text)",
+]
+
+
+@pytest.mark.parametrize("statement", PLAIN)
 def test_what_computes_nothing_is_taken(maker, statement):
     path = maker.write([(1, 0, 1000, {}, {})])
     with contextlib.closing(sqlite3.connect(path)) as db:
