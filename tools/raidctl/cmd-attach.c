@@ -10,6 +10,7 @@
 #include "args.h"
 #include "command.h"
 #include "message.h"
+#include "terminal.h"
 
 /**
  * struct attach_options - what the command line asks for
@@ -115,7 +116,7 @@ static int attach_all(struct rt_client *client, const struct disk *disks,
 			rt_target_del(client, targets[--done].id);
 	}
 	for (size_t i = 0; i < done; i++)
-		printf("%s attached, target %u\n", targets[i].disk,
+		terminal_print(stdout, "%s attached, target %u\n", targets[i].disk,
 		       targets[i].id);
 	free(targets);
 	return err ? EXIT_FAILED : EXIT_DONE;

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "message.h"
 #include "owner.h"
+#include "terminal.h"
 
 #define KEY_ALL		'a'
 #define KEY_FORCE	'f'
@@ -82,7 +83,7 @@ static int each_target(struct context *context, struct detach_options *detach,
 				      rt_error(context->client) :
 				      strerror(-err));
 		else
-			printf("%s %s\n", targets[i].disk, done);
+			terminal_print(stdout, "%s %s\n", targets[i].disk, done);
 	}
 	if (!nr)
 		puts("no disk is attached");

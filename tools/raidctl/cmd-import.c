@@ -16,6 +16,7 @@
 #include "command.h"
 #include "message.h"
 #include "progress.h"
+#include "terminal.h"
 #include "units.h"
 
 #define KEY_OUTPUT	'o'
@@ -257,7 +258,7 @@ static void say_done(const struct importing *in)
 		     missing);
 	if (in->options->quiet)
 		return;
-	printf("%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
+	terminal_print(stdout, "%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
 	       in->options->output, format_count(events, in->import.events + in->merge.notes),
 	       in->import.nr, in->import.nr == 1 ? "" : "s",
 	       (double)(in->import.now_ns - in->import.start_ns) / 1e9,

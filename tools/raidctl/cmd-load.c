@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "message.h"
+#include "terminal.h"
 
 struct load_options {
 	const char *file;
@@ -60,7 +61,7 @@ static int run(struct context *context, void *data)
 	if (err)
 		return fail("%s: not loaded: %s", file ? file : "raidtrace",
 			    why);
-	printf("loaded %s\n", file ? file : "the installed raidtrace");
+	terminal_print(stdout, "loaded %s\n", file ? file : "the installed raidtrace");
 	fflush(stdout);
 	/* What is loaded but cannot be used is said at once. */
 	return connect_module(context, false);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "foreign.h"
 #include "groups.h"
 #include "units.h"
 
@@ -163,8 +164,10 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 /* A label's value, in quotes. */
 static void quoted(FILE *to, const char *text)
 {
+	char *repaired;
+
 	fputc('"', to);
-	for (; *text; text++) {
+	for (text = foreign_utf8(text, &repaired); *text; text++) {
 		if (*text == '\n') {
 			fputs("\\n", to);
 			continue;
@@ -174,6 +177,7 @@ static void quoted(FILE *to, const char *text)
 		fputc(*text, to);
 	}
 	fputc('"', to);
+	free(repaired);
 }
 
 static void head(FILE *to, const char *name, const char *type,

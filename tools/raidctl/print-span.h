@@ -10,10 +10,6 @@
 
 #include "raidtrace.h"
 
-/* bold, plain - terminal attributes; "" off a terminal and with NO_COLOR */
-const char *bold(FILE *to);
-const char *plain(FILE *to);
-
 /* span_is_idle - true when nothing happened in any direction */
 bool span_is_idle(const struct rt_counters *counters);
 

@@ -25,6 +25,7 @@
 #include "store-host.h"
 #include "store.h"
 #include "surroundings.h"
+#include "terminal.h"
 #include "writer.h"
 
 /* How it ended, for meta.end. */
@@ -71,7 +72,7 @@ static void summarise(const struct record_run *run, struct store *store)
 		print_text.recording(to, &recording);
 		recording_free(&recording);
 	}
-	fprintf(to, "%srecording in %s; see it again: raidctl report %s\n",
+	terminal_print(to, "%srecording in %s; see it again: raidctl report %s\n",
 		run->quiet ? "raidctl: " : "\n", run->path,
 		run->path);
 }
