@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Clients agree: the kernel's own ynl, libnl (raidctl), pyroute2 (tools/python) and the tests' own read the same.
+"""Clients agree: the kernel's own ynl, libnl (raidctl), pyroute2 (kmod_pyroute2.py) and the tests' own read the same.
 
 The disk is gone when it is read, so its counters stand still and every number must be the same, times too.
 """
@@ -17,9 +17,8 @@ from typing import Any
 
 import kmod_client as kmod
 
-sys.path.insert(0, str(kmod.TOP / "tools/python"))
 sys.dont_write_bytecode = True
-from raidtrace import client as python_client  # noqa: E402  pylint: disable=wrong-import-position
+import kmod_pyroute2 as python_client  # noqa: E402  pylint: disable=wrong-import-position
 
 SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
 # What raidctl show --json says of the counters message in other words, or not at all.

@@ -19,9 +19,8 @@ sys.dont_write_bytecode = True
 from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
-import compare  # noqa: E402
-import measures  # noqa: E402
-from expression import BadExpression, Expression, NotKnown  # noqa: E402
+from raidlab.verbs import compare, measures  # noqa: E402
+from raidlab.verbs.expression import BadExpression, Expression, NotKnown  # noqa: E402
 
 READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
 VALUES = {"mib_per_s": 100.0, "seeks": 3.0, "request_bytes_mode": None}

@@ -63,7 +63,7 @@ static int pending(void)
 def run(tmp_path_factory):
     """Runs the body of a main() with the library, and without; what both print."""
     directory = tmp_path_factory.mktemp("hostcalls")
-    library = compiled(TOP / "tools/lab/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def both(body):
         (directory / "a.c").write_text(f"{BEGIN}int main(void)\n{{\n{body}\nreturn 0;\n}}\n")
@@ -217,7 +217,7 @@ int main(void)
 def xstate(tmp_path_factory):
     """Sets an extended state of `state` bytes on a host that has `size`; what came of it."""
     directory = tmp_path_factory.mktemp("xstate")
-    library = compiled(TOP / "tools/lab/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def set_it(state, size):
         (directory / "x.c").write_text(XSTATE % (size, state))

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
-#include "foreign.h"
-#include "json-add.h"
-#include "terminal.h"
-#include "wrap.h"
+#include "format/csv.h"
+#include "base/foreign.h"
+#include "format/json.h"
+#include "base/terminal.h"
+#include "format/wrap.h"
 
 #define ROUNDS	20000
 

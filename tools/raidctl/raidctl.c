@@ -14,9 +14,9 @@
 
 #include <linux/capability.h>
 
-#include "command.h"
-#include "message.h"
-#include "owner.h"
+#include "attach/claim.h"
+#include "base/message.h"
+#include "cmd/command.h"
 
 #ifndef RAIDCTL_VERSION
 #error "the Makefile gives the version"
