@@ -44,7 +44,7 @@ class Made:
 
     def node(self, path, kind, rdev=0):
         """What stat says of a path, whatever lies there."""
-        self.nodes[str(path)] = types.SimpleNamespace(st_mode=kind | 0o600, st_rdev=rdev)
+        self.nodes[str(path)] = types.SimpleNamespace(st_mode=kind | 0o600, st_rdev=rdev, st_dev=5)
 
     def hold(self, name, holder):
         (self.sys / "class/block" / name / "holders" / holder).write_text("")
@@ -82,6 +82,11 @@ class Made:
         path = self.sys / "kernel/config" / where
         path.parent.mkdir(parents=True)
         path.write_text(f"{value}\n")
+
+    def enter(self, pid, name):
+        """Put a process into a directory of the file system on a disk."""
+        number = self.machine().number(name)
+        self.nodes[f"{self.proc}/{pid}/cwd"] = types.SimpleNamespace(st_mode=stat.S_IFDIR, st_rdev=0, st_dev=number)
 
     def map(self, pid, what):
         """A shared mapping that a process may write to."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What speaks against overwriting a disk, on a made-up machine; tests/lab/ctl-sweep does it with real disks."""
+"""What speaks against overwriting a disk, on a made-up machine; tests/lab/ctl-destruction does it with real disks."""
 
 import dataclasses
 import errno
@@ -18,7 +18,7 @@ def made(tmp_path, monkeypatch):
 
 
 def reasons(made, disk):
-    return [refusal.reason for refusal in destruction.refusals(made.machine(), disk)]
+    return [refusal.reason for refusal in destruction.refusals(disk_users.Look.now(made.machine()), disk)]
 
 
 def refused(made, disks, **options):
@@ -171,6 +171,10 @@ USES = {
         lambda m: m.busy.update(sdb=errno.EAGAIN),
         ["another program has locked it (flock), as partitioning tools do"],
     ),
+    "left by a lazy umount with somebody in it": (
+        lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "bash").enter(70, "sdb")),
+        ["in use, says the kernel; process 70 (bash) has files of it"],
+    ),
     "an I/O error": (lambda m: m.busy.update(sdb=errno.EIO), ["it cannot be opened: Input/output error"]),
 }  # fmt: skip
 
@@ -304,10 +308,10 @@ def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
 
     made.add("sda").add("sdb")
     made.mount("sda", "/")
-    machine = dataclasses.replace(made.machine(), signatures=unreadable)
-    assert destruction.refusals(machine, "sda")[0].reason == "the root file system lies on it"
+    look = disk_users.Look.now(dataclasses.replace(made.machine(), signatures=unreadable))
+    assert destruction.refusals(look, "sda")[0].reason == "the root file system lies on it"
     with pytest.raises(device.DeviceError, match="cannot look for signatures"):
-        destruction.refusals(machine, "sdb")
+        destruction.refusals(look, "sdb")
 
 
 def test_what_is_run_before_the_first_cell_is_told(made):

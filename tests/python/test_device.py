@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which disk a word means, on a made-up machine; tests/lab/ctl-sweep does it with real disks."""
+"""Which disk a word means, on a made-up machine; tests/lab/ctl-destruction does it with real disks."""
 
 import os
 import stat

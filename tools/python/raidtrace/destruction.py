@@ -44,9 +44,10 @@ class Taken(Exception):
         self.refusal = refusal
 
 
-def refusals(machine: Machine, disk: str, known: bool = False) -> list[Refusal]:
+def refusals(look: disk_users.Look, disk: str, known: bool = False) -> list[Refusal]:
     """Everything that speaks against overwriting a disk. known: what it holds is this sweep's own, so no matter."""
-    found = _in_use(machine, disk)
+    machine = look.machine
+    found = _in_use(look, disk)
     if not found:
         try:
             os.close(_claim(machine, disk))
@@ -57,10 +58,11 @@ def refusals(machine: Machine, disk: str, known: bool = False) -> list[Refusal]:
     return found
 
 
-def _in_use(machine: Machine, disk: str) -> list[Refusal]:
+def _in_use(look: disk_users.Look, disk: str) -> list[Refusal]:
     """What nobody may override."""
+    machine = look.machine
     machine.at_its_place(disk)
-    found = [Refusal(disk, use.what, use.remedy) for use in disk_users.uses(machine, disk)]
+    found = [Refusal(disk, use.what, use.remedy) for use in look.uses(disk)]
     block = machine.sys / "block" / disk
     if machine.read(block / "ro") not in ("", "0"):
         found.append(Refusal(disk, "it is read-only", f"blockdev --setrw /dev/{disk}, if the device can be written"))
@@ -71,16 +73,6 @@ def _in_use(machine: Machine, disk: str) -> list[Refusal]:
     action = machine.read(block / "md/sync_action")
     if action not in ("", "idle", "frozen"):
         found.append(Refusal(disk, f"md is at work on it ({action})", "wait until it ends"))
-    for other in machine.disks():
-        serial = machine.wide_name(disk)
-        if other != disk and serial and machine.wide_name(other) == serial:
-            found.append(
-                Refusal(
-                    disk,
-                    f"{other} is another path to the same disk ({serial})",
-                    f"remove {other}, or name their multipath device",
-                )
-            )
     return found
 
 
@@ -130,7 +122,9 @@ class Permit:
 
     def hand_over(self, names: Sequence[str]) -> None:
         """Let go of devices so that a program can claim them, after another look at who uses them."""
-        self.check([name for name in names if name in self._named()])
+        disks = [name for name in names if name in self._named()]
+        if disks:
+            self.check(disks)
         self.release(names)
 
     def check(self, names: Sequence[str]) -> None:
@@ -147,7 +141,8 @@ class Permit:
                     raise DeviceError(
                         f"{identity.name} has {now.sectors} sectors and had {identity.sectors}: it is being resized"
                     )
-        _refuse([refusal for name in names for refusal in _in_use(self.machine, name)])
+        look = disk_users.Look.now(self.machine)
+        _refuse([refusal for name in names for refusal in _in_use(look, name)])
         self.hold(names)
 
     def _named(self) -> list[str]:
@@ -158,7 +153,8 @@ def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[
     """Every reason against overwriting any of the disks. known: disks that this sweep has overwritten before.
     DeviceError: it cannot be judged."""
     disk_users.all_can_be_seen(machine)
-    found = [r for disk in disks for r in refusals(machine, disk, machine.identity(disk).among(known))]
+    look = disk_users.Look.now(machine)
+    found = [r for disk in disks for r in refusals(look, disk, machine.identity(disk).among(known))]
     return [refusal for refusal in found if not (forced and refusal.forcible)]
 
 
@@ -201,6 +197,9 @@ def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
     found = sorted({process for _, process in disk_users.openers(machine, {machine.number(name)})})
     if found:
         return Refusal(name, f"in use, says the kernel; it is open in process {', '.join(found)}", "end that")
+    found = disk_users.within(machine, machine.number(name))
+    if found:
+        return Refusal(name, f"in use, says the kernel; process {', '.join(found)} has files of it", "end that")
     return Refusal(
         name,
         "in use, says the kernel, and it is open in no process",

@@ -190,6 +190,13 @@ class Machine:
         except OSError:
             return ""
 
+    def file_system(self, path: pathlib.Path) -> int:
+        """Device number of the file system that a path lies on; 0 when it cannot be seen."""
+        try:
+            return self.stat(str(path)).st_dev
+        except OSError:
+            return 0
+
     def link(self, path: pathlib.Path) -> str:
         """Where a link of the kernel leads; empty when that cannot be read."""
         try:

@@ -61,53 +61,79 @@ def lies_on(machine: Machine, disk: str, loops: list[Loop]) -> dict[str, str]:
     return found
 
 
-def uses(machine: Machine, disk: str) -> list[Use]:
-    """Every use of a disk that shows in /sys and /proc. DeviceError: it cannot be seen who uses it."""
-    loops = machine.loops()
-    above = lies_on(machine, disk, loops)
-    numbers = {number: name for name in above if (number := machine.number(name))}
-    mounted, swap = mounts(machine), _swap(machine)
-    found = [
-        Use(f"the root file system{whose} lies on it", "name another disk") for whose in _roots(above, numbers, mounted)
-    ]
-    for name, which in above.items():
-        found += [Use(f"{which} is a member of {holder} ({_kind(machine, holder)})", _stop(machine, holder))
-                  for holder in machine.holders(name)]  # fmt: skip
-        number = machine.number(name) or -1
-        for loop in loops:
-            at = f" at byte {loop.offset_bytes}" if loop.offset_bytes else ""
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """What of a machine is in use at one moment, by device number. paths: wide name of a disk -> the disks that have it."""
+
+    machine: Machine
+    loops: list[Loop]
+    mounts: list[Mount]
+    swap: set[int]
+    writers: dict[int, list[str]]
+    exports: dict[int, list[str]]
+    paths: dict[str, list[str]]
+
+    @staticmethod
+    def now(machine: Machine) -> "Look":
+        """One look for all disks: it goes through the descriptors of every process. DeviceError: something cannot be seen."""
+        passthrough = {number for disk in machine.disks() for number in _passthrough(machine, disk)}
+        writing: dict[int, list[str]] = {}
+        for number, owner in writers(machine, set(machine.names()) | passthrough):
+            writing.setdefault(number, []).append(owner)
+        paths: dict[str, list[str]] = {}
+        for disk in machine.disks():
+            paths.setdefault(machine.wide_name(disk), []).append(disk)
+        return Look(machine, machine.loops(), mounts(machine), _swap(machine), writing, _exports(machine), paths)
+
+    def uses(self, disk: str) -> list[Use]:
+        """Every use of a disk that shows in /sys and /proc."""
+        above = lies_on(self.machine, disk, self.loops)
+        numbers = {number: name for name in above if (number := self.machine.number(name))}
+        found = [Use(f"the root file system{whose} lies on it", "name another disk") for whose in self._roots(numbers)]
+        for name, which in above.items():
+            found += self._made_of(name, which)
+            if number := self.machine.number(name):
+                found += self._lies_on(number, which)
+            found += [Use(f"{which} is swap", f"swapoff /dev/{name}")] if number in self.swap else []
+            found += _btrfs(self.machine, name, which)
+        wanted = {number: above[name] for number, name in numbers.items()} | _passthrough(self.machine, disk)
+        found += [Use(f"{which} is open for writing in process {owner}", "end it, or let it let go of the disk")
+                  for number, which in wanted.items() for owner in self.writers.get(number, [])]  # fmt: skip
+        found += [Use(f"{which} is served to others by the kernel ({path})", "take it out of there")
+                  for number, which in wanted.items() for path in self.exports.get(number, [])]  # fmt: skip
+        wide = self.machine.wide_name(disk)
+        found += [Use(f"{other} is another path to the same disk ({wide})", f"remove {other}, or name their multipath device")
+                  for other in self.paths.get(wide, []) if wide and other != disk]  # fmt: skip
+        return list(dict.fromkeys(found))
+
+    def _roots(self, numbers: dict[int, str]) -> Iterator[str]:
+        """Whose root file system lies on one of the devices: ours, or that of the first process."""
+        for mount in self.mounts:
+            if mount.point == "/" and mount.number in numbers and (not mount.owner or mount.owner.startswith("1 ")):
+                yield f" of process {mount.owner}" if mount.owner else ""
+
+    def _made_of(self, name: str, which: str) -> list[Use]:
+        """md, dm and other devices that were made of it."""
+        return [Use(f"{which} is a member of {holder} ({_kind(self.machine, holder)})", _stop(self.machine, holder))
+                for holder in self.machine.holders(name)]  # fmt: skip
+
+    def _lies_on(self, number: int, which: str) -> list[Use]:
+        """Loop devices and mounts of a device."""
+        found = []
+        for loop in self.loops:
+            remedy = f"losetup --detach /dev/{loop.name}"
             if number == loop.rdev:
-                found.append(Use(f"{which} is below {loop.name}{at}", f"losetup --detach /dev/{loop.name}"))
+                at = f" at byte {loop.offset_bytes}" if loop.offset_bytes else ""
+                found.append(Use(f"{which} is below {loop.name}{at}", remedy))
             elif number == loop.file_system:
-                found.append(
-                    Use(
-                        f"{which} holds the file {loop.backing} below {loop.name}", f"losetup --detach /dev/{loop.name}"
-                    )
-                )
-        for mount in mounted:
+                found.append(Use(f"{which} holds the file {loop.backing} below {loop.name}", remedy))
+        for mount in self.mounts:
             if mount.number == number:
                 where = f" in the mount namespace of {mount.owner}" if mount.owner else ""
                 found.append(
                     Use(f"{which} is mounted on {mount.point}{where}", f"umount it{' there' if where else ''}")
                 )
-        found += [Use(f"{which} is swap", f"swapoff /dev/{name}")] if number in swap else []
-        found += _btrfs(machine, name, which)
-    wanted = {number: above[name] for number, name in numbers.items()} | _passthrough(machine, disk)
-    found += [Use(f"{wanted[number]} is open for writing in process {who}", "end it, or let it let go of the disk")
-              for number, who in writers(machine, set(wanted))]  # fmt: skip
-    found += _exports(machine, wanted)
-    return list(dict.fromkeys(found))
-
-
-def _roots(above: dict[str, str], numbers: dict[int, str], mounted: list[Mount]) -> Iterator[str]:
-    """Whose root file system lies on something of a disk: ours, or that of the first process."""
-    for mount in mounted:
-        if (
-            mount.point == "/"
-            and numbers.get(mount.number) in above
-            and (not mount.owner or mount.owner.startswith("1 "))
-        ):
-            yield f" of process {mount.owner}" if mount.owner else ""
+        return found
 
 
 def _kind(machine: Machine, holder: str) -> str:
@@ -239,6 +265,16 @@ def _opened(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str, pat
                 yield number, who(machine, process), task / "fd" / name
 
 
+def within(machine: Machine, number: int) -> list[str]:
+    """Processes that have files open on the file system of a device or are in a directory of it, as after umount --lazy."""
+    found = []
+    for process in processes(machine):
+        links = [process / "cwd", process / "root", *(process / "fd").glob("*")]
+        if any(machine.file_system(link) == number for link in links):
+            found.append(who(machine, process))
+    return found
+
+
 def _mapped(machine: Machine, process: pathlib.Path, numbers: set[int]) -> set[int]:
     """Devices that a process has mapped to write to them: a mapping outlives the descriptor that it was made of."""
     lines = re.findall(r"^([0-9a-f]+)-([0-9a-f]+) .w.s ", machine.read(process / "maps"), re.MULTILINE)
@@ -275,14 +311,12 @@ def _passthrough(machine: Machine, disk: str) -> dict[int, str]:
     return found
 
 
-def _exports(machine: Machine, wanted: dict[int, str]) -> list[Use]:
-    """Disks that the kernel serves to others."""
-    found = []
+def _exports(machine: Machine) -> dict[int, list[str]]:
+    """Disks that the kernel serves to others: device number -> the files that say so."""
+    found: dict[int, list[str]] = {}
     for pattern in EXPORTS:
         for path in machine.sys.glob(pattern):
             number = block_number(machine, machine.read(path))
-            if number in wanted:
-                found.append(
-                    Use(f"{wanted[number]} is served to others by the kernel ({path})", "take it out of there")
-                )
+            if number:
+                found.setdefault(number, []).append(str(path))
     return found

@@ -13,7 +13,6 @@ IDENTITY = "00000000-7261-6964-7472-616365000001"  # of file systems in the lab:
 VM_KEYS = ("dirty_bytes", "dirty_background_bytes", "dirty_ratio", "dirty_background_ratio", "dirty_expire_centisecs",
            "dirty_writeback_centisecs")  # fmt: skip
 MODULES = {"jfs": "jfs", "reiserfs": "reiserfs"}  # file systems that are modules in the lab
-UNCLAIMED = ("jfs", "reiserfs")  # their mkfs opens the disk as any program does
 LEVEL_MODULES = {"raid0": "raid0", "raid1": "raid1", "raid5": "raid456", "raid10": "raid10"}
 
 
@@ -180,9 +179,8 @@ def _filesystem(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
         found.append(Step(f"load {kind}", ("modprobe", MODULES[kind])))
     extra = shlex.split(cell.text("mkfs_options"))
     command = [*_mkfs(kind, cell.number("fs_block_kib"), place.lab), *extra, f"/dev/{disk}"]
-    own = () if kind in UNCLAIMED else (disk,)
     found.append(
-        Step("make a fresh file system", tuple(command), destroys=members(cell, place), claims=own, leaves=own)
+        Step("make a fresh file system", tuple(command), destroys=members(cell, place), claims=(disk,), leaves=(disk,))
     )
     mount = ["mount", "-t", kind] + (["-o", cell.text("mount_options")] if cell.text("mount_options") else [])
     mount += [f"/dev/{disk}", place.mount]
