@@ -46,7 +46,7 @@ demo:
 reproduce:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/python/reproduce --out reproduce-out
+	@tools/paper-2004/reproduce --out reproduce-out
 
 figures:
 	@tools/setup demo
@@ -57,7 +57,7 @@ misconceptions:
 	@tools/setup demo
 	@tools/setup vm
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/python/misconceptions
+	@tools/paper-2004/misconceptions
 
 check:
 	@tools/setup check

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blktrace-merge.h"
+#include "import/merge.h"
 
 #define SOURCES	4
 /* A record that nothing is behind. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blktrace-import.h"
+#include "import/import.h"
 
 #define SOURCES		4
 #define EVENT_BYTES	8

@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "openmetrics.h"
-#include "print.h"
-#include "recording.h"
-#include "store.h"
+#include "export/openmetrics.h"
+#include "report/print.h"
+#include "store/load.h"
+#include "store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,7 +18,9 @@ import time
 from collections.abc import Callable, Iterator
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "python"))
-from raidtrace import cell_disk, cli_sweep, destruction, steps  # noqa: E402
+from raidtrace.cli import sweep as cli_sweep  # noqa: E402
+from raidtrace.sweep import destruction, steps  # noqa: E402
+from raidtrace.sweep.run import disk as cell_disk  # noqa: E402
 
 HEAD = 'title = "late"\n[workload.ddt]\nkind = "ddt"\npause_s = 0\n[workload.dd]\nkind = "dd"\ndirection = "write"\n'
 CELL = '[[matrix]]\narray = "one"\nfilesystem = "{}"\nworkload = "{}"\ndata_size = "{} MiB"\n'

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scheduler of 2.6.5 (tools/lab/anticipatory) does what its header says, by the controller's own log: no depth across a
-change from reads to writes; writes wait while a process asks for its next read soon, and do not when it thinks for long."""
+"""The scheduler of 2.6.5 (tools/paper-2004/anticipatory) does what its header says, by the controller's own log: no depth
+across a change from reads to writes; writes wait while a process asks for its next read soon, and do not when it thinks
+for long."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ sys.dont_write_bytecode = True
 from lab_checks import TOP, check, finish, lab  # noqa: E402
 
 sys.path.append(str(TOP / "tools/lab"))
-import kernel  # noqa: E402
-import modules  # noqa: E402
-from progress import Progress  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.kernel import linux  # noqa: E402
+from raidlab.uml import modules  # noqa: E402
 
 SERIES, NAME = "6.1", "anticipatory"
 GUEST = Path(__file__).resolve().parent / "anticipatory_guest.py"
@@ -75,9 +76,9 @@ def run(directory: Path, think_ms: int, ko: Path | None) -> list[Command]:
 
 def main() -> None:
     progress = Progress(quiet=True)
-    source = TOP / "tools/lab" / NAME
+    source = TOP / "tools/paper-2004" / NAME
     module = modules.Module(NAME, source / "Kbuild", (source,), f"{NAME}.ko")
-    built = modules.build(module, kernel.obtain(SERIES, progress), progress)
+    built = modules.build(module, linux.obtain(SERIES, progress), progress)
     check("it compiles without a warning", not built.warnings, built.warnings)
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         usual = run(Path(name, "usual"), SOON_MS, None)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: 6.1 7.2
 """raidctl lab ab and expect: what they make of numbers, and that git bisect run can live by their exit status."""
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ sys.dont_write_bytecode = True
 from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
-import compare  # noqa: E402
-import measures  # noqa: E402
-from expression import BadExpression, Expression, NotKnown  # noqa: E402
+from raidlab.verbs import compare, measures  # noqa: E402
+from raidlab.verbs.expression import BadExpression, Expression, NotKnown  # noqa: E402
 
 READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
 VALUES = {"mib_per_s": 100.0, "seeks": 3.0, "request_bytes_mode": None}

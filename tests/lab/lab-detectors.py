@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: 6.12:sanitize 7.2:sanitize-smp
 """What a kernel that checks itself is worth: deliberate faults are reported and fail the run. A driver that tells no end.
 
 Modules of tests/lab/modules do both. The silence of kmod-soak.py on the same kernel means something only if these are not.
@@ -18,10 +19,9 @@ from lab_checks import TOP, check, finish, lab, offered
 
 sys.path.append(str(TOP / "tools/lab"))
 sys.dont_write_bytecode = True
-import kernel  # noqa: E402
-import modules  # noqa: E402
-import variant  # noqa: E402
-from progress import Progress  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.kernel import linux, variant  # noqa: E402
+from raidlab.uml import modules  # noqa: E402
 
 HERE = TOP / "tests/lab/modules"
 SERIES, VARIANT = "6.12", "sanitize"
@@ -55,7 +55,7 @@ COMPLAINED = 126
 def built(series: str, name: str) -> list[Path]:
     """The modules for a kernel; says so when the compiler has something to say."""
     progress = Progress(quiet=True)
-    lab_kernel = variant.obtain(name, kernel.obtain(series, progress), progress)
+    lab_kernel = variant.obtain(name, linux.obtain(series, progress), progress)
     result = modules.build(
         modules.Module("odd", HERE / "Kbuild", (HERE, TOP / "kmod"), "raidtrace_odd.ko"), lab_kernel, progress
     )

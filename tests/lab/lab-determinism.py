@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
 """The same run twice leaves the same ground truth, byte for byte, on every kernel: dd, bonnie++ on ext2, ext3 and xfs,
 and both on md RAID 0 over two controllers. The two runs are side by side, so that each meets another load on the host.
 """

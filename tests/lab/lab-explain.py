@@ -26,7 +26,7 @@ GUESTS = (
     ("whole", ("scattered",), THREE),
     ("lost", ("scattered", "tuned"), (*THREE, *LOST)),
 )
-CELL = TOP / "tools/python/raidtrace/misconceptions-cell"
+CELL = TOP / "tools/paper-2004/guest/misconceptions-cell"
 FILESYSTEMS = ("fs-ext2", "fs-xfs")
 # recording -> what holds its throughput down, nearest to the cause
 COUNTER = {

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
 """Every supported kernel boots in front of the array, and a run is the same bits each time."""
 
 from __future__ import annotations

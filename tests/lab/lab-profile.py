@@ -14,14 +14,13 @@ sys.dont_write_bytecode = True
 from lab_checks import TOP, check, finish, lab  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
-import profile  # noqa: E402
-
-import aptsources  # noqa: E402
-import verdict  # noqa: E402
-from failure import LabError  # noqa: E402
-from modules import build_programs  # noqa: E402
-from progress import Progress  # noqa: E402
-from vm import console  # noqa: E402
+from raidlab.apt import sources_list  # noqa: E402
+from raidlab.array import profile  # noqa: E402
+from raidlab.base.failure import LabError  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.uml import verdict  # noqa: E402
+from raidlab.uml.modules import build_programs  # noqa: E402
+from raidlab.vm import console  # noqa: E402
 
 GOOD = """# SPDX-License-Identifier: GPL-2.0-or-later
 # A small array
@@ -194,24 +193,24 @@ def profiles(directory: Path) -> None:
 
 
 def sources() -> None:
-    entries = list(aptsources.deb822_entries(SOURCES))
+    entries = list(sources_list.deb822_entries(SOURCES))
     uris = [entry.uri for entry in entries]
     check("deb822: every binary source that is enabled", uris == [
         "ftp://mirror.example/debian", "file:/srv/debian", "ftp://mirror.example/security"], uris)  # fmt: skip
     check("deb822: the key goes along", entries[0].options == ("signed-by=/usr/share/keyrings/one.gpg",), entries[0])
-    lines = list(aptsources.one_line_entries(ONE_LINE))
-    expected = aptsources.Entry(
+    lines = list(sources_list.one_line_entries(ONE_LINE))
+    expected = sources_list.Entry(
         ("arch=amd64", "signed-by=/k.gpg"), "ftp://old.example/debian", ("bookworm",), ("main", "non-free")
     )
     check("one-line syntax is read", lines == [expected], lines)
-    derived = aptsources.derive(entries + lines, "bookworm")
+    derived = sources_list.derive(entries + lines, "bookworm")
     check("other suites come from mirrors of the base suite only",
           not any("security" in line for line in derived) and len(derived) == 12, derived)  # fmt: skip
     first = "deb [signed-by=/usr/share/keyrings/one.gpg] ftp://mirror.example/debian bookworm-backports main"
     check("with the same key and address", derived[0] == first, derived)
-    trixie = [aptsources.Entry((), "ftp://m.example/debian", ("trixie", "sid"), ("main",))]
+    trixie = [sources_list.Entry((), "ftp://m.example/debian", ("trixie", "sid"), ("main",))]
     check("suites that are configured are not added again",
-          [line.split()[2] for line in aptsources.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
+          [line.split()[2] for line in sources_list.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
 
 
 # What lockdep says of 6.1's own User Mode Linux, which is excused, and of somebody else's way there, which is not.
@@ -263,7 +262,7 @@ def logs() -> None:
 
 def builds() -> None:
     def untracked() -> str:
-        command = ["git", "-C", str(TOP), "status", "--porcelain", "--ignored", "kmod", "tools/lab/tw9000", "Kbuild"]
+        command = ["git", "-C", str(TOP), "status", "--porcelain", "--ignored", "kmod", "tools/tw9000", "Kbuild"]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def objects() -> list[str]:

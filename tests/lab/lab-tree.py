@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
 """raidctl lab --kernel DIR: what is refused, what is built again, what names it.
 
 The tree here is a stand-in whose Makefile hands out the lab's own kernel: compiling a real one takes minutes, which is

@@ -17,10 +17,10 @@ sys.dont_write_bytecode = True
 from lab_checks import TOP, check, finish, lab  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
-import cache  # noqa: E402
-from failure import LabError  # noqa: E402
-from progress import Progress  # noqa: E402
-from vm import root, stock  # noqa: E402
+from raidlab.base import cache  # noqa: E402
+from raidlab.base.failure import LabError  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.vm import root, stock  # noqa: E402
 
 OFFLINE = "#!/bin/sh\necho 'E: Could not resolve host' >&2\nexit 100\n"
 # Lists are there, packages are not.

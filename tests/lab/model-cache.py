@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
 """The controller's write-back cache as the kernel sees it: fsync reaches the model, its time is charged, and what was
 flushed survives a power cut that what was not may not."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
 """Several controllers: md RAID 0 over two of them keeps every byte, each log is what raidtrace counted of its disk,
 two runs leave the same logs; faults strike the controller they are meant for; as many units as there can be."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
 """Faults of the simulated controller: the driver, the block layer and raidtrace survive each, and no byte is wrong."""
 
 from __future__ import annotations

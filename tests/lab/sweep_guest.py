@@ -34,7 +34,8 @@ def audited(event: str, arguments: tuple[object, ...]) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-from raidtrace import cli_sweep, journal  # noqa: E402
+from raidtrace.cli import sweep as cli_sweep  # noqa: E402
+from raidtrace.sweep import journal  # noqa: E402
 
 # the database does its writing outside of Python: each of its statements is an event, too
 real = cli_sweep.sweep_index.sqlite3.connect

@@ -29,7 +29,7 @@ import traceback
 
 import sweep_guest
 
-from raidtrace import steps
+from raidtrace.sweep import steps
 
 KILLED, OUT, LOG = pathlib.Path("killed"), "killed", "kills.log"
 QUEUE = ("scheduler", "nr_requests", "read_ahead_kb", "max_sectors_kb", "nomerges")

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "controller/model.h"
 #include "reached.h"
 
 #define BASE	0x100000000ULL

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model.h"
+#include "controller/model.h"
 
 #define HOST_BASE	0x100000000ULL	/* above 4 GiB, so that both halves of an address count */
 #define HOST_BYTES	(4U << 20)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model.h"
+#include "controller/model.h"
 
 static struct {
 	bool event[256];

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "scsi.h"
+#include "wire/scsi.h"
 #include "suites.h"
 
 static u32 big(const u8 *at)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "exercise.h"
-#include "scsi.h"
+#include "wire/scsi.h"
 #include "suites.h"
 
 /* Return: status of the newest log entry. */

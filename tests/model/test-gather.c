@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gather.h"
+#include "timing/gather.h"
 #include "host.h"
 #include "suites.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "scsi.h"
+#include "wire/scsi.h"
 #include "suites.h"
 
 static const struct { const char *name; u8 opcode; bool done; } packets[] = {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "exercise.h"
-#include "member.h"
-#include "scsi.h"
+#include "controller/member.h"
+#include "wire/scsi.h"
 #include "suites.h"
 
 /* Whichever member goes, whatever is written meanwhile: what is read is what was written. */

@@ -10,18 +10,16 @@ sys.path.insert(0, str(TOP / "tools" / "python"))
 
 import long_recording  # noqa: E402
 
-from raidtrace import (  # noqa: E402
-    overview,
-    plot,
-    plot_blame,
-    plot_depth,
-    plot_filesystems,
-    plot_lba,
-    plot_published,
-    plot_share,
-    plot_surface,
-    plot_sweep,
-)
+from raidtrace.plot import blame as plot_blame  # noqa: E402
+from raidtrace.plot import depth as plot_depth  # noqa: E402
+from raidtrace.plot import filesystems as plot_filesystems  # noqa: E402
+from raidtrace.plot import lba as plot_lba  # noqa: E402
+from raidtrace.plot import published as plot_published  # noqa: E402
+from raidtrace.plot import share as plot_share  # noqa: E402
+from raidtrace.plot import style as plot  # noqa: E402
+from raidtrace.plot import surface as plot_surface  # noqa: E402
+from raidtrace.plot import sweep as plot_sweep  # noqa: E402
+from raidtrace.recording import overview  # noqa: E402
 
 RATES = {256: 88, 1024: 264, 4096: 405, 16384: 387}
 

@@ -32,7 +32,7 @@ def counters(name):
     return "".join(f"{column} INTEGER," for column in re.findall(r"X\((\w+),", block))
 
 
-SCHEMA = (TOP / "tools" / "raidctl" / "schema.sql").read_text(encoding="utf-8")
+SCHEMA = (TOP / "tools" / "raidctl" / "store" / "schema.sql").read_text(encoding="utf-8")
 SCHEMA = re.sub(r"@([a-z]+_counters)@", lambda found: counters(found[1]), re.sub(r"(?m)^--.*", "", SCHEMA))
 VIEW = re.search(r"CREATE VIEW bin AS[^;]*;", SCHEMA)[0]
 # As raidctl made recordings before it put the histograms of a sample in one text: they are what is easily written by hand.

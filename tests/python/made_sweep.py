@@ -3,9 +3,11 @@
 
 import sqlite3
 
-from raidtrace import plan, steps, sweep, sweep_index
-from raidtrace.figure import Figure
-from raidtrace.sweep_index import Index, Outcome
+from raidtrace.benchmark.figure import Figure
+from raidtrace.sweep import index as sweep_index
+from raidtrace.sweep import plan, steps
+from raidtrace.sweep.index import Index, Outcome
+from raidtrace.sweep.run import cells as sweep
 
 TEXT = """title = "Made up <b>for</b> tests"
 published = "amcc"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is preloaded into a lab kernel keeps what the kernel asked of the host: handlers, masks, what a signal brings."""
 
+import pathlib
 import subprocess
 
 import pytest
@@ -62,7 +63,7 @@ static int pending(void)
 def run(tmp_path_factory):
     """Runs the body of a main() with the library, and without; what both print."""
     directory = tmp_path_factory.mktemp("hostcalls")
-    library = compiled(TOP / "tools/lab/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def both(body):
         (directory / "a.c").write_text(f"{BEGIN}int main(void)\n{{\n{body}\nreturn 0;\n}}\n")
@@ -145,3 +146,104 @@ def test_a_helper_with_the_same_memory_changes_its_own_mask_alone(run):
     printf("%d %d %d", calls, value, pending());
     """
     assert run(body) == ["1 7 0", "1 7 0"]
+
+
+# A host of SIZE bytes of extended state: tells so, refuses a shorter one as Linux does, keeps what it was set.
+XSTATE = """
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+enum { SIZE = %d, STATE = %d };
+static unsigned char host[SIZE], state[STATE];
+
+long syscall(long number, ...)
+{
+    long word[4];
+    va_list ap;
+    struct iovec *io;
+
+    va_start(ap, number);
+    for (int i = 0; i < 4; i++)
+        word[i] = va_arg(ap, long);
+    va_end(ap);
+    if (number != SYS_ptrace || word[2] != NT_X86_XSTATE)
+        abort();
+    io = (struct iovec *)word[3];
+    if (io->iov_len > SIZE)
+        io->iov_len = SIZE;
+    if (word[0] == PTRACE_GETREGSET) {
+        memset(io->iov_base, 0xee, io->iov_len);
+        return 0;
+    }
+    if (io->iov_len != SIZE)
+        return errno = EFAULT, -1;
+    memcpy(host, io->iov_base, SIZE);
+    return 0;
+}
+
+int main(void)
+{
+    struct iovec io = { state, STATE };
+    uint64_t present = ~0ull, kept;
+    size_t same = STATE < SIZE ? STATE : SIZE, rest = same;
+
+    memset(state, 0x55, STATE);
+    if (STATE >= 520)
+        memcpy(state + 512, &present, 8);
+    for (int i = 0; i < 2; i++) {
+        memset(host, 0xaa, SIZE);
+        if (ptrace(PTRACE_SETREGSET, 1, (void *)NT_X86_XSTATE, &io))
+            return printf("%%s", strerror(errno)), 0;
+    }
+    memcpy(&kept, host + 512, 8);
+    while (rest < SIZE && !host[rest])
+        rest++;
+    printf("%%d %%d %%#llx", !memcmp(host, state, 512) && !memcmp(host + 520, state + 520, same - 520), rest == SIZE,
+           (unsigned long long)kept);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def xstate(tmp_path_factory):
+    """Sets an extended state of `state` bytes on a host that has `size`; what came of it."""
+    directory = tmp_path_factory.mktemp("xstate")
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
+
+    def set_it(state, size):
+        (directory / "x.c").write_text(XSTATE % (size, state))
+        program = compiled(directory / "x.c", directory / "x", "-rdynamic")
+        environment = {"LD_PRELOAD": str(library)}
+        return subprocess.run([program], env=environment, capture_output=True, text=True, check=True, timeout=20).stdout
+
+    return set_it
+
+
+@pytest.mark.parametrize("size", [2697, 2752, 4096, 11008, 65536])
+def test_a_host_with_more_extended_state_is_given_all_of_it(xstate, size):
+    """A host refuses 2,696 bytes where it has more; what the guest's kernel lacks is set as never used."""
+    kept_whole, rest_is_zero, present = xstate(2696, size).split()
+    assert (kept_whole, rest_is_zero) == ("1", "1")
+    # x87 and SSE are there always; of AMX, which lies behind, nothing may be said to be there
+    assert int(present, 16) & 3 == 3
+    assert int(present, 16) & 3 << 17 == 0
+    if " avx " in pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii"):
+        assert int(present, 16) & 4, "AVX lies within 2,696 bytes: what the guest's programs keep there is theirs"
+
+
+@pytest.mark.parametrize("size", [576, 832, 2696])
+def test_a_host_with_as_much_or_less_extended_state_is_given_what_there_is(xstate, size):
+    assert xstate(2696, size) == "1 1 0xffffffffffffffff"
+
+
+def test_a_state_without_the_word_that_is_to_be_changed_is_left_to_the_host(xstate):
+    assert xstate(512, 2696) == "Bad address"

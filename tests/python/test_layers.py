@@ -13,17 +13,40 @@ GOOD = {
     "kmod/account.c": '#include "account.h"\n',
     "kmod/probe.h": '#include "account.h"\n',
     "tools/libraidtrace/raidtrace.h": "",
-    "tools/raidctl/store.c": '#include "store.h"\n#include "raidtrace.h"\n',
-    "tools/raidctl/store.h": "",
-    "tools/raidctl/cmd-show.c": '#include "store.h"\n',
-    "tools/lab/tw9000/wire.h": "#include <stdint.h>\n",
-    "tools/lab/tw9000/model.c": '#include "wire.h"\n',
-    "tools/lab/tw9000/Kbuild": "tw9000-y := model.o uml.o\n",
-    "tools/lab/vm/controller.py": 'model.glob("*.c")) if not path.name.startswith("uml")\n',
-    "tests/model/Makefile": "$(filter-out $(MODEL)/uml%,$(wildcard $(MODEL)/*.c))\n",
-    "tools/python/raidtrace/recording.py": "import sqlite3\n",
-    "tools/python/raidtrace/demo.py": "from raidtrace import recording\n",
+    "tools/raidctl/store/open.c": '#include "store/store.h"\n#include "raidtrace.h"\n',
+    "tools/raidctl/store/store.h": "",
+    "tools/raidctl/cmd/show.c": '#include "store/store.h"\n',
+    "tools/raidctl/raidctl.c": '#include "store/store.h"\n',
+    "tools/raidctl/record/recorder.h": "",
+    "tools/histograms/sums.h": "",
+    "tools/tw9000/wire/wire.h": "#include <stdint.h>\n",
+    "tools/tw9000/media/store.c": '#include "wire/wire.h"\n',
+    "tools/tw9000/controller/model.c": '#include "wire/wire.h"\n',
+    "tools/tw9000/host/uml/uml.c": '#include "wire/wire.h"\n#include <linux/module.h>\n',
+    "tools/tw9000/Kbuild": "$(wildcard $(src)/*/*.c $(src)/host/uml/*.c)\n",
+    "tools/lab/guest/init.h": "",
+    "tools/lab/guest/init.c": '#include "init.h"\n',
+    "tools/lab/raidctl-lab": "from raidlab.vm.controller import main\n",
+    "tools/lab/raidlab/__init__.py": "",
+    "tools/lab/raidlab/base/__init__.py": "",
+    "tools/lab/raidlab/base/cache.py": "import profile\n",
+    "tools/lab/raidlab/vm/__init__.py": "",
+    "tools/lab/raidlab/vm/controller.py": 'from raidlab.base import cache\nsorted(cache.MODEL.glob("*/*.c"))\n',
+    "tests/model/Makefile": "$(wildcard $(MODEL)/*/*.c)\n",
+    "tools/python/raidtrace/__init__.py": "",
+    "tools/python/raidtrace/recording/__init__.py": "",
+    "tools/python/raidtrace/recording/recording.py": "import sqlite3\n",
+    "tools/python/raidtrace/demo/__init__.py": "",
+    "tools/python/raidtrace/demo/demo.py": "from raidtrace.recording import recording\n",
+    "tools/python/raidctl-demo": "#!/usr/bin/python3\nfrom raidtrace.demo import demo\n",
+    "tools/paper-2004/paper2004/__init__.py": "",
+    "tools/paper-2004/paper2004/fit.py": "from raidtrace.demo.demo import run\nfrom . import plan\n",
+    "tools/paper-2004/paper2004/plan.py": "",
+    "tools/paper-2004/fit": "#!/usr/bin/python3\nfrom paper2004 import fit\n",
 }
+
+
+READER = "tools/python/raidtrace/recording/recording.py"
 
 
 @pytest.fixture
@@ -50,13 +73,46 @@ def test_a_clean_tree_passes(check):
         ("kmod/histogram.h", '#include "account.h"\n', "stands above it"),
         ("kmod/surprise.c", "", "on no rung"),
         ("kmod/histogram.c", "#include <linux/slab.h>\n", "without kernel services"),
-        ("tools/libraidtrace/raidtrace.h", '#include "../raidctl/store.h"\n', "stands above it"),
-        ("tools/raidctl/store.h", '#include "cmd-show.c"\n', "stands above it"),
-        ("tools/lab/tw9000/wire.h", '#include "model.c"\n', "stands above it"),
-        ("tools/lab/tw9000/model.c", "#include <stdio.h>\n", "without kernel services"),
-        ("tools/python/raidtrace/recording.py", "from raidtrace import demo\n", "stands above it"),
-        ("tools/python/raidtrace/recording.py", "import raidtrace.demo\n", "stands above it"),
-        ("tools/python/raidtrace/recording.py", "from .demo import run\n", "stands above it"),
+        ("tools/libraidtrace/raidtrace.h", '#include "../raidctl/store/store.h"\n', "stands above it"),
+        ("tools/raidctl/store/store.h", '#include "cmd/show.c"\n', "stands above it"),
+        ("tools/raidctl/format/csv.c", '#include "record/recorder.h"\n', "stands above it"),
+        ("tools/raidctl/store/open.c", '#include "store.h"\n', "say its room"),
+        ("tools/raidctl/store/open.c", '#include "../store/store.h"\n', "say its room"),
+        ("tools/raidctl/surprise.c", "", "on no rung"),
+        ("tools/raidctl/surprise/open.c", "", "on no rung"),
+        ("tools/surprise/open.c", "", "on no rung"),
+        ("tools/workload/ddt.c", '#include "raidtrace.h"\n', "stands above it"),
+        ("tools/libraidtrace/client.c", '#include "sums.h"\n', "stands above it"),
+        ("tools/tw9000/wire/wire.h", '#include "controller/model.c"\n', "stands above it"),
+        ("tools/tw9000/media/store.c", '#include "controller/model.c"\n', "stands above it"),
+        ("tools/tw9000/controller/model.c", "#include <stdio.h>\n", "without kernel services"),
+        ("tools/tw9000/surprise.c", "", "on no rung"),
+        ("tools/tw9000/media/deep/surprise.c", "", "nothing would build it"),
+        ("tools/tw9000/host/surprise.c", "", "needs a folder of its own"),
+        ("tools/tw9000/host/uml/model.c", "/* tw_ */", "has the name of a part"),
+        ("tools/tw9000/Kbuild", "tw9000-y := controller/model.o\n", "does not build every part"),
+        ("tools/lab/raidlab/vm/controller.py", "", "does not build every part"),
+        ("tests/model/Makefile", "", "does not build every part"),
+        ("tools/lab/raidlab/base/cache.py", "from raidlab.vm import controller\n", "stands above it"),
+        ("tools/lab/raidlab/base/cache.py", "from raidlab.vm.controller import main\n", "stands above it"),
+        ("tools/lab/raidlab/base/cache.py", "import raidlab.vm.controller\n", "stands above it"),
+        ("tools/lab/raidlab/base/cache.py", "from ..vm import controller\n", "does not belong"),
+        ("tools/lab/raidlab/base/cache.py", "from raidlab.base import gone\n", "does not belong"),
+        ("tools/lab/raidlab/surprise.py", "", "on no rung"),
+        ("tools/lab/surprise/surprise.py", "", "on no rung"),
+        ("tools/lab/surprise.c", "", "on no rung"),
+        (READER, "from raidtrace import demo\n", "stands above it"),
+        (READER, "from raidtrace.demo import demo\n", "demo/demo.py, which stands above it"),
+        (READER, "from raidtrace.demo.demo import run\n", "demo/demo.py, which stands above it"),
+        (READER, "import raidtrace.demo.demo\n", "stands above it"),
+        (READER, "def late():\n    from ..demo import demo\n", "demo/demo.py, which stands above it"),
+        (READER, "from raidtrace.records import x\n", "does not belong"),
+        (READER, "from paper2004 import plan\n", "paper2004/plan.py, which stands above it"),
+        ("tools/python/raidtrace/surprise.py", "", "on no rung"),
+        ("tools/python/surprise.py", "", "on no rung"),
+        ("tools/python/surprise", "#!/usr/bin/python3\n", "on no rung"),
+        ("tools/python/raidctl-demo", "#!/usr/bin/python3\nfrom paper2004 import fit\n", "stands above it"),
+        ("tools/paper-2004/paper2004/plan.py", "from . import fit\n", "circle"),
     ],
 )
 def test_each_wrong_dependency_is_found(check, name, content, said):
@@ -65,9 +121,19 @@ def test_each_wrong_dependency_is_found(check, name, content, said):
     assert said in done.stdout, done.stdout
 
 
-def test_a_circle_on_one_rung_is_found(check):
-    done = check(**{"tools/raidctl/units.h": '#include "store.h"\n', "tools/raidctl/store.h": '#include "units.h"\n'})
-    assert "circle" in done.stdout and done.returncode == 1
+@pytest.mark.parametrize(
+    "above",
+    ["store/db.h", "store/db.c"],  # what a .c includes counts for its .h too
+)
+def test_a_circle_on_one_rung_is_found(check, above):
+    done = check(
+        **{
+            f"tools/raidctl/{above}": '#include "store/store.h"\n',
+            "tools/raidctl/store/store.h": '#include "store/db.h"\n',
+            **({"tools/raidctl/store/db.h": ""} if above.endswith(".c") else {}),
+        }
+    )
+    assert "circle" in done.stdout and done.returncode == 1, done.stdout
 
 
 def test_an_empty_tree_does_not_pass(tmp_path):

@@ -50,11 +50,11 @@ def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatc
     path = tmp_path / "kmod-x"
     path.write_text("#!/bin/sh\n# SPDX\n# lab: --mem 512M\n# lab-kernels: 6.1 6.12:sanitize 7.2:sanitize-smp\n")
     monkeypatch.setattr(runner, "programs", lambda _directory, pattern: [path] if pattern == "kmod-*" else [])
-    suites = {suite.name: suite for suite in runner.guest_suites({"7.2 sanitize-smp": "not offered"})}
-    assert {name: (suite.kernel, suite.skip, suite.alone) for name, suite in suites.items()} == {
-        "kmod-x@6.1": ("6.1", "", False),
-        "kmod-x@6.12-sanitize": ("6.12", "", False),
-        "kmod-x@7.2-sanitize-smp": ("7.2", "not offered", True),
+    suites = {suite.name: suite for suite in runner.guest_suites()}
+    assert {name: (suite.kernel, suite.needs, suite.alone) for name, suite in suites.items()} == {
+        "kmod-x@6.1": ("6.1", ("6.1",), False),
+        "kmod-x@6.12-sanitize": ("6.12", ("6.12:sanitize",), False),
+        "kmod-x@7.2-sanitize-smp": ("7.2", ("7.2:sanitize-smp",), True),
     }
     assert "--variant" not in suites["kmod-x@6.1"].command
     command = suites["kmod-x@7.2-sanitize-smp"].command
@@ -75,9 +75,10 @@ def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatc
         return runner.Result(suite, 1, 0, 0, 0.0, "")
 
     monkeypatch.setattr(runner, "OUT", tmp_path)
-    monkeypatch.setattr(runner, "build", lambda: ([], {}))
+    monkeypatch.setattr(runner, "build", lambda name: runner.Result(runner.Suite(name, ()), 1, 0, 0, 0.0, ""))
+    monkeypatch.setattr(runner, "JOBS", 2)
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(runner, "guest_suites", lambda _: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
+    monkeypatch.setattr(runner, "guest_suites", lambda: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
     monkeypatch.setattr(runner, "host_suites", list)
     assert runner.main([]) == 0
     assert list(beside)[-2:] == ["a", "b"]
@@ -85,9 +86,74 @@ def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatc
     assert max(beside.values()) == 2
 
 
-def test_a_pattern_that_fits_nothing_is_no_success(runner, monkeypatch, tmp_path, capsys):
+def test_a_suite_begins_when_what_it_needs_is_built_and_nothing_else_is_built(runner, monkeypatch, tmp_path):
+    events = []
+    begun = {name: threading.Event() for name in ("early", "late")}
+    suites = [runner.Suite("late", (), needs=("6.12", "6.1:sanitize")), runner.Suite("early", (), needs=("6.1",))]
+
+    def run(suite):
+        events.append(suite.name)
+        begun[suite.name].set()
+        return runner.Result(suite, 1, 0, 0, 0.0, "")
+
+    def build(name):
+        if name == "6.12":
+            begun["early"].wait(20)
+        events.append(name)
+        return runner.Result(runner.Suite(name, ()), 1, 0, 0, 0.0, "")
+
     monkeypatch.setattr(runner, "OUT", tmp_path)
-    monkeypatch.setattr(runner, "build", lambda: ([], {}))
-    assert runner.main(["no-such-suite"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 0 failed"
-    assert runner.main(["--help"]) == 2
+    monkeypatch.setattr(runner, "build", build)
+    monkeypatch.setattr(runner, "run", run)
+    monkeypatch.setattr(runner, "guest_suites", lambda: suites)
+    monkeypatch.setattr(runner, "host_suites", lambda: [runner.Suite("other", (), needs=("7.2",))])
+    assert runner.main(["early", "late"]) == 0
+    assert events == ["tools", "6.1", "early", "6.12", "6.1:sanitize", "late"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "kernel", "expected"),
+    [
+        ((1, 0, 0), "7.2", (1, 0, 0)),
+        ((0, 0, 1), "7.2", (0, 0, 1)),  # not offered: its guests are skipped
+        ((0, 1, 0), "7.2", (0, 0, 1)),  # the build has failed, and counts itself
+        ((0, 0, 1), "", (1, 0, 0)),  # a suite on the host says itself what it misses
+    ],
+)
+def test_a_guest_whose_kernel_is_missing_is_skipped(runner, monkeypatch, counts, kernel, expected):
+    good = runner.Result(runner.Suite("tools", ()), 1, 0, 0, 0.0, "")
+    built = {"tools": good, "7.2": runner.Result(runner.Suite("build-7.2", ()), *counts, 0.0, "not offered")}
+    monkeypatch.setattr(runner, "run", lambda suite: runner.Result(suite, 1, 0, 0, 0.0, ""))
+    result = runner.run_one(runner.Suite("x", (), kernel, ("7.2",)), built)
+    assert (result.passed, result.failed, result.skipped) == expected
+
+
+def test_a_suite_that_hangs_is_ended_and_its_time_is_kept(runner, tmp_path):
+    log = tmp_path / "log"
+    assert runner.finish(("sleep", "100"), log, {}, 0.2)[0] == -9
+    assert "no end within" in log.read_text()
+    status, cpu = runner.finish(
+        ("python3", "-c", "sum(range(10**6)); print('1 passed, 0 failed')"), log, {"PATH": "/usr/bin:/bin"}, 60
+    )
+    assert status == 0 and cpu > 0
+    assert log.read_text() == "1 passed, 0 failed\n"
+
+
+def test_a_pattern_that_fits_nothing_is_an_error(runner, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(runner, "OUT", tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        runner.main(["layers", "no-such-suite"])
+    assert ended.value.code == 2
+    assert "no-such-suite" in capsys.readouterr().err
+
+
+def test_list_names_suites_and_runs_nothing(runner, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "build", None)
+    assert runner.main(["--list", "kmod-soak", "layers"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        "kmod-soak.py@6.12-sanitize",
+        "kmod-soak.py@7.2-sanitize-smp",
+        "layers",
+    ]
+    assert lines[1].split()[1:] == ["7.2:sanitize-smp", "(alone)"]

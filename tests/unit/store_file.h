@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store.h"
+#include "store/store.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define SIZE	RAIDTRACE_HISTOGRAM_KIND_SIZE

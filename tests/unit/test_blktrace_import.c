@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "recording.h"
-#include "store.h"
+#include "store/load.h"
+#include "store/store.h"
 #include "trace.h"
 
 #define READ		RAIDTRACE_DIRECTION_READ

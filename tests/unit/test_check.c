@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check-activity.h"
-#include "check-system.h"
-#include "check.h"
-#include "print.h"
-#include "units.h"
+#include "base/units.h"
+#include "check/activity.h"
+#include "check/check.h"
+#include "check/system.h"
+#include "report/print.h"
 
 #define MIB	(1024 * 1024)
 #define GIB	((int64_t)1024 * MIB)

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
-#include "explain.h"
-#include "print.h"
-#include "quantity.h"
-#include "units.h"
+#include "base/units.h"
+#include "numbers/quantity.h"
+#include "report/compare.h"
+#include "report/definitions.h"
+#include "report/print.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define NR	2

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
+#include "format/csv.h"
 
 static void row(int nr, const char *const *fields, const char *expected)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events.h"
+#include "disk/events.h"
 
 #define LINE "4,310,500000,-;3w-9xxx: scsi1: AEN: ERROR (0x04:0x0002): Degraded unit detected:unit=0\n"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "disk/journal.h"
 
 static char image[] = "/tmp/test-journal-XXXXXX";
 

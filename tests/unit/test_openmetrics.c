@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmetrics.h"
-#include "units.h"
+#include "base/units.h"
+#include "export/openmetrics.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE

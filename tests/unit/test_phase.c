@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "phase.h"
+#include "phase/phase.h"
 
 /* Its standard error with -f -b -n 1, byte by byte as it was captured. */
 static const char captured[] =

@@ -2,7 +2,7 @@
 
 /*
  * Phases cut from what iozone and fio print, and our ddt.  iozone's output is
- * that of real runs (tests/python/corpus/SOURCES), fio's was captured from fio
+ * that of real runs (tests/python/benchmark/corpus/SOURCES), fio's was captured from fio
  * 3.33 with --eta=always; that of fio 2 is written after its source.
  */
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "phase.h"
+#include "phase/phase.h"
 
 #define CORPUS "../python/corpus/"
 

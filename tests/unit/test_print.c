@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "histogram.h"
-#include "print.h"
-#include "recording.h"
-#include "store.h"
-#include "units.h"
+#include "report/print.h"
+#include "store/load.h"
+#include "store/store.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "settings-machine.h"
+#include "disk/settings-machine.h"
 
 /* All that was told, "name=value;" each. */
 static char told[1024];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "histogram.h"
-#include "stats.h"
+#include "numbers/stats.h"
 
 static void count(struct rt_counters *c, unsigned int kind, int64_t value,
 		  uint64_t n)

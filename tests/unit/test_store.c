@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "columns.h"
+#include "numbers/columns.h"
 
 static void round_trip(void **state)
 {

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "writer.h"
+#include "store/writer.h"
 
 /*
  * Calls that change a file, until one fails with write_error, -1 for never; the

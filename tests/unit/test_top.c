@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "advance.h"
+#include "base/units.h"
 #include "histogram.h"
-#include "top-keys.h"
-#include "top-model.h"
-#include "top-text.h"
-#include "units.h"
+#include "top/keys.h"
+#include "top/model.h"
+#include "top/text.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE

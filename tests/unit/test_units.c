@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "units.h"
+#include "base/units.h"
 
 static void bytes(void **state)
 {

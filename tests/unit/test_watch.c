@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "watch-look.h"
-#include "watch-parts.h"
+#include "watch/look.h"
+#include "watch/parts.h"
 
 #define SECOND	1000000000ULL
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blktrace-import.h"
+#include "import/import.h"
 
 /* Actions with their own category, as Linux writes them; and categories. */
 #define TC(bit)		((uint64_t)1 << ((bit) + 16))

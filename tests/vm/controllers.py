@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import truth
-from progress import Progress
+from raidlab.base.progress import Progress
+from raidlab.vm import session
 from results import DRIVER_3WARE, HARNESS_S, OUT, Results, array, captured, empty
-from vm import session
 
 PROFILE = "two-controllers"
 DISKS = ("sda", "sdb")

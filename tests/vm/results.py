@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import pathlib
-import profile
 import shutil
-from profile import Profile
 
-import modules
-from progress import Progress
-from vm import session
+from raidlab.array import profile
+from raidlab.array.profile import Profile
+from raidlab.base.progress import Progress
+from raidlab.uml import modules
+from raidlab.vm import session
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 OUT = TOP / "check-out" / "vm"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import shutil
 
-from progress import Progress
+from raidlab.base.progress import Progress
+from raidlab.vm import session
 from results import HARNESS_S, OUT, TOP, Results, array, captured, empty
-from vm import session
 
 # What a kernel that takes signed modules alone says, and what raidctl makes of it; and the checks of a stock machine.
 REFUSED_SCRIPT = """

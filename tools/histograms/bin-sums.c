@@ -4,7 +4,7 @@
  * bin-sums RECORDING LAST: the histograms of a recording up to sample LAST, in one pass over its samples, or over its table
  * of bins where an older raidctl made it.
  *
- * For tools/python/raidtrace/bin_sums.py, which has a witness of its own in Python. On standard output: a line
+ * For tools/python/raidtrace/recording/bin_sums.py, which has a witness of its own in Python. On standard output: a line
  * "histograms sums samples places", for each histogram a line "direction kind", and then rows of int64:
  *  - sums, by histogram, target, phase and bin: these four, and the count; none that is 0;
  *  - samples in which depth-time or seek was counted: sample, then for read and for write the time (ns), the same
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packed-read.h"
+#include "store/packed-read.h"
 #include "sums.h"
 
 static size_t nr_groups;

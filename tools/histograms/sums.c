@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packed-read.h"
+#include "store/packed-read.h"
 
 #define SEEK_SAME 64
 #define NAME 48

@@ -14,9 +14,9 @@
 
 #include <linux/capability.h>
 
-#include "command.h"
-#include "message.h"
-#include "owner.h"
+#include "attach/claim.h"
+#include "base/message.h"
+#include "cmd/command.h"
 
 #ifndef RAIDCTL_VERSION
 #error "the Makefile gives the version"
@@ -131,7 +131,7 @@ int is_admin(void)
 
 	if (syscall(SYS_capget, &header, data))
 		return !geteuid();
-	return !!(data[0].effective & (1U << CAP_NET_ADMIN));
+	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
 }
 
 int connect_module(struct context *context, int quiet)

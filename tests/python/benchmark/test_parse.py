@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What programs printed (corpus/SOURCES says where each comes from), as figures; garbage is refused with its line."""
+
+import json
+import pathlib
+import shutil
+import string
+import subprocess
+
+import pytest
+from conftest import TOP
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raidtrace.benchmark import iozone_fio
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.benchmark.figure import Figure, ParseError
+from raidtrace.benchmark.parse import bonnie as parse_bonnie
+from raidtrace.benchmark.parse import dd as parse_dd
+from raidtrace.benchmark.parse import fio as parse_fio
+from raidtrace.benchmark.parse import iozone as parse_iozone
+from raidtrace.benchmark.parse import own as parse_own
+from raidtrace.sweep import plan, steps
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def text(name):
+    return (CORPUS / name).read_text(encoding="utf-8")
+
+
+def values(figures):
+    return {f.phase: f.value for f in figures}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "seconds"),
+    [
+        ("dd-english.txt", 314572800, None),
+        ("dd-german.txt", 314572800, None),
+        ("dd-french.txt", 314572800, None),
+        ("dd-chinese.txt", 314572800, None),
+        ("dd-polish-comma.txt", 314572800, None),
+        ("dd-ukrainian.txt", 314572800, None),
+        ("dd-russian.txt", 7106560, None),
+        ("dd-russian-old.txt", 1549, 0.427457),
+        ("dd-progress.txt", 14745600000, None),  # not what it had copied after the first second
+        ("dd-tiny.txt", 1024, None),
+        ("dd-busybox.txt", 314572800, 2.5),
+        ("dd-bsd.txt", 20971520, 0.0512),
+        ("dd-before-8.24.txt", 21474836480, 177.143),
+        ("dd-no-rate-time.txt", 21474836480, 177.143),
+    ],
+)
+def test_dd_in_every_form_and_language(name, size, seconds):
+    if seconds is None:  # of a real run: the second number of the line that begins with the bytes
+        import re
+
+        line = next(line for line in text(name).splitlines() if re.search(rf"\b{size}\b", line))
+        words = re.sub(r"\([^)]*\)", "", line)
+        seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))
+    (figure,) = parse_dd.parse(text(name), "read", 1 << 20)
+    assert figure == Figure("read", pytest.approx(size / 1024 / seconds), "KiB/s")
+
+
+def test_dd_without_any_time_is_refused():
+    with pytest.raises(ParseError, match=r"dd: line 2: .*neither seconds.*'300\+0 records out'"):
+        parse_dd.parse(text("dd-busybox-gnu.txt"), "read", 1 << 20)
+    with pytest.raises(ParseError, match="line 2"):  # the size of a block is not in the output
+        parse_dd.parse(text("dd-no-rate-time.txt"), "read")
+    with pytest.raises(ParseError, match="line 3: no bytes"):
+        parse_dd.parse("0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "read")
+    with pytest.raises(ParseError, match="not whole"):
+        parse_dd.parse("3+1 records in\n3+1 records out\nreal 2.0\n", "read", 512)
+
+
+def test_bonnie_1_03():
+    figures = parse_bonnie.parse(text("bonnie-1.03.txt"))
+    found = values(figures)
+    assert [found[p] for p in ("write-chr", "write", "rewrite", "read-chr", "read", "seeks")] == [
+        25694, 34366, 12165, 14105, 26306, 84.4,
+    ]  # fmt: skip
+    assert found["stat-seq"] is None and found["delete-random"] == 3121
+    assert figures[1] == Figure("write", 34366, "KiB/s", 20) and figures[5].unit == "1/s"
+    fast = values(parse_bonnie.parse(text("bonnie-1.03e-fast.txt")))
+    assert "write-chr" not in fast and fast["read"] == 96293 and fast["create-seq"] is None
+
+
+def test_bonnie_1_96_and_2_00():
+    found = values(parse_bonnie.parse(text("bonnie-1.96.txt")))
+    assert (found["write-chr"], found["read"], found["seeks"], found["delete-seq"]) == (429, 93821, 262.3, 17328)
+    assert set(values(parse_bonnie.parse(text("bonnie-2.00a-too-fast.txt"))).values()) == {None}
+    found = values(parse_bonnie.parse(text("bonnie-2.00a-lab.txt")))
+    assert found.keys() == {"write", "rewrite", "read", "seeks"} and all(found.values())
+
+
+def test_bonnie_with_several_runs_numbers_them():
+    line = text("bonnie-1.03.txt").splitlines()[-1]
+    figures = parse_bonnie.parse(f"{line}\n{line.replace('34366', '34367')}\n")
+    assert [(f.value, f.where) for f in figures if f.phase == "write"] == [(34366, ()), (34367, (("run", "2"),))]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda s: s.replace("34366", "x34366"), r"line 19: 'x34366' is not a figure"),
+        (lambda s: s.replace("34366", "nan"), "not a figure"),
+        (lambda s: s.replace(",84.4", ""), "line 19: 26 fields"),
+        (lambda s: "\n".join(s.splitlines()[:8]), "no line of comma-separated results"),
+        (lambda s: "", "no output at all"),
+    ],
+)
+def test_bonnie_garbage_names_the_line(change, said):
+    lines = [line for line in text("bonnie-1.03.txt").splitlines() if "Latency" not in line][:18]
+    good = "\n".join(lines + [text("bonnie-1.03.txt").splitlines()[-1]]) + "\n"
+    with pytest.raises(ParseError, match=said):
+        parse_bonnie.parse(change(good))
+
+
+def test_iozone_throughput():
+    assert values(parse_iozone.parse(text("iozone-t-3.203.txt"))) == {"write": 109333.84, "rewrite": 111377.63}
+    figures = parse_iozone.parse(text("iozone-t-tabs.txt"))
+    assert [f.phase for f in figures] == ["write", "rewrite", "read", "reread", "random-read"]
+    assert figures[4].where == (("processes", "4"),) and figures[2].value == 1179321.5
+
+
+def test_iozone_automatic():
+    figures = parse_iozone.parse(text("iozone-a-3.506.txt"))
+    assert [f.phase for f in figures] == list(parse_iozone.COLUMNS)
+    assert [f.value for f in figures][:2] + [figures[-1].value] == [269, 3114, 1840]
+    assert figures[0].where == (("file_kib", "4096"), ("record_kib", "1"))
+
+
+def test_iozone_columns_that_were_not_tested_are_left_out():
+    figures = parse_iozone.parse(text("iozone-a-blank-columns.txt"))
+    assert [f.phase for f in figures[:6]] == ["write", "rewrite", "read", "reread", "random-read", "random-write"]
+    lines = text("iozone-a-blank-columns.txt").splitlines()
+    gap = lines[-1].replace("    5597     6278", " " * len("    5597     6278"))
+    phases = [f.phase for f in parse_iozone.parse("\n".join(lines[:-1] + [gap]))[6:]]
+    assert phases == ["write", "rewrite", "random-read", "random-write"]
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("Children see throughput for 1 initial writers = 12x KB/sec\n", "line 1: '12x' is not a figure"),
+        ("\nChildren see throughput for 1 jugglers = 12 KB/sec\n", "line 2: a test of 'jugglers'"),
+        ("Children see throughput for 1 readers = 12 MB/sec\n", "line 1: unit 'MB/sec'"),
+        ("OPS Mode. Output is in operations per second.\n", "-O and -N"),
+        ("Auto Mode\n", "did it end early"),
+        ("  kB  reclen    write  rewrite    read    reread\n  64  4  1 2 3 4 5\n", "line 2: 5 figures under 4 columns"),
+    ],
+)
+def test_iozone_garbage_names_the_line(output, said):
+    with pytest.raises(ParseError, match=said):
+        parse_iozone.parse(output)
+
+
+def test_fio_as_iozone():
+    found = iozone_fio.parse(text("fio-3.33-iozone.json"))
+    assert [f.phase for f in found] == ["write", "rewrite", "read", "reread", "random-read", "random-write",
+                                        "backward-read", "stride-read"]  # fmt: skip
+    # 65536 KiB in 33 ms, as the file says
+    assert found[0].value == pytest.approx(65536 / 0.033) and found[0].cpu_percent == pytest.approx(31.25)
+    with pytest.raises(ValueError, match="write first"):
+        iozone_fio.command("/mnt", 1 << 20, 1 << 16, ["read"])
+
+
+def test_several_runs_of_fio_in_one_output():
+    one = text("fio-3.33-iozone.json")
+    assert len(parse_fio.parse(one + "a warning\n" + one)) == 16
+    with pytest.raises(ParseError, match=f"line {len(one.splitlines()) + 1}: not JSON"):
+        parse_fio.parse(one + "{\n")
+
+
+def test_a_surface_has_all_sizes_and_finer_times():
+    sizes = iozone_fio.Surface(256 << 10, 64 << 10).sizes()
+    assert len(sizes) == 15 and (64 << 10, 4 << 10) in sizes and all(record <= file for file, record in sizes)
+    assert iozone_fio.Surface(256 << 10, 4 << 10, 128 << 10).sizes() == [(128 << 10, 4 << 10), (256 << 10, 4 << 10)]
+    iozone = benchmark.find("iozone")
+    words = iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "iozone", "smallest_kib": 512}))
+    assert words[:6] == ["iozone", "-a", "-n", "512k", "-g", "1024k"]
+    for smallest in (0, 2048):
+        with pytest.raises(benchmark.BenchmarkError, match="no file from"):
+            iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "fio", "smallest_kib": smallest}))
+    job = text("fio-3.33-iozone.json").replace('"jobname" : "read"', '"jobname" : "read.65536.64"')
+    (figure,) = [f for f in iozone_fio.parse(job) if f.where]
+    assert figure.phase == "read" and figure.where == (("file_kib", "65536"), ("record_kib", "64"))
+    assert 65536 / 0.028 < figure.value < 65536 / 0.010  # 27 ms run time, of which less was in the calls
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("fio: bad option\n", "no JSON in it"),
+        ("note\n{\n", "fio: line 2: not JSON"),
+        ('{\n "jobs": []\n}\n', "without jobs"),
+        ('{\n "jobs": [{}]\n}\n', "fio: line 1: job 1: lacks"),
+        ('{\n "jobs": [7]\n}\n', "fio: line 1: job 1"),
+        (
+            'note\n{\n "jobs": [{\n"jobname": "x", "error": 5, "usr_cpu": 0, "sys_cpu": 0}]\n}\n',
+            "line 4: job 1 .x. ended with error 5",
+        ),
+        ('{\n "jobs": [\n{"jobname": "x", "usr_cpu": 0, "sys_cpu": 0}]\n}\n', "line 3: job 1 .x. moved no byte"),
+    ],
+)
+def test_fio_garbage_names_the_place(output, said):
+    with pytest.raises(ParseError, match=said):
+        parse_fio.parse(output)
+
+
+def test_ddt_and_ioperf():
+    found = parse_own.parse(text("ddt.txt"), "ddt")
+    assert [f.phase for f in found] == ["write", "write-real", "read", "read-real"] and found[0].cpu_percent == 100
+    found = parse_own.parse(text("ioperf.txt"), "ioperf")
+    assert [f.phase for f in found if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
+    with pytest.raises(ParseError, match="line 2: neither"):
+        parse_own.parse("# ddt\nhello\n", "ddt")
+    with pytest.raises(ParseError, match="'fwrite' is not one of"):
+        parse_own.parse("fwrite: 1 KiB/s, cpu 1 %, real 1 s\n", "ddt")
+    (figure, _) = parse_own.parse("write: n/a KiB/s, cpu n/a %, real 0.0 s\n", "ddt")
+    assert (figure.value, figure.cpu_percent) == (None, None)
+
+
+PARSERS = {
+    "dd": lambda s: parse_dd.parse(s, "read", 512),
+    "bonnie++": parse_bonnie.parse,
+    "iozone": parse_iozone.parse,
+    "fio": parse_fio.parse,
+    "ddt": lambda s: parse_own.parse(s, "ddt"),
+    "ioperf": lambda s: parse_own.parse(s, "ioperf"),
+}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_whatever_comes_it_is_figures_or_a_parse_error(name, data):
+    """Real output with a piece replaced by anything: finite figures that are not negative, or ParseError, nothing else."""
+    stem = {"bonnie++": "bonnie"}.get(name, name)
+    good = data.draw(st.sampled_from(sorted(CORPUS.glob(f"{stem}*")))).read_text(encoding="utf-8")
+    begin = data.draw(st.integers(0, len(good)))
+    end = data.draw(st.integers(begin, min(len(good), begin + 40)))
+    garbage = data.draw(st.text(max_size=20) | st.text(string.digits + ".,+- \n:=eE%{}", max_size=20))
+    try:
+        figures = PARSERS[name](good[:begin] + garbage + good[end:])
+    except ParseError:
+        return
+    assert figures and all(f.value is None or 0 <= f.value < float("inf") for f in figures)
+
+
+@given(st.floats(min_value=0.001, max_value=1e6), st.integers(1, 1 << 40))
+def test_dd_reads_back_what_was_printed(seconds, size):
+    line = f"{size} bytes (1 GB, 1 GiB) copied, {seconds:.6g} s, 1.0 GB/s"
+    (figure,) = parse_dd.parse(f"1+0 records in\n1+0 records out\n{line}\n", "read")
+    assert figure.value == pytest.approx(size / 1024 / float(f"{seconds:.6g}"))
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=13, max_size=13), st.integers(1, 1 << 30))
+def test_iozone_reads_back_a_whole_row(row, size):
+    header = text("iozone-a-3.506.txt").splitlines()[7]
+    line = f"{size:16d}{4:8d}" + "".join(f"{value:10.0f}" for value in row)
+    assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
+    phases = [phase for _, some in iozone_fio.TESTS.values() for phase, _ in some]
+    words = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(64 << 10, 4 << 10), tuple(iozone_fio.TESTS))
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = iozone_fio.parse(done.stdout)
+    assert [f.phase for f in found] == phases and not list(tmp_path.iterdir())
+    assert {f.where for f in found} == {(("file_kib", "64"), ("record_kib", "4"))}
+    # a strided read is 1 record of 17, all others are the whole file
+    jobs = json.loads(done.stdout)["jobs"]
+    moved = {job["jobname"].split(".")[0]: job["read"]["io_bytes"] + job["write"]["io_bytes"] for job in jobs}
+    assert moved.pop("stride-read") == 4096 and set(moved.values()) == {64 << 10}
+    two = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(128 << 10, 8 << 10), ("write",))
+    done = subprocess.run(two, capture_output=True, text=True)
+    assert len(iozone_fio.parse(done.stdout)) == 2 * 4 and not list(tmp_path.iterdir()), done.stderr
+    words = iozone_fio.command(str(tmp_path), 8 << 20, 64 << 10, ("write", "strided"))
+    jobs = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)["jobs"]
+    assert [(job["jobname"], job["read"]["total_ios"]) for job in jobs][2] == ("stride-read", 8)  # of 128
+
+
+def test_iozones_own_tests_have_their_numbers():
+    assert iozone_fio.test_numbers(["write", "fwrite", "fread"]) == ["-i", "0", "-i", "6", "-i", "7"]
+    for wrong in (["write", "fread"], ["write", "fread", "fwrite"], ["fwrite"], ["write", "juggle"], []):
+        with pytest.raises(ValueError, match="write first, fwrite before fread"):
+            iozone_fio.test_numbers(wrong)
+
+
+@pytest.mark.skipif(not (TOP / "tools/bin/ddt").exists(), reason="the tools are not built")
+def test_our_own_benchmarks_run_and_are_read(tmp_path):
+    for name, words in (("ddt", ["-p", "pause_s=0"]), ("ioperf", ["-p", "seeks=10"])):
+        command = [TOP / "tools/python/raidctl-workload", "run", "-j", "-d", tmp_path, "-s", "1M", *words, name]
+        done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["figures"][0]["value"] > 0 and not list(tmp_path.iterdir())
+
+
+def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():
+    for words in (["dd", "-p", "direction=write"], ["fio", "-p", "job_file=x", "-p", "writes=true"]):
+        command = [TOP / "tools/python/raidctl-workload", "run", "--disk", "/dev/null", "-s", "1M", *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 1 and "this would overwrite /dev/null. Only raidctl sweep does that" in done.stderr
+
+
+def test_parameters_are_checked(tmp_path):
+    dd = benchmark.find("dd")
+    assert dd.command(dd.job("", "/dev/sda", 20 << 30, {})) == [
+        "dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=20480",
+    ]  # fmt: skip
+    write = dd.job("", "/dev/sda", 1 << 20, {"direction": "write"})
+    assert dd.destroys(write) and "conv=fsync" in dd.command(write)
+    for directory, disk, parameters in (("/mnt", "", {}), ("", "/dev/sda", {"blocks": 1}), ("", "/dev/sda", {"block_kib": "1"}),
+                                        ("", "/dev/sda", {"block_kib": -1})):  # fmt: skip
+        with pytest.raises(benchmark.BenchmarkError):
+            dd.job(directory, disk, 1 << 20, parameters)
+    with pytest.raises(benchmark.BenchmarkError, match="whole number of blocks"):
+        dd.command(dd.job("", "/dev/sda", (1 << 20) + 512, {}))
+    with pytest.raises(benchmark.BenchmarkError, match="there is no benchmark"):
+        benchmark.find("hdparm")
+    fio = benchmark.find("fio")
+    job_file = tmp_path / "x.fio"
+    job_file.write_text("[global]\nrw=read\n[x]\n")
+    raw = fio.job("", "/dev/sda", 1 << 20, {"job_file": str(job_file)})
+    assert "--readonly" in fio.command(raw) and not fio.destroys(raw)
+    assert fio.destroys(fio.job("", "/dev/sda", 1 << 20, {"job_file": str(job_file), "writes": True}))
+
+
+@pytest.mark.parametrize(
+    ("line", "where", "refused"),
+    [
+        ("filename=/dev/sdb", "raw", True),
+        ("  filename = /dev/sdb ; the other", "raw", True),
+        ("filename=data", "files", False),
+        ("filename=/data", "files", False),  # fio puts the directory before it
+        ("filename=../../data", "files", True),
+        ("directory=/", "files", True),
+        ("opendir=/home", "files", True),
+        ("include more.fio", "files", True),
+        ("exec_prerun=rm -rf /", "raw", True),
+        ("; directory=/", "files", False),
+        ("bs=64k", "raw", False),
+    ],
+)
+def test_a_job_file_of_fio_does_not_say_where_to_write(line, where, refused, tmp_path):
+    fio, path = benchmark.find("fio"), tmp_path / "x.fio"
+    path.write_text(f"[x]\nrw=write\n{line}\n")
+    job = fio.job(
+        *(("", "/dev/sda") if where == "raw" else ("/mnt", "")), 1 << 20, {"job_file": str(path), "writes": True}
+    )
+    if not refused:
+        assert fio.command(job)[-1] == str(path)
+        return
+    with pytest.raises(
+        benchmark.BenchmarkError, match="x.fio:3: [a-z_]+: where a job runs is said by whoever starts it"
+    ):
+        fio.command(job)
+
+
+def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused():
+    fio = benchmark.find("fio")
+    with pytest.raises(benchmark.BenchmarkError, match="No such file"):
+        fio.command(fio.job("/mnt", "", 1 << 20, {"job_file": "/nowhere/x.fio"}))
+    text = (
+        'title = "x"\n[workload.w]\nkind = "fio"\njob_file = "x.fio"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\n'
+    )
+    the_plan = plan.parse(text + 'workload = "w"\ndata_size = "1 MiB"\n', "p", "p.toml")
+    with pytest.raises(steps.StepsError, match="give its whole path"):
+        steps.job(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=True))

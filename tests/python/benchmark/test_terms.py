@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two tests are not taken for one: their terms are read from the commands, and what differs is said wherever they meet."""
+
+import json
+import shlex
+import sqlite3
+import subprocess
+
+import made_sweep
+import pytest
+from conftest import TOP
+from explain_make import record
+
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.benchmark import terms
+from raidtrace.compare import comparison
+from raidtrace.compare import sides as compare_sides
+from raidtrace.compare import text as comparison_text
+from raidtrace.published import tables as published
+from raidtrace.sweep import index as sweep_index
+from raidtrace.sweep import table as sweep_table
+
+COMPARE = TOP / "tools" / "python" / "raidctl-compare"
+# a line of bonnie++ 2.00a without files and characters: write, rewrite, read, seeks
+BONNIE = "1.98,2.00a,vm,1,1,2G,,8192,5,,,200000,9,90000,9,,,88000,9,{seeks},9" + "," * 29
+DATA, CALL, SEEKERS, CACHE = terms.DATA, terms.CALL, terms.SEEKERS, terms.CACHE
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("dd if=/dev/sda of=/dev/null bs=1M count=96", {DATA: 96 << 10, CALL: 1024, CACHE: "used"}),
+        ("dd if=/dev/sda of=/dev/null bs=64k count=16 iflag=direct,fullblock", {DATA: 1024, CALL: 64, CACHE: "passed by"}),
+        ("dd if=/dev/sda of=/dev/null bs=1M", {DATA: None, CALL: 1024}),
+        ("/usr/sbin/bonnie++ -d /mnt -n 0 -u 0 -f", {DATA: None, CALL: 8, SEEKERS: 5}),
+        ("raidctl record -o x -- bonnie++ -d /mnt -s 2048:64k -n 0", {DATA: 2 << 20, CALL: 64, SEEKERS: 5}),
+        ("env X=y bonnie++ -s 20480:8k:8000:3", {DATA: 20 << 20, CALL: 8, SEEKERS: 3}),
+        ("bonnie++ -s2g -D", {DATA: 2 << 20, CALL: 8, CACHE: "passed by"}),
+        ("iozone -s 20480m -r 64 -i 0 -t 1", {DATA: 20 << 20, CALL: 64, terms.PROGRAM: "iozone"}),
+        ("fio --name=write --bs=1024k --size=1073741824 --name=read --bs=1024k --size=1073741824",
+         {DATA: 1 << 20, CALL: 1024, terms.PROGRAM: "fio"}),
+        ("fio --bs=64k --size=1g --bs=4k", {DATA: 1 << 20, CALL: None}),
+        ("ddt -c 768 -b 1024K -w 10 -d zeros /mnt", {DATA: 768 << 10, CALL: 1024, terms.CONTENT: "zeros"}),
+    ],
+)  # fmt: skip
+def test_terms_are_read_from_the_command(command, wanted):
+    found = terms.of_command(shlex.split(command))
+    assert {name: found.get(name) for name in wanted} == wanted
+
+
+def test_what_is_no_benchmark_has_no_terms():
+    assert not terms.of_command(["sh", "-c", "true"]) and not terms.of_command([])
+    assert not terms.differences({}, {CALL: 8}, "seeks")
+
+
+@pytest.mark.parametrize("name", [name for name, one in benchmark.BENCHMARKS.items() if name not in ("fio", "ioperf")])
+def test_what_a_plan_runs_has_terms(name):
+    chosen = benchmark.find(name)
+    job = chosen.job("" if chosen.raw else "/mnt", "/dev/sdx" if chosen.raw else "", 1 << 30, {})
+    found = terms.of_command(chosen.command(job))
+    assert found[DATA] == 1 << 20 and found[CALL] and found[CACHE] == "used"
+
+
+def test_every_published_figure_has_terms():
+    for table, benchmarks in {"amcc": ("dd", "bonnie++", "iozone"), "caltech": ("bonnie++",), "coraid": ("ddt",),
+                              "howto": ("bonnie++",)}.items():  # fmt: skip
+        assert all(terms.PUBLISHED[table, one][CALL] for one in benchmarks)
+
+
+def test_a_rate_bears_another_call_and_seeks_do_not():
+    paper, ours = terms.PUBLISHED["amcc", "bonnie++"], terms.of_command(shlex.split("bonnie++ -s 20480:64k:8000:3"))
+    (rate,), (seeks,) = (terms.differences(paper, ours, phase) for phase in ("read", "seeks"))
+    assert (rate.decides, seeks.decides) == (False, True)
+    assert seeks.text() == "calls of 8 KiB in A, 64 KiB in B" and seeks.instead() == "calls of 64 KiB instead of 8 KiB"
+
+
+def test_what_decides_and_is_left_open_is_a_difference():
+    found = terms.differences(terms.PUBLISHED["amcc", "bonnie++"], terms.of_command(["bonnie++"]), "seeks")
+    assert [one.text() for one in found if one.name == DATA] == ["data 20 GiB in A, not known in B"]
+
+
+def test_past_the_page_cache_is_another_test_of_everything():
+    paper, ours = terms.PUBLISHED["amcc", "dd"], terms.of_command(shlex.split("dd bs=1M count=20480 iflag=direct"))
+    assert [one.decides for one in terms.differences(paper, ours, "read")] == [True]
+
+
+def bonnie(directory, size, seeks=400):
+    meta = {"command": json.dumps(["bonnie++", "-d", "/mnt", "-s", size]), "lab_profile": "9500s-12-raid0"}
+    path = record(directory, (("run", {}),), {"fstype": "xfs"}, meta=meta)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE output SET text=?, stream='stdout'", (BONNIE.format(seeks=seeks),))
+    return path
+
+
+def rows(*words):
+    done = subprocess.run([COMPARE, "--json", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {row["key"]["phase"]: row for row in json.loads(done.stdout)["rows"]}
+
+
+def test_published_seeks_are_not_held_against_seeks_of_other_calls(tmp_path):
+    path = bonnie(tmp_path, "2048:64k")
+    found = rows(path, "--with", "amcc-9500s-2004")
+    assert found["seeks"]["same-test"] is False
+    assert (found["seeks"]["ratio"], found["seeks"]["percent"], found["seeks"]["exceeds-spread"]) == (None, None, None)
+    assert found["read"]["same-test"] and found["read"]["ratio"]
+    assert {one["name"] for one in found["read"]["differs"]} == {DATA, CALL}
+    text = subprocess.run([COMPARE, path, "--with", "amcc-9500s-2004"], capture_output=True, text=True).stdout
+    (line,) = [line for line in text.splitlines() if line.startswith("seeks")]
+    assert line.split()[-1] == "x" and "%" not in line.replace(line.split()[-3], "").replace(line.split()[-2], "")
+    said = " ".join(text.split())
+    assert (
+        "Not the same test: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B, seekers 3 in A, 5 in B: seeks"
+        in said
+    )
+    assert "Other terms: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B: write, rewrite, read." in said
+
+
+def test_published_seeks_of_the_same_terms_are(tmp_path):
+    found = rows(bonnie(tmp_path, "20480:8k:8000:3"), "--with", "amcc-9500s-2004")
+    assert found["seeks"]["same-test"] and found["seeks"]["ratio"] == pytest.approx(400 / 412.5)
+    assert not found["seeks"]["differs"]
+
+
+def test_of_two_recordings_other_terms_are_said_and_may_be_what_was_tried(tmp_path):
+    a, b = bonnie(tmp_path / "a", "2048:64k"), bonnie(tmp_path / "b", "2048:8k", 800)
+    found = rows(a, b)
+    assert (found["seeks"]["ratio"], found["seeks"]["same-test"]) == (2.0, False)
+    assert found["seeks"]["exceeds-spread"] is None and found["read"]["same-test"]
+    text = subprocess.run([COMPARE, a, b], capture_output=True, text=True, check=True).stdout
+    assert next(line for line in text.splitlines() if line.startswith("seeks")).split()[-1] == "x"
+    assert "Not the same test: calls of 64 KiB in A, 8 KiB in B: seeks." in " ".join(text.split())
+    same = rows(a, bonnie(tmp_path / "c", "2048:64k", 800))
+    assert same["seeks"]["ratio"] == 2.0 and same["seeks"]["same-test"] and not same["seeks"]["differs"]
+
+
+def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):
+    index = sweep_index.Index(made_sweep.write(tmp_path) / sweep_index.NAME)
+    found = sweep_table.lines(index, "amcc")
+    index.close()
+    said = sweep_table.beside(found)
+    assert any(line.startswith("dd: data 1 GiB instead of 20 GiB: read") for line in said), said
+    line = next(line for line in found if line.benchmark == "bonnie++" and line.published)
+    other = published.find("amcc", line.axes, "bonnie++", "seeks", terms.of_command(["bonnie++", "-s", "1024"]))
+    assert not other.same_test() and other.said().startswith("not the same test: data 1 GiB instead of 20 GiB")
+
+
+def test_a_published_range_has_no_trial_in_its_middle(tmp_path):
+    found = published.find("caltech", {"md_chunk_kib": 4, "filesystem": "xfs"}, "bonnie++", "write")
+    assert found.values == (181000.0, 193000.0) and found.middle == 187000.0
+
+
+def test_rows_are_named():
+    figures = comparison.normal((1.0,), "KiB/s")
+    keys = ((("chunk", "4"), ("phase", "read")), (("chunk", "8"), ("phase", "read")))
+    compared = comparison_text.Compared("a", "b", tuple(comparison.Row(key, figures, figures) for key in keys))
+    assert "Rows: chunk" in comparison_text.lines(compared, 100)
+    assert compare_sides.QUIET

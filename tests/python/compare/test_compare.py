@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl compare: units, ratio, per cent, spread; the papers' own arithmetic, and where their words disagree with it."""
+
+import json
+import sqlite3
+import subprocess
+
+import pytest
+from conftest import TOP
+from explain_make import record
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidtrace.compare import comparison, paper
+from raidtrace.compare import text as comparison_text
+
+COMPARE = TOP / "tools" / "python" / "raidctl-compare"
+RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=6)
+
+
+def row(a, b, unit="KiB/s"):
+    return comparison.Row((("phase", "read"),), comparison.normal(a, unit), comparison.normal(b, unit))
+
+
+@given(RATES, RATES)
+def test_ratio_and_percent_are_two_words_for_one_thing(a, b):
+    found = row(a, b)
+    assert found.percent() == pytest.approx(100 * (found.ratio() - 1))
+    assert row(b, a).ratio() == pytest.approx(1 / found.ratio())
+    assert row(b, a).exceeds() == found.exceeds()
+
+
+@given(RATES, RATES, st.sampled_from(sorted(comparison.UNITS)))
+def test_units_change_neither_ratio_nor_spread(a, b, unit):
+    plain, other = row(a, b), row(a, b, unit)
+    assert other.ratio() == pytest.approx(plain.ratio())
+    assert other.a.spread_percent() == (None if len(a) < 2 else pytest.approx(plain.a.spread_percent()))
+
+
+def test_units():
+    assert comparison.normal((1.0,), "MiB/s").values == (1024.0,)
+    assert comparison.normal((1.024,), "MB/s").values == pytest.approx((1000.0,))
+    assert comparison.normal((88.178,), "KiB/s / 1000").values == pytest.approx((88178.0,))
+    assert comparison.normal((201.4,), "1/s") == comparison.Figures((201.4,), "1/s")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "real"),
+    [((10, 12), (13, 14), True), ((10, 12), (11, 14), False), ((10, 12), (12, 14), False), ((10,), (99,), None),
+     ((10,), (11, 12), True), ((10, 12), (5,), True)],
+)  # fmt: skip
+def test_a_difference_is_real_when_no_trial_lies_among_the_others(a, b, real):
+    assert row(a, b).exceeds() is real
+
+
+def test_the_white_papers_own_table():
+    rows, checks = paper.own("amcc")
+    found = {comparison.text(row.key): row for row in rows}
+    xfs = found["raid0 bonnie++ xfs read"]
+    assert (xfs.a.middle(), xfs.b.middle()) == (88178.0, 410073.0)
+    assert f"{xfs.ratio():.2f} {xfs.percent():.1f}" == "4.65 365.1"
+    assert xfs.exceeds() and not found["raid0 bonnie++ xfs write"].exceeds()
+    assert len(rows) == 48
+    seconds = [check for check in checks if " s" in check.said and "dd" in check.said]
+    assert len(seconds) == 12 and all(check.agrees for check in seconds)
+
+
+def test_where_its_words_and_figures_disagree():
+    wrong = {check.said: check.found for check in paper.own("amcc")[1] if not check.agrees}
+    assert set(wrong) == {'"466 % increase"', '"470 %"', '"115.6 MB/s"', '"88.1 MB/s"', '"410.7 MB/s"'}
+    assert "a ratio of 4.66, an increase of 366 %" in wrong['"466 % increase"']
+    assert "a ratio of 4.70, an increase of 370 %" in wrong['"470 %"']
+    assert "115.6 MiB/s or 121.2 MB/s" in wrong['"115.6 MB/s"']
+    assert "86.1 MiB/s or 90.3 MB/s" in wrong['"88.1 MB/s"'] and "88.2 and was cut off" in wrong['"88.1 MB/s"']
+
+
+def test_the_other_tables():
+    wide = [check for check in paper.own("caltech")[1] if not check.agrees]
+    assert any("140 to 202, +/- 31 MB/s" in check.found for check in wide)
+    assert all(rows for rows, _ in map(paper.own, ("coraid", "howto", "caltech")))
+    blocks = {comparison.text(row.key): row.ratio() for row in paper.own("howto")[0]}
+    assert blocks["raid0 4 KiB read"] == pytest.approx(34048 / 19712)
+
+
+def test_a_recording_with_a_table(tmp_path):
+    output = "21474836480 bytes (21 GB, 20 GiB) copied, 177.143 s, 121 MB/s"
+    meta = {"command": json.dumps(["dd", "if=/dev/sda", "of=/dev/null"]), "lab_profile": "9500s-12-raid0"}
+    path = record(tmp_path, (("run", {}),), {"fstype": ""}, meta=meta)
+
+    db = sqlite3.connect(path)
+    db.execute("UPDATE output SET text=?, stream='stderr'", (output,))
+    db.commit()
+    db.close()
+    done = subprocess.run([COMPARE, "--json", "--with", "amcc-9500s-2004", path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["rows"]
+    assert found["a"]["median"] == pytest.approx(115.613 * 1024, rel=1e-5)  # test 1: 112.1, 115.6, 116.5 MiB/s
+    assert found["ratio"] == pytest.approx(1.0, abs=1e-4)
+    assert found["exceeds-spread"] is False
+
+
+def test_two_recordings(tmp_path):
+    a, b = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),))
+    done = subprocess.run([COMPARE, "--json", a, b], capture_output=True, text=True, check=True)
+    rows = {row["key"]["place"]: row for row in json.loads(done.stdout)["rows"]}
+    assert rows["counted: throughput"]["percent"] == pytest.approx(300)
+    assert rows["counted: in flight"]["ratio"] == pytest.approx(45)
+
+
+def test_what_one_side_lacks_is_said(tmp_path):
+    a = record(tmp_path / "a", (("read", {}), ("again", {})))
+    done = subprocess.run([COMPARE, a, record(tmp_path / "b")], capture_output=True, text=True, check=True)
+    assert "only A: again counted: throughput" in done.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["one"], ["a", "b", "--with", "amcc"], ["--with", "nothing"]])
+def test_usage(words):
+    assert subprocess.run([COMPARE, *words], capture_output=True).returncode == 2
+
+
+def test_columns(tmp_path):
+    a, b = record(tmp_path / "a"), record(tmp_path / "b")
+    done = subprocess.run([COMPARE, a, b], capture_output=True, text=True, check=True, env={"COLUMNS": "80"})
+    table = done.stdout.splitlines()[done.stdout.splitlines().index("") :]  # above it are paths, which are not cut
+    assert all(len(line) <= 80 for line in table), table
+    assert comparison_text.VERSION == 1

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The demo removes only its own files, and draws the same picture each time."""
+
+import pytest
+
+from raidtrace.demo import demo, guest, workload
+from raidtrace.explain import readahead as explain
+from raidtrace.plot import demo as plot_demo
+from raidtrace.recording.recording import Point
+
+RUN = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
+
+
+def test_only_an_earlier_demo_is_cleared(tmp_path):
+    cells = workload.cells(1, 1)
+    foreign = tmp_path / cells[0].name()
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("years of work")
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(demo.DemoError, match="not from an earlier demo"):
+        demo.clear(tmp_path, cells)
+    (foreign / "lab.json").write_text("{}")
+    demo.clear(tmp_path, cells)
+    assert list(foreign.iterdir()) == []
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_the_picture_is_labelled_and_repeatable(tmp_path):
+    points = [Point(n * 100, (n + 1) * 100, 1.5 + n % 2, 4) for n in range(20)]
+    panels = [("untuned", RUN, points), ("tuned", RUN, points[:5])]
+    for name in ("a", "b"):
+        plot_demo.inflight([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert "simulated" in (tmp_path / "a.svg").read_text()
+
+
+def test_every_cell_has_its_own_directory_and_untuned_comes_first():
+    cells = workload.cells(10, 20)
+    assert [cell.name() for cell in cells] == ["raw-256", "raw-16384", "xfs-256", "xfs-16384", "ext2-256", "ext2-16384"]
+
+
+def test_guests_run_in_simulated_time_whatever_is_asked_of_the_lab(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB", "vm")
+    raidctl = tmp_path / "raidctl"
+    raidctl.write_text("#!/bin/sh\necho \"LAB is '$LAB'\" >&2\nexit 3\n")
+    raidctl.chmod(0o755)
+    cells = workload.cells(1, 1)
+    demo.clear(tmp_path / "out", cells)
+    with pytest.raises(guest.GuestError, match="LAB is ''"):
+        guest.run_all(cells, guest.Guests(raidctl, tmp_path / "out", "64M", 2), lambda cell: None)
+
+
+def test_a_failing_guest_is_reported_with_what_it_said(tmp_path):
+    raidctl = tmp_path / "raidctl"
+    raidctl.write_text("#!/bin/sh\necho 'demo-cell: something broke' >&2\nexit 3\n")
+    raidctl.chmod(0o755)
+    cells = workload.cells(1, 1)
+    demo.clear(tmp_path / "out", cells)
+    guests = guest.Guests(raidctl, tmp_path / "out", "64M", 2)
+    with pytest.raises(guest.GuestError, match="exit status 3(.|\n)*something broke"):
+        guest.run_all(cells, guests, lambda cell: None)

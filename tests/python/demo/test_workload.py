@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the commands print, and the rows made of it."""
+
+import pytest
+
+from raidtrace.demo import table, truth, workload
+from raidtrace.recording import recording
+
+BONNIE = (
+    "Version 2.00a ...\nlab 2G\n\n1.98,2.00a,lab,1,1,2560M,,8192,5,,,190000,90,57000,84,,,88000,40,201.4,3,"
+    ",,,,,,,,,,,,,,,,,,8052us,12068us,,1534us,21389us,,,,,,\n"
+)
+DD = "2560+0 records in\n2560+0 records out\n2684354560 bytes (2.7 GB, 2.5 GiB) copied, 25.6 s, 105 MB/s\n"
+XFS = workload.Cell("bonnie++", "xfs", 256, 2560)
+RAW = workload.Cell("dd", "", 16384, 2560)
+
+
+def test_rates_are_what_the_command_reports():
+    assert workload.rates(XFS, BONNIE) == {"write": 190000, "rewrite": 57000, "read": 88000}
+    assert workload.rates(RAW, DD) == {"read": 2560 * 1024 / 25.6}
+
+
+@pytest.mark.parametrize("output", ["", BONNIE.replace("88000", "+++++"), BONNIE[:60]])
+def test_a_missing_rate_is_an_error(output):
+    with pytest.raises(workload.WorkloadError):
+        workload.rates(XFS, output)
+    with pytest.raises(workload.WorkloadError):
+        workload.rates(RAW, output)
+
+
+def test_what_lies_between_phases_is_no_row(maker):
+    recorded = load(maker, XFS, BONNIE, ["outside", "write", "outside", "read", "outside"])
+    assert [row.phase for row in workload.rows(XFS, recorded)] == ["write", "read"]
+
+
+def load(maker, cell, output, names):
+    bins = {("read", "size"): {256: 4}, ("read", "depth_time"): {0: 30, 2: 70}, ("read", "seek"): {64: 3, 80: 1},
+            ("read", "depth_issue"): {0: 2, 1: 2}}  # fmt: skip
+    flow = {"read": {"issued": 4, "completed": 4, "bytes_issued": 4 << 17, "d2c_sum_ns": 140}}
+    phases = [(n, name, 100 * n, 100 * n + 100) for n, name in enumerate(names)]
+    samples = [(n, 100 * n, 100 * n + 100, flow, bins) for n, _ in enumerate(names)]
+    return recording.load(maker.write(samples, phases, output))
+
+
+def test_summary_has_every_phase_and_empty_fields_for_what_is_not_known(maker, tmp_path):
+    rows = workload.rows(XFS, load(maker, XFS, BONNIE, ["write", "rewrite", "read", "seeks"]))
+    workload.write_summary(tmp_path / "summary.csv", rows)
+    lines = (tmp_path / "summary.csv").read_bytes().decode().split("\r\n")
+    assert lines[0] == (
+        "workload,filesystem,setra_sectors,phase,mib_per_s,published_mib_per_s,"
+        "inflight_reads_mean,inflight_reads_max,request_bytes_mode,sequential_share,seeks"
+    )
+    assert lines[1].startswith("bonnie++,xfs,256,write,185.547,198.573,1.4000,2,,")
+    assert lines[3] == "bonnie++,xfs,256,read,85.938,86.111,1.4000,2,131072,0.750000,1"
+    assert lines[4] == "bonnie++,xfs,256,seeks,,,1.4000,2,131072,0.750000,1"
+
+
+def test_dd_reads_in_its_only_phase(maker):
+    recorded = load(maker, RAW, DD, ["run"])
+    (row,) = workload.rows(RAW, recorded)
+    assert (row.phase, row.published_kib_per_s, row.request_bytes_mode) == ("read", None, 131072)
+    evidence = workload.evidence(RAW, recorded)
+    assert (evidence.request_sectors_mean, evidence.d2c_mean_ms, evidence.inflight_mean) == (256, 35e-6, 1.4)
+
+
+def test_a_read_phase_without_reads_is_an_error(maker):
+    with pytest.raises(workload.WorkloadError, match="no reads"):
+        workload.evidence(RAW, recording.load(maker.write([(1, 0, 10, {}, {})], ((1, "run", 0, 10),), DD)))
+
+
+def test_the_table_fits_and_shows_ratios_and_gaps():
+    def row(setra, rate, published, mean):
+        return workload.Row(
+            workload.Cell("bonnie++", "xfs", setra, 1), "read", rate, published, mean, 128, 131072, 0.99987, 123456
+        )
+
+    lines = table.table([row(256, 100000.0, 88178.0, 1.91), row(16384, 450000.0, None, 81.2)])
+    assert all(len(line) <= table.WIDTH for line in lines), lines
+    assert any("x4.50" in line and "x42.51" in line for line in lines)
+    assert lines[3].split()[:6] == ["bonnie++", "xfs", "16384", "8192", "450.0", "-"]
+    assert any("imulated" in line for line in lines[4:])
+
+
+def test_the_verification_names_what_differs():
+    verdict = truth.Verdict(
+        {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, truth.Depths(0.001, 0.002, 99.0, 3, ()), ()
+    )
+    lines = table.verification(RAW, verdict, ())
+    assert "9 reads, 2 writes, 12 bytes" in lines[0] and "1 INQUIRY" in lines[0] and "bound 0.200%" in lines[1]
+    assert all(len(line) <= table.WIDTH for line in lines)
+    lines = table.verification(RAW, verdict, ("reads: raidtrace 9, controller 8",))
+    assert "DOES NOT AGREE" in lines[0] and "controller 8" in lines[1]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The explanation follows the figures, also where they contradict the expected story."""
+
+import dataclasses
+
+from raidtrace.explain import readahead as explain
+
+UNTUNED = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
+TUNED = explain.ReadPhase("bonnie++ xfs", 16384, 414000.0, 76.0, 256, 255.0, 256, 0.999, 23.1)
+
+
+def said(untuned=None, tuned=None):
+    low = dataclasses.replace(UNTUNED, **(untuned or {}))
+    high = dataclasses.replace(TUNED, **(tuned or {}))
+    return " ".join(explain.why(low, high))
+
+
+def test_the_published_story_with_its_numbers():
+    text = said()
+    assert "92.0 -> 414.0 MB/s, ratio 4.50" in text
+    assert "did not grow: 128 KiB in both" in text
+    assert "What rose is concurrency: 1.90 -> 76.00 reads in flight on average, ratio 40.0" in text
+    assert "1 to 2 and 64 to 128, and so it is" in text
+    assert "= 4.50; the program saw 4.50." in text
+
+
+def test_larger_requests_are_part_of_it():
+    text = said({"request_sectors_mode": 64, "request_sectors_mean": 64.0})
+    assert "changed size, 32 KiB -> 128 KiB" in text
+    assert "Concurrency rose with the size" in text
+    assert "did not grow" not in text
+
+
+def test_a_grown_mean_is_seen_behind_an_equal_mode():
+    assert "the mean grew by a factor 1.25" in said({"request_sectors_mean": 204.0})
+
+
+def test_concurrency_that_did_not_rise_explains_nothing():
+    text = said(tuned={"inflight_mean": 2.0, "d2c_mean_ms": 0.6})
+    assert "Concurrency does not explain it" in text
+    assert "What rose" not in text
+
+
+def test_a_missed_prediction_is_said():
+    assert "does NOT hold at 8192 KiB" in said(tuned={"inflight_mean": 30.0, "d2c_mean_ms": 9.1})
+    assert "does NOT hold at 128 KiB and 8192 KiB" in said({"inflight_mean": 0.7}, {"inflight_mean": 140.0})
+
+
+def test_a_prediction_is_kept_to_five_percent():
+    assert dataclasses.replace(UNTUNED, inflight_mean=2.09).as_predicted()
+    assert not dataclasses.replace(UNTUNED, inflight_mean=2.11).as_predicted()
+    assert not dataclasses.replace(UNTUNED, inflight_mean=0.94).as_predicted()
+
+
+def test_no_speed_up_claims_none():
+    text = said(tuned={"kib_per_s": 93000.0})
+    assert "did not make it faster" in text
+    assert "concurrency" not in text
+
+
+def test_a_balance_that_does_not_close_is_said():
+    assert "NOT the 4.50 the program saw" in said(tuned={"d2c_mean_ms": 50.0})
+
+
+def test_readahead_smaller_than_a_request_predicts_one_to_two():
+    assert dataclasses.replace(UNTUNED, setra_sectors=64).predicted() == (1.0, 2.0)

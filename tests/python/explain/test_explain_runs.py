@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl explain: each link and limit follows the counters, and says so when they do not show it."""
+
+import json
+import sqlite3
+import subprocess
+
+import pytest
+from conftest import TOP
+from explain_make import SECOND, record
+
+from raidtrace.explain import runs as explain_runs
+from raidtrace.explain import text as evidence_text
+from raidtrace.explain.evidence import LINKS, Verdict
+from raidtrace.recording import recording
+
+EXPLAIN = TOP / "tools" / "python" / "raidctl-explain"
+COMPARE = TOP / "tools" / "python" / "raidctl-compare"
+
+
+def one(path, **more):
+    return explain_runs.one(path, **more).chains[0]
+
+
+def test_the_untuned_chain_holds_and_readahead_limits_it(tmp_path):
+    chain = one(record(tmp_path))
+    assert chain.story is Verdict.SHOWN
+    assert chain.limited_by() == ("readahead",)
+    depth = chain.link("depth").values[0]
+    assert (depth.value, depth.predicted, depth.unit) == (2.0, (1.0, 2.0), "reqs.")
+    assert depth.source.counters == ("depth-time",)
+
+
+def test_links_come_in_the_order_of_the_chain(tmp_path):
+    keys = [link.key for link in one(record(tmp_path)).links]
+    assert keys == sorted(keys, key=LINKS.index)
+
+
+def test_little_is_what_the_throughput_is_held_against(tmp_path):
+    chain = one(record(tmp_path, (("read", {"d2c_ms": 9.0}),)))
+    assert chain.link("throughput").verdict is Verdict.CONTRADICTED
+    assert chain.story is Verdict.CONTRADICTED
+    assert chain.summary[0].startswith("Limited by readahead")
+    assert chain.summary[1].startswith("As much is in flight as readahead makes, but")
+    assert chain.summary[1].endswith("a link of its chain: throughput.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "more", "limit"),
+    [
+        ({"idle": 0.8}, {}, {"command": {"cpu": int(3.9 * SECOND)}}, "processor"),
+        ({"idle": 0.8}, {}, {"command": {"cpu": int(0.4 * SECOND)}}, "program"),
+        ({"depth": 1}, {"queue_depth": "1", "readahead_sectors": "16384"}, {}, "queue depth"),
+        ({"depth": 1}, {"readahead_sectors": "16384"},
+         {"origin": {"direct": {"queued": 9, "bytes_queued": 9}}}, "direct"),
+        ({"depth": 1, "order": 0.0, "sectors": 32}, {"readahead_sectors": "16384"}, {}, "seeks"),
+        ({"depth": 4, "order": 0.9, "sectors": 256, "bios": 512}, {"readahead_sectors": "131072"}, {}, "pieces"),
+        ({}, {"md_degraded": "1"}, {}, "degraded"),
+        ({}, {"controller_events": "ERROR (0x04:0x0002): Degraded unit detected:unit=0"}, {}, "degraded"),
+    ],
+)  # fmt: skip
+def test_where_readahead_is_not_why_the_cause_is_named(tmp_path, arguments, settings, more, limit):
+    chain = one(record(tmp_path, (("read", arguments),), settings, **more))
+    assert chain.limited_by()[:1] == (limit,), chain.limits
+    assert chain.story in (Verdict.CONTRADICTED, Verdict.NOT_SHOWN)
+    assert any("vidence" in sentence for sentence in chain.summary)
+
+
+def test_what_was_not_counted_is_not_available_and_never_zero(tmp_path):
+    path = record(tmp_path)
+
+    db = sqlite3.connect(path)
+    db.execute("UPDATE target SET groups='flow size depth'")
+    db.execute("DELETE FROM setting WHERE name='readahead_sectors'")
+    db.execute("UPDATE flow SET stream_queued=NULL, sequential_queued=NULL, bytes_ahead_queued=NULL")
+    db.commit()
+    db.close()
+    chain = one(path)
+    for key in ("setting", "window", "blame", "cache", "depth"):
+        assert chain.link(key).verdict is Verdict.NOT_AVAILABLE, key
+    assert chain.link("setting").values[0].value is None
+    assert chain.story is Verdict.NOT_AVAILABLE
+
+
+def test_without_windows_what_is_in_flight_is_still_held_against_readahead(tmp_path):
+    path = record(tmp_path)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE target SET groups='flow size depth latency'")
+    db.execute("UPDATE flow SET bytes_ahead_queued=NULL, ahead_queued=NULL")
+    db.commit()
+    db.close()
+    chain = one(path)
+    assert chain.story is Verdict.NOT_AVAILABLE
+    assert "the windows that were read ahead were not counted" in " ".join(chain.summary)
+
+
+def pair(tmp_path, a=None, b=None, settings=None, both=None):
+    low = record(tmp_path / "a", (("read", a or {}),), both)
+    more = {"depth": 90, "seconds": 1.0} if b is None else b
+    high = record(tmp_path / "b", (("read", more),), {**(both or {}), **(settings or {"readahead_sectors": "16384"})})
+    return explain_runs.two(low, high).chains[0]
+
+
+def test_more_readahead_is_why_when_nothing_else_changed(tmp_path):
+    chain = pair(tmp_path)
+    assert chain.story is Verdict.SHOWN
+    assert "Readahead is why" in " ".join(chain.summary)
+    ratio = chain.link("difference").values[0]
+    assert ratio.value == pytest.approx(4.0) and ratio.predicted[0] == pytest.approx(4.0)
+
+
+def test_what_changed_together_is_not_sold_as_cause(tmp_path):
+    chain = pair(tmp_path, settings={"readahead_sectors": "16384", "queue_depth": "31", "fstype": "ext2"})
+    assert chain.story is Verdict.NOT_SHOWN
+    assert "queue_depth" in " ".join(chain.summary) and "fstype" in " ".join(chain.summary)
+
+
+def commands(tmp_path, first, second):
+    more = {"depth": 90, "seconds": 1.0}
+    low = record(tmp_path / "a", meta={"command": json.dumps(first)})
+    high = record(
+        tmp_path / "b", (("read", more),), {"readahead_sectors": "16384"}, meta={"command": json.dumps(second)}
+    )
+    return explain_runs.two(low, high).chains[0]
+
+
+def test_a_command_with_other_arguments_is_said_beside_readahead(tmp_path):
+    chain = commands(tmp_path, ["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])
+    assert chain.story is Verdict.SHOWN
+    assert "nothing else changed" not in chain.summary[0]
+    assert "(count=96 -> count=384) changed alone" in chain.summary[0]
+
+
+def test_another_program_is_not_readahead(tmp_path):
+    chain = commands(tmp_path, ["dd", "bs=1M"], ["cat", "/dev/sda"])
+    assert chain.story is Verdict.NOT_SHOWN
+    assert "does not show that readahead is why: command changed" in chain.summary[0]
+
+
+def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
+    names = ("a", "b", "c")
+    low = record(tmp_path / "low", [(name, {}) for name in names])
+    times = {"a": 3.8, "b": 1.0, "c": 2.0}
+    high = record(tmp_path / "high", [(name, {"depth": 90, "seconds": s}) for name, s in times.items()],
+                  {"readahead_sectors": "16384"})  # fmt: skip
+    found = explain_runs.two(low, high)
+    assert [chain.phase for chain in found.chains] == ["b", "c", "a"]
+    assert [round(chain.effect, 2) for chain in found.chains] == [4.0, 2.0, 1.05]
+    assert [sentence.split("phase ")[1][0] for sentence in found.summary] == ["b", "c", "a"]
+    assert found.chains[0].summary[0].startswith("Readahead is why")
+
+
+def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begins_it(tmp_path):
+    found = explain_runs.one(
+        record(tmp_path, [("short", {"seconds": 1.0}), ("long", {}), ("shorter", {"seconds": 0.5})])
+    )
+    assert [chain.phase for chain in found.chains] == ["long", "short", "shorter"]
+    assert found.chains[0].effect == pytest.approx(4 / 5.5)
+    assert found.chains[0].summary[0].startswith("Limited by readahead: 128.0 MiB/s with 2.00 reads in flight")
+
+
+def test_readahead_that_was_not_changed_is_not_why(tmp_path):
+    chain = pair(tmp_path, settings={"nr_requests": "64"})
+    assert chain.story is Verdict.CONTRADICTED
+    assert "cannot be why" in " ".join(chain.summary)
+
+
+def test_readahead_that_made_no_difference(tmp_path):
+    chain = pair(tmp_path, b={"depth": 2})
+    assert chain.story is Verdict.CONTRADICTED
+    assert "made no difference" in " ".join(chain.summary)
+
+
+def test_a_speed_up_without_more_in_flight_is_not_explained_by_it(tmp_path):
+    chain = pair(tmp_path, b={"depth": 2, "seconds": 1.0})
+    assert chain.story is Verdict.CONTRADICTED
+    assert "explains nothing" in " ".join(chain.summary)
+
+
+def test_phases_that_only_one_has_are_named(tmp_path):
+    a = record(tmp_path / "a", (("read", {}), ("again", {})))
+    found = explain_runs.two(a, record(tmp_path / "b"))
+    assert [chain.phase for chain in found.chains] == ["read"]
+    assert any("again" in note for note in found.notes)
+
+
+def test_an_unknown_phase_or_disk_is_refused(tmp_path):
+    path = record(tmp_path)
+    for more in ({"phase": "seeks"}, {"disk": "sdz"}):
+        with pytest.raises(recording.RecordingError, match="it has: (read|sda)"):
+            explain_runs.one(path, **more)
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_text_keeps_to_the_columns(tmp_path, columns):
+    found = explain_runs.two(record(tmp_path / "a"), record(tmp_path / "b", settings={"readahead_sectors": "16384"}))
+    lines = evidence_text.text(found, columns)
+    below = lines[lines.index("") :]  # above it are paths, which are not cut
+    assert all(len(line) <= columns for line in below), max(below, key=len)
+
+
+def test_json_has_what_the_text_has(tmp_path):
+    path = record(tmp_path)
+    done = subprocess.run([EXPLAIN, "--json", path], capture_output=True, text=True, check=True)
+    said = json.loads(done.stdout)
+    assert said["version"] == 1 and said["kind"] == "recording"
+    chain = one(path)
+    assert [link["statement"] for link in said["chains"][0]["links"]] == [link.statement for link in chain.links]
+
+
+def test_times_that_are_real_are_not_called_simulated(tmp_path):
+    lab = {"simulated": "yes", "lab_profile": "9500s-12-raid0"}
+    own = record(tmp_path / "own", meta={**lab, "lab_time": "simulated"})
+    host = record(tmp_path / "host", meta={**lab, "lab_time": "real"})
+    assert any("simulated time" in note for note in explain_runs.one(own).notes)
+    notes = " ".join(explain_runs.one(host).notes)
+    assert "simulated time" not in notes and "in real time of the machine" in notes
+    assert f"{host}: real Linux" in " ".join(explain_runs.two(own, host).notes)
+
+
+def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
+    fast = record(tmp_path / "a", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
+    slow = record(tmp_path / "b", (("read", {"depth": 1}),), {"readahead_sectors": "16384", "queue_depth": "1"})
+    (chain,) = explain_runs.two(fast, slow).chains
+    assert chain.summary[0].startswith("B is slower by a factor 4.00")
+    assert chain.summary[1] == "What limits B and not A: queue depth."
+
+
+def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path):
+    chain = one(record(tmp_path, settings={"readahead_sectors": "64"}))
+    link = chain.link("bios")
+    assert "128 KiB on average, more than readahead is set to" in link.statement
+    mean = next(value for value in link.values if value.name == "bio-mean")
+    assert mean.value == 256 and mean.predicted == (64.0, 256.0)
+    assert "more than readahead" not in one(record(tmp_path / "usual")).link("bios").statement
+
+
+def test_json_is_the_same_each_time(tmp_path):
+    both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
+    for program in (EXPLAIN, COMPARE):
+        said = {
+            subprocess.run(
+                [program, "--json", *both], capture_output=True, check=True, env={"PYTHONHASHSEED": seed}
+            ).stdout
+            for seed in ("1", "2")
+        }
+        assert len(said) == 1
+
+
+def test_one_line_says_why_there_is_nothing(tmp_path):
+    (tmp_path / "no.rtdb").write_text("no")
+    for name, words in (("explain", [tmp_path / "no.rtdb"]), ("compare", [tmp_path / "no.rtdb"] * 2)):
+        program = {"explain": EXPLAIN, "compare": COMPARE}[name]
+        done = subprocess.run([program, *words], capture_output=True, text=True)
+        assert done.returncode == 1 and not done.stdout
+        assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
+
+
+def test_exit_statuses(tmp_path):
+    path = record(tmp_path)
+    for words, status in (([path], 0), ([tmp_path / "none.rtdb"], 1), (["--no-such-option"], 2)):
+        assert subprocess.run([EXPLAIN, *words], capture_output=True).returncode == status
+
+
+def test_half_of_the_time_is_told_beside_the_mean(tmp_path):
+    chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
+    assert "3.20 in flight on average, 0 or more half of the time, at most 8" in chain.link("depth").statement
+
+
+def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path):
+    path = record(tmp_path, (("before", {}), ("read", {})))
+    db = sqlite3.connect(path)
+    db.execute(
+        "INSERT INTO setting VALUES(?,1,'controller_events','ERROR (0x04:0x0002): Degraded unit')", (8 * SECOND,)
+    )
+    db.commit()
+    db.close()
+    before, after = explain_runs.one(path).chains
+    assert "degraded" not in before.limited_by()
+    assert after.limited_by()[:1] == ("degraded",)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pictures are told apart without colour, can be read on both pages, and are the same bytes each time."""
+
+import subprocess
+import sys
+
+import drawn
+import pytest
+from conftest import TOP
+
+from raidtrace.plot import style as plot
+from raidtrace.plot import sweep as plot_sweep
+
+DARK_PAGE = "#15181c"
+READABLE = 3.0  # contrast of what is no text, WCAG 2.1 1.4.11
+TEXT = 4.5
+NEIGHBOURS = 10  # difference in lightness (CIE L*, 0 to 100) that grey paper keeps
+
+
+def luminance(color):
+    """Relative luminance of #rrggbb, WCAG 2.1."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def lightness(color):
+    return 116 * luminance(color) ** (1 / 3) - 16
+
+
+def test_the_measures_are_those_of_the_standard():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert lightness("#777777") == pytest.approx(50, abs=0.1)
+
+
+def test_lines_stand_out_on_white_and_on_the_dark_page():
+    css = (TOP / "tools/python/raidtrace/report/templates/page.css").read_text()
+    assert f"--paper: {DARK_PAGE}" in css
+    for style in plot.STYLES:
+        assert contrast(style.line, plot.PAPER) >= READABLE, style
+        assert contrast(style.line, DARK_PAGE) >= READABLE, style
+
+
+def test_neighbours_differ_without_colour():
+    for one, other in zip(plot.STYLES, plot.STYLES[1:]):
+        assert abs(lightness(one.line) - lightness(other.line)) >= NEIGHBOURS, (one, other)
+        assert abs(lightness(one.fill) - lightness(other.fill)) >= NEIGHBOURS, (one, other)
+        assert one.hatch != other.hatch
+    for what in ("dash", "marker"):
+        assert len({getattr(style, what) for style in plot.STYLES}) == len(plot.STYLES), what
+
+
+def test_text_can_be_read_on_both_pages():
+    for color in (plot.INK, plot.QUIET):
+        assert contrast(color, plot.PAPER) >= TEXT and contrast(color, plot.SHADE) >= TEXT
+    for block in (TOP / "tools/python/raidtrace/report/templates/page.css").read_text().split("--paper: ")[1:]:
+        colors = dict(part.strip().split(": ") for part in f"--paper: {block}".split(";")[:9] if ": #" in part)
+        for name in ("--ink", "--quiet", "--link"):
+            assert contrast(colors[name], colors["--paper"]) >= TEXT, (name, colors)
+            assert contrast(colors[name], colors["--mark"]) >= TEXT - 1.5, (name, colors)
+
+
+def test_a_map_gets_darker_all_the_way():
+    colors = plot.darker_is_more()
+    shades = [luminance("#" + "".join(f"{round(255 * part):02x}" for part in colors(at)[:3])) for at in range(256)]
+    assert all(one >= other - 0.002 for one, other in zip(shades, shades[1:]))
+    assert shades[0] > 10 * shades[-1]
+
+
+def test_the_knee_is_the_smallest_readahead_within_5_percent_of_the_best():
+    points = [
+        plot_sweep.Point(ahead, rate, rate, rate, None, 256)
+        for ahead, rate in ((256, 80), (4096, 391), (1024, 379), (16384, 400))
+    ]
+    assert plot_sweep.knee(points).readahead_sectors == 4096
+    assert plot_sweep.knee(points[:1]).readahead_sectors == 256
+
+
+def test_every_picture_is_the_same_file_each_time(tmp_path):
+    for name in ("one", "two"):
+        subprocess.run([sys.executable, drawn.__file__, tmp_path / name], check=True, stderr=subprocess.PIPE)
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert len(files) == 2 * len(drawn.pictures(tmp_path)) == 18
+    for name in files:
+        data = (tmp_path / "one" / name).read_bytes()
+        assert data == (tmp_path / "two" / name).read_bytes(), name
+        assert len(data) > 3000, name
+
+
+def test_no_picture_is_wider_than_600_pixels_show_or_has_text_too_small(tmp_path):
+    for name, picture in drawn.pictures(tmp_path).items():
+        assert picture.get_figwidth() == plot.WIDTH, name
+        for text in picture.findobj(match=lambda one: hasattr(one, "get_fontsize") and one.get_text()):
+            assert text.get_fontsize() * 600 / plot.WIDTH / 72 >= 9.5, (name, text.get_text(), text.get_fontsize())

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The HTML report: one file, complete in itself, whose links lead somewhere and whose text is text."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+
+import html5lib
+import long_recording
+import pytest
+from conftest import TOP
+
+from raidtrace.plot import style as plot
+from raidtrace.recording import overview, recording
+from raidtrace.report import html as report_html
+from raidtrace.report import page as report_page
+from raidtrace.report import text as report_text
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = '</script><script>alert(1)</script>" onload="alert(2) $\\frac{1$ &amp; \u202egnp.exe \x1b[31m'
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "run.rtdb"
+    long_recording.write(path, 50, 10, 2)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(recorded):
+    return report_html.page([recorded])
+
+
+def parse(page):
+    """As a browser reads it; html5lib raises on what a browser would have to guess."""
+    return html5lib.HTMLParser(strict=True).parse(page)
+
+
+def test_a_browser_need_not_guess_and_all_ids_are_different(page):
+    tree = parse(page)
+    ids = [element.get("id") for element in tree.iter() if element.get("id")]
+    assert len(ids) == len(set(ids)) > 10
+    assert tree.get("lang") == "en"
+
+
+def test_the_file_needs_no_other(page):
+    for element in parse(page).iter():
+        for name in ("src", "href", "action", "data", "poster", "{http://www.w3.org/1999/xlink}href"):
+            value = element.get(name)
+            assert value is None or value.startswith(("#", "data:image/png;base64,")), (element.tag, name, value)
+    assert not re.search(r"@import|url\((?!#)", page)
+    assert "default-src 'none'" in page
+
+
+def test_every_link_leads_to_something_on_the_page(page):
+    tree = parse(page)
+    ids = {element.get("id") for element in tree.iter()}
+    links = [element.get("href")[1:] for element in tree.iter(f"{HTML}a")]
+    assert len(links) > 20 and set(links) <= ids
+
+
+def test_the_summary_comes_first_and_its_numbers_are_those_of_the_row_it_links_to(page):
+    main = next(parse(page).iter(f"{HTML}main"))
+    assert main[0].get("id") == "summary"
+    by_id = {element.get("id"): element for element in main.iter()}
+    seen = []
+    for paragraph in main[0].iter(f"{HTML}p"):
+        said = "".join(paragraph.itertext())
+        for link in paragraph.iter(f"{HTML}a"):
+            seen.append(by_id[link.get("href")[1:]].tag)
+            rate = re.search(r"at ([\d,.]+) MiB/s, ", said)
+            if rate and seen[-1] == f"{HTML}tr":
+                assert rate[1] in ["".join(cell.itertext()) for cell in by_id[link.get("href")[1:]]]
+    assert seen.count(f"{HTML}tr") == 2 and seen.count(f"{HTML}h3") == 10  # disks, and their phases
+    assert seen.count(f"{HTML}table") == 1 and len(seen) == len(
+        list(main[0].iter(f"{HTML}p"))
+    ), "a sentence without data"
+
+
+def test_numbers_of_a_chain_lead_to_the_row_of_their_phase(page):
+    tree = parse(page)
+    by_id = {element.get("id"): element for element in tree.iter()}
+    chains = [e for e in tree.iter(f"{HTML}ol") if e.get("class") == "chain"]
+    links = [link for chain in chains for link in chain.iter(f"{HTML}a")]
+    assert len(links) > 50
+    for link in links:
+        assert by_id[link.get("href")[1:]].tag == f"{HTML}tr"
+    verdicts = {e.get("class") for e in tree.iter(f"{HTML}span") if "verdict" in e.get("class", "")}
+    assert {"verdict shown", "verdict not-available"} <= verdicts
+
+
+def test_pictures_have_names_and_the_page_s_colours(page):
+    pictures = list(parse(page).iter(f"{SVG}svg"))
+    assert len(pictures) == 7  # depth, depths, sizes; map and blame of each disk
+    for picture in pictures:
+        assert picture.get("role") == "img" and len(picture.get("aria-label")) > 10
+    assert "var(--ink)" in page
+    svg = page[page.index("<svg") : page.rindex("</svg>")]
+    assert not set(plot.VARIABLES) & set(re.findall(r"#[0-9a-f]{6}", svg))
+
+
+def test_what_a_recording_says_is_text(recorded, tmp_path):
+    path = tmp_path / "hostile.rtdb"
+    path.write_bytes(recorded.read_bytes())
+    db = sqlite3.connect(path)
+    for table, column in (("meta", "value"), ("phase", "name"), ("submitter", "comm"), ("target", "disk"), ("target", "driver"),
+                          ("setting", "value"), ("output", "text")):  # fmt: skip
+        where = "WHERE key != 'interval_ns'" if table == "meta" else ""
+        db.execute(f"UPDATE {table} SET {column} = ? || rowid {where}" if table not in ("meta", "submitter") else
+                   f"UPDATE {table} SET {column} = ? {where}", (HOSTILE,))  # fmt: skip
+    db.execute("INSERT INTO output VALUES(1, 'stdout', ?)", (HOSTILE,))
+    db.execute("INSERT INTO disturbance VALUES(1, ?, ?, 0, 1, ?, 1, ?)", (HOSTILE,) * 4)
+    db.commit()
+    db.close()
+    page = report_html.page([path])
+    tree = parse(page)
+    assert len(list(tree.iter(f"{HTML}script"))) == 1
+    for element in tree.iter():
+        assert not any(str(name).startswith("on") for name in element.keys()), element.tag
+    text = "".join(tree.itertext())
+    assert "alert(1)" in text, "hostile text is shown"
+    assert "\u202e" not in page and "\x1b" not in page and "\\u202e" in text
+
+
+def test_text_that_hides_is_shown():
+    assert report_text.printable("a\u202eb\x00c\nd") == "a\\u202eb\\u0000c\nd"
+    assert report_text.printable("x" * 50, 10) == "x" * 10 + " ..."
+
+
+def test_the_same_recording_gives_the_same_page(recorded, page):
+    code = (
+        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); from raidtrace.report import html as report_html;"
+        "sys.stdout.write(report_html.page([pathlib.Path(sys.argv[2])]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, TOP / "tools/python", recorded], capture_output=True, text=True)
+    assert done.stdout == page, done.stderr[-500:]
+
+
+def test_only_a_report_is_replaced(page, tmp_path):
+    thesis = tmp_path / "thesis.html"
+    thesis.write_text("years of work")
+    with pytest.raises(report_page.ReportError, match="no report"):
+        report_page.write(thesis, page)
+    assert thesis.read_text() == "years of work"
+    fresh = tmp_path / "fresh.html"
+    report_page.write(fresh, page + "<!-- older -->")
+    report_page.write(fresh, page)
+    assert fresh.read_text() == page and len(list(tmp_path.iterdir())) == 2
+
+
+def test_sums_are_those_of_all_samples(recorded):
+    one, all_of = overview.load(recorded), recording.load(recorded)
+    for span in one.spans():
+        slow = all_of.of(span.target.disk).counters(span.phase.name)
+        assert {d: dict(f) for d, f in span.counters.flow.items()} == {
+            d: {n: v for n, v in f.items()} for d, f in slow.flow.items() if d != "all"
+        }
+        assert dict(span.counters.origins) == dict(slow.origins)
+        for key, histogram in span.counters.bins.items():
+            assert histogram == dict(slow.bins[key]), key
+    assert {key for span in one.spans() for key in span.counters.bins} >= {("read", "d2c"), ("all", "blame")}
+
+
+def test_two_recordings_are_set_against_each_other(recorded):
+    page = report_html.page([recorded, recorded])
+    ids = [element.get("id") for element in parse(page).iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    assert "Recording A" in page and "Recording B" in page and "A and B" in page
+
+
+def test_a_recording_that_lacks_groups_says_so_and_draws_the_rest(maker):
+    flow = {"read": {"queued": 4, "issued": 4, "completed": 4, "bytes_issued": 1 << 21, "bytes_completed": 1 << 21}}
+    bins = {("read", "size"): {256: 4}, ("read", "depth_time"): {1: 1000}, ("write", "depth_time"): {0: 1000}}
+    path = maker.write([(1, 0, 1000, flow, bins)])
+    page = report_html.page([path])
+    assert len(list(parse(page).iter(f"{SVG}svg"))) == 3 and "n/a" in page
+
+
+def test_no_link_leads_nowhere(maker, recorded):
+    idle = maker.write([(1, 0, 1000, {}, {("read", "depth_time"): {0: 1000}})])
+    for paths in ([idle], [recorded], [recorded, recorded]):
+        tree = parse(report_html.page(paths))
+        ids = {element.get("id") for element in tree.iter()}
+        found = [link.get("href") for link in tree.iter(f"{HTML}a")]
+        assert found and not [href for href in found if href[1:] not in ids]
+
+
+def test_an_empty_recording_and_none_at_all_are_refused_in_words(maker, tmp_path):
+    with pytest.raises(recording.RecordingError, match="holds no sample"):
+        report_html.page([maker.write([])])
+    with pytest.raises(recording.RecordingError, match="no such recording"):
+        report_html.page([tmp_path / "nothing.rtdb"])

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cell whose recording or results cannot be read has failed, and says why: the sweep goes on."""
+
+import pytest
+
+from raidtrace.sweep import plan
+from raidtrace.sweep.run import disk as cell_disk
+from raidtrace.sweep.run import lab as cell_lab
+
+PLAN = plan.parse(
+    'title = "x"\n[[matrix]]\narray = "one"\nfilesystem = "none"\nworkload = "dd"\ndata_size = "1 MiB"\n', "p", "p.toml"
+)
+(CELL,) = PLAN.cells
+DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
+
+
+RUBBISH = pytest.mark.parametrize(
+    ("recording", "said"), [(DAMAGED, "file is not a database"), (b"", "no such table")], ids=["damaged", "empty"]
+)
+
+
+@RUBBISH
+def test_a_guest_that_leaves_rubbish(recording, said, tmp_path):
+    program = tmp_path / "raidctl"
+    (tmp_path / "left").write_bytes(recording)
+    out = tmp_path / "out"
+    program.write_text(f"#!/bin/sh\ncp {tmp_path}/left {out}/cell/run.rtdb\necho '{{}}' >{out}/cell/lab.json\n")
+    program.chmod(0o755)
+    outcome = cell_lab.Lab(program, out, "", PLAN).run(CELL, "cell", lambda guest: None)
+    assert said in outcome.error and outcome.recording == "cell/run.rtdb" and outcome.figures == ()
+
+
+@RUBBISH
+def test_rubbish_on_disks(recording, said, tmp_path):
+    disks = cell_disk.Disks(tmp_path, tmp_path, PLAN, {"one": ("sdy",)}, (), None, True)
+    (tmp_path / "run.rtdb").write_bytes(recording)
+    here = cell_disk.place(("sdy",), str(tmp_path), True)
+    assert said in disks._outcome(CELL, here, tmp_path, "", 1.0).error

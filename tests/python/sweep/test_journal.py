@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The journal of a sweep, on made-up files that behave as the kernel's do: whatever was changed comes back."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from raidtrace.sweep import journal
+from raidtrace.sweep.device import Machine
+from raidtrace.sweep.journal import Journal, JournalError
+
+VM = {"dirty_bytes": "0", "dirty_ratio": "20", "dirty_background_bytes": "0", "dirty_background_ratio": "10",
+      "dirty_expire_centisecs": "3000", "dirty_writeback_centisecs": "500"}  # fmt: skip
+QUEUE = {"queue/scheduler": "none [mq-deadline]", "queue/nr_requests": "64", "queue/read_ahead_kb": "128",
+         "queue/max_sectors_kb": "128", "queue/nomerges": "0", "device/queue_depth": "254"}  # fmt: skip
+
+
+class Kernel:
+    """Settings in files. A limit in bytes zeroes the one in per cent and the other way round; a scheduler sets nr_requests."""
+
+    def __init__(self, top):
+        self.top, self.vm, self.sys = top, top / "vm", top / "sys"
+        self.journals = top / "run"
+        self.vm.mkdir(parents=True)
+        for name, value in VM.items():
+            (self.vm / name).write_text(value + "\n")
+        for disk, number in (("sda", "11"), ("sdb", "12")):
+            for name, value in QUEUE.items():
+                path = self.sys / "block" / disk / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(value + "\n")
+            (self.sys / "block" / disk / "diskseq").write_text(number)
+            (self.sys / "block" / disk / "size").write_text("4096")
+        (top / "proc/sys/kernel/random").mkdir(parents=True)
+        (top / "proc/sys/kernel/random/boot_id").write_text("b00t")
+        self.machine = Machine(sys=self.sys, proc=top / "proc", dev=str(top / "dev"))
+        self.refused = set()  # paths that cannot be written
+        self.written = []
+
+    def put(self, path, wanted):
+        """What write(2) on a setting does."""
+        path = str(path)
+        self.written.append(path)
+        before = journal.value(path)
+        if path in self.refused or (wanted == "0" and path.endswith("_bytes")):
+            raise OSError(f"{path}: not permitted")
+        assert not (wanted == "0" and path.endswith("_ratio")), "it takes the limit in bytes away"
+        with open(path, "w", encoding="ascii") as file:
+            file.write(
+                f"{'mq-deadline' if wanted == 'none' else 'none'} [{wanted}]" if path.endswith("scheduler") else wanted
+            )
+        if path.endswith("scheduler"):
+            with open(path.replace("scheduler", "nr_requests"), "w", encoding="ascii") as file:
+                file.write("256" if wanted == "none" else "128")
+        for one, other in (("_bytes", "_ratio"), ("_ratio", "_bytes")):
+            if path.endswith(one) and (wanted != before or "background" in path):
+                with open(path.removesuffix(one) + other, "w", encoding="ascii") as file:
+                    file.write("0")
+
+    def state(self):
+        """Every setting."""
+        files = [path for path in sorted(self.top.rglob("*")) if path.is_file() and self.journals not in path.parents]
+        return {str(path.relative_to(self.top)): journal.value(path) for path in files}
+
+    def begin(self, *disks):
+        return Journal.begin(disks, self.machine, self.journals)
+
+    def recover(self):
+        return journal.recover(self.machine, self.journals)
+
+    def setting(self, name, disk="sda"):
+        """Path of a setting."""
+        return str(self.vm / name) if name in VM else str(self.sys / "block" / disk / name)
+
+
+def killed(open_journal):
+    """What the kernel does for a process that was killed: the lock is gone, the file is there."""
+    open_journal.file.close()
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    made = Kernel(tmp_path / "k")
+    monkeypatch.setattr(journal, "VM_DIRECTORY", made.vm)
+    monkeypatch.setattr(journal, "put", made.put)
+    return made
+
+
+CHANGES = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(["dirty_bytes", "dirty_background_bytes"]), st.sampled_from(["1048576", "8388608"])),
+        st.tuples(st.sampled_from(["dirty_ratio", "dirty_background_ratio"]), st.sampled_from(["5", "40"])),
+        st.tuples(st.just("dirty_expire_centisecs"), st.just("100")),
+        st.tuples(st.just("queue/scheduler"), st.sampled_from(["none", "mq-deadline"])),
+        st.tuples(st.sampled_from(["queue/nr_requests", "queue/read_ahead_kb", "queue/nomerges", "device/queue_depth"]),
+                  st.sampled_from(["1", "2", "64"])),
+    ), max_size=12)  # fmt: skip
+BEFORE = st.lists(st.sampled_from([("dirty_bytes", "4194304"), ("dirty_background_ratio", "7"), ("dirty_ratio", "33"),
+                                   ("dirty_background_bytes", "65536"), ("queue/scheduler", "none")]), max_size=4)  # fmt: skip
+
+
+@example(before=[], changes=[("queue/scheduler", "none"), ("queue/nr_requests", "64")], ended=False)
+@example(before=[("dirty_background_bytes", "65536")], changes=[("dirty_background_ratio", "5")], ended=False)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=BEFORE, changes=CHANGES, ended=st.booleans())
+def test_whatever_a_sweep_changed_comes_back(tmp_path_factory, monkeypatch, before, changes, ended):
+    kernel = Kernel(tmp_path_factory.mktemp("j") / "k")
+    monkeypatch.setattr(journal, "VM_DIRECTORY", kernel.vm)
+    monkeypatch.setattr(journal, "put", kernel.put)
+    for name, value in before:
+        kernel.put(kernel.setting(name), value)
+    was = kernel.state()
+    log = kernel.begin("sda", "sdb")
+    for name, value in changes:
+        log.put(kernel.setting(name), value)
+    if ended:
+        log.end(kernel.machine)
+    else:
+        killed(log)
+        kernel.recover()
+    assert kernel.state() == was and not list(kernel.journals.iterdir())
+
+
+def test_everything_is_written_down_and_synced_before_the_first_change(kernel, monkeypatch):
+    order = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (real(file), order.append("sync")))
+    log = kernel.begin("sda")
+    assert order == ["sync", "sync"] and kernel.written == []  # the file and its directory
+    lines = [json.loads(line) for line in log.path.read_text().splitlines()]
+    wanted = {kernel.setting(name) for name in (*VM, *QUEUE)}
+    assert {line["setting"] for line in lines[1:]} == wanted and lines[0]["marker"] == log.marker
+    log.note(mount="/somewhere")
+    assert order == ["sync"] * 3 and json.loads(log.path.read_text().splitlines()[-1]) == {"mount": "/somewhere"}
+    assert log.path.parent.stat().st_mode & 0o77 == 0
+    log.end(kernel.machine)
+
+
+def test_what_is_not_written_down_is_not_changed(kernel):
+    log = kernel.begin("sda")
+    with pytest.raises(OSError, match="not in the journal"):
+        log.put(kernel.setting("queue/nomerges", "sdb"), "2")
+    log.put(kernel.setting("queue/nomerges"), "2")
+    assert kernel.written == [kernel.setting("queue/nomerges")]
+    log.end(kernel.machine)
+
+
+def test_what_goes_away_with_its_device_needs_no_line(kernel, monkeypatch):
+    log = kernel.begin("sda")
+    done = []
+    monkeypatch.setattr(journal, "put", lambda path, wanted: done.append((path, wanted)))
+    log.put("/sys/block/md127/queue/read_ahead_kb", "64")
+    log.put("/proc/sys/vm/drop_caches", "3")
+    assert len(done) == 2
+    monkeypatch.setattr(journal, "put", kernel.put)
+    log.end(kernel.machine)
+
+
+def test_a_journal_whose_sweep_runs_is_left_alone(kernel):
+    log = kernel.begin("sda")
+    log.put(kernel.setting("dirty_ratio"), "5")
+    command = f"import fcntl,sys; f=open({str(log.path)!r},'r+'); fcntl.flock(f, fcntl.LOCK_EX|fcntl.LOCK_NB)"
+    assert subprocess.run([sys.executable, "-c", command], capture_output=True).returncode == 1  # it is locked
+    assert kernel.recover() == [] and kernel.state()["vm/dirty_ratio"] == "5"
+    killed(log)
+    assert kernel.recover() == [f"{kernel.setting('dirty_ratio')}: 5 -> 20"] and kernel.recover() == []
+
+
+def test_a_line_that_was_cut_by_the_kill_is_left_out(kernel):
+    log = kernel.begin("sda")
+    log.put(kernel.setting("queue/read_ahead_kb"), "8192")
+    log.file.write('{"mount": "/run/raidtr')
+    log.file.flush()
+    killed(log)
+    assert kernel.recover() == [f"{kernel.setting('queue/read_ahead_kb')}: 8192 -> 128"]
+
+
+def test_a_disk_that_has_taken_the_name_keeps_its_settings(kernel):
+    log = kernel.begin("sda")
+    log.put(kernel.setting("queue/read_ahead_kb"), "8192")
+    (kernel.sys / "block/sda/diskseq").write_text("99")
+    killed(log)
+    kernel.recover()
+    assert kernel.state()["sys/block/sda/queue/read_ahead_kb"] == "8192"
+
+
+def test_a_disk_that_is_gone_is_no_error(kernel):
+    log = kernel.begin("sdb")
+    log.put(kernel.setting("dirty_ratio"), "5")
+    (kernel.sys / "block/sdb").rename(kernel.top / "gone")
+    killed(log)
+    assert kernel.recover() == [f"{kernel.setting('dirty_ratio')}: 5 -> 20"]
+
+
+def test_between_cells_all_is_as_before(kernel):
+    was = kernel.state()
+    log = kernel.begin("sda")
+    log.put(kernel.setting("dirty_bytes"), "1048576")
+    log.put(kernel.setting("queue/scheduler"), "none")
+    log.settle(kernel.machine)
+    assert kernel.state() == was
+    kernel.put(kernel.setting("queue/nomerges"), "2")
+    kernel.refused.add(kernel.setting("queue/nomerges"))
+    with pytest.raises(OSError, match="nomerges is 2, was 0"):
+        log.settle(kernel.machine)
+    kernel.refused.clear()
+    log.end(kernel.machine)
+
+
+def test_what_cannot_be_put_back_is_told_and_the_journal_stays(kernel, monkeypatch):
+    log = kernel.begin("sda")
+    log.put(kernel.setting("queue/nomerges"), "2")
+    log.put(kernel.setting("dirty_ratio"), "5")
+    log.note(array="md127", name="raidtrace-sweep")
+    kernel.refused.add(kernel.setting("queue/nomerges"))
+    killed(log)
+
+    def broken(line):
+        raise subprocess.CalledProcessError(1, ["mdadm"])
+
+    monkeypatch.setattr(journal, "_stop_array", broken)
+    with pytest.raises(JournalError, match="mdadm.*nomerges is 2, was 0"):
+        kernel.recover()
+    assert kernel.state()["vm/dirty_ratio"] == "20" and len(list(kernel.journals.glob("*.journal"))) == 1
+    monkeypatch.setattr(journal, "_stop_array", lambda line: "stopped md127")
+    kernel.refused.clear()
+    assert sorted(kernel.recover()) == [f"{kernel.setting('queue/nomerges')}: 2 -> 0", "stopped md127"]
+    assert not list(kernel.journals.iterdir())
+
+
+def test_what_was_made_is_undone_in_reverse_order_and_before_settings(kernel, monkeypatch):
+    log = kernel.begin("sda")
+    log.note(array="md127", name="raidtrace-sweep")
+    log.note(mount="/m")
+    log.put(kernel.setting("queue/nomerges"), "2")
+    killed(log)
+    order = []
+    monkeypatch.setattr(journal, "_stop_array", lambda line: order.append("array") or "")
+    monkeypatch.setattr(journal, "_unmount", lambda line: order.append("mount") or "")
+    monkeypatch.setattr(journal, "end_left", lambda marker: order.append(marker) or [])
+    monkeypatch.setattr(journal, "put", lambda path, wanted: order.append("put") or kernel.put(path, wanted))
+    kernel.recover()
+    assert order == [log.marker, "mount", "array", "put"]
+
+
+def test_only_processes_with_the_mark_are_ended():
+    ours = subprocess.Popen(["sleep", "60"], env={**os.environ, journal.MARKER: "test-1"})
+    other = subprocess.Popen(["sleep", "60"], env={**os.environ, journal.MARKER: "test-12"})
+    try:
+        assert journal.end_left("test-1") == [f"ended process {ours.pid} of the sweep"]
+        assert ours.wait(10) == -9 and other.poll() is None
+    finally:
+        for process in (ours, other):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize(
+    ("found", "said"), [("MD_NAME=x:raidtrace-sweep\n", "stopped md127"), ("MD_NAME=x:home\n", "")]
+)
+def test_only_the_sweeps_own_array_is_stopped(monkeypatch, found, said):
+    ran = []
+
+    def run(command, **_):
+        ran.append(command[1])
+        return subprocess.CompletedProcess(command, 0, found, "")
+
+    monkeypatch.setattr(journal.pathlib.Path, "exists", lambda path: True)
+    monkeypatch.setattr(journal.subprocess, "run", run)
+    assert journal._stop_array({"array": "md127", "name": "raidtrace-sweep"}) == said
+    assert ran == ["--detail"] + (["--quiet"] if said else [])
+
+
+def test_a_setting_that_the_kernel_rounds_is_an_error(tmp_path):
+    path = tmp_path / "nr_requests"
+    path.write_text("4\n")
+    journal.put(path, "5")
+    assert path.read_text() == "5\n"  # one byte was written over another, as into a file of the kernel
+    path.write_text("none [mq-deadline]\n")
+    assert journal.value(path) == "mq-deadline"
+    with pytest.raises(OSError, match="wrote 7, it says 7one"):
+        path.write_text("none\n")
+        journal.put(path, "7")
+
+
+def test_the_lock_is_taken_before_anything_is_written(kernel, monkeypatch):
+    seen = []
+    real = fcntl.flock
+    monkeypatch.setattr(
+        journal.fcntl, "flock", lambda f, how: (seen.append(os.fstat(f.fileno()).st_size), real(f, how))
+    )
+    log = kernel.begin("sda")
+    assert seen == [0]
+    log.end(kernel.machine)
+
+
+def test_two_sweeps_on_one_machine_are_refused_and_a_dead_one_leaves_no_lock(tmp_path):
+    """Each would put back what the other had set."""
+    code = (
+        f"import pathlib\nfrom raidtrace.sweep import journal\nwith journal.alone(pathlib.Path({str(tmp_path)!r})):\n"
+    )
+    command = [sys.executable, "-c", code + "    print(1, flush=True)\n    input()\n"]
+    environment = dict(os.environ, PYTHONPATH=str(TOP / "tools/python"))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as other:
+        assert other.stdout.readline() == b"1\n"
+        with pytest.raises(journal.JournalError, match="another raidctl sweep is running"):
+            with journal.alone(tmp_path):
+                pass
+        other.kill()
+    with journal.alone(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []

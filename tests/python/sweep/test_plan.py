@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plans are checked with line and key, and expand to exactly the cells they state."""
+
+import pytest
+import tomllib
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidtrace.published import tables as published
+from raidtrace.quantity import size
+from raidtrace.sweep import plan, steps, toml_lines
+
+GOOD = """title = "x"
+trials = 2
+
+[workload.seq]
+kind = "bonnie++"
+chunk_kib = 64
+
+[[matrix]]
+array = "one"
+filesystem = ["xfs", "ext2"]
+readahead_kib = [128, 8192]
+workload = "seq"
+data_size = "1 GiB"
+"""
+PLACE = steps.Place(("sda", "sdb", "sdc", "sdd"), "/mnt", 512 << 20, lab=True)
+
+
+def parse(text):
+    return plan.parse(text, "p", "p.toml")
+
+
+def test_a_matrix_is_the_product_of_its_axes_times_trials():
+    found = parse(GOOD)
+    assert len(found.cells) == 2 * 2 * 2
+    assert [(c.text("filesystem"), c.number("readahead_sectors"), c.trial) for c in found.cells[:3]] == [
+        ("xfs", 256, 1), ("xfs", 256, 2), ("xfs", 16384, 1),
+    ]  # fmt: skip
+    assert found.varying() == ["filesystem", "readahead_sectors"]
+    assert found.workload("seq") == ("bonnie++", {"chunk_kib": 64})
+
+
+def test_random_order_is_fixed_by_its_seed():
+    stated = [c.identity() for c in parse(GOOD).cells]
+    shuffled = [c.identity() for c in parse('order = "random"\n' + GOOD).cells]
+    assert shuffled != stated and sorted(shuffled) == sorted(stated)
+    assert shuffled == [c.identity() for c in parse('order = "random"\nseed = 1\n' + GOOD).cells]
+    assert shuffled != [c.identity() for c in parse('order = "random"\nseed = 2\n' + GOOD).cells]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("filesystem =", "filesystems =", "p.toml:10: matrix.filesystems: there is no such key; do you mean filesystem?"),
+        ('"ext2"]', '"ext5"]', "p.toml:10: matrix.filesystem: 'ext5' is not one of none, ext2"),
+        ('"seq"\ndata', '"sequ"\ndata', "p.toml:12: matrix.workload: 'sequ' is not defined; there are bonnie"),
+        ("8192]", "8190]", "p.toml:11: matrix.readahead_kib: 8190 is not a multiple of 4"),
+        ("8192]", "128]", "p.toml:8: matrix: a cell is in this matrix twice"),
+        ('data_size = "1 GiB"\n', "", "p.toml:8: matrix: data_size is missing"),
+        ('kind = "bonnie++"', 'kind = "hdparm"', "p.toml:5: workload.seq.kind: 'hdparm' is not one of"),
+        ("trials = 2", "trials = 0", "p.toml:2: trials: 0 is less than the minimum of 1"),
+        ("trials = 2", 'trials = "2"', "p.toml:2: trials: '2' is not of type 'integer'"),
+        ("title =", "titles =", "p.toml:1: titles: there is no such key; do you mean title?"),
+        ("[workload.seq]", "[workload.seq", "p.toml: not TOML: .*line 4"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_chunk_kib = 64', "p.toml:14: matrix.md_chunk_kib: there is no md"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid0"', "p.toml:14: matrix.md_level: md_members is missing"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid5"\nmd_members = 2\nmd_chunk_kib = 64',
+         "p.toml:15: matrix.md_members: raid5 needs at least 3, not 2"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 12',
+         "p.toml:16: matrix.md_chunk_kib: raid5 takes"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid1"\nmd_members = 2\nmd_chunk_kib = 64',
+         "p.toml:14: matrix.md_level: raid1 has no chunks"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nreadahead_sectors = 256',
+         "p.toml:11: matrix.readahead_kib: readahead_sectors is there, too"),
+        ('["xfs", "ext2"]', '"none"\nmount_options = "noatime"', "p.toml:11: matrix.mount_options: there is no file system"),
+        ('["xfs", "ext2"]', '"jfs"\nfs_block_kib = 1', "p.toml:11: matrix.fs_block_kib: jfs takes blocks of 4 KiB, not 1"),
+    ],
+)  # fmt: skip
+def test_every_error_names_line_and_key(old, new, said):
+    assert GOOD.count(old) == 1
+    with pytest.raises(plan.PlanError, match=said.replace("[", r"\[").replace("?", r"\?").replace("(", r"\(")):
+        parse(GOOD.replace(old, new))
+
+
+def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
+    assert plan.ready() == ["amcc", "bnl", "caltech", "coraid", "howto", "quick"]
+    for name in plan.ready():
+        found = plan.load(plan.find(name))
+        for cell in found.cells:
+            done = steps.steps(cell, found, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
+            assert sum(step.measured for step in done) == 1, cell
+        assert len(found.cells) == {"amcc": 28, "bnl": 6, "caltech": 20, "coraid": 21, "howto": 21, "quick": 8}[name]
+    with pytest.raises(plan.PlanError, match="do you mean howto"):
+        plan.find("howtoo")
+
+
+@pytest.mark.parametrize(("name", "table"), [("howto", "howto"), ("caltech", "caltech"), ("amcc", "amcc")])
+def test_every_published_rate_has_a_cell(name, table):
+    """Not one row of the published tables is without its counterpart in the plan, but for those the plan says it leaves out."""
+    found = plan.load(plan.find(name))
+    phases = ("read", "write", "rewrite", "reread", "seeks")
+    matched = set()
+    for cell in found.cells:
+        axes = dict(cell.axes)
+        kind, parameters = found.workload(cell.text("workload"))
+        for phase in [parameters.get("direction", "read")] if kind == "dd" else phases:
+            there = published.find(table, axes, kind, phase)
+            if there:
+                matched.add((cell.identity(), phase))
+    wanted = {"howto": 34, "caltech": 2 * 6 * 2 + 2 + 2, "amcc": 4 + 2 * 6 * 4 + 2 * 6 * 4}[table]
+    assert len(matched) == wanted
+
+
+def test_published_units():
+    cell = {"array": "9500s-12-raid0", "filesystem": "none", "readahead_sectors": 256}
+    found = published.find("amcc", cell, "dd", "read")
+    assert (found.low, found.high) == (pytest.approx(112.114 * 1024), pytest.approx(116.472 * 1024))
+    found = published.find("caltech", {"md_chunk_kib": 512, "filesystem": "xfs"}, "bonnie++", "read")
+    assert (found.low, found.middle, found.high) == (224000, 239500, 255000)
+    found = published.find(
+        "howto", {"md_level": "raid0", "md_chunk_kib": 16, "fs_block_kib": 2, "queue_depth": 1}, "", "read"
+    )
+    assert found.middle == 28161
+    assert published.find("amcc", cell, "dd", "rewrite") is None and published.find("", cell, "dd", "read") is None
+
+
+def test_steps_say_what_they_destroy():
+    found = parse(GOOD.replace('array = "one"', 'array = "one"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 64'))
+    real = steps.Place(("sda", "sdb", "sdc"), "/mnt", 1 << 30, lab=False)
+    done = steps.steps(found.cells[0], found, real)
+    assert steps.destroyed(done) == ["sda", "sdb", "sdc"]
+    assert [s.argv[0] for s in done if s.argv][:4] == ["modprobe", "mdadm", "mkfs.xfs", "mount"]
+    assert "--assume-clean" in done[1].argv and done[1].undo[-1] == "/dev/md127"
+    (measured,) = [s for s in done if s.measured]
+    assert [measured.argv[at + 1] for at, w in enumerate(measured.argv) if w == "-d"][:4] == [
+        "md127",
+        "sda",
+        "sdb",
+        "sdc",
+    ]
+    with pytest.raises(steps.StepsError, match="3 disks are needed, there are 2"):
+        steps.steps(found.cells[0], found, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
+
+
+def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
+    settings = (
+        'array = "one"\nscheduler = "none"\nnomerges = 2\nmax_sectors_kib = 64\nqueue_depth = 1\ndirty_bytes = 65536'
+    )
+    found = parse("cool_down_s = 90\n" + GOOD.replace('array = "one"', settings))
+    done = [s.text() for s in steps.steps(found.cells[0], found, steps.Place(("sda",), "/mnt", 1 << 30, lab=False))]
+    assert done[:6] == [
+        "echo none >/sys/block/sda/queue/scheduler",
+        "echo 64 >/sys/block/sda/queue/max_sectors_kb",
+        "echo 2 >/sys/block/sda/queue/nomerges",
+        "echo 1 >/sys/block/sda/device/queue_depth",
+        "echo 128 >/sys/block/sda/queue/read_ahead_kb",
+        "echo 65536 >/proc/sys/vm/dirty_bytes",
+    ]
+    assert [text.split()[0] for text in done[6:8]] == ["mkfs.xfs", "mount"]
+    assert done[8:11] == ["sync", "echo 3 >/proc/sys/vm/drop_caches", "sleep 90"]
+    assert done[11].startswith("raidctl record ") and done[12:] == ["umount /mnt"]
+
+
+@pytest.mark.parametrize("kind", ["ext2", "ext3", "ext4"])
+def test_only_a_disk_of_the_lab_is_taken_for_zeroed(kind):
+    """On a real one old data would become inodes."""
+    found = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
+    for lab in (True, False):
+        place = steps.Place(tuple("abcdef"), "/mnt", 1 << 30, lab=lab)
+        (mkfs,) = [step.text() for step in steps.steps(found.cells[0], found, place) if "mkfs" in step.text()]
+        assert ("assume_storage_prezeroed=1" in mkfs) is lab and ("lazy_itable_init=0" in mkfs) is not lab
+
+
+def test_reading_a_raw_disk_destroys_nothing_and_writing_does():
+    text = GOOD.replace('["xfs", "ext2"]', '"none"').replace('"bonnie++"\nchunk_kib = 64', '"dd"')
+    found = parse(text)
+    assert steps.destroyed(steps.steps(found.cells[0], found, PLACE)) == []
+    found = parse(text.replace('"dd"', '"dd"\ndirection = "write"'))
+    assert steps.destroyed(steps.steps(found.cells[0], found, PLACE)) == ["sda"]
+
+
+def test_sizes():
+    assert size.parse("20480 MiB") == 20 << 30 and size.parse("20 GB") == 20 * 10**9 and size.parse("1.5k") == 1536
+    assert size.parse("40 x RAM", 512 << 20) == 20 << 30
+    for text in ("", "x RAM", "0", "-1 G", "1 XB", "1 G G", "40 x RAM"):
+        with pytest.raises(size.SizeError):
+            size.parse(text)
+    assert size.text(3 << 29) == "1536 MiB" and size.text(1000) == "1000 bytes"
+
+
+@given(st.integers(1, 1 << 60))
+def test_sizes_read_back(value):
+    assert size.parse(size.text(value).replace(" bytes", "")) == pytest.approx(value, rel=1e-15)
+
+
+AXES = st.fixed_dictionaries(
+    {"filesystem": st.lists(st.sampled_from(["ext2", "ext3", "xfs"]), min_size=1, max_size=3, unique=True)},
+    optional={
+        "readahead_sectors": st.lists(st.integers(0, 100).map(lambda n: 8 * n), min_size=1, max_size=4, unique=True),
+        "nr_requests": st.lists(st.integers(4, 9), min_size=1, max_size=3, unique=True),
+        "data_size": st.just(["1 GiB"]),
+    },
+)
+
+
+@given(st.lists(AXES, min_size=1, max_size=3), st.integers(1, 3), st.integers(0, 99))
+def test_any_plan_expands_to_the_sum_of_its_products(matrices, trials, seed):
+    """Each matrix has an array of its own, so no cell is twice; order changes the order alone."""
+    text = f'title = "x"\ntrials = {trials}\nseed = {seed}\n'
+    wanted = 0
+    for number, axes in enumerate(matrices):
+        axes = {"array": f"a{number}", "workload": "ddt", "data_size": "1 MiB"} | axes
+        text += "[[matrix]]\n" + "".join(f"{key} = {value!r}\n".replace("'", '"') for key, value in axes.items())
+        count = trials
+        for value in axes.values():
+            count *= len(value) if isinstance(value, list) else 1
+        wanted += count
+    stated, shuffled = parse(text), parse('order = "random"\n' + text)
+    assert len(stated.cells) == wanted == len({c.identity() for c in stated.cells})
+    assert sorted(c.identity() for c in shuffled.cells) == sorted(c.identity() for c in stated.cells)
+
+
+KEYS = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+VALUES = st.sampled_from(
+    ["1", '"a # [b"', "[1, 2]", "[\n  1,  # one ]\n  2,\n]", '"""x = 1\n[y]\n"""', "{ a = 1 }", "'[['"]
+)
+
+
+@given(
+    st.lists(st.tuples(KEYS, VALUES), unique_by=lambda pair: pair[0], max_size=6),
+    st.lists(KEYS, max_size=3, unique=True),
+)
+def test_lines_of_any_toml(pairs, tables):
+    text, wanted = "", {}
+    for prefix in [None, *tables]:
+        text += f"\n# comment [x]\n[[t.{prefix}]]\n" if prefix else ""
+        for key, value in pairs:
+            path = (key,) if prefix is None else ("t", prefix, 0, key)
+            if prefix is None and key == "t":
+                continue
+            wanted[path] = text.count("\n") + 1
+            text += f"{key} = {value}\n"
+    tomllib.loads(text)
+    lines = toml_lines.find(text)
+    assert {path: lines[path] for path in wanted} == wanted

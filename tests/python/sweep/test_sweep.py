@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The index, what is made of it, the loop that runs cells, and that help, manual and completions say the same."""
+
+import csv
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+
+import pytest
+from conftest import TOP
+
+from raidtrace.benchmark.figure import Figure
+from raidtrace.cli import sweep as cli_sweep
+from raidtrace.cli import workload as cli_workload
+from raidtrace.sweep import index as sweep_index
+from raidtrace.sweep import plan, progress
+from raidtrace.sweep import stack as sweep_stack
+from raidtrace.sweep import steps
+from raidtrace.sweep import table as sweep_table
+from raidtrace.sweep.index import Index, Outcome
+from raidtrace.sweep.run import cells as sweep
+
+TEXT = """title = "x"
+published = "amcc"
+trials = 3
+[[matrix]]
+array = "9500s-12-raid0"
+filesystem = "none"
+readahead_sectors = [256, 16384]
+workload = "dd"
+data_size = "1 GiB"
+"""
+PLAN = plan.parse(TEXT, "p", "p.toml")
+PLACE = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
+
+
+def new_index(directory):
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    return Index.create(directory / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells])
+
+
+@pytest.fixture
+def index(tmp_path):
+    return new_index(tmp_path)
+
+
+def rate(value, queue=()):
+    return Outcome("", (Figure("read", value, "KiB/s"),), queue, "run.rtdb", 1.0, "6.1")
+
+
+def test_cells_are_finished_or_not_never_half(index, monkeypatch):
+    index.begin(1, "now")
+    index.end(1, rate(100.0))
+    index.begin(2, "now")
+    with pytest.raises(Exception):
+        index.end(
+            2, Outcome("", (Figure("read", 1.0, "KiB/s"), Figure("read", 1.0, None)), ())
+        )  # a NULL where none may be
+    again = Index(index.path)
+    assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
+    assert [row[0] for row in again.figures()] == [1]
+    import sqlite3
+
+    assert sqlite3.connect(index.path).execute("SELECT count(*) FROM figure WHERE cell=2").fetchone() == (0,)
+    again.again(failed=False)
+    assert [e.state for e in again.entries()][:3] == ["done", "waiting", "waiting"]
+
+
+def test_failed_cells_wait_again_only_when_asked(index):
+    index.end(1, Outcome("disk on fire"))
+    index.again(failed=False)
+    assert (index.entries()[0].state, index.entries()[0].error) == ("failed", "disk on fire")
+    index.again(failed=True)
+    assert index.entries()[0].state == "waiting"
+
+
+def test_parameters_axes_and_commands_are_stored(index):
+    axes = index.axes(1)
+    assert axes["readahead_sectors"] == 256 and axes["workload"] == "dd"
+    import sqlite3
+
+    db = sqlite3.connect(index.path)
+    assert dict(db.execute("SELECT name, value FROM parameter WHERE cell=1")) == {
+        "direction": "read",
+        "block_kib": 1024,
+    }
+    (command,) = db.execute("SELECT command FROM step WHERE cell=1 AND purpose='measure'").fetchone()
+    assert command.endswith("-- dd if=/dev/sda of=/dev/null bs=1M count=1024")
+
+
+def test_what_is_no_index_is_refused(tmp_path):
+    (tmp_path / "x").write_bytes(b"garbage" * 1000)
+    with pytest.raises(sweep_index.SweepIndexError, match="no readable index"):
+        Index(tmp_path / "x")
+    with pytest.raises(sweep_index.SweepIndexError, match="there is no sweep"):
+        Index(tmp_path / "y")
+
+
+def test_trials_become_one_line_beside_the_published(index, tmp_path):
+    for cell, value in ((1, 110000.0), (2, 118387.7), (3, 120000.0)):
+        index.end(cell, rate(value))
+    index.end(4, Outcome("no"))
+    (line,) = sweep_table.lines(index, "amcc")
+    assert (line.summary.trials, line.summary.median, line.benchmark) == (3, 118387.7, "dd")
+    assert line.published.middle == pytest.approx(115.613 * 1024) and line.simulated and line.steady is None
+    names = sweep_table.varying([line])
+    shown = sweep_table.text([line], ["readahead_sectors"])
+    assert names == [] and re.search(r"256 +read +MB/s +118\.4 +8\.4% +114\.8-119\.3 +1\.00", shown[1]), shown
+    sweep_table.write_csv(tmp_path / "p.csv", [line], ["array"])
+    (row,) = csv.DictReader((tmp_path / "p.csv").open())
+    assert (row["ratio"], row["trials"], row["simulated"], row["published_low"]) == ("1.0000", "3", "yes", "114804.7")
+
+
+def test_the_table_names_outliers_drift_and_the_interval(tmp_path):
+    many = plan.parse(TEXT.replace("trials = 3", "trials = 6").replace("[256, 16384]", "[256, 512]"), "p", "p.toml")
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    for cell, value in enumerate((100.0, 101.0, 250.0, 99.0, 100.5, 99.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 1):
+        made.end(cell, rate(value))
+    found = sweep_table.lines(made, "")
+    shown = sweep_table.text(found, ["readahead_sectors"])
+    assert "outlier: trial 3" in shown[1] and "rising from trial to trial" in shown[2] and "outlier" not in shown[2]
+    sweep_table.write_csv(tmp_path / "p.csv", found, ["array"])
+    first, second = csv.DictReader((tmp_path / "p.csv").open())
+    assert (first["trials"], first["median"], first["outliers"], first["drift"]) == ("6", "100.25", "3", "")
+    assert float(first["interval_low"]) < 100.25 < float(first["interval_high"]) <= 250
+    assert float(first["spread_percent"]) == pytest.approx(100 * 151 / 100.25, rel=1e-4)  # the outlier counts
+    assert (second["drift"], second["outliers"]) == ("rising", "")
+
+
+def test_an_outlier_is_named_by_its_trial_in_random_order_and_when_one_failed(tmp_path):
+    text = TEXT.replace("trials = 3", 'trials = 6\norder = "random"').replace("[256, 16384]", "[256]")
+    many = plan.parse(text, "p", "p.toml")
+    assert [cell.trial for cell in many.cells] != [1, 2, 3, 4, 5, 6]
+    facts = sweep.about("lab") | {"overrides": "{}"}
+    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    for entry in made.entries():  # trial 1 fails, trial 5 stands out
+        value = 250.0 if entry.trial == 5 else 100.0 + entry.trial
+        made.end(entry.cell, Outcome("broken") if entry.trial == 1 else rate(value))
+    (line,) = sweep_table.lines(made, "")
+    assert line.summary.outliers == (5,) and line.summary.trials == 5
+    assert "outlier: trial 5" in sweep_table.text([line], [])[1]
+
+
+def test_processor_use_is_the_median_of_the_trials(index):
+    for cell, cpu in ((1, 10.0), (2, 20.0), (3, None)):
+        index.end(cell, Outcome("", (Figure("read", 100.0, "KiB/s", cpu),)))
+    (line,) = sweep_table.lines(index, "")
+    assert line.cpu_percent == 15.0
+
+
+def test_a_phase_that_drifts_is_called_not_steady(index):
+    def queue(slope):
+        return (("sda", "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, slope, 5.0),)
+
+    for cell, slope in ((1, 1.0), (2, 30.0), (3, 1.0), (4, 1.0), (5, -2.0), (6, 3.0)):
+        index.end(cell, rate(100.0, queue(slope)))
+    assert [line.steady for line in sweep_table.lines(index, "")] == [False, True]
+    assert "not steady" in sweep_table.text(sweep_table.lines(index, ""), [])[1]
+
+
+def run(index, one, jobs=1, stopped=lambda: False):
+    return sweep.run(index, PLAN, one, jobs, 1 << 30, stopped)
+
+
+def test_a_failure_does_not_end_the_sweep_and_resume_repeats_nothing(index):
+    ran = []
+
+    def one(cell, entry):
+        ran.append(entry.cell)
+        return Outcome("broken") if entry.cell == 2 else rate(1.0)
+
+    assert run(index, one, jobs=2) == 1 and sorted(ran) == [1, 2, 3, 4, 5, 6]
+    index.again(failed=False)
+    ran.clear()
+    assert run(index, one) == 0 and ran == []
+
+
+def test_stopping_leaves_unfinished_cells_waiting(index):
+    stop = threading.Event()
+
+    def one(cell, entry):
+        if entry.cell == 2:
+            stop.set()
+            return Outcome("killed by us")
+        return rate(1.0)
+
+    with pytest.raises(sweep.Interrupted):
+        run(index, one, stopped=stop.is_set)
+    assert [e.state for e in index.entries()] == ["done"] + ["waiting"] * 5
+
+
+def test_only_one_sweep_in_a_directory(tmp_path):
+    with sweep.alone(tmp_path):
+        with pytest.raises(sweep.SweepError, match="another raidctl sweep"):
+            with sweep.alone(tmp_path):
+                pass
+
+
+def test_a_directory_with_something_else_in_it_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(sweep.SweepError, match="thesis.tex"):
+        sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=False)
+    with pytest.raises(sweep_index.SweepIndexError, match="there is no sweep"):
+        sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=True)
+
+
+def test_the_time_left_follows_the_cells_that_ended(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    p = progress.Progress({1: 10.0, 2: 10.0, 3: 10.0}, {1: "a", 2: "a", 3: "b"}, 1)
+    assert p.left() == 30
+    p.started(1, "one")
+    clock[0] = 20.0
+    p.ended(1, "")
+    assert p.left() == 40  # all took twice what was guessed so far
+    assert "1 of 3 cells, 0:20, about 0:40 left" in p.text() and progress.clock(3725) == "1:02:05"
+
+
+def dry(*words):
+    return subprocess.run([sys.executable, TOP / "tools/python/raidctl-sweep", *words], capture_output=True, text=True)
+
+
+def test_dry_run_prints_every_command_and_does_nothing(tmp_path):
+    done = dry("--lab", "--dry-run", "--out", str(tmp_path / "x"), "howto")
+    assert done.returncode == 0 and not (tmp_path / "x").exists()
+    assert done.stdout.count("mdadm --create") == 21 and done.stdout.count("raidctl record") == 21
+    assert "would destroy: nothing" in done.stdout
+
+
+def test_a_dry_run_of_resume_prints_what_is_left(index, tmp_path, capsys):
+    index.end(1, rate(100.0))
+    index.end(4, Outcome("broken"))
+    words = ["--lab", "--dry-run", "--resume", "--out", str(tmp_path)]
+    for more, left in (([], [2, 3, 5, 6]), (["--retry-failed"], [2, 3, 4, 5, 6])):
+        assert cli_sweep.main([*words, *more]) == 0
+        said = capsys.readouterr().out
+        assert [int(at) for at in re.findall(r"^# cell (\d) of 6", said, re.MULTILINE)] == left
+        assert said.splitlines()[0].endswith("raidctl lab build")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--disk", "sda"], "began in the lab and can only go on there"),
+        (["--lab", "quick"], "plan quick is not what this sweep began with"),
+        (["--lab", "--trials", "7"], "began with other --data-size or --trials"),
+    ],
+)
+def test_resume_does_not_go_on_with_something_else(index, tmp_path, capsys, words, said):
+    assert cli_sweep.main(["--resume", "--dry-run", "--out", str(tmp_path), *words]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_sweep.plan, "load", interrupted)
+    assert cli_sweep.main(["--lab", "quick"]) == 1
+    assert capsys.readouterr().err == "raidctl sweep: interrupted before the first cell\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["quick"], "where?"),
+        (["--lab", "--disk", "sda", "quick"], "where?"),
+        (["--lab"], "name a plan"),
+        (["--lab", "quik"], "do you mean quick"),
+        (["--destroy-data", "nosuchdisk", "quick"], "there is no such disk"),
+        (["show", "nowhere"], "there is no sweep"),
+        (["--lab", "--resume"], "--resume of what"),
+    ],
+)
+def test_refusals_say_what_and_exit_with_1(words, said, tmp_path):
+    done = dry(*words)
+    assert done.returncode == 1 and said in done.stderr and done.stderr.startswith("raidctl sweep: ")
+
+
+def test_a_lab_without_simulated_time_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB", "vm")
+    done = dry("--lab", "--out", str(tmp_path / "x"), "quick")
+    assert done.returncode == 1 and "no figure would mean anything" in done.stderr and not (tmp_path / "x").exists()
+
+
+def options(parser):
+    found = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]
+    groups = [a for a in parser._actions if hasattr(a, "choices") and isinstance(a.choices, dict)]
+    found += [o for group in groups for sub in group.choices.values() for o in options(sub)]
+    return sorted(set(found) - {"--help"})
+
+
+@pytest.mark.parametrize(("verb", "module"), [("sweep", cli_sweep), ("workload", cli_workload)])
+def test_manual_and_completions_have_every_option(verb, module):
+    found = options(module.parser())
+    if verb == "sweep":
+        found += ["--parquet", "--stack"]
+    assert len(found) > 4
+    manual = (TOP / f"Documentation/man/raidctl-{verb}.8").read_text()
+    bash = (TOP / "tools/completion/raidctl.bash").read_text()
+    line = next(line for line in bash.splitlines() if line.startswith(f"\t{verb})"))
+    zsh = (TOP / "tools/completion/_raidctl").read_text()
+    section = zsh[zsh.index(f"\n\t{verb})") :].split(";;")[0]
+    for option in found:
+        assert f"Fl {option[1:]}" in manual, option
+        assert f"{option} " in line, option
+        assert option in section, option
+
+
+def test_figures_are_documented():
+    text = (TOP / "Documentation/sweep.rst").read_text()
+    for word in (*sweep_table.HEADER, *sweep_stack.HEADER[3:]):
+        assert f"``{word}``" in text, word
+    for name in re.findall(r"CREATE TABLE (\w+)", sweep_index.SCHEMA):
+        assert f"``{name}``" in text, name
+    assert json.loads((pathlib.Path(plan.SCHEMA)).read_text())["properties"]["matrix"]
+    for axis in json.loads(plan.SCHEMA.read_text())["properties"]["matrix"]["items"]["properties"]:
+        assert f"``{axis}``" in text, axis

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Whose target is it, and does that process live? */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/claim.h"
+
+static char directory[] = "/tmp/raidtrace-owner-XXXXXX";
+static const struct rt_target mine = { .id = 7, .major = 8, .minor = 0,
+				       .attached_ns = 1000 };
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return !mkdtemp(directory) || setenv("RAIDTRACE_RUN", directory, 1);
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+static void write_claim(const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void remove_claim(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void living(void **state)
+{
+	struct rt_target other = mine;
+	int fd;
+
+	(void)state;
+	assert_int_equal(owner_of(&mine), 0);
+	assert_int_equal(owner_begin(&fd), 0);
+	assert_int_equal(owner_of(&mine), 0);
+	assert_int_equal(owner_added(fd, &mine), 0);
+	assert_int_equal(owner_of(&mine), getpid());
+	/* The same id after the module was loaded anew is another target. */
+	other.attached_ns = 2000;
+	assert_int_equal(owner_of(&other), 0);
+	owner_end(fd);
+	assert_int_equal(owner_of(&mine), 0);
+}
+
+/* Killed between asking the kernel and noting its answer. */
+static void asked_only(void **state)
+{
+	struct rt_target target = mine;
+	int fd;
+
+	(void)state;
+	assert_int_equal(owner_begin(&fd), 0);
+	assert_int_equal(owner_adding(fd, 8, 0), 0);
+	/* Attached before that: it is somebody else's. */
+	assert_int_equal(owner_of(&target), 0);
+	target.attached_ns = UINT64_MAX;
+	assert_int_equal(owner_of(&target), getpid());
+	target.minor = 16;
+	assert_int_equal(owner_of(&target), 0);
+	owner_end(fd);
+}
+
+static void dead(void **state)
+{
+	char text[64];
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	snprintf(text, sizeof(text), "owner %d 12345\ntarget 7 1000\n", (int)pid);
+	write_claim("record-1", text);
+	assert_int_equal(owner_of(&mine), 0);
+	/* A process of that number lives, but it began at another time. */
+	snprintf(text, sizeof(text), "owner %d 1\ntarget 7 1000\n", (int)getpid());
+	write_claim("record-1", text);
+	assert_int_equal(owner_of(&mine), 0);
+	/* Cut short, or not ours at all. */
+	write_claim("record-1", "target 7 1000\nowner");
+	write_claim("other", "owner 1 1\n");
+	assert_int_equal(owner_of(&mine), 0);
+	remove_claim("record-1");
+	remove_claim("other");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(living),
+		cmocka_unit_test(asked_only),
+		cmocka_unit_test(dead),
+	};
+
+	return cmocka_run_group_tests_name("owner", tests, make_directory,
+					   remove_directory);
+}

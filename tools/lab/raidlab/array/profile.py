@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles: TOML files that state a simulated array, checked key by key and flattened for the model."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomllib
+from raidlab.base import cache
+from raidlab.base.failure import LabError
+
+DIRECTORY = cache.LAB / "profiles"
+DEFAULT = "9500s-12-raid0"
+_FIT = "fit."
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key the model knows. `low` and `high` bound numbers; `choices` are the words of a level."""
+
+    name: str
+    kind: str
+    low: int
+    high: int
+    choices: tuple[str, ...]
+    preset: str
+
+    def allowed(self) -> str:
+        if self.kind == "number":
+            return f"a whole number from {self.low} to {self.high}, or true, false for 1, 0"
+        if self.kind == "text":
+            return f"text of at most {self.high - 1} characters, without comma, = and _"
+        return "one of " + ", ".join(f'"{choice}"' for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the model accepts, and the bytes one entry of its log takes."""
+
+    keys: dict[str, Key]
+    log_entry_bytes: int
+    program: Path | None = None  # profile-keys
+
+    def conflict(self, parameter: str) -> tuple[str, str] | None:
+        """The key to be changed, and why, when values that are allowed each do not go together."""
+        if self.program is None:
+            return None
+        done = subprocess.run([self.program, parameter], capture_output=True, text=True, check=False)
+        key, _, why = done.stdout.strip().partition(": ")
+        return (key, why) if done.returncode else None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A checked profile. `values` are flat: array.level -> raid0. `pool_mib` is the memory that the model takes
+    for contents and log, on top of what the guest is left with."""
+
+    name: str
+    path: Path
+    values: dict[str, str]
+    title: str
+    pool_mib: int
+
+    def parameter(self) -> str:
+        """For insmod tw9000.ko: config="name=...,array.level=raid0,..."."""
+        return f'config="{self.flat()}"'
+
+    def flat(self) -> str:
+        """name=...,array.level=raid0,..."""
+        pairs = {"name": self.name[:31]} | self.values
+        return ",".join(f"{key}={value}" for key, value in pairs.items())
+
+
+def parse_model(text: str, program: Path | None = None) -> Model:
+    """The output of profile-keys, and where that is."""
+    keys = {}
+    *lines, last = text.splitlines()
+    for line in lines:
+        name, kind, low, high, preset = line.split("\t")
+        if kind == "level":
+            keys[name] = Key(name, kind, 0, 0, tuple(high.split(",")), preset)
+        else:
+            keys[name] = Key(name, kind, int(low), int(high), (), preset)
+    return Model(keys, int(last.split("\t")[1]), program)
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in DIRECTORY.glob("*.toml"))
+
+
+def find(name: str) -> Path:
+    """A profile by its name, or any file by its path."""
+    path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
+    if not path.is_file():
+        close = difflib.get_close_matches(name, names(), 1)
+        hint = f"Did you mean {close[0]}? " if close else ""
+        raise LabError(
+            f"profile {name}",
+            "there is none of that name",
+            f"{hint}There are: {', '.join(names()) or 'none'}",
+        )
+    return path.absolute()
+
+
+def load(name: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Profile:
+    """Read and check a profile; `store_mib` and `settings`, each KEY=VALUE, take the place of its own."""
+    path = find(name)
+    text = _text_of(path)
+    try:
+        flat = _flatten(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise _malformed(path, text, str(error)) from None
+    values = {}
+    keys = model.keys
+    for key, value in flat.items():
+        if key.startswith(_FIT):
+            _check_fit(path, text, key, value, flat)
+            continue
+        if key not in keys:
+            raise _refusal(path, text, key, "unknown key", _instead(key, keys))
+        values[key] = _checked(path, text, keys[key], value)
+    for setting in settings:
+        key, value = _setting(setting, keys)
+        values[key] = value
+    if store_mib is not None:
+        values["store_mib"] = _checked(path, text, keys["store_mib"], store_mib)
+    store = int(values.get("store_mib", keys["store_mib"].preset))
+    entries = int(values.get("log_entries", keys["log_entries"].preset))
+    controllers = int(values.get("controller.count", keys["controller.count"].preset))
+    pool_mib = controllers * (store + (entries * model.log_entry_bytes >> 20) + 1)
+    found = Profile(path.stem, path, values, title(text), pool_mib)
+    conflict = model.conflict(found.flat())
+    if conflict:
+        raise _contradiction(found, text, settings, *conflict)
+    return found
+
+
+def _text_of(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LabError(
+            f"{path}:{line}", f"byte {content[error.start]:#04x} is no UTF-8", "A profile is text: TOML."
+        ) from None
+
+
+def _malformed(path: Path, text: str, why: str) -> LabError:
+    """What the parser says, and the line that it says it of: that has the key."""
+    lines = text.splitlines()
+    found = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
+    number = int(found[1] or len(lines)) if found else 0
+    if not found or not 0 < number <= len(lines):
+        return LabError(f"profile {path}", why, "Mend the TOML syntax there.")
+    return LabError(
+        f"{path}:{number}: {lines[number - 1].strip()}", why[: found.start()], "Mend the TOML syntax there."
+    )
+
+
+def _contradiction(found: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
+    """Values that do not go together: where the one to be changed is set, or that it is not set at all."""
+    todo = "Change it, or what it goes with; raidctl lab show explains the profile."
+    if any(setting.partition("=")[0].strip() == key for setting in settings):
+        return LabError(f"--set {key}", why, todo)
+    line = line_of(text, key)
+    if line is None:
+        return LabError(f"{found.path}: {key}, which it does not set", why, "Set it, or change what it goes with.")
+    return _refusal(found.path, text, key, why, todo)
+
+
+def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, object]) -> None:
+    """Table [fit] says on which published figure a constant was fitted; the model does not get it."""
+    if key.removeprefix(_FIT) not in flat:
+        raise _refusal(path, text, key, "the profile does not set that constant", "Name one that it sets.")
+    if not isinstance(value, str) or not re.fullmatch(r"raid[05] [0-9]+ [a-z]+", value):
+        raise _refusal(path, text, key, f"{value!r} names no figure", 'Array, test and metric: "raid0 7 read".')
+
+
+def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:
+    """--set KEY=VALUE, checked as a line of a profile would be."""
+    name, separator, text = (part.strip() for part in setting.partition("="))
+    if not separator:
+        raise LabError(f"--set {setting}", "not KEY=VALUE", "As in a profile, with its table: array.drives=4")
+    if name not in keys:
+        raise LabError(f"--set {name}", "unknown key", _instead(name, keys))
+    number = keys[name].kind == "number" and re.fullmatch(r"[0-9]+|0x[0-9a-fA-F]+", text)
+    value = _as_model_reads(keys[name], int(text, 0) if number else text)
+    if value is None:
+        raise LabError(f"--set {name}", f"{text!r} is not allowed", f"Allowed: {keys[name].allowed()}.")
+    return name, value
+
+
+def title(text: str) -> str:
+    """The first comment that is not the licence."""
+    for line in text.splitlines():
+        if line.startswith("#") and "SPDX" not in line:
+            return line.lstrip("# ").strip()
+    return ""
+
+
+def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def _checked(path: Path, text: str, key: Key, value: object) -> str:
+    """The value as the model reads it; refused with the line that sets it."""
+    checked = _as_model_reads(key, value)
+    if checked is None:
+        raise _refusal(path, text, key.name, f"{value!r} is not allowed", f"Allowed: {key.allowed()}.")
+    return checked
+
+
+def _as_model_reads(key: Key, value: object) -> str | None:
+    """None if the model would not take it."""
+    if key.kind == "number" and isinstance(value, int):
+        if key.low <= int(value) <= key.high:
+            return str(int(value))
+    elif isinstance(value, str) and key.kind == "level" and value in key.choices:
+        return value
+    elif isinstance(value, str) and key.kind == "text":
+        if len(value) < key.high and value.isascii() and not re.search(r'[,=_"\\\n]', value):
+            return value.replace(" ", "_")
+    return None
+
+
+def _instead(key: str, keys: dict[str, Key]) -> str:
+    table = key.rpartition(".")[0]
+    same = [name for name in keys if name.rpartition(".")[0] == table]
+    if not same:
+        tables = sorted({name.partition(".")[0] for name in keys if "." in name})
+        return f"There is no table [{table}]; there are: {', '.join(tables)}."
+    close = difflib.get_close_matches(key, same, 1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    return f"{hint}Allowed here: {', '.join(same)}."
+
+
+def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:
+    line = line_of(text, key)
+    where = f"{path}:{line}" if line else str(path)
+    return LabError(f"{where}: {key}", why, todo)
+
+
+def line_of(text: str, key: str) -> int | None:
+    """The line that sets a flat key, counted from 1; None when there is none."""
+    table = ""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        header = re.match(r"\s*\[([^]]+)\]", line)
+        setting = re.match(r"\s*([\w.-]+)\s*=", line)
+        if header:
+            table = f"{header[1].strip()}."
+        elif setting and table + setting[1] == key:
+            return number
+    # Not in the plain form: quoted, in an inline table, or a list of tables.
+    table, _, name = key.rpartition(".")
+    places = (rf"\b{re.escape(table)}\W.*\b{re.escape(name)}\b[\"']?\s*=", rf"\b{re.escape(name)}\b[\"']?\s*=",
+              rf"\[\[\s*{re.escape(name)}\s*\]\]")  # fmt: skip
+    for place in places:
+        found = [number for number, line in enumerate(lines, 1) if re.search(place, line)]
+        if found:
+            return found[-1]
+    return None
+
+
+def explain(path: Path, model: Model) -> list[tuple[str, str, str]]:
+    """(key, value, comment) of every key in the file, in its order. Comments are those of the file."""
+    load(str(path), model)
+    text = _text_of(path)
+    rows = []
+    table, above = "", ""
+    for line in text.splitlines():
+        header = re.match(r"\s*\[([^]]+)\]", line)
+        setting = re.match(r"\s*([\w.-]+)\s*=\s*(\"[^\"]*\"|[^#]*?)\s*(?:#\s*(.*))?$", line)
+        if header:
+            table, above = f"{header[1].strip()}.", ""
+        elif line.lstrip().startswith("#"):
+            above = f"{above} {line.lstrip('# ').strip()}".strip()
+        elif setting:
+            rows.append((table + setting[1], setting[2], setting[3] or above))
+            above = ""
+        else:
+            above = ""
+    return rows

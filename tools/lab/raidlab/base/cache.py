@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's cache directory: where things are, who may build, what is whole."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+
+LAB = Path(__file__).resolve().parents[2]
+CHECKOUT = LAB.parent.parent
+MODEL = CHECKOUT / "tools" / "tw9000"  # the simulated controller, in C
+
+_COMPLETE = "complete"
+
+
+def root() -> Path:
+    """The cache directory, made if it is missing."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    path = Path(home).absolute() / "raidtrace"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            "no cache directory",
+            f"{path}: {error.strerror}",
+            "Name a directory that can be written: export XDG_CACHE_HOME=DIR",
+        ) from None
+    return path.resolve()
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """A name for content: 12 hexadecimal digits."""
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(len(part).to_bytes(8, "little"))
+        state.update(part)
+    return state.hexdigest()[:12]
+
+
+def is_complete(path: Path) -> bool:
+    return (path / _COMPLETE).exists()
+
+
+@contextmanager
+def locked(path: Path, progress: Progress) -> Iterator[None]:
+    """Hold the lock that belongs to `path`; others who want it wait here."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.parent / f".{path.name}.lock", "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.say(f"waiting for another run that builds {path.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def entry(path: Path, progress: Progress) -> Iterator[bool]:
+    """An entry of the cache, made if it is missing: yields whether the caller must fill `path` now.
+
+    It counts only if the caller's block ends well. A kernel's build directory
+    holds its own absolute path, so entries are filled in place and marked whole
+    at the end instead of being renamed.
+    """
+    if is_complete(path):
+        yield False
+        return
+    with locked(path, progress):
+        is_new = not is_complete(path)
+        if is_new:
+            discard(path)
+            path.mkdir(parents=True)
+        yield is_new
+        (path / _COMPLETE).touch()
+
+
+def discard(path: Path) -> None:
+    """Remove an entry; the mark goes first, so that a half removed one is not used."""
+    (path / _COMPLETE).unlink(missing_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def require_space(path: Path, mebibytes: int, what: str) -> None:
+    status = os.statvfs(path)
+    free = status.f_bavail * status.f_frsize >> 20
+    if free < mebibytes:
+        raise LabError(
+            what,
+            f"{path} has {free} MiB free, {mebibytes} are needed",
+            "Free some, or name another place: export XDG_CACHE_HOME=DIR",
+        )

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's kernels: User Mode Linux built from Debian's source packages, kept in the cache."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidlab.apt.packages import Source, default_series, find_source
+from raidlab.base import cache, toolchain
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+
+HERE = Path(__file__).resolve().parent
+CONFIG = HERE / "lab.config"
+FILES = HERE / "kernel-files"
+_SPACE_MIB = 700  # source 250, objects while building 200, package 170
+LINES = 1500  # of make's output, about; only the time left depends on it
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel. `series` is what a user asks for (6.1), `version` the source package's or, for a kernel of the
+    user's own (tree.py), the one in its Makefile; `tree` is then where its source is and `described` what git calls it.
+    """
+
+    series: str
+    version: str
+    entry: Path
+    tree: Path | None = None
+    described: str | None = None
+
+    @property
+    def source(self) -> Path:
+        return self.tree or self.entry / "source"
+
+    @property
+    def build(self) -> Path:
+        """Where modules can be built against it."""
+        return (self.entry / "build").resolve()
+
+    @property
+    def binary(self) -> Path:
+        return self.entry / "linux" if self.tree else self.build / "linux"
+
+    @property
+    def name(self) -> str:
+        """For people and recordings: where it comes from."""
+        if not self.tree:
+            return f"linux-source {self.version}"
+        return f"{self.tree} {self.described or self.version}"
+
+    @property
+    def modroot(self) -> Path:
+        """Holds lib/modules/RELEASE, for modprobe -d."""
+        return self.entry / "modroot"
+
+
+def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
+    """The kernel of `series` (default: the release's own), built if it is not in the cache.
+
+    With `refresh` the newest package of the series is asked for even when an
+    older one is built already.
+    """
+    if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
+        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12 or 7.2, or a directory.")
+    series = series or default_series(progress)
+    built = None if refresh else _newest_built(series)
+    if built:
+        return built
+    toolchain.require(f"building kernel {series}")
+    source = find_source(series, progress)
+    kernel = Kernel(series, source.version, _kernels() / f"{source.version}-{_config_hash()}")
+    with cache.entry(kernel.entry, progress) as is_new:
+        if is_new:
+            cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
+            _unpack(kernel, source, progress)
+            make(kernel, CONFIG, progress)
+            source.release()
+    return kernel
+
+
+def make(kernel: Kernel, config: Path, progress: Progress) -> None:
+    """Build a kernel from its source into its entry of the cache."""
+    _build(kernel, config, progress)
+    _make_movable(kernel)
+    _trim(kernel)
+
+
+def _kernels() -> Path:
+    path = cache.root() / "kernels"
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def _config_hash() -> str:
+    inputs = (CONFIG.read_bytes(), FILES.read_bytes(), toolchain.compiler().encode())
+    return cache.digest(inputs)
+
+
+def _version_key(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]+", version)]
+
+
+def _newest_built(series: str) -> Kernel | None:
+    suffix = f"-{_config_hash()}"
+    found = [
+        Kernel(series, entry.name.removesuffix(suffix), entry)
+        for entry in _kernels().glob(f"{series}.*{suffix}")
+        if cache.is_complete(entry)
+    ]
+    if not found:
+        return None
+    return max(found, key=lambda kernel: _version_key(kernel.version))
+
+
+def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
+    """Only what FILES names: an eighth of the files, a fifth of the space."""
+    what = f"unpacking kernel {kernel.version}"
+    progress.begin(what)
+    kernel.source.mkdir()
+    patterns = [
+        f"linux-source-{kernel.series}/{line}"
+        for line in FILES.read_text(encoding="ascii").splitlines()
+        if line and not line.startswith("#")
+    ]
+    with source.open_tarball() as tarball:
+        tar = subprocess.run(
+            ["tar", "-x", "--use-compress-program=xz -d -T0", "--strip-components=1", "--wildcards"]
+            + ["--no-same-owner", "-C", str(kernel.source), "-f", "-", *patterns],
+            stdin=tarball,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=toolchain.environment(),
+            check=False,
+        )
+    # A pattern that this version has no file for is no error: the patterns serve all of them.
+    real = [
+        line
+        for line in tar.stderr.splitlines()
+        if not line.endswith(("Not found in archive", "failure status due to previous errors"))
+    ]
+    if real or not (kernel.source / "Makefile").exists():
+        why = "\n  ".join(real[:4]) or "the archive holds no kernel source"
+        raise LabError(what, why, "Free disk space if it is full, then try again.")
+    progress.end()
+
+
+def _build(kernel: Kernel, config: Path, progress: Progress) -> None:
+    kind = "" if config == CONFIG else f" {kernel.entry.parent.name.partition('-')[2]}"
+    what = f"building kernel {kernel.version}{kind}"
+    log = kernel.entry / "build.log"
+    kernel.build.mkdir()
+    toolchain.run_logged(
+        what,
+        ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um", "allnoconfig"],
+        log,
+        extra={"KCONFIG_ALLCONFIG": str(config)},
+    )
+    progress.begin(what)
+    make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
+    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES)
+    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log)
+    progress.end()
+
+
+def _make_movable(kernel: Kernel) -> None:
+    """Name source and build relative to the Makefile itself, so that a cache may be copied to another place."""
+    makefile = kernel.build / "Makefile"
+    text = makefile.read_text(encoding="utf-8")
+    for path in (kernel.source, kernel.source.resolve()):
+        text = text.replace(str(path), "$(lab_build)/../source")
+    text = text.replace(str(kernel.build), "$(lab_build)")
+    here = "lab_build := $(patsubst %/,%,$(dir $(realpath $(lastword $(MAKEFILE_LIST)))))\n"
+    makefile.write_text(here + text, encoding="utf-8")
+
+
+def _trim(kernel: Kernel) -> None:
+    """Objects are not needed any more: external modules build from headers, scripts and Module.symvers."""
+    for directory, _, names in os.walk(kernel.build):
+        if Path(directory).is_relative_to(kernel.build / "scripts"):
+            continue
+        for name in names:
+            if name.endswith((".o", ".a", ".o.cmd", ".ko", ".mod", ".mod.c")):
+                os.unlink(os.path.join(directory, name))
+    for link in kernel.modroot.glob("lib/modules/*/build"), kernel.modroot.glob("lib/modules/*/source"):
+        for path in link:
+            path.unlink()
+    shutil.rmtree(kernel.build / "tools", ignore_errors=True)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel of the user's own: any source tree, patches included, built outside of it and only as far as it changed.
+
+A tree has one build directory, whose objects stay: make decides what is stale. What a guest runs from is a copy that is
+named after its content, so that a guest does not care about the next build.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from raidlab.base import cache, toolchain
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import linux, variant
+from raidlab.kernel.linux import Kernel
+
+_OLDEST = (6, 1)  # what raidtrace and the model are written for
+_NEWEST_TRIED = (7, 2)
+_KEEP_TREES = 6  # build directories, 250 MB each
+_KEEP_BUILT = 4  # what was built of one tree, 15 MB each
+_SPACE_MIB = 500
+# The name of a release must not change with each commit: every file that holds it would be compiled again.
+_MAKE = ("LOCALVERSION=",)
+_ENVIRONMENT = {"KBUILD_BUILD_VERSION": "1"}
+
+
+def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str = "") -> Kernel:
+    """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
+    empty for none. Built if need be."""
+    if name and is_directory(name):
+        plain = obtain(Path(name), progress)
+    else:
+        plain = linux.obtain(name, progress, refresh)
+    return variant.obtain(kind, plain, progress)
+
+
+def is_directory(name: str) -> bool:
+    """Whether a name means a source tree. A directory that is called like a series is one with ./ before it."""
+    return "/" in name or (not re.fullmatch(r"[0-9]+\.[0-9]+", name) and Path(name).is_dir())
+
+
+def obtain(path: Path, progress: Progress) -> Kernel:
+    """The kernel of the source tree `path`, brought up to date with it."""
+    what = f"kernel {path}"
+    if not path.is_dir():
+        raise LabError(what, "no such directory", "Name a series (6.1, 6.12, 7.2) or the top of a kernel source tree.")
+    source = path.resolve()
+    version = _version(what, source)
+    _refuse_unclean(what, source)
+    if _series(version) > _NEWEST_TRIED:
+        progress.say(f"{what}: Linux {version} is newer than any that was tried here")
+    toolchain.require(f"building {what}")
+    described = describe(source)
+    key = cache.digest((str(source).encode(), linux.CONFIG.read_bytes(), toolchain.compiler().encode()))
+    entry = cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
+    with cache.locked(entry, progress):
+        _make(f"building {version} of {source}", source, entry, progress)
+        built = _keep(entry)
+        _point_modules(built, source, entry)
+    _forget_old(entry.parent, entry, _KEEP_TREES)
+    return Kernel(str(path), version, built, source, described)
+
+
+def describe(source: Path) -> str | None:
+    """What git calls the tree, with -dirty if it was changed; None when it is no checkout of its own."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(source), *words]
+        environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout.strip()
+
+    if not shutil.which("git") or not (source / ".git").exists():
+        return None
+    return git("describe", "--always", "--tags", "--dirty", "--abbrev=12") or None
+
+
+def _version(what: str, source: Path) -> str:
+    """As its Makefile says; refused if this is no kernel, or one that the lab cannot serve."""
+    makefile = source / "Makefile"
+    if not makefile.exists():
+        raise LabError(what, "it has no Makefile, so it is no kernel source", "Name the top of a kernel source tree.")
+    head = makefile.read_text(encoding="utf-8", errors="replace")[:2000]
+    found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)\s*=[ \t]*(\S*)", head, re.MULTILINE))
+    if not (found.get("VERSION", "").isdigit() and found.get("PATCHLEVEL", "").isdigit()):
+        raise LabError(what, "its Makefile names no VERSION and PATCHLEVEL", "Name the top of a kernel source tree.")
+    if not (source / "arch" / "um").is_dir():
+        raise LabError(what, "it has no arch/um", "The lab runs User Mode Linux: unpack the tree with that directory.")
+    sublevel = found.get("SUBLEVEL") or "0"
+    version = f"{found['VERSION']}.{found['PATCHLEVEL']}.{sublevel}{found.get('EXTRAVERSION', '')}"
+    if _series(version) < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        raise LabError(
+            what, f"Linux {version} is too old", f"raidtrace and the lab's controller need {oldest} or later."
+        )
+    return version
+
+
+def _series(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _refuse_unclean(what: str, source: Path) -> None:
+    """A build outside of the tree would take headers of the build inside."""
+    for left in (".config", "include/config", "arch/um/include/generated"):
+        if (source / left).exists():
+            raise LabError(
+                what,
+                f"it was built in place: {source / left} is there",
+                f"Clean it with: make -C {source} ARCH=um mrproper (this deletes .config, too: save it first)",
+            )
+
+
+def _make(what: str, source: Path, entry: Path, progress: Progress) -> None:
+    build = entry / "build"
+    origin = entry / "origin"
+    directory = f"{source.stat().st_dev} {source.stat().st_ino}\n"
+    if not origin.exists() or origin.read_text(encoding="ascii") != directory:
+        # Another tree at the same place: its files may be older than the objects of the one before.
+        shutil.rmtree(build, ignore_errors=True)
+    is_new = not (build / "linux").exists()
+    build.mkdir(parents=True, exist_ok=True)
+    origin.write_text(directory, encoding="ascii")
+    cache.require_space(build, _SPACE_MIB if is_new else 100, what)
+    log = entry / "build.log"
+    log.unlink(missing_ok=True)
+    common = [*_MAKE, "ARCH=um"]
+    # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
+    configure = ["make", "-C", str(source), f"O={build}", *common, "allnoconfig"]
+    toolchain.run_logged(what, configure, log, extra=_ENVIRONMENT | {"KCONFIG_ALLCONFIG": str(linux.CONFIG)})
+    progress.begin(what)
+    make = ["make", "-C", str(build), *common, f"-j{toolchain.jobs()}"]
+    steps = linux.LINES if is_new else 0
+    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, steps, _ENVIRONMENT)
+    modroot = entry / "modroot"
+    shutil.rmtree(modroot, ignore_errors=True)
+    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={modroot}", "modules_install"], log, extra=_ENVIRONMENT)
+    for link in (*modroot.glob("lib/modules/*/build"), *modroot.glob("lib/modules/*/source")):
+        link.unlink()
+    progress.end()
+
+
+def _keep(entry: Path) -> Path:
+    """A copy of what a guest runs from, named after its content."""
+    modroot = entry / "modroot"
+    files = [entry / "build" / "linux"]
+    files += sorted(path for path in modroot.rglob("*") if path.is_file())
+    parts = [part for path in files for part in (path.name.encode(), path.read_bytes())]
+    built = entry / "built" / cache.digest(parts)
+    if not cache.is_complete(built):
+        cache.discard(built)
+        built.mkdir(parents=True)
+        shutil.copy(entry / "build" / "linux", built / "linux")
+        shutil.copytree(modroot, built / "modroot")
+        (built / "build").symlink_to("../../build")
+        (built / "complete").touch()
+    _forget_old(built.parent, built, _KEEP_BUILT)
+    return built
+
+
+def _point_modules(built: Path, source: Path, entry: Path) -> None:
+    """Modules built before fit as long as configuration, symbols and headers are the same, whatever else was changed: a
+    search for a commit need not build them at each step."""
+    build = entry / "build"
+    files = [build / ".config", build / "Module.symvers", *sorted((build / "include" / "generated").rglob("*.h"))]
+    parts = [path.read_bytes() for path in files]
+    for top in ("include", "arch/um/include", "arch/x86/include", "arch/x86/um"):
+        for path in sorted((source / top).rglob("*.h")):
+            facts = path.stat()
+            parts.append(f"{path} {facts.st_size} {facts.st_mtime_ns}".encode())
+    directory = entry / "modules" / cache.digest(parts)
+    directory.mkdir(parents=True, exist_ok=True)
+    _forget_old(directory.parent, directory, _KEEP_BUILT)
+    link = built / f".modules-{os.getpid()}"
+    link.symlink_to(f"../../modules/{directory.name}")
+    link.replace(built / "modules")
+
+
+def _forget_old(directory: Path, keep: Path, count: int) -> None:
+    """Note that `keep` is in use, and remove what has not been for longest."""
+    os.utime(keep)
+    entries = [path for path in directory.iterdir() if path.is_dir() and path != keep]
+    entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for entry in entries[count - 1 :]:
+        cache.discard(entry)

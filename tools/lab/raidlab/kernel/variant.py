@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Other builds of the lab's kernels: the same source with more configuration, as lab-NAME.config says.
+
+Its comments say what else such a kernel needs: `# boot:` words for its command line, `# memory:` MiB for itself,
+`# kernels:` the series that can be built so. A variant a-b has the configuration of a, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidlab.base import cache, toolchain
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import linux
+from raidlab.kernel.linux import Kernel
+
+
+def names() -> list[str]:
+    """The variants that there are."""
+    return sorted(path.stem.removeprefix("lab-") for path in linux.HERE.glob("lab-*.config"))
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a kernel needs beside the plain one: words for its command line, memory for itself, a clock that is real."""
+
+    boot: tuple[str, ...] = ()
+    memory_mib: int = 0
+    real_time: bool = False
+
+
+def needs(name: str) -> Needs:
+    """Of the variant `name`; nothing for the plain kernel."""
+    if not name:
+        return Needs()
+    # Several processors and a clock that leaps exclude each other.
+    real_time = b"CONFIG_SMP=y" in _config(name)
+    return Needs(tuple(_said(name, "boot")), sum(int(word) for word in _said(name, "memory")), real_time)
+
+
+def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
+    """The variant of a kernel, built from the source of the plain one if it is not in the cache."""
+    if not name:
+        return plain
+    if plain.tree:
+        raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12 or 7.2.")
+    series = _said(name, "kernels")
+    if series and plain.series not in series:
+        raise LabError(f"--variant {name}", f"Linux {plain.series} cannot be built so", f"Use {' '.join(series)}.")
+    parts = (_config(name), linux.FILES.read_bytes(), toolchain.compiler().encode())
+    entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{cache.digest(parts)}"
+    built = Kernel(plain.series, plain.version, entry)
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            toolchain.require(f"building kernel {plain.series}")
+            built.source.symlink_to(os.path.relpath(plain.source, entry))
+            config = entry / "config"
+            config.write_bytes(_config(name))
+            linux.make(built, config, progress)
+    return built
+
+
+def _configs(name: str) -> list[Path]:
+    words = name.split("-")
+    return [linux.CONFIG] + [linux.HERE / f"lab-{'-'.join(words[: n + 1])}.config" for n in range(len(words))]
+
+
+def _config(name: str) -> bytes:
+    return b"".join(path.read_bytes() for path in _configs(name))
+
+
+def _said(name: str, what: str) -> list[str]:
+    """Words behind `# WHAT:` in the configuration of a variant."""
+    return " ".join(re.findall(rf"^# {what}: *(.*)$", _config(name).decode(), re.MULTILINE)).split()

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One guest: a User Mode Linux process that runs one command in simulated time."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from raidlab.base.failure import LabError
+
+# 2026-01-01 00:00 UTC: what the guest's clock says when it starts.
+_CLOCK_START_NS = 1767225600 * 10**9
+_POLL_S = 0.02
+_PR_SET_PDEATHSIG = 1
+_ADDR_NO_RANDOMIZE = 0x0040000
+_CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
+STORE_FULL = b"tw9000: store exhausted"  # what the model writes into the kernel's log
+STOP = threading.Event()  # set, it ends the guests of all threads
+_HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
+
+
+@dataclass
+class Guest:
+    """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
+    where the kernel comes from, for recordings."""
+
+    binary: Path
+    init: Path
+    preload: Path
+    out: Path
+    command: Sequence[str]
+    environment: dict[str, str]
+    memory_mib: int
+    kernel: str
+    modroot: Path | None = None
+    modules: list[tuple[Path, str]] = field(default_factory=list)
+    wait_for_disks: bool = False
+    interactive: bool = False
+    real_time: bool = False
+    boot: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a guest ended.
+
+    `code` is the command's exit status, None when it did not end or was not
+    started; then `failure` says why if init could. `process_code` is the
+    status of the User Mode Linux process, negative for a signal.
+    """
+
+    code: int | None
+    failure: str | None
+    simulated_s: float
+    wall_s: float
+    timed_out: bool
+    process_code: int
+    model_status: str
+
+
+def hidden(path: Path) -> bool:
+    """Whether a guest cannot see this path of the host."""
+    return any(path.is_relative_to(top) for top in _HIDDEN)
+
+
+def run(guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
+    """Boot, copy the command's output to `sinks` as it comes, and clean up whatever happens."""
+    memory = _memory_directory(guest.memory_mib)
+    _remove_stale(memory)
+    control = Path(tempfile.mkdtemp(prefix=f"raidtrace-lab-{os.getpid()}-", dir=memory))
+    try:
+        (control / "request").write_bytes(_request(guest))
+        (control / "kernel").write_text(f"{guest.kernel}\n", encoding="utf-8")
+        (control / "uml").mkdir()
+        shutil.copy(guest.init, control / "init")
+        with open(kernel_log, "wb") as log:
+            return _run(guest, control, log, timeout_s, sinks)
+    finally:
+        shutil.rmtree(control, ignore_errors=True)
+
+
+def _request(guest: Guest) -> bytes:
+    lines = [f"out {guest.out}", "cwd /run/lab/out"]
+    if guest.modroot:
+        lines.append(f"modroot {guest.modroot}")
+    if guest.wait_for_disks:
+        lines.append("disks wait")
+    if guest.interactive:
+        size = shutil.get_terminal_size()
+        lines.append(f"console {size.lines}x{size.columns}")
+    lines += [f"insmod {path} {parameters}".rstrip() for path, parameters in guest.modules]
+    lines += [f"env {name}={value}" for name, value in guest.environment.items()]
+    lines += [f"arg {word}" for word in guest.command]
+    return b"".join(os.fsencode(line) + b"\0" for line in lines)
+
+
+def _kernel_arguments(guest: Guest) -> list[str]:
+    """The same words in every run: the kernel's random numbers start from them. So the control directory,
+    which is another one each time, is named as what the process is in."""
+    return [
+        str(guest.binary),
+        f"mem={guest.memory_mib}M",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "ro",
+        f"init={_CONTROL}/init",
+        f"uml_dir={_CONTROL}/uml",
+        # A shell lives in real time: in simulated time a guest that waits for a key leaps from timer to timer, a
+        # year in a few seconds and with a busy host processor.
+        *(
+            []
+            if guest.interactive or guest.real_time
+            else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS}"]
+        ),
+        *guest.boot,
+        "norandmaps",
+        "ignore_loglevel",
+        "con=null",
+        "con0=fd:0,fd:1" if guest.interactive else "con0=null",
+        "con1=null,fd:2",
+        "console=tty1",
+        "--",
+        _CONTROL,
+    ]
+
+
+def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
+    streams = [_Stream(control / name, sink) for name, sink in zip(("stdout", "stderr"), sinks)]
+    full = _Mark(Path(log.name), STORE_FULL)
+    start = time.monotonic()
+    process = _start(guest, control, log)
+    timed_out = False
+    try:
+        while process.poll() is None:
+            for stream in streams:
+                stream.copy()
+            timed_out = time.monotonic() - start > timeout_s
+            # What goes on without room for its data fails one write after the other, for hours if need be.
+            if timed_out or STOP.is_set() or full.has_come():
+                break
+            _sleep_until_exit(process, _POLL_S)
+    finally:
+        _kill(process)
+    for stream in streams:
+        stream.copy()
+    code, failure, simulated_s = _read_status(control / "status")
+    return Ending(
+        code,
+        failure,
+        simulated_s,
+        time.monotonic() - start,
+        timed_out,
+        process.returncode,
+        _text(control / "tw9000-status"),
+    )
+
+
+def _sleep_until_exit(process: subprocess.Popen[bytes], seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def _start(guest: Guest, control: Path, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    libc = ctypes.CDLL(None, use_errno=True)
+    parent = os.getpid()
+
+    def prepare() -> None:
+        # Same addresses in every run; where the host forbids it, runs may differ in memory size by some pages.
+        libc.personality(_ADDR_NO_RANDOMIZE)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    null = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(
+            _kernel_arguments(guest),
+            stdin=None if guest.interactive else null,
+            stdout=None if guest.interactive else log,
+            stderr=log,
+            cwd=control,
+            env={
+                "PATH": os.environ.get("PATH", os.defpath),
+                "HOME": str(control),
+                "TMPDIR": str(control.parent),
+                "LD_PRELOAD": str(guest.preload),
+            },
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
+    except OSError as error:
+        raise LabError(
+            "starting the guest",
+            f"{guest.binary}: {error.strerror}",
+            "Build it again: raidctl lab build --refresh",
+        ) from None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the guest and every process it made: they share its process group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+class _Mark:
+    """Looks for some text in a file that grows."""
+
+    def __init__(self, path: Path, text: bytes) -> None:
+        self._file = open(path, "rb", buffering=0)
+        self._text = text
+        self._end = b""
+
+    def has_come(self) -> bool:
+        new = self._file.read()
+        found = self._text in self._end + new
+        self._end = (self._end + new)[-len(self._text) :]
+        return found
+
+
+class _Stream:
+    """A file that grows on the host, copied to a sink."""
+
+    def __init__(self, path: Path, sink: IO[bytes]) -> None:
+        path.touch()
+        self._file = open(path, "rb", buffering=0)
+        self._sink = sink
+
+    def copy(self) -> None:
+        while data := self._file.read(1 << 16):
+            self._sink.write(data)
+            self._sink.flush()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _read_status(path: Path) -> tuple[int | None, str | None, float]:
+    code, failure, simulated_s = None, None, 0.0
+    for line in _text(path).splitlines():
+        key, _, value = line.partition(" ")
+        if key == "exit":
+            code = int(value)
+        elif key == "failed":
+            failure = value
+        elif key == "simulated_ns":
+            simulated_s = int(value) / 1e9
+    return code, failure, simulated_s
+
+
+def _memory_directory(mebibytes: int) -> Path:
+    """Where the guest's memory lives: a file system in memory that has the room and allows to execute."""
+    candidates = [
+        "/dev/shm",
+        os.environ.get("XDG_RUNTIME_DIR", ""),
+        tempfile.gettempdir(),
+        "/var/tmp",
+    ]
+    seen = []
+    for name in candidates:
+        if not name or " " in name or not os.access(name, os.W_OK | os.X_OK):
+            continue
+        status = os.statvfs(name)
+        free = status.f_bavail * status.f_frsize >> 20
+        if free > mebibytes + 64 and not status.f_flag & os.ST_NOEXEC:
+            return Path(name)
+        noexec = ", mounted noexec" if status.f_flag & os.ST_NOEXEC else ""
+        seen.append(f"{name} has {free} MiB free{noexec}")
+    raise LabError(
+        "no room for the guest's memory",
+        f"{mebibytes} MiB are needed; {'; '.join(seen) or 'no place can be written'}",
+        "Enlarge one (mount -o remount,size=... /dev/shm), or ask for less: --mem, --store",
+    )
+
+
+def _remove_stale(directory: Path) -> None:
+    """What a run that was killed with SIGKILL has left behind."""
+    for path in directory.glob("raidtrace-lab-*"):
+        pid = path.name.split("-")[2]
+        if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+            shutil.rmtree(path, ignore_errors=True)

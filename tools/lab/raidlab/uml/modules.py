@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is built for a guest besides the kernel: out-of-tree modules, init, and what is preloaded into the kernel.
+
+Nothing is built in the checkout: sources are copied into the cache, into a
+directory named after their content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidlab.array import profile
+from raidlab.base import cache, toolchain
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel.linux import Kernel
+
+_KEEP = 6  # builds of one module, newest first; an older one is built again if it is asked for
+_PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", ".d")
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names."""
+
+    name: str
+    kbuild: Path
+    sources: tuple[Path, ...]
+    product: str
+
+
+_GUEST = cache.LAB / "guest"
+_PROGRAM_SOURCES = {
+    "init": (_GUEST / "init.c", _GUEST / "init-request.c", _GUEST / "init-command.c"),
+    "hostcalls.so": (_GUEST / "hostcalls.c",),
+    "profile-keys": (cache.MODEL / "host" / "keys" / "profile-keys.c",),
+}
+_PROGRAM_FLAGS: dict[str, list[str]] = {
+    "init": ["-static"],
+    "hostcalls.so": ["-shared", "-fPIC"],
+    "profile-keys": [f"-I{cache.MODEL}"],
+}
+
+_MODEL_PARTS = ("wire", "media", "timing", "controller", "host/uml")
+TW9000 = Module("tw9000", cache.MODEL / "Kbuild", tuple(cache.MODEL / part for part in _MODEL_PARTS), "tw9000.ko")
+RAIDTRACE = Module("raidtrace", cache.CHECKOUT / "Kbuild", (cache.CHECKOUT / "kmod",), "kmod/raidtrace.ko")
+
+
+@dataclass(frozen=True)
+class Built:
+    path: Path
+    warnings: tuple[str, ...]
+    log: Path
+
+
+def exists(module: Module) -> bool:
+    return module.kbuild.exists()
+
+
+def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
+    """The module for `kernel`, with every warning of W=1 that its build gave."""
+    if not exists(module):
+        raise LabError(
+            f"building {module.name}",
+            f"{module.kbuild} is not there",
+            "Run raidctl lab from a complete checkout.",
+        )
+    files = _files(module)
+    name = f"{module.name}-{cache.digest(_content(files))}"
+    entry = kernel.entry / "modules" / name
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            with cache.locked(kernel.build.parent, progress) if kernel.tree else contextlib.nullcontext():
+                _compile(module, files, kernel, entry, progress)
+    _forget_old(entry.parent, module.name, entry)
+    log = entry / "build.log"
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    warnings = tuple(line for line in lines if "warning:" in line.lower())
+    return Built(entry / "src" / module.product, warnings, log)
+
+
+def _files(module: Module) -> dict[str, Path]:
+    """Name in the build directory -> file."""
+    files = {"Kbuild": module.kbuild}
+    for source in module.sources:
+        top = source if source == module.kbuild.parent else source.parent
+        for directory, subdirectories, names in os.walk(source):
+            subdirectories[:] = [name for name in subdirectories if not name.startswith(".")]
+            for name in names:
+                path = Path(directory, name)
+                if not name.startswith(".") and not name.endswith(_PRODUCTS):
+                    files[str(path.relative_to(top))] = path
+    return files
+
+
+def _content(files: dict[str, Path]) -> list[bytes]:
+    parts = []
+    for name in sorted(files):
+        parts += [name.encode(), files[name].read_bytes()]
+    return parts
+
+
+def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path, progress: Progress) -> None:
+    source = entry / "src"
+    for name, path in files.items():
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    what = f"building {module.name} for {kernel.version}"
+    progress.begin(what)
+    make = [
+        "make",
+        "-C",
+        str(kernel.build),
+        "ARCH=um",
+        f"M={source}",
+        "W=1",
+        f"-j{toolchain.jobs()}",
+    ]
+    # 6.1 on User Mode Linux has it for those alone that ask.
+    if "CONFIG_UBSAN=y\n" in (kernel.build / ".config").read_text(encoding="utf-8"):
+        make.append("UBSAN_SANITIZE=y")
+    toolchain.run_logged(what, make + ["modules"], entry / "build.log")
+    progress.end()
+    if not (source / module.product).exists():
+        raise LabError(what, f"the build made no {module.product}", f"The whole log: {entry}/build.log")
+
+
+def _forget_old(directory: Path, name: str, keep: Path) -> None:
+    """Note that `keep` is in use, and remove what has not been for longest."""
+    os.utime(keep)
+    entries = [path for path in directory.glob(f"{name}-*") if path != keep]
+    entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for entry in entries[_KEEP - 1 :]:
+        cache.discard(entry)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What the host's compiler makes: the guest's init, what is preloaded into the kernel, the model's list of keys."""
+
+    entry: Path
+
+    @property
+    def init(self) -> Path:
+        return self.entry / "init"
+
+    @property
+    def preload(self) -> Path:
+        return self.entry / "hostcalls.so"
+
+    def model(self) -> profile.Model:
+        program = self.entry / "profile-keys"
+        result = subprocess.run([program], capture_output=True, text=True, check=True)
+        return profile.parse_model(result.stdout, program)
+
+
+def build_programs(progress: Progress) -> Programs:
+    sources = [name for names in _PROGRAM_SOURCES.values() for name in names]
+    headers = [_GUEST / "init.h", *sorted(cache.MODEL.glob("*/*.h")), *sorted(cache.MODEL.glob("wire/config*.c"))]
+    content = [path.read_bytes() for path in sources + headers]
+    entry = cache.root() / f"programs-{cache.digest(content + [toolchain.compiler().encode()])}"
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            toolchain.require("building the guest's init")
+            for name, names in _PROGRAM_SOURCES.items():
+                files = [str(source) for source in names]
+                command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", *_PROGRAM_FLAGS[name], "-o"]
+                toolchain.run_logged(f"building {name}", command + [str(entry / name), *files], entry / "build.log")
+    _forget_old(entry.parent, "programs", entry)
+    return Programs(entry)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest as the options of raidctl lab describe it: array, modules, environment, results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from raidlab.array import profile
+from raidlab.base import cache
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import variant
+from raidlab.kernel.linux import Kernel
+from raidlab.uml import guest, modules, verdict
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class How:
+    """What does not change what the guest does. `sinks` take the command's standard output and standard error."""
+
+    progress: Progress
+    sinks: tuple[IO[bytes], IO[bytes]]
+    interactive: bool = False
+
+
+def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], out: Path, how: How) -> verdict.Verdict:
+    """Boot `lab_kernel` with the array that the options say, run `command` in it, leave its results in `out`."""
+    array = profile_of(arguments, how.progress)
+    inserted = _modules(arguments, array, lab_kernel, how.progress)
+    programs = modules.build_programs(how.progress)
+    needs = variant.needs(getattr(arguments, "variant", ""))
+    memory_mib = arguments.mem + (array.pool_mib if array else 0)
+    machine = guest.Guest(
+        binary=lab_kernel.binary,
+        init=programs.init,
+        preload=programs.preload,
+        out=out,
+        command=command,
+        environment=_environment(arguments.env, inserted),
+        # The kernel itself, and its page descriptors.
+        memory_mib=memory_mib + memory_mib // 60 + 28 + needs.memory_mib,
+        kernel=lab_kernel.name,
+        modroot=lab_kernel.modroot,
+        modules=inserted,
+        wait_for_disks=array is not None,
+        interactive=how.interactive,
+        real_time=needs.real_time or getattr(arguments, "real_time", False),
+        boot=needs.boot,
+    )
+    for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
+        path.unlink(missing_ok=True)
+    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks)
+    log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
+    result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
+    verdict.write_json(out / "lab.json", result.status, ending, array.name if array else None, lab_kernel)
+    return result
+
+
+def profile_of(arguments: argparse.Namespace, progress: Progress) -> profile.Profile | None:
+    """The array that the options say, checked; None for a guest without disks."""
+    if arguments.bare:
+        return None
+    model = modules.build_programs(progress).model()
+    return profile.load(arguments.profile, model, arguments.store, arguments.set)
+
+
+def _modules(
+    arguments: argparse.Namespace,
+    array: profile.Profile | None,
+    lab_kernel: Kernel,
+    progress: Progress,
+) -> list[tuple[Path, str]]:
+    if array is None:
+        return []
+    driver = next(lab_kernel.modroot.glob("lib/modules/*/kernel/drivers/scsi/3w-9xxx.ko"))
+    built = [build_module(modules.TW9000, lab_kernel, progress)]
+    found = [(built[0].path, array.parameter()), (driver, "")]
+    if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
+        found.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
+    return found
+
+
+def build_module(module: modules.Module, lab_kernel: Kernel, progress: Progress) -> modules.Built:
+    built = modules.build(module, lab_kernel, progress)
+    for warning in built.warnings:
+        progress.say(warning)
+    return built
+
+
+def out_directory(name: str) -> Path:
+    path = Path(name).absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"--out {name}", str(error.strerror), "Name a directory that can be written.") from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise LabError(f"--out {name}", "it cannot be written", "Name another one.")
+    return path
+
+
+def _environment(extra: list[str], inserted: list[tuple[Path, str]]) -> dict[str, str]:
+    """The same whoever calls, but for what --env adds."""
+    if guest.hidden(cache.CHECKOUT):
+        raise LabError(
+            "starting the guest",
+            f"this checkout lies at {cache.CHECKOUT}, where a guest has its own file systems",
+            "Move it out of /dev, /proc, /run and /sys.",
+        )
+    environment = {
+        "PATH": f"{cache.CHECKOUT}/tools/bin:{_PATH}",
+        "HOME": "/run/lab/tmp",
+        "TMPDIR": "/run/lab/tmp",
+        "MODPROBE_OPTIONS": "-d /run/lab/modroot",
+        "LANG": "C.UTF-8",
+        "TERM": os.environ.get("TERM", "dumb") if sys.stdin.isatty() else "dumb",
+        "USER": "root",
+        "PS1": r"lab:\w# ",
+        "LAB": "1",
+    }
+    for path, _parameters in inserted:
+        if path.name == modules.RAIDTRACE.name + ".ko":
+            environment["RAIDTRACE_KO"] = str(path)  # its tests load it again, and its KUnit suites beside it
+    for pair in extra:
+        key, separator, value = pair.partition("=")
+        if not key or not separator:
+            raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
+        environment[key] = value
+    return environment

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run comes to: exit status, what to say about it, and lab.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidlab.kernel.linux import Kernel
+from raidlab.uml.guest import STORE_FULL, Ending
+
+TIMEOUT = 124
+LAB_FAILED = 125
+GUEST_COMPLAINED = 126
+
+_SHOWN = 20
+_COMPLAINTS = re.compile(
+    # A driver's own messages may say WARNING further on in the line.
+    r"^\[[^]]*\] WARNING: |\bOops\b|\bBUG\b|Kernel panic|KASAN|KCSAN|UBSAN|Call Trace|general protection"
+    r"|INFO: (possible|suspicious|inconsistent|trying|rcu|task|lockdep)|possible (recursive|circular)"
+    r"|DEBUG_LOCKS_WARN_ON|refcount_t: |unable to handle|Out of memory|kmemleak: [1-9]"
+    r"|tw9000: .*(exhausted|lost|bounds|refused)"
+)
+# What lockdep says of User Mode Linux itself before any module is loaded: excused where it happens, and nowhere else.
+_ITS_OWN = (
+    # 6.1 walks the memory of a new process without a lock, at its first fork; lockdep tells it twice.
+    r"^\[[^]]*\] WARNING: suspicious RCU usage\n\[[^]]*\] 6\.1\..*\n.*\n\[[^]]*\] lib/maple_tree\.c:.*\n"
+    r"(?:.*\n){1,60}?.*\bforce_flush_all\+.*\n.*\bforce_flush_all\+.*\n.*\bfork_handler\+.*$",
+    # 7.2: a second processor frees what it was started with, and kmemleak its note of that, before RCU knows the processor.
+    r"^\[[^]]*\] WARNING: suspicious RCU usage\n\[[^]]*\] 7\..*\n.*\n"
+    r"\[[^]]*\] kernel/rcu/tree\.c:\d+ Callback enqueued on offline CPU!!\n"
+    r"(?:.*\n){1,60}?.*\bkfree\+.*\n(?:.*\n){1,5}?.*\bos_start_secondary\+.*\n.*\bcpu_thread\+.*$",
+)
+_EXCUSED = re.compile("|".join(_ITS_OWN), re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    status: int
+    messages: tuple[str, ...]
+
+
+def complaints(log: str) -> list[str]:
+    """The lines of a kernel log that no sound run has."""
+    return [line for line in _EXCUSED.sub("", log).splitlines() if _COMPLAINTS.search(line)]
+
+
+def model_status(text: str) -> dict[str, str]:
+    """/proc/tw9000/status as it was when the command ended."""
+    pairs = (line.partition(":") for line in text.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
+
+
+def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict:
+    """The exit status of `raidctl lab run`, and why when it is not the command's own."""
+    model = model_status(ending.model_status)
+    bad = complaints(log)
+    if _number(model, "log_lost"):
+        bad.append(f"the ground-truth log lost {model['log_lost']} commands: raise log_entries in the profile")
+    if model.get("store_exhausted", "0") not in ("0", "no") or STORE_FULL.decode() in log:
+        bad.append("the simulated disks' contents did not fit: ask for more with --store SIZE")
+    if bad:
+        more = [f"... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+        lines = [f"the guest's kernel complained, see {log_path}:"]
+        return Verdict(GUEST_COMPLAINED, tuple(lines + [f"  {line}" for line in bad[:_SHOWN] + more]))
+    if ending.timed_out:
+        return Verdict(
+            TIMEOUT,
+            (
+                f"no end after {timeout_s:g} s of real time, guest ended; a longer limit: --timeout SECONDS",
+                "  A program that waits by watching the clock instead of sleeping never sees time pass.",
+            ),
+        )
+    if ending.code is not None:
+        return Verdict(ending.code, ())
+    why = ending.failure or f"the guest ended without a word (status {ending.process_code})"
+    last = [line for line in log.splitlines() if line.strip()][-3:]
+    return Verdict(LAB_FAILED, (f"{why}; the end of {log_path}:", *(f"  {line}" for line in last)))
+
+
+def _number(model: dict[str, str], key: str) -> int | None:
+    value = model.get(key, "")
+    return int(value) if value.isdigit() else None
+
+
+def write_json(path: Path, status: int, ending: Ending, profile: str | None, kernel: Kernel) -> None:
+    """Numbers that are not known are null; nothing is guessed."""
+    model = model_status(ending.model_status)
+    facts: dict[str, Any] = {
+        "profile": profile,
+        "kernel": kernel.version,
+        "kernel_source": str(kernel.tree) if kernel.tree else None,
+        "kernel_described": kernel.described,
+        "exit_status": status,
+        "simulated_seconds": round(ending.simulated_s, 9) if ending.code is not None else None,
+        "wall_seconds": round(ending.wall_s, 3),
+    }
+    for key in ("commands", "log_lost", "store_bytes_used", "store_bytes_limit"):
+        facts[key] = _number(model, key)
+    path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl lab ab: one command on several kernels, and what differs. In simulated time two guests at a time; in virtual
+machines one after the other, and counts alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raidlab.base import toolchain
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import tree
+from raidlab.uml import guest, modules, runner, verdict
+from raidlab.verbs import compare, recorded
+from raidlab.vm import virtual
+
+_FAILED = 1
+_MOST = 26
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A kernel to be compared: how it is called, what `raidctl lab` knows of its source, how the command runs on it with its
+    results in a directory."""
+
+    name: str
+    tree: Path | None
+    described: str | None
+    run: Callable[[Path], recorded.Recorded]
+
+
+def act(arguments: argparse.Namespace) -> int:
+    """Status 0; 1 if a repeated run differed."""
+    names: list[str] = arguments.kernels
+    if not 2 <= len(names) <= _MOST:
+        raise LabError("ab", f"{len(names)} kernels given", f"Name 2 to {_MOST}: --kernel 6.1 --kernel DIR")
+    if arguments.vm:
+        virtual.require_comparable(names, arguments.repeat)
+    recorded.require_tools()
+    progress = Progress(arguments.quiet)
+    runner.profile_of(arguments, progress)
+    ready = _virtual if arguments.vm else _simulated
+    contenders = [ready(arguments, name, progress) for name in names]
+    top = Path(arguments.out).absolute()
+    places = [(one, top / compare.letter(number).lower()) for number, one in enumerate(contenders)]
+    if arguments.repeat:
+        places += [(one, path.with_name(f"{path.name}-again")) for one, path in places]
+    # Virtual machines end with the thread that started them, so that is this one.
+    runs = _all(places, 1 if arguments.vm else min(2, toolchain.jobs()), progress)
+    firsts, again = runs[: len(contenders)], runs[len(contenders) :]
+    unlike = [compare.letter(n) for n, (one, other) in enumerate(zip(firsts, again)) if one.truth != other.truth]
+    sections = compare.sections([run.spans for run in firsts], timed=not arguments.vm)
+    if not sections:
+        raise LabError("ab", "the recordings have no phase in common", f"Look at them: raidctl report {top}/a/*.rtdb")
+    verdicts = [] if arguments.vm else _verdicts(firsts, unlike, bool(again))
+    if arguments.json:
+        print(json.dumps(_as_json(arguments, contenders, firsts, sections, verdicts, unlike), indent=2))
+    else:
+        _print(arguments, contenders, firsts, sections, verdicts)
+    return _FAILED if unlike else 0
+
+
+def _simulated(arguments: argparse.Namespace, name: str, progress: Progress) -> Contender:
+    """Kernel and modules built, one after the other and with all processors, before any guest starts."""
+    lab_kernel = tree.pick(name, progress)
+    for module in (modules.TW9000, modules.RAIDTRACE):
+        modules.build(module, lab_kernel, progress)
+
+    def run(out: Path) -> recorded.Recorded:
+        with open(out / "output", "wb") as output:
+            how = runner.How(Progress(quiet=True), (output, output))
+
+            def boot(command: list[str], directory: Path) -> verdict.Verdict:
+                return runner.boot(arguments, lab_kernel, command, directory, how)
+
+            return recorded.run(arguments, lab_kernel.name, boot, out)
+
+    return Contender(lab_kernel.name, lab_kernel.tree, lab_kernel.described, run)
+
+
+def _virtual(arguments: argparse.Namespace, name: str, _progress: Progress) -> Contender:
+    """Debian's own kernel of a series, in QEMU."""
+
+    def run(out: Path) -> recorded.Recorded:
+        mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
+        with open(out / "output", "wb") as output:
+
+            def boot(command: list[str], _directory: Path) -> verdict.Verdict:
+                return virtual.run(mine, command, (output.fileno(), output.fileno()))
+
+            return recorded.run(mine, f"Debian's {name}", boot, out)
+
+    return Contender(f"Debian's {name}", None, None, run)
+
+
+def _all(places: list[tuple[Contender, Path]], at_once: int, progress: Progress) -> list[recorded.Recorded]:
+    """A guest in simulated time has one processor: as many side by side as there are, at most two."""
+
+    def one(place: tuple[Contender, Path]) -> recorded.Recorded:
+        contender, out = place
+        out.mkdir(parents=True, exist_ok=True)
+        return contender.run(out)
+
+    def collected(coming: Iterable[recorded.Recorded]) -> list[recorded.Recorded]:
+        runs = []
+        for run in coming:
+            runs.append(run)
+            progress.update(len(runs) / len(places))
+        progress.end()
+        return runs
+
+    progress.begin(f"{len(places)} runs")
+    if at_once == 1:
+        return collected(map(one, places))
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            return collected(pool.map(one, places))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            guest.STOP.set()
+            raise
+
+
+def _verdicts(runs: list[recorded.Recorded], unlike: list[str], repeated: bool) -> list[str]:
+    """What is the same down to the last bit."""
+    said = []
+    for number, run in enumerate(runs[1:], 1):
+        if run.truth == runs[0].truth:
+            commands = run.facts["commands"]
+            said.append(
+                f"{compare.letter(number)} is identical to A: "
+                f"the controller was given the same {commands:,} commands at the same times."
+            )
+    if unlike:
+        said.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")
+    elif repeated:
+        said.append("Each ran twice with the same ground truth, byte for byte: every difference is the kernels'.")
+    return said
+
+
+def _print(
+    arguments: argparse.Namespace,
+    contenders: list[Contender],
+    runs: list[recorded.Recorded],
+    sections: list[compare.Section],
+    verdicts: list[str],
+) -> None:
+    for number, (contender, run) in enumerate(zip(contenders, runs)):
+        name = f"Debian's {run.facts['kernel']}" if arguments.vm else contender.name
+        print(f"{compare.letter(number)}          {name}")
+    if arguments.vm:
+        print(
+            f"simulated  profile {arguments.profile}: the controller. Times are the host's, no two alike, and so left out"
+        )
+    else:
+        print(f"simulated  profile {arguments.profile}: the controller and all times are of the lab's model")
+    print(f"command    {' '.join(arguments.command)}")
+    for section in sections:
+        print(f"\nphase {section.phase}, {section.disk}")
+        print("\n".join(compare.lines(section)))
+        for line in section.findings:
+            print(f"  {line}")
+    if verdicts:
+        print("\n" + "\n".join(verdicts))
+    sys.stdout.flush()
+
+
+def _as_json(
+    arguments: argparse.Namespace,
+    contenders: list[Contender],
+    runs: list[recorded.Recorded],
+    sections: list[compare.Section],
+    verdicts: list[str],
+    unlike: list[str],
+) -> dict[str, Any]:
+    described = [
+        {
+            "letter": compare.letter(number),
+            "version": run.facts["kernel"],
+            "source": str(contender.tree) if contender.tree else None,
+            "described": contender.described,
+            "directory": str(run.directory),
+            "ground_truth_sha256": run.truth,
+            "identical_to_a": None if arguments.vm else run.truth == runs[0].truth,
+            "simulated_seconds": run.facts["simulated_seconds"],
+        }
+        for number, (contender, run) in enumerate(zip(contenders, runs))
+    ]
+    return {
+        **virtual.nature(arguments),
+        "profile": arguments.profile,
+        "command": arguments.command,
+        "kernels": described,
+        "deterministic": not unlike if arguments.repeat else None,
+        "sections": [
+            {
+                "phase": section.phase,
+                "disk": section.disk,
+                "direction": section.direction,
+                "measures": {row.name: row.values for row in section.rows},
+                "ratios": {row.name: [row.ratio(number) for number in range(1, len(runs))] for row in section.rows},
+                "findings": section.findings,
+            }
+            for section in sections
+        ],
+        "verdicts": verdicts,
+    }

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verbs of raidctl lab."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import textwrap
+import traceback
+from types import FrameType
+
+from raidlab.array import profile
+from raidlab.base import terminal
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import tree
+from raidlab.uml import modules, runner, verdict
+from raidlab.verbs import ab, expect, options
+from raidlab.vm import virtual
+
+_FAILED = 1
+
+
+class _Stopped(BaseException):
+    """SIGINT, SIGTERM or SIGHUP: not an Exception, so that nothing catches it on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def main(argv: list[str]) -> int:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    words, command = options.split(argv)
+    arguments = options.parser(_ACTS).parse_args(words)
+    arguments.command = command
+    failed = verdict.LAB_FAILED if arguments.verb in ("run", "shell", "ab", "expect") else _FAILED
+    try:
+        return int(arguments.act(arguments))
+    except LabError as error:
+        print(f"raidctl lab: {error}", file=sys.stderr)
+        return failed
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python must not try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"raidctl lab: {where}{error.strerror}", file=sys.stderr)
+        return failed
+    except _Stopped as stopped:
+        return 128 + stopped.number
+    except Exception:  # a defect; its status must not look like the command's
+        traceback.print_exc()
+        return failed
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise _Stopped(number)
+
+
+def _compared(arguments: argparse.Namespace) -> int:
+    """ab and expect."""
+    if not arguments.command:
+        raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
+    return _VERDICTS[arguments.verb](arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.command:
+        print(
+            "raidctl lab run: no command; put it after --, as in: raidctl lab run -- lsblk",
+            file=sys.stderr,
+        )
+        return verdict.LAB_FAILED
+    if arguments.vm:
+        return _virtual_machine(arguments, arguments.command)
+    return _guest(arguments, arguments.command, interactive=False)
+
+
+def _virtual_machine(arguments: argparse.Namespace, command: list[str], size: tuple[int, int] | None = None) -> int:
+    return _said(virtual.run(arguments, command, terminal=size))
+
+
+def _said(result: verdict.Verdict) -> int:
+    for message in result.messages:
+        print(message if message.startswith(" ") else f"raidctl lab: {message}", file=sys.stderr)
+    return result.status
+
+
+def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
+    progress = Progress(arguments.quiet)
+    runner.profile_of(arguments, progress)  # a mistake there is told before a kernel is built
+    lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
+    how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
+    return _said(runner.boot(arguments, lab_kernel, command, runner.out_directory(arguments.out), how))
+
+
+def _shell(arguments: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise LabError("shell", "this is no terminal", "For scripts: raidctl lab run -- CMD...")
+    command = arguments.command or ["bash", "--norc", "-i"]
+    print("raidctl lab: a simulated array in real time; 'exit' ends the guest", file=sys.stderr)
+    with terminal.kept():
+        if arguments.vm:
+            size = shutil.get_terminal_size()
+            return _virtual_machine(arguments, command, (size.lines, size.columns))
+        return _guest(arguments, command, interactive=True)
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    warned = virtual.build(arguments) if arguments.vm else _built(arguments)
+    if warned and arguments.werror:
+        print("raidctl lab build: a module's build warned (above)", file=sys.stderr)
+        return _FAILED
+    return 0
+
+
+def _built(arguments: argparse.Namespace) -> bool:
+    progress = Progress(arguments.quiet)
+    modules.build_programs(progress)
+    lab_kernel = tree.pick(arguments.kernel, progress, arguments.refresh, arguments.variant)
+    print(f"kernel\t{lab_kernel.version}\t{lab_kernel.build}")
+    warned = False
+    for module in (modules.TW9000, modules.RAIDTRACE):
+        if modules.exists(module):
+            built = runner.build_module(module, lab_kernel, progress)
+            warned |= bool(built.warnings)
+            print(f"{module.name}\t{built.path}")
+    return warned
+
+
+def _profiles(_arguments: argparse.Namespace) -> int:
+    width = max((len(name) for name in profile.names()), default=0) + 2
+    for name in profile.names():
+        text = profile.find(name).read_text(encoding="utf-8")
+        print(f"{name:{width}}{profile.title(text)}")
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    model = modules.build_programs(Progress()).model()
+    path = profile.find(arguments.profile)
+    rows = profile.explain(path, model)
+    print(path.stem, *textwrap.wrap(profile.title(path.read_text(encoding="utf-8")), 96), sep="\n  ")
+    print(f"  {path}\n")
+    for key, value, comment in rows:
+        first, *rest = textwrap.wrap(comment, 46) or [""]
+        print(f"  {key:32}{value:20}{first}".rstrip())
+        for line in rest:
+            print(" " * 54 + line)
+    return 0
+
+
+_VERDICTS = {"ab": ab.act, "expect": expect.act}
+_ACTS: dict[str, options.Act] = {
+    "run": _run,
+    "shell": _shell,
+    "ab": _compared,
+    "expect": _compared,
+    "build": _build,
+    "profiles": _profiles,
+    "show": _show,
+}

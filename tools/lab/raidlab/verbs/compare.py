@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same command on several kernels, side by side: a table, and what the numbers say about the difference.
+
+Why one is faster follows from Little's law, which holds for any queue: bytes per second = requests in flight x bytes
+per request / time of a request. So a change of the rate is the product of three changes, and all three are measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from raidlab.verbs import measures
+from raidlab.verbs.measures import Span
+
+# Of a logarithm: what is less is called the same, what is between is not worth a word. The table shows what there is.
+_SAME = 0.001
+_WORTH_A_WORD = 0.01
+_ROWS = (
+    ("mib_per_s", "MiB/s", 1.0, "{:.2f}"),
+    ("in_flight_mean", "in flight, mean", 1.0, "{:.2f}"),
+    ("in_flight_max", "in flight, most", 1.0, "{:.0f}"),
+    ("idle_share", "none in flight, % of time", 100.0, "{:.1f}"),
+    ("request_bytes_mean", "request size, mean KiB", 1 / 1024, "{:.1f}"),
+    ("request_bytes_mode", "request size, mode KiB", 1 / 1024, "{:.1f}"),
+    ("sequential_share", "sequential, % of requests", 100.0, "{:.2f}"),
+    ("seeks", "seeks", 1.0, "{:,.0f}"),
+    ("d2c_mean_ms", "issue to completion, mean ms", 1.0, "{:.3f}"),
+)
+# What stands there instead of times, where those are not the model's.
+_COUNTS = (
+    ("requests", "requests", 1.0, "{:,.0f}"),
+    ("bytes", "MiB", 1 / 2**20, "{:.2f}"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure on every kernel, the first of which is what the others are compared with."""
+
+    name: str
+    label: str
+    values: list[measures.Value]
+    texts: list[str]
+
+    def ratio(self, which: int) -> float | None:
+        first, other = self.values[0], self.values[which]
+        return other / first if first and other is not None else None
+
+
+@dataclass(frozen=True)
+class Section:
+    """One phase of one disk in one direction. `rows` is a table, `findings` say what it means, one line each kernel."""
+
+    phase: str
+    disk: str
+    direction: str
+    rows: list[Row]
+    findings: list[str]
+
+
+def sections(runs: list[list[Span]], timed: bool = True) -> list[Section]:
+    """What all runs have in common, phase by phase, in the order of the first. Without `timed` no measure that follows from
+    times, and no findings, which are about a rate."""
+    found = []
+    for span in runs[0]:
+        same = [[other for other in spans if (other.phase, other.disk) == (span.phase, span.disk)] for spans in runs]
+        if not all(same):
+            continue
+        spans = [matching[0] for matching in same]
+        for direction in measures.DIRECTIONS:
+            if any(one.value(direction, "requests") for one in spans):
+                found.append(_section(spans, direction, timed))
+    return found
+
+
+def _section(spans: list[Span], direction: str, timed: bool) -> Section:
+    rows = []
+    for name, label, factor, form in _ROWS if timed else (*_COUNTS, *_ROWS):
+        if not timed and measures.is_timed(name):
+            continue
+        values = [span.value(direction, name) for span in spans]
+        texts = ["-" if value is None else form.format(value * factor) for value in values]
+        rows.append(Row(name, label, values, texts))
+    findings = []
+    if timed:
+        findings = [finding(spans[0], span, direction, letter(number)) for number, span in enumerate(spans) if number]
+    return Section(spans[0].phase, spans[0].disk, direction, rows, findings)
+
+
+def letter(number: int) -> str:
+    """A, B, C, ..."""
+    return chr(ord("A") + number)
+
+
+def finding(first: Span, other: Span, direction: str, name: str) -> str:
+    """What changed from the first kernel to another, and what explains it."""
+
+    def pair(measure: str) -> tuple[float, float]:
+        return first.value(direction, measure) or 0.0, other.value(direction, measure) or 0.0
+
+    before, after = pair("mib_per_s")
+    if not before or not after:
+        return f"{name} has {after:.1f} MiB/s where A has {before:.1f}: there is nothing to compare."
+    verb = {"read": "reads", "write": "writes"}[direction]
+    change = math.log(after / before)
+    if abs(change) < _SAME:
+        return f"{name} {verb} as fast as A: {before:.2f} and {after:.2f} MiB/s."
+    faster = "faster" if change > 0 else "slower"
+    said = f"{name} {verb} {abs(after / before - 1):.1%} {faster} than A: {before:.1f} -> {after:.1f} MiB/s. "
+    causes = {
+        "depth": _log_ratio(pair("in_flight_mean")),
+        "size": _log_ratio(pair("request_bytes_mean")),
+        "time": -_log_ratio(pair("d2c_mean_ms")),
+    }
+    cause = max(causes, key=lambda one: math.copysign(1.0, change) * causes[one])
+    parts = {"depth": _depth(first, other, direction), "size": _size(pair), "time": _time(pair)}
+    rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _WORTH_A_WORD]
+    same = {"depth": "depth", "size": "size of the requests", "time": "time of a request"}
+    kept = [same[one] for one in causes if one != cause and abs(causes[one]) < _SAME]
+    said += f"What explains it is {parts[cause]}."
+    if rest:
+        said += f" Beside it, {' and '.join(rest)}."
+    if kept:
+        said += f" The {' and the '.join(kept)} did not change."
+    return said + _order(pair)
+
+
+def _log_ratio(pair: tuple[float, float]) -> float:
+    return math.log(pair[1] / pair[0]) if pair[0] and pair[1] else 0.0
+
+
+def _depth(first: Span, other: Span, direction: str) -> str:
+    before, after = (span.value(direction, "in_flight_mean") or 0.0 for span in (first, other))
+    idle = [(span.value(direction, "idle_share") or 0.0) * 100 for span in (first, other)]
+    said = f"the in-flight depth, {before:.2f} -> {after:.2f} requests on average"
+    if abs(idle[1] - idle[0]) >= 1.0:
+        said += f" (nothing in flight {idle[0]:.1f} % -> {idle[1]:.1f} % of the time)"
+    return said
+
+
+def _size(pair: Callable[[str], tuple[float, float]]) -> str:
+    before, after = (size / 1024 for size in pair("request_bytes_mean"))
+    return f"the size of the requests, {before:.1f} -> {after:.1f} KiB on average"
+
+
+def _time(pair: Callable[[str], tuple[float, float]]) -> str:
+    before, after = pair("d2c_mean_ms")
+    return f"the time of a request, {before:.3f} -> {after:.3f} ms on average"
+
+
+def _order(pair: Callable[[str], tuple[float, float]]) -> str:
+    """Whether the disk was asked in another order: that is behind a change of the time of a request."""
+    before, after = pair("seeks")
+    share = [value * 100 for value in pair("sequential_share")]
+    if abs(share[1] - share[0]) < 0.1:
+        return f" The order is the same: {share[1]:.1f} % of the requests are sequential."
+    return f" The order changed: {before:,.0f} -> {after:,.0f} seeks, {share[0]:.1f} -> {share[1]:.1f} % sequential."
+
+
+def lines(section: Section) -> list[str]:
+    """The table as text."""
+    count = len(section.rows[0].values)
+    head = [letter(number) for number in range(count)] + [f"{letter(number)}/A" for number in range(1, count)]
+    found = [f"{section.direction + 's':30}" + "".join(f"{word:>12}" for word in head)]
+    for row in section.rows:
+        ratios = [row.ratio(number) for number in range(1, count)]
+        cells = row.texts + ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
+        found.append(f"  {row.label:28}" + "".join(f"{cell:>12}" for cell in cells))
+    return found

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The options of raidctl lab."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable
+
+from raidlab.array import profile
+from raidlab.kernel import variant
+
+TIMEOUT_S = 1200.0
+_MEM_MIB = 256
+_OUT = "lab-out"
+_VM = "on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)"
+
+Act = Callable[[argparse.Namespace], int]
+
+
+def split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """What is ours and, after the first --, the guest's command."""
+    if "--" in argv:
+        at = argv.index("--")
+        return argv[:at], argv[at + 1 :]
+    return argv, []
+
+
+def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
+    """`acts` has a function for each verb; it lands in the result as `act`."""
+    top = argparse.ArgumentParser(
+        prog="raidctl lab",
+        description="Run commands in front of a simulated 3ware array. Nothing of this machine is changed.",
+        epilog="raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
+    )
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
+    _run(verbs.add_parser("run", help="run a command in a guest", usage="raidctl lab run [options] -- CMD..."))
+    _shell(verbs.add_parser("shell", help="an interactive shell in a guest"))
+    _ab(verbs.add_parser(
+        "ab", help="run a command on several kernels and compare",
+        usage="raidctl lab ab [options] --kernel A --kernel B... -- CMD...",
+        description="CMD runs under raidctl record, unless it says 'raidctl record' itself.",
+    ))  # fmt: skip
+    _expect(verbs.add_parser(
+        "expect", help="run a command and test a figure, for git bisect run",
+        usage="raidctl lab expect [options] EXPRESSION -- CMD...",
+        description="Status 0: it holds, 1: it does not, 2: bad expression, 125: it cannot be tested.",
+    ))  # fmt: skip
+    build = verbs.add_parser("build", help="build kernel and modules, and say where they are")
+    build.add_argument("--werror", action="store_true", help="fail when a module's build warns")
+    _vm(build, "Debian's own kernel instead, raidtrace.ko against its headers; also LAB=vm")
+    build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
+    _kernel(build)
+    _variant(build)
+    verbs.add_parser("profiles", help="list the arrays there are")
+    verbs.add_parser("show", help="explain one").add_argument("profile", metavar="P")
+    for name, verb in verbs.choices.items():
+        verb.set_defaults(act=acts[name])
+    return top
+
+
+def _run(verb: argparse.ArgumentParser) -> None:
+    _out(verb, f"results, and CMD's working directory (default {_OUT})")
+    _timeout(verb)
+    _vm(verb)
+    _guest(verb)
+    _modules(verb)
+    _kernel(verb)
+    _variant(verb)
+    verb.add_argument(
+        "--real-time", action="store_true",
+        help="the guest's clock is the host's: for what must take the time it takes, as a benchmark of code",
+    )  # fmt: skip
+
+
+def _shell(verb: argparse.ArgumentParser) -> None:
+    verb.set_defaults(timeout=float("inf"))
+    _out(verb, f"results (default {_OUT})")
+    _vm(verb)
+    _guest(verb)
+    _modules(verb)
+    _kernel(verb)
+
+
+def _ab(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--kernel", metavar="SERIES|DIR", action="append", default=[], dest="kernels",
+        help="one to compare: 6.1, 6.12, 7.2, or a kernel source tree; the first is what the others are compared with",
+    )  # fmt: skip
+    verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
+    _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
+    _vm(verb, "on Debian's own kernels in QEMU, where only counts are compared; also LAB=vm")
+    _measured(verb)
+    verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def _expect(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("expression", metavar="EXPRESSION", help="as in: mib_per_s >= 380 and seeks < 100")
+    verb.add_argument("--phase", metavar="NAME", help="the phase to look at, if there are several")
+    _vm(verb, "on Debian's own kernel in QEMU, where only counts can be expected; also LAB=vm")
+    _out(verb, f"results, and CMD's working directory (default {_OUT})")
+    _measured(verb)
+    _kernel(verb)
+
+
+def _measured(verb: argparse.ArgumentParser) -> None:
+    verb.set_defaults(no_raidtrace=False, bare=False)
+    verb.add_argument(
+        "-d", "--disk", metavar="DISK", help="the disk to look at (default: every unit of the controller)"
+    )
+    verb.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    _timeout(verb)
+    _guest(verb)
+
+
+def _out(verb: argparse.ArgumentParser, text: str) -> None:
+    verb.add_argument("--out", metavar="DIR", default=_OUT, help=text)
+
+
+def _timeout(verb: argparse.ArgumentParser) -> None:
+    text = "of real time (default %(default)g)"
+    verb.add_argument("--timeout", metavar="SECONDS", type=float, default=TIMEOUT_S, help=text)
+
+
+def _vm(verb: argparse.ArgumentParser, text: str = _VM) -> None:
+    verb.add_argument("--vm", action="store_true", default=os.environ.get("LAB") == "vm", help=text)
+
+
+def _kernel(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--kernel", metavar="SERIES|DIR", default=os.environ.get("LAB_KERNEL") or None,
+        help="6.1, 6.12, 7.2, or a kernel source tree; also LAB_KERNEL",
+    )  # fmt: skip
+    verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
+
+
+def _variant(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--variant", metavar="NAME", choices=["", *variant.names()], default=os.environ.get("LAB_VARIANT", ""),
+        help=f"another build of that kernel: {', '.join(variant.names())}; also LAB_VARIANT",
+    )  # fmt: skip
+
+
+def _guest(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--profile", metavar="P", default=profile.DEFAULT, help="the array (default %(default)s)")
+    verb.add_argument(
+        "--mem", metavar="SIZE", type=_size_mib, default=_MEM_MIB, help="memory left to the guest (default 256M)"
+    )
+    verb.add_argument("--store", metavar="SIZE", type=_size_mib, help="memory for the simulated disks' contents")
+    verb.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[],
+        help="a key of the profile, as in fault.lose_command=100; 'raidctl lab show P' lists those it sets",
+    )  # fmt: skip
+    verb.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for CMD's environment")
+
+
+def _modules(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--no-raidtrace", action="store_true", help="do not load raidtrace.ko")
+    verb.add_argument("--bare", action="store_true", help="no modules and so no disks at all")
+
+
+def _size_mib(text: str) -> int:
+    match = re.fullmatch(r"([0-9]+)([KMG]?)(i?B)?", text, re.IGNORECASE)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 256M or 2G")
+    number = int(match[1])
+    mib = {"": number >> 20, "K": number >> 10, "M": number, "G": number << 10}[match[2].upper()]
+    if mib < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than 1 MiB; sizes are bytes, or have K, M or G")
+    return mib

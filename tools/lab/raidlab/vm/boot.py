@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Boot a stock kernel in QEMU, run one command in it, judge how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from raidlab.base.failure import LabError
+from raidlab.uml import verdict
+from raidlab.vm import console, initramfs
+
+# Emulation is slow and the host may be busy: watchdogs that count seconds would cry wolf, and the stock kernel's
+# own checks of the emulated processor cost boot time. loglevel 5 brings every WARN to the console.
+CMDLINE = (
+    "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr mitigations=off random.trust_cpu=on tsc=reliable "
+    "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_timeout=300 log_buf_len=4M printk.time=1 audit=0 "
+    "apparmor=0 net.ifnames=0 raid=noautodetect scsi_mod.scan=sync"
+)
+POLL_S = 1.0
+# One host thread runs both processors in turn. With a thread each, QEMU now and then executes a breakpoint that the
+# kernel has already taken back while it switches a tracepoint on or off: "Oops: int3", without any module of ours.
+ACCELERATOR = "tcg,thread=single"
+# Each instruction takes a nanosecond of the guest's clock, so what the guest times are numbers of instructions.
+COUNTING = ("-icount", "shift=0")
+PORTS = ("stdout", "stderr", "status", "log")
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """An unpacked kernel package. `modules` is its lib/modules/RELEASE, with depmod's output."""
+
+    release: str
+    image: pathlib.Path
+    modules: pathlib.Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Emulator:
+    """How to start QEMU: the words before its options. Empty: the one in PATH."""
+
+    command: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def words(self) -> list[str]:
+        """The command, or a refusal that says what to install."""
+        if self.command:
+            return list(self.command)
+        program = shutil.which("qemu-system-x86_64")
+        if program is None:
+            raise LabError("starting a guest", "no qemu-system-x86_64 here", "apt-get install qemu-system-x86")
+        return [program]
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One command in one guest.
+
+    `out` is a directory of the host, writable in the guest under the same name; it is also where the command runs.
+    `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
+    `beside` are processes that the guest cannot do without: when one fails first, the guest is stopped. With `instructions`
+    the guest's clock counts them while it is not idle.
+    `terminal` is the size of the user's terminal, lines and columns, which the command then runs on; None: no terminal.
+    """
+
+    command: Sequence[str]
+    out: pathlib.Path
+    prepare: str = ""
+    timeout_s: float = 300.0
+    memory_mib: int = 1024
+    cpus: int = 2
+    instructions: bool = False
+    devices: tuple[str, ...] = ()
+    shared: bool = False
+    path: str = ""
+    beside: tuple[subprocess.Popen[bytes], ...] = ()
+    terminal: tuple[int, int] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of a job. `status` is the command's own, or 124, 125, 126 (failure.py); `reason` says why then."""
+
+    status: int
+    reason: str
+    wall_s: float
+    boot_s: float
+
+
+def order(kernel: Kernel, job: Job) -> str:
+    """What the guest's session is told (guest-session), as shell text."""
+    words = {
+        "modules": str(kernel.modules),
+        "release": kernel.release,
+        "out": str(job.out),
+        "directory": str(job.out),
+        "hostname": "lab",
+        "terminal": "rows {} cols {}".format(*job.terminal) if job.terminal else "",
+    }
+    path = f"export PATH={shlex.quote(job.path)}:$PATH\n" if job.path else ""
+    # The mark in the kernel log dates the start of the command, in the guest's clock.
+    run = f"echo 'lab: command starts' >/dev/kmsg\n{shlex.join(job.command)}\n"
+    assignments = "".join(f"{name}={shlex.quote(value)}\n" for name, value in words.items())
+    return f"{assignments}job() {{\n{path}{job.prepare}\n{run}}}\n"
+
+
+def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, int]) -> list[str]:
+    """QEMU's options. Always TCG: what is emulated does not depend on what the host could accelerate."""
+    machine = "pc,memory-backend=ram" if job.shared else "pc"
+    words = ["-accel", ACCELERATOR, "-machine", machine, "-smp", str(job.cpus), "-m", str(job.memory_mib)]
+    words += COUNTING if job.instructions else ()
+    if job.shared:
+        words += ["-object", f"memory-backend-memfd,id=ram,size={job.memory_mib}M,share=on"]
+    words += ["-cpu", "max", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+    words += ["-kernel", str(kernel.image), "-initrd", str(work / "initramfs"), "-append", CMDLINE]
+    words += ["-chardev", f"file,id=console,path={work / 'console'}", "-serial", "chardev:console"]
+    for tag, path, access in (("host", "/", "on"), ("out", str(job.out), "off")):
+        words += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly={access},multidevs=remap"]
+    words += ["-device", "virtio-serial-pci"]
+    if job.terminal:  # Ctrl-C is the guest's
+        words += ["-chardev", "stdio,id=terminal,signal=off", "-device", "virtconsole,chardev=terminal"]
+    for name in PORTS:
+        path = str(work / name)
+        if name in ("stdout", "stderr"):
+            number = PORTS.index(name)
+            words += ["-add-fd", f"fd={outputs[number]},set={number}"]
+            path = f"/dev/fdset/{number}"
+        words += [
+            "-chardev",
+            f"file,id={name},path={path},append=on",
+            "-device",
+            f"virtserialport,chardev={name},name={name}",
+        ]
+    return words + list(job.devices)
+
+
+def _wait(process: subprocess.Popen[bytes], job: Job) -> bytes:
+    """What QEMU said until it ended. A device whose server is gone would leave the guest hanging."""
+    end = time.monotonic() + job.timeout_s
+    while True:
+        try:
+            output, complaint = process.communicate(timeout=max(0.0, min(end - time.monotonic(), POLL_S)))
+            return output or complaint or b""
+        except subprocess.TimeoutExpired:
+            if any(beside.poll() for beside in job.beside):
+                process.kill()
+            elif time.monotonic() >= end:
+                raise
+
+
+def emulate(
+    words: list[str],
+    emulator: Emulator,
+    outputs: tuple[int, int],
+    job: Job,
+) -> str | None:
+    """Run QEMU until it ends. Returns why that was wrong, None when it ended by itself, raises TimeoutExpired.
+
+    It never outlives this process: setpriv has the kernel kill it when its parent dies, whatever the parent died of.
+    """
+    environment = dict(os.environ, **dict(emulator.environment))
+    command = ["setpriv", "--pdeathsig", "KILL", *emulator.words(), *words]
+    # On the user's terminal only QEMU's complaints are read here.
+    stdin, stdout, stderr = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
+    ends = (None, None, subprocess.PIPE) if job.terminal else (stdin, stdout, stderr)
+    with subprocess.Popen(command, stdin=ends[0], stdout=ends[1], stderr=ends[2],
+                          env=environment, pass_fds=outputs, start_new_session=True) as process:  # fmt: skip
+        for descriptor in outputs:
+            os.close(descriptor)
+        try:
+            said = _wait(process, job)
+        finally:
+            process.kill()
+    text = said.decode("utf-8", "replace").strip()
+    for beside in job.beside:
+        if beside.returncode:
+            return f"stopped, because the simulated controller ended first, status {beside.returncode}"
+    return text or f"status {process.returncode}" if process.returncode else None
+
+
+def _copy(source: int, target: int) -> None:
+    """Copy until the guest closes its end. When nobody reads the copy any more, read on: the guest must not block."""
+    listening = True
+    with open(source, "rb", buffering=0) as pipe:
+        while data := pipe.read(65536):
+            while listening and data:
+                try:
+                    data = data[os.write(target, data) :]
+                except OSError:
+                    listening = False
+
+
+@contextlib.contextmanager
+def copied(targets: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Pipes for QEMU to write to. It is not given our own descriptors: it truncates what it opens."""
+    writers, threads = [], []
+    for target in targets:
+        reader, writer = os.pipe()
+        writers.append(writer)
+        threads.append(threading.Thread(target=_copy, args=(reader, target), daemon=True))
+        threads[-1].start()
+    yield (writers[0], writers[1])
+    for thread in threads:
+        thread.join()
+
+
+def _read(path: pathlib.Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace").replace("\r", "") if path.exists() else ""
+
+
+def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> tuple[int, str]:
+    """Exit status and reason from what the guest left: its kernel's log comes first, then its status."""
+    log = console.merge(_read(work / "log"), _read(work / "console"))
+    (job.out / "kernel.log").write_text(log, encoding="utf-8")
+    wrong = console.complaints(log)
+    said = _read(work / "status").strip()
+    if wrong:
+        return verdict.GUEST_COMPLAINED, "the guest's kernel log has:\n  " + "\n  ".join(wrong[:20])
+    if timed_out:
+        return verdict.TIMEOUT, f"no end within {job.timeout_s:g} s; the guest was stopped"
+    if failed is not None:
+        return verdict.LAB_FAILED, f"QEMU: {failed}"
+    word, _, rest = said.partition(" ")
+    if word == "exit" and rest.isdigit():
+        return int(rest), ""
+    if word == "lab":
+        return verdict.LAB_FAILED, f"the guest: {rest}"
+    tail = "\n  ".join(log.splitlines()[-8:])
+    return verdict.LAB_FAILED, f"the guest ended without an exit status; its log ends:\n  {tail}"
+
+
+def _boot_seconds(log: pathlib.Path) -> float:
+    """Guest's seconds from its kernel's start to the start of the command; 0 when that was never reached."""
+    for line in _read(log).splitlines():
+        if line.endswith("lab: command starts"):
+            return float(line.partition("[")[2].partition("]")[0])
+    return 0.0
+
+
+@contextlib.contextmanager
+def work_directory() -> Iterator[pathlib.Path]:
+    """A directory for one run. What a run that was killed with SIGKILL has left behind goes now."""
+    for path in pathlib.Path(tempfile.gettempdir()).glob("raidtrace-vm-*"):
+        owner = path.name.split("-")[2]
+        if owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+            shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"raidtrace-vm-{os.getpid()}-") as name:
+        yield pathlib.Path(name)
+
+
+def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tuple[int, int] = (1, 2)) -> Outcome:
+    """Boot `kernel`, run `job` in it, its stdout and stderr to the file descriptors `outputs`."""
+    sys.stdout.flush()
+    job.out.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    with work_directory() as work:
+        (work / "initramfs").write_bytes(initramfs.base(kernel.modules) + initramfs.order(order(kernel, job)))
+        failed, timed_out = None, False
+        emulator.words()
+        with copied(outputs) as pipes:
+            try:
+                failed = emulate(options(kernel, job, work, pipes), emulator, pipes, job)
+            except subprocess.TimeoutExpired:
+                timed_out = True
+        status, reason = judge(job, work, failed, timed_out)
+        return Outcome(status, reason, time.monotonic() - begin, _boot_seconds(work / "log"))

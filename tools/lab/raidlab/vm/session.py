@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A command in a virtual machine with raidtrace and disks: what `raidctl lab run --vm` and tests/vm both start."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from raidlab.array.profile import Profile
+from raidlab.base import cache
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.uml import verdict
+from raidlab.vm import boot, controller, external, root, stock
+
+STATUS = "/run/lab/tw9000-status"  # what /proc/tw9000/status is in User Mode Linux: raidctl says "simulated" by it
+GUEST_ENVIRONMENT = {
+    "HOME": "/run/lab/tmp",
+    "TMPDIR": "/run/lab/tmp",
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+    "USER": "root",
+    "LAB": "vm",
+}
+DEFAULT_SERIES = "6.1"
+LEAST_MIB = 640  # two processors, an initramfs and the file systems over 9p
+
+
+@dataclass(frozen=True)
+class Session:
+    """What to run. `array` is the simulated 3ware's profile, None: no such controller. `prepare` is shell text that
+    runs before the command, after raidtrace.ko is inserted if `insert` says so. `devices` are further QEMU options.
+    `cpus` and `instructions` as of boot.Job.
+    """
+
+    series: str
+    command: Sequence[str]
+    out: pathlib.Path
+    array: Profile | None = None
+    insert: bool = True
+    timeout_s: float = 600.0
+    memory_mib: int = 1024
+    cpus: int = 2
+    instructions: bool = False
+    prepare: str = ""
+    devices: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    terminal: tuple[int, int] | None = None  # lines and columns of the user's, if the command runs on it
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How it ended. `model` is what the simulated controller says of itself, empty without one."""
+
+    outcome: boot.Outcome
+    kernel: str
+    model: dict[str, str]
+
+
+def _prepare(session: Session, built: external.Built) -> str:
+    environment = GUEST_ENVIRONMENT | {"RAIDTRACE_KO": str(built.module)} | session.environment
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
+    if session.array:
+        status = f"simulated: yes\nprofile: {session.array.name}\n"
+        lines += [f"printf %s {shlex.quote(status)} >{STATUS}", "modprobe 3w-9xxx || return 125"]
+    if session.insert:
+        lines.append(f"insmod {shlex.quote(str(built.module))} || return 125")
+    return "\n".join([*lines, session.prepare])
+
+
+def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2)) -> Ended:
+    """Get kernel, module, controller and QEMU; boot; run."""
+    kernel = stock.get(session.series, progress)
+    built = external.build(kernel, progress)
+    emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
+    server = controller.build(progress) if session.array else None
+    session.out.mkdir(parents=True, exist_ok=True)
+    if session.terminal:
+        progress.say(f"booting Debian's {kernel.kernel.release} in QEMU, some twenty seconds")
+    with boot.work_directory() as work, contextlib.ExitStack() as stack:
+        cards = []
+        if session.array and server:
+            for number in range(int(session.array.values.get("controller.count", "1"))):
+                card = controller.serving(server, session.array, session.out, work, number)
+                cards.append(stack.enter_context(card))
+        job = boot.Job(
+            command=session.command,
+            out=session.out,
+            prepare=_prepare(session, built),
+            timeout_s=session.timeout_s,
+            memory_mib=max(session.memory_mib, LEAST_MIB),
+            cpus=session.cpus,
+            instructions=session.instructions,
+            devices=session.devices + tuple(word for card in cards for word in card.devices),
+            shared=bool(cards),
+            path=str(cache.CHECKOUT / "tools/bin"),
+            beside=tuple(card.process for card in cards),
+            terminal=session.terminal,
+        )
+        outcome = boot.run(kernel.kernel, job, emulator, outputs)
+        model = controller.total([card.end() for card in cards])
+    return Ended(outcome, kernel.kernel.release, model)
+
+
+def _write_json(path: pathlib.Path, session: Session, ended: Ended) -> None:
+    """lab.json as for User Mode Linux; time is real here, so there are no simulated seconds."""
+    facts: dict[str, object] = {
+        "profile": session.array.name if session.array else None,
+        "kernel": ended.kernel,
+        "exit_status": _judge(ended).status,
+        "simulated_seconds": None,
+        "wall_seconds": round(ended.outcome.wall_s, 3),
+    }
+    for key in ("commands", "log_lost", "store_bytes_used", "store_bytes_limit"):
+        value = ended.model.get(key, "")
+        facts[key] = int(value) if value.isdigit() else None
+    path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def lab_run(
+    arguments: argparse.Namespace,
+    command: Sequence[str],
+    array: Profile | None,
+    outputs: tuple[int, int] = (1, 2),
+    terminal: tuple[int, int] | None = None,
+) -> verdict.Verdict:
+    """`raidctl lab VERB --vm`: its options, command and profile; the exit status is as without --vm."""
+    session = Session(
+        series=arguments.kernel or DEFAULT_SERIES,
+        command=command,
+        out=pathlib.Path(arguments.out).absolute(),
+        array=array,
+        insert=not (arguments.no_raidtrace or arguments.bare),
+        timeout_s=arguments.timeout,
+        memory_mib=arguments.mem,
+        environment=_environment(arguments.env, terminal is not None),
+        terminal=terminal,
+    )
+    begin = time.monotonic()
+    progress = Progress(arguments.quiet)
+    ended = run(session, progress, outputs)
+    _write_json(session.out / "lab.json", session, ended)
+    progress.say(f"{ended.kernel} in QEMU, {time.monotonic() - begin:.0f} s")
+    return _judge(ended)
+
+
+def _environment(pairs: Sequence[str], interactive: bool) -> dict[str, str]:
+    """What is beyond GUEST_ENVIRONMENT."""
+    environment = {"TERM": os.environ.get("TERM", "dumb"), "PS1": r"vm:\w# "} if interactive else {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not key or not separator:
+            raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
+        environment[key] = value
+    return environment
+
+
+def _judge(ended: Ended) -> verdict.Verdict:
+    """As verdict.judge does for User Mode Linux: the ground truth has to be whole."""
+    # First: when the store is full the controller stops the guest, which then ended badly.
+    if ended.model.get("store_exhausted", "no") != "no":
+        why = "the simulated disks' contents did not fit: ask for more with --store SIZE"
+        return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
+    if ended.outcome.reason:
+        return verdict.Verdict(ended.outcome.status, (ended.outcome.reason,))
+    if ended.model.get("log_lost", "0") != "0":
+        why = f"the ground-truth log lost {ended.model['log_lost']} commands: raise log_entries in the profile"
+        return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
+    return verdict.Verdict(ended.outcome.status, ())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A virtual machine as the options of raidctl lab describe it: what `--vm` and LAB=vm mean to each verb."""
+
+from __future__ import annotations
+
+import argparse
+
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import tree
+from raidlab.uml import runner, verdict
+from raidlab.vm import controller, external, session, stock
+
+DEFAULT_SERIES = session.DEFAULT_SERIES
+
+
+def run(
+    arguments: argparse.Namespace,
+    command: list[str],
+    outputs: tuple[int, int] = (1, 2),
+    terminal: tuple[int, int] | None = None,
+) -> verdict.Verdict:
+    """Boot, run `command` with its output to these descriptors or, where `terminal` is its size, on the terminal."""
+    if arguments.kernel and tree.is_directory(arguments.kernel):
+        raise _own_kernel(arguments.kernel, arguments.verb)
+    if getattr(arguments, "variant", "") or getattr(arguments, "real_time", False):
+        raise LabError(
+            "--vm with --variant or --real-time",
+            "those are of the lab's own kernels; a virtual machine runs Debian's, in real time",
+            "Leave out one or the other.",
+        )
+    array = runner.profile_of(arguments, Progress(arguments.quiet))
+    runner.out_directory(arguments.out)
+    return session.lab_run(arguments, command, array, outputs, terminal)
+
+
+def nature(arguments: argparse.Namespace) -> dict[str, object]:
+    """What of a result is simulated, named as in a recording: the controller always, time but in a virtual machine."""
+    return {"simulated": True, "lab_time": "real" if arguments.vm else "simulated"}
+
+
+def require_comparable(names: list[str], repeat: bool) -> None:
+    """What ab cannot do in virtual machines is refused before one is started."""
+    for name in names:
+        if tree.is_directory(name):
+            raise _own_kernel(name, "ab")
+    if repeat:
+        raise LabError(
+            "ab --vm --repeat",
+            "times in a virtual machine are the host's: no two runs are alike",
+            "Leave out --repeat, or --vm and LAB=vm.",
+        )
+
+
+def _own_kernel(name: str, verb: str) -> LabError:
+    return LabError(
+        f"--kernel {name}",
+        "a virtual machine runs Debian's own kernels, 6.1, 6.12 and 7.2",
+        f"For a kernel of your own: raidctl lab {verb} without --vm.",
+    )
+
+
+def build(arguments: argparse.Namespace) -> bool:
+    """Kernel, raidtrace.ko for it and the controller's server, and where they are. Return: whether a build warned."""
+    if arguments.kernel and tree.is_directory(arguments.kernel):
+        raise _own_kernel(arguments.kernel, "build")
+    if arguments.variant or arguments.refresh:
+        raise LabError(
+            "--vm with --variant or --refresh",
+            "those are of the lab's own kernels; of Debian's the newest is asked for once a day",
+            "Leave out one or the other.",
+        )
+    progress = Progress(arguments.quiet)
+    kernel = stock.get(arguments.kernel or DEFAULT_SERIES, progress)
+    print(f"kernel\t{kernel.version}\t{kernel.headers}")
+    built = external.build(kernel, progress)
+    print(f"raidtrace\t{built.module}")
+    print(f"tw9000\t{controller.build(progress)}")
+    return bool(built.warnings)

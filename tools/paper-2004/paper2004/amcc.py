@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The 28 tests of AMCC's white paper of 2004, as commands for a guest, and all 204 figures that were published for them."""
+
+import csv
+import dataclasses
+import functools
+import statistics
+
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.benchmark.figure import Figure
+from raidtrace.published import reference
+
+MIB = 1 << 20
+PUBLISHED_MIB = 20480  # 40 times the paper's memory
+MOUNT = "/run/lab/mnt"
+# bonnie++ 1.02c's own numbers; 2.00a has others
+SEEKS, SEEKERS = 8000, 3
+# The paper's iozone had records of 64 KiB. Processor time is free in the lab, so what size they are makes no difference
+# (Documentation/reproduction.rst has the figures), but 16 times the calls take the host minutes.
+RECORD_KIB = 1024
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Test:
+    """One test. filesystem: empty for the bare disk. number: the paper's, 1 to 14."""
+
+    array: str
+    number: int
+    tool: str
+    filesystem: str
+    setra_sectors: int
+
+    def name(self) -> str:
+        """Directory of its files."""
+        return f"{self.array}-{self.number:02d}"
+
+    def title(self) -> str:
+        """What people call it."""
+        tuned = "" if self.tool == "dd" else " untuned" if self.setra_sectors == reference.UNTUNED_SETRA else " tuned"
+        return f"{self.array} {self.tool} {self.filesystem or 'bare disk'}{tuned}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One published figure, in the unit in which it was published."""
+
+    test: Test
+    trial: int
+    metric: str
+    value: float
+    unit: str
+    cpu_percent: float | None
+
+
+@functools.cache
+def rows() -> tuple[Row, ...]:
+    """All published figures, in the paper's order."""
+    found = []
+    with reference.TABLE.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            setra = int(line["setra_sectors"] or reference.UNTUNED_SETRA)
+            test = Test(line["array"], int(line["test"]), line["tool"], line["filesystem"], setra)
+            cpu = float(line["cpu_percent"]) if line["cpu_percent"] else None
+            found.append(Row(test, int(line["trial"]), line["metric"], float(line["value"]), line["unit"], cpu))
+    return tuple(found)
+
+
+def tests() -> tuple[Test, ...]:
+    """The 28 tests."""
+    return tuple(dict.fromkeys(row.test for row in rows()))
+
+
+def metrics(test: Test) -> tuple[str, ...]:
+    """What was published of a test."""
+    return tuple(dict.fromkeys(row.metric for row in rows() if row.test == test))
+
+
+def trials(test: Test, metric: str) -> tuple[Row, ...]:
+    """All trials of one figure."""
+    return tuple(row for row in rows() if row.test == test and row.metric == metric)
+
+
+def published(test: Test, metric: str) -> float:
+    """The median of the trials."""
+    return statistics.median(row.value for row in trials(test, metric))
+
+
+def job(test: Test, mib: int, writes_only: bool = False) -> tuple[benchmark.Benchmark, benchmark.Job]:
+    """The benchmark that a test is, and what it is given. writes_only: iozone without its reads."""
+    kind = benchmark.find(test.tool)
+    if test.tool == "dd":
+        (direction,) = metrics(test)
+        return kind, kind.job("", "/dev/sda", mib * MIB, {"direction": direction})
+    if test.tool == "bonnie++":
+        return kind, kind.job(MOUNT, "", mib * MIB, {"seeks": SEEKS, "seekers": SEEKERS})
+    tests = "write" if writes_only else "write read"
+    return kind, kind.job(MOUNT, "", mib * MIB, {"program": "fio", "record_kib": RECORD_KIB, "tests": tests})
+
+
+def figures(test: Test, mib: int, output: str, writes_only: bool = False) -> dict[str, float]:
+    """What the benchmark said in the guest, by metric, in the published unit."""
+    kind, what = job(test, mib, writes_only)
+    said = {figure.phase: figure for figure in kind.parse(output, what)}
+    wanted = [metric for metric in metrics(test) if not writes_only or metric in ("write", "rewrite")]
+    return {metric: _in_unit(said[metric], trials(test, metric)[0].unit) for metric in wanted}
+
+
+def _in_unit(figure: Figure, unit: str) -> float:
+    if figure.value is None:
+        raise ValueError(f"{figure.phase}: the benchmark says that it could not measure it")
+    return figure.value / 1024 if unit == "MiB/s" else figure.value

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The eight misconceptions of the white paper of 2004: for each the runs that test it, and a verdict made of counters.
+
+What the runs counted is kept as JSON (Documentation/misconceptions.json); verdicts are made of that alone, so that the page
+can be written again, and checked, without a run.
+"""
+
+import dataclasses
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from raidtrace.explain import chain
+from raidtrace.recording import observation
+from raidtrace.recording import quantities as q
+
+Counted = Mapping[str, float | None]  # of one phase of one run
+Runs = Mapping[str, Mapping[str, Counted]]  # run -> phase -> what was counted
+LAB, MACHINE = "lab", "virtual machine"
+MATTERS = 1.2  # a factor from which a difference of real time on an emulated machine is taken for one
+ROUND = "@"  # NAME@3 is what NAME counted in its third round; NAME itself is the median of all rounds
+UNDECIDED, OUT_OF_REACH = "not decided", "out of reach"
+
+
+@dataclasses.dataclass(frozen=True)
+class Judgement:
+    """verdict: refuted, not refuted, not decided (rounds disagree) or out of reach. bars: (run, value) of the figure."""
+
+    verdict: str
+    sentences: tuple[str, ...]
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    axis: str
+    bars: tuple[tuple[str, float], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """One misconception. runs: names that misconceptions-cell knows. limits: what this cannot show."""
+
+    number: int
+    claim: str
+    where: str
+    runs: tuple[str, ...]
+    judge: Callable[[Runs], Judgement]
+    limits: str = ""
+
+
+def measure(observed: observation.Observed) -> dict[str, dict[str, float | None]]:
+    """What was counted in each phase that moved something."""
+    found: dict[str, dict[str, float | None]] = {}
+    known = "command-cpu" in observed.meta.get("host_available", "")
+    for seen in observed.observations:
+        way = q.direction(seen)
+        if way is None or (q.octets(seen, way) or 0) < chain.LEAST_BYTES:
+            continue
+        used = seen.host.get(("command", "cpu"), 0 if known else None)
+        real = observed.meta.get("lab_time") != "simulated"
+        issued = sum(counts.get("issued", 0) for counts in seen.flow.values())
+        found[seen.phase] = {
+            "seconds": seen.seconds(), "mib_per_s": q.mib_per_s(seen, way), "depth": q.depth_mean(seen, way),
+            "idle": q.idle_share(seen), "size_mode": (q.size_mode(seen, way) or (None,))[0], "issued": issued,
+            "elsewhere": q.seeks(seen), "asked": seen.host.get(("command", "rchar" if way == "read" else "wchar")),
+            "served": q.octets(seen, way), "queue_limit": q.Reading("A", seen).queue_limit(),
+            "readahead": seen.setting("readahead_sectors"), "cpu_seconds": used / 1e9 if real and used is not None else None,
+            "direct": q.class_share(seen, "direct"), **_classes(seen),
+        }  # fmt: skip
+    return found
+
+
+def _classes(seen: observation.Observation) -> dict[str, float | None]:
+    if seen.origin is None:
+        return {}
+    return {f"bios {name}": counts.get("queued", 0) for name, counts in seen.origin.items() if counts.get("queued")}
+
+
+def number(runs: Runs, run: str, name: str, phase: str = "run") -> float:
+    """A number that a verdict needs; KeyError says which is missing."""
+    value = runs[run][phase].get(name)
+    if value is None:
+        raise KeyError(f"{run} {phase}: {name} was not counted")
+    return value
+
+
+def medians(rounds: Sequence[Mapping[str, Counted]]) -> dict[str, dict[str, float | None]]:
+    """Each number of each phase of a run: the median of its rounds; None if a round did not count it."""
+    found: dict[str, dict[str, float | None]] = {}
+    for phase in rounds[0]:
+        found[phase] = {}
+        for name in rounds[0][phase]:
+            values = [one.get(phase, {}).get(name) for one in rounds]
+            counted = [value for value in values if value is not None]
+            found[phase][name] = statistics.median(counted) if len(counted) == len(values) else None
+    return found
+
+
+def rounds_of(runs: Runs, run: str) -> list[str]:
+    """Names of the rounds of a run, in order; the run itself if it has none."""
+    found = [name for name in runs if name.rpartition(ROUND)[0] == run]
+    return sorted(found, key=lambda name: int(name.rpartition(ROUND)[2])) or [run]
+
+
+def ratios(runs: Runs, over: str, under: str) -> list[float]:
+    """MiB/s of one run over that of another, in each round."""
+    pairs = zip(rounds_of(runs, over), rounds_of(runs, under), strict=True)
+    return [number(runs, a, "mib_per_s") / number(runs, b, "mib_per_s") for a, b in pairs]
+
+
+def times(found: Sequence[float]) -> str:
+    """x0.96 (x0.93 to x1.02 in 5 rounds)."""
+    spread = f" (x{min(found):.2f} to x{max(found):.2f} in {len(found)} rounds)" if len(found) > 1 else ""
+    return f"x{statistics.median(found):.2f}{spread}"
+
+
+def valid_by_default(runs: Runs) -> Judgement:
+    """A machine as it is found, and the same with one setting changed."""
+    rows = []
+    for run, what in (("default", "as found"), ("tuned", "readahead changed")):
+        sectors, depth = number(runs, run, "readahead"), number(runs, run, "depth")
+        rows.append((what, q.kib(sectors), f"{depth:.1f}", f"{number(runs, run, 'queue_limit'):.0f}", _rate(runs, run)))
+    ratio = number(runs, "tuned", "mib_per_s") / number(runs, "default", "mib_per_s")
+    sentences = (
+        f"The same command reads {ratio:.2f} times as fast when one setting is changed, {ratio - 1:.0%} more.",
+        f"As found it kept {number(runs, 'default', 'depth'):.1f} requests in flight where the driver takes "
+        f"{number(runs, 'default', 'queue_limit'):.0f}: it measured the default of a setting, not the array.",
+    )
+    verdict = "refuted" if ratio > 1.1 else "not refuted"
+    bars = (("as found", number(runs, "default", "mib_per_s")), ("8 MiB", number(runs, "tuned", "mib_per_s")))
+    return Judgement(verdict, sentences, ("", "readahead", "in flight", "of", "MiB/s"), tuple(rows), "MiB/s", bars)
+
+
+def cache(runs: Runs) -> Judgement:
+    """Files of 2 and 40 times what the page cache can hold: written, then read at random places."""
+    rows, bars = [], []
+    for run, times in (("cache-2", "2"), ("cache-40", "40")):
+        held = [
+            1 - number(runs, run, "served", phase) / number(runs, run, "asked", phase) for phase in ("write", "random")
+        ]
+        rows.append((f"{times} x", *(f"{part:.1%}" for part in held)))
+        bars.append((f"{times} x", 100 * held[1]))
+    hits = bars[0][1]
+    sentences = (
+        f"At twice what the page cache can hold {hits:.1f} % of what was read at random places never came to the disk, "
+        f"at 40 times {bars[1][1]:.1f} %.",
+        f"Of what was written {rows[0][1]} had not reached the disk when the program's clock stopped.",
+    )
+    verdict = "refuted" if hits > 5 else "not refuted"
+    header = ("size of the file, of the page cache", "of writes not on disk at the end", "of random reads from cache")
+    return Judgement(verdict, sentences, header, tuple(rows), "% of random reads from the page cache", tuple(bars))
+
+
+def asynchronous(runs: Runs) -> Judgement:
+    """What one process keeps in flight, with and without readahead."""
+    said = (("direct-one", "one process, O_DIRECT"), ("none", "one process, no readahead"), ("ahead", "one, readahead 128 KiB"),
+            ("tuned", "one, readahead 8 MiB"), ("direct-eight", "eight processes, O_DIRECT"))  # fmt: skip
+    rows = tuple((what, f"{number(runs, run, 'depth'):.2f}", _rate(runs, run)) for run, what in said)
+    alone = max(number(runs, run, "depth") for run in ("direct-one", "none"))
+    sentences = (
+        f"By itself one process keeps {alone:.2f} requests in flight: it asks, waits and asks again.",
+        f"The page cache does the rest: with a readahead of 128 KiB {number(runs, 'ahead', 'depth'):.1f}, with 8 MiB "
+        f"{number(runs, 'tuned', 'depth'):.0f}. Without it as many processes are needed as requests are wanted: eight keep "
+        f"{number(runs, 'direct-eight', 'depth'):.1f}.",
+    )
+    verdict = "refuted" if alone <= 1.05 else "not refuted"
+    bars = tuple((what, number(runs, run, "depth")) for run, what in said)
+    return Judgement(verdict, sentences, ("", "in flight", "MiB/s"), rows, "reads in flight, mean", bars)
+
+
+FILESYSTEMS = ("ext2", "ext3", "ext4", "xfs")
+
+
+def sequential(runs: Runs) -> Judgement:
+    """What else a file system reads and writes while a file is written and read in order."""
+    rows, bars = [], []
+    for kind in FILESYSTEMS:
+        for phase in ("write", "read"):
+            seeks, issued = (number(runs, f"fs-{kind}", name, phase) for name in ("elsewhere", "issued"))
+            own = {name: runs[f"fs-{kind}"][phase].get(f"bios {name}") or 0 for name in ("metadata", "journal")}
+            rows.append(
+                (kind, phase, f"{issued:.0f}", f"{seeks:.0f}", f"{own['metadata']:.0f}", f"{own['journal']:.0f}")
+            )
+            if phase == "write":
+                bars.append((kind, seeks))
+    most = max(bars, key=lambda bar: bar[1])
+    sentences = (
+        f"Writing one file of 256 MiB in order, the disk was sent elsewhere {min(b for _, b in bars):.0f} to {most[1]:.0f} "
+        f"times, most on {most[0]}: among the data are blocks of metadata and of the journal.",
+        "None of them is in what the program wrote or read.",
+    )
+    alone = all(row[4] == "0" and row[5] == "0" for row in rows)
+    header = ("", "phase", "requests", "seeks", "metadata bios", "journal bios")
+    return Judgement(
+        "not refuted" if alone else "refuted", sentences, header, tuple(rows), "seeks while writing", tuple(bars)
+    )
+
+
+def alike(runs: Runs) -> Judgement:
+    """The same file, the same disk, four file systems."""
+    rows = tuple((kind, *(_rate(runs, f"fs-{kind}", phase) for phase in ("write", "read")),
+                  f"{number(runs, f'fs-{kind}', 'depth', 'read'):.1f}") for kind in FILESYSTEMS)  # fmt: skip
+    rates = {kind: number(runs, f"fs-{kind}", "mib_per_s", "read") for kind in FILESYSTEMS}
+    slow, fast = min(rates, key=lambda kind: rates[kind]), max(rates, key=lambda kind: rates[kind])
+    ratio = rates[fast] / rates[slow]
+    sentences = (
+        f"Reading, {fast} is {ratio:.2f} times as fast as {slow}; both have the same readahead, controller and drives.",
+        f"{slow} keeps {number(runs, f'fs-{slow}', 'depth', 'read'):.1f} requests in flight, {fast} "
+        f"{number(runs, f'fs-{fast}', 'depth', 'read'):.1f}: raidctl explain says what {slow} waits for.",
+        "ext3 is what the driver of ext4 makes of it today, not the code of 2004.",
+    )
+    bars = tuple(rates.items())
+    verdict = "refuted" if ratio > 1.1 else "not refuted"
+    return Judgement(verdict, sentences, ("", "write MiB/s", "read MiB/s", "reads in flight"), rows, "MiB/s read", bars)
+
+
+def processors(runs: Runs) -> Judgement:
+    """One processor, and two."""
+    said = (("one-cpu", "one"), ("two-cpus", "two"))
+    rows = tuple((what, f"{number(runs, run, 'depth'):.1f}", f"{number(runs, run, 'idle'):.0%}", _spread(runs, run))
+                 for run, what in said)  # fmt: skip
+    sentences = (
+        f"With two processors one process reads at {times(ratios(runs, 'two-cpus', 'one-cpu'))} of the rate with one, and "
+        f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But both are emulated in turn, by one thread of the "
+        "host: the pair has no more of a processor than the one, so the difference is how the emulator takes turns. "
+        "It is no evidence of two real processors, neither way.",
+    )
+    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in said)
+    return Judgement(OUT_OF_REACH, sentences, ("processors", "in flight", "disk idle", "MiB/s"), rows, "MiB/s", bars)
+
+
+def speed(runs: Runs) -> Judgement:
+    """The same reader with less of a processor."""
+    said = (("two-cpus", "all of one"), ("quota-800", "800 ms per s"), ("quota-200", "200 ms per s"))
+    rows = tuple((what, f"{number(runs, run, 'idle'):.0%}", _spread(runs, run)) for run, what in said)
+    found = ratios(runs, "quota-200", "two-cpus")
+    sentences = (
+        f"With a fifth of a processor the rate of the same reader is {times(found)}, and the disk has nothing to do for "
+        f"{number(runs, 'quota-200', 'idle'):.0%} of the time: each byte is copied by a processor.",
+    )
+    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in said)
+    less = [one < 1 / MATTERS for one in found]
+    verdict = "refuted" if all(less) else UNDECIDED if any(less) else "not refuted"
+    return Judgement(verdict, sentences, ("processor", "disk idle", "MiB/s"), rows, "MiB/s", bars)
+
+
+def zero_copy(runs: Runs) -> Judgement:
+    """Whether bytes go past the page cache: nothing is copied only then."""
+    said = (("two-cpus", "dd as it is"), ("direct", "dd with iflag=direct"))
+    cost = {run: number(runs, run, "cpu_seconds") / (number(runs, run, "served") / (1 << 30)) for run, _ in said}
+    rows = tuple((what, f"{number(runs, run, 'direct'):.0%}", f"{number(runs, run, 'depth'):.1f}", f"{cost[run]:.1f}",
+                  _spread(runs, run)) for run, what in said)  # fmt: skip
+    sentences = (
+        f"By default {rows[0][1]} of the bytes go past the page cache: the controller writes to pages of the cache, and "
+        f"a processor copies each byte to the program. Asked for with O_DIRECT, {rows[1][1]} do, and nothing reads ahead: "
+        f"{rows[0][2]} in flight become {rows[1][2]}.",
+    )
+    verdict = "refuted" if number(runs, "two-cpus", "direct") < 0.01 else "not refuted"
+    bars = tuple((what, 100 * number(runs, run, "direct")) for run, what in said)
+    header = ("", "bytes past the cache", "in flight", "CPU s per GiB", "MiB/s")
+    return Judgement(verdict, sentences, header, rows, "% of bytes past the page cache", bars)
+
+
+def _rate(runs: Runs, run: str, phase: str = "run") -> str:
+    return f"{number(runs, run, 'mib_per_s', phase):.1f}"
+
+
+def _spread(runs: Runs, run: str) -> str:
+    """81.3 (75.0 to 83.1): the median rate of the rounds, the least and the largest."""
+    found = [number(runs, one, "mib_per_s") for one in rounds_of(runs, run)]
+    spread = f" ({min(found):.1f} to {max(found):.1f})" if len(found) > 1 else ""
+    return _rate(runs, run) + spread
+
+
+ON_FS = tuple(f"fs-{kind}" for kind in FILESYSTEMS)
+LOCK = """That the host's lock keeps a second processor out, as the paper says of 2.6.5, is out of reach as well: today's SCSI
+layer has no such lock. The lab has one processor, whose time is free."""
+BANDWIDTH = "The bandwidth of memory is out of reach: the processors are emulated, and slower than any memory."
+COPY = """What a copy costs is out of reach: processor time of an emulated machine is mostly emulation, and says nothing of a
+copy beside it."""
+ALONE = ("direct-one", "none", "ahead", "tuned", "direct-eight")
+EXPERIMENTS = (
+    Experiment(1, "A benchmark is valid as it comes", LAB, ("default", "tuned"), valid_by_default),
+    Experiment(2, "Data of twice the memory avoids the cache", LAB, ("cache-2", "cache-40"), cache),
+    Experiment(3, "One process issues asynchronous I/O", LAB, ALONE, asynchronous),
+    Experiment(4, "Sequential through a file system is sequential", LAB, ON_FS, sequential),
+    Experiment(5, "File systems perform alike", LAB, ON_FS, alike),
+    Experiment(6, "More processors help", MACHINE, ("one-cpu", "two-cpus"), processors, LOCK),
+    Experiment(
+        7, "Processor and memory do not matter", MACHINE, ("two-cpus", "quota-800", "quota-200"), speed, BANDWIDTH
+    ),
+    Experiment(8, "I/O is zero-copy by default", MACHINE, ("two-cpus", "direct"), zero_copy, COPY),
+)

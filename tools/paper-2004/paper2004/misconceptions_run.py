@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""make misconceptions: run the experiments, keep what they counted, write the page and its figures."""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from paper2004 import misconceptions_text, plot_misconceptions
+from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, measure, medians
+from raidtrace.recording import observation, recording
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+RAIDCTL = TOP / "tools" / "bin" / "raidctl"
+CELL = pathlib.Path(__file__).resolve().parents[1] / "guest" / "misconceptions-cell"
+DOCUMENTATION = TOP / "Documentation"
+STATE = "misconceptions.json"
+MEMORY = {"cache-2": "40M", "cache-40": "40M"}  # of a guest of the lab; small, so that 40 times of it is soon written
+USUAL = "96M"
+MACHINE_SERIES = "6.12"
+ROUNDS = 5  # of the virtual machine's runs: times there are real, and the host's other work is in them
+TIMEOUT_S, MACHINE_TIMEOUT_S = 300, 1200
+
+
+class RunError(Exception):
+    """A guest did not do its work; the text says which, and where to look."""
+
+
+def names(where: str) -> list[str]:
+    """Runs of the lab or of the virtual machine, each once."""
+    return list(dict.fromkeys(run for one in EXPERIMENTS if one.where == where for run in one.runs))
+
+
+def digest() -> str:
+    """Of the script that decides what the runs do."""
+    return hashlib.sha256(CELL.read_bytes()).hexdigest()
+
+
+def guest(out: pathlib.Path, runs: Sequence[str], options: Sequence[str], timeout_s: int) -> None:
+    """One guest for some runs. Its files are in out, which must be empty or from an earlier guest."""
+    if out.exists() and any(out.iterdir()) and not (out / "lab.json").exists():
+        raise RunError(f"{out} is not from an earlier run: name another directory with --out")
+    shutil.rmtree(out, ignore_errors=True)
+    command = [
+        str(RAIDCTL),
+        "lab",
+        "run",
+        "-q",
+        *options,
+        "--timeout",
+        str(timeout_s),
+        "--out",
+        str(out),
+        "--",
+        str(CELL),
+        *runs,
+    ]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+        raise RunError(f"{' '.join(runs)}: exit status {done.returncode}; more in {out}\n  {last}")
+
+
+def in_rounds(runs: Sequence[str]) -> list[str]:
+    """All runs in each round, each time beginning with another one, so that none is always after the same."""
+    turned = ((at, [*runs[at % len(runs) :], *runs[: at % len(runs)]]) for at in range(ROUNDS))
+    return [f"{run}{ROUND}{at + 1}" for at, order in turned for run in order]
+
+
+def machine_runs(out: pathlib.Path) -> tuple[dict[str, Any], str]:
+    """The runs of the virtual machine, all rounds in one guest: what each round counted and their medians; its kernel."""
+    asked = in_rounds(names(MACHINE))
+    guest(out / "machine", asked, ["--vm", "--kernel", MACHINE_SERIES], MACHINE_TIMEOUT_S)
+    loaded = {name: observation.load(out / "machine" / f"{name}.rtdb") for name in asked}
+    runs: dict[str, Any] = {name: measure(observed) for name, observed in loaded.items()}
+    for run in names(MACHINE):
+        runs[run] = medians([runs[f"{run}{ROUND}{at + 1}"] for at in range(ROUNDS)])
+    return runs, loaded[asked[0]].meta["kernel"]
+
+
+def lab_run(name: str, out: pathlib.Path) -> dict[str, dict[str, float | None]]:
+    """One run in a guest of its own: what it counted."""
+    guest(out / name, [name], ["--profile", "9500s-12-raid0", "--mem", MEMORY.get(name, USUAL)], TIMEOUT_S)
+    return measure(observation.load(out / name / f"{name}.rtdb"))
+
+
+def run(out: pathlib.Path, before: dict[str, Any], machine: bool, say: Callable[[str], None]) -> dict[str, Any]:
+    """All runs. before: an earlier state, whose runs of the virtual machine are kept when `machine` is False."""
+    runs: dict[str, Any] = {}
+    todo = names(LAB)
+    for at, name in enumerate(todo, 1):
+        say(f"  {name} ({at} of {len(todo)} in the lab)")
+        runs[name] = lab_run(name, out)
+    kernel = observation.load(out / todo[-1] / f"{todo[-1]}.rtdb").meta["kernel"].removesuffix("-lab")
+    if machine:
+        say(f"  {' '.join(names(MACHINE))} (virtual machine, {ROUNDS} rounds, some minutes)")
+        found, series = machine_runs(out)
+        runs |= found
+    else:
+        machines = (*names(MACHINE), *in_rounds(names(MACHINE)))
+        runs |= {name: before["runs"][name] for name in machines if name in before["runs"]}
+        series = before["machine"]
+    return {"kernel": kernel, "machine": series, "script": digest(), "runs": runs}
+
+
+def write(state: dict[str, Any], to: pathlib.Path) -> None:
+    """misconceptions.json, .rst and the figures."""
+    text = json.dumps(_rounded(state), indent=1, sort_keys=True) + "\n"
+    (to / STATE).write_text(text, encoding="utf-8")
+    state = json.loads(text)  # what the page is made of is what is kept
+    (to / "misconceptions.rst").write_text(misconceptions_text.page(state), encoding="utf-8")
+    (to / "figures").mkdir(exist_ok=True)
+    for one in EXPERIMENTS:
+        path = to / "figures" / f"misconception-{one.number}.svg"
+        found = one.judge(state["runs"])
+        plot_misconceptions.bars(path, found.axis, found.bars, one.where == LAB)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 written, 1 failed, 2 usage."""
+    top = argparse.ArgumentParser(
+        "misconceptions", description="The eight misconceptions of the white paper, measured."
+    )
+    top.add_argument(
+        "--out", type=pathlib.Path, default=pathlib.Path("misconceptions-out"), help="directory of the runs"
+    )
+    top.add_argument("--to", type=pathlib.Path, default=DOCUMENTATION, help="where page, figures and numbers go")
+    top.add_argument("--no-machine", action="store_true", help="keep what the virtual machine measured before")
+    top.add_argument(
+        "--page", action="store_true", help="run nothing: write page and figures of the numbers that are there"
+    )
+    options = top.parse_args(arguments)
+    file = options.to / STATE
+    try:
+        state = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        if not options.page:
+            state = run(options.out, state, not options.no_machine, lambda line: print(line, flush=True))
+        write(state, options.to)
+    except (RunError, recording.RecordingError, OSError, KeyError, ValueError) as error:
+        print(f"misconceptions: {error}", file=sys.stderr)
+        return 1
+    print(f"Written: {options.to}/misconceptions.rst, {STATE}, figures/misconception-*.svg")
+    return 0

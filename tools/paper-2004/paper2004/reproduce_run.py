@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of the white paper's tests in guests of the lab: a finished one is kept for as long as nothing that decides its
+figures has changed."""
+
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tomllib
+
+from paper2004 import amcc
+from raidtrace.benchmark import figure
+from raidtrace.demo.guest import simulated_time
+from raidtrace.recording import recording
+
+HERE = pathlib.Path(__file__).resolve().parents[1]
+GUEST = HERE / "guest"
+LAB = HERE.parent / "lab"
+MODEL = HERE.parent / "tw9000"
+RAIDCTL = HERE.parent / "bin" / "raidctl"
+KERNEL = "6.1"
+MEMORY_MIB = 512  # the paper's
+# Files of the model that decide when a command is done; what only decides what it does is not among them.
+TIMING = """media/array.c media/array.h media/drive.c media/drive.h timing/backlog.c timing/backlog.h timing/gather.c
+    timing/gather.h timing/parity.c timing/parity.h timing/resources.h timing/timing.c"""
+PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "bonnie-seeks.c", "processor-time.c", "write-back.h")
+PRELOADED = ("bonnie-batch", "processor-time")
+SEEKS = "bonnie-seeks"  # a program
+SCHEDULER = "anticipatory"  # of 2.6.5, a module of ours for the lab's kernel
+TIMEOUT_S = 7200
+# The same model, begun a microsecond later, finds the platters turned a little further: that much of a short run's figure.
+# Three builds of one day, which differed in calls of the recorder alone, came to 494.7, 503.7 and 524.3 seeks/s.
+ALIKE, ALIKE_SEEKS = 0.02, 0.08
+SECONDS_PER_GIB = {"dd": 1.0, "bonnie++": 4.0, "iozone": 3.5}  # first guess, until a run of its kind has ended
+
+
+class ReproduceError(Exception):
+    """A run did not come to a figure; the text says which, why and where to look."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A test of the paper, of its own size or smaller, as published or with one thing changed.
+
+    settings: KEY=VALUE for the model; environment: NAME=VALUE for reproduce-cell and what it runs.
+    writes_only: iozone without its reads. seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else.
+    """
+
+    name: str
+    test: amcc.Test
+    mib: int = amcc.PUBLISHED_MIB
+    memory_mib: int = MEMORY_MIB
+    settings: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    writes_only: bool = False
+    seeks: int = 0
+
+    def profile(self) -> str:
+        """The lab's profile of the published array."""
+        return f"9500s-12-{self.test.array}"
+
+    def command(self, batch: pathlib.Path) -> list[str]:
+        """What runs in the guest."""
+        kind, job = amcc.job(self.test, self.mib, self.writes_only)
+        words = kind.command(job)
+        if self.seeks:
+            words = [str(batch.with_name(SEEKS)), "seek", amcc.MOUNT, str(self.mib), str(self.seeks)]
+        elif self.test.tool == "bonnie++":
+            words = ["env", f"LD_PRELOAD={batch}", *words]
+        elif any(pair.startswith("PROCESSOR_") for pair in self.environment):
+            words = ["env", f"LD_PRELOAD={batch.with_name('processor-time.so')}", *words]
+        return [str(GUEST / "reproduce-cell"), self.test.filesystem or "raw", str(self.test.setra_sectors), *words]
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What a run came to. figures: by metric, as published. phases: what raidtrace counted, see count()."""
+
+    figures: dict[str, float]
+    phases: dict[str, dict[str, float]]
+    kernel: str
+
+
+def _text(path: pathlib.Path) -> str:
+    """Contents; of C without comments, which decide nothing."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix not in (".c", ".h"):
+        return text
+    return re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL))
+
+
+def profile_values(profile: str) -> dict[str, Any]:
+    """A profile as it is written."""
+    values: dict[str, Any] = tomllib.loads((LAB / "profiles" / f"{profile}.toml").read_text(encoding="utf-8"))
+    return values
+
+
+def inputs(profile: str) -> dict[str, str]:
+    """Everything that decides a run's figures but its command and the kernel: name -> digest."""
+    values = profile_values(profile)
+    values.pop("fit", None)  # how its constants came about
+    texts = {f"profile {profile}": json.dumps(values, sort_keys=True)}
+    texts |= {f"tools/tw9000/{name}": _text(MODEL / name) for name in TIMING.split()}
+    texts |= {f"tools/paper-2004/guest/{name}": _text(GUEST / name) for name in PROGRAMS}
+    texts |= {
+        f"tools/paper-2004/{SCHEDULER}/{path.name}": _text(path) for path in sorted((HERE / SCHEDULER).glob("*.[ch]"))
+    }
+    return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def key(run: Run, kernel: str) -> str:
+    """Of what is run in front of what: command, guest, array, kernel."""
+    command = run.command(pathlib.Path("batch"))[1:]
+    files = inputs(run.profile())
+    found = [files[f"profile {run.profile()}"], command, run.memory_mib, run.settings, run.environment, kernel]
+    if run.seeks:  # the short runs that speak for other sources have none
+        found += [text for name, text in files.items() if SEEKS in name or SCHEDULER in name]
+    return _digest(found)
+
+
+def sources(run: Run) -> str:
+    """Of the files that decide when a command is done."""
+    return _digest(inputs(run.profile()))
+
+
+Behaviour = dict[str, dict[str, float]]  # of the short runs: name -> metric -> figure
+
+
+def behaviour(short: dict[str, Result]) -> Behaviour:
+    """What the model does, as far as the short runs show it: sources may differ and decide the same."""
+    return {name: result.figures for name, result in short.items()}
+
+
+def differences(one: Behaviour, other: Behaviour) -> list[str]:
+    """Figures that differ by more than that, in words; empty when the models do the same."""
+    found = []
+    for name in sorted(one.keys() | other.keys()):
+        for metric in sorted(one.get(name, {}).keys() | other.get(name, {}).keys()):
+            a, b = one.get(name, {}).get(metric), other.get(name, {}).get(metric)
+            if a is None or b is None or abs(a / b - 1) > (ALIKE_SEEKS if metric == "seeks" else ALIKE):
+                found.append(f"{name} {metric}: {a} and {b}")
+    return found
+
+
+def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
+    """Make the lab and what is preloaded into benchmarks. Return: the kernel's version, and the library for bonnie++."""
+    command = [str(RAIDCTL), "lab", "build", "--kernel", KERNEL]  # its progress is on stderr
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
+                          env=simulated_time())  # fmt: skip
+    if done.returncode != 0:
+        raise ReproduceError("the lab could not be built; the reason is above")
+    out.mkdir(parents=True, exist_ok=True)
+    for name in PRELOADED:
+        _compile(name, out.resolve() / f"{name}.so", ("-shared", "-fPIC"))
+    _compile(SEEKS, out.resolve() / SEEKS, ())
+    _, kernel, tree = done.stdout.splitlines()[0].split("\t")
+    _build_scheduler(out, tree)
+    return kernel, out.resolve() / "bonnie-batch.so"
+
+
+def _compile(name: str, made: pathlib.Path, options: tuple[str, ...]) -> None:
+    source, new = str(GUEST / f"{name}.c"), f"{made}.new"
+    done = subprocess.run(["gcc", "-O2", *options, "-o", new, source], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ReproduceError(f"{source} does not compile: {done.stderr.strip()}")
+    pathlib.Path(new).rename(made)
+
+
+def _build_scheduler(out: pathlib.Path, tree: str) -> None:
+    """For the lab's kernel, in a directory beside the libraries."""
+    directory = out.resolve() / SCHEDULER
+    shutil.copytree(HERE / SCHEDULER, directory, dirs_exist_ok=True)
+    made = subprocess.run(
+        ["make", "-s", "-C", tree, "ARCH=um", f"M={directory}", "W=1", "modules"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode != 0:
+        raise ReproduceError(f"{HERE / SCHEDULER} does not compile: {made.stderr.strip()}")
+
+
+def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result | None:
+    """The result of an earlier run, if the same files made it or the short runs come to the same as they did then."""
+    try:
+        found = json.loads((directory / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    same = found.get("sources") == sources(run)
+    if not same and model and found.get("behaviour"):
+        same = not differences(model, found["behaviour"])
+    if found["key"] != key(run, kernel) or not same:
+        return None
+    return Result(found["figures"], found["phases"], found["kernel"])
+
+
+def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path, model: Behaviour | None) -> Result:
+    """Boot a guest with a fresh array and run the test in it."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    command = [str(RAIDCTL), "lab", "run", "-q", "--kernel", KERNEL, "--profile", run.profile()]
+    command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
+    command += [word for setting in run.settings for word in ("--set", setting)]
+    command += [word for pair in run.environment for word in ("--env", pair)]
+    if any(f"scheduler={SCHEDULER}" in pair for pair in run.environment):
+        command += ["--env", f"INSERT={batch.parent / SCHEDULER / SCHEDULER}.ko"]
+    command += ["--", *run.command(batch)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env=simulated_time())  # fmt: skip
+    (directory / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode != 0:
+        last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+        raise ReproduceError(f"{run.name}: exit status {done.returncode}; more in {directory}\n  {last}")
+    (directory / "ground-truth.csv").unlink()  # a hundred megabytes that nothing here reads
+    return evaluate(run, directory, kernel, model)
+
+
+def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result:
+    """What a finished run left, made into its result and kept."""
+    recorded = recording.load(directory / "run.rtdb")
+    if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
+        raise ReproduceError(f"{run.name}: the recording is not whole, see raidctl report {directory}/run.rtdb")
+    try:
+        if run.seeks:
+            figures = {"seeks": seeks_said(recorded.output)}
+        else:
+            figures = amcc.figures(run.test, run.mib, recorded.output, run.writes_only)
+        result = Result(figures, count(recorded), kernel)
+    except (figure.ParseError, ValueError, KeyError) as error:
+        raise ReproduceError(f"{run.name}: {error}; more in {directory}") from error
+    made = {"key": key(run, kernel), "sources": sources(run), "behaviour": model}
+    text = json.dumps({**made, **dataclasses.asdict(result)}, indent=1)
+    (directory / "result.json").write_text(text + "\n", encoding="utf-8")
+    return result
+
+
+def count(recorded: recording.Recording) -> dict[str, dict[str, float]]:
+    """By phase of the benchmark and direction: requests, MiB, small requests (up to 4 KiB), in flight on average."""
+    found = {}
+    for phase in dict.fromkeys(p.name for p in recorded.phases):
+        counters = recorded.counters(phase)
+        numbers: dict[str, float] = {"seconds": counters.seconds()}
+        for way in ("read", "write"):
+            numbers[f"{way}s"] = counters.count(way, "completed")
+            numbers[f"{way}_mib"] = counters.count(way, "bytes_completed") / amcc.MIB
+            numbers[f"small_{way}s"] = sum(n for size, n in counters.histogram(way, "size").items() if size <= 8)
+            numbers[f"{way}s_in_flight"] = counters.inflight_mean(way) or 0.0
+            numbers[f"{way}_wait_ms"] = counters.count(way, "d2c_sum_ns") / 1e6 / max(numbers[f"{way}s"], 1)
+        found[phase] = numbers
+    return found
+
+
+def seeks_said(output: str) -> float:
+    """Seeks per second, of what bonnie-seeks says; raises ValueError."""
+    said = re.search(r"^(\d+) seeks in ([\d.]+) s$", output, re.MULTILINE)
+    if said is None:
+        raise ValueError("it does not say how long the seeks took")
+    return int(said[1]) / float(said[2])
+
+
+class Progress:
+    """A line for each run that has ended, with the time left."""
+
+    def __init__(self, runs: Sequence[Run], jobs: int, say: Callable[[str], None]) -> None:
+        self._left = list(runs)
+        self._all, self._jobs, self._say = len(runs), jobs, say
+        self._begin = time.monotonic()
+        self._measured: dict[str, list[tuple[int, float]]] = {}
+
+    def ended(self, run: Run, seconds: float | None) -> None:
+        """seconds: None for one that was kept."""
+        self._left.remove(run)
+        if seconds is not None:
+            self._measured.setdefault(run.test.tool, []).append((run.mib, seconds))
+        left = sum(self._expected(other) for other in self._left) / self._jobs
+        how = "kept" if seconds is None else f"{seconds:.0f} s"
+        done = f"{self._all - len(self._left)} of {self._all}"
+        self._say(f"  {run.name:<22} {run.test.title():<30} {how:>7}; {done}, about {left / 60:.0f} min left")
+
+    def _expected(self, run: Run) -> float:
+        known = self._measured.get(run.test.tool)
+        if known:
+            return run.mib * sum(seconds for _, seconds in known) / sum(mib for mib, _ in known)
+        return run.mib / 1024 * SECONDS_PER_GIB[run.test.tool]
+
+
+def run_all(
+    runs: Sequence[Run], out: pathlib.Path, jobs: int, say: Callable[[str], None], model: Behaviour | None = None
+) -> dict[str, Result]:
+    """All runs, the long ones first, so many guests at once; name -> result. What an earlier call finished is kept.
+
+    model: behaviour() of the short runs; None for these themselves.
+    """
+    kernel, batch = build(out)
+    results = {run.name: found for run in runs if (found := kept(run, out / run.name, kernel, model))}
+    progress = Progress(runs, jobs, say)
+    for run in runs:
+        if run.name in results:
+            progress.ended(run, None)
+
+    def one(run: Run) -> tuple[Run, Result, float]:
+        begin = time.monotonic()
+        return run, perform(run, out / run.name, kernel, batch, model), time.monotonic() - begin
+
+    order = sorted((r for r in runs if r.name not in results), key=lambda r: -r.mib * SECONDS_PER_GIB[r.test.tool])
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(one, run) for run in order]
+        try:
+            for future in concurrent.futures.as_completed(waiting):
+                run, result, seconds = future.result()
+                results[run.name] = result
+                progress.ended(run, seconds)
+        except BaseException:
+            for future in waiting:
+                future.cancel()
+            raise
+    return results

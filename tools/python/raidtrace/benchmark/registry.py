@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The benchmarks that can be run: what each takes, which commands it is, and how its output is read.
+
+A benchmark runs in a directory on a mounted file system, or on a raw disk. What it is given is a `Job`; what it makes of it
+is command lines, so that whoever runs them - a guest of the lab, this machine, or nobody (--dry-run) - runs the same.
+"""
+
+import dataclasses
+import pathlib
+import shutil
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from raidtrace.benchmark import iozone_fio
+from raidtrace.benchmark.figure import Figure
+from raidtrace.benchmark.parse import bonnie as parse_bonnie
+from raidtrace.benchmark.parse import dd as parse_dd
+from raidtrace.benchmark.parse import fio as parse_fio
+from raidtrace.benchmark.parse import iozone as parse_iozone
+from raidtrace.benchmark.parse import own as parse_own
+
+MIB = 1 << 20
+
+
+class BenchmarkError(Exception):
+    """A benchmark cannot be run as asked; the text says why and what to do."""
+
+
+Parameters = Mapping[str, int | str | bool]
+
+
+def kind(value: int | str | bool) -> str:
+    """What a parameter takes, in words."""
+    return "true or false" if isinstance(value, bool) else "a whole number" if isinstance(value, int) else "text"
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """What a benchmark is to do. One of directory and disk (a path below /dev) is empty."""
+
+    directory: str
+    disk: str
+    data_bytes: int
+    parameters: Parameters
+
+    def number(self, key: str) -> int:
+        """A parameter that is a whole number."""
+        return int(self.parameters[key])
+
+    def text(self, key: str) -> str:
+        """A parameter that is text."""
+        return str(self.parameters[key])
+
+    def mib(self) -> int:
+        """Size of the data in MiB; it must be whole."""
+        if self.data_bytes % MIB or not self.data_bytes:
+            raise BenchmarkError(f"data size {self.data_bytes} bytes: this benchmark takes whole MiB")
+        return self.data_bytes // MIB
+
+
+@dataclasses.dataclass(frozen=True)
+class Benchmark:
+    """One benchmark. defaults: its parameters; meaning: of each, in words. label: what results are marked with."""
+
+    name: str
+    what: str
+    defaults: Parameters
+    meaning: Mapping[str, str]
+    command: Callable[[Job], list[str]]
+    parse: Callable[[str, Job], tuple[Figure, ...]]
+    raw: bool = False  # runs on a disk, not on a file system
+    destroys: Callable[[Job], bool] = lambda job: False  # overwrites that disk
+    label: Callable[[Job], str] = lambda job: ""
+
+    def job(self, directory: str, disk: str, data_bytes: int, parameters: Parameters) -> Job:
+        """A job of this benchmark, with defaults filled in; refuses parameters that it does not have."""
+        for key, value in parameters.items():
+            if key not in self.defaults:
+                known = ", ".join(self.defaults) or "none"
+                raise BenchmarkError(f"{self.name} has no parameter {key}; it has: {known}")
+            if kind(value) != kind(self.defaults[key]):
+                raise BenchmarkError(f"{self.name}: {key} takes {kind(self.defaults[key])}, not {value!r}")
+            if isinstance(value, int) and value < 0:
+                raise BenchmarkError(f"{self.name}: {key} cannot be negative")
+        if self.raw != bool(disk) and self.name != "fio":
+            raise BenchmarkError(f"{self.name} runs on {'a raw disk' if self.raw else 'a file system'}")
+        return Job(directory, disk, data_bytes, MappingProxyType({**self.defaults, **parameters}))
+
+
+def _dd(job: Job) -> list[str]:
+    block = job.number("block_kib")
+    count = job.data_bytes // (block << 10)
+    if job.data_bytes % (block << 10) or not count:
+        raise BenchmarkError(f"dd: {job.data_bytes} bytes are no whole number of blocks of {block} KiB")
+    size = f"{block >> 10}M" if block % 1024 == 0 else f"{block}k"
+    if job.text("direction") == "write":
+        # the flush belongs to the time, as with "dd ... && sync" under time(1)
+        return ["dd", "if=/dev/zero", f"of={job.disk}", f"bs={size}", f"count={count}", "conv=fsync"]
+    if job.text("direction") != "read":
+        raise BenchmarkError(f"dd: direction is read or write, not {job.text('direction')}")
+    return ["dd", f"if={job.disk}", "of=/dev/null", f"bs={size}", f"count={count}"]
+
+
+def _bonnie(job: Job) -> list[str]:
+    size = f"{job.mib()}:{job.number('chunk_kib')}k"
+    if job.number("seeks"):
+        size += f":{job.number('seeks')}:{job.number('seekers')}"
+    command = ["bonnie++", "-d", job.directory, "-s", size]
+    command += ["-n", str(job.number("files")), "-u", "0", "-r", "0", "-m", "raidtrace"]
+    command += ["-z", str(job.number("seed"))]
+    command += ["-f"] if job.parameters["fast"] else []
+    command += ["-b"] if job.parameters["no_buffering"] else []
+    return command + (["-x", str(job.number("runs"))] if job.number("runs") > 1 else [])
+
+
+def _iozone_program(job: Job) -> str:
+    wanted = job.text("program")
+    if wanted not in ("auto", "iozone", "fio"):
+        raise BenchmarkError(f"iozone: program is auto, iozone or fio, not {wanted}")
+    if wanted == "auto":
+        return "iozone" if shutil.which("iozone") else "fio"
+    return wanted
+
+
+def _iozone(job: Job) -> list[str]:
+    tests = tuple(job.text("tests").split())
+    if job.parameters["auto"]:
+        if _iozone_program(job) == "fio":
+            sizes = iozone_fio.Surface(job.data_bytes, job.number("record_kib") << 10, job.number("smallest_kib") << 10)
+            if not sizes.sizes():
+                raise BenchmarkError(
+                    f"iozone: no file from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB"
+                )
+            return iozone_fio.surface(job.directory, sizes, tests)
+        command = [
+            "iozone",
+            "-a",
+            "-n",
+            f"{job.number('smallest_kib')}k",
+            "-g",
+            f"{job.data_bytes >> 10}k",
+            "-f",
+            f"{job.directory}/iozone",
+        ]
+        return command + ["-z"] + iozone_fio.test_numbers(tests)
+    if _iozone_program(job) == "fio":
+        return iozone_fio.command(job.directory, job.data_bytes, job.number("record_kib") << 10, tests)
+    command = ["iozone", "-s", f"{job.mib()}m", "-r", str(job.number("record_kib")), "-t", "1"]
+    return command + iozone_fio.test_numbers(tests) + ["-F", f"{job.directory}/iozone"]
+
+
+def _parse_iozone(output: str, job: Job) -> tuple[Figure, ...]:
+    # which of the two printed it shows in the output, wherever it was run
+    if any(line.strip() == "{" for line in output.splitlines()):
+        return iozone_fio.parse(output)
+    return parse_iozone.parse(output)
+
+
+def _fio(job: Job) -> list[str]:
+    if not job.text("job_file"):
+        raise BenchmarkError("fio needs a job file: the parameter job_file")
+    _judge_fio_job(job)
+    command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never"]
+    if job.disk:
+        command += [f"--filename={job.disk}"] + ([] if job.parameters["writes"] else ["--readonly"])
+    else:
+        command += [f"--directory={job.directory}"]
+    return command + [f"--size={job.data_bytes}", job.text("job_file")]
+
+
+def _judge_fio_job(job: Job) -> None:
+    """What a job file says itself counts before what the command line says: it must not say where to write."""
+    path = pathlib.Path(job.text("job_file"))
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"fio: job_file: {error}") from error
+    for number, line in enumerate(lines, 1):
+        words = line.split("#")[0].split(";")[0].replace("=", " ", 1).split()
+        key, value = (words + ["", ""])[:2]
+        leaves = key == "filename" and (bool(job.disk) or ".." in value)
+        if leaves or key in ("directory", "opendir", "filename_format", "include", "exec_prerun", "exec_postrun"):
+            raise BenchmarkError(f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another "
+                                 "disk could be overwritten; leave it out")  # fmt: skip
+
+
+def _ddt(job: Job) -> list[str]:
+    block = job.number("block_kib") << 10
+    if not block or job.data_bytes % block:
+        raise BenchmarkError(
+            f"ddt: {job.data_bytes} bytes are no whole number of blocks of {job.number('block_kib')} KiB"
+        )
+    options = ["-c", str(job.data_bytes // block), "-b", f"{block >> 10}K", "-w", str(job.number("pause_s"))]
+    return ["ddt", *options, "-d", job.text("data"), job.directory]
+
+
+def _ioperf(job: Job) -> list[str]:
+    command = ["ioperf", "-s", f"{job.data_bytes >> 10}K", "-n", str(job.number("seeks")), "-d", job.text("data")]
+    if job.number("char_kib"):
+        command += ["-c", f"{job.number('char_kib')}K"]
+    return command + [job.directory]
+
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark(
+            "dd", "a raw disk from its begin, read or (destroying it) written",
+            {"direction": "read", "block_kib": 1024},
+            {"direction": "read or write; write takes the flush into its time", "block_kib": "size of a block"},
+            _dd, lambda output, job: parse_dd.parse(output, job.text("direction"), job.number("block_kib") << 10),
+            raw=True, destroys=lambda job: job.text("direction") == "write",
+        ),
+        Benchmark(
+            "bonnie++", "sequential write, rewrite and read of files, random seeks, and files made and removed",
+            {"chunk_kib": 8, "files": 0, "fast": True, "no_buffering": True, "seed": 1, "runs": 1, "seeks": 0, "seekers": 5},
+            {"chunk_kib": "bytes per call", "files": "thousands of files to make, 0 for none",
+             "fast": "leave out the tests of one byte at a time", "no_buffering": "flush after writing, -b",
+             "seed": "of the random seeks", "runs": "how often, -x",
+             "seeks": "how many, 0 for its default; 1.0x made 8000", "seekers": "processes that seek, with seeks; 1.0x had 3"},
+            _bonnie, lambda output, job: parse_bonnie.parse(output),
+        ),
+        Benchmark(
+            "iozone", "sequential, re-read, random, strided, backward, by stdio; fio does the same where it is not installed",
+            {"record_kib": 64, "tests": "write read", "auto": False, "smallest_kib": 64, "program": "auto"},
+            {"record_kib": "bytes per call; with auto, the largest", "tests": "of " + " ".join(iozone_fio.TESTS),
+             "auto": "a surface over file and record sizes, -a",
+             "smallest_kib": "with auto, the smallest file", "program": "auto, iozone or fio"},
+            _iozone, _parse_iozone, label=lambda job: "fio as iozone" if _iozone_program(job) == "fio" else "",
+        ),
+        Benchmark(
+            "fio", "any job file of fio",
+            {"job_file": "", "writes": False},
+            {"job_file": "path; a size that it states counts instead of the data size",
+             "writes": "on a raw disk: that the job may write to it"},
+            _fio, lambda output, job: parse_fio.parse(output),
+            destroys=lambda job: bool(job.disk) and bool(job.parameters["writes"]),
+        ),
+        Benchmark(
+            "ddt", "write with fsync inside the timing, pause, read; ours, after Coraid",
+            {"block_kib": 1024, "pause_s": 10, "data": "random"},
+            {"block_kib": "bytes per call", "pause_s": "seconds between writing and reading", "data": "random or zeros"},
+            _ddt, lambda output, job: parse_own.parse(output, "ddt"),
+        ),
+        Benchmark(
+            "ioperf", "C library I/O in blocks and by character, flushed before the clock stops, random seeks; ours, after BNL",
+            {"seeks": 4000, "char_kib": 0, "data": "random"},
+            {"seeks": "how many", "char_kib": "how much of the file goes by character, 0 for all", "data": "random or zeros"},
+            _ioperf, lambda output, job: parse_own.parse(output, "ioperf"),
+        ),
+    )
+}  # fmt: skip
+
+
+def find(name: str) -> Benchmark:
+    """A benchmark by its name."""
+    if name not in BENCHMARKS:
+        raise BenchmarkError(f"there is no benchmark {name}; there are: {', '.join(BENCHMARKS)}")
+    return BENCHMARKS[name]

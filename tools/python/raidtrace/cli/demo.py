@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Verbs of raidctl that Python implements: raidctl-demo."""
+
+import argparse
+import os
+import pathlib
+import sys
+
+RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
+
+
+def main(arguments: list[str]) -> int:
+    """raidctl demo. Exit status: 0 all verified, 1 failed, 2 usage."""
+    parser = argparse.ArgumentParser(
+        "raidctl demo", description="Show in the lab what readahead does to a 3ware queue."
+    )
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("demo-out"), help="directory of the results")
+    parser.add_argument(
+        "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="guests at once (default %(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    if options.jobs < 1:
+        parser.error("--jobs must be at least 1")
+    # here, because drawing takes a second to load that --help and a wrong option need not wait for
+    from raidtrace.demo import demo, guest, workload
+    from raidtrace.recording import recording
+
+    try:
+        return demo.run(RAIDCTL, options.out, options.jobs, lambda line: print(line, flush=True))
+    except (
+        demo.DemoError,
+        guest.GuestError,
+        recording.RecordingError,
+        workload.WorkloadError,
+        OSError,
+        ValueError,
+    ) as error:
+        print(f"raidctl demo: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("raidctl demo: interrupted; what was finished is in", options.out, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
+
+import argparse
+import pathlib
+from collections.abc import Sequence
+
+from raidtrace.cli import answer as cli_answer
+from raidtrace.explain import runs as explain_runs
+from raidtrace.explain import text as evidence_text
+from raidtrace.explain.evidence import Explanation
+from raidtrace.sweep import explain as explain_sweep
+from raidtrace.sweep import index as sweep_index
+
+DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
+flight to what limits it, each step with its numbers and whether they show it."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
+    top.add_argument("recording", type=pathlib.Path, help="what raidctl record wrote, or a sweep's directory")
+    top.add_argument(
+        "other", type=pathlib.Path, nargs="?", help="another recording: what made it differ from the first"
+    )
+    top.add_argument("-p", "--phase", metavar="NAME", help="this phase alone")
+    top.add_argument("-d", "--disk", metavar="DISK", help="this disk alone")
+    top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    top = parser()
+    options = top.parse_args(arguments)
+    sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
+    if sweep and (options.other or options.disk):
+        top.error("a sweep is explained by itself, and of the disks that its plan measured: no other, no --disk")
+
+    def find() -> Explanation:
+        if sweep:
+            return explain_sweep.explain(options.recording, options.phase)
+        if options.other:
+            return explain_runs.two(options.recording, options.other, options.phase, options.disk)
+        return explain_runs.one(options.recording, options.phase, options.disk)
+
+    return cli_answer.answer("explain", find, evidence_text.text, options.json)

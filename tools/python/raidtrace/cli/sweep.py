@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl sweep: run a plan in the lab or on real disks; show, merge and put right."""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.quantity import size
+from raidtrace.sweep import destruction, device
+from raidtrace.sweep import index as sweep_index
+from raidtrace.sweep import journal
+from raidtrace.sweep import merge as sweep_merge
+from raidtrace.sweep import plan
+from raidtrace.sweep import stack as sweep_stack
+from raidtrace.sweep import steps
+from raidtrace.sweep import table as sweep_table
+from raidtrace.sweep.run import cells as sweep
+from raidtrace.sweep.run import disk as cell_disk
+from raidtrace.sweep.run import lab as cell_lab
+from raidtrace.sweep.run import wanted as sweep_disk
+
+RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
+DESCRIPTION = """Run a plan: every cell of its matrix with a fresh file system and a recording of its own."""
+EPILOG = """raidctl sweep plans, show DIR, merge OUT DIR..., restore: each explains itself with --help."""
+ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
+          plan.PlanError, benchmark.BenchmarkError, steps.StepsError, size.SizeError, device.DeviceError,
+          journal.JournalError, OSError)  # fmt: skip
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore}
+    try:
+        if arguments and arguments[0] in verbs:
+            return verbs[arguments[0]](arguments[1:])
+        return _sweep(parser().parse_args(arguments))
+    except ERRORS as error:
+        print(f"raidctl sweep: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("raidctl sweep: interrupted before the first cell", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of a run."""
+    top = argparse.ArgumentParser("raidctl sweep", description=DESCRIPTION, epilog=EPILOG)
+    top.add_argument("plan", nargs="?", help="a plan that comes with raidtrace, or a .toml file; not with --resume")
+    top.add_argument(
+        "-l", "--lab", action="store_true", help="in guests with simulated arrays; nothing here is changed"
+    )
+    top.add_argument("-o", "--out", type=pathlib.Path, help="directory of the results (default sweep-PLAN)")
+    top.add_argument("-n", "--dry-run", action="store_true",
+                     help="print every command and what it would destroy, and do nothing")  # fmt: skip
+    top.add_argument("-r", "--resume", action="store_true", help="go on with the sweep in --out; finished cells stay")
+    top.add_argument("--retry-failed", action="store_true", help="with --resume: cells that failed, too")
+    top.add_argument("-s", "--data-size", help="instead of what the plan says")
+    top.add_argument("-t", "--trials", type=int, help="instead of what the plan says")
+    lab = top.add_argument_group("in the lab")
+    lab.add_argument("-j", "--jobs", type=int, default=sweep.cores(), help="guests at once (default %(default)s)")
+    lab.add_argument("-k", "--kernel", default=os.environ.get("LAB_KERNEL", ""), help="6.1, 6.12 or 7.2")
+    real = top.add_argument_group("on real disks")
+    real.add_argument(
+        "-d", "--destroy-data", action="append", default=[], metavar="DISK", help="may be overwritten, all of it"
+    )
+    real.add_argument("--disk", action="append", default=[], metavar="DISK", help="is only read")
+    real.add_argument("--array", action="append", default=[], metavar="ARRAY=DISK[,DISK...]",
+                      help="which disks stand for an array of the plan")  # fmt: skip
+    real.add_argument("--force-signature", action="store_true", help="overwrite what nobody uses now, too")
+    real.add_argument("--ignore-check", action="store_true", help="go on although raidctl check fails")
+    real.add_argument("--no-record", action="store_true", help="without raidtrace: the benchmark's own figures alone")
+    return top
+
+
+def _plans(arguments: Sequence[str]) -> int:
+    argparse.ArgumentParser("raidctl sweep plans", description="List the plans that come with raidtrace.").parse_args(
+        arguments
+    )
+    for name in plan.ready():
+        found = plan.load(plan.find(name))
+        print(f"{name:9} {len(found.cells):3} cells  {found.title}")
+    return 0
+
+
+def _show(arguments: Sequence[str]) -> int:
+    top = argparse.ArgumentParser(
+        "raidctl sweep show", description="Print what a sweep found, and write its CSV again."
+    )
+    top.add_argument("out", type=pathlib.Path, help="directory of the sweep")
+    top.add_argument("--stack", action="store_true", help="the queues of md and of its members instead")
+    options = top.parse_args(arguments)
+    index = sweep_index.Index(options.out / sweep_index.NAME)
+    if options.stack:
+        found = sweep_stack.stacks(index)
+        if not found:
+            raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
+        print("\n".join(sweep_stack.text(found)))
+    else:
+        report(index, options.out)
+    return 0
+
+
+def _merge(arguments: Sequence[str]) -> int:
+    top = argparse.ArgumentParser(
+        "raidctl sweep merge", description="Put the indexes of sweeps, of any hosts, into one."
+    )
+    top.add_argument("into", type=pathlib.Path, help="the SQLite file to make")
+    top.add_argument("sweeps", type=pathlib.Path, nargs="+", help="directories of sweeps, or their sweep.rtsw")
+    top.add_argument(
+        "-p", "--parquet", type=pathlib.Path, metavar="DIR", help="write each table as Parquet, too (needs pyarrow)"
+    )
+    options = top.parse_args(arguments)
+    count = sweep_merge.merge(options.into, options.sweeps)
+    print(f"{count} sweeps in {options.into}")
+    if options.parquet:
+        for path in sweep_merge.parquet(options.into, options.parquet):
+            print(path)
+    return 0
+
+
+def _restore(arguments: Sequence[str]) -> int:
+    argparse.ArgumentParser(
+        "raidctl sweep restore", description="Put back what a sweep changed that was killed. Each start does it, too."
+    ).parse_args(arguments)
+    said = journal.recover()
+    print("\n".join(said) if said else "nothing to put back")
+    return 0
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    if options.jobs < 1 or (options.trials is not None and options.trials < 1):
+        raise sweep.SweepError("--jobs and --trials must be at least 1")
+    if options.resume:
+        if options.plan and not options.out:
+            options.out = pathlib.Path(f"sweep-{pathlib.Path(options.plan).stem}")
+        if not options.out:
+            raise sweep.SweepError("--resume of what? Name the plan, or its directory with --out")
+        the_plan, overrides = _stored(options)
+    else:
+        if not options.plan:
+            raise sweep.SweepError(f"name a plan: {', '.join(plan.ready())}, or a .toml file")
+        overrides = _overrides(options)
+        the_plan = plan.load(plan.find(options.plan), overrides)
+        options.out = options.out or pathlib.Path(f"sweep-{the_plan.name}")
+    real = bool(options.destroy_data or options.disk)
+    if options.lab == real:
+        raise sweep.SweepError("where? --lab, or real disks: --destroy-data DISK, --disk DISK")
+    return (_lab if options.lab else _disks)(options, the_plan, overrides)
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, plan.Value]:
+    found: dict[str, plan.Value] = {}
+    if options.data_size:
+        found["data_size"] = options.data_size
+    if options.trials:
+        found["trials"] = options.trials
+    return found
+
+
+def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Value]]:
+    """The plan of the sweep in a directory, as it was when that began; what else was asked for must not contradict it."""
+    index = sweep_index.Index(options.out / sweep_index.NAME)
+    meta = index.meta()
+    index.close()
+    overrides = json.loads(meta["overrides"])
+    where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
+    if where and meta["where"] != where:
+        other = "in the lab" if meta["where"] == "lab" else "on real disks"
+        raise sweep.SweepError(
+            f"{options.out}: this sweep began {other} and can only go on there; or name another --out"
+        )
+    if options.plan and plan.find(options.plan).read_text(encoding="utf-8") != meta["text"]:
+        raise sweep.SweepError(f"{options.out}: plan {options.plan} is not what this sweep began with; "
+                               "resume without naming it, or begin a new sweep with another --out")  # fmt: skip
+    asked = _overrides(options)
+    if asked and asked != overrides:
+        raise sweep.SweepError(
+            f"{options.out}: this sweep began with other --data-size or --trials; resume without them"
+        )
+    return plan.parse(meta["text"], meta["plan"], f"plan {meta['plan']} of {options.out}", overrides), overrides
+
+
+def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
+    if os.environ.get("LAB") == "vm":
+        raise sweep.SweepError(
+            "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
+            "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
+        )
+    lab = cell_lab.Lab(RAIDCTL, options.out, options.kernel, the_plan)
+    place = lab.place()
+    if options.dry_run:
+        print(shlex.join(cell_lab.build_command(RAIDCTL, options.kernel)))
+        _print_steps(options, the_plan, lambda cell: place, lab)
+        print("# would destroy: nothing; the disks are those of guests")
+        return 0
+    with sweep.alone(options.out):
+        for line in journal.end_left(cell_lab.marker(options.out)):
+            print(f"of a sweep here that was killed: {line}")
+        facts = sweep.about("lab") | {"overrides": json.dumps(overrides)}
+        index = sweep.open_or_create(options.out, the_plan, lambda cell: place, facts, options.resume)
+        cell_lab.build(RAIDCTL, options.kernel)
+        return _run(options, the_plan, index, sweep.LabRun(lab), options.jobs, place.ram_bytes)
+
+
+def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
+    machine = device.Machine()
+    wanted = sweep_disk.wanted(
+        machine, the_plan, options.destroy_data, options.disk, options.array, not options.no_record
+    )
+    if options.dry_run:
+        known = sweep_disk.known(options.out) if options.resume else ()
+        print("\n".join(wanted.first(machine, RAIDCTL, known)))
+        _print_steps(options, the_plan, wanted.place, None)
+        said, refused = wanted.destruction(machine, options.force_signature, known)
+        print("\n".join(f"# {line}" for line in said))
+        return 1 if refused else 0
+    if os.geteuid():
+        raise sweep.SweepError("real disks need root; --lab does not")
+    with journal.alone():
+        return _alone_on_disks(options, the_plan, overrides, machine, wanted)
+
+
+def _alone_on_disks(
+    options: argparse.Namespace,
+    the_plan: plan.Plan,
+    overrides: dict[str, plan.Value],
+    machine: device.Machine,
+    wanted: sweep_disk.Wanted,
+) -> int:
+    for line in journal.recover():
+        print(f"put back after a sweep that was killed: {line}")
+    if not options.resume:
+        sweep.fresh(options.out)
+    known = sweep_disk.known(options.out) if options.resume else ()
+    sweep_disk.same_disks(machine, wanted.destroyed, known)
+    with (
+        destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
+        sweep.alone(options.out),
+    ):
+        facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
+        facts |= sweep_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
+        index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
+        index.note("disks", sweep_disk.stored(permit.identities))
+        log = journal.Journal.begin(wanted.disks, machine)
+        disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
+                                not options.no_record, machine)  # fmt: skip
+        try:
+            return _run(options, the_plan, index, sweep.DiskRun(disks), 1, cell_disk.ram_bytes())
+        finally:
+            log.end(machine)
+
+
+def _run(
+    options: argparse.Namespace,
+    the_plan: plan.Plan,
+    index: sweep_index.Index,
+    runner: sweep.LabRun | sweep.DiskRun,
+    jobs: int,
+    ram_bytes: int,
+) -> int:
+    index.again(options.retry_failed)
+    where = f"{jobs} guests at once; simulated" if options.lab else "one after the other"
+    print(f"{the_plan.title}\n{sweep.counts(index.entries())}, {where}", flush=True)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        runner.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        failed = sweep.run(index, the_plan, runner.one, jobs, ram_bytes, lambda: runner.stopped)
+    except sweep.Interrupted:
+        print(f"raidctl sweep: stopped; {sweep.counts(index.entries())}", file=sys.stderr)
+        print(f"  go on: the same with --resume --out {shlex.quote(str(options.out))}", file=sys.stderr)
+        return 1
+    report(index, options.out)
+    return 1 if failed else 0
+
+
+def _print_steps(
+    options: argparse.Namespace,
+    the_plan: plan.Plan,
+    place: Callable[[plan.Cell], steps.Place],
+    lab: cell_lab.Lab | None,
+) -> None:
+    """Every command of the cells that would be run, with --resume those that are not done."""
+    names = the_plan.varying()
+    done = _not_again(options) if options.resume else set()
+    for number, cell in enumerate(the_plan.cells, 1):
+        if cell.identity() in done:
+            continue
+        name = sweep_index.cell_name(number, cell, names)
+        print(f"# cell {number} of {len(the_plan.cells)}: {name}, trial {cell.trial}")
+        if lab:
+            print(shlex.join(lab.command(cell, lab.out / name)) + "  # and in the guest:")
+        found = steps.steps(cell, the_plan, place(cell))
+        for step in found:
+            said = f"  # destroys what is on {' '.join(step.destroys)}" if step.destroys and not lab else ""
+            print(f"  {step.text()}{said}")
+        changed = [] if lab else journal.kept(step.path for step in found if step.path)
+        if changed:
+            print("  # and then back to: " + ", ".join(f"{path} {value}" for path, value in changed))
+
+
+def _not_again(options: argparse.Namespace) -> set[str]:
+    """Identities of cells that --resume would leave as they are."""
+    entries = sweep_index.Index(options.out / sweep_index.NAME).entries()
+    states = (sweep_index.DONE,) if options.retry_failed else (sweep_index.DONE, sweep_index.FAILED)
+    return {entry.identity for entry in entries if entry.state in states}
+
+
+def report(index: sweep_index.Index, out: pathlib.Path) -> None:
+    """Tables on standard output and in out."""
+    meta = index.meta()
+    the_plan = plan.parse(meta["text"], meta["plan"], meta["plan"], json.loads(meta["overrides"]))
+    found = sweep_table.lines(index, the_plan.published)
+    names = sweep_table.varying(found)
+    every = list(dict.fromkeys(name for line in found for name in line.axes))
+    path = out / f"{meta['plan']}.csv"
+    sweep_table.write_csv(path, found, every)
+    stacks = sweep_stack.stacks(index)
+    if stacks:
+        sweep_stack.write_csv(out / f"{meta['plan']}-stack.csv", stacks)
+    print("\n".join(sweep_table.text(found, names)))
+    for line in sweep_table.beside(found):
+        print(f"Unlike the published: {line}.")
+    if any(line.simulated for line in found):
+        print("Simulated: real Linux and 3w-9xxx, model array, simulated time. MB/s: KiB/s / 1000, as published.")
+    if sweep_table.surfaces(found):
+        print(f"{sweep_table.surfaces(found)} figures of surfaces are in the CSV only.")
+    if stacks:
+        print(
+            f"What md and its members were given: {out / meta['plan']}-stack.csv, or show --stack {shlex.quote(str(out))}."
+        )
+    for entry in index.entries():
+        if entry.error:
+            print(f"FAILED {entry.name}: {entry.error}")
+    print(f"{sweep.counts(index.entries())}; {path}, {index.path}")

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl workload: run one of the published benchmarks, or read what one printed."""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from raidtrace.benchmark import figure
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.quantity import size
+
+PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
+DESCRIPTION = """Run one of the published benchmarks and read its figures, or read what such a program printed elsewhere.
+list, show NAME; run NAME --directory DIR or --disk DISK; parse NAME FILE."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser("raidctl workload", description=DESCRIPTION)
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="list|show|run|parse")
+    verbs.add_parser("list", help="the benchmarks there are")
+    verbs.add_parser("show", help="what one takes").add_argument("name")
+    run = verbs.add_parser("run", help="run one and print its figures")
+    read = verbs.add_parser("parse", help="read what one printed")
+    for verb in (run, read):
+        verb.add_argument("name")
+        verb.add_argument("-p", "--parameter", action="append", default=[], metavar="KEY=VALUE", help="see show NAME")
+        verb.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    read.add_argument("file", type=pathlib.Path, help="what it wrote to standard output and error; - is standard input")
+    run.add_argument("-d", "--directory", help="a directory of the file system to measure")
+    run.add_argument("--disk", help="the disk to measure, for those that run on a raw disk")
+    run.add_argument("-s", "--data-size", default="1 GiB", help="how much is written or read (default %(default)s)")
+    run.add_argument("-n", "--dry-run", action="store_true", help="print the command and do nothing")
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    options = parser().parse_args(arguments)
+    try:
+        return {"list": _list, "show": _show, "run": _run, "parse": _parse}[options.verb](options)
+    except (benchmark.BenchmarkError, figure.ParseError, size.SizeError, OSError, ValueError) as error:
+        print(f"raidctl workload: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("raidctl workload: interrupted", file=sys.stderr)
+        return 1
+
+
+def parameters(chosen: benchmark.Benchmark, words: Sequence[str]) -> dict[str, int | str | bool]:
+    """KEY=VALUE words as values of the types that the benchmark's defaults have."""
+    values: dict[str, int | str | bool] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals:
+            raise benchmark.BenchmarkError(f"--parameter takes KEY=VALUE, not {word!r}")
+        default = chosen.defaults.get(key, "")
+        if isinstance(default, bool):
+            if text not in ("true", "false"):
+                raise benchmark.BenchmarkError(f"{chosen.name}: {key} takes true or false, not {text!r}")
+            values[key] = text == "true"
+        elif isinstance(default, int):
+            if not text.isascii() or not text.isdigit():
+                raise benchmark.BenchmarkError(f"{chosen.name}: {key} takes a whole number, not {text!r}")
+            values[key] = int(text)
+        else:
+            values[key] = text
+    return values
+
+
+def _list(options: argparse.Namespace) -> int:
+    for chosen in benchmark.BENCHMARKS.values():
+        print(f"{chosen.name:9} {chosen.what}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    chosen = benchmark.find(options.name)
+    print(f"{chosen.name}: {chosen.what}\nruns on {'a raw disk' if chosen.raw else 'a file system'}\n")
+    for key, value in chosen.defaults.items():
+        shown = str(value).lower() if isinstance(value, bool) else str(value) or '""'
+        print(f"  {key:13} {shown:12} {chosen.meaning[key]}")
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    chosen = benchmark.find(options.name)
+    if bool(options.directory) == bool(options.disk):
+        raise benchmark.BenchmarkError("name what to measure: --directory, or --disk for a raw disk")
+    disk = options.disk if not options.disk or options.disk.startswith("/") else f"/dev/{options.disk}"
+    data = size.parse(options.data_size)
+    job = chosen.job(options.directory or "", disk or "", data, parameters(chosen, options.parameter))
+    if chosen.destroys(job):
+        raise benchmark.BenchmarkError(
+            f"this would overwrite {disk}. Only raidctl sweep does that, with --destroy-data, after its checks"
+        )
+    command = chosen.command(job)
+    if options.dry_run:
+        print(shlex.join(command))
+        return 0
+    # ours lie beside raidctl, which need not be in PATH
+    environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ.get('PATH', '')}")
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+        env=environment,
+    )  # fmt: skip
+    if done.returncode:
+        sys.stderr.write(done.stdout + done.stderr)
+        raise benchmark.BenchmarkError(f"{shlex.join(command)}: exit status {done.returncode}")
+    # dd tells its figures on standard error, the others on standard output
+    _print(chosen, job, chosen.parse(done.stderr if chosen.name == "dd" else done.stdout, job), options.json)
+    return 0
+
+
+def _parse(options: argparse.Namespace) -> int:
+    chosen = benchmark.find(options.name)
+    if str(options.file) == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    else:
+        text = options.file.read_bytes().decode("utf-8", "replace")
+    values = chosen.defaults | parameters(chosen, options.parameter)
+    job = benchmark.Job("", "", 0, values)
+    _print(chosen, job, chosen.parse(text, job), options.json)
+    return 0
+
+
+def _print(chosen: benchmark.Benchmark, job: benchmark.Job, figures: Sequence[figure.Figure], as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {"phase": f.phase, "value": f.value, "unit": f.unit, "cpu_percent": f.cpu_percent} | dict(f.where)
+            for f in figures
+        ]
+        head = {"benchmark": chosen.name, "label": chosen.label(job), "parameters": dict(job.parameters)}
+        print(json.dumps(head | {"figures": rows}, indent=2))
+        return
+    if chosen.label(job):
+        print(f"({chosen.label(job)})")
+    for f in figures:
+        value = "n/a" if f.value is None else f"{f.value:.1f}"
+        cpu = "" if f.cpu_percent is None else f"  cpu {f.cpu_percent:.1f} %"
+        where = "".join(f"  {key} {text}" for key, text in f.where)
+        print(f"{f.phase:14} {value:>12} {f.unit:6}{cpu}{where}")

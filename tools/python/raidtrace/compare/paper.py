@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What published tables say of themselves: their own arithmetic done again, and where their words and figures disagree."""
+
+import csv
+import dataclasses
+
+from raidtrace.compare.comparison import UNITS, Figures, Row, normal, percent_of
+from raidtrace.published import tables as published
+
+TABLES = {file.removesuffix(".csv"): name for name, file in published.FILES.items()}
+WORDS = published.DIRECTORY / "amcc-9500s-2004-words.csv"
+DD_MIB = 20480  # what each dd of the white paper moved
+CALTECH_ACCURACY = 10.0  # MB/s to either side, says the page
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One statement held against the table. said: as printed; found: what the table makes of it; agrees: whether it does."""
+
+    said: str
+    found: str
+    agrees: bool
+
+
+def find(name: str) -> str:
+    """The short name of a table; ValueError: there is none of the name."""
+    if name in TABLES:
+        return TABLES[name]
+    if name in published.FILES:
+        return name
+    raise ValueError(f"there is no published table {name}; there are: {', '.join(TABLES)}")
+
+
+def own(table: str) -> tuple[list[Row], list[Check]]:
+    """Comparisons that a table makes within itself, and checks of its words."""
+    if table == "amcc":
+        return _tuned(), [*_seconds(), *_words()]
+    if table == "caltech":
+        return _steps(), _ranges()
+    if table == "coraid":
+        return _frames(), []
+    return _blocks(), []
+
+
+def _amcc(array: str, test: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in published.rows("amcc"):
+        if (row["array"], row["test"]) == (array, str(test)):
+            found.setdefault(row["metric"], []).append(float(row["value"]))
+    return found
+
+
+def _tuned() -> list[Row]:
+    """Tuned over untuned: tests 4, 6, 8, ... over those before them."""
+    rows = []
+    about = {(row["array"], row["test"]): row for row in published.rows("amcc")}
+    units = {(row["array"], row["test"], row["metric"]): row["unit"] for row in published.rows("amcc")}
+    for array in ("raid0", "raid5"):
+        for test in (4, 6, 8, 10, 12, 14):
+            row = about[array, str(test)]
+            low, high = _amcc(array, test - 1), _amcc(array, test)
+            for metric in low:
+                unit = units[array, str(test), metric]
+                key = (("array", array), ("tool", row["tool"]), ("filesystem", row["filesystem"]), ("metric", metric))
+                rows.append(Row(key, normal(low[metric], unit, "setra 256"), normal(high[metric], unit, "setra 16384")))
+    return rows
+
+
+def _seconds() -> list[Check]:
+    """dd: bytes by seconds are the printed rate, if MB are MiB."""
+    found = []
+    for row in published.rows("amcc"):
+        if row["seconds"]:
+            made = DD_MIB / float(row["seconds"])
+            printed = f"{float(row['value']):.1f} MB/s in {row['seconds']} s"
+            said = f"{row['array']} dd {row['metric']}, trial {row['trial']}: {printed}"
+            agrees = abs(made / float(row["value"]) - 1) < 0.001
+            found.append(Check(said, f"{made:.1f} MiB/s, {made * 1.048576:.1f} MB/s", agrees))
+    return found
+
+
+def _words() -> list[Check]:
+    """What the text of the white paper says of its tables."""
+    with WORDS.open(encoding="utf-8", newline="") as file:
+        said = list(csv.DictReader(file))
+    return [_increase(row) if row["over_test"] else _rate(row) for row in said]
+
+
+def _value(array: str, test: str, trial: str, metric: str) -> tuple[float, str]:
+    for row in published.rows("amcc"):
+        if (row["array"], row["test"], row["trial"], row["metric"]) == (array, test, trial, metric):
+            return float(row["value"]), row["unit"]
+    raise ValueError(f"no row {array} {test} {trial} {metric}")
+
+
+def _increase(row: dict[str, str]) -> Check:
+    high, _ = _value(row["array"], row["test"], row["trial"], row["metric"])
+    low, _ = _value(row["array"], row["over_test"], row["over_trial"], row["metric"])
+    ratio = high / low
+    text = f"{low:,.0f} -> {high:,.0f} KiB/s is a ratio of {ratio:.2f}, an increase of {percent_of(ratio):.0f} %"
+    return Check(f"\"{row['words']}\"", text, abs(percent_of(ratio) - float(row["said"])) < 0.5)
+
+
+def _rate(row: dict[str, str]) -> Check:
+    value, unit = _value(row["array"], row["test"], row["trial"], row["metric"])
+    kib = value * UNITS[unit]
+    real = kib / UNITS["MB/s"]
+    printed = value if unit == "MiB/s" else kib / 1000
+    how = unit if unit == "MiB/s" else "KiB/s divided by 1000"
+    cut = "" if f"{printed:.1f}" == row["said"] else f", which is {printed:.1f} and was cut off, not rounded"
+    text = f"{value:,.1f} {unit}: {kib / 1024:.1f} MiB/s or {real:.1f} MB/s; what is printed is {how}{cut}"
+    return Check(f"\"{row['words']}\"", text, abs(real - float(row["said"])) < 0.05)
+
+
+def _ranges() -> list[Check]:
+    """The page says that its figures are no more accurate than 10 MB/s to either side."""
+    found = []
+    for row in published.rows("caltech"):
+        width = float(row["high"]) - float(row["low"])
+        if width > 2 * CALTECH_ACCURACY:
+            said = (
+                f"step {row['step']} {row['filesystem']} {row['metric']}, chunk {row['md_chunk_kib']} KiB: +/- 10 MB/s"
+            )
+            found.append(Check(said, f"{row['low']} to {row['high']}, +/- {width / 2:.0f} MB/s", False))
+    return found
+
+
+def _steps() -> list[Row]:
+    """Each change of the Caltech page over the state before it: step by step, xfs, a chunk of 512 KiB."""
+    rows = []
+    alike = [r for r in published.rows("caltech") if (r["filesystem"], r["md_chunk_kib"]) == ("xfs", "512")]
+    first = {(r["step"], r["metric"]): r for r in reversed(alike)}
+    steps = sorted({int(step) for step, _ in first})
+    for before, after in zip(steps, steps[1:]):
+        for metric in ("read", "write"):
+            a, b = first.get((str(before), metric)), first.get((str(after), metric))
+            if a and b:
+                key = (("step", f"{before} to {after}"), ("change", b["change"]), ("metric", metric))
+                rows.append(Row(key, _caltech(a), _caltech(b)))
+    return rows
+
+
+def _caltech(row: published.Row) -> Figures:
+    return Figures(tuple(sorted({float(row["low"]) * 1000, float(row["high"]) * 1000})), "KiB/s")
+
+
+def _frames() -> list[Row]:
+    """Coraid: large frames over those of 1500 bytes."""
+    by = {(r["appliance"], r["mtu"], r["array"], r["disks"], r["metric"]): r for r in published.rows("coraid")}
+    rows = []
+    for (appliance, mtu, array, disks, metric), row in by.items():
+        small = by.get((appliance, "1500", array, disks, metric))
+        if mtu != "1500" and small:
+            key = (("appliance", appliance), ("array", f"{array} of {disks}"), ("metric", metric))
+            rows.append(Row(key, normal((float(small["value"]),), "KiB/s", "MTU 1500"),
+                            normal((float(row["value"]),), "KiB/s", f"MTU {mtu}")))  # fmt: skip
+    return rows
+
+
+def _blocks() -> list[Row]:
+    """The HOWTO: ext2 blocks of 4 KiB over 1 KiB."""
+    by = {(r["level"], r["tcq"], r["chunk_kib"], r["fs_block_kib"], r["metric"]): r for r in published.rows("howto")}
+    rows = []
+    for (level, tcq, chunk, block, metric), row in by.items():
+        large = by.get((level, tcq, chunk, "4", metric))
+        if block == "1" and large:
+            key = (("level", level), ("chunk", f"{chunk} KiB"), ("metric", metric))
+            rows.append(Row(key, normal((float(row["value"]),), "K/sec", "1 KiB"),
+                            normal((float(large["value"]),), "K/sec", "4 KiB")))  # fmt: skip
+    return rows

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures of a recording or a sweep, by what identifies each, for comparing them."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+
+from raidtrace.benchmark import figure
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.benchmark import terms
+from raidtrace.benchmark.terms import Terms
+from raidtrace.compare import comparison
+from raidtrace.compare.comparison import Figures, Row, normal
+from raidtrace.explain import chain
+from raidtrace.published import tables as published
+from raidtrace.recording import observation
+from raidtrace.recording import quantities as q
+from raidtrace.recording import recording
+from raidtrace.recording.observation import Observation, Observed
+from raidtrace.sweep.index import DONE, NAME, Index
+
+Key = tuple[tuple[str, str], ...]
+QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells apart for a reader
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One side: its figures, and of each that a program printed the axes of its set-up."""
+
+    path: str
+    kind: str  # recording or sweep
+    simulated: bool
+    figures: Mapping[Key, Figures]
+    axes: Mapping[Key, Mapping[str, object]]
+
+
+def read(path: pathlib.Path, array: str = "") -> Side:
+    """A recording, a sweep's directory or its index. array: what a recording's array is called in published tables."""
+    if path.is_dir() or path.suffix == pathlib.Path(NAME).suffix:
+        return _sweep(path / NAME if path.is_dir() else path)
+    return _recording(path, array)
+
+
+def _sweep(path: pathlib.Path) -> Side:
+    index = Index(path)
+    done = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
+    about, terms_of = index.about(), index.terms()
+    found: dict[Key, list[float]] = {}
+    units: dict[Key, tuple[str, str, Terms]] = {}
+    axes: dict[Key, Mapping[str, object]] = {}
+    cells = {cell: index.axes(cell) for cell in done}
+    told = [name for name in dict.fromkeys(name for cell in cells.values() for name in cell) if name not in QUIET]
+    for cell, phase, value, unit, _, place in index.figures():
+        if value is None:
+            continue
+        where = " ".join(f"{name}={what}" for name, what in json.loads(place).items())
+        told_of = ((name, str(cells[cell].get(name, "-"))) for name in told)
+        key: Key = (*told_of, ("phase", phase), ("place", where))
+        found.setdefault(key, []).append(value)
+        units[key] = (unit, about[cell][1], terms_of.get(cell, terms.NONE))
+        axes[key] = {**cells[cell], "benchmark": about[cell][0]}
+    simulated = any(simulated for _, _, simulated in about.values())
+    index.close()
+    return Side(str(path), "sweep", simulated, {key: normal(found[key], *units[key]) for key in found}, axes)
+
+
+def _recording(path: pathlib.Path, array: str) -> Side:
+    observed = observation.load(path)
+    found: dict[Key, Figures] = {}
+    axes: dict[Key, Mapping[str, object]] = {}
+    for one in reported(observed):
+        if one.value is not None:
+            place = " ".join(f"{name}={value}" for name, value in one.where)
+            key: Key = (("phase", one.phase), ("place", place))
+            found[key] = normal((one.value,), one.unit, of=terms.of_command(words(observed)))
+            axes[key] = {**axes_of(observed, array), "benchmark": chain.program(observed.meta)}
+    for seen in observed.observations:
+        found |= _counted(seen, len(observed.disks) > 1)
+    return Side(str(path), "recording", observed.simulated(), found, axes)
+
+
+def words(observed: Observed) -> list[str]:
+    """The recorded command; nothing where none was run or it is not known."""
+    try:
+        return list(map(str, json.loads(observed.meta.get("command", ""))))
+    except (ValueError, TypeError):
+        return []
+
+
+def reported(observed: Observed) -> tuple[figure.Figure, ...]:
+    """What the recorded program itself printed; nothing when it is none that is known, or did not say."""
+    name = chain.program(observed.meta)
+    if name not in benchmark.BENCHMARKS:
+        return ()
+    raw = any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words(observed))
+    way = "write" if raw else "read"
+    job = benchmark.Job("", "", 0, MappingProxyType({**benchmark.BENCHMARKS[name].defaults, "direction": way}))
+    try:
+        return benchmark.BENCHMARKS[name].parse(observed.output, job)
+    except figure.ParseError:
+        return ()
+
+
+def axes_of(observed: Observed, array: str) -> dict[str, object]:
+    """What a plan would call the set-up of a recording: of the first disk that is not a part of another."""
+    seen = next((o for o in observed.observations if o.disk.parent is None), observed.observations[0])
+    kind = seen.settings.get("fstype", "").splitlines()
+    said = {
+        "array": array or observed.meta.get("lab_profile", ""),
+        "filesystem": kind[0] if kind and kind[0] else "none",
+        "readahead_sectors": seen.setting("readahead_sectors"),
+        "md_level": seen.settings.get("md_level", "none"),
+        "md_members": seen.setting("md_raid_disks"),
+        "queue_depth": seen.setting("queue_depth"),
+    }
+    chunk = seen.setting("md_chunk_bytes")
+    return {**said, **({"md_chunk_kib": chunk // 1024} if chunk else {})}
+
+
+def _counted(seen: Observation, several: bool) -> dict[Key, Figures]:
+    """What was counted in a phase of a disk."""
+    way = q.direction(seen)
+    if way is None:
+        return {}
+    whole = q.octets(seen, way)
+    if whole is None or whole < chain.LEAST_BYTES:
+        return {}
+    disk = seen.disk.name if several else ""
+    numbers = (
+        ("throughput", None if not seen.seconds() else whole / 1024 / seen.seconds(), "KiB/s"),
+        ("in flight", q.depth_mean(seen, way), "reqs."),
+        ("request size", q.size_mean(seen, way), "sectors"),
+        ("d2c", q.d2c_mean_ms(seen, way), "ms"),
+        ("seeks", q.seeks(seen), "reqs."),
+    )
+    return {
+        (("phase", seen.phase), ("place", f"{disk} counted: {name}".strip())): normal((value,), unit)
+        for name, value, unit in numbers
+        if value is not None
+    }
+
+
+def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figures]]:
+    """Figures of programs that were published, and the published ones, by the same keys."""
+    ours: dict[Key, Figures] = {}
+    theirs: dict[Key, Figures] = {}
+    for key, axes in side.axes.items():
+        phase = dict(key)["phase"]
+        if "file_kib" in dict(key)["place"]:  # a surface, of which nobody published a table
+            continue
+        found = published.find(table, axes, str(axes["benchmark"]), phase)
+        if found is not None and found.unit == side.figures[key].unit:
+            theirs[key] = Figures(
+                found.values, found.unit, found.note, terms.PUBLISHED.get((table, str(axes["benchmark"])), terms.NONE)
+            )
+            ours[key] = side.figures[key]
+    if not ours:
+        said = sorted({f"{axes.get('array') or 'array not known'}, {axes['benchmark']}" for axes in side.axes.values()})
+        raise recording.RecordingError(
+            f"{side.path}: nothing in it was published in {published.FILES[table]}; it has: "
+            f"{'; '.join(said) or 'no figure of a benchmark'}. --array names what its array is in the table"
+        )
+    return ours, theirs
+
+
+def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
+    """Rows of what both sides have, what only one has, and axes that have one value in each but not the same."""
+    names = {name for side in (a, b) for key in side.figures for name, _ in key}
+    one: dict[str, tuple[str, str]] = {}
+    for name in sorted(names - {"phase", "place"}):
+        values = [{dict(key).get(name, "-") for key in side.figures} for side in (a, b)]
+        if all(len(found) == 1 for found in values):
+            one[name] = (values[0].pop(), values[1].pop())
+    rows, left = comparison.pair(_without(a.figures, one), _without(b.figures, one))
+    differs = [f"{name} is {x} in A and {y} in B." for name, (x, y) in one.items() if x != y]
+    return rows, left, differs
+
+
+def _without(figures: Mapping[Key, Figures], names: Container[str]) -> dict[Key, Figures]:
+    return {tuple((name, value) for name, value in key if name not in names): found for key, found in figures.items()}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison as text and as JSON."""
+
+import dataclasses
+import json
+from collections.abc import Container, Sequence
+
+from raidtrace.compare.comparison import KIB_PER_S, Figures, Row, text, unlike
+from raidtrace.compare.paper import Check
+from raidtrace.explain.text import table, wrap
+
+VERSION = 1
+MOST_NOTES = 8
+HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
+LEGEND = """Rates in KiB/s. Percent: by how much B is more than A. A +-, B +-: spread, largest less
+smallest trial, of the median. Real: no trial of one lies among those of the other; ? one trial each;
+x not the same test."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Compared:
+    """What is compared. a, b: what each side is; checks: of words with figures; notes: what to keep in mind."""
+
+    a: str
+    b: str
+    rows: tuple[Row, ...]
+    checks: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """The members are those of the classes; ratio, percent, spreads and whether the difference exceeds them are added."""
+        rows = [
+            {"key": dict(row.key), "unit": row.a.unit, "a": _side(row.a), "b": _side(row.b), "ratio": row.ratio(),
+             "percent": row.percent(), "exceeds-spread": row.exceeds(), "same-test": row.same_test(),
+             "differs": [dataclasses.asdict(one) for one in row.differs()]}
+            for row in self.rows
+        ]  # fmt: skip
+        checks = [dataclasses.asdict(check) for check in self.checks]
+        whole = {
+            "version": VERSION,
+            "a": self.a,
+            "b": self.b,
+            "rows": rows,
+            "checks": checks,
+            "notes": list(self.notes),
+        }
+        return json.dumps(whole, indent=1, ensure_ascii=False)
+
+
+def _side(figures: Figures) -> dict[str, object]:
+    return {"values": list(figures.values), "median": figures.middle(), "spread-percent": figures.spread_percent(),
+            "note": figures.note}  # fmt: skip
+
+
+def lines(found: Compared, width: int) -> list[str]:
+    """Text of at most so many columns, where names allow."""
+    told = [*wrap(f"A: {found.a}", width, "", "   "), *wrap(f"B: {found.b}", width, "", "   ")]
+    if found.rows:
+        alike = _alike(found.rows)
+        said = ", ".join(f"{name} {value}" for name, value in alike.items() if value)
+        told += wrap(f"All: {said}", width, "", "   ") if said else []
+        names = dict.fromkeys(name for row in found.rows for name, value in row.key if value and name not in alike)
+        told += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
+        told += [*table(HEADER, [_row(row, alike) for row in found.rows], width), "", *wrap(LEGEND, width)]
+        for said in unlike(found.rows):
+            told += wrap(said, width)
+    if found.checks:
+        told += ["", "Words and figures:"]
+        for check in found.checks:
+            told += wrap(f"{check.said}: {check.found}", width, "  = " if check.agrees else "  x ", "    ")
+        wrong = sum(not check.agrees for check in found.checks)
+        told += ["", f"{len(found.checks) - wrong} agree (=), {wrong} disagree (x)."]
+    for note in found.notes[:MOST_NOTES]:
+        told += wrap(note, width)
+    more = len(found.notes) - MOST_NOTES
+    return told + ([f"and {more} more of that; --json has them all."] if more > 0 else [])
+
+
+def _alike(rows: Sequence[Row]) -> dict[str, str]:
+    """Parts of the key that are the same in all rows."""
+    if len(rows) < 2:
+        return {}
+    names = dict.fromkeys(name for row in rows for name, _ in row.key)
+    values = {name: {dict(row.key).get(name) for row in rows} for name in names}
+    return {name: str(found.pop() or "") for name, found in values.items() if len(found) == 1}
+
+
+def _row(row: Row, alike: Container[str]) -> list[str]:
+    ratio, percent, exceeds = row.ratio(), row.percent(), row.exceeds()
+    unit = "" if row.a.unit == KIB_PER_S else f" ({row.a.unit})"
+    return [
+        text([part for part in row.key if part[0] not in alike]) + unit, _number(row.a.middle()), _number(row.b.middle()),
+        "-" if ratio is None else f"{ratio:.2f}", "-" if percent is None else f"{percent:+.1f}%", _spread(row.a),
+        _spread(row.b), {True: "yes", False: "no", None: "?"}[exceeds] if row.same_test() else "x",
+    ]  # fmt: skip
+
+
+def _spread(figures: Figures) -> str:
+    spread = figures.spread_percent()
+    return "-" if spread is None else f"{spread:.1f}%"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.2f}"

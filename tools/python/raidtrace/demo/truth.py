@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compare a recording with what the simulated controller was really asked (ground-truth.csv of the lab).
+
+Counts, bytes and request sizes must be equal, exactly. Depth over time cannot be: raidtrace sees a request from just
+before the driver hands it over until after the interrupt that reports it, the controller from arrival to completion.
+So raidtrace's stretch holds the controller's, its depth is never lower, and:
+
+    D  = sum over depths of depth x time: raidtrace's less the controller's    >= 0
+    for every depth d: time at depth >= d by raidtrace                        >= that by the controller
+    sum over depths of the difference of time at that depth                   <= 2 D
+    if D is 0, every issue found the depth that the controller found at its arrival
+
+for while the two depths differ at all, D grows at least as fast as time passes. Both clocks are the guest's, in
+nanoseconds. What makes its time pass while it works is reading the clock, with interrupts on; a command is allowed one
+such read on its way to the controller and one on its way back, on average. (Linux 6.1 needs none: D is 0.)
+"""
+
+import collections
+import csv
+import dataclasses
+import pathlib
+from collections.abc import Iterable, Mapping
+
+from raidtrace.recording.recording import SECTOR_BYTES, Counters
+
+HEADER = "sequence,request_id,opcode,name,unit,lba,sectors,arrival_ns,completion_ns,depth,status".split(",")
+DIRECTIONS = {"READ": "read", "WRITE": "write"}
+CLOCK_READ_NS = 256  # what one clock read costs in simulated time
+CLOCK_READS = 2  # allowed per command
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """One command as the controller saw it. completion_ns is None while it had not completed."""
+
+    name: str
+    unit: int
+    sectors: int
+    arrival_ns: int
+    completion_ns: int | None
+    depth: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Depths:
+    """How the depths differ; see above for D."""
+
+    apart: float  # part of the time in which they do
+    bound: float  # the most that D explains of it
+    late_ns: float  # D per command
+    found_other: int  # issues that found another depth
+    mismatches: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """Result of one comparison; it holds if there is no mismatch."""
+
+    commands: Mapping[str, int]  # direction -> commands of the controller
+    bytes: Mapping[str, int]  # direction -> bytes the controller was asked for
+    added: Mapping[str, int]  # name -> commands that are neither reads nor writes
+    depths: Depths
+    mismatches: tuple[str, ...]
+
+    def holds(self) -> bool:
+        """Whether everything agreed."""
+        return not self.mismatches
+
+
+def read_log(path: pathlib.Path, unit: int = 0) -> list[Command]:
+    """Commands of one unit. ValueError: not such a log."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        if next(rows, None) != HEADER:
+            raise ValueError(f"{path}: not a command log of the lab; its header must be {','.join(HEADER)}")
+        return [
+            Command(row[3], unit, int(row[6]), int(row[7]), int(row[8]) if row[8] else None, int(row[9]))
+            for row in rows
+            if row[4] == str(unit)  # commands to the controller itself name none
+        ]
+
+
+def depth_time(commands: Iterable[Command], start_ns: int, end_ns: int) -> dict[int, int]:
+    """Nanoseconds at each depth between two moments, from arrivals and completions."""
+    steps: collections.Counter[int] = collections.Counter()
+    for command in commands:
+        begin = max(command.arrival_ns, start_ns)
+        finish = min(command.completion_ns or end_ns, end_ns)
+        if begin < finish:
+            steps[begin] += 1
+            steps[finish] -= 1
+    times: collections.Counter[int] = collections.Counter()
+    depth, since = 0, start_ns
+    for moment in sorted(steps):
+        times[depth] += moment - since
+        depth, since = depth + steps[moment], moment
+    times[depth] += end_ns - since
+    return {depth: time for depth, time in times.items() if time}
+
+
+def compare(ours: Counters, log: Iterable[Command]) -> Verdict:
+    """Compare what raidtrace counted in (start_ns, end_ns] with the commands that arrived then."""
+    log = list(log)
+    arrived = [command for command in log if ours.start_ns < command.arrival_ns <= ours.end_ns]
+    by_direction = {d: [c for c in arrived if DIRECTIONS.get(c.name) == d] for d in ("read", "write")}
+    wrong = []
+    for direction, commands in by_direction.items():
+        wrong += _counts(ours, direction, commands)
+    added = collections.Counter(c.name for c in arrived if c.name not in DIRECTIONS)
+    others = sum(ours.count(d, "issued") - ours.count(d, "requeued") for d in ours.flow if d not in by_direction)
+    if others != added.total():
+        wrong.append(f"other commands: raidtrace {others}, controller {dict(added)}")
+    depths = _depths(ours, log, arrived)
+    return Verdict(
+        {direction: len(commands) for direction, commands in by_direction.items()},
+        {direction: SECTOR_BYTES * sum(c.sectors for c in commands) for direction, commands in by_direction.items()},
+        dict(added),
+        depths,
+        (*wrong, *depths.mismatches),
+    )
+
+
+def _depths(ours: Counters, log: list[Command], arrived: list[Command]) -> Depths:
+    """Compare depth over time and depth at issue, all directions together."""
+    times = ours.histogram("all", "depth_time")
+    reference = depth_time(log, ours.start_ns, ours.end_ns)
+    span = ours.end_ns - ours.start_ns
+    late = area(times) - area(reference)
+    apart, excess = distance(times, reference)
+    found = collections.Counter({depth: n for depth, n in ours.histogram("all", "depth_issue").items() if n})
+    found_other = (found - collections.Counter(c.depth for c in arrived)).total()
+    allowed = CLOCK_READS * CLOCK_READ_NS * len(arrived)
+    wrong = []
+    if sum(times.values()) != span:
+        wrong.append(f"time at all depths is {sum(times.values())} ns of {span} ns")
+    if excess < 0:
+        wrong.append(f"for {-excess} ns the controller was deeper in work than raidtrace saw")
+    if apart > 2 * late:
+        wrong.append(f"depth differs for {apart} ns, more than twice the {late} ns that requests were seen longer")
+    if late > allowed:
+        wrong.append(f"requests were seen {late} ns longer in all, reading the clock explains {allowed} ns")
+    if late == 0 and found_other:
+        wrong.append(f"{found_other} issues found another depth though no request was seen longer")
+    return Depths(apart / 2 / span, late / span, late / max(len(arrived), 1), found_other, tuple(wrong))
+
+
+def _counts(ours: Counters, direction: str, commands: list[Command]) -> list[str]:
+    """Exact comparisons of one direction. A requeued request was issued but did not arrive."""
+    wrong = []
+    requeued = ours.count(direction, "requeued")
+    nr = ours.count(direction, "issued") - requeued
+    if nr != len(commands):
+        wrong.append(f"{direction}s: raidtrace {nr}, controller {len(commands)}")
+    theirs = collections.Counter(c.sectors for c in commands)
+    sizes = {size: count for size, count in ours.histogram(direction, "size").items() if count}
+    differing = {size for size in sizes.keys() | theirs.keys() if sizes.get(size, 0) != theirs[size]}
+    if differing and not requeued:
+        shown = ", ".join(
+            f"{size} sectors: {sizes.get(size, 0)} against {theirs[size]}" for size in sorted(differing)[:4]
+        )
+        wrong.append(f"{direction} sizes differ: {shown}")
+    octets = SECTOR_BYTES * sum(c.sectors for c in commands)
+    if not requeued and ours.count(direction, "bytes_issued") != octets:
+        wrong.append(f"{direction} bytes: raidtrace {ours.count(direction, 'bytes_issued')}, controller {octets}")
+    errors = ours.count(direction, "errors") + ours.count(direction, "unmatched")
+    if errors:
+        wrong.append(f"{direction}s: {errors} errors or unmatched completions")
+    return wrong
+
+
+def area(times: Mapping[int, int]) -> int:
+    """Sum over depths of depth x time."""
+    return sum(depth * time for depth, time in times.items())
+
+
+def distance(ours: Mapping[int, int], reference: Mapping[int, int]) -> tuple[int, int]:
+    """Sum over depths of the difference of time, and the least of (time at depth >= d by ours, less by the other)."""
+    apart = excess = tail = 0
+    for depth in sorted(ours.keys() | reference.keys(), reverse=True):
+        difference = ours.get(depth, 0) - reference.get(depth, 0)
+        apart += abs(difference)
+        tail += difference
+        if depth > 0:
+            excess = min(excess, tail)
+    return apart, excess

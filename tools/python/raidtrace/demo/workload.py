@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cells of the demo, what each one's command says about itself, and one row of figures per phase."""
+
+import csv
+import dataclasses
+import pathlib
+import re
+from collections.abc import Iterable
+
+from raidtrace.explain import readahead as explain
+from raidtrace.published import reference
+from raidtrace.recording.recording import SECTOR_BYTES, Counters, Recording
+
+ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 stands for
+SETRA = (256, 16384)  # sectors: untuned and tuned in the published measurements
+BONNIE_CSV = re.compile(r"^1\.98,2\.00a,.*$", re.MULTILINE)
+BONNIE_FIELDS = {"write": 11, "rewrite": 13, "read": 17}  # columns of that line, KiB/s
+BETWEEN = "outside"  # how raidctl names what a command does before, between and after its phases
+DD_LINE = re.compile(r"^(\d+) bytes .*copied, ([0-9.e+-]+) s,", re.MULTILINE)
+
+
+class WorkloadError(Exception):
+    """The command's output does not say what it should; the text says what is missing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One run: a command on a file system (empty: the raw disk) with a readahead, over so many MiB."""
+
+    workload: str
+    filesystem: str
+    setra_sectors: int
+    mib: int
+
+    def name(self) -> str:
+        """Directory of its files."""
+        return f"{self.filesystem or 'raw'}-{self.setra_sectors}"
+
+    def title(self) -> str:
+        """What people call it."""
+        return f"{self.workload} {self.filesystem or 'raw'}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """Figures of one phase; None: not published, not reported, not counted."""
+
+    cell: Cell
+    phase: str
+    kib_per_s: float | None
+    published_kib_per_s: float | None
+    inflight_reads_mean: float | None
+    inflight_reads_max: int
+    request_bytes_mode: int | None
+    sequential_share: float | None
+    seeks: int
+
+
+SUMMARY_HEADER = (
+    "workload,filesystem,setra_sectors,phase,mib_per_s,published_mib_per_s,"
+    "inflight_reads_mean,inflight_reads_max,request_bytes_mode,sequential_share,seeks"
+)
+
+
+def cells(dd_mib: int, bonnie_mib: int) -> list[Cell]:
+    """All cells, untuned before tuned."""
+    kinds = (("dd", "", dd_mib), ("bonnie++", "xfs", bonnie_mib), ("bonnie++", "ext2", bonnie_mib))
+    return [Cell(workload, filesystem, setra, mib) for workload, filesystem, mib in kinds for setra in SETRA]
+
+
+def rates(cell: Cell, output: str) -> dict[str, float]:
+    """KiB/s of each phase that the command itself reports."""
+    if cell.workload == "dd":
+        match = DD_LINE.search(output)
+        if not match:
+            raise WorkloadError(f"{cell.name()}: dd did not say how much it copied in what time")
+        return {"read": int(match[1]) / 1024 / float(match[2])}
+    match = BONNIE_CSV.search(output)
+    if not match:
+        raise WorkloadError(f"{cell.name()}: bonnie++ 2.00a did not print its line of results")
+    fields = match[0].split(",")
+    try:
+        return {phase: float(fields[column]) for phase, column in BONNIE_FIELDS.items()}
+    except (ValueError, IndexError) as error:
+        raise WorkloadError(f"{cell.name()}: bonnie++ reported no rate ({match[0]}): file too small?") from error
+
+
+def phase_name(cell: Cell, recorded: str) -> str:
+    """Name of a phase in the summary: dd has one, and it reads."""
+    return "read" if cell.workload == "dd" else recorded
+
+
+def rows(cell: Cell, recording: Recording) -> list[Row]:
+    """One row per phase, in the order of the run; what lies between the phases is left out."""
+    said = rates(cell, recording.output)
+    names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != BETWEEN)
+    return [_row(cell, phase_name(cell, name), recording.counters(name), said) for name in names]
+
+
+def _row(cell: Cell, phase: str, counters: Counters, said: dict[str, float]) -> Row:
+    direction = "write" if phase == "write" else "read"
+    mode = counters.size_mode(direction)
+    return Row(
+        cell,
+        phase,
+        said.get(phase),
+        reference.kib_per_s(ARRAY, cell.workload, cell.filesystem, cell.setra_sectors, phase),
+        counters.inflight_mean("read"),
+        counters.inflight_max("read"),
+        mode[0] * SECTOR_BYTES if mode else None,
+        counters.sequential_share(),
+        counters.seeks(),
+    )
+
+
+def read_phase(cell: Cell, recording: Recording) -> Counters:
+    """Counters of the phase that reads the data once, in order."""
+    return recording.counters(None if cell.workload == "dd" else "read")
+
+
+def evidence(cell: Cell, recording: Recording) -> explain.ReadPhase:
+    """What explain needs to know of a run."""
+    reads = read_phase(cell, recording)
+    mean, mode, share = reads.inflight_mean("read"), reads.size_mode("read"), reads.sequential_share()
+    issued, completed = reads.count("read", "issued"), reads.count("read", "completed")
+    largest = recording.target.max_sectors
+    if not (mean and mode and share is not None and issued and completed and largest):
+        raise WorkloadError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
+    return explain.ReadPhase(
+        cell.title(),
+        cell.setra_sectors,
+        rates(cell, recording.output)["read"],
+        mean,
+        mode[0],
+        reads.count("read", "bytes_issued") / SECTOR_BYTES / issued,
+        largest,
+        share,
+        reads.count("read", "d2c_sum_ns") / completed / 1e6,
+    )
+
+
+def write_summary(path: pathlib.Path, all_rows: Iterable[Row]) -> None:
+    """summary.csv; an empty field is not published or not available."""
+
+    def number(value: float | None, digits: int, per: float = 1.0) -> str:
+        return "" if value is None else f"{value / per:.{digits}f}"
+
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(SUMMARY_HEADER.split(","))
+        for row in all_rows:
+            writer.writerow(
+                [
+                    row.cell.workload,
+                    row.cell.filesystem,
+                    row.cell.setra_sectors,
+                    row.phase,
+                    number(row.kib_per_s, 3, 1024),
+                    number(row.published_kib_per_s, 3, 1024),
+                    number(row.inflight_reads_mean, 4),
+                    row.inflight_reads_max,
+                    "" if row.request_bytes_mode is None else row.request_bytes_mode,
+                    number(row.sequential_share, 6),
+                    row.seeks,
+                ]
+            )

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Links of the chain from requests in flight to throughput, and what moved the head, of one reading or two."""
+
+from collections.abc import Sequence
+
+from raidtrace.explain.evidence import Distribution, Link, Value, Verdict, worst
+from raidtrace.explain.links_queue import each, source
+from raidtrace.quantity import seek_cost
+from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import BLAME_COLUMNS, CLASSES
+from raidtrace.recording.quantities import Reading
+
+BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
+ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
+
+
+def depth(readings: Sequence[Reading], way: str) -> Link:
+    """Requests in flight: predicted by readahead, counted."""
+
+    def say(reading: Reading) -> str:
+        mean, most = q.depth_mean(reading.seen, way), q.depth_max(reading.seen, way)
+        if mean is None:
+            return "the depth was not counted, or was beyond the exact bins"
+        text = f"{mean:.2f} in flight on average, {q.depth_median(reading.seen, way)} or more half of the time, at most {most}"
+        predicted = reading.predicted_depth() if way == "read" else None
+        if predicted is None:
+            return text
+        holds = "as" if depth_verdict(reading, way) is Verdict.SHOWN else "NOT the"
+        tail = f"{predicted[0]:g} to {predicted[1]:g}"
+        return (
+            f"{text}; {holds} readahead predicts ({tail})" if holds == "as" else f"{text}, {holds} {tail} of readahead"
+        )
+
+    values = tuple(
+        Value("depth-mean", q.depth_mean(r.seen, way), "reqs.", source(r, "depth-time"),
+              r.predicted_depth() if way == "read" else None)
+        for r in readings
+    ) + tuple(Value("depth-max", q.depth_max(r.seen, way), "reqs.", source(r, "depth-time")) for r in readings)  # fmt: skip
+    return Link("depth", "In flight", each(readings, say), worst(depth_verdict(r, way) for r in readings), values,
+                tuple(_depths(r, way) for r in readings))  # fmt: skip
+
+
+def depth_verdict(reading: Reading, way: str) -> Verdict:
+    """Whether the mean lies where readahead predicts it."""
+    mean, predicted = q.depth_mean(reading.seen, way), reading.predicted_depth()
+    if mean is None or predicted is None:
+        return Verdict.NOT_AVAILABLE
+    if way != "read":
+        return Verdict.SHOWN  # nothing is predicted of writes
+    low, high = predicted
+    within = low * (1 - q.AGREEMENT) <= mean <= high * (1 + q.AGREEMENT)
+    return Verdict.SHOWN if within else Verdict.CONTRADICTED
+
+
+def _depths(reading: Reading, way: str) -> Distribution:
+    times = reading.seen.histogram(way, "depth_time")
+    rows = tuple((float(at), float(at + 1), float(times[at])) for at in sorted(times))
+    return Distribution("depth", "reqs.", "ns", source(reading, "depth-time"), rows)
+
+
+def busy(readings: Sequence[Reading]) -> Link:
+    """Whether the disk ever waited for the host."""
+
+    def say(reading: Reading) -> str:
+        idle = q.idle_share(reading.seen)
+        if idle is None:
+            return "busy time was not counted"
+        return f"the disk had something to do for {1 - idle:.1%} of the time" + (
+            "" if 1 - idle >= BUSY else f" and waited for the host for {idle:.1%}"
+        )
+
+    def verdict(reading: Reading) -> Verdict:
+        idle = q.idle_share(reading.seen)
+        return Verdict.NOT_AVAILABLE if idle is None else Verdict.SHOWN if 1 - idle >= BUSY else Verdict.NOT_SHOWN
+
+    values = []
+    for r in readings:
+        idle = q.idle_share(r.seen)
+        values.append(
+            Value("busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (BUSY, 1.0))
+        )
+    return Link("busy", "Busy and idle", each(readings, say), worst(map(verdict, readings)), tuple(values))
+
+
+def little(reading: Reading, way: str) -> float | None:
+    """MiB/s from in flight x size / time from issue to completion (Little's law)."""
+    mean, sectors, wait = (f(reading.seen, way) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
+    if mean is None or sectors is None or not wait:
+        return None
+    return mean * sectors * q.SECTOR / q.MIB / (wait / 1000)
+
+
+def throughput(readings: Sequence[Reading], way: str) -> Link:
+    """Throughput, and whether depth, size and time from issue to completion account for it."""
+
+    def say(reading: Reading) -> str:
+        rate, made = q.mib_per_s(reading.seen, way), little(reading, way)
+        if rate is None:
+            return "throughput was not counted"
+        if made is None:
+            return f"{rate:.1f} MiB/s"
+        mean, sectors, wait = (f(reading.seen, way) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
+        equal = "=" if q.agree(made, rate) else "is NOT"
+        return f"{mean:.2f} x {q.kib(round(sectors or 0))} / {wait:.2f} ms {equal} {rate:.1f} MiB/s"
+
+    def verdict(reading: Reading) -> Verdict:
+        rate, made = q.mib_per_s(reading.seen, way), little(reading, way)
+        if rate is None or made is None:
+            return Verdict.NOT_AVAILABLE
+        return Verdict.SHOWN if q.agree(made, rate) else Verdict.CONTRADICTED
+
+    def values(reading: Reading) -> list[Value]:
+        made = little(reading, way)
+        return [
+            Value("mib-per-s", q.mib_per_s(reading.seen, way), "MiB/s", source(reading, "bytes-completed"),
+                  (made, made) if made is not None else None),
+            Value("d2c-mean", q.d2c_mean_ms(reading.seen, way), "ms", source(reading, "d2c-sum-ns", "completed")),
+        ]  # fmt: skip
+
+    return Link("throughput", "Throughput", each(readings, say), worst(map(verdict, readings)),
+                tuple(value for r in readings for value in values(r)))  # fmt: skip
+
+
+def seeks(readings: Sequence[Reading]) -> Link:
+    """How many and how far."""
+
+    def say(reading: Reading) -> str:
+        found, issued = q.seeks(reading.seen), _issued(reading)
+        if found is None:
+            return "seeks were not counted"
+        if not found:
+            return "none"
+        mean = q.seek_sectors(reading.seen) / found
+        return f"{found} of {issued} requests began elsewhere, {q.kib(round(mean))} away on average"
+
+    def verdict(reading: Reading) -> Verdict:
+        found, issued = q.seeks(reading.seen), _issued(reading)
+        if found is None or not issued:
+            return Verdict.NOT_AVAILABLE
+        return Verdict.NOT_SHOWN if found <= ORDERLY * issued else Verdict.SHOWN
+
+    values = []
+    for r in readings:
+        found = q.seeks(r.seen)
+        far = q.seek_sectors(r.seen) / found if found else None
+        values += [Value("seeks", found, "reqs.", source(r, "seek")),
+                   Value("seek-mean", far, "sectors", source(r, "seek-forward-sectors", "seek-backward-sectors"))]  # fmt: skip
+    return Link("seeks", "Seeks", each(readings, say), worst(map(verdict, readings)), tuple(values))
+
+
+def _issued(reading: Reading) -> int:
+    return sum(counts.get("issued", 0) for counts in reading.seen.flow.values())
+
+
+def blamed(reading: Reading) -> list[tuple[int, str, str]]:
+    """Seeks by (number, class the head came from, class it went to), most first."""
+    found = reading.seen.histogram("all", "blame")
+    rows = [(count, CLASSES[at // BLAME_COLUMNS], CLASSES[at % BLAME_COLUMNS]) for at, count in found.items() if count]
+    return sorted(rows, key=lambda row: (-row[0], row[1], row[2]))
+
+
+def blame(readings: Sequence[Reading]) -> Link:
+    """Which class moved the head, and which process."""
+
+    def say(reading: Reading) -> str:
+        rows = blamed(reading)
+        if reading.seen.origin is None:
+            return "classes were not counted"
+        if not rows:
+            return "nobody"
+        whole = sum(count for count, _, _ in rows)
+        text = ", ".join(f"{count / whole:.0%} from {origin} to {to}" for count, origin, to in rows[:3])
+        who = [s for s in reading.seen.submitters or () if s.seeks][:2]
+        said = ", ".join(f"{s.comm or 'others'} {s.seeks}" for s in who)
+        return text + (f"; bios that seek, by process: {said}" if said else "")
+
+    def verdict(reading: Reading) -> Verdict:
+        return Verdict.NOT_AVAILABLE if reading.seen.origin is None else Verdict.SHOWN
+
+    values = tuple(
+        Value(f"{origin} to {to}", count, "reqs.", source(r, "blame"))
+        for r in readings
+        for count, origin, to in blamed(r)
+    )
+    return Link("blame", "Who moved the head", each(readings, say), worst(map(verdict, readings)), values)
+
+
+def cost(reading: Reading) -> Link:
+    """What share of the busy time seeks cost, and what data alone would have reached. Where nearly all is seeks, nothing
+    can be told from the samples: limits has what another phase shows."""
+    title, found = "Cost of seeks", seek_cost.cost(reading.seen.over_time)
+    many = q.seeks(reading.seen) or 0
+    if found is None or many > _issued(reading) / 2:
+        why = "half of the requests or more are seeks" if found else "too few samples or seeks"
+        return Link("cost", title, f"not to be told from the samples: {why}", Verdict.NOT_AVAILABLE)
+    of = f"{found.blocks} samples" if found.merged == 1 else f"{found.blocks} blocks of {found.merged} samples"
+    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f}, bootstrap of {of})"
+    values = (Value("seek-ms", found.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),
+                    (found.low_ms, found.high_ms)),
+              Value("seek-time-share", found.share, "of 1", source(reading, "depth-time", "seek")),
+              Value("stream", found.stream_mib_per_s, "MiB/s", source(reading, "depth-time", "bytes-completed")))  # fmt: skip
+    if not found.sure():
+        text = f"the evidence does not show that seeks took time: {interval}"
+        return Link("cost", title, text, Verdict.NOT_SHOWN, values)
+    stream = (
+        f"; data alone would have come at about {found.stream_mib_per_s:.0f} MiB/s" if found.stream_mib_per_s else ""
+    )
+    return Link(
+        "cost", title, f"{interval}, together {found.share:.1%} of the busy time{stream}", Verdict.SHOWN, values
+    )
+
+
+def cache(readings: Sequence[Reading], way: str) -> Link:
+    """Bytes that the program asked for against bytes that the disk served."""
+
+    def numbers(reading: Reading) -> tuple[int, int] | None:
+        asked = reading.seen.host.get(("command", "rchar" if way == "read" else "wchar"))
+        served = q.octets(reading.seen, way)
+        return None if asked is None or served is None else (asked, served)
+
+    def say(reading: Reading) -> str:
+        found = numbers(reading)
+        if found is None:
+            return "what the program asked for was not counted"
+        asked, served = found
+        if not asked:
+            return f"the program moved nothing itself; the disk served {served / q.MIB:.1f} MiB"
+        return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({served / asked:.1%}) served by the disk"
+
+    def verdict(reading: Reading) -> Verdict:
+        found = numbers(reading)
+        if found is None or not found[0]:
+            return Verdict.NOT_AVAILABLE
+        return Verdict.SHOWN if found[1] >= 0.95 * found[0] else Verdict.NOT_SHOWN
+
+    values = []
+    for r in readings:
+        found = numbers(r)
+        name = "rchar" if way == "read" else "wchar"
+        values += [Value("asked", found[0] if found else None, "bytes", source(r, name)),
+                   Value("served", found[1] if found else None, "bytes", source(r, "bytes-completed"))]  # fmt: skip
+    return Link("cache", "Caches", each(readings, say), worst(map(verdict, readings)), tuple(values))

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Links of the chain from the setting to the size of requests: what the page cache and the block layer made of a workload.
+
+Each function makes one link of one reading or of two side by side.
+"""
+
+from collections.abc import Callable, Sequence
+
+from raidtrace.explain.evidence import Distribution, Link, Source, Value, Verdict, worst
+from raidtrace.quantity import bins
+from raidtrace.recording import quantities as q
+from raidtrace.recording.quantities import Reading
+
+AHEAD = 0.5  # from this part of the bytes on a phase is said to be read ahead
+FOLLOWS = 0.5  # from this part of the bios in a stream on a phase is said to read in order
+
+
+def source(reading: Reading, *counters: str) -> Source:
+    """Where numbers of a reading come from."""
+    return Source(reading.letter, reading.seen.disk.name, reading.seen.phase, counters)
+
+
+def each(readings: Sequence[Reading], say: Callable[[Reading], str]) -> str:
+    """The same said of each reading, with its letter where there are two."""
+    said = [say(reading) for reading in readings]
+    if len(set(said)) == 1:
+        return said[0]
+    return "\n".join(f"{reading.letter}: {text}" for reading, text in zip(readings, said, strict=True))
+
+
+def setting(readings: Sequence[Reading]) -> Link:
+    """Readahead, as it was set."""
+    values = tuple(
+        Value("readahead", r.readahead_sectors(), "sectors", source(r, "readahead_sectors"),
+              note="" if r.readahead_sectors() is not None else "not recorded")
+        for r in readings
+    )  # fmt: skip
+    known = all(value.value is not None for value in values)
+
+    def say(reading: Reading) -> str:
+        sectors = reading.readahead_sectors()
+        if sectors is None:
+            return "readahead was not recorded"
+        whose = f" of {reading.above.disk.name}, the disk above it" if reading.above else ""
+        moved = ", and changed during the phase" if "readahead_sectors" in reading.seen.changed else ""
+        return f"readahead is {sectors} sectors, {q.kib(sectors)}{whose}{moved}"
+
+    return Link("setting", "Setting", each(readings, say), Verdict.SHOWN if known else Verdict.NOT_AVAILABLE, values)
+
+
+def window(readings: Sequence[Reading]) -> Link:
+    """Whether what was read was read ahead, and in windows of which size."""
+    return Link(
+        "window", "Readahead window", each(readings, _window), worst(_window_verdict(r) for r in readings),
+        tuple(value for r in readings for value in _window_values(r)),
+        tuple(found for r in readings for found in _windows(r)),
+    )  # fmt: skip
+
+
+def in_order(reading: Reading) -> float | None:
+    """Part of the bios that continue a stream; without streams, that follow the one before; without these, of requests."""
+    for counter, of in (("stream_queued", "queued"), ("sequential_queued", "queued"), ("sequential", "issued")):
+        share = q.share(reading.seen, "read", counter, of)
+        if share is not None:
+            return share
+    return None
+
+
+def ahead(reading: Reading) -> float | None:
+    """Part of the bytes read that were asked for ahead."""
+    return q.share(reading.seen, "read", "bytes_ahead_queued", "bytes_queued")
+
+
+def window_sectors(reading: Reading) -> tuple[int, float] | None:
+    """The window size that most sectors were read with, and their share. None: this kernel does not tell windows."""
+    sizes: dict[int, int] = {}
+    for kind in ("ra_sync", "ra_async"):
+        for at, count in reading.seen.histogram("all", kind).items():
+            low, _ = bins.size(at)
+            sizes[low] = sizes.get(low, 0) + low * count
+    whole = sum(sizes.values())
+    if not whole:
+        return None
+    best = max(sizes, key=lambda at: sizes[at])
+    return best, sizes[best] / whole
+
+
+def _window_verdict(reading: Reading) -> Verdict:
+    read, order = ahead(reading), in_order(reading)
+    if reading.readahead_sectors() is None or read is None or order is None:
+        return Verdict.NOT_AVAILABLE
+    return Verdict.SHOWN if read >= AHEAD and order >= FOLLOWS and _as_set(reading) else Verdict.NOT_SHOWN
+
+
+def _as_set(reading: Reading) -> bool:
+    """Whether most was asked for in windows as large as readahead is set; true where windows are not told."""
+    sizes = {at: bins.size(at)[0] * count for kind in ("ra_sync", "ra_async")
+             for at, count in reading.seen.histogram("all", kind).items()}  # fmt: skip
+    sectors = reading.readahead_sectors()
+    if not sizes or sectors is None or reading.seen.disk.bio_based:
+        return True
+    low, high = bins.size(max(sizes, key=lambda at: sizes[at]))
+    return low <= sectors < high
+
+
+def _window(reading: Reading) -> str:
+    read, order = ahead(reading), in_order(reading)
+    if read is None or order is None:
+        return "what was read ahead was not counted"
+    if read < AHEAD:
+        return f"{read:.1%} of the bytes were read ahead: readahead had no part in the rest"
+    if order < FOLLOWS:
+        return f"only {order:.1%} of the bios continue a stream: nothing follows for a window to hold"
+    text = f"{read:.1%} of the bytes were read ahead, {order:.1%} of the bios continue a stream"
+    found = window_sectors(reading)
+    if found is None:
+        return f"{text}; windows are not available: this kernel does not tell their size"
+    other = "" if _as_set(reading) else ", not as large as readahead is set"
+    return f"{text}; {found[1]:.0%} of what windows asked for came in windows of {q.kib(found[0])}{other}"
+
+
+def _window_values(reading: Reading) -> list[Value]:
+    found, sectors = window_sectors(reading), reading.readahead_sectors()
+    predicted = (float(sectors), float(sectors)) if sectors is not None else None
+    return [
+        Value("ahead-share", ahead(reading), "of 1", source(reading, "bytes-ahead-queued", "bytes-queued")),
+        Value("stream-share", in_order(reading), "of 1", source(reading, "stream-queued", "queued")),
+        Value("window", found[0] if found else None, "sectors", source(reading, "ra-sync", "ra-async"), predicted,
+              "" if found else "this kernel does not tell windows"),
+    ]  # fmt: skip
+
+
+def _windows(reading: Reading) -> list[Distribution]:
+    found = []
+    for kind in ("ra_sync", "ra_async"):
+        sizes = reading.seen.histogram("all", kind)
+        rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(sizes[at])) for at in sorted(sizes))
+        if rows:
+            name = kind.replace("_", "-")
+            found.append(Distribution(name, "sectors", "windows", source(reading, name), rows))
+    return found
+
+
+def bios(readings: Sequence[Reading], way: str) -> Link:
+    """What the page cache or the program gave the block layer."""
+
+    def say(reading: Reading) -> str:
+        number, size = reading.seen.count(way, "queued"), q.bio_mean(reading.seen, way)
+        if number is None or size is None:
+            return "bios were not counted"
+        text = f"{number} bios of {q.kib(round(size))} on average"
+        set_to = reading.readahead_sectors()
+        if way != "read" or set_to is None or size <= set_to:
+            return text
+        # page_cache_sync_ra(): a window is not smaller than what is asked for, up to the largest request
+        return f"{text}, more than readahead is set to: of a read as large the kernel takes up to a whole request"
+
+    def values(reading: Reading) -> list[Value]:
+        readahead = reading.readahead_sectors()
+        predicted = None
+        if way == "read" and readahead is not None and _window_verdict(reading) is Verdict.SHOWN:
+            most = float(min(readahead, q.BIO_SECTORS))
+            predicted = (most, max(most, float(min(reading.largest_sectors() or 0, q.BIO_SECTORS))))
+        return [
+            Value("bios", reading.seen.count(way, "queued"), "bios", source(reading, "queued")),
+            Value("bio-mean", q.bio_mean(reading.seen, way), "sectors", source(reading, "bytes-queued", "queued"),
+                  predicted),
+        ]  # fmt: skip
+
+    known = all(q.bio_mean(r.seen, way) is not None for r in readings)
+    return Link("bios", "Bios", each(readings, say), Verdict.SHOWN if known else Verdict.NOT_AVAILABLE,
+                tuple(value for r in readings for value in values(r)))  # fmt: skip
+
+
+def splits(readings: Sequence[Reading], way: str) -> Link:
+    """How bios became requests: bios + splits = requests + merges, but for those on their way at either end."""
+    names = ("queued", "splits", "got", "back_merges", "front_merges")
+
+    def numbers(reading: Reading) -> list[int] | None:
+        found = [reading.seen.count(way, name) for name in names]
+        known = [n for n in found if n is not None]
+        return known if len(known) == len(names) else None
+
+    def verdict(reading: Reading) -> Verdict:
+        found = numbers(reading)
+        if found is None or reading.seen.disk.bio_based:
+            return Verdict.NOT_AVAILABLE
+        queued, cut, got, back, front = found
+        # at most what fits in the queue is on its way when a phase begins or ends
+        slack = reading.seen.setting("nr_requests") or 256
+        return Verdict.SHOWN if abs(queued + cut - got - back - front) <= slack else Verdict.CONTRADICTED
+
+    def say(reading: Reading) -> str:
+        found = numbers(reading)
+        if found is None:
+            return "splits and merges were not counted"
+        queued, cut, got, back, front = found
+        return f"{queued} bios + {cut} splits = {got} requests + {back + front} merges"
+
+    return Link("splits", "Splits and merges", each(readings, say), worst(verdict(r) for r in readings), tuple(
+        Value(name, n, "reqs." if name == "got" else "bios", source(r, name.replace("_", "-")))
+        for r in readings for name, n in zip(names, numbers(r) or ())
+    ))  # fmt: skip
+
+
+def size(readings: Sequence[Reading], way: str) -> Link:
+    """What size requests have, against the largest that the disk takes."""
+
+    def verdict(reading: Reading) -> Verdict:
+        mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
+        if mode is None or largest is None:
+            return Verdict.NOT_AVAILABLE
+        return Verdict.SHOWN if mode[0] == largest and mode[1] >= 0.5 else Verdict.NOT_SHOWN
+
+    def say(reading: Reading) -> str:
+        mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
+        if mode is None:
+            return "no size is the most frequent among those counted exactly"
+        text = f"{mode[1]:.1%} of the requests are {q.kib(mode[0])}"
+        if largest is None:
+            return text
+        return f"{text}, {'the largest' if mode[0] == largest else f'where up to {q.kib(largest)} are'} possible"
+
+    def values(reading: Reading) -> list[Value]:
+        mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
+        predicted = (float(largest), float(largest)) if largest else None
+        return [
+            Value("size-mode", mode[0] if mode else None, "sectors", source(reading, "size"), predicted),
+            Value("size-mean", q.size_mean(reading.seen, way), "sectors", source(reading, "bytes-issued", "issued")),
+        ]
+
+    def sizes(reading: Reading) -> Distribution:
+        found = reading.seen.histogram(way, "size")
+        rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(found[at])) for at in sorted(found))
+        return Distribution("size", "sectors", "reqs.", source(reading, "size"), rows)
+
+    return Link("size", "Request size", each(readings, say), worst(verdict(r) for r in readings),
+                tuple(value for r in readings for value in values(r)), tuple(map(sizes, readings)))  # fmt: skip

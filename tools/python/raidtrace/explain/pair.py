@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two recordings side by side: which of size, depth and time made the difference, and whether readahead is why."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+
+from raidtrace.explain import chain
+from raidtrace.explain import limits as holding
+from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
+from raidtrace.explain.links_disk import depth_verdict
+from raidtrace.explain.links_queue import source
+from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import CLASSES
+from raidtrace.recording.quantities import Reading
+
+SAME = 1.1  # a factor up to which two figures are called the same
+NEAR = 0.1  # an estimate is near what was measured within this part
+RISE = 1.5  # a factor from which a mean is said to have risen
+NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
+# settings that say what a run was, and not how the disk or machine was set
+NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
+           "md_sync_action", "mount", "journal"}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratios:
+    """B by A."""
+
+    speed: float
+    depth: float
+    size: float
+    wait: float
+
+    def made(self) -> float:
+        """Throughput that depth, size and time from issue to completion make."""
+        return self.depth * self.size / self.wait
+
+
+def ratios(a: Reading, b: Reading, way: str) -> Ratios | None:
+    """None: one of them is not available."""
+    pairs = [(f(a.seen, way), f(b.seen, way)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)]
+    found = [y / x for x, y in pairs if x and y]
+    return Ratios(*found) if len(found) == len(pairs) else None
+
+
+def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
+    """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
+    found = _commands(*(meta.get("command", "") for meta in metas))
+    for name in ("kernel", "lab_profile", "hostname", "interval"):
+        if metas[0].get(name, "") != metas[1].get(name, ""):
+            found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
+    for of in ("settings", "machine"):
+        ours, theirs = getattr(a.seen, of), getattr(b.seen, of)
+        for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
+            if ours.get(name) != theirs.get(name):
+                found.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
+    if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in found):
+        found.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
+    before, after = (_state(reading, meta) for reading, meta in zip((a, b), metas, strict=True))
+    if before != after:
+        found.append(("array", before, after))
+    names = {name for name, _, _ in found}  # a file system brings its own mount options
+    return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+
+
+def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
+    """What was run: another program, or the same with other arguments, and then those that are not in both."""
+    if a == b:
+        return []
+    try:
+        ours, theirs = (list(map(str, json.loads(text))) for text in (a, b))
+    except (ValueError, TypeError):
+        return [("command", _brief(a), _brief(b))]
+    if ours[:1] != theirs[:1]:
+        return [("command", _brief(" ".join(ours)), _brief(" ".join(theirs)))]
+    first = _brief(" ".join(word for word in ours if word not in theirs))
+    second = _brief(" ".join(word for word in theirs if word not in ours))
+    return [("arguments", first or "-", second or "-")]
+
+
+def _state(reading: Reading, meta: Mapping[str, str]) -> str:
+    shown = holding.degraded(holding.Case(reading, "read", meta)).verdict is Verdict.SHOWN
+    return "degraded" if shown else "whole"
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else line[:37] + "..."
+
+
+def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
+    """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
+    links = chain.links((a, b), way)
+    differs = changed(a, b, metas)
+    extra = (_changes(a, b, differs), _difference(a, b, way), _classes(a, b))
+    held = tuple(
+        dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
+        for reading, meta in zip((a, b), metas)
+        for limit in holding.limits(reading, way, meta)
+        if limit.verdict is Verdict.SHOWN
+    )
+    verdict, sentences = story(a, b, way, differs, held)
+    found = ratios(a, b, way)
+    effect = max(found.speed, 1 / found.speed) if found and found.speed else None
+    return Chain(f"{chain.title(a, way, metas[0])}, A and B", a.seen.disk.name, a.seen.phase, way, verdict,
+                 (extra[0], *links, extra[2], extra[1]), held, tuple(sentences), effect)  # fmt: skip
+
+
+def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Link:
+    text = ", ".join(f"{name} {x} -> {y}" for name, x, y in differs) or "nothing that was recorded"
+    values = [Value(name, float(text), "", source(reading, name)) for name, x, y in differs
+              for reading, text in ((a, x), (b, y)) if text.isdigit()]  # fmt: skip
+    return Link("changed", "What changed", text, Verdict.SHOWN if differs else Verdict.NOT_SHOWN, tuple(values))
+
+
+def _difference(a: Reading, b: Reading, way: str) -> Link:
+    found = ratios(a, b, way)
+    if found is None:
+        return Link("difference", "Difference", "depth, size or time was not counted", Verdict.NOT_AVAILABLE)
+    holds = q.agree(found.made(), found.speed)
+    text = (f"depth x{found.depth:.2f}, size x{found.size:.2f}, time from issue to completion x{found.wait:.2f}: "
+            f"{found.depth:.2f} x {found.size:.2f} / {found.wait:.2f} {'=' if holds else 'is NOT'} x{found.speed:.2f}, "
+            f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s")  # fmt: skip
+    values = (Value("speed-ratio", found.speed, "B / A", source(b, "bytes-completed"), (found.made(), found.made())),
+              Value("depth-ratio", found.depth, "B / A", source(b, "depth-time")),
+              Value("size-ratio", found.size, "B / A", source(b, "bytes-issued", "issued")),
+              Value("d2c-ratio", found.wait, "B / A", source(b, "d2c-sum-ns", "completed")))  # fmt: skip
+    return Link("difference", "Difference", text, Verdict.SHOWN if holds else Verdict.CONTRADICTED, values)
+
+
+def _classes(a: Reading, b: Reading) -> Link:
+    """Bios and seeks of each class, in both."""
+    if a.seen.origin is None or b.seen.origin is None:
+        return Link("classes", "Seeks by class", "classes were not counted", Verdict.NOT_AVAILABLE)
+    said, values = [], []
+    for name in CLASSES:
+        ours, theirs = (reading.seen.origin.get(name, {}) if reading.seen.origin else {} for reading in (a, b))
+        pairs = [(ours.get(counter, 0), theirs.get(counter, 0)) for counter in ("queued", "seeks_queued", "seeks")]
+        values += [Value(f"{name} {counter}", float(n), unit, source(reading, counter))
+                   for (counter, unit), both in zip((("bios", "bios"), ("seeks-queued", "bios"), ("seeks", "reqs.")), pairs)
+                   for reading, n in zip((a, b), both)]  # fmt: skip
+        if any(n for both in pairs for n in both):
+            bios, queued, issued = (f"{x} -> {y}" for x, y in pairs)
+            said.append(f"{name}: bios {bios}, seeking when queued {queued}, when issued {issued}")
+    return Link("classes", "Seeks by class", "\n".join(said) or "none", Verdict.SHOWN, tuple(values))
+
+
+def _waits(a: Reading, b: Reading, way: str) -> list[str]:
+    """What metadata on the way cost the slower one, held against the faster one, which has none."""
+    slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, way) or 0.0)
+    found, other = holding.dry(slow, way), holding.dry(fast, way)
+    rate, reached = (q.mib_per_s(reading.seen, way) for reading in (slow, fast))
+    if way != "read" or found is None or other is None or not rate or not reached or found[2] < holding.DRY:
+        return []
+    blocks = [holding.metadata(reading) for reading in (slow, fast)]
+    if blocks[0] < found[0] / 2 or other[2] >= holding.DRY:
+        return []
+    alone = rate / (1 - found[2])
+    account = "account" if abs(alone / reached - 1) <= NEAR else "do NOT account"
+    a_name, b_name = slow.letter, fast.letter
+    return [
+        f"{a_name} reads {blocks[0]} blocks of metadata on its way, {b_name} {blocks[1]}, and its queue ran empty {found[0]} "
+        f"times, {b_name}'s {other[0]}. Without these waits {a_name} would come to about {alone:.0f} MiB/s, where {b_name} "
+        f"has {reached:.0f}: they {account} for the difference."
+    ]
+
+
+def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
+          held: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
+    """Whether readahead made the difference."""
+    found = ratios(a, b, way)
+    if found is None:
+        return Verdict.NOT_AVAILABLE, ["What made the difference was not counted."]
+    speed = f"{'faster' if found.speed > 1 else 'slower'} by a factor {max(found.speed, 1 / found.speed):.2f}"
+    rates = f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s"
+    names = [name for name, _, _ in differs]
+    ahead = "readahead_sectors" in names
+    tail = _next(held)
+    if found.speed < 1:  # what makes it slower matters more than what else is true of it
+        tail = _only_b(held) or tail
+    if 1 / SAME < found.speed < SAME:
+        said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
+        return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
+    lead = f"B is {speed}: {rates}."
+    if way != "read" or not ahead:
+        verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
+        refused = [] if way != "read" else ["Readahead was the same in both and cannot be why."]
+        # what accounts for it matters more than what does not
+        accounts = [*_waits(a, b, way), *_together(names), *refused]
+        first, last = (tail, []) if found.speed < 1 else ([], tail)
+        return verdict, [lead, *first, *accounts, _factors(found), *last]
+    arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
+    others = [name for name in names if name not in NO_CAUSE]
+    verdict, why = _by_readahead(a, b, found, others, arguments)
+    size = "The requests did not change size."
+    if not 1 / SAME < found.size < SAME:
+        size = f"The mean request changed by x{found.size:.2f}: size is part."
+    return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, way)}.", *tail]
+
+
+def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
+    """Readahead was changed, and reading with it: whether it is why. others: what else was changed; arguments: of the
+    command, in words."""
+    rose = max(found.depth, 1 / found.depth) >= RISE and (found.depth > 1) == (found.speed > 1)
+    strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
+    if not rose:
+        return Verdict.CONTRADICTED, "Readahead is not why: concurrency did not rise, so it explains nothing."
+    if not q.agree(found.made(), found.speed):
+        return Verdict.CONTRADICTED, "Readahead is not why: depth, size and time do not account for the difference."
+    if others:
+        return Verdict.NOT_SHOWN, (
+            f"The evidence does not show that readahead is why: {', '.join(others)} changed with it."
+        )
+    if strays:
+        return Verdict.NOT_SHOWN, f"More readahead put more in flight, but not as much as it predicts in {strays}."
+    if arguments:
+        return Verdict.SHOWN, f"Readahead is why: each step is counted, and besides it {arguments} changed alone."
+    return Verdict.SHOWN, "Readahead is why: nothing else changed and each step is counted."
+
+
+def _factors(found: Ratios) -> str:
+    parts = (("in flight", found.depth), ("request size", found.size), ("time from issue to completion", found.wait))
+    said = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME < value < SAME]
+    return f"What differs: {', '.join(said)}." if said else "Depth, size and time differ by less than a tenth each."
+
+
+def _together(names: list[str]) -> list[str]:
+    others = [name for name in names if name not in ("arguments", "interval")]
+    if len(others) > 1:
+        return [f"{', '.join(others)} changed together: the evidence does not show which of them did it."]
+    return []
+
+
+def _depths(a: Reading, b: Reading, way: str) -> str:
+    said = []
+    for reading in (a, b):
+        mean, predicted = q.depth_mean(reading.seen, way), reading.predicted_depth()
+        band = f" (readahead predicts {predicted[0]:g} to {predicted[1]:g})" if predicted and way == "read" else ""
+        said.append(f"{mean or 0:.2f}{band}")
+    return " -> ".join(said)
+
+
+def _next(held: tuple[Limit, ...]) -> list[str]:
+    last = [limit for limit in held if limit.title.startswith("B: ")]
+    return [f"What limits B now: {_small(last[0].title.removeprefix('B: '))}."] if last else []
+
+
+def _only_b(held: tuple[Limit, ...]) -> list[str]:
+    """What limits B and not A."""
+    of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
+    keys = {limit.key for limit in of["A"]}
+    found = [_small(limit.title.removeprefix("B: ")) for limit in of["B"] if limit.key not in keys]
+    return [f"What limits B and not A: {' and '.join(found[:2])}."] if found else []
+
+
+def _small(title: str) -> str:
+    return title[:1].lower() + title[1:]

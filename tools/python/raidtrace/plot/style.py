@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How every picture looks, and how it is written. With the modules beside it the only one that knows matplotlib.
+
+A picture says the same without colour: series differ in dash, marker or hatch too, and where they differ in colour they
+differ in lightness (a test measures both). It is laid out for a width of 600 pixels. The same figures give the same bytes.
+"""
+
+import dataclasses
+import io
+import pathlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.colors import ListedColormap  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.patches import StepPatch  # noqa: E402
+from numpy.typing import ArrayLike  # noqa: E402
+
+WIDTH = 7.2  # inches; at 600 pixels a point is 1.16 of them, so text of 10 points is 11.6 pixels high
+DPI = 125  # of PNG: 900 pixels wide
+TEXT, SMALL = 10.5, 9.5
+INK, QUIET, GRID, PAPER, SHADE = "#1b1e23", "#555b64", "#d5d9df", "#ffffff", "#f1f3f6"
+# inline pictures follow the page: light or dark
+VARIABLES = {
+    INK: "var(--ink)",
+    QUIET: "var(--quiet)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    SHADE: "var(--shade)",
+}
+FIXED_WHITE, FIXED_BLACK = "#fffffe", "#000001"  # on a heat map, whatever the page
+SETTINGS = {
+    "svg.hashsalt": "raidtrace", "text.parse_math": False, "font.family": ["DejaVu Sans"], "font.size": TEXT,
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": QUIET, "xtick.color": QUIET, "ytick.color": QUIET,
+    "xtick.labelcolor": INK, "ytick.labelcolor": INK, "axes.facecolor": PAPER, "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER, "axes.titlesize": TEXT + 1, "axes.labelsize": TEXT, "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL, "legend.fontsize": SMALL, "legend.frameon": False, "axes.spines.top": False,
+    "axes.spines.right": False, "hatch.linewidth": 0.8, "axes.titlelocation": "left", "grid.color": GRID,
+}  # fmt: skip
+matplotlib.rcParams.update(SETTINGS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Style:
+    """How one of several series looks: colour of a line, fill of a bar, dash, marker and hatch."""
+
+    line: str
+    fill: str
+    dash: str | tuple[int, tuple[int, ...]]
+    marker: str
+    hatch: str
+
+
+# Okabe and Ito's colours, in an order in which neighbours differ in lightness; lines have 3:1 on white and on the dark page
+STYLES = (
+    Style("#0072b2", "#0072b2", "-", "o", ""),
+    Style("#dd6b10", "#e69f00", (0, (5, 2)), "s", "///"),
+    Style("#007a5a", "#009e73", (0, (1, 1)), "^", "..."),
+    Style("#c673a3", "#f0e442", (0, (6, 2, 1, 2)), "D", "xxx"),
+    Style("#6b717a", "#3c4148", (0, (3, 1, 1, 1, 1, 1)), "v", ""),
+    Style("#3f97c9", "#bfe3f7", (0, (8, 3)), "P", "\\\\\\"),
+)
+OF = {"read": STYLES[0], "write": STYLES[1]}
+
+
+def darker_is_more() -> ListedColormap:
+    """For maps, on white: cividis, whose lightness changes all the way for any colour vision, from light to dark."""
+    return ListedColormap(matplotlib.colormaps["cividis"](numpy.linspace(0.86, 0.0, 256)))
+
+
+def figure(height: float) -> Figure:
+    """An empty picture, WIDTH inches wide and so many high."""
+    return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple[Figure, list[Axes]]:
+    """A picture of panels one above the other with one axis of time, in fixed margins: to find them takes twice the drawing.
+
+    ratios: heights of the panels; right: inches to be left free.
+    """
+    picture = Figure(figsize=(WIDTH, height))
+    margins = {"left": 0.95 / WIDTH, "right": 1 - right / WIDTH, "top": 1 - 0.28 / height, "bottom": 0.52 / height}
+    found = picture.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios, gridspec_kw=margins | {
+        "hspace": 0.13 * len(ratios) / (height - 0.8)})  # fmt: skip
+    picture.align_ylabels(found[:, 0])
+    return picture, list(found[:, 0])
+
+
+def steps(
+    panel: Axes, values: ArrayLike, edges: ArrayLike, *, color: str, baseline: ArrayLike | None = None, **style: Any
+) -> None:
+    """Steps as Axes.stairs draws them, filled down to a baseline if there is one; it looks for the extremes of each step as
+    of a curve, which takes longer than drawing them."""
+    filled = baseline is not None
+    style["facecolor" if filled else "edgecolor"] = color
+    patch = StepPatch(values, edges, baseline=baseline, fill=filled, **style)
+    low = float(numpy.min(0.0 if baseline is None else baseline))
+    patch.sticky_edges.y.append(low)
+    panel.add_artist(patch)
+    ends = numpy.asarray(edges)
+    panel.update_datalim([(ends[0], low), (ends[0], numpy.min(values)), (ends[-1], numpy.max(values))])
+    panel.autoscale_view()
+
+
+def save(picture: Figure, paths: Sequence[pathlib.Path], title: str | None = None) -> None:
+    """Write a picture once per path; the suffix gives the format, .svg or .png. title: of an SVG, not drawn."""
+    for path in paths:
+        metadata = {"Date": None} | ({"Title": title} if title else {}) if path.suffix == ".svg" else {"Software": None}
+        picture.savefig(path, dpi=DPI, metadata=metadata)
+
+
+def inline(picture: Figure, key: str, title: str) -> str:
+    """A picture as an SVG element for a page: named, its colours the page's, its ids its own (key)."""
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
+        picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{key}-{found[1]}"' if found[1] in used else "", svg)
+    svg = re.sub(r'(url\(#|xlink:href="#)(?=[^")])', rf"\g<1>{key}-", svg)
+    svg = re.sub(r' d="([^"]*)"', lambda found: f' d="{_short(found[1])}"', svg)
+    svg = re.sub(r"(?<=[: ])(#[0-9a-f]{6})(?=[;\"])", lambda found: VARIABLES.get(found[1], found[1]), svg)
+    head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>")
+    label = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}" xmlns:xlink="http://www.w3.org/1999/xlink">',
+                    svg, count=1)  # fmt: skip
+
+
+def _short(path: str) -> str:
+    """Coordinates to a hundredth of a point."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", path).replace("\n", "")
+
+
+def seconds_axis(panel: Axes, simulated: bool, longest: float) -> None:
+    """Label of an axis of time, seconds since the recording began."""
+    panel.set_xlim(0, longest)
+    panel.set_xlabel(f"{'simulated ' if simulated else ''}seconds since the recording began")

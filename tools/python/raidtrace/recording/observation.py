@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was counted in one phase of one disk, as sums: hours of samples do not become objects.
+
+Phases of one name are one observation. Units are those of Documentation/counters.rst and recording.rst; what was not
+counted is None or missing from a mapping, never 0.
+"""
+
+import bisect
+import dataclasses
+import pathlib
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from raidtrace.recording import recording
+from raidtrace.recording.sample_rows import SampleRows, opened
+
+BETWEEN = "outside"
+EXACT_SIZES = 257  # bins of size below are that many sectors
+SEEK_SAME = 64
+HAPPEN = ("controller_events", "md_degraded")  # what happens to an array: as it was when a phase ended
+CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
+BLAME_COLUMNS = 8
+KEYS = {"flow": "direction", "origin": "class", "submitter": "pid, comm"}  # what else than sample and disk rows have
+
+
+@dataclasses.dataclass(frozen=True)
+class Submitter:
+    """A process that queued bios. comm None: all together that found the table full."""
+
+    pid: int | None
+    comm: str | None
+    bios: int
+    bytes: int
+    seeks: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Disk:
+    """A recorded disk. Sizes in sectors. parent: number of the md or dm disk that it is a part of."""
+
+    target: int
+    name: str
+    driver: str | None
+    bio_based: bool
+    max_sectors: int | None
+    nr_tags: int | None
+    capacity_sectors: int | None
+    groups: tuple[str, ...] | None
+    parent: int | None
+    members: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Observation:
+    """One phase of one disk.
+
+    flow: direction -> counter -> number. bins: (direction, kind) -> bin -> count. origin: class -> counter -> number.
+    disk_counters: those of counters.rst without direction. settings: of the disk, machine: of the machine, as they were
+    when the phase began (those of HAPPEN when it ended);
+    changed: names of settings that changed in it. host: (source, name) -> by how much it grew. over_time: a row for each
+    sample that lasted and in which anything was in flight, in order of time: ns with anything in flight, bytes, seeks.
+    """
+
+    disk: Disk
+    phase: str
+    spans: tuple[tuple[int, int], ...]
+    flow: Mapping[str, Mapping[str, int]]
+    bins: Mapping[tuple[str, str], Mapping[int, int]]
+    origin: Mapping[str, Mapping[str, int]] | None
+    submitters: tuple[Submitter, ...] | None
+    disk_counters: Mapping[str, int]
+    settings: Mapping[str, str]
+    machine: Mapping[str, str]
+    changed: tuple[str, ...]
+    host: Mapping[tuple[str, str], int]
+    over_time: NDArray[numpy.float64] = dataclasses.field(compare=False)
+
+    def seconds(self) -> float:
+        """Length of the phase."""
+        return sum(end - start for start, end in self.spans) / 1e9
+
+    def count(self, direction: str, counter: str) -> int | None:
+        """One counter of a direction; 0 where the direction had no event, None where it was not counted."""
+        if direction in self.flow:
+            return self.flow[direction].get(counter)
+        return 0 if any(counter in counts for counts in self.flow.values()) else None
+
+    def histogram(self, direction: str, kind: str) -> Mapping[int, int]:
+        """One histogram, empty if nothing was counted."""
+        return self.bins.get((direction, kind), {})
+
+    def setting(self, name: str) -> int | None:
+        """A setting that is a number."""
+        try:
+            return int(self.settings[name])
+        except (KeyError, ValueError):
+            return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Observed:
+    """A whole recording, without its samples. names: of its phases in order of time, each once, BETWEEN left out."""
+
+    path: pathlib.Path
+    meta: Mapping[str, str]
+    disks: tuple[Disk, ...]
+    names: tuple[str, ...]
+    observations: tuple[Observation, ...]
+    output: str
+
+    def simulated(self) -> bool:
+        """Whether the controller is a model."""
+        return self.meta.get("simulated") == "yes"
+
+    def find(self, disk: str, phase: str) -> Observation | None:
+        """One phase of one disk."""
+        return next((o for o in self.observations if (o.disk.name, o.phase) == (disk, phase)), None)
+
+    def parent(self, of: Observation) -> Observation | None:
+        """The same phase of the disk that this one is a part of."""
+        return next((o for o in self.observations if o.phase == of.phase and o.disk.target == of.disk.parent), None)
+
+
+def load(path: pathlib.Path) -> Observed:
+    """Read a recording. RecordingError: it cannot be read, or nothing was recorded."""
+    with opened(path) as rows:
+        return read(path, rows)
+
+
+def read(path: pathlib.Path, rows: SampleRows) -> Observed:
+    """Read a recording that is open."""
+    db = rows.db
+    meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    disks = _disks(db)
+    phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
+    names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))
+    if not len(rows.samples) or not disks:
+        raise recording.RecordingError(f"{path}: holds no sample")
+    last = int(rows.samples[:, 4].max())
+    spans: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    for _, name, start, end in phases:
+        if name in spans and (end or last) > start:
+            spans[name].append((start, end if end is not None else last))
+    found = _Tables(rows, disks, spans).observations()
+    output = "".join(text for (text,) in db.execute("SELECT text FROM output ORDER BY time_ns, rowid"))
+    return Observed(path, meta, disks, names, tuple(found), output)
+
+
+def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
+    has_stack = db.execute("SELECT 1 FROM sqlite_master WHERE type='table' AND name='stack'").fetchone()
+    parents = dict(db.execute("SELECT target, parent FROM stack").fetchall()) if has_stack else {}
+    rows = []
+    for row in db.execute("SELECT * FROM target ORDER BY target"):
+        groups = row["groups"].split() if "groups" in row.keys() and row["groups"] is not None else None
+        number = row["target"]
+        rows.append(Disk(
+            number, row["disk"], row["driver"], bool(row["bio_based"]), row["max_sectors"], row["nr_tags"],
+            row["capacity_sectors"], tuple(groups) if groups is not None else None, parents.get(number),
+            sum(parent == number for parent in parents.values()),
+        ))  # fmt: skip
+    return tuple(rows)
+
+
+class _Tables:
+    """The sums of all tables by disk and name of phase."""
+
+    def __init__(self, rows: SampleRows, disks: Iterable[Disk], spans: Mapping[str, list[tuple[int, int]]]):
+        self._rows, self._db, self._disks, self._spans = rows, rows.db, tuple(disks), spans
+        self._numbers: dict[str, list[int]] = {}
+        for number, name in rows.execute("SELECT phase, name FROM phase"):
+            self._numbers.setdefault(name, []).append(number)
+
+    def observations(self) -> list[Observation]:
+        """All that moved or lasted, in the order of phases, disks within."""
+        host = self._host()
+        for table, by in KEYS.items():
+            self._rows.sums(table, by)
+        bins = self._bins()  # after the tables: another process makes them meanwhile, if the recording is long
+        counted = {(target, phase) for target, phase in self._rows.groups.tolist()}
+        found = []
+        for name, spans in self._spans.items():
+            for disk in self._disks:
+                if not any((disk.target, number) in counted for number in self._numbers[name]):
+                    continue
+                key, groups = (disk.target, name), disk.groups or ()
+                settings, changed = self._settings(disk.target, spans)
+                found.append(Observation(
+                    disk, name, tuple(spans), self._sums("flow", *key), bins.get(key, {}),
+                    self._sums("origin", *key) if "origin" in groups else None,
+                    self._submitters(*key) if "submitter" in groups else None,
+                    self._plain(*key), settings, self._settings(0, spans)[0], changed, host.get(name, {}),
+                    self._over_time(*key),
+                ))  # fmt: skip
+        return found
+
+    def _sums(self, table: str, target: int, name: str) -> dict[Any, dict[str, int]]:
+        sums = self._rows.sums(table, KEYS[table])
+        found: dict[Any, dict[str, int]] = {}
+        for number in self._numbers[name]:
+            for key, counts in sums.get((target, number), {}).items():
+                _add(found.setdefault(key, {}), counts)
+        return found
+
+    def _plain(self, target: int, name: str) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for number in self._numbers[name]:
+            _add(found, self._rows.plain.get((target, number), {}))
+        return found
+
+    def _bins(self) -> dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]]:
+        names = {number: name for name, numbers in self._numbers.items() for number in numbers}
+        found: dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]] = {}
+        for key, by_group in self._rows.group_sums().items():
+            for group, counts in by_group.items():
+                target, phase = self._rows.groups[group].tolist()
+                sums = found.setdefault((target, names.get(phase, BETWEEN)), {}).setdefault(key, {})
+                for at, count in counts.items():
+                    sums[at] = sums.get(at, 0) + count
+        return found
+
+    def _submitters(self, target: int, name: str) -> tuple[Submitter, ...]:
+        sums = self._sums("submitter", target, name)
+        found = [
+            Submitter(*who, *(counts.get(counter, 0) for counter in ("queued", "bytes_queued", "seeks_queued")))
+            for who, counts in sums.items()
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.seeks, -one.bytes)))
+
+    def _over_time(self, target: int, name: str) -> NDArray[numpy.float64]:
+        rows = self._rows
+        mine = rows.samples[(rows.samples[:, 1] == target) & numpy.isin(rows.samples[:, 2], self._numbers[name])]
+        numbers, length = mine[:, 0], mine[:, 4] - mine[:, 3]
+        busy = numpy.where(rows.idle[numbers] < 0, 0, length - rows.idle[numbers])
+        moved = numpy.zeros(len(mine))
+        for direction in rows.directions():
+            octets = rows.flow(direction, "bytes_completed")
+            moved += octets[numbers] if octets is not None else 0
+        table = numpy.stack((busy, moved, rows.seeks[numbers]), axis=1).astype(numpy.float64)
+        found: NDArray[numpy.float64] = table[(length > 0) & (busy != 0)]
+        return found
+
+    def _host(self) -> dict[str, dict[tuple[str, str], int]]:
+        """What the machine and the command did in each phase; rows of single processes and interrupts are left out."""
+        found: dict[str, dict[tuple[str, str], int]] = {}
+        if "host" not in self._rows.tables:
+            return found
+        query = "SELECT end_ns, source, name, value FROM host WHERE source IN ('cpu', 'vmstat', 'command')"
+        edges = sorted((start, end, name) for name, spans in self._spans.items() for start, end in spans)
+        starts = [start for start, _, _ in edges]
+        for end_ns, source, name, value in self._db.execute(query):
+            at = bisect.bisect_left(starts, end_ns) - 1
+            if at >= 0 and end_ns <= edges[at][1]:
+                sums = found.setdefault(edges[at][2], {})
+                sums[source, name] = sums.get((source, name), 0) + value
+        return found
+
+    def _settings(self, target: int, spans: Iterable[tuple[int, int]]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """As they were when the first span began, and which changed in any of them."""
+        spans = tuple(spans)
+        values: dict[str, str] = {}
+        changed = []
+        query = "SELECT time_ns, name, value FROM setting WHERE target = ? ORDER BY time_ns, rowid"
+        for time_ns, name, value in self._db.execute(query, (target,)):
+            before_end = bool(spans) and name in HAPPEN and time_ns <= spans[-1][1]
+            if not spans or time_ns <= spans[0][0] or name not in values or before_end:
+                values[name] = value
+            elif value != values[name] and any(start < time_ns < end for start, end in spans):
+                changed.append(name)
+        return values, tuple(dict.fromkeys(changed))
+
+
+def _add(to: dict[str, int], counts: Mapping[str, int | None]) -> None:
+    """What was counted once more; what was not counted is left out."""
+    for name, value in counts.items():
+        if value is not None:
+            to[name] = to.get(name, 0) + value

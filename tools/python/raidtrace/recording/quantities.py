@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is computed of one observation: the terms of Documentation/counters.rst, as numbers. None: not available."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from raidtrace.recording.observation import EXACT_SIZES, SEEK_SAME, Observation
+
+EXACT_DEPTHS = 256
+SECTOR = 512
+MIB = 1 << 20
+BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
+AS_MUCH = 0.1  # directions whose bytes differ by less of them moved as much
+AGREEMENT = 0.05  # a figure and what predicts it agree within this part
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """An observation with the letter of its recording, and the disk above it if that is md or dm."""
+
+    letter: str
+    seen: Observation
+    above: Observation | None = None
+
+    def readahead_sectors(self) -> int | None:
+        """Of the disk whose pages are read: of the md or dm disk, where it is a part of one."""
+        return (self.above or self.seen).setting("readahead_sectors")
+
+    def members(self) -> int:
+        """Disks that a window is spread over by RAID 0 or parity RAID above; 1 where there is none."""
+        if self.above is None or self.above.settings.get("md_level") not in ("raid0", "raid4", "raid5", "raid6"):
+            return 1
+        parity = {"raid4": 1, "raid5": 1, "raid6": 2}.get(self.above.settings["md_level"], 0)
+        disks = self.above.setting("md_raid_disks") or self.above.disk.members
+        return max(disks - parity, 1)
+
+    def largest_sectors(self) -> int | None:
+        """The largest request that the disk is given."""
+        kib = self.seen.setting("max_sectors_kb")
+        return 2 * kib if kib else self.seen.disk.max_sectors
+
+    def queue_limit(self) -> int | None:
+        """The most requests that the driver is given at once."""
+        known = [n for n in (self.seen.setting("queue_depth"), self.seen.disk.nr_tags) if n]
+        return min(known) if known else None
+
+    def predicted_depth(self) -> tuple[float, float] | None:
+        """Requests in flight that readahead alone makes: S/M to 2S/M, at least one."""
+        readahead, largest = self.readahead_sectors(), self.largest_sectors()
+        if readahead is None or not largest:
+            return None
+        windows = max(readahead / self.members() / largest, 1.0)
+        return windows, 2 * windows
+
+
+def direction(seen: Observation) -> str | None:
+    """The direction that moved most bytes, reads where both moved as much. None: nothing moved."""
+    counter = "bytes_queued" if seen.disk.bio_based else "bytes_completed"
+    moved = {d: seen.count(d, counter) or 0 for d in ("read", "write")}
+    best = "read" if moved["read"] >= (1 - AS_MUCH) * moved["write"] else "write"
+    return best if moved[best] else None
+
+
+def octets(seen: Observation, way: str) -> int | None:
+    """Bytes that were completed; of a disk without requests those of its bios."""
+    return seen.count(way, "bytes_queued" if seen.disk.bio_based else "bytes_completed")
+
+
+def mib_per_s(seen: Observation, way: str) -> float | None:
+    """Throughput."""
+    moved = octets(seen, way)
+    return None if moved is None or not seen.seconds() else moved / MIB / seen.seconds()
+
+
+def depth_mean(seen: Observation, way: str) -> float | None:
+    """In flight, mean over time. None where time was spent in the open bin, too."""
+    return mean(seen.histogram(way, "depth_time"))
+
+
+def mean(times: Mapping[int, int]) -> float | None:
+    """Mean of a histogram of depths."""
+    whole = sum(times.values())
+    if not whole or any(at >= EXACT_DEPTHS for at in times):
+        return None
+    return sum(at * count for at, count in times.items()) / whole
+
+
+def depth_median(seen: Observation, way: str) -> int | None:
+    """The depth that was there, or more, for at least half of the time."""
+    times = seen.histogram(way, "depth_time")
+    left = sum(times.values())
+    half = left / 2
+    for at in sorted(times):
+        left -= times[at]
+        if left < half:
+            return at
+    return None
+
+
+def depth_max(seen: Observation, way: str) -> int:
+    """The highest depth at which time was spent."""
+    return max((at for at, count in seen.histogram(way, "depth_time").items() if count), default=0)
+
+
+def share_at_least(seen: Observation, way: str, depth: int) -> float | None:
+    """Part of the time in which at least so many were in flight."""
+    times = seen.histogram(way, "depth_time")
+    whole = sum(times.values())
+    return sum(count for at, count in times.items() if at >= depth) / whole if whole else None
+
+
+def idle_share(seen: Observation) -> float | None:
+    """Part of the time with nothing in flight."""
+    busy = share_at_least(seen, "all", 1)
+    return None if busy is None else 1 - busy
+
+
+def size_mode(seen: Observation, way: str) -> tuple[int, float] | None:
+    """Most frequent size in sectors and its share. None: no request, or not an exact bin."""
+    sizes = seen.histogram(way, "size")
+    if not sizes:
+        return None
+    sectors = min(sizes, key=lambda at: (-sizes[at], at))
+    return (sectors, sizes[sectors] / sum(sizes.values())) if sectors < EXACT_SIZES else None
+
+
+def size_mean(seen: Observation, way: str) -> float | None:
+    """Mean size of a request in sectors."""
+    return per(seen.count(way, "bytes_issued"), seen.count(way, "issued"), SECTOR)
+
+
+def bio_mean(seen: Observation, way: str) -> float | None:
+    """Mean size of a bio in sectors."""
+    return per(seen.count(way, "bytes_queued"), seen.count(way, "queued"), SECTOR)
+
+
+def d2c_mean_ms(seen: Observation, way: str) -> float | None:
+    """Mean time from issue to completion in ms."""
+    return per(seen.count(way, "d2c_sum_ns"), seen.count(way, "completed"), 1e6)
+
+
+def share(seen: Observation, way: str, counter: str, of: str) -> float | None:
+    """One counter by another."""
+    return per(seen.count(way, counter), seen.count(way, of))
+
+
+def per(number: int | None, by: int | None, unit: float = 1.0) -> float | None:
+    """A quotient in a unit."""
+    return None if number is None or not by else number / by / unit
+
+
+def class_share(seen: Observation, name: str, counter: str = "bytes_queued") -> float | None:
+    """Part of all that bios (or requests) of a class had of a counter."""
+    if seen.origin is None:
+        return None
+    whole = sum(counts.get(counter, 0) for counts in seen.origin.values())
+    return seen.origin.get(name, {}).get(counter, 0) / whole if whole else None
+
+
+def seeks(seen: Observation) -> int | None:
+    """Requests of all directions that do not begin where the one before ended."""
+    kinds = [histogram for (_, kind), histogram in seen.bins.items() if kind == "seek"]
+    if not kinds:
+        return None
+    return sum(count for histogram in kinds for at, count in histogram.items() if at != SEEK_SAME)
+
+
+def seek_sectors(seen: Observation) -> int:
+    """Sum of the distances of all seeks."""
+    names = ("seek_forward_sectors", "seek_backward_sectors")
+    return sum(counts.get(name, 0) for counts in seen.flow.values() for name in names)
+
+
+def agree(a: float, b: float) -> bool:
+    """Whether two figures are the same within AGREEMENT."""
+    return abs(a / b - 1) <= AGREEMENT if b else a == b
+
+
+def processors_used(seen: Observation) -> float | None:
+    """Processors that the command used, mean over the phase. None: not known; simulated time makes it no use."""
+    used = seen.host.get(("command", "cpu"))
+    return None if used is None or not seen.seconds() else used / 1e9 / seen.seconds()
+
+
+def kib(sectors: float) -> str:
+    """Sectors as KiB, MiB or GiB."""
+    value = sectors / 2
+    for unit, name in ((1 << 20, "GiB"), (1 << 10, "MiB")):
+        if value >= 10 * unit or (value >= unit and value % unit == 0):
+            return (
+                f"{value / unit:.0f} {name}"
+                if value % unit == 0 or value >= 100 * unit
+                else f"{value / unit:.1f} {name}"
+            )
+    return f"{value:.0f} KiB" if value % 1 == 0 or value >= 100 else f"{value:.1f} KiB"

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Read a recording (one SQLite file, Documentation/recording.rst) into plain values.
+
+All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import pathlib
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from raidtrace.recording.counters import LEVELS as LEVELS
+from raidtrace.recording.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
+from raidtrace.recording.counters import Counters as Counters
+from raidtrace.recording.counters import RecordingError as RecordingError
+from raidtrace.recording.counters import add as add
+from raidtrace.recording.counters import mean_depth as mean_depth
+
+APPLICATION_ID = 0x52544442
+USER_VERSIONS = (1, 2)  # 2 has more tables and columns, nothing that 1 has means something else
+STREAMS_ALIVE = ("streams_alive", "streams_alive_queued")  # columns of sample that are not differences
+PLACE = ("sample", "target", "phase", "start_ns", "end_ns", "histograms")  # columns of sample that are no counters
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """One stretch of the recorded command."""
+
+    phase: int
+    name: str
+    start_ns: int
+    end_ns: int | None  # None: it ran when the recorder died
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A recorded disk. Sizes in sectors; max_sectors is the largest request the block layer builds.
+
+    What is None was not recorded. bio_based: md or dm, which has bios and no requests. groups: of counters, separated by
+    blanks; what belongs to another group is not available. below: the recorded disks that it is made of.
+    """
+
+    target: int
+    disk: str
+    driver: str | None
+    max_sectors: int | None
+    attached_ns: int
+    pci: str | None = None
+    hctl: str | None = None
+    unit_3ware: int | None = None
+    bio_based: int | None = None
+    rotational: int | None = None
+    capacity_sectors: int | None = None
+    max_hw_sectors: int | None = None
+    max_segments: int | None = None
+    nr_requests: int | None = None
+    nr_hw_queues: int | None = None
+    nr_tags: int | None = None
+    groups: str | None = None
+    streams: int | None = None
+    place_sectors: int | None = None
+    below: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A setting and its value from time_ns on. disk: empty for one of the machine."""
+
+    time_ns: int
+    disk: str
+    name: str
+    value: str
+
+
+@dataclasses.dataclass(frozen=True)
+class HostRow:
+    """By how much something of the machine grew in (start_ns, end_ns], see Documentation/recording.rst."""
+
+    start_ns: int
+    end_ns: int
+    source: str
+    subject: str
+    name: str
+    unit: str
+    value: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Disturbance:
+    """What disturbed the recording, and for how long."""
+
+    kind: str
+    subject: str
+    start_ns: int
+    end_ns: int
+    unit: str
+    value: int
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """Reads in flight over one sample: mean weighted by time, and the highest depth that lasted."""
+
+    start_ns: int
+    end_ns: int
+    mean: float
+    highest: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Recording:
+    """A whole recording, seen from one of its disks; of() sees it from another."""
+
+    path: pathlib.Path
+    meta: Mapping[str, str]
+    target: Target
+    phases: tuple[Phase, ...]
+    settings: tuple[Setting, ...]  # of all disks and of the machine, in order of time
+    output: str  # everything the command wrote, both streams in order of time
+    samples: tuple[tuple[int, int, Counters], ...]  # of this disk: sample, phase, counters
+    targets: tuple[Target, ...] = ()  # all that were recorded
+    host: tuple[HostRow, ...] = ()
+    disturbances: tuple[Disturbance, ...] = ()
+    streams: Mapping[str, str] = dataclasses.field(
+        default_factory=dict
+    )  # the output by stream: stdout, stderr, blktrace
+    all_samples: Mapping[str, tuple[tuple[int, int, Counters], ...]] = dataclasses.field(
+        default_factory=dict
+    )  # disk -> samples
+
+    def of(self, disk: str) -> "Recording":
+        """The same recording, seen from another disk."""
+        for target in self.targets:
+            if target.disk == disk:
+                return dataclasses.replace(self, target=target, samples=self.all_samples[disk])
+        known = ", ".join(target.disk for target in self.targets)
+        raise RecordingError(f"{self.path}: {disk} was not recorded; there are: {known}")
+
+    def below(self) -> "tuple[Recording, ...]":
+        """Seen from each recorded disk that this one is made of: of an md, its members."""
+        return tuple(self.of(disk) for disk in self.target.below)
+
+    def setting(self, name: str, disk: str | None = None) -> str | None:
+        """The last value of a setting of this disk, of another one, or with an empty name of the machine."""
+        wanted = self.target.disk if disk is None else disk
+        found = [setting.value for setting in self.settings if (setting.disk, setting.name) == (wanted, name)]
+        return found[-1] if found else None
+
+    def counters(self, phase: str | None = None) -> Counters:
+        """Sums over one phase by name, or over everything."""
+        numbers = {p.phase for p in self.phases if phase in (None, p.name)}
+        chosen = [c for _, number, c in self.samples if number in numbers or phase is None]
+        if not chosen:
+            names = ", ".join(p.name for p in self.phases)
+            raise RecordingError(f"{self.path}: no sample of phase {phase}; it has: {names or 'none'}")
+        return add(chosen)
+
+    def series(self, phase: str, direction: str = "read") -> list[Point]:
+        """In-flight requests over the samples of one phase."""
+        numbers = {p.phase for p in self.phases if p.name == phase}
+        points = []
+        for _, number, counters in self.samples:
+            depths = counters.histogram(direction, "depth_time")
+            mean = mean_depth(depths)
+            if number in numbers and mean is not None:
+                points.append(Point(counters.start_ns, counters.end_ns, mean, max(depths)))
+        return points
+
+
+SamplesOf = Callable[[sqlite3.Connection], Iterable[tuple[int, tuple[int, int, Counters]]]]
+
+
+@contextlib.contextmanager
+def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
+    """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
+    if not path.is_file():
+        raise RecordingError(f"{path}: no such recording")
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            database.row_factory = sqlite3.Row
+            _check(path, database)
+            yield database
+    except sqlite3.DatabaseError as error:
+        raise RecordingError(f"{path}: not a readable recording: {error}") from error
+
+
+def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
+    kind = database.execute("PRAGMA application_id").fetchone()[0]
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if kind != APPLICATION_ID:
+        raise RecordingError(f"{path}: not a recording of raidctl (application id {kind:#x})")
+    if version not in USER_VERSIONS:
+        known = " and ".join(map(str, USER_VERSIONS))
+        raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
+
+
+def load(path: pathlib.Path, disk: str = "") -> Recording:
+    """Read a recording, seen from a disk; empty: the first one that is not part of another, as md is of its members."""
+    with connect(path) as database:
+        return read(path, database, _samples, disk)
+
+
+def read(path: pathlib.Path, database: sqlite3.Connection, samples_of: SamplesOf, disk: str = "") -> Recording:
+    """Read an open recording. samples_of: what is to be its samples, (target, (sample, phase, counters)) in order of time."""
+    targets = _targets(database)
+    if not targets:
+        raise RecordingError(f"{path}: no disk was recorded")
+    names = {target.target: target.disk for target in targets} | {0: ""}
+    part = {name for target in targets for name in target.below}
+    top = next((target for target in targets if target.disk not in part), targets[0])
+    samples: dict[str, list[tuple[int, int, Counters]]] = {target.disk: [] for target in targets}
+    for number, sample in samples_of(database):
+        samples[names[number]].append(sample)
+    output = database.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid").fetchall()
+    found = Recording(
+        path,
+        dict(database.execute("SELECT key, value FROM meta").fetchall()),
+        top,
+        tuple(
+            Phase(*row) for row in database.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY phase")
+        ),
+        tuple(
+            Setting(row[0], names.get(row[1], ""), row[2], row[3])
+            for row in database.execute("SELECT time_ns, target, name, value FROM setting ORDER BY time_ns, rowid")
+        ),
+        "".join(text for _, text in output),
+        tuple(samples[top.disk]),
+        targets,
+        tuple(HostRow(*row) for row in _rows(database, "host", HostRow)),
+        tuple(Disturbance(*row) for row in _rows(database, "disturbance", Disturbance)),
+        {stream: "".join(text for other, text in output if other == stream) for stream in {row[0] for row in output}},
+        {name: tuple(some) for name, some in samples.items()},
+    )
+    return found.of(disk) if disk else found
+
+
+def _rows(database: sqlite3.Connection, table: str, kind: type) -> list[tuple[Any, ...]]:
+    """Rows of a table that version 1 may lack, in order of time, columns as the class has them."""
+    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
+        return []
+    columns = ", ".join(field.name for field in dataclasses.fields(kind))
+    return [tuple(row) for row in database.execute(f"SELECT {columns} FROM {table} ORDER BY start_ns, rowid")]
+
+
+def _targets(database: sqlite3.Connection) -> tuple[Target, ...]:
+    rows = database.execute("SELECT * FROM target ORDER BY target").fetchall()
+    names = {row["target"]: row["disk"] for row in rows}
+    below: dict[int, list[str]] = collections.defaultdict(list)
+    if database.execute("SELECT 1 FROM sqlite_schema WHERE name='stack'").fetchone():
+        for child, parent in database.execute("SELECT target, parent FROM stack ORDER BY target"):
+            below[parent].append(names[child])
+    columns = [field.name for field in dataclasses.fields(Target)]
+    return tuple(
+        Target(**{name: row[name] for name in columns if name in row.keys()}, below=tuple(below[row["target"]]))
+        for row in rows
+    )
+
+
+Named = dict[int, dict[Any, dict[str, int]]]  # sample -> key of a row -> counter
+
+
+def _named(database: sqlite3.Connection, table: str, keys: tuple[str, ...], key: Any) -> Named:
+    """The counters of each row of a table, NULLs left out."""
+    found: Named = collections.defaultdict(dict)
+    if database.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
+        for row in database.execute(f"SELECT * FROM {table}"):
+            counts = {name: row[name] for name in row.keys() if name not in keys and row[name] is not None}
+            there = found[row["sample"]].setdefault(key(row), {})
+            for name, count in counts.items():
+                there[name] = there.get(name, 0) + count
+    return found
+
+
+def _samples(database: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
+    """(target, (sample, phase, counters)) in order of time."""
+    flow = _named(database, "flow", ("sample", "direction"), lambda row: row["direction"])
+    unknown: dict[int, set[str]] = collections.defaultdict(set)
+    columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
+    lacks = " OR ".join(f"{name} IS NULL" for name in columns)
+    for row in database.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
+        unknown[row["sample"]].update(name for name in columns if row[name] is None)
+    origins = _named(database, "origin", ("sample", "class"), lambda row: row["class"])
+    submitters = _named(
+        database, "submitter", ("sample", "submitter", "pid", "comm"), lambda row: (row["pid"], row["comm"] or "")
+    )
+    bins: dict[int, dict[tuple[str, str], dict[int, int]]] = collections.defaultdict(
+        lambda: collections.defaultdict(dict)
+    )
+    for row in database.execute("SELECT sample, direction, kind, bin, count FROM bin"):
+        bins[row["sample"]][row["direction"], row["kind"]][row["bin"]] = row["count"]
+    none: dict[Any, dict[str, int]] = {}
+    for row in database.execute("SELECT * FROM sample ORDER BY start_ns, sample"):
+        number = row["sample"]
+        plain = {name: row[name] for name in row.keys() if name not in PLACE and row[name] is not None}
+        levels = {name: plain.pop(name) for name in STREAMS_ALIVE if name in plain}
+        levels |= {f"{way} {name}": n for way, counts in flow.get(number, none).items()
+                   for name, n in counts.items() if name in LEVELS}  # fmt: skip
+        yield row["target"], (number, row["phase"], Counters(
+            row["start_ns"], row["end_ns"], flow.get(number, none), bins.get(number, {}),
+            frozenset(unknown.get(number, ())), plain, origins.get(number, none), submitters.get(number, none), levels,
+        ))  # fmt: skip

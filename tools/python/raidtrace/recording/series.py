@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a disk did over time, in at most COLUMNS steps however long the recording is.
+
+A step is one sample where there are no more than COLUMNS of them, and otherwise consecutive samples that together are about
+as long as the recording by COLUMNS. It keeps the mean over its time, the lowest and the highest mean of its samples, and the
+highest depth at which any time was spent. Bytes and seeks are summed, so nothing is lost but resolution.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy
+from numpy.typing import NDArray
+
+from raidtrace.quantity import bins
+from raidtrace.recording.sample_rows import Ints, SampleRows
+
+COLUMNS = 600  # as many as a picture of 600 pixels can show
+DIRECTIONS = ("read", "write")
+Floats = NDArray[numpy.float64]
+
+
+@dataclasses.dataclass(frozen=True)
+class Depth:
+    """Requests in flight in each step: mean over its time, lowest and highest mean of a sample, highest depth that lasted.
+
+    open: steps in which time was spent in the open last bin, so that the mean is a lower bound.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    deepest: Ints
+    open: NDArray[numpy.bool_]
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """n steps of one disk. edges: n + 1 times, ns. merged: samples in the step that has most.
+
+    depth: by direction, empty when not counted. moved: bytes completed by direction or, of a disk without requests, queued.
+    seeks: requests that are seeks, None when not counted. place: bytes, n steps x 256 parts of the disk, None likewise.
+    """
+
+    target: int
+    edges: Ints
+    merged: int
+    depth: Mapping[str, Depth]
+    moved: Mapping[str, Ints]
+    seeks: Ints | None
+    place: Floats | None
+
+    def seconds(self) -> Floats:
+        """Length of each step."""
+        return numpy.diff(self.edges) / 1e9
+
+
+class _Steps:
+    """Which step each sample of a disk belongs to."""
+
+    def __init__(self, rows: SampleRows, target: int) -> None:
+        mine = rows.samples[rows.samples[:, 1] == target]
+        self.number, begins, ends = mine[:, 0], mine[:, 3], mine[:, 4]
+        span = max(1, int(ends[-1]) - int(begins[0]))
+        if len(mine) <= COLUMNS:
+            self.step: Ints = numpy.arange(len(mine))
+        else:
+            _, step = numpy.unique((ends - 1 - begins[0]) * COLUMNS // span, return_inverse=True)
+            self.step = step.reshape(-1).astype(numpy.int64)
+        self.count = int(self.step[-1]) + 1
+        firsts = numpy.flatnonzero(numpy.diff(self.step, prepend=-1))
+        self.edges: Ints = numpy.append(begins[firsts], ends[-1])
+        self.merged = int(numpy.bincount(self.step).max())
+        self.step_of: Ints = numpy.full(rows.size, -1, dtype=numpy.int64)
+        self.step_of[self.number] = self.step
+
+    def sums(self, by_sample: Ints) -> Ints:
+        """A counter of each step, from an array by number of sample."""
+        return numpy.bincount(self.step, weights=by_sample[self.number], minlength=self.count).astype(numpy.int64)
+
+
+def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series | None:
+    """The series of a disk. None: it has no sample. place: whether place was counted."""
+    if not (rows.samples[:, 1] == target).any():
+        return None
+    steps = _Steps(rows, target)
+    depth = {} if bio_based else {direction: _depth(rows, steps, direction) for direction in DIRECTIONS}
+    moved: dict[str, Ints] = {}
+    seeks: Ints | None = None
+    for direction in DIRECTIONS:
+        octets = rows.flow(direction, "bytes_queued" if bio_based else "bytes_completed")
+        if octets is not None:
+            moved[direction] = steps.sums(octets)
+        issued, sequential = rows.flow(direction, "issued"), rows.flow(direction, "sequential")
+        if issued is not None and sequential is not None and not bio_based:
+            found = steps.sums(issued - sequential)
+            seeks = found if seeks is None else seeks + found
+    return Series(
+        target, steps.edges, steps.merged, {d: one for d, one in depth.items() if one is not None}, moved, seeks,
+        _place(rows, steps) if place else None,
+    )  # fmt: skip
+
+
+def _depth(rows: SampleRows, steps: _Steps, direction: str) -> Depth | None:
+    time, weighted, deepest = (part[steps.number] for part in rows.depth(direction))
+    if not time.any():
+        return None
+    firsts = numpy.flatnonzero(numpy.diff(steps.step, prepend=-1))
+    means = numpy.divide(weighted, time, out=numpy.zeros_like(time), where=time > 0)
+    whole = numpy.add.reduceat(time, firsts)
+    mean = numpy.divide(numpy.add.reduceat(weighted, firsts), whole, out=numpy.zeros_like(whole), where=whole > 0)
+    highest = numpy.maximum.reduceat(deepest, firsts)
+    return Depth(mean, numpy.minimum.reduceat(means, firsts), numpy.maximum.reduceat(means, firsts), highest,
+                 highest >= bins.DEPTH_OPEN)  # fmt: skip
+
+
+def _place(rows: SampleRows, steps: _Steps) -> Floats:
+    result = numpy.zeros((steps.count, bins.PLACE_BINS))
+    for direction in DIRECTIONS:
+        samples, places, counts = rows.histogram(direction, "place")
+        chosen = (steps.step_of[samples] >= 0) & (places >= 0) & (places < bins.PLACE_BINS)
+        at = steps.step_of[samples[chosen]] * bins.PLACE_BINS + places[chosen]
+        result += numpy.bincount(at, weights=counts[chosen], minlength=result.size).reshape(result.shape)
+    return result

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables that a sweep's chains are made of: what was counted in every cell, and each phase of the cells at their ends."""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping, Sequence
+
+from raidtrace.explain.evidence import Explanation
+from raidtrace.recording import overview
+from raidtrace.report import tables as report_tables
+from raidtrace.report import text as report_text
+from raidtrace.report.tables import Column, Row, Table
+from raidtrace.report.text import Cell, number, printable
+from raidtrace.sweep.index import Entry
+
+_DEFINED = {column.name: column for column in report_tables.PHASES}
+COUNTED = (
+    Column("cell", numeric=False),
+    *(_DEFINED[name] for name in ("disk", "phase", "direction", "length")),
+    Column("readahead", "sectors", "of the disk"),
+    _DEFINED["bios"],
+    Column("mean bio", "KiB", "bytes-queued by queued"),
+    *(_DEFINED[name] for name in ("splits", "requests", "mean request", "sequential", "in flight")),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    """The tables, and ids of their rows: of every cell by cell, disk and phase; of the ends likewise."""
+
+    tables: tuple[Table, ...]
+    counted: Mapping[tuple[str, str, str], str]
+    ends: Mapping[tuple[str, str, str], str]
+
+
+def tables(directory: pathlib.Path, entries: Sequence[Entry], queues: Sequence[Mapping[str, object]],
+           found: Explanation) -> Tables:  # fmt: skip
+    """entries, queues: of the sweep's index. found: what is explained, whose numbers name cells."""
+    names = {entry.cell: entry.name for entry in entries}
+    made, counted = _counted(queues, names)
+    values = [value for chain in found.chains for link in chain.links for value in link.values]
+    values += [value for chain in found.chains for limit in chain.limits for value in limit.values]
+    wanted = {value.source.cell for value in values if value.source.disk}
+    of_ends: list[Table] = []
+    ends: dict[tuple[str, str, str], str] = {}
+    for entry in entries:
+        path = directory / entry.directory / "run.rtdb"
+        if entry.name in wanted and path.is_file():
+            seen, letter = overview.load(path), f"cell-{entry.cell}"
+            table = report_tables.phases(seen, letter)
+            of_ends.append(dataclasses.replace(table, caption=f"{table.caption}, cell {printable(entry.name, 80)}"))
+            for span in seen.spans():
+                if report_tables.directions(span):
+                    ident = report_text.row_id(letter, span.target.disk, span.phase.phase)
+                    ends.setdefault((entry.name, span.target.disk, span.phase.name), ident)
+    return Tables((*([made] if made.rows else []), *of_ends), counted, ends)
+
+
+def _counted(
+    queues: Sequence[Mapping[str, object]], names: Mapping[int, str]
+) -> tuple[Table, dict[tuple[str, str, str], str]]:
+    """The first row of a phase is that of the direction which moved more."""
+    moved = sorted(queues, key=lambda row: -(_float(row, "bytes_queued") or 0))
+    rows, ids = [], {id(row): f"counted-{at}" for at, row in enumerate(queues)}
+    of: dict[tuple[str, str, str], str] = {}
+    for row in moved:
+        of.setdefault((names[int(str(row["cell"]))], str(row["disk"]), str(row["phase"])), ids[id(row)])
+    for row in queues:
+        texts = (names[int(str(row["cell"]))], str(row["disk"]), str(row["phase"]), str(row["direction"]))
+        bios, issued = _float(row, "bios"), _float(row, "issued")
+        cells = (
+            number(_float(row, "seconds"), 3), number(_float(row, "readahead_sectors")), number(bios),
+            number(_per(_float(row, "bytes_queued"), bios, 1024), 1), number(_float(row, "splits")), number(issued),
+            number(_per(_float(row, "bytes_issued"), issued, 1024), 1),
+            number(_per(_float(row, "sequential"), issued, 0.01), 2), number(_float(row, "in_flight_mean"), 2),
+        )  # fmt: skip
+        rows.append(Row(ids[id(row)], (*(Cell(printable(text, 80)) for text in texts), *cells)))
+    return Table("counted", "What was counted in each cell", COUNTED, tuple(rows)), of
+
+
+def _float(row: Mapping[str, object], name: str) -> float | None:
+    return None if row[name] is None else float(str(row[name]))
+
+
+def _per(value: float | None, by: float | None, unit: float) -> float | None:
+    return None if value is None or not by else value / by / unit

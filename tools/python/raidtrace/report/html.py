@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The HTML report of one recording or two: the summary first, then why, then what it rests on."""
+
+import pathlib
+from collections.abc import Sequence
+
+from raidtrace.explain import runs as explain_runs
+from raidtrace.plot import blame as plot_blame
+from raidtrace.plot import depth as plot_depth
+from raidtrace.plot import lba as plot_lba
+from raidtrace.plot import share as plot_share
+from raidtrace.recording import observation, overview, sample_rows
+from raidtrace.recording.observation import Observed
+from raidtrace.recording.overview import Overview
+from raidtrace.report import tables as report_tables
+from raidtrace.report import text as report_text
+from raidtrace.report import why as report_why
+from raidtrace.report.page import Part, Picture, ReportError, Text, picture, render
+from raidtrace.report.text import printable
+
+LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
+SHARES = "The phases that moved most, each in the direction that moved more; disks together."
+BLAME = "Every request that did not begin where the one before ended, by what both were for. Darker is more."
+
+
+def page(paths: Sequence[pathlib.Path]) -> str:
+    """The page about one recording, or about two beside each other."""
+    if not 1 <= len(paths) <= 2:
+        raise ReportError("one recording, or two to compare")
+    read = [_read(path) for path in paths]
+    named = [(letter, one) for letter, (one, _) in zip("AB", read)]
+    rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
+    seen = [observed for _, observed in read]
+    explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
+    said, why = report_why.part(explained, rows)
+    openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
+    summary = [*(first for first, *_ in openings), *said, *(sentence for _, *rest in openings for sentence in rest)]
+    parts = [why]
+    for letter, one in named:
+        parts.append(_recording(one, letter, len(named) > 1))
+    return render(f"raidtrace: {' and '.join(_name(path) for path in paths)}", summary, parts)
+
+
+def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
+    """What pictures and tables are made of, and what explain goes by: the same sums, made once."""
+    with sample_rows.opened(path) as rows:
+        return overview.read(path, rows), observation.read(path, rows)
+
+
+def _name(path: pathlib.Path) -> str:
+    return printable(path.name if path.name != "run.rtdb" else f"{path.resolve().parent.name}/{path.name}", 80)
+
+
+def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
+    return [
+        (span.target.disk, span.phase.name, report_text.row_id(letter, span.target.disk, span.phase.phase))
+        for span in one.spans()
+        if report_tables.directions(span)
+    ]
+
+
+def _recording(one: Overview, letter: str, several: bool) -> Part:
+    name = _name(one.recording.path)
+    of = f"recording {name}"
+    pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
+                                      plot_depth.in_flight(one, one.recording.targets))  # fmt: skip
+    pictures += picture(f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_share.depth(one))
+    pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_share.size(one))
+    for target in one.recording.targets:
+        disk = printable(target.disk, 40)
+        pictures += picture(f"{letter}-lba{target.target}", f"Where on {disk}, over time", LBA, of,
+                            plot_lba.over_time(one, target))  # fmt: skip
+        pictures += picture(f"{letter}-blame{target.target}", f"Whose requests made {disk} seek", BLAME, of,
+                            plot_blame.matrix(one, target))  # fmt: skip
+    texts = [Text("What the command printed", printable(one.recording.output, 20_000))] if one.recording.output else []
+    title = f"Recording {letter}: {name}" if several else "Evidence"
+    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts,
+                f", recording {letter}" if several else "")  # fmt: skip
+
+
+def _steps(one: Overview) -> str:
+    merged = max((series.merged for series in one.series), default=1)
+    if merged == 1:
+        return "Each step is one sample."
+    return (f"Each step is up to {merged} samples: the thick line is their mean weighted by time, the band reaches from the "
+            "lowest to the highest mean of a sample, the thin line is the highest depth.")  # fmt: skip

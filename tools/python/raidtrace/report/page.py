@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a page of the HTML report is made of, and how it is put together and written.
+
+What a recording holds - command, output, names - was written by anybody: it is text on the page, never markup.
+"""
+
+import base64
+import collections
+import dataclasses
+import hashlib
+import os
+import pathlib
+from collections.abc import Sequence
+
+import jinja2
+import markupsafe
+from matplotlib.figure import Figure
+
+from raidtrace.plot import style as plot
+from raidtrace.report.tables import Table
+from raidtrace.report.text import Sentence, printable
+
+PARTS = pathlib.Path(__file__).parent / "templates"
+GENERATOR = b'<meta name="generator" content="raidctl report --html">'
+HEAD_BYTES = 4096  # the generator is named within so many
+
+
+class ReportError(Exception):
+    """The report cannot be made; the text says why and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A picture on the page: id, name, what there is to see, and the SVG element."""
+
+    id: str
+    title: str
+    caption: str
+    svg: markupsafe.Markup
+
+
+@dataclasses.dataclass(frozen=True)
+class Text:
+    """A long text, folded."""
+
+    title: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A link of a chain of causes: title, what is said, verdict, and (name, number, id of a row) of each number."""
+
+    title: str
+    statement: str
+    verdict: str
+    values: Sequence[tuple[str, str, str]] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Chain:
+    """A chain of causes, and what limits its end."""
+
+    id: str
+    title: str
+    sentences: Sequence[Sentence]
+    links: Sequence[Step]
+    limits: Sequence[Step]
+
+    def verdicts(self) -> str:
+        """How many links have which verdict."""
+        counts = collections.Counter(link.verdict for link in self.links)
+        return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A section of the page. mark: what tells its pictures and tables from those of the same name in another section."""
+
+    id: str
+    title: str
+    sentences: Sequence[Sentence] = ()
+    chains: Sequence[Chain] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+    texts: Sequence[Text] = ()
+    mark: str = ""
+
+
+def picture(ident: str, title: str, caption: str, of: str, figure: Figure | None) -> list[Picture]:
+    """A picture, or none. of: what it is a picture of, for those who do not see it."""
+    if figure is None:
+        return []
+    svg = markupsafe.Markup(plot.inline(figure, f"{ident}-svg", f"{title}: {of}. {caption}"))
+    return [Picture(ident, title, caption, svg)]
+
+
+def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part]) -> str:
+    """The page."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(PARTS), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    script = (PARTS / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode("ascii")
+    return environment.get_template("page.html").render(
+        title=printable(title, 300),
+        summary=summary,
+        parts=[Part("summary", "Summary"), *parts],
+        style=markupsafe.Markup((PARTS / "page.css").read_text(encoding="utf-8")),
+        script=markupsafe.Markup(script),
+        script_hash=f"sha256-{digest}",
+    )
+
+
+def write(path: pathlib.Path, page: str) -> None:
+    """Write the page whole or not at all; only a report is replaced."""
+    if path.exists():
+        if not path.is_file():
+            raise ReportError(f"{path} is no file: name one with --html")
+        with path.open("rb") as file:
+            if GENERATOR not in file.read(HEAD_BYTES):
+                raise ReportError(f"{path} is there and is no report: name another file with --html")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        fresh.write_text(page, encoding="utf-8")
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The HTML report of a sweep: every figure beside the published one, and pictures of what was varied."""
+
+import json
+import pathlib
+import statistics
+from collections.abc import Mapping, Sequence
+
+from raidtrace.plot import filesystems as plot_filesystems
+from raidtrace.plot import published as plot_published
+from raidtrace.plot import surface as plot_surface
+from raidtrace.plot import sweep as plot_sweep
+from raidtrace.recording import recording
+from raidtrace.report import cells as report_cells
+from raidtrace.report import text as report_text
+from raidtrace.report import why as report_why
+from raidtrace.report.page import Part, Picture, ReportError, picture, render
+from raidtrace.report.tables import Column, Row, Table
+from raidtrace.report.text import Cell, Sentence, number, printable
+from raidtrace.sweep import explain as explain_sweep
+from raidtrace.sweep import plan
+from raidtrace.sweep import table as sweep_table
+from raidtrace.sweep.index import NAME, Entry, Index
+from raidtrace.sweep.table import Line
+
+RATE = "KiB/s"
+FIGURES = "figures"  # the table that sentences on all of them lead to
+KNEE = "A ring marks the knee: the smallest readahead within 5 % of the best."
+BAND = " The band is what a readahead of S sectors in requests of M predicts: S/M to 2S/M in flight."
+PUBLISHED = "On the line they are equal, in the band within 20 %."
+
+
+def page(directory: pathlib.Path) -> str:
+    """The page about the sweep in a directory."""
+    index = Index(directory / NAME)
+    try:
+        meta = index.meta()
+        the_plan = plan.parse(meta["text"], meta["plan"], meta["plan"], json.loads(meta.get("overrides", "{}")))
+        lines = sweep_table.lines(index, the_plan.published)
+        queues = index.queues()
+        largest = _largest(directory, index.entries())
+        entries = index.entries()
+    finally:
+        index.close()
+    if not lines:
+        raise ReportError(f"{directory}: no cell of this sweep has a figure yet")
+    table, ids = _table(lines)
+    simulated = all(line.simulated for line in lines)
+    points = _points(lines, queues, largest)
+    pictures = _pictures(lines, points, simulated)
+    summary = _summary(the_plan, lines, points, ids, simulated)
+    explained = explain_sweep.explain(directory)
+    cells = report_cells.tables(directory, entries, queues, explained)
+    figures = {
+        (cell, line.phase): ids[id(line)] for line in reversed(lines) if line.place == "{}" for cell in line.cells
+    }
+    said, why = report_why.part(explained, report_why.cells_of(figures, cells.counted, cells.ends))
+    summary += said
+    summary += [
+        Sentence(f"Failed: {printable(entry.name, 80)}: {printable(entry.error or '', 300)}")
+        for entry in entries
+        if entry.error
+    ]
+    evidence = Part("evidence", "Evidence", (), (), pictures, [table, *cells.tables])
+    return render(f"raidtrace: sweep {meta['plan']}", summary, [why, evidence])
+
+
+def curves(directory: pathlib.Path) -> dict[str, list[plot_sweep.Point]]:
+    """Reads over the readahead, by everything else that was varied, of the sweep in a directory."""
+    index = Index(directory / NAME)
+    try:
+        lines = sweep_table.lines(index, "")
+        points = _points(lines, index.queues(), _largest(directory, index.entries()))
+    finally:
+        index.close()
+    return {name: [point for _, point in some] for name, some in points.items()}
+
+
+def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int]:
+    """Largest request of the disk that was measured, in sectors, by cell, as far as recordings tell."""
+    found = {}
+    for entry in entries:
+        path = directory / entry.directory / "run.rtdb"
+        if path.is_file():
+            with recording.connect(path) as db:
+                row = db.execute("SELECT max_sectors FROM target ORDER BY target").fetchone()
+            if row and row[0]:
+                found[entry.cell] = int(row[0])
+    return found
+
+
+def _rate(line: Line) -> tuple[float, float, float]:
+    """Median and interval in MB/s; one trial has no interval, so that all are the same."""
+    s = line.summary
+    return tuple((s.median if one is None else one) / 1000 for one in (s.median, s.low, s.high))  # type: ignore[return-value]
+
+
+Points = Mapping[str, Sequence[tuple[Line, plot_sweep.Point]]]
+
+
+def _name(line: Line, lines: Sequence[Line], without: Sequence[str] = ()) -> str:
+    """The benchmark, and the axes in which its lines differ."""
+    alike = [other for other in lines if other.benchmark == line.benchmark]
+    axes = [name for name in sweep_table.varying(alike) if name not in (*without, "workload")]
+    return ", ".join(
+        [line.label or line.benchmark, *(str(line.axes[name]) for name in axes if line.axes.get(name) is not None)]
+    )
+
+
+def _points(lines: Sequence[Line], queues: Sequence[Mapping[str, object]], largest: Mapping[int, int]) -> Points:
+    """Reads over the readahead, by everything else that was varied; series of one readahead are left out."""
+    depths: dict[tuple[int, str], tuple[float, float]] = {}
+    for row in queues:
+        if row["direction"] == "read" and row["in_flight_mean"] is not None:
+            key = (int(str(row["cell"])), str(row["phase"]))
+            moved = float(str(row["bytes_issued"] or 0))
+            if moved > depths.get(key, (0.0, -1.0))[1]:
+                depths[key] = (float(str(row["in_flight_mean"])), moved)
+    found: dict[str, list[tuple[Line, plot_sweep.Point]]] = {}
+    for line in lines:
+        ahead = line.axes.get("readahead_sectors")
+        if line.unit != RATE or line.phase != "read" or not isinstance(ahead, int) or line.place != "{}":
+            continue
+        cells = [int(name.split("-")[0]) for name in line.cells]
+        seen = [depths.get((cell, line.phase), depths.get((cell, "run"))) for cell in cells]
+        known = sorted(one[0] for one in seen if one)
+        point = plot_sweep.Point(ahead, *_rate(line), known[len(known) // 2] if known else None,
+                                 largest.get(cells[0]))  # fmt: skip
+        found.setdefault(_name(line, lines, ("readahead_sectors",)), []).append((line, point))
+    return {name: points for name, points in found.items() if len({p.readahead_sectors for _, p in points}) > 1}
+
+
+def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Picture]:
+    found: list[Picture] = []
+    if points:
+        drawn = [(name, [point for _, point in some]) for name, some in list(points.items())[:6]]
+        found += picture(
+            "sweep", "Reading, over the readahead", KNEE, "the sweep", plot_sweep.readahead(drawn, simulated)
+        )
+    bars = _bars(lines)
+    if len({bar.name for bar in bars}) > 1:
+        found += picture("filesystems", "File systems", "Median, with its interval.", "the sweep",
+                         plot_filesystems.bars(bars, simulated))  # fmt: skip
+    for at, (title, rates) in enumerate(_surfaces(lines).items()):
+        found += picture(f"surface-{at}", f"Surface: {title}", "Darker is more.", "the sweep",
+                         plot_surface.surface(rates, simulated))  # fmt: skip
+    pairs = []
+    for line in lines:
+        if line.unit == RATE and line.published and line.published.same_test() and line.summary.median:
+            said, got = line.published.middle / 1000, line.summary.median / 1000
+            pairs.append(plot_published.Pair(line.label or line.benchmark, said, got))
+    if pairs:
+        found += picture(
+            "published", "Published and measured", PUBLISHED, "the sweep", plot_published.scatter(pairs, simulated)
+        )
+    return found
+
+
+def _mounted(line: Line) -> bool:
+    return line.axes.get("filesystem", "none") != "none"
+
+
+def _bars(lines: Sequence[Line]) -> list[plot_filesystems.Bar]:
+    """Rates of each phase by file system, at the largest readahead where that was varied."""
+    rates = [
+        line
+        for line in lines
+        if line.unit == RATE and line.place == "{}" and line.axes.get("filesystem") not in (None, "none")
+    ]
+    ahead = [int(str(line.axes.get("readahead_sectors") or 0)) for line in rates]
+    most = max(ahead, default=0)
+    found = []
+    for line, one in zip(rates, ahead, strict=True):
+        if one == most:
+            found.append(plot_filesystems.Bar(line.phase, str(line.axes["filesystem"]), *_rate(line)))
+    unique = {(bar.group, bar.name): bar for bar in found}
+    return list(unique.values()) if len(unique) == len(found) else []
+
+
+def _surfaces(lines: Sequence[Line]) -> dict[str, dict[tuple[int, int], float]]:
+    found: dict[str, dict[tuple[int, int], float]] = {}
+    for line in lines:
+        place = json.loads(line.place)
+        if "file_kib" in place and line.unit == RATE:
+            key = (int(place["file_kib"]), int(place["record_kib"]))
+            found.setdefault(printable(f"{_name(line, lines)}, {line.phase}", 100), {})[key] = line.summary.median
+    return {title: rates for title, rates in found.items() if len(rates) > 1}
+
+
+def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
+    names = sweep_table.varying(lines)
+    columns = [Column("benchmark", numeric=False), Column("phase", numeric=False)]
+    columns += [Column(name, numeric=all(isinstance(line.axes.get(name), int) for line in lines)) for name in names]
+    columns += [Column("trials"), Column("median", "", "median of the trials"), Column("unit", numeric=False),
+                Column("low", "", "95 % bootstrap interval of the median"), Column("high", "", "the same"),
+                Column("published", "", "middle of what was published"),
+                Column("ratio", "", "median by published, if it is the same test"),
+                Column("not as published", numeric=False)]  # fmt: skip
+    rows = []
+    for at, line in enumerate(lines):
+        s, place = line.summary, ", ".join(f"{k} {v}" for k, v in json.loads(line.place).items())
+        axes = [number(value) if isinstance(value := line.axes.get(name), int) else Cell(printable(str(value or "-"), 60))
+                for name in names]  # fmt: skip
+        said = line.published.middle if line.published else None
+        cells = [Cell(printable(line.label or line.benchmark, 60)), Cell(printable(f"{line.phase} {place}".strip(), 80)), *axes,
+                 number(s.trials), number(s.median, 1), Cell(line.unit), number(s.low, 1), number(s.high, 1), number(said, 1),
+                 number(s.median / said if said and line.published and line.published.same_test() else None, 3),
+                 Cell(printable(line.published.said(), 300) if line.published else "")]  # fmt: skip
+        rows.append(Row(f"figure-{at}", tuple(cells)))
+    return Table(FIGURES, "Every figure", tuple(columns), tuple(rows)), {
+        id(line): f"figure-{at}" for at, line in enumerate(lines)
+    }
+
+
+def _summary(
+    the_plan: plan.Plan, lines: Sequence[Line], points: Points, ids: Mapping[int, str], simulated: bool
+) -> list[Sentence]:
+    what = "Simulated: real Linux and driver, a model array, simulated time. " if simulated else ""
+    found = [Sentence(f"{what}{printable(the_plan.title, 300)}: {len(lines)} figures.", FIGURES)]
+    for name, some in points.items():
+        by = {id(point): line for line, point in some}
+        all_points = [point for _, point in some]
+        least = min(all_points, key=lambda p: p.readahead_sectors)
+        at = plot_sweep.knee(all_points)
+        text = f"{printable(name, 100)}: reading rises from {least.rate:.1f} to {at.rate:.1f} MB/s at a readahead of " \
+               f"{report_text.kib(at.readahead_sectors)}, the smallest within 5 % of the best"  # fmt: skip
+        if at is least:
+            smallest = report_text.kib(least.readahead_sectors)
+            text = f"{printable(name, 100)}: no readahead reads more than 5 % faster than the smallest, {smallest}"
+        elif at.readahead_sectors == max(point.readahead_sectors for point in all_points):
+            text += " and the largest that was tried"
+        if at.depth and least.depth and at is not least:
+            text += f"; reads in flight from {least.depth:.2f} to {at.depth:.2f}"
+        found.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
+    beside = [(line.summary.median, line.published) for line in lines if line.published and line.published.middle]
+    errors = [abs(median / said.middle - 1) for median, said in beside if said.same_test()]
+    if beside:
+        other = len(beside) - len(errors)
+        text = f"{len(beside)} of them have a published counterpart"
+        text += f", {other} of another test" if other else ""
+        text += f"; the median difference is {100 * statistics.median(errors):.1f} %" if errors else ""
+        found.append(Sentence(f"{text}.", FIGURES))
+        found += [
+            Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES) for one in sweep_table.beside(lines)
+        ]
+    return found

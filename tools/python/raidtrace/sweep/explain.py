@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Explain a sweep: what readahead did to the throughput over all its cells, where the knee is, and what changed with it."""
+
+import collections
+import dataclasses
+import pathlib
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from raidtrace.explain import pair
+from raidtrace.explain import runs as explain_runs
+from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect, told
+from raidtrace.quantity import ranks
+from raidtrace.recording import observation
+from raidtrace.recording import quantities as q
+from raidtrace.recording.quantities import Reading
+from raidtrace.sweep.index import DONE, NAME, Index, SweepIndexError
+
+SETTING = "readahead_sectors"
+STRONG = 0.8  # a rank correlation from which two are said to change together
+Step = TypeVar("Step", Link, Limit)
+BESIDES = ("data_size", "dirty_bytes", "dirty_background_bytes")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A finished cell: its axes, what its recording counted by phase, the rates that its program printed, the recording."""
+
+    name: str
+    axes: Mapping[str, object]
+    counted: Mapping[str, Mapping[str, float]]
+    rates: Mapping[str, float]
+    recording: pathlib.Path | None
+    simulated: bool
+
+    def readahead(self) -> float | None:
+        """In sectors."""
+        value = self.axes.get(SETTING)
+        return float(str(value)) if value is not None else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """Cells that differ in readahead and trial alone, and one phase of them."""
+
+    about: tuple[tuple[str, str], ...]
+    phase: str
+    cells: tuple[Cell, ...]
+
+    def points(self, counter: str = "") -> list[tuple[float, float]]:
+        """(readahead, rate) of all cells, or another quantity that was counted."""
+        found = []
+        for cell in self.cells:
+            sectors = cell.readahead()
+            value = cell.rates.get(self.phase) if not counter else cell.counted.get(self.phase, {}).get(counter)
+            if sectors is not None and value is not None:
+                found.append((sectors, value))
+        return sorted(found)
+
+    def medians(self) -> list[tuple[float, float]]:
+        """One point for each readahead."""
+        groups: dict[float, list[float]] = collections.defaultdict(list)
+        for x, y in self.points():
+            groups[x].append(y)
+        return [(x, statistics.median(ys)) for x, ys in sorted(groups.items())]
+
+    def source(self, readahead: float | None = None, *counters: str) -> Source:
+        """Where a number of the curve is from: the cell with that readahead, or the first with the least."""
+        found = sorted((cell.readahead() or 0.0, at, cell.name) for at, cell in enumerate(self.cells)
+                       if readahead in (None, cell.readahead()))  # fmt: skip
+        return Source("A", "", self.phase, counters or ("figure", SETTING), found[0][2] if found else "")
+
+
+def cells(path: pathlib.Path) -> list[Cell]:
+    """Finished cells of a sweep."""
+    file = path / NAME if path.is_dir() else path
+    index = Index(file)
+    rates: dict[int, dict[str, float]] = collections.defaultdict(dict)
+    for cell, phase, value, unit, _, place in index.figures():
+        if value is not None and place == "{}" and unit == "KiB/s":
+            rates[cell][phase] = value
+    counted: dict[int, dict[str, dict[str, float]]] = collections.defaultdict(dict)
+    for row in index.queues():
+        number, phase = int(str(row["cell"])), str(row["phase"])
+        if row["direction"] == ("write" if phase.startswith("write") else "read"):
+            counted[number].setdefault(phase, {}).update(_counted(row))
+    found = []
+    about = index.about()
+    for entry in index.entries():
+        if entry.state == DONE:
+            recording = file.parent / entry.directory / "run.rtdb"
+            phases = counted[entry.cell]
+            if "run" in phases:  # a program that names no phases is recorded as one
+                phases |= {phase: phases["run"] for phase in rates[entry.cell] if phase not in phases}
+            found.append(Cell(entry.name, index.axes(entry.cell), phases, rates[entry.cell],
+                              recording if recording.is_file() else None, about[entry.cell][2]))  # fmt: skip
+    index.close()
+    return found
+
+
+def _counted(row: Mapping[str, object]) -> dict[str, float]:
+    def number(name: str) -> float | None:
+        return None if row[name] is None else float(str(row[name]))
+
+    issued, octets, bios = number("issued"), number("bytes_issued"), number("bios")
+    quotients = {
+        "in flight": number("in_flight_mean"),
+        "request size": octets / issued / q.SECTOR if issued and octets is not None else None,
+        "bio size": (number("bytes_queued") or 0) / bios / q.SECTOR if bios else None,
+        "sequential share": (number("sequential") or 0) / issued if issued else None,
+    }
+    return {name: value for name, value in quotients.items() if value is not None}
+
+
+def curves(found: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
+    """Cells grouped by all axes but readahead and those that changed with it; phases with rates of two settings or more."""
+    groups: dict[tuple[tuple[str, str], ...], list[Cell]] = collections.defaultdict(list)
+    for cell in found:
+        if cell.readahead() is not None:
+            key = tuple((name, str(value)) for name, value in cell.axes.items() if name not in (SETTING, *together))
+            groups[key].append(cell)
+    result = []
+    for key, members in groups.items():
+        for phase in dict.fromkeys(phase for cell in members for phase in cell.rates):
+            curve = Curve(key, phase, tuple(members))
+            if len(curve.medians()) >= 2:
+                result.append(curve)
+    return result
+
+
+def bound(found: Sequence[Cell]) -> list[str]:
+    """Axes that have another value for each readahead, so that nobody can tell which of the two did it."""
+    names = dict.fromkeys(name for cell in found for name in cell.axes if name != SETTING)
+    together = []
+    for name in names:
+        by: dict[float, set[str]] = collections.defaultdict(set)
+        for cell in found:
+            sectors = cell.readahead()
+            if sectors is not None:
+                by[sectors].add(str(cell.axes.get(name)))
+        values = [next(iter(one)) for one in by.values() if len(one) == 1]
+        if len(by) > 1 and len(values) == len(by) and len(set(values)) > 1:
+            together.append(name)
+    return together
+
+
+def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
+    """What one curve says."""
+    title = " ".join(value for name, value in curve.about if name not in BESIDES and value not in ("None", "none"))
+    points, medians = curve.points(), curve.medians()
+    links = [_setting(curve), _trend(medians), _knee(curve), _correlation(points, curve.source()),
+             _together(curve, together)]  # fmt: skip
+    causal, limits, between = _ends(curve)
+    story, sentences = _story(curve, points, medians, together, between)
+    return Chain(f"{title}, phase {curve.phase}", "", curve.phase, "write" if curve.phase.startswith("write") else "read",
+                 story, (*links, *causal), limits, tuple(sentences), _factor(medians))  # fmt: skip
+
+
+def _setting(curve: Curve) -> Link:
+    medians = curve.medians()
+    said = ", ".join(f"{x:g} sectors ({q.kib(x)}): {y / 1024:.1f}" for x, y in medians)
+    values = tuple(Value(f"rate-at-{x:g}", y / 1024, "MiB/s", curve.source(x)) for x, y in medians)
+    return Link("rates", "Readahead and rate", f"{said} MiB/s", Verdict.SHOWN, values)
+
+
+def _trend(medians: Sequence[tuple[float, float]]) -> Link:
+    found = ranks.regions(medians)
+    said = ", ".join(f"{region.way} from {region.first:g} to {region.last:g}" for region in found)
+    return Link("trend", "Monotone regions", f"{said} sectors; steps below {ranks.WITHIN:.0%} are flat", Verdict.SHOWN)
+
+
+def _knee(curve: Curve) -> Link:
+    medians = curve.medians()
+    x, y = ranks.knee(medians)
+    best_x, best = max(medians, key=lambda point: point[1])
+    text = (
+        f"{x:g} sectors ({q.kib(x)}) come within {ranks.WITHIN:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
+    )
+    edge = "" if x != medians[-1][0] else "; it is the largest that was tried, so the knee may lie beyond"
+    source = curve.source(x)
+    values = (Value("knee", x, "sectors", source), Value("rate-at-knee", y / 1024, "MiB/s", source))
+    return Link("knee", "Knee", text + edge, Verdict.NOT_SHOWN if edge else Verdict.SHOWN, values)
+
+
+def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
+    found = ranks.correlate(points)
+    if found is None:
+        why = (
+            "the rate or the setting never changes"
+            if len(points) >= ranks.LEAST
+            else f"{len(points)} points are too few"
+        )
+        return Link("correlation", "Rank correlation", f"none: {why}", Verdict.NOT_AVAILABLE)
+    text = (f"of readahead and rate over {found.pairs} runs: Spearman {found.rho:.2f} (95 % from {found.low:.2f} to "
+            f"{found.high:.2f}), Kendall {found.tau:.2f}")  # fmt: skip
+    values = (
+        Value("spearman", found.rho, "", source, (found.low, found.high)),
+        Value("kendall", found.tau, "", source),
+    )
+    return Link("correlation", "Rank correlation", text, Verdict.SHOWN if found.sure() else Verdict.NOT_SHOWN, values)
+
+
+def _together(curve: Curve, together: Sequence[str]) -> Link:
+    said, values = [], []
+    for name in ("in flight", "request size", "bio size", "sequential share"):
+        rho = ranks.spearman(curve.points(name))
+        if rho is not None:
+            values.append(Value(f"spearman {name}", rho, "", curve.source(None, name, SETTING)))
+            if abs(rho) >= STRONG:
+                said.append(f"{name} ({rho:+.2f})")
+    text = f"with readahead changed {', '.join(said)}" if said else "no counter changed with readahead"
+    if together:
+        text += f"; the plan changed {', '.join(together)} with it: which of them did it is not shown"
+    return Link(
+        "together", "Changed together", text, Verdict.CONTRADICTED if together else Verdict.SHOWN, tuple(values)
+    )
+
+
+def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequence[tuple[float, float]],
+           together: Sequence[str], between: Verdict) -> tuple[Verdict, list[str]]:  # fmt: skip
+    """Whether readahead is why the rates differ: they must, with it, and what is in flight with both; or each step of the
+    chain between the least readahead and the knee is shown, which is the verdict `between`."""
+    low, high = min(y for _, y in medians), max(y for _, y in medians)
+    x, _ = ranks.knee(medians)
+    if high < low * pair.SAME:
+        return Verdict.CONTRADICTED, [f"Readahead makes no difference: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."]
+    rates = (
+        f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on it is within 5 % of the best."
+    )
+    if x == medians[-1][0]:
+        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the most that was tried, {x:g} sectors "
+                 f"({q.kib(x)}): the knee may lie beyond.")  # fmt: skip
+    found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
+    if together:
+        return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
+    if between is Verdict.SHOWN and (found is None or not found.sure()):
+        few = "too few for a correlation" if found is None else "by themselves not certain to go with readahead"
+        text = f"Readahead is why: up to the knee each step from it to throughput is counted (the runs are {few})."
+        return Verdict.SHOWN, [text, rates]
+    if found is None:
+        return Verdict.NOT_SHOWN, ["Too few runs to say that it goes with readahead.", rates]
+    if not found.sure():
+        return Verdict.NOT_SHOWN, ["The evidence does not show that it goes with readahead.", rates]
+    if depth is None or depth < STRONG or found.rho < 0:
+        return Verdict.NOT_SHOWN, ["It goes with readahead, but what is in flight does not explain it.", rates]
+    return Verdict.SHOWN, [
+        "It goes with readahead, and what is in flight rises with it; nothing else was changed.",
+        rates,
+    ]
+
+
+def _factor(medians: Sequence[tuple[float, float]]) -> float | None:
+    """Best by worst."""
+    rates = [y for _, y in medians]
+    return max(rates) / min(rates) if min(rates) > 0 else None
+
+
+def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
+    """The chain between the cell with the least readahead and one at the knee, from their recordings; of an md's first member,
+    for the md itself has no requests."""
+    by = sorted((cell for cell in curve.cells if cell.recording and cell.readahead() is not None),
+                key=lambda cell: cell.readahead() or 0)  # fmt: skip
+    knee = ranks.knee(curve.medians())[0]
+    last = next((cell for cell in by if cell.readahead() == knee), None)
+    if not by or last is None or last is by[0] or by[0].recording is None or last.recording is None:
+        return (), (), Verdict.NOT_AVAILABLE
+    a, b = observation.load(by[0].recording), observation.load(last.recording)
+    for seen in explain_runs.chosen(a, None, None):
+        other = b.find(seen.disk.name, seen.phase)
+        way = q.direction(seen)
+        if other and way and not seen.disk.bio_based and seen.phase in (curve.phase, "run"):
+            found = pair.chain_of(
+                Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), way, (a.meta, b.meta)
+            )
+            names = {"A": by[0].name, "B": last.name}
+            return (
+                tuple(_of_cells(link, names) for link in found.links),
+                tuple(_of_cells(limit, names) for limit in found.limits),
+                found.story,
+            )
+    return (), (), Verdict.NOT_AVAILABLE
+
+
+def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
+    """The same, its numbers said to be of the cells. names: by letter."""
+    values = tuple(
+        dataclasses.replace(value, source=dataclasses.replace(value.source, cell=names[value.source.subject]))
+        for value in step.values
+    )
+    return dataclasses.replace(step, values=values)
+
+
+def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
+    """Explain a sweep, given its directory or its index. SweepIndexError: no curve is of the phase asked for."""
+    found = cells(path)
+    together = bound(found)
+    known = curves(found, together)
+    wanted = [curve for curve in known if phase in (None, curve.phase)]
+    if known and not wanted:
+        names = ", ".join(dict.fromkeys(curve.phase for curve in known))
+        raise SweepIndexError(f"{path}: no phase {phase}; it has: {names}")
+    chains = by_effect(chain_of(curve, together) for curve in wanted)
+    said = told(chains)
+    if not chains:
+        said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
+    simulated = any(cell.simulated for cell in found)
+    notes: tuple[str, ...] = (explain_runs.SIMULATED,) if simulated else ()
+    notes += (
+        ("Links of A and B are those of the cell with the least readahead and of one at the knee.",) if chains else ()
+    )
+    facts = (("cells", str(len(found))),)
+    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, said, notes)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The index of a sweep: one SQLite file that says what is to be run, what was, with which commands and what came out.
+
+One transaction for each change of state, so a sweep that was killed leaves cells that are finished or not, never half of
+one. The tables are described in Documentation/sweep.rst.
+"""
+
+import dataclasses
+import json
+import pathlib
+import shlex
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from raidtrace.benchmark import terms
+from raidtrace.benchmark.figure import Figure
+from raidtrace.benchmark.terms import Terms
+from raidtrace.sweep import plan, steps
+
+APPLICATION_ID = 0x52545357  # "RTSW"
+USER_VERSION = 1
+NAME = "sweep.rtsw"
+WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
+SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE cell(cell INTEGER PRIMARY KEY, name TEXT NOT NULL, identity TEXT NOT NULL UNIQUE, trial INTEGER NOT NULL,
+  state TEXT NOT NULL, directory TEXT NOT NULL, recording TEXT, benchmark TEXT NOT NULL, label TEXT NOT NULL,
+  simulated INTEGER NOT NULL, kernel TEXT, started_utc TEXT, wall_seconds REAL, error TEXT);
+CREATE TABLE axis(cell INTEGER NOT NULL REFERENCES cell, name TEXT NOT NULL, value, PRIMARY KEY(cell, name));
+CREATE TABLE parameter(cell INTEGER NOT NULL REFERENCES cell, name TEXT NOT NULL, value, PRIMARY KEY(cell, name));
+CREATE TABLE step(cell INTEGER NOT NULL REFERENCES cell, step INTEGER NOT NULL, purpose TEXT NOT NULL,
+  command TEXT NOT NULL, destroys TEXT NOT NULL, PRIMARY KEY(cell, step));
+CREATE TABLE figure(cell INTEGER NOT NULL REFERENCES cell, figure INTEGER NOT NULL, phase TEXT NOT NULL, value REAL,
+  unit TEXT NOT NULL, cpu_percent REAL, place TEXT NOT NULL, PRIMARY KEY(cell, figure));
+CREATE TABLE queue(cell INTEGER NOT NULL REFERENCES cell, disk TEXT NOT NULL, phase TEXT NOT NULL, direction TEXT NOT NULL,
+  seconds REAL, bios INTEGER, splits INTEGER, back_merges INTEGER, issued INTEGER, bytes_queued INTEGER,
+  bytes_issued INTEGER, sequential INTEGER, in_flight_mean REAL, readahead_sectors INTEGER, slope_percent REAL,
+  excursion_percent REAL,
+  PRIMARY KEY(cell, disk, phase, direction));
+"""
+
+
+class SweepIndexError(Exception):
+    """The file cannot be used; the text says why and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A cell of the index."""
+
+    cell: int
+    name: str
+    identity: str
+    trial: int
+    state: str
+    directory: str
+    label: str
+    wall_seconds: float | None
+    error: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How a cell ended. error: empty when it was done. queue: rows of the table of that name, without the cell."""
+
+    error: str
+    figures: tuple[Figure, ...] = ()
+    queue: tuple[tuple[object, ...], ...] = ()
+    recording: str | None = None
+    wall_seconds: float = 0.0
+    kernel: str | None = None
+
+
+def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
+    """A directory's name: the number, and what tells it from others."""
+    told = [axis for axis in varying if axis not in steps.VM_KEYS]
+    words = [str(cell.get(axis)) for axis in told if cell.get(axis) not in (None, plan.NO_MD)]
+    words = ["".join(c if c.isalnum() or c in "+-." else "-" for c in word)[:24] for word in words]
+    return "-".join([f"{number:04d}", *words[:6], *([f"t{cell.trial}"] if cell.trial > 1 else [])])
+
+
+class Index:
+    """An open index. Only one process may have it open for a sweep; readers do not disturb it."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        """Open an index that is there."""
+        self.path = path
+        if not path.is_file():
+            raise SweepIndexError(f"{path}: there is no sweep")
+        self._db = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._db.execute("PRAGMA foreign_keys=ON")
+            self._db.execute("PRAGMA synchronous=FULL")
+            kind = self._db.execute("PRAGMA application_id").fetchone()[0]
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            raise SweepIndexError(f"{path}: no readable index: {error}") from error
+        if kind != APPLICATION_ID:
+            raise SweepIndexError(f"{path}: no index of a sweep (application id {kind:#x})")
+        if version != USER_VERSION:
+            raise SweepIndexError(f"{path}: index of version {version}, this program reads version {USER_VERSION}")
+
+    @staticmethod
+    def create(path: pathlib.Path, the_plan: plan.Plan, meta: Mapping[str, str],
+               jobs: Sequence[tuple[plan.Cell, steps.Place]]) -> "Index":  # fmt: skip
+        """A new index with all cells waiting. The file appears whole or not at all."""
+        fresh = path.with_name(path.name + ".new")
+        fresh.unlink(missing_ok=True)
+        db = sqlite3.connect(fresh, isolation_level=None)
+        db.executescript(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={USER_VERSION};" + SCHEMA)
+        db.execute("BEGIN")
+        about = {
+            "plan": the_plan.name,
+            "title": the_plan.title,
+            "source": the_plan.source,
+            "text": the_plan.text,
+            **meta,
+        }
+        db.executemany("INSERT INTO meta VALUES(?,?)", about.items())
+        varying = the_plan.varying()
+        for number, (cell, place) in enumerate(jobs, 1):
+            chosen, what = steps.job(cell, the_plan, place)
+            name = cell_name(number, cell, varying)
+            row = (number, name, cell.identity(), cell.trial, WAITING, name, None, chosen.name, chosen.label(what),
+                   int(place.lab), None, None, None, None)  # fmt: skip
+            db.execute(f"INSERT INTO cell VALUES({','.join('?' * len(row))})", row)
+            db.executemany("INSERT INTO axis VALUES(?,?,?)", [(number, *axis) for axis in cell.axes])
+            db.executemany("INSERT INTO parameter VALUES(?,?,?)", [(number, k, v) for k, v in what.parameters.items()])
+            found = steps.steps(cell, the_plan, place)
+            db.executemany("INSERT INTO step VALUES(?,?,?,?,?)", [
+                (number, at, step.purpose, step.text(), " ".join(step.destroys)) for at, step in enumerate(found, 1)
+            ])  # fmt: skip
+        db.execute("COMMIT")
+        db.close()
+        fresh.replace(path)
+        return Index(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def meta(self) -> dict[str, str]:
+        """Facts about the sweep."""
+        return dict(self._db.execute("SELECT key, value FROM meta"))
+
+    def entries(self) -> list[Entry]:
+        """All cells, in the order in which they are run."""
+        columns = ", ".join(field.name for field in dataclasses.fields(Entry))
+        return [Entry(*row) for row in self._db.execute(f"SELECT {columns} FROM cell ORDER BY cell")]
+
+    def axes(self, cell: int) -> dict[str, plan.Value]:
+        """The axes of a cell."""
+        return dict(self._db.execute("SELECT name, value FROM axis WHERE cell=?", (cell,)))
+
+    def about(self) -> dict[int, tuple[str, str, bool]]:
+        """Benchmark, label and whether it was simulated, of each cell."""
+        rows = self._db.execute("SELECT cell, benchmark, label, simulated FROM cell")
+        return {cell: (name, label, bool(simulated)) for cell, name, label, simulated in rows}
+
+    def terms(self) -> dict[int, Terms]:
+        """Terms of each cell's test, as far as its commands tell."""
+        found: dict[int, Terms] = {}
+        for cell, command in self._db.execute("SELECT cell, command FROM step ORDER BY cell, step"):
+            found[cell] = terms.of_command(shlex.split(command)) or found.get(cell, terms.NONE)
+        return found
+
+    def figures(self) -> Iterable[tuple[int, str, float | None, str, float | None, str]]:
+        """cell, phase, value, unit, cpu_percent, place of all figures of finished cells."""
+        return self._db.execute(
+            "SELECT cell, phase, value, unit, cpu_percent, place FROM figure JOIN cell USING(cell) WHERE state='done' "
+            "ORDER BY cell, figure"
+        )
+
+    def queues(self) -> list[dict[str, object]]:
+        """Rows of the table queue, as dictionaries."""
+        cursor = self._db.execute("SELECT * FROM queue ORDER BY cell, disk, phase, direction")
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def begin(self, cell: int, started_utc: str) -> None:
+        """A cell runs."""
+        self._db.execute(
+            "UPDATE cell SET state=?, started_utc=?, error=NULL WHERE cell=?", (RUNNING, started_utc, cell)
+        )
+
+    def end(self, cell: int, outcome: Outcome) -> None:
+        """A cell has ended: its state and all its results, or none of it."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            for table in ("figure", "queue"):
+                self._db.execute(f"DELETE FROM {table} WHERE cell=?", (cell,))
+            for at, f in enumerate(outcome.figures, 1):
+                row = (cell, at, f.phase, f.value, f.unit, f.cpu_percent, json.dumps(dict(f.where)))
+                self._db.execute("INSERT INTO figure VALUES(?,?,?,?,?,?,?)", row)
+            for entry in outcome.queue:
+                self._db.execute(f"INSERT INTO queue VALUES({','.join('?' * (len(entry) + 1))})", (cell, *entry))
+            self._db.execute(
+                "UPDATE cell SET state=?, recording=?, wall_seconds=?, kernel=?, error=? WHERE cell=?",
+                (FAILED if outcome.error else DONE, outcome.recording, outcome.wall_seconds, outcome.kernel,
+                 outcome.error or None, cell),
+            )  # fmt: skip
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def describe(
+        self, cell: int, label: str, parameters: Mapping[str, object], done: Sequence[tuple[str, str, str]]
+    ) -> None:
+        """Of a cell that was run otherwise than by its plan: label, parameters, and (purpose, command, destroyed disks)."""
+        self._db.execute("BEGIN IMMEDIATE")
+        self._db.execute("UPDATE cell SET label=? WHERE cell=?", (label, cell))
+        for table in ("parameter", "step"):
+            self._db.execute(f"DELETE FROM {table} WHERE cell=?", (cell,))
+        self._db.executemany("INSERT INTO parameter VALUES(?,?,?)", [(cell, k, v) for k, v in parameters.items()])
+        self._db.executemany(
+            "INSERT INTO step VALUES(?,?,?,?,?)", [(cell, at, *step) for at, step in enumerate(done, 1)]
+        )
+        self._db.execute("COMMIT")
+
+    def again(self, failed: bool) -> None:
+        """Make cells waiting that did not end; with `failed` those that failed, too."""
+        self._db.execute("UPDATE cell SET state=? WHERE state=?", (WAITING, RUNNING))
+        if failed:
+            self._db.execute("UPDATE cell SET state=? WHERE state=?", (WAITING, FAILED))
+
+    def note(self, key: str, value: str) -> None:
+        """A fact about the sweep."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))

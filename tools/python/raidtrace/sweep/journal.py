@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a sweep changes on this machine is written down before it is changed, and put back whatever ends the sweep.
+
+A journal is a file below /run, which a reboot takes away together with the settings that it could restore. Its process
+holds a lock on it, which the kernel takes away with the process: a journal that can be locked belongs to a sweep that died.
+
+Each line is one JSON object. "setting": path and its value before; all of them are written and synced before the first
+change. "mount", "array": made by the sweep, to be undone in reverse order. "marker": in the environment of every process
+that the sweep started.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+from raidtrace.sweep.device import Machine
+
+DIRECTORY = pathlib.Path("/run/raidtrace/sweep")
+MARKER = "RAIDTRACE_SWEEP"
+VM_DIRECTORY = pathlib.Path("/proc/sys/vm")
+VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio", "dirty_expire_centisecs",
+      "dirty_writeback_centisecs")  # fmt: skip
+QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/max_sectors_kb", "queue/nomerges",
+         "device/queue_depth")  # fmt: skip
+PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
+
+
+class JournalError(Exception):
+    """Something could not be put back; the text says what, and its value before."""
+
+
+def value(path: pathlib.Path | str) -> str:
+    """A setting as it would be written: of "none [mq-deadline]" the word in brackets."""
+    text = pathlib.Path(path).read_text(encoding="ascii").strip()
+    return text[text.index("[") + 1 : text.index("]")] if "[" in text else text
+
+
+def put(path: pathlib.Path | str, wanted: str) -> None:
+    """Write a setting and see that the kernel took it."""
+    # one write(2), as the kernel's files want it
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(file, wanted.encode("ascii"))
+    finally:
+        os.close(file)
+    if str(path).endswith("/drop_caches"):
+        return
+    got = value(path)
+    if got != wanted:
+        raise OSError(f"{path}: wrote {wanted}, it says {got}")
+
+
+@dataclasses.dataclass
+class Journal:
+    """The open journal of a sweep that runs."""
+
+    path: pathlib.Path
+    file: TextIO
+    marker: str
+    covered: set[str]
+
+    @staticmethod
+    def begin(disks: Sequence[str], machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> "Journal":
+        """Write down all settings that a sweep may change: those of its disks and the kernel's of dirty pages."""
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        marker = f"{os.getpid()}-{time.monotonic_ns()}"
+        path = directory / f"{marker}.journal"
+        file = path.open("x", encoding="utf-8")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        journal = Journal(path, file, marker, set())
+        lines: list[dict[str, Any]] = [{"marker": marker, "pid": os.getpid()}]
+        for name in VM:
+            lines.append({"setting": str(VM_DIRECTORY / name), "before": value(VM_DIRECTORY / name)})
+        for disk in disks:
+            identity = dataclasses.asdict(machine.identity(disk))
+            for name in QUEUE:
+                setting = machine.sys / "block" / disk / name
+                with contextlib.suppress(FileNotFoundError):
+                    lines.append({"setting": str(setting), "before": value(setting), "disk": identity})
+        journal._append(lines)
+        journal.covered = {line["setting"] for line in lines if "setting" in line}
+        _sync_directory(directory)
+        return journal
+
+    def note(self, **what: Any) -> None:
+        """Write something down, synced, before it is done."""
+        self._append([what])
+
+    def put(self, path: str, wanted: str) -> None:
+        """Change a setting; one that is not written down is refused, but for what goes away with its device."""
+        if path not in self.covered and not _gone_with_device(path):
+            raise OSError(f"{path}: its value is not in the journal, so it is not changed")
+        put(path, wanted)
+
+    def settle(self, machine: Machine = Machine()) -> None:
+        """All settings as they were before the sweep, between two cells: none inherits from another."""
+        _, wrong = _settings([line for line in read(self.path) if "setting" in line], machine)
+        if wrong:
+            raise OSError("; ".join(wrong))
+
+    def end(self, machine: Machine = Machine()) -> list[str]:
+        """Put everything back. Returns what was put back; JournalError when something could not be."""
+        said = restore(read(self.path), machine)
+        self.path.unlink()
+        self.file.close()
+        return said
+
+    def _append(self, lines: Sequence[dict[str, Any]]) -> None:
+        self.file.write("".join(json.dumps(line) + "\n" for line in lines))
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+
+def _sync_directory(directory: pathlib.Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read(path: pathlib.Path) -> list[dict[str, Any]]:
+    """The lines of a journal; a last one that was cut by a kill was followed by nothing done, and is left out."""
+    lines = []
+    for text in path.read_text(encoding="utf-8").splitlines():
+        try:
+            lines.append(json.loads(text))
+        except json.JSONDecodeError:
+            break
+    return lines
+
+
+@contextlib.contextmanager
+def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
+    """Refuse a second sweep on this machine's disks: what one has set the other would take for what was there before, and
+    put back. The lock is the kernel's and goes with the process."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise JournalError(
+                "another raidctl sweep is running on disks of this machine; wait until it ends"
+            ) from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def kept(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Of settings that a sweep would change, those that it would put back, and to what."""
+    found = [path for path in paths if not _gone_with_device(path) and pathlib.Path(path).exists()]
+    return [(path, value(path)) for path in found]
+
+
+def _gone_with_device(path: str) -> bool:
+    """Whether a setting needs no putting back."""
+    return path.startswith("/sys/block/md") or path.endswith("/drop_caches")
+
+
+def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> list[str]:
+    """Put back what sweeps that were killed left. Called at each start. Returns what was done."""
+    said: list[str] = []
+    for path in sorted(directory.glob("*.journal")):
+        with contextlib.suppress(FileNotFoundError), path.open("r+", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue  # its sweep runs
+            said += restore(read(path), machine)
+            path.unlink()
+    return said
+
+
+def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
+    """Undo what a journal says. Settings are put back even if something else fails; JournalError tells at the end."""
+    said: list[str] = []
+    wrong: list[str] = []
+    undo: dict[str, Callable[[dict[str, Any]], str]] = {"mount": _unmount, "array": _stop_array}
+    for line in lines:
+        if "marker" in line:
+            said += end_left(line["marker"])
+    for line in reversed(lines):
+        for kind, act in undo.items():
+            if kind in line:
+                try:
+                    done = act(line)
+                    said += [done] if done else []
+                except (OSError, subprocess.SubprocessError) as error:
+                    wrong.append(str(error))
+    changed, unequal = _settings([line for line in lines if "setting" in line], machine)
+    said += changed
+    wrong += unequal
+    if wrong:
+        raise JournalError("not put back: " + "; ".join(wrong))
+    return said
+
+
+def end_left(marker: str) -> list[str]:
+    """End processes that a sweep left. Only those that carry its marker: ids may be somebody else's by now."""
+    wanted = f"{MARKER}={marker}".encode()
+    said: list[str] = []
+    for _ in range(50):
+        left = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+                zombie = stat.rsplit(")", 1)[1].split()[0] == "Z"
+                if (
+                    not zombie
+                    and int(entry.name) != os.getpid()
+                    and wanted in (entry / "environ").read_bytes().split(b"\0")
+                ):
+                    left.append(int(entry.name))
+        if not left:
+            return said
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                said.append(f"ended process {pid} of the sweep")
+        time.sleep(0.1)
+    return said
+
+
+def _unmount(line: dict[str, Any]) -> str:
+    """The mount point is the sweep's own directory, so what is mounted there is the sweep's."""
+    point = str(line["mount"])
+    mounted = any(text.split(" ")[4] == point for text in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
+    if mounted:
+        subprocess.run(["umount", point], check=True, capture_output=True, timeout=600)
+    with contextlib.suppress(OSError):
+        os.rmdir(point)
+    return f"unmounted {point}" if mounted else ""
+
+
+def _stop_array(line: dict[str, Any]) -> str:
+    """Stop the array if it is still that of the sweep, as its name says: somebody may have made another."""
+    name = str(line["array"])
+    if not pathlib.Path(f"/sys/block/{name}/md").exists():
+        return ""
+    done = subprocess.run(
+        ["mdadm", "--detail", "--export", f"/dev/{name}"], capture_output=True, text=True, check=False
+    )
+    if str(line["name"]) not in done.stdout:
+        return ""
+    subprocess.run(["mdadm", "--quiet", "--stop", f"/dev/{name}"], check=True, capture_output=True, timeout=600)
+    return f"stopped {name}"
+
+
+def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[str], list[str]]:
+    said: list[str] = []
+    wanted: dict[str, str] = {}
+    for line in lines:
+        disk = line.get("disk")
+        if disk and dataclasses.asdict(machine.identity(disk["name"]))["sequence"] != disk["sequence"]:
+            continue  # it was unplugged, and took its settings along
+        wanted.setdefault(line["setting"], line["before"])
+    # a limit in bytes and one in per cent are one setting: the one that is not 0 counts, and writing it zeroes the other
+    for _ in range(PASSES):
+        different = [path for path in wanted if pathlib.Path(path).exists() and value(path) != wanted[path]]
+        for path in different:
+            if wanted[path] == "0" and path.endswith(
+                ("dirty_bytes", "dirty_ratio", "background_bytes", "background_ratio")
+            ):
+                if wanted.get(_other(path), "0") != "0":
+                    continue
+            with contextlib.suppress(OSError):
+                before = value(path)
+                put(path, wanted[path])
+                said.append(f"{path}: {before} -> {wanted[path]}")
+    wrong = [f"{path} is {value(path)}, was {before}" for path, before in wanted.items()
+             if pathlib.Path(path).exists() and value(path) != before]  # fmt: skip
+    return said, wrong
+
+
+def _other(path: str) -> str:
+    return path.replace("_bytes", "_ratio") if path.endswith("_bytes") else path.replace("_ratio", "_bytes")

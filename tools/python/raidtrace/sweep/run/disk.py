@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run a cell on this machine's own disks: only on those that were named for destruction, every change in the journal."""
+
+import dataclasses
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Sequence
+
+from raidtrace.benchmark import figure
+from raidtrace.quantity import size
+from raidtrace.sweep import destruction, device, plan, steps
+from raidtrace.sweep.index import Outcome
+from raidtrace.sweep.journal import MARKER, Journal
+from raidtrace.sweep.run import lab as cell_lab
+
+
+@dataclasses.dataclass
+class Disks:
+    """The disks of a sweep. arrays: which of them stand for each array of the plan."""
+
+    raidctl: pathlib.Path
+    out: pathlib.Path
+    the_plan: plan.Plan
+    arrays: dict[str, tuple[str, ...]]
+    permit: destruction.Permit
+    journal: Journal
+    record: bool
+    machine: device.Machine = device.Machine()
+    stopped: bool = False
+    _child: subprocess.Popen[str] | None = None
+
+    def place(self, cell: plan.Cell) -> steps.Place:
+        """Where a cell runs."""
+        return place(self.arrays[cell.text("array")], self.mount(), self.record)
+
+    def mount(self) -> str:
+        """Where file systems are mounted: a directory of this sweep alone."""
+        return str(self.journal.path.with_suffix(".mnt"))
+
+    def run(self, cell: plan.Cell, name: str) -> Outcome:
+        """Run one cell; what fails is told, and what it did is undone."""
+        directory = self.out / name
+        cell_lab.clear(directory)
+        here = self.place(cell)
+        found = steps.steps(cell, self.the_plan, here)
+        begin = time.monotonic()
+        at = 0
+        error = ""
+        undo: list[steps.Step] = []
+        try:
+            self.permit.check(steps.destroyed(found))
+            self.journal.settle(self.machine)
+            for at, step in enumerate(found, 1):
+                (directory / cell_lab.STEP).write_text(f"{at}\n", encoding="ascii")
+                if self.stopped:
+                    raise OSError("stopped")
+                self._step(step, directory)
+                undo = [made for made in undo if made.undo != step.argv] + ([step] if step.undo else [])
+        except (OSError, subprocess.SubprocessError, device.DeviceError) as failure:
+            error = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}: {failure}" if at else str(failure)
+        for made in reversed(undo):
+            self.permit.release((steps.MD,))
+            subprocess.run(made.undo, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        self.permit.release((steps.MD,))
+        seconds = time.monotonic() - begin
+        return self._outcome(cell, here, directory, error, seconds)
+
+    def stop(self) -> None:
+        """End the benchmark that runs; the cell then fails and is undone."""
+        self.stopped = True
+        child = self._child
+        if child and child.poll() is None:
+            os.killpg(child.pid, signal.SIGTERM)
+
+    def _step(self, step: steps.Step, directory: pathlib.Path) -> None:
+        if step.path:
+            self.journal.put(step.path, step.value)
+            return
+        if step.argv[0] == "mount":
+            self.journal.note(mount=self.mount())
+            pathlib.Path(self.mount()).mkdir(exist_ok=True)
+        if step.argv[0] == "mdadm" and "--create" in step.argv:
+            if (self.machine.sys / "block" / steps.MD / "md").exists():
+                raise device.DeviceError(
+                    f"{steps.MD} is there already: stop it, a sweep makes its array under that name"
+                )
+            self.journal.note(array=steps.MD, name=steps.ARRAY_NAME)
+        self.permit.hand_over(step.claims)
+        environment = dict(os.environ, LC_ALL="C.UTF-8", **{MARKER: self.journal.marker})
+        environment["PATH"] = f"{self.raidctl.parent}:{environment.get('PATH', '')}"
+        log = directory / cell_lab.SETUP
+        out, err = (directory / "stdout", directory / "stderr") if step.measured else (log, log)
+        with out.open("ab") as stdout, err.open("ab") as stderr:
+            self._child = subprocess.Popen(step.argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, cwd=directory,
+                                           env=environment, start_new_session=True, text=True)  # fmt: skip
+            status = self._child.wait()
+        if status:
+            last = err.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
+            raise OSError(f"exit status {status}: {' | '.join(last)}")
+        self.permit.hold(step.leaves)
+
+    def _outcome(
+        self, cell: plan.Cell, here: steps.Place, directory: pathlib.Path, error: str, seconds: float
+    ) -> Outcome:
+        recording = directory / "run.rtdb"
+        kept = str(recording.relative_to(self.out)) if recording.is_file() else None
+        if error:
+            return Outcome(error, recording=kept, wall_seconds=seconds)
+        chosen, what = steps.job(cell, self.the_plan, here)
+        try:
+            if kept:
+                figures, rows = cell_lab.results(chosen, what, recording)
+            else:
+                stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
+                figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
+        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as failure:
+            return Outcome(str(failure), recording=kept, wall_seconds=seconds)
+        return Outcome("", figures, rows, kept, seconds, os.uname().release)
+
+
+def place(disks: tuple[str, ...], mount: str, record: bool) -> steps.Place:
+    """Where a cell on real disks runs."""
+    return steps.Place(disks, mount, ram_bytes(), lab=False, record=record)
+
+
+def ram_bytes() -> int:
+    """MemTotal."""
+    for line in pathlib.Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        if line.startswith("MemTotal:"):
+            return size.parse(line.split(":")[1].strip().replace("kB", "KiB"))
+    raise OSError("/proc/meminfo has no MemTotal")
+
+
+def arrays(
+    the_plan: plan.Plan, words: Sequence[str], disks: Sequence[str], machine: device.Machine
+) -> dict[str, tuple[str, ...]]:
+    """Which disks stand for each array of the plan: ARRAY=sdb,sdc words, or all disks for a plan of one array."""
+    names = list(dict.fromkeys(cell.text("array") for cell in the_plan.cells))
+    found: dict[str, tuple[str, ...]] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        members = tuple(machine.whole(member) for member in value.split(",") if member)
+        if not equals or not members or name not in names:
+            raise steps.StepsError(f"--array takes ARRAY=DISK[,DISK...] of {', '.join(names)}, not {word!r}")
+        foreign = [member for member in members if member not in disks]
+        if foreign:
+            raise steps.StepsError(f"--array {word}: {', '.join(foreign)} is not named in --destroy-data or --disk")
+        found[name] = members
+    if not words and len(names) == 1:
+        found = {names[0]: tuple(disks)}
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise steps.StepsError(f"which disks stand for {missing[0]}? --array {missing[0]}=DISK[,DISK...]")
+    return found

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run a cell in a guest of the lab: its steps become a shell script, the guest's disks are fresh at each boot."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+from raidtrace.benchmark import figure
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.quantity import size
+from raidtrace.recording import queue_table
+from raidtrace.sweep import plan, steps
+from raidtrace.sweep.index import Outcome
+from raidtrace.sweep.journal import MARKER
+
+MOUNT = "/run/lab/mnt"
+SCRIPT, STEP, SETUP = "cell.sh", "step", "setup.log"
+MEMORY = "256M"
+TIMEOUT_S = 3600
+# what of a guest's memory is left to the page cache cannot be known before it runs; RAM is what --mem leaves it
+SETTLE_S = 60  # simulated, costs nothing: the controller's cache still holds what mkfs wrote
+
+
+@dataclasses.dataclass(frozen=True)
+class Lab:
+    """How guests are started. kernel: a series, or empty for the default one. out: where cells leave their files."""
+
+    raidctl: pathlib.Path
+    out: pathlib.Path
+    kernel: str
+    the_plan: plan.Plan
+
+    def place(self) -> steps.Place:
+        """Where cells run, as they see it. How many disks there are shows in the guest."""
+        memory = size.parse(str(self.the_plan.lab.get("memory", MEMORY)))
+        disks = tuple(f"sd{chr(97 + number)}" for number in range(26))
+        return steps.Place(disks, MOUNT, memory, lab=True, settle_s=SETTLE_S)
+
+    def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
+        """raidctl lab run for a cell."""
+        lab = self.the_plan.lab
+        command = [str(self.raidctl), "lab", "run", "-q", "--profile", cell.text("array"), "--out", str(directory)]
+        command += ["--mem", str(lab.get("memory", MEMORY)), "--timeout", str(lab.get("timeout_s", TIMEOUT_S))]
+        command += ["--store", str(lab["store"])] if "store" in lab else []
+        command += [word for setting in lab.get("set", []) for word in ("--set", setting)]
+        command += ["--kernel", self.kernel] if self.kernel else []
+        return [*command, "--", "sh", SCRIPT]
+
+    def run(self, cell: plan.Cell, name: str, started: Callable[[subprocess.Popen[str]], None]) -> Outcome:
+        """Boot a guest, run the cell, read what it left. Never raises for what happens in the guest."""
+        directory = self.out / name
+        clear(directory)
+        found = steps.steps(cell, self.the_plan, self.place())
+        (directory / SCRIPT).write_text(script(found), encoding="utf-8")
+        begin = time.monotonic()
+        with (directory / "stdout").open("wb") as out, (directory / "stderr").open("wb") as err:
+            # the mark lets the next sweep in this directory end what is left if this one is killed
+            environment = dict(os.environ, **{MARKER: marker(self.out)})
+            guest = subprocess.Popen(self.command(cell, directory), stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True,
+                                     start_new_session=True, env=environment)  # fmt: skip
+            started(guest)
+            status = guest.wait()
+        seconds = time.monotonic() - begin
+        recording = directory / "run.rtdb"
+        kept = str(recording.relative_to(self.out)) if recording.is_file() else None
+        if status:
+            return Outcome(why(directory, found, status), recording=kept, wall_seconds=seconds)
+        try:
+            chosen, what = steps.job(cell, self.the_plan, self.place())
+            figures, rows = results(chosen, what, recording)
+            lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
+        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as error:
+            return Outcome(str(error), recording=kept, wall_seconds=seconds)
+        if lab.get("log_lost"):
+            return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
+        return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
+
+
+def marker(out: pathlib.Path) -> str:
+    """In the environment of all that runs for the sweep in a directory."""
+    return f"lab:{out.resolve()}"
+
+
+def results(
+    chosen: benchmark.Benchmark, what: benchmark.Job, recording: pathlib.Path
+) -> tuple[tuple[figure.Figure, ...], tuple[tuple[object, ...], ...]]:
+    """The figures that the benchmark printed, and what the recording counted."""
+    out, err = queue_table.output(recording)
+    return chosen.parse(err if chosen.name == "dd" else out, what), queue_table.read(recording)
+
+
+def script(found: Sequence[steps.Step]) -> str:
+    """The steps as a shell script; the number of the one that runs is in the file `step`."""
+    lines = [
+        "#!/bin/sh",
+        "# made by raidctl sweep for a guest of the lab; elsewhere it would overwrite disks",
+        "set -eu",
+    ]
+    lines.append("grep -q '^simulated: yes' /proc/tw9000/status")
+    for at, step in enumerate(found, 1):
+        lines.append(f"echo {at} >{STEP}  # {step.purpose}")
+        lines.append(step.text() if step.measured or step.path else f"{step.text()} >>{SETUP} 2>&1")
+    return "\n".join(lines) + "\n"
+
+
+def clear(directory: pathlib.Path) -> None:
+    """An empty directory; files of an earlier attempt are removed, anything else is refused."""
+    directory.mkdir(parents=True, exist_ok=True)
+    ours = {SCRIPT, STEP, SETUP, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log"}
+    for path in directory.iterdir():
+        if path.name not in ours and not path.name.startswith("ground-truth"):
+            raise OSError(f"{path} is not from a sweep; name another directory with --out")
+        path.unlink()
+
+
+def why(directory: pathlib.Path, found: Sequence[steps.Step], status: int) -> str:
+    """What failed, from what the guest left."""
+    try:
+        at = int((directory / STEP).read_text(encoding="ascii"))
+        where = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}"
+    except (OSError, ValueError, IndexError):
+        where = "before the first step"
+    last = []
+    for name in (SETUP, "stderr"):
+        path = directory / name
+        if path.is_file():
+            last += path.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
+    meaning = {124: ", no end in time", 125: ", the lab failed", 126: ", the guest's kernel complained"}.get(status, "")
+    return f"{where}: exit status {status}{meaning}: " + " | ".join(last)
+
+
+def stop(guests: Sequence[subprocess.Popen[str]]) -> None:
+    """End guests; each is in a session of its own and takes its processes with it."""
+    for guest in guests:
+        if guest.poll() is None:
+            os.killpg(guest.pid, signal.SIGTERM)
+    for guest in guests:
+        guest.wait()
+
+
+def build_command(raidctl: pathlib.Path, kernel: str) -> list[str]:
+    """Builds the lab, unless that was done."""
+    return [str(raidctl), "lab", "build"] + (["--kernel", kernel] if kernel else [])
+
+
+def build(raidctl: pathlib.Path, kernel: str) -> None:
+    """Build the lab, once for all guests; its progress is on standard error."""
+    command = build_command(raidctl, kernel)
+    if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode:
+        raise OSError("the lab could not be built; the reason is above")

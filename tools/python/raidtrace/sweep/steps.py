@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cell does, step by step: the same list is printed by --dry-run, run in a guest of the lab, and run on real disks."""
+
+import dataclasses
+import shlex
+from collections.abc import Sequence
+
+from raidtrace.benchmark import registry as benchmark
+from raidtrace.quantity import size
+from raidtrace.sweep import plan
+
+MD = "md127"  # the number mdadm itself begins with when it is to choose one
+ARRAY_NAME = "raidtrace-sweep"  # in its superblock, so that nobody else's array is stopped
+IDENTITY = "00000000-7261-6964-7472-616365000001"  # of file systems in the lab: fixed, or no two runs lay out the same
+VM_KEYS = ("dirty_bytes", "dirty_background_bytes", "dirty_ratio", "dirty_background_ratio", "dirty_expire_centisecs",
+           "dirty_writeback_centisecs")  # fmt: skip
+MODULES = {"jfs": "jfs", "reiserfs": "reiserfs"}  # file systems that are modules in the lab
+LEVEL_MODULES = {"raid0": "raid0", "raid1": "raid1", "raid5": "raid456", "raid10": "raid10"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One thing that is done. Either argv is run, or value is written to the file `path`.
+
+    destroys: disks whose contents it overwrites. measured: it is the benchmark, run under raidctl record.
+    undo: what puts right what it did, should the sweep end here. claims: devices that it opens exclusively, or the kernel
+    for it, so that nobody else may hold them meanwhile; leaves: those that are nobody's when it has ended.
+    """
+
+    purpose: str
+    argv: tuple[str, ...] = ()
+    path: str = ""
+    value: str = ""
+    destroys: tuple[str, ...] = ()
+    measured: bool = False
+    undo: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+    def brief(self) -> str:
+        """For messages: a command may be very long."""
+        text = self.text()
+        return text if len(text) <= 160 else f"{text[:157]}..."
+
+    def text(self) -> str:
+        """As one would type it."""
+        return shlex.join(self.argv) if self.argv else f"echo {shlex.quote(self.value)} >{shlex.quote(self.path)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a cell runs: on which disks (names, without /dev/), where it mounts, what RAM means."""
+
+    disks: tuple[str, ...]
+    mount: str
+    ram_bytes: int
+    lab: bool
+    record: bool = True
+    settle_s: int = 0
+
+
+class StepsError(Exception):
+    """A cell that cannot be run in this place; the text says why."""
+
+
+def members(cell: plan.Cell, place: Place) -> tuple[str, ...]:
+    """The disks that the cell uses: all members of an md, else one."""
+    wanted = cell.number("md_members") or 1
+    if len(place.disks) < wanted:
+        raise StepsError(
+            f"{wanted} disks are needed, there {'is' if len(place.disks) == 1 else 'are'} {len(place.disks)}"
+        )
+    return place.disks[:wanted]
+
+
+def top(cell: plan.Cell, place: Place) -> str:
+    """The disk that is measured."""
+    return MD if has_md(cell) else members(cell, place)[0]
+
+
+def has_md(cell: plan.Cell) -> bool:
+    """Whether md stands between the file system and the disks."""
+    return cell.text("md_level", plan.NO_MD) != plan.NO_MD
+
+
+def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.Benchmark, benchmark.Job]:
+    """The benchmark of a cell and what it is to do."""
+    kind, parameters = the_plan.workload(cell.text("workload"))
+    chosen = benchmark.find(kind)
+    if kind == "fio" and not str(parameters.get("job_file", "/")).startswith("/"):
+        raise StepsError(
+            f"fio: job_file {parameters['job_file']}: give its whole path, cells run in directories of their own"
+        )
+    raw = cell.text("filesystem") == plan.RAW
+    data = size.parse(cell.text("data_size"), place.ram_bytes)
+    return chosen, chosen.job("" if raw else place.mount, f"/dev/{top(cell, place)}" if raw else "", data, parameters)
+
+
+def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
+    """All steps in order."""
+    chosen, what = job(cell, the_plan, place)
+    disk = top(cell, place)
+    destroyed = members(cell, place) if chosen.destroys(what) else ()
+    found = _array(cell, place) + _settings(cell, place, disk) + _filesystem(cell, place, disk)
+    found += [
+        Step("write back what is dirty", ("sync",)),
+        Step("drop the page cache", path="/proc/sys/vm/drop_caches", value="3"),
+    ]
+    if the_plan.cool_down_s or place.settle_s:
+        found.append(
+            Step("let caches drain and disks cool down", ("sleep", str(the_plan.cool_down_s or place.settle_s)))
+        )
+    found.append(Step("measure", _recorded(cell, place, chosen.command(what)), destroys=destroyed, measured=True))
+    if cell.text("filesystem") != plan.RAW:
+        found.append(Step("unmount", ("umount", place.mount), leaves=(disk,)))
+    if has_md(cell):
+        stop = ("mdadm", "--quiet", "--stop", f"/dev/{MD}")
+        found.append(Step("stop the array", stop, claims=(MD,), leaves=members(cell, place)))
+        if not place.lab:
+            disks = members(cell, place)
+            forget = ("mdadm", "--quiet", "--zero-superblock", *(f"/dev/{name}" for name in disks))
+            found.append(Step("forget the array", forget, destroys=disks, claims=disks, leaves=disks))
+    return found
+
+
+def destroyed(found: Sequence[Step]) -> list[str]:
+    """Disks whose contents the steps overwrite, in order of name."""
+    return sorted({name for step in found for name in step.destroys})
+
+
+def _array(cell: plan.Cell, place: Place) -> list[Step]:
+    if not has_md(cell):
+        return []
+    level, chunk, disks = cell.text("md_level"), cell.number("md_chunk_kib"), members(cell, place)
+    # what is on the disks does not matter, and a resync beside the benchmark would: so it is taken for clean
+    command = [
+        "mdadm",
+        "--create",
+        f"/dev/{MD}",
+        "--run",
+        "--quiet",
+        "--metadata=1.2",
+        f"--name={ARRAY_NAME}",
+        f"--level={level.removeprefix('raid')}",
+    ]
+    command += [f"--chunk={chunk}K"] if chunk else []
+    command += [f"--raid-devices={len(disks)}"] + (["--assume-clean"] if level != "raid0" else [])
+    command += ["--bitmap=none"] if level != "raid0" else []
+    loaded = [Step("load what md needs", ("modprobe", LEVEL_MODULES[level]))]
+    stop = ("mdadm", "--quiet", "--stop", f"/dev/{MD}")
+    command += [f"/dev/{name}" for name in disks]
+    made = Step("make the array", tuple(command), destroys=disks, undo=stop, claims=disks, leaves=(MD,))
+    return loaded + [made]
+
+
+def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
+    found = []
+    for name in members(cell, place):
+        queue = f"/sys/block/{name}/queue"
+        for axis, path in (("scheduler", f"{queue}/scheduler"), ("nr_requests", f"{queue}/nr_requests"),
+                           ("max_sectors_kib", f"{queue}/max_sectors_kb"), ("nomerges", f"{queue}/nomerges"),
+                           ("queue_depth", f"/sys/block/{name}/device/queue_depth")):  # fmt: skip
+            if cell.get(axis) is not None:
+                found.append(Step(f"{axis} of {name}", path=path, value=cell.text(axis)))
+    sectors = cell.number("readahead_sectors")
+    if sectors is not None:
+        path = f"/sys/block/{disk}/queue/read_ahead_kb"
+        found.append(Step(f"readahead of {disk}: {sectors} sectors", path=path, value=str(sectors // 2)))
+    for axis in VM_KEYS:
+        if cell.get(axis) is not None:
+            found.append(Step(f"vm.{axis}", path=f"/proc/sys/vm/{axis}", value=cell.text(axis)))
+    return found
+
+
+def _filesystem(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
+    kind = cell.text("filesystem")
+    if kind == plan.RAW:
+        return []
+    found = []
+    if kind in MODULES:
+        found.append(Step(f"load {kind}", ("modprobe", MODULES[kind])))
+    extra = shlex.split(cell.text("mkfs_options"))
+    command = [*_mkfs(kind, cell.number("fs_block_kib"), place.lab), *extra, f"/dev/{disk}"]
+    found.append(
+        Step("make a fresh file system", tuple(command), destroys=members(cell, place), claims=(disk,), leaves=(disk,))
+    )
+    mount = ["mount", "-t", kind] + (["-o", cell.text("mount_options")] if cell.text("mount_options") else [])
+    mount += [f"/dev/{disk}", place.mount]
+    return found + [Step("mount it", tuple(mount), undo=("umount", place.mount), claims=(disk,))]
+
+
+def _mkfs(kind: str, block_kib: int | None, lab: bool) -> list[str]:
+    block = str(block_kib * 1024) if block_kib else ""
+    if kind == "xfs":
+        command = ["mkfs.xfs", "-q", "-f", "-K"] + (["-b", f"size={block}"] if block else [])
+        return command + (["-m", f"uuid={IDENTITY}"] if lab else [])
+    if kind in ("ext2", "ext3", "ext4"):
+        # what mkfs leaves for later would be written while the benchmark runs; a disk of the lab holds zeros as it comes
+        extended = "nodiscard," + ("assume_storage_prezeroed=1" if lab else "lazy_itable_init=0")
+        extended += ",lazy_journal_init=0" if kind != "ext2" and not lab else ""
+        command = [f"mkfs.{kind}", "-q", "-F"] + (["-b", block] if block else [])
+        command += ["-U", IDENTITY] if lab else []
+        return command + ["-E", extended + (f",hash_seed={IDENTITY}" if lab else "")]
+    if kind == "jfs":
+        return ["mkfs.jfs", "-q"]
+    return ["mkfs.reiserfs", "-q", "-f", "-f"] + (["-u", IDENTITY] if lab else [])
+
+
+def _recorded(cell: plan.Cell, place: Place, command: list[str]) -> tuple[str, ...]:
+    if not place.record:
+        return tuple(command)
+    disks = list(dict.fromkeys((top(cell, place), *(members(cell, place) if has_md(cell) else ()))))
+    words = ["raidctl", "record", "-q", "-f", "-o", "run.rtdb"]
+    # in the lab ten samples a second cost nothing that is measured; real disks are not to be disturbed
+    words += ["-i", "100ms" if place.lab else "1s"]
+    return (*words, *(word for name in disks for word in ("-d", name)), "--", *command)

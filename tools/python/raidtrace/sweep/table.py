@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a sweep found: figures of trials put together, beside published ones, as text and as CSV."""
+
+import collections
+import csv
+import dataclasses
+import json
+import pathlib
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+
+from raidtrace.benchmark import terms
+from raidtrace.published import tables as published
+from raidtrace.quantity import trials
+from raidtrace.sweep import plan
+from raidtrace.sweep.index import DONE, Index
+
+HEADER = ("trials", "median", "unit", "spread_percent", "interval_low", "interval_high", "cpu_percent", "outliers", "drift",
+          "steady", "published_low", "published_middle", "published_high", "ratio", "note", "label", "simulated")  # fmt: skip
+NOT_SAME = "not the same test"
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """One figure of the cells that differ in nothing but the trial. cpu_percent: median. steady: None is not known."""
+
+    axes: Mapping[str, plan.Value]
+    benchmark: str
+    phase: str
+    place: str
+    unit: str
+    summary: trials.Summary
+    cpu_percent: float | None
+    steady: bool | None
+    published: published.Range | None
+    label: str
+    simulated: bool
+    cells: tuple[str, ...]
+
+
+def lines(index: Index, table: str) -> list[Line]:
+    """All figures, in the order of the cells. table: of published figures, may be empty."""
+    entries = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
+    about = index.about()
+    steady, terms_of = _steady(index), index.terms()
+    groups: dict[tuple[str, str, str, str], list[tuple[int, float, float | None]]] = collections.defaultdict(list)
+    axes: dict[int, dict[str, plan.Value]] = {cell: index.axes(cell) for cell in entries}
+    for cell, phase, value, unit, cpu, place in index.figures():
+        if value is not None:
+            key = json.dumps(sorted(axes[cell].items()))
+            groups[key, phase, unit, place].append((cell, value, cpu))
+    found = []
+    for (_, phase, unit, place), values in groups.items():
+        first = values[0][0]
+        cpus = [cpu for _, _, cpu in values if cpu is not None]
+        # a program that names no phases is recorded as one, run
+        known = [steady.get((cell, phase), steady.get((cell, "run"))) for cell, _, _ in values]
+        states = [state for state in known if state is not None]
+        ours = terms_of.get(first, terms.NONE)
+        whole = "file_kib" not in json.loads(place)  # of a surface nobody published a table
+        reference = published.find(table, axes[first], about[first][0], phase, ours) if table and whole else None
+        found.append(
+            Line(axes[first], about[first][0], phase, place, unit, _summary([entries[cell].trial for cell, _, _ in values],
+                                                                            [value for _, value, _ in values]),
+                 statistics.median(cpus) if cpus else None, all(states) if states else None,
+                 reference if reference and reference.unit == unit else None, about[first][1], bool(about[first][2]),
+                 tuple(entries[cell].name for cell, _, _ in values))
+        )  # fmt: skip
+    return found
+
+
+def _summary(numbers: Sequence[int], values: Sequence[float]) -> trials.Summary:
+    """Statistics in the order in which the trials were run. What stands out is named by its trial's number: in random order,
+    or when a trial failed, that is not its place among those that were run."""
+    summary = trials.summarise(values)
+    return dataclasses.replace(summary, outliers=tuple(sorted(numbers[at - 1] for at in summary.outliers)))
+
+
+def _steady(index: Index) -> dict[tuple[int, str], bool]:
+    """Whether each phase of the measured disk was in a steady state, in the direction that moved more."""
+    found: dict[tuple[int, str], tuple[int, bool]] = {}
+    disks: dict[int, str] = {}
+    for row in index.queues():
+        if row["slope_percent"] is None:
+            continue
+        cell, phase, disk = int(str(row["cell"])), str(row["phase"]), str(row["disk"])
+        md = disk.startswith("md")
+        if disks.setdefault(cell, disk) != disk and not md:
+            continue
+        disks[cell] = disk
+        moved = int(str(row["bytes_queued"] or 0))
+        state = trials.steady(float(str(row["slope_percent"])), float(str(row["excursion_percent"])))
+        if moved > found.get((cell, phase), (-1, True))[0]:
+            found[cell, phase] = (moved, state)
+    return {key: state for key, (_, state) in found.items()}
+
+
+def varying(found: Sequence[Line]) -> list[str]:
+    """The axes in which lines differ, in the order of the plan."""
+    names = dict.fromkeys(name for line in found for name in line.axes)
+    return [name for name in names if len({line.axes.get(name) for line in found}) > 1]
+
+
+def write_csv(path: pathlib.Path, found: Sequence[Line], names: Sequence[str]) -> None:
+    """Tidy CSV, RFC 4180: a column for each axis, one line per figure; empty is not known or not published."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow([*names, "benchmark", "phase", "file_and_record", *HEADER])
+        for line in found:
+            s, p = line.summary, line.published
+            writer.writerow(
+                [*("" if line.axes.get(name) is None else line.axes[name] for name in names), line.benchmark, line.phase,
+                 _place(line.place), s.trials, _number(s.median), line.unit, _number(s.spread_percent), _number(s.low),
+                 _number(s.high), _number(line.cpu_percent), " ".join(map(str, s.outliers)), s.drift,
+                 "" if line.steady is None else "yes" if line.steady else "no",
+                 *_beside(s, p),
+                 line.label, "yes" if line.simulated else "no"]
+            )  # fmt: skip
+
+
+def _beside(s: trials.Summary, p: published.Range | None) -> list[str]:
+    if not p:
+        return [""] * 5
+    ratio = f"{s.median / p.middle:.4f}" if p.same_test() else ""
+    return [_number(p.low), _number(p.middle), _number(p.high), ratio, p.said()]
+
+
+def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
+    """A table for people: rates in MB/s as published (KiB/s / 1000)."""
+    shown = [name for name in names if name not in ("dirty_bytes", "dirty_background_bytes", "trials")]
+    rows = [[*map(_short, shown), "phase", "", "median", "spread", "published", "ratio", ""]]
+    for line in found:
+        if line.unit not in ("KiB/s", "1/s") or line.place != "{}":
+            continue
+        s, p = line.summary, line.published
+        scale, unit = (1000.0, "MB/s") if line.unit == "KiB/s" else (1.0, "1/s")
+        marks = [line.label] if line.label else []
+        marks += ["not steady"] if line.steady is False else []
+        marks += [f"outlier: trial {at}" for at in s.outliers] + ([f"{s.drift} from trial to trial"] if s.drift else [])
+        marks += [p.note] if p and p.note else []
+        marks += [NOT_SAME] if p and not p.same_test() else []
+        rows.append(
+            [*("-" if line.axes.get(name) is None else str(line.axes[name]) for name in shown), line.phase, unit,
+             f"{s.median / scale:.1f}", "-" if s.spread_percent is None else f"{s.spread_percent:.1f}%",
+             _published(p, scale), f"{s.median / p.middle:.2f}" if p and p.same_test() else "-", ", ".join(marks)]
+        )  # fmt: skip
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    left = (*range(len(shown) + 1), len(rows[0]) - 1)
+    return [
+        "  ".join(
+            c.ljust(w) if at in left else c.rjust(w) for at, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def beside(found: Iterable[Line]) -> list[str]:
+    """In which terms the tests are not the published ones, each once: of which phases."""
+    by: dict[str, dict[str, None]] = {}
+    for line in found:
+        if line.published and line.published.differs:
+            said = ", ".join(one.instead() for one in line.published.differs)
+            marked = line.phase if line.published.same_test() else f"{line.phase} ({NOT_SAME})"
+            by.setdefault(f"{line.benchmark}: {said}", {})[marked] = None
+    return [f"{said}: {', '.join(phases)}" for said, phases in by.items()]
+
+
+def surfaces(found: Iterable[Line]) -> int:
+    """How many figures belong to surfaces, which only the CSV shows."""
+    return sum(line.place != "{}" for line in found)
+
+
+def _published(p: published.Range | None, scale: float) -> str:
+    if not p:
+        return "-"
+    if p.low == p.high:
+        return f"{p.middle / scale:.1f}"
+    return f"{p.low / scale:.1f}-{p.high / scale:.1f}"
+
+
+def _short(name: str) -> str:
+    return {"readahead_sectors": "setra", "filesystem": "fs", "md_chunk_kib": "chunk KiB", "fs_block_kib": "block KiB",
+            "md_level": "md", "md_members": "disks", "data_size": "data", "queue_depth": "depth",
+            "max_sectors_kib": "max KiB"}.get(name, name)  # fmt: skip
+
+
+def _place(place: str) -> str:
+    return " ".join(f"{key}={value}" for key, value in json.loads(place).items())
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}" if abs(value) < 1000 else f"{value:.1f}"

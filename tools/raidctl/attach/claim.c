@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Who attached which target. */
+
+#include "attach/claim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "base/units.h"
+
+#define RUN_DIRECTORY	"/run/raidtrace"
+#define PREFIX		"record-"
+#define SOCKET_PREFIX	"mark-"
+
+static const char *run_directory(void)
+{
+	const char *other = getenv("RAIDTRACE_RUN");
+
+	return other ? other : RUN_DIRECTORY;
+}
+
+static void file_of(pid_t pid, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/" PREFIX "%d", run_directory(), (int)pid);
+}
+
+/* Clock ticks since boot at which a process began, 0 when there is none. */
+static uint64_t start_time(pid_t pid)
+{
+	char path[64], text[1024], *field;
+	uint64_t ticks = 0;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	/* The name may hold blanks and parentheses: count from the last. */
+	field = strrchr(text, ')');
+	for (int i = 0; field && i < 20; i++)
+		field = strchr(field + 1, ' ');
+	if (field)
+		ticks = strtoull(field, NULL, 10);
+	return ticks;
+}
+
+int owner_begin(int *fd)
+{
+	char path[PATH_MAX];
+
+	*fd = -1;
+	if (mkdir(run_directory(), 0755) && errno != EEXIST)
+		return -errno;
+	file_of(getpid(), path, sizeof(path));
+	/* A file of that name can only be of a process that is dead. */
+	*fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+		   0644);
+	if (*fd < 0)
+		return -errno;
+	if (dprintf(*fd, "owner %d %" PRIu64 "\n", (int)getpid(),
+		    start_time(getpid())) < 0)
+		return -errno;
+	return 0;
+}
+
+int owner_adding(int fd, unsigned int major, unsigned int minor)
+{
+	if (dprintf(fd, "adding %u %u %" PRIu64 "\n", major, minor,
+		    clock_ns(CLOCK_MONOTONIC)) < 0)
+		return -errno;
+	return 0;
+}
+
+int owner_added(int fd, const struct rt_target *target)
+{
+	if (dprintf(fd, "target %" PRIu32 " %" PRIu64 "\n", target->id,
+		    target->attached_ns) < 0)
+		return -errno;
+	return 0;
+}
+
+int owner_describe(int fd, const char *file, bool detached)
+{
+	if (dprintf(fd, "file %s\n%s", file, detached ? "detached\n" : "") < 0)
+		return -errno;
+	return 0;
+}
+
+void owner_socket(pid_t pid, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/" SOCKET_PREFIX "%d", run_directory(),
+		 (int)pid);
+}
+
+static void unlink_socket(pid_t pid)
+{
+	char path[PATH_MAX];
+
+	owner_socket(pid, path, sizeof(path));
+	unlink(path);
+}
+
+void owner_end(int fd)
+{
+	char path[PATH_MAX];
+
+	if (fd < 0)
+		return;
+	unlink_socket(getpid());
+	file_of(getpid(), path, sizeof(path));
+	unlink(path);
+	close(fd);
+}
+
+/**
+ * struct claim - what one recorder's file says
+ * @pid: of the recorder
+ * @start: when that process began, in clock ticks since boot
+ * @target: the target asked about is among those it attached
+ * @detached: nobody waits for it
+ * @file: of its recording
+ */
+struct claim {
+	pid_t pid;
+	uint64_t start;
+	bool target;
+	bool detached;
+	char file[OWNER_PATH];
+};
+
+static bool alive(const struct claim *claim)
+{
+	return claim->start && start_time(claim->pid) == claim->start;
+}
+
+/* Ids begin anew when the module is loaded anew: the time must fit too. */
+static void read_line(const char *line, const struct rt_target *target,
+		      struct claim *claim)
+{
+	unsigned int major, minor;
+	uint64_t a, b;
+	int pid;
+
+	if (sscanf(line, "owner %d %" SCNu64, &pid, &a) == 2) {
+		claim->pid = pid;
+		claim->start = a;
+	} else if (sscanf(line, "target %" SCNu64 " %" SCNu64, &a, &b) == 2) {
+		claim->target |= target->id == a && target->attached_ns == b;
+	} else if (sscanf(line, "adding %u %u %" SCNu64, &major, &minor,
+			  &a) == 3) {
+		claim->target |= target->major == major &&
+				 target->minor == minor &&
+				 target->attached_ns >= a;
+	} else if (!strncmp(line, "file ", 5)) {
+		snprintf(claim->file, sizeof(claim->file), "%.*s",
+			 (int)strcspn(line + 5, "\n"), line + 5);
+	} else if (!strcmp(line, "detached\n")) {
+		claim->detached = true;
+	}
+}
+
+static bool read_claim(const char *path, const struct rt_target *target,
+		       struct claim *claim)
+{
+	FILE *file = fopen(path, "re");
+	char line[OWNER_PATH + 16];
+
+	memset(claim, 0, sizeof(*claim));
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		read_line(line, target, claim);
+	fclose(file);
+	return true;
+}
+
+/* Call @found with each recorder's claim on @target until it returns true. */
+static void each_claim(const struct rt_target *target,
+		       bool (*found)(const struct claim *, const char *path,
+				     void *),
+		       void *data)
+{
+	DIR *dir = opendir(run_directory());
+	struct dirent *entry;
+	struct claim claim;
+	bool end = false;
+
+	while (dir && !end && (entry = readdir(dir))) {
+		char path[PATH_MAX];
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", run_directory(),
+			 entry->d_name);
+		if (read_claim(path, target, &claim))
+			end = found(&claim, path, data);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool take_living(const struct claim *claim, const char *path,
+			void *data)
+{
+	(void)path;
+	if (!claim->target || !alive(claim))
+		return false;
+	*(pid_t *)data = claim->pid;
+	return true;
+}
+
+pid_t owner_of(const struct rt_target *target)
+{
+	pid_t pid = 0;
+
+	each_claim(target, take_living, &pid);
+	return pid;
+}
+
+static bool take_dead(const struct claim *claim, const char *path, void *data)
+{
+	(void)path;
+	if (!claim->target || alive(claim))
+		return false;
+	*(pid_t *)data = claim->pid;
+	return true;
+}
+
+static bool forget_dead(const struct claim *claim, const char *path,
+			void *data)
+{
+	(void)data;
+	if (alive(claim))
+		return false;
+	unlink_socket(claim->pid);
+	unlink(path);
+	return false;
+}
+
+void owner_sweep(struct rt_client *client)
+{
+	static const struct rt_target none;
+	struct rt_target *targets;
+	bool left = false;
+	size_t nr;
+
+	if (rt_target_list(client, &nr, &targets))
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		pid_t pid = 0;
+
+		each_claim(&targets[i], take_dead, &pid);
+		if (!pid || owner_of(&targets[i]))
+			continue;
+		if (rt_target_del(client, targets[i].id)) {
+			left = true;
+			continue;
+		}
+		note("%s: detached; process %d, which had attached it, is gone",
+		     targets[i].disk, (int)pid);
+	}
+	free(targets);
+	if (!left)
+		each_claim(&none, forget_dead, NULL);
+}
+
+/* struct gathering - recorders found so far */
+struct gathering {
+	size_t nr;
+	struct living *all;
+	int err;
+};
+
+static bool gather(const struct claim *claim, const char *path, void *data)
+{
+	struct gathering *found = data;
+	struct living *more;
+
+	(void)path;
+	/* raidctl top attaches too, and records nothing. */
+	if (!claim->file[0] || !alive(claim))
+		return false;
+	more = reallocarray(found->all, found->nr + 1, sizeof(*more));
+	if (!more) {
+		found->err = -ENOMEM;
+		return true;
+	}
+	found->all = more;
+	more[found->nr] = (struct living){
+		.pid = claim->pid, .detached = claim->detached,
+	};
+	memcpy(more[found->nr++].file, claim->file, sizeof(claim->file));
+	return false;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct living *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int owner_living(size_t *nr, struct living **ret)
+{
+	static const struct rt_target none;
+	struct gathering found = { 0 };
+
+	each_claim(&none, gather, &found);
+	if (found.err) {
+		free(found.all);
+		return found.err;
+	}
+	if (found.nr)
+		qsort(found.all, found.nr, sizeof(*found.all), by_pid);
+	*nr = found.nr;
+	*ret = found.all;
+	return 0;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl attach: begin to count disks. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "cmd/command.h"
+#include "disk/args.h"
+
+/**
+ * struct attach_options - what the command line asks for
+ * @words: disks
+ * @how: how they are counted
+ */
+struct attach_options {
+	struct words words;
+	struct rt_options how;
+};
+
+enum { KEY_GROUPS = 0x100, KEY_STREAMS };
+
+static const struct argp_option options[] = {
+	{ "groups", KEY_GROUPS, "NAME,...", 0,
+	  "Count these groups of counters only; flow is always counted", 0 },
+	{ "streams", KEY_STREAMS, "N", 0,
+	  "Remember the last N streams, 1 to 64 (16)", 0 },
+	{ 0 },
+};
+
+/* Names of groups, separated by commas, as their flags; 0 for a name that is none. */
+static uint32_t groups_of(const char *text)
+{
+	uint32_t groups = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		const char *name;
+		unsigned int i = 0;
+
+		while ((name = rt_group_name(i)) &&
+		       (strlen(name) != len || strncmp(name, text, len)))
+			i++;
+		if (!name)
+			return 0;
+		groups |= UINT32_C(1) << i;
+		text += len + (text[len] == ',');
+	}
+	return groups;
+}
+
+static error_t refuse_groups(const char *arg)
+{
+	char names[256] = "";
+	const char *name;
+
+	for (unsigned int i = 0; (name = rt_group_name(i)); i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof(names) - used, " %s", name);
+	}
+	usage_error("attach: --groups %s: not all of these are groups; there are:%s",
+		    arg, names);
+	return EINVAL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct attach_options *attach = state->input;
+	char *end;
+
+	switch (key) {
+	case KEY_GROUPS:
+		attach->how.groups = groups_of(arg);
+		if (attach->how.groups)
+			return 0;
+		refuse_groups(arg);
+		exit(EXIT_USAGE);
+	case KEY_STREAMS:
+		attach->how.streams = (uint32_t)strtoul(arg, &end, 10);
+		if (*arg && !*end && attach->how.streams >= 1 &&
+		    attach->how.streams <= 64)
+			return 0;
+		usage_error("attach: --streams %s: a number from 1 to 64 is needed",
+			    arg);
+		exit(EXIT_USAGE);
+	case ARGP_KEY_ARG:
+		return words_add(&attach->words, arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int attach(struct rt_client *client, const struct disk *disk,
+		  const struct rt_options *how, struct rt_target *ret)
+{
+	int fd = disk_open(disk);
+	int err;
+
+	if (fd < 0)
+		return fail("%s: cannot be opened: %s", disk->name,
+			    fd == -ENODEV ? "there is no such node in /dev" :
+					    strerror(-fd));
+	err = rt_target_add(client, fd, how, ret);
+	close(fd);
+	if (!err)
+		return 0;
+	return fail("%s: cannot be attached: %s%s", disk->name,
+		    rt_error(client)[0] ? rt_error(client) : strerror(-err),
+		    err == -EEXIST ? "; see its counters: raidctl show" : "");
+}
+
+/* All or none: what was attached before a refusal is detached again. */
+static int attach_all(struct rt_client *client, const struct disk *disks,
+		      size_t nr, const struct rt_options *how)
+{
+	struct rt_target *targets = calloc(nr, sizeof(*targets));
+	int err = targets ? 0 : fail("%s", strerror(ENOMEM));
+	size_t done = 0;
+
+	while (!err && done < nr) {
+		err = attach(client, &disks[done], how, &targets[done]);
+		if (!err)
+			done++;
+	}
+	while (err && done)
+		rt_target_del(client, targets[--done].id);
+	for (size_t i = 0; i < done; i++)
+		printf("%s attached, target %u\n", targets[i].disk,
+		       targets[i].id);
+	free(targets);
+	return err;
+}
+
+static int run(struct context *context, void *data)
+{
+	struct attach_options *attach = data;
+	struct disk *disks;
+	size_t nr;
+	int status = args_disks(&attach->words, "attach", &nr, &disks);
+
+	if (!status) {
+		status = attach_all(context->client, disks, nr, &attach->how);
+		free(disks);
+	}
+	free(attach->words.word);
+	return status;
+}
+
+const struct verb verb_attach = {
+	.argp = {
+		options, parse, "[DISK...]",
+		"Begin to count what the request queue of each DISK is given. Without DISK: of all 3ware units.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct attach_options),
+	.run = run,
+};

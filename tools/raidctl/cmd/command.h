@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The verbs of raidctl.
+ *
+ * To add one: write cmd-VERB.c with a struct verb; declare it here; give it a
+ * row in raidctl.c; list its object in ../Makefile; write
+ * Documentation/man/raidctl-VERB.8; add its words to ../completion/.
+ */
+
+#ifndef CMD_COMMAND_H
+#define CMD_COMMAND_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "raidtrace.h"
+
+/* What the dispatcher sees to before a verb runs. */
+#define NEED_MODULE	(1 << 0)	/* connected, and of the same ABI */
+#define NEED_ADMIN	(1 << 1)	/* may change what is traced */
+
+#define KEY_JSON	'j'
+#define OPTION_JSON { "json", KEY_JSON, NULL, 0, "Print JSON instead of text", 0 }
+
+/**
+ * struct context - what verbs share
+ * @client: connection to the module; NULL without NEED_MODULE
+ * @info: the module; all zero without NEED_MODULE
+ * @directory: where the real binary lies
+ */
+struct context {
+	struct rt_client *client;
+	struct rt_info info;
+	const char *directory;
+};
+
+/**
+ * struct verb - how one verb is parsed and run
+ * @argp: its options; the input of its parser is zeroed memory of
+ *	@options_size bytes
+ * @options_size: size of what @run takes
+ * @run: returns the exit status
+ */
+struct verb {
+	struct argp argp;
+	size_t options_size;
+	int (*run)(struct context *context, void *options);
+};
+
+extern const struct verb verb_attach;
+extern const struct verb verb_check;
+extern const struct verb verb_detach;
+extern const struct verb verb_export;
+extern const struct verb verb_import;
+extern const struct verb verb_list;
+extern const struct verb verb_load;
+extern const struct verb verb_mark;
+extern const struct verb verb_record;
+extern const struct verb verb_report;
+extern const struct verb verb_reset;
+extern const struct verb verb_show;
+extern const struct verb verb_status;
+extern const struct verb verb_top;
+extern const struct verb verb_unload;
+
+/**
+ * connect_module - open the connection and compare ABIs
+ * @context: gets client and info
+ * @quiet: say nothing when the module is not loaded
+ *
+ * Return: 0 or an exit status; the failure has been printed.
+ */
+int connect_module(struct context *context, int quiet);
+
+/**
+ * find_program - where the program of a verb lies that is not part of the binary
+ * @near: directory of the real binary
+ * @verb: its name without raidctl-
+ * @ret: gets the path
+ * @size: of @ret
+ *
+ * Return: whether there is one that can be run.
+ */
+bool find_program(const char *near, const char *verb, char *ret, size_t size);
+
+/* is_admin - does this process have CAP_SYS_ADMIN? */
+int is_admin(void);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl detach and reset: targets that somebody may still be recording. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/claim.h"
+#include "base/message.h"
+#include "cmd/command.h"
+#include "disk/args.h"
+
+#define KEY_ALL		'a'
+#define KEY_FORCE	'f'
+
+struct detach_options {
+	struct words words;
+	bool all;
+	bool force;
+};
+
+static const struct argp_option options[] = {
+	{ "all", KEY_ALL, NULL, 0, "Every target", 0 },
+	{ "force", KEY_FORCE, NULL, 0, "Even one that a process records", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct detach_options *detach = state->input;
+
+	switch (key) {
+	case KEY_ALL:
+		detach->all = true;
+		return 0;
+	case KEY_FORCE:
+		detach->force = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return words_add(&detach->words, arg);
+	case ARGP_KEY_END:
+		if (!detach->words.nr == !detach->all)
+			argp_error(state, "name either a DISK or --all");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int refuse_recorded(const struct rt_target *targets, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		pid_t pid = owner_of(&targets[i]);
+
+		if (pid)
+			return fail("%s: process %d records it; stop that first, or use --force",
+				    targets[i].disk, (int)pid);
+	}
+	return 0;
+}
+
+static int each_target(struct context *context, struct detach_options *detach,
+		       int (*change)(struct rt_client *, uint32_t),
+		       const char *done)
+{
+	struct rt_target *targets;
+	size_t nr;
+	int status = args_targets(context->client, &detach->words, &nr,
+				  &targets);
+
+	free(detach->words.word);
+	if (status)
+		return status;
+	if (!detach->force)
+		status = refuse_recorded(targets, nr);
+	for (size_t i = 0; i < nr && !status; i++) {
+		int err = change(context->client, targets[i].id);
+
+		if (err)
+			status = fail("%s: %s", targets[i].disk,
+				      rt_error(context->client)[0] ?
+				      rt_error(context->client) :
+				      strerror(-err));
+		else
+			printf("%s %s\n", targets[i].disk, done);
+	}
+	if (!nr)
+		puts("no disk is attached");
+	free(targets);
+	return status;
+}
+
+static int run_detach(struct context *context, void *data)
+{
+	return each_target(context, data, rt_target_del, "detached");
+}
+
+static int run_reset(struct context *context, void *data)
+{
+	return each_target(context, data, rt_target_reset, "reset");
+}
+
+const struct verb verb_detach = {
+	.argp = {
+		options, parse, "DISK...",
+		"End counting and forget the counters of each DISK. A disk that was removed is named as it was.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct detach_options),
+	.run = run_detach,
+};
+
+const struct verb verb_reset = {
+	.argp = {
+		options, parse, "DISK...",
+		"Set the counters of each DISK to zero; requests in flight stay known.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct detach_options),
+	.run = run_reset,
+};

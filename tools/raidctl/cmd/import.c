@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl import: a recording of what blktrace wrote. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "cmd/command.h"
+#include "disk/args.h"
+#include "import/record.h"
+
+#define KEY_OUTPUT	'o'
+#define KEY_INTERVAL	'i'
+#define KEY_QUIET	'q'
+#define KEY_SECTORS	's'
+
+#define DEFAULT_INTERVAL_NS	(NS_PER_S / 10)
+#define INTERVAL_MIN_NS		(NS_PER_S / 1000)
+#define DEFAULT_OUTPUT		"imported.rtdb"
+
+struct import_options {
+	struct words traces;
+	const char *output;
+	uint64_t interval_ns;
+	size_t nr_capacities;
+	struct blktrace_capacity capacities[BLKTRACE_DEVICES];
+	bool quiet;
+};
+
+static const struct argp_option options[] = {
+	{ "output", KEY_OUTPUT, "FILE", 0, "Make the recording FILE, which must not exist yet; " DEFAULT_OUTPUT " without this", 0 },
+	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of a sample in the time of the trace, such as 10ms or 1s; 100ms without this", 0 },
+	{ "sectors", KEY_SECTORS, "[DISK=]N", 0, "Size of DISK, or of each, in sectors of 512 bytes, as /sys/block/DISK/size has it; may be given several times. Without it the histogram place is not available", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "No progress, no summary", 0 },
+	{ 0 }
+};
+
+/* "sdb=1000215216" or "1000215216"; a name may have a colon, as 253:0 has. */
+static int take_sectors(struct import_options *import, const char *text)
+{
+	struct blktrace_capacity *capacity;
+	const char *equals = strrchr(text, '='), *number = text;
+	size_t len = 0;
+	char *end;
+
+	if (import->nr_capacities == BLKTRACE_DEVICES)
+		return -E2BIG;
+	capacity = &import->capacities[import->nr_capacities];
+	if (equals) {
+		len = (size_t)(equals - text);
+		number = equals + 1;
+	}
+	if (len >= sizeof(capacity->disk) || (equals && !len) ||
+	    *number < '0' || *number > '9')
+		return -EINVAL;
+	errno = 0;
+	capacity->sectors = strtoull(number, &end, 10);
+	if (errno || *end || !capacity->sectors ||
+	    capacity->sectors > INT64_MAX)
+		return -EINVAL;
+	snprintf(capacity->disk, sizeof(capacity->disk), "%.*s", (int)len, text);
+	import->nr_capacities++;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct import_options *import = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		import->output = DEFAULT_OUTPUT;
+		import->interval_ns = DEFAULT_INTERVAL_NS;
+		return 0;
+	case KEY_OUTPUT:
+		if (!strcmp(arg, "-"))
+			argp_error(state, "a recording cannot go to standard output; name a file");
+		import->output = arg;
+		return 0;
+	case KEY_INTERVAL:
+		if (parse_duration(arg, &import->interval_ns) ||
+		    import->interval_ns < INTERVAL_MIN_NS)
+			argp_error(state, "%s: no interval of at least 1ms, such as 100ms, 1s or 1m",
+				   arg);
+		return 0;
+	case KEY_QUIET:
+		import->quiet = true;
+		return 0;
+	case KEY_SECTORS:
+		if (take_sectors(import, arg))
+			argp_error(state, "%s: no size of a disk in sectors, such as 1000215216 or sdb=1000215216",
+				   arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		return words_add(&import->traces, arg);
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "name a TRACE, such as sda for sda.blktrace.0, sda.blktrace.1 ..., or - for standard input");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/**
+ * struct importing - one run of the verb
+ * @options: what was asked for
+ * @files: of the trace
+ * @merge: sources in the order of time
+ * @import: the accounting
+ * @record: the recording
+ * @begun_ns: when this run began, CLOCK_MONOTONIC
+ */
+struct importing {
+	const struct import_options *options;
+	struct blktrace_files files;
+	struct blktrace_merge merge;
+	struct blktrace_import import;
+	struct blktrace_record record;
+	uint64_t begun_ns;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+/*
+ * Ctrl-C reaches blktrace too when its output comes by a pipe: what it still
+ * has to say is waited for.  A second one ends the import.
+ */
+static void catch_interrupt(bool stream)
+{
+	struct sigaction action = {
+		.sa_handler = on_interrupt,
+		.sa_flags = stream ? SA_RESETHAND | SA_RESTART : SA_RESETHAND,
+	};
+
+	interrupted = 0;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int on_tick(void *data)
+{
+	struct importing *in = data;
+	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - in->begun_ns;
+	uint64_t read = blktrace_files_read(&in->files);
+	char events[UNITS_TEXT], left[UNITS_TEXT];
+
+	if (interrupted && !in->files.stream)
+		return -EINTR;
+	if (in->options->quiet || passed < NS_PER_S)
+		return 0;
+	format_count(events, in->import.events);
+	if (in->files.stream || !in->files.bytes || read > in->files.bytes)
+		progress_show("import: %s events", events);
+	else
+		progress_show("import: %.0f %%, %s events, %s left",
+			      100.0 * (double)read / (double)in->files.bytes, events,
+			      format_clock(left, (uint64_t)((double)passed *
+					   (double)(in->files.bytes - read) /
+					   (double)read)));
+	return 0;
+}
+
+static int say_why(const struct importing *in, int err)
+{
+	const char *path = in->files.sources[in->merge.failed].path;
+	const struct blktrace_reader *reader =
+		&in->files.readers[in->merge.failed];
+
+	switch (err) {
+	case -EBADMSG:
+		return fail("%s: refused at offset %" PRIu64 ": %s; nothing is imported",
+			    path, reader->offset, reader->wrong);
+	case -E2BIG:
+		return fail("%s: it has more than %d disks; trace or import fewer at a time",
+			    path, BLKTRACE_DEVICES);
+	case -EINTR:
+		return fail("import: interrupted; nothing is imported");
+	}
+	if (store_error(in->record.store)[0])
+		return fail("%s: cannot be written: %s", in->options->output,
+			    store_error(in->record.store));
+	return fail("%s: %s", path, strerror(-err));
+}
+
+static int import_all(struct importing *in)
+{
+	int err;
+
+	in->merge = (struct blktrace_merge){
+		.nr = in->files.nr,
+		.readers = in->files.readers,
+		.note = blktrace_record_note,
+		.data = &in->record,
+	};
+	in->import = (struct blktrace_import){
+		.merge = &in->merge,
+		.interval_ns = in->options->interval_ns,
+		.sample = blktrace_record_sample,
+		.capacity = blktrace_record_capacity,
+		.tick = on_tick,
+		.data = &in->record,
+		.tick_data = in,
+	};
+	in->record.files = &in->files;
+	in->record.import = &in->import;
+	in->record.nr_capacities = in->options->nr_capacities;
+	in->record.capacities = in->options->capacities;
+	err = blktrace_record_begin(&in->record);
+	if (!err)
+		err = blktrace_merge_open(&in->merge, in->files.stream ?
+					  BLKTRACE_WINDOW : 1);
+	if (!err)
+		err = blktrace_import_run(&in->import);
+	progress_clear();
+	if (!err && !in->import.started)
+		return fail("%s: no event in it; was blktrace run as root, and its disk used?",
+			    in->files.sources[0].path);
+	if (!err)
+		err = blktrace_record_end(&in->record);
+	return err ? say_why(in, err) : 0;
+}
+
+static void say_cut(const struct importing *in)
+{
+	for (size_t i = 0; i < in->files.nr; i++)
+		if (in->files.readers[i].cut)
+			note("%s ends within the record at offset %" PRIu64 ": the end of the trace is missing; what comes before it is imported",
+			     in->files.sources[i].path,
+			     in->files.readers[i].offset);
+}
+
+static void say_done(const struct importing *in)
+{
+	uint64_t missing = blktrace_record_missing(&in->record);
+	char events[UNITS_TEXT];
+
+	say_cut(in);
+	if (in->merge.late)
+		note("%" PRIu64 " events came too late to be put in order; they count as happening when they came",
+		     in->merge.late);
+	if (missing)
+		note("the kernel dropped %" PRIu64 " events, so counts are too low; trace again with larger buffers: blktrace -b 2048 -n 32",
+		     missing);
+	if (in->options->quiet)
+		return;
+	printf("%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
+	       in->options->output, format_count(events, in->import.events + in->merge.notes),
+	       in->import.nr, in->import.nr == 1 ? "" : "s",
+	       (double)(in->import.now_ns - in->import.start_ns) / 1e9,
+	       in->options->output);
+}
+
+static void close_all(struct importing *in)
+{
+	blktrace_import_free(&in->import);
+	blktrace_merge_close(&in->merge);
+	blktrace_files_close(&in->files);
+}
+
+static int import_to(struct importing *in)
+{
+	const char *output = in->options->output;
+	int status, err = store_create(output, &in->record.store);
+
+	if (err == -EEXIST)
+		return fail("%s: it exists already; name another file with -o, or remove it",
+			    output);
+	if (err)
+		return fail("%s: cannot be made: %s", output,
+			    store_error(NULL));
+	catch_interrupt(in->files.stream);
+	in->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	status = import_all(in);
+	if (status)
+		store_rollback(in->record.store);
+	store_close(in->record.store);
+	if (status)
+		store_remove(output);
+	else
+		say_done(in);
+	return status;
+}
+
+static int run(struct context *context, void *data)
+{
+	struct import_options *import = data;
+	struct importing *in = calloc(1, sizeof(*in));
+	int status;
+
+	(void)context;
+	if (!in)
+		return fail("%s", strerror(ENOMEM));
+	in->options = import;
+	status = blktrace_files_open(&in->files, &import->traces);
+	if (!status)
+		status = import_to(in);
+	close_all(in);
+	free(in);
+	free(import->traces.word);
+	return status;
+}
+
+const struct verb verb_import = {
+	.argp = {
+		options, parse, "TRACE...",
+		"Make a recording of what blktrace wrote. TRACE is the name that blktrace was given, such as sda for the files sda.blktrace.0, sda.blktrace.1 ..., one for each CPU; or one file with the events of all CPUs, as blkparse -d makes it; or - for standard input, as in: blktrace -d /dev/sda -o - | raidctl import -\v"
+		"raidctl report and raidctl export read it like any recording. What a trace cannot tell is not available in it: raidctl-import(8) says what.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct import_options),
+	.run = run,
+};

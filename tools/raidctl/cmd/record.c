@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl record: attach, follow, store, detach, sum up. */
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/units.h"
+#include "cmd/command.h"
+#include "disk/args.h"
+#include "disk/md-dm.h"
+#include "phase/marks.h"
+#include "phase/phase.h"
+#include "record/background.h"
+#include "record/child.h"
+#include "record/run.h"
+
+#define KEY_DISK	'd'
+#define KEY_OUTPUT	'o'
+#define KEY_INTERVAL	'i'
+#define KEY_FORCE	'f'
+#define KEY_QUIET	'q'
+#define KEY_DURATION	256
+#define KEY_PHASES	257
+#define KEY_PHASE	258
+#define KEY_NOTE	259
+#define KEY_MEMBERS	260
+#define KEY_DETACH	261
+#define KEY_STOP	262
+
+#define MIN_INTERVAL_NS		((uint64_t)1000000)
+#define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
+
+struct record_options {
+	struct words disks;
+	const char *phases;
+	const char *duration;	/* as it was given */
+	bool no_members;
+	bool detach;
+	bool stop;
+	struct record_run run;
+	char default_path[64];
+};
+
+static const struct argp_option options[] = {
+	{ "disk", KEY_DISK, "DISK", 0, "Record DISK; may be given several times. Without it: all 3ware units", 0 },
+	{ "output", KEY_OUTPUT, "FILE", 0, "Write the recording to FILE instead of raidtrace-DATE-TIME.rtdb", 0 },
+	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of each sample; ms, s, m, h are understood. Without it 100ms at first, twice as long after each 6000 samples", 0 },
+	{ "duration", KEY_DURATION, "TIME", 0, "Stop after TIME; a COMMAND is interrupted then", 0 },
+	{ "phase", KEY_PHASE, "NAME", 0, "Name of the first phase; raidctl mark begins others", 0 },
+	{ "phases", KEY_PHASES, "PROGRAM", 0, "Cut phases as PROGRAM prints them (bonnie++, iozone, fio, ddt, ioperf), or none; without it the program is recognised by COMMAND", 0 },
+	{ "note", KEY_NOTE, "TEXT", 0, "Keep TEXT in the recording; may be given several times", 0 },
+	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks that md and dm disks are made of", 0 },
+	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, without a terminal", 0 },
+	{ "stop", KEY_STOP, NULL, 0, "End a recording that was begun with --detach; its number may follow", 0 },
+	{ "force", KEY_FORCE, NULL, 0, "Replace FILE if it exists", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "Do not print the summary", 0 },
+	{ 0 }
+};
+
+static void take_duration(struct argp_state *state, const char *what,
+			  const char *text, uint64_t *ret)
+{
+	if (parse_duration(text, ret))
+		argp_error(state, "%s: %s is no time; give for example 500ms, 2s or 1m",
+			   what, text);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record_options *record = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		record->run.interval_ns = DEFAULT_INTERVAL_NS;
+		return 0;
+	case KEY_PHASE:
+		if (!mark_name_valid(arg))
+			argp_error(state, "phase: a name has 1 to %d bytes, none of them a control character",
+				   MARK_NAME - 1);
+		record->run.phase = arg;
+		return 0;
+	case KEY_NOTE:
+		return words_add(&record->run.notes, arg);
+	case KEY_MEMBERS:
+		record->no_members = true;
+		return 0;
+	case KEY_DETACH:
+		record->detach = true;
+		return 0;
+	case KEY_STOP:
+		record->stop = true;
+		return 0;
+	case KEY_DISK:
+		return words_add(&record->disks, arg);
+	case KEY_OUTPUT:
+		record->run.path = arg;
+		return 0;
+	case KEY_PHASES:
+		record->phases = arg;
+		return 0;
+	case KEY_FORCE:
+		record->run.replace = true;
+		return 0;
+	case KEY_QUIET:
+		record->run.quiet = true;
+		return 0;
+	case KEY_INTERVAL:
+		take_duration(state, "interval", arg,
+			      &record->run.interval_ns);
+		record->run.steady = true;
+		if (record->run.interval_ns < MIN_INTERVAL_NS)
+			argp_error(state, "interval: %s is below 1ms", arg);
+		return 0;
+	case KEY_DURATION:
+		record->duration = arg;
+		take_duration(state, "duration", arg,
+			      &record->run.duration_ns);
+		return 0;
+	case ARGP_KEY_ARG:
+		/* The rest is the command's, its options too. */
+		record->run.command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int check_command(const struct record_options *record)
+{
+	const char *name = record->run.command ? record->run.command[0] : NULL;
+
+	switch (name ? child_find(name) : 0) {
+	case 0:
+		return 0;
+	case -EACCES:
+		return fail("%s: cannot be executed; is it a program, and permitted to you?",
+			    name);
+	default:
+		return fail("%s: command not found; nothing was attached or recorded; name a program in PATH or give its path",
+			    name);
+	}
+}
+
+static int check_path(const struct record_options *record)
+{
+	struct stat st;
+
+	if (lstat(record->run.path, &st))
+		return 0;
+	if (!S_ISREG(st.st_mode))
+		return fail("%s: exists and is no regular file; name another with -o",
+			    record->run.path);
+	if (!record->run.replace)
+		return fail("%s: exists; name another with -o, or replace it with --force",
+			    record->run.path);
+	return 0;
+}
+
+static int set_up_cutter(const struct record_options *record,
+			 struct phase_cutter *cutter)
+{
+	memset(cutter, 0, sizeof(*cutter));
+	if (!record->run.command ||
+	    (record->phases && !strcmp(record->phases, "none")))
+		return 0;
+	if (phase_cutter_init(cutter, record->phases, record->run.command))
+		return 0;
+	return usage_error("--phases: %s is not known; known are: none, %s",
+			   record->phases, phase_program_name(0));
+}
+
+static void default_path(char *ret, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	localtime_r(&now, &local);
+	strftime(ret, size, "raidtrace-%Y%m%d-%H%M%S.rtdb", &local);
+}
+
+/* What is named and what it is made of, or all 3ware units and what is made of them. */
+static int find_disks(const struct record_options *record, size_t *nr,
+		      struct disk **disks)
+{
+	int status = args_disks(&record->disks, "record", nr, disks);
+	int err = 0;
+
+	if (status || record->no_members)
+		return status;
+	if (!record->disks.nr)
+		err = stack_add_holders(nr, disks);
+	if (!err)
+		err = stack_add_members(nr, disks);
+	if (!err)
+		return EXIT_DONE;
+	free(*disks);
+	return fail("record: %s", strerror(-err));
+}
+
+static int check(struct record_options *record, struct phase_cutter *cutter)
+{
+	int status = set_up_cutter(record, cutter);
+
+	if (!record->run.path) {
+		default_path(record->default_path,
+			     sizeof(record->default_path));
+		record->run.path = record->default_path;
+	}
+	if (!status)
+		status = check_command(record);
+	return status ? status : check_path(record);
+}
+
+static int detach(struct record_options *record, struct detached *detached)
+{
+	int err = detached_fork(detached, record->run.path);
+
+	if (err)
+		return fail("record: no second process: %s", strerror(-err));
+	record->run.detached = detached;
+	return EXIT_DONE;
+}
+
+static int run(struct context *context, void *data)
+{
+	struct record_options *record = data;
+	struct detached detached;
+	struct disk *disks;
+	int status;
+	size_t nr;
+
+	if (record->stop)
+		return detached_stop(record->run.command ?
+				     record->run.command[0] : NULL);
+	record->run.client = context->client;
+	record->run.info = &context->info;
+	status = check(record, &record->run.cutter);
+	if (!status)
+		status = find_disks(record, &nr, &disks);
+	free(record->disks.word);
+	if (status)
+		return status;
+	if (record->detach)
+		status = detach(record, &detached);
+	else if (!record->run.command)
+		note("recording to %s%s%s; end it%s with Ctrl-C",
+		     record->run.path, record->duration ? " for " : "",
+		     record->duration ? record->duration : "",
+		     record->duration ? " earlier" : "");
+	if (!status)
+		status = record_run(&record->run, disks, nr);
+	free(record->run.notes.word);
+	free(disks);
+	return status;
+}
+
+const struct verb verb_record = {
+	.argp = {
+		options, parse, "[--] [COMMAND [ARG...]]\n--stop [ID]",
+		"Record what the queues of disks are given, until Ctrl-C or while COMMAND runs, and print a summary. The output of COMMAND is passed on, its exit status too. Disks that were not attached are detached at the end.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct record_options),
+	.run = run,
+};

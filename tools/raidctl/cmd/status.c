@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl alone: is the module there, what is attached? */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/claim.h"
+#include "base/message.h"
+#include "cmd/command.h"
+#include "machine/lab.h"
+#include "report/print.h"
+
+struct status_options {
+	bool json;
+};
+
+static const struct argp_option options[] = { OPTION_JSON, { 0 } };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct status_options *status = state->input;
+
+	(void)arg;
+	if (key != KEY_JSON)
+		return ARGP_ERR_UNKNOWN;
+	status->json = true;
+	return 0;
+}
+
+static void count_units(struct status *status)
+{
+	struct disk *disks;
+	size_t nr;
+
+	if (disk_list(&nr, &disks))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		status->nr_units += disks[i].unit_3ware;
+	disk_list_free(disks, nr);
+}
+
+static int run(struct context *context, void *data)
+{
+	struct status_options *options_given = data;
+	struct status status = { 0 };
+
+	status.loaded = rt_module_loaded() > 0;
+	if (status.loaded) {
+		int failed = connect_module(context, false);
+
+		if (failed)
+			return failed;
+		if (rt_target_list(context->client, &status.nr_targets,
+				   &status.targets))
+			return fail("status: the targets cannot be listed: %s",
+				    rt_error(context->client));
+		status.info = context->info;
+		status.info.nr_targets = (uint32_t)status.nr_targets;
+	}
+	status.simulated = lab_profile(status.profile, sizeof(status.profile));
+	count_units(&status);
+	if (owner_living(&status.nr_recordings, &status.recordings))
+		status.nr_recordings = 0;
+	print_ops_of(options_given->json)->status(stdout, &status);
+	free(status.targets);
+	free(status.recordings);
+	return EXIT_DONE;
+}
+
+const struct verb verb_status = {
+	.argp = {
+		options, parse, NULL,
+		"Show whether the module is loaded and which disks are attached. raidctl without a verb does the same.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct status_options),
+	.run = run,
+};

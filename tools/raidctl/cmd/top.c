@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl top: the counters of all targets, live. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "base/signals.h"
+#include "base/units.h"
+#include "cmd/command.h"
+#include "disk/args.h"
+#include "machine/lab.h"
+#include "record/recorder.h"
+#include "top/keys.h"
+#include "top/model.h"
+#include "top/view.h"
+
+#define KEY_INTERVAL	'i'
+
+struct top_options {
+	struct words disks;
+	uint64_t interval_ns;
+};
+
+/**
+ * struct watch - a run of raidctl top
+ * @client: connected
+ * @recorder: what was attached for this run
+ * @top: what is shown
+ * @keys: where the dialogue stands
+ * @simulated: profile of the simulated controller
+ * @sampled_ns: when the snapshots on the screen were asked for
+ * @failed: why it cannot go on, "" while it can
+ */
+struct watch {
+	struct rt_client *client;
+	struct recorder recorder;
+	struct top top;
+	struct top_keys keys;
+	char simulated[DISK_NAME];
+	uint64_t sampled_ns;
+	char failed[256];
+};
+
+static const struct argp_option options[] = {
+	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of an interval, 1s if not given; ms, s, m are understood", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct top_options *top = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		top->interval_ns = NS_PER_S;
+		return 0;
+	case KEY_INTERVAL:
+		if (parse_duration(arg, &top->interval_ns))
+			argp_error(state, "interval: %s is no time; give for example 500ms, 2s or 1m",
+				   arg);
+		if (top->interval_ns < TOP_SHORTEST_NS ||
+		    top->interval_ns > TOP_LONGEST_NS)
+			argp_error(state, "interval: %s is not between 50ms and 1m",
+				   arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		return words_add(&top->disks, arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void stop(struct watch *watch, const char *what, int err)
+{
+	snprintf(watch->failed, sizeof(watch->failed), "%s: %s", what,
+		 rt_error(watch->client)[0] ? rt_error(watch->client) :
+					      strerror(-err));
+}
+
+/*
+ * A target that is deleted between list and snapshot is found next time; one
+ * for whose answer the kernel lacks memory has a longer interval.
+ */
+static void sample(struct watch *watch)
+{
+	struct rt_target *targets;
+	size_t nr;
+	int err = rt_target_list(watch->client, &nr, &targets);
+
+	watch->sampled_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!err) {
+		err = top_targets(&watch->top, targets, nr);
+		free(targets);
+	}
+	for (size_t i = 0; i < watch->top.nr && !err; i++) {
+		struct top_row *row = &watch->top.rows[i];
+		struct rt_counters span;
+
+		if (row->state == TOP_DETACHED)
+			continue;
+		err = rt_counters_advance(watch->client, row->target.id,
+					  &row->last, &span);
+		if (!err)
+			err = top_row_count(row, &span);
+		else if (err == -ERANGE)
+			top_row_restart(row);
+		if (err == -ENOENT || err == -ENOMEM || err == -ERANGE)
+			err = 0;
+		rt_counters_free(&span);
+	}
+	if (err)
+		stop(watch, "raidtrace no longer answers", err);
+	top_sort(&watch->top);
+}
+
+static void attribute_path(const struct rt_target *target, char *ret,
+			   size_t size)
+{
+	snprintf(ret, size, "/sys/block/%s/queue/read_ahead_kb", target->disk);
+}
+
+static void ask_readahead(struct watch *watch)
+{
+	struct top_row *row = top_picked(&watch->top);
+	char path[256];
+
+	attribute_path(&row->target, path, sizeof(path));
+	if (!access(path, W_OK))
+		top_keys_ask(&watch->keys, row);
+	else
+		top_keys_say(&watch->keys, "%s: readahead cannot be changed: %s%s",
+			     row->target.disk, strerror(errno),
+			     errno == EACCES ? "; run raidctl top as root" : "");
+}
+
+/* In KiB; -ENODEV when another disk has got the name meanwhile. */
+static int read_readahead(const struct rt_target *target, uint64_t *kib)
+{
+	char text[64], number[64];
+
+	snprintf(number, sizeof(number), "%u:%u", target->major, target->minor);
+	if (disk_attribute(target->disk, "dev", text, sizeof(text)) <= 0 ||
+	    strcmp(text, number))
+		return -ENODEV;
+	if (disk_attribute(target->disk, "queue/read_ahead_kb", text,
+			   sizeof(text)) <= 0)
+		return -EIO;
+	*kib = strtoull(text, NULL, 10);
+	return 0;
+}
+
+static int put_readahead(const struct rt_target *target, uint64_t kib)
+{
+	char path[256];
+	int fd, err = 0;
+
+	attribute_path(target, path, sizeof(path));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (dprintf(fd, "%" PRIu64 "\n", kib) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static void write_readahead(struct watch *watch)
+{
+	const struct rt_target *target = &watch->keys.disk;
+	uint64_t wanted = watch->keys.kib, old = 0, new = 0;
+	char was[64], is[64];
+	int err = read_readahead(target, &old);
+
+	if (!err)
+		err = put_readahead(target, wanted);
+	if (!err)
+		err = read_readahead(target, &new);
+	if (err) {
+		top_keys_say(&watch->keys, "%s: readahead was not changed: %s",
+			     target->disk, strerror(-err));
+		return;
+	}
+	top_keys_say(&watch->keys, "%s: readahead was %s, is %s%s",
+		     target->disk, top_readahead_text(was, sizeof(was), old),
+		     top_readahead_text(is, sizeof(is), new),
+		     new == wanted ? "" : ": rounded");
+	for (size_t i = 0; i < watch->top.nr; i++)
+		if (watch->top.rows[i].target.id == target->id)
+			watch->top.rows[i].readahead_sectors =
+				new * 1024 / SECTOR_BYTES;
+}
+
+/* Returns whether to go on. */
+static bool take_keys(struct watch *watch)
+{
+	int key;
+
+	while ((key = top_view_key())) {
+		switch (top_key(&watch->keys, &watch->top, key)) {
+		case TOP_QUIT:
+			return false;
+		case TOP_MAY_WRITE:
+			ask_readahead(watch);
+			break;
+		case TOP_WRITE:
+			write_readahead(watch);
+			break;
+		case TOP_NOTHING:
+			break;
+		}
+	}
+	return true;
+}
+
+static bool take_signal(int signals)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) != sizeof(info))
+		return true;
+	if (info.ssi_signo != SIGWINCH)
+		return false;
+	top_view_resize();
+	return true;
+}
+
+/* Milliseconds until the interval ends, -1 for never. */
+static int time_left(const struct watch *watch)
+{
+	uint64_t end = watch->sampled_ns + watch->keys.interval_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (watch->keys.frozen)
+		return -1;
+	return now >= end ? 0 : (int)((end - now + 999999) / 1000000);
+}
+
+static void run_view(struct watch *watch, int signals)
+{
+	struct top_picture picture = {
+		.top = &watch->top, .keys = &watch->keys,
+		.simulated = watch->simulated,
+	};
+	struct pollfd fds[] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
+	};
+	bool go_on = true;
+
+	sample(watch);
+	while (go_on && !watch->failed[0]) {
+		int left;
+
+		top_view_draw(&picture);
+		left = time_left(watch);
+		if (left)
+			poll(fds, 2, left);
+		if (fds[1].revents & POLLIN)
+			go_on = take_signal(signals);
+		/* Keys that came before the terminal went are not wanted. */
+		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+			go_on = false;
+		else if (go_on && (fds[0].revents & POLLIN))
+			go_on = take_keys(watch);
+		fds[0].revents = 0;
+		fds[1].revents = 0;
+		if (go_on && !time_left(watch))
+			sample(watch);
+	}
+}
+
+/* Attach what is named, or every 3ware unit when nothing is attached. */
+static int attach(struct watch *watch, const struct context *context,
+		  const struct words *words)
+{
+	struct disk *disks;
+	size_t nr;
+	int status;
+
+	if (!words->nr && context->info.nr_targets)
+		return 0;
+	if (!is_admin())
+		return fail("top: %s not permitted to attach disks; run it as root: sudo raidctl top",
+			    words->nr ? "it is" : "no disk is attached, and it is");
+	status = args_disks(words, "top", &nr, &disks);
+	if (status)
+		return status;
+	status = recorder_attach(&watch->recorder, disks, nr);
+	if (!status && nr)
+		watch->top.picked = watch->recorder.disks[0].target.id;
+	free(disks);
+	return status;
+}
+
+/* What a missing tracepoint leaves uncounted. */
+static uint64_t unavailable(const struct rt_info *info)
+{
+	static const struct {
+		const char *tracepoint;
+		uint64_t counters;
+	} table[] = {
+		{ "block_split", RT_COUNTER_BIT(SPLITS) },
+		{ "block_bio_backmerge", RT_COUNTER_BIT(BACK_MERGES) },
+		{ "block_bio_frontmerge", RT_COUNTER_BIT(FRONT_MERGES) },
+		{ "block_rq_merge", RT_COUNTER_BIT(REQUEST_MERGES) },
+	};
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (strstr(info->unavailable, table[i].tracepoint))
+			ret |= table[i].counters;
+	return ret;
+}
+
+static int watch_disks(struct watch *watch, const struct context *context,
+		       const struct words *words)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGWINCH, 0 };
+	int signals = signals_open(numbers), status;
+
+	if (signals < 0)
+		return fail("top: %s", strerror(-signals));
+	status = attach(watch, context, words);
+	if (!status && top_view_begin())
+		status = fail("top: nothing is known of a terminal TERM=%s; set TERM to what it is, for example xterm or vt100",
+			      getenv("TERM") ? getenv("TERM") : "");
+	else if (!status)
+		run_view(watch, signals);
+	top_view_end();
+	recorder_detach(&watch->recorder);
+	recorder_free(&watch->recorder);
+	close(signals);
+	if (watch->failed[0])
+		return fail("top: %s; is it loaded? see: raidctl",
+			    watch->failed);
+	return status;
+}
+
+static int run(struct context *context, void *data)
+{
+	struct top_options *given = data;
+	struct watch watch = {
+		.recorder = { .owner = -1 },
+		.keys = { .interval_ns = given->interval_ns },
+	};
+	int status = 0;
+
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		status = usage_error("top: standard %s is not a terminal; print the counters once with: raidctl show, or keep them with: raidctl record",
+				     isatty(STDOUT_FILENO) ? "input" : "output");
+	if (!status)
+		status = connect_module(context, false);
+	if (!status) {
+		watch.client = context->client;
+		watch.recorder.client = context->client;
+		watch.top.unavailable = unavailable(&context->info);
+		lab_profile(watch.simulated, sizeof(watch.simulated));
+		status = watch_disks(&watch, context, &given->disks);
+		top_free(&watch.top);
+	}
+	free(given->disks.word);
+	return status;
+}
+
+const struct verb verb_top = {
+	.argp = {
+		options, parse, "[DISK...]",
+		"Show the counters of all targets, live. Each DISK is attached if it is not, all 3ware units if nothing is attached; what was attached is detached at the end. ? shows the keys.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct top_options),
+	.run = run,
+};

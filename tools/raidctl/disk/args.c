@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Words of the command line that several verbs take. */
+
+#include "disk/args.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+
+error_t words_add(struct words *words, const char *word)
+{
+	const char **more = reallocarray(words->word, words->nr + 1,
+					 sizeof(*more));
+
+	if (!more)
+		return ENOMEM;
+	words->word = more;
+	more[words->nr++] = word;
+	return 0;
+}
+
+/* Names that could be given instead, for a message. */
+static void name_disks(const struct disk *disks, size_t nr, char *ret,
+		       size_t size)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < nr && used < size; i++) {
+		if (!strncmp(disks[i].name, "loop", 4) ||
+		    !strncmp(disks[i].name, "zram", 4))
+			continue;
+		used += (size_t)snprintf(ret + used, size - used, " %s",
+					 disks[i].name);
+	}
+	if (!used)
+		snprintf(ret, size, " none");
+}
+
+static int all_3ware(const char *verb, size_t *nr, struct disk **ret)
+{
+	char names[256];
+	size_t units = 0;
+	int err = disk_list(nr, ret);
+
+	if (err)
+		return fail("%s: the disks cannot be listed: %s", verb,
+			    strerror(-err));
+	/* disk_list() puts 3ware units first. */
+	while (units < *nr && (*ret)[units].unit_3ware)
+		units++;
+	if (units) {
+		for (size_t i = 0; i < *nr; i++) {
+			mounts_free((*ret)[i].mounts, (*ret)[i].nr_mounts);
+			(*ret)[i].nr_mounts = 0;
+			(*ret)[i].mounts = NULL;
+		}
+		*nr = units;
+		return 0;
+	}
+	name_disks(*ret, *nr, names, sizeof(names));
+	fail("%s: there is no 3ware unit here (no disk of driver %s); name a disk:%s",
+	     verb, DRIVER_3WARE, names);
+	disk_list_free(*ret, *nr);
+	return EXIT_FAILED;
+}
+
+/* Is disks[i] among those before it, under whatever name? */
+static bool named_before(const struct disk *disks, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (disks[j].major == disks[i].major &&
+		    disks[j].minor == disks[i].minor)
+			return true;
+	return false;
+}
+
+int args_disks(const struct words *words, const char *verb, size_t *nr,
+	       struct disk **ret)
+{
+	struct disk *disks;
+	char why[256];
+
+	if (!words->nr)
+		return all_3ware(verb, nr, ret);
+	disks = calloc(words->nr, sizeof(*disks));
+	if (!disks)
+		return fail("%s: %s", verb, strerror(ENOMEM));
+	*nr = 0;
+	for (size_t i = 0; i < words->nr; i++) {
+		struct disk *disk = &disks[*nr];
+
+		if (disk_resolve(words->word[i], disk, why, sizeof(why))) {
+			free(disks);
+			return fail("%s: %s", words->word[i], why);
+		}
+		if (named_before(disks, *nr)) {
+			usage_error("%s: disk %s is named twice; name each disk once",
+				    words->word[i], disk->name);
+			free(disks);
+			return EXIT_USAGE;
+		}
+		(*nr)++;
+	}
+	*ret = disks;
+	return 0;
+}
+
+/* By name; of two, the one whose disk is still there. */
+static const struct rt_target *find_target(const struct rt_target *all,
+					   size_t nr, const char *word)
+{
+	const struct rt_target *found = NULL;
+	struct disk disk;
+	char why[256];
+	bool resolved = !disk_resolve(word, &disk, why, sizeof(why));
+
+	if (!strncmp(word, "/dev/", 5))
+		word += 5;
+	for (size_t i = 0; i < nr; i++) {
+		if (all[i].gone ? strcmp(all[i].disk, word) :
+				  !resolved || all[i].major != disk.major ||
+					  all[i].minor != disk.minor)
+			continue;
+		if (!found || found->gone)
+			found = &all[i];
+	}
+	return found;
+}
+
+int args_targets(struct rt_client *client, const struct words *words,
+		 size_t *nr, struct rt_target **ret)
+{
+	struct rt_target *all, *chosen;
+	int err = rt_target_list(client, nr, &all);
+	char why[256];
+	size_t nr_all = *nr;
+
+	if (err)
+		return fail("the targets cannot be listed: %s",
+			    rt_error(client)[0] ? rt_error(client) :
+						  strerror(-err));
+	if (!words->nr) {
+		*ret = all;
+		return 0;
+	}
+	chosen = calloc(words->nr, sizeof(*chosen));
+	for (*nr = 0; chosen && *nr < words->nr; (*nr)++) {
+		const char *word = words->word[*nr];
+		const struct rt_target *target = find_target(all, nr_all, word);
+		struct disk disk;
+
+		if (!target) {
+			if (disk_resolve(word, &disk, why, sizeof(why)))
+				fail("%s: %s", word, why);
+			else
+				fail("%s: not attached; see what is: raidctl",
+				     word);
+			free(chosen);
+			free(all);
+			return EXIT_FAILED;
+		}
+		chosen[*nr] = *target;
+	}
+	free(all);
+	*ret = chosen;
+	return chosen ? 0 : fail("%s", strerror(ENOMEM));
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* A blktrace trace, cut into samples of its disks. */
+
+#include "import/import.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int sample_one(struct blktrace_import *import,
+		      struct blktrace_device *device, uint64_t start_ns,
+		      uint64_t end_ns)
+{
+	struct rt_counters span;
+	int err;
+
+	blktrace_device_sample(device, start_ns, end_ns, &span);
+	err = import->sample(import->data, device, &span);
+	if (!err)
+		blktrace_device_begin(device);
+	return err;
+}
+
+/* The disk of an event.  One that is new was idle until now, in one sample. */
+static int device_of(struct blktrace_import *import, uint32_t number,
+		     struct blktrace_device **ret)
+{
+	uint64_t sectors = 0;
+	size_t i;
+
+	for (i = 0; i < import->nr; i++) {
+		if (import->devices[i]->device == number) {
+			*ret = import->devices[i];
+			return 0;
+		}
+	}
+	if (i == BLKTRACE_DEVICES)
+		return -E2BIG;
+	if (import->capacity)
+		sectors = import->capacity(import->data, number);
+	*ret = blktrace_device_new(number, (uint16_t)i, sectors,
+				   import->start_ns);
+	if (!*ret)
+		return -ENOMEM;
+	import->devices[import->nr++] = *ret;
+	if (import->sampled_ns == import->start_ns)
+		return 0;
+	return sample_one(import, *ret, import->start_ns, import->sampled_ns);
+}
+
+static int sample_to(struct blktrace_import *import, uint64_t end_ns)
+{
+	for (size_t i = 0; i < import->nr; i++) {
+		int err = sample_one(import, import->devices[i],
+				     import->sampled_ns, end_ns);
+
+		if (err)
+			return err;
+	}
+	import->sampled_ns = end_ns;
+	return 0;
+}
+
+/* End the sample that an event lies behind, and one of the time without any. */
+static int sample_before(struct blktrace_import *import, uint64_t time_ns)
+{
+	uint64_t passed = (time_ns - import->sampled_ns - 1) /
+			  import->interval_ns * import->interval_ns;
+	int err = sample_to(import, import->sampled_ns + import->interval_ns);
+
+	if (!err && passed > import->interval_ns)
+		err = sample_to(import, import->sampled_ns + passed -
+						import->interval_ns);
+	return err;
+}
+
+static int take(struct blktrace_import *import, struct blktrace_event *event)
+{
+	struct blktrace_device *device;
+	int err = 0;
+
+	if (!import->started) {
+		import->started = true;
+		import->start_ns = event->time_ns;
+		if (import->begun_ns && import->begun_ns < event->time_ns)
+			import->start_ns = import->begun_ns;
+		import->sampled_ns = import->start_ns;
+		import->now_ns = import->start_ns;
+	}
+	/* One that comes late counts as happening now. */
+	if (event->time_ns < import->now_ns)
+		event->time_ns = import->now_ns;
+	import->now_ns = event->time_ns;
+	if (event->time_ns - import->sampled_ns > import->interval_ns)
+		err = sample_before(import, event->time_ns);
+	if (!err)
+		err = device_of(import, event->device, &device);
+	if (err)
+		return err;
+	import->events++;
+	return blktrace_device_event(device, &import->pending, import->devices,
+				     event);
+}
+
+int blktrace_import_run(struct blktrace_import *import)
+{
+	struct blktrace_event event;
+	int err;
+
+	err = blktrace_pending_new(&import->pending);
+	if (err)
+		return err;
+	while ((err = blktrace_merge_next(import->merge, &event)) > 0) {
+		err = take(import, &event);
+		if (!err && import->tick && !(import->events % BLKTRACE_TICK))
+			err = import->tick(import->tick_data);
+		if (err)
+			return err;
+	}
+	if (err || !import->started)
+		return err;
+	return sample_to(import, import->now_ns);
+}
+
+void blktrace_import_check(struct blktrace_import *import, char *text,
+			   size_t size)
+{
+	static const uint32_t none[RT_DIRECTIONS];
+
+	snprintf(text, size, "hold");
+	for (size_t i = 0; i < import->nr; i++) {
+		struct blktrace_device *device = import->devices[i];
+		struct rt_counters total;
+		char what[192];
+
+		blktrace_device_total(device, import->start_ns, import->now_ns,
+				      &total);
+		if (blktrace_device_unknown(device) &
+		    (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED))) {
+			snprintf(text, size, "not known: the trace was taken without issues or completions");
+			return;
+		}
+		if (device->given_up) {
+			snprintf(text, size, "do not hold: %llu requests never ended",
+				 (unsigned long long)device->given_up);
+			return;
+		}
+		if (!rt_counters_check(&total, none, what, sizeof(what))) {
+			snprintf(text, size, "%s", what);
+			return;
+		}
+	}
+}
+
+void blktrace_import_free(struct blktrace_import *import)
+{
+	for (size_t i = 0; i < import->nr; i++)
+		blktrace_device_free(import->devices[i]);
+	import->nr = 0;
+	blktrace_pending_free(&import->pending);
+}

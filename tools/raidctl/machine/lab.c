@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Is this machine a guest of the lab, with a simulated controller? */
+
+#include "machine/lab.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In a virtual machine the controller is a process outside, which has no place in /proc. */
+static const char *const status[] = { "/proc/tw9000/status", "/run/lab/tw9000-status" };
+
+bool lab_profile(char *ret, size_t size)
+{
+	FILE *file = fopen(status[0], "re");
+	char line[256];
+
+	ret[0] = '\0';
+	if (!file)
+		file = fopen(status[1], "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "profile: ", 9))
+			snprintf(ret, size, "%s", line + 9);
+	}
+	fclose(file);
+	return true;
+}
+
+/* UML is told on its command line to make its own time; without that it lives in the host's. */
+static bool makes_its_time(void)
+{
+	FILE *file = fopen("/proc/cmdline", "re");
+	char line[4096] = "";
+	bool found;
+
+	if (!file)
+		return false;
+	found = fgets(line, sizeof(line), file) && strstr(line, "time-travel");
+	fclose(file);
+	return found;
+}
+
+const char *lab_time(void)
+{
+	return access(status[0], F_OK) || !makes_its_time() ? "real" :
+							      "simulated";
+}
+
+bool lab_kernel(char *ret, size_t size)
+{
+	FILE *file = fopen("/run/lab/control/kernel", "re");
+
+	ret[0] = '\0';
+	if (!file)
+		return false;
+	if (fgets(ret, size, file))
+		ret[strcspn(ret, "\n")] = '\0';
+	fclose(file);
+	return ret[0];
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Is this machine a guest of the lab, with a simulated controller? */
+
+#ifndef MACHINE_LAB_H
+#define MACHINE_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * lab_profile - profile of the simulated controller
+ * @ret: its name, "" when there is none
+ * @size: of @ret
+ *
+ * Return: whether there is a simulated controller.
+ */
+bool lab_profile(char *ret, size_t size);
+
+/**
+ * lab_time - what kind of time the guest lives in
+ *
+ * Return: "simulated", or "real" in a virtual machine and in a guest that was
+ * asked for it: the controller is simulated, clock and processors are not.
+ */
+const char *lab_time(void);
+
+/**
+ * lab_kernel - where the lab has this guest's kernel from
+ * @ret: as in "linux-source 6.1.192-2", or a source tree and what git calls it
+ * @size: of @ret
+ *
+ * Return: whether the lab says so.
+ */
+bool lab_kernel(char *ret, size_t size);
+
+#endif

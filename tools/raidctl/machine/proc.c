@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Files of /proc that are read again and again while a recording runs. */
+
+#include "machine/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIRST_SIZE	4096
+#define LARGEST_SIZE	((size_t)16 << 20)
+
+void proc_open(struct proc_file *file, const char *path)
+{
+	*file = (struct proc_file){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
+}
+
+void proc_close(struct proc_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->text);
+	*file = (struct proc_file){ .fd = -1 };
+}
+
+static bool grow(struct proc_file *file)
+{
+	size_t size = file->size ? 2 * file->size : FIRST_SIZE;
+	char *more = size > LARGEST_SIZE ? NULL : realloc(file->text, size);
+
+	if (!more)
+		return false;
+	file->text = more;
+	file->size = size;
+	return true;
+}
+
+const char *proc_read(struct proc_file *file)
+{
+	size_t len = 0;
+
+	if (file->fd < 0 || (!file->text && !grow(file)))
+		return NULL;
+	for (;;) {
+		ssize_t got = pread(file->fd, file->text + len,
+				    file->size - len - 1, (off_t)len);
+
+		if (got < 0)
+			return NULL;
+		len += (size_t)got;
+		if (!got)
+			break;
+		if (len + 1 == file->size && !grow(file))
+			return NULL;
+	}
+	file->text[len] = '\0';
+	return file->text;
+}
+
+const char *proc_line(const char *text)
+{
+	const char *end = strchr(text, '\n');
+
+	return end && end[1] ? end + 1 : NULL;
+}
+
+/* One read: the files of a process are shorter than that. */
+static bool read_once(int pid, const char *name, char *ret, size_t size)
+{
+	char path[64];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, ret, size - 1);
+	close(fd);
+	ret[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
+
+bool proc_io_read(int pid, struct proc_io *ret)
+{
+	char text[512];
+
+	return read_once(pid, "io", text, sizeof(text)) &&
+	       sscanf(text,
+		      "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64
+		      " syscw: %" SCNu64 " read_bytes: %" SCNu64
+		      " write_bytes: %" SCNu64
+		      " cancelled_write_bytes: %" SCNu64,
+		      &ret->rchar, &ret->wchar, &ret->syscr, &ret->syscw,
+		      &ret->read_bytes, &ret->write_bytes,
+		      &ret->cancelled_write_bytes) == 7;
+}
+
+bool proc_process_read(int pid, struct process *ret)
+{
+	char text[1024];
+
+	return read_once(pid, "stat", text, sizeof(text)) &&
+	       !parse_process(text, ret);
+}
+
+void proc_each_pid(int (*found)(void *data, int pid), void *data)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    found(data, atoi(entry->d_name)))
+			break;
+	if (dir)
+		closedir(dir);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* What a process and all its descendants have used. */
+
+#include "machine/process-tree.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* struct walk - the processes there are, of which a part descends from root */
+struct walk {
+	struct member {
+		int pid;
+		int parent;
+		uint64_t ticks;
+		bool inside;
+	} *members;
+	size_t nr;
+};
+
+static int take_pid(void *data, int pid)
+{
+	struct walk *walk = data;
+	struct process process;
+	struct member *more;
+
+	if (!proc_process_read(pid, &process))
+		return 0;
+	more = reallocarray(walk->members, walk->nr + 1, sizeof(*more));
+	if (!more)
+		return 1;
+	walk->members = more;
+	more[walk->nr++] = (struct member){
+		.pid = pid, .parent = process.parent, .ticks = process.ticks,
+	};
+	return 0;
+}
+
+static void add_io(const struct proc_io *io, struct proc_io *sum)
+{
+	sum->rchar += io->rchar;
+	sum->wchar += io->wchar;
+	sum->syscr += io->syscr;
+	sum->syscw += io->syscw;
+	sum->read_bytes += io->read_bytes;
+	sum->write_bytes += io->write_bytes;
+	sum->cancelled_write_bytes += io->cancelled_write_bytes;
+}
+
+static void add_process(int pid, uint64_t ticks, struct tree_use *sum)
+{
+	struct proc_io io;
+
+	sum->nr++;
+	sum->ticks += ticks;
+	if (proc_io_read(pid, &io))
+		add_io(&io, &sum->io);
+}
+
+void tree_add_ended(int pid, struct tree_use *ended)
+{
+	struct process process;
+
+	if (proc_process_read(pid, &process))
+		add_process(pid, process.ticks, ended);
+}
+
+static void add_children(struct walk *walk, int parent, struct tree_use *sum)
+{
+	for (size_t i = 0; i < walk->nr; i++) {
+		struct member *member = &walk->members[i];
+
+		if (member->inside || member->parent != parent)
+			continue;
+		member->inside = true;
+		add_process(member->pid, member->ticks, sum);
+		add_children(walk, member->pid, sum);
+	}
+}
+
+/*
+ * Where the kernel lists the children of each thread (PROC_CHILDREN, as
+ * distributions have it) only the tree is read.
+ */
+static void add_listed(int pid, int thread, struct tree_use *sum);
+
+static int each_thread(int pid, struct tree_use *sum)
+{
+	char path[64];
+	int threads = 0;
+	DIR *dir;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.') {
+			add_listed(pid, atoi(entry->d_name), sum);
+			threads++;
+		}
+	if (dir)
+		closedir(dir);
+	return threads;
+}
+
+static void add_listed(int pid, int thread, struct tree_use *sum)
+{
+	char path[96];
+	FILE *file;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, thread);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &child) == 1) {
+		struct process process;
+
+		if (!proc_process_read(child, &process))
+			continue;
+		add_process(child, process.ticks, sum);
+		each_thread(child, sum);
+	}
+	if (file)
+		fclose(file);
+}
+
+void tree_read(int root, const struct tree_use *ended, struct tree_use *ret)
+{
+	static int listed = -1;
+	struct walk walk = { 0 };
+
+	if (listed < 0) {
+		char path[96];
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", root,
+			 root);
+		listed = !access(path, R_OK);
+	}
+	*ret = *ended;
+	ret->nr = 0;
+	ret->io_known = !access("/proc/self/io", R_OK);
+	if (listed) {
+		each_thread(root, ret);
+		return;
+	}
+	proc_each_pid(take_pid, &walk);
+	add_children(&walk, root, ret);
+	free(walk.members);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Lines of /proc: a process, a disk, an interrupt; pure. */
+
+#include "machine/process.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+int parse_process(const char *text, struct process *ret)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	uint64_t user, system, waited_user, waited_system;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!open || !close || close < open)
+		return -EINVAL;
+	ret->pid = atoi(text);
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(close - open - 1),
+		 open + 1);
+	/* From state on: ppid, ten fields, four times, four fields, start. */
+	if (sscanf(close + 1,
+		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u"
+		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %*d %*d %*d %*d %" SCNu64,
+		   &ret->parent, &user, &system, &waited_user, &waited_system,
+		   &ret->start) != 6)
+		return -EINVAL;
+	ret->ticks = user + system + waited_user + waited_system;
+	return 0;
+}
+
+int parse_disk_use(const char *text, struct disk_use *ret)
+{
+	uint64_t reads, read_sectors, writes, written_sectors;
+	uint64_t discards = 0, discarded_sectors = 0, flushes = 0;
+	/* Discards came with Linux 4.18, flushes with 5.5. */
+	int nr = sscanf(text,
+			" %*u %*u %63s %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
+			" %*u %" SCNu64 " %*u %*u %*u %*u %" SCNu64
+			" %*u %" SCNu64 " %*u %" SCNu64,
+			ret->name, &reads, &read_sectors, &writes,
+			&written_sectors, &discards, &discarded_sectors,
+			&flushes);
+
+	if (nr < 5)
+		return -EINVAL;
+	ret->requests = reads + writes + discards + flushes;
+	ret->bytes = (read_sectors + written_sectors + discarded_sectors) *
+		     SECTOR_BYTES;
+	return 0;
+}
+
+int parse_interrupt(char *text, unsigned int nr_processors,
+		    struct interrupt *ret)
+{
+	char *at;
+
+	memset(ret, 0, sizeof(*ret));
+	while (isspace((unsigned char)*text))
+		text++;
+	/* NMI, LOC and the like are of processors, not of devices. */
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	ret->number = (unsigned int)strtoul(text, &at, 10);
+	if (*at++ != ':')
+		return -EINVAL;
+	for (unsigned int i = 0; i < nr_processors; i++) {
+		char *end;
+
+		ret->count += strtoull(at, &end, 10);
+		if (end == at)
+			return -EINVAL;
+		at = end;
+	}
+	/* Names of drivers that share a line are separated by ", ". */
+	ret->shared = strstr(at, ", ");
+	return 0;
+}

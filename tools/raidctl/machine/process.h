@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Lines of /proc: a process, a disk, an interrupt; pure. */
+
+#ifndef MACHINE_PROCESS_H
+#define MACHINE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "disk/disk.h"
+
+/* Value of a number that this machine does not tell. */
+#define FACT_UNKNOWN	(-1)
+
+#define FACT_NAME	64
+
+/**
+ * struct disk_use - what a disk did meanwhile
+ * @name: without /dev/
+ * @requests: completed, of any kind
+ * @bytes: read, written and discarded
+ */
+struct disk_use {
+	char name[DISK_NAME];
+	uint64_t requests;
+	uint64_t bytes;
+};
+
+/**
+ * struct process - one process since it began
+ * @pid: its number
+ * @parent: of the one that made it
+ * @start: when, in ticks; tells two processes of one number apart
+ * @name: as the kernel has it
+ * @ticks: processor time of it and of children that it waited for
+ * @io_bytes: read from and written to disks, of the same
+ * @io_known: @io_bytes may be read
+ */
+struct process {
+	int pid;
+	int parent;
+	uint64_t start;
+	char name[FACT_NAME];
+	uint64_t ticks;
+	uint64_t io_bytes;
+	bool io_known;
+};
+
+/* struct interrupt - how often one line was raised, and by how many drivers */
+struct interrupt {
+	unsigned int number;
+	uint64_t count;
+	bool shared;
+};
+
+/**
+ * parse_process - /proc/PID/stat; pure
+ * @text: its line; a name may hold blanks and parentheses
+ * @ret: all but the I/O
+ *
+ * Return: 0 or -EINVAL.
+ */
+int parse_process(const char *text, struct process *ret);
+
+/**
+ * parse_disk_use - a line of /proc/diskstats; pure
+ * @text: the line
+ * @ret: since the disk is there
+ *
+ * Return: 0 or -EINVAL.
+ */
+int parse_disk_use(const char *text, struct disk_use *ret);
+
+/**
+ * parse_interrupt - a line of /proc/interrupts; pure
+ * @text: the line, cut by it
+ * @nr_processors: numbers there are on it
+ * @ret: the sum of them
+ *
+ * Return: 0; -EINVAL for a line that is not about a device.
+ */
+int parse_interrupt(char *text, unsigned int nr_processors,
+		    struct interrupt *ret);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Means, modes and shares from exact counts. */
+
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "histogram.h"
+
+struct range bin_range(unsigned int kind, unsigned int bin)
+{
+	return (struct range){
+		.known = true,
+		.low = raidtrace_hist_low(kind, bin),
+		.high = raidtrace_hist_high(kind, bin),
+	};
+}
+
+struct range histogram_mode(const struct rt_histogram *histogram,
+			    unsigned int kind, uint64_t *count)
+{
+	uint64_t highest = 0;
+	unsigned int mode = 0;
+
+	for (unsigned int i = 0; i < histogram->nr_bins; i++) {
+		if (histogram->counts[i] <= highest)
+			continue;
+		highest = histogram->counts[i];
+		mode = histogram->first_bin + i;
+	}
+	if (count)
+		*count = highest;
+	return highest ? bin_range(kind, mode) : (struct range){ 0 };
+}
+
+struct range histogram_percentile(const struct rt_histogram *histogram,
+				  unsigned int kind, double share)
+{
+	uint64_t sum = rt_histogram_sum(histogram), below = 0;
+	uint64_t rank = (uint64_t)ceil(share * (double)sum);
+
+	if (!sum)
+		return (struct range){ 0 };
+	if (!rank)
+		rank = 1;
+	for (unsigned int i = 0; i < histogram->nr_bins; i++) {
+		below += histogram->counts[i];
+		if (below >= rank)
+			return bin_range(kind, histogram->first_bin + i);
+	}
+	return (struct range){ 0 };
+}
+
+bool flow_is_idle(const struct rt_flow *flow)
+{
+	uint64_t any = flow->in_flight;
+
+#define X(member, attribute) any |= flow->member;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	return !any;
+}
+
+static void depth_stats(const struct rt_histogram *time,
+			struct direction_stats *ret)
+{
+	double weighted = 0, total = 0;
+
+	for (unsigned int i = 0; i < time->nr_bins; i++) {
+		unsigned int depth = time->first_bin + i;
+
+		if (!time->counts[i])
+			continue;
+		total += (double)time->counts[i];
+		weighted += (double)depth * (double)time->counts[i];
+		ret->depth_max = depth;
+	}
+	ret->depth_known = total > 0;
+	ret->depth_open = ret->depth_max >= RAIDTRACE_DEPTH_LINEAR;
+	ret->depth_mean = total > 0 ? weighted / total : 0;
+}
+
+static void seek_stats(const struct rt_counters *c, unsigned int direction,
+		       struct direction_stats *ret)
+{
+	const struct rt_flow *flow = &c->flow[direction];
+	uint64_t placed = rt_histogram_sum(
+		&c->histogram[direction][RAIDTRACE_HISTOGRAM_KIND_SEEK]);
+
+	/*
+	 * The first request after attach has no one before it: it is in the
+	 * histogram as little as it is sequential or a seek.
+	 */
+	ret->sequential = flow->sequential;
+	ret->seeks = placed > flow->sequential ? placed - flow->sequential : 0;
+	if (ret->seeks)
+		ret->seek_mean_sectors = ((double)flow->seek_forward_sectors +
+					  (double)flow->seek_backward_sectors) /
+					 (double)ret->seeks;
+}
+
+void stats_of(const struct rt_counters *c, unsigned int direction,
+	      struct direction_stats *ret)
+{
+	const struct rt_histogram *histogram = c->histogram[direction];
+	const struct rt_flow *flow = &c->flow[direction];
+	uint64_t length = c->now_ns - c->since_ns;
+	const struct rt_histogram *d2c =
+		&histogram[RAIDTRACE_HISTOGRAM_KIND_D2C];
+
+	memset(ret, 0, sizeof(*ret));
+	ret->requests = flow->issued;
+	ret->bytes = flow->bytes_issued;
+	if (length)
+		ret->bytes_per_s = (double)flow->bytes_completed *
+				   (double)NS_PER_S / (double)length;
+	depth_stats(&histogram[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], ret);
+	ret->size_mode = histogram_mode(
+		&histogram[RAIDTRACE_HISTOGRAM_KIND_SIZE],
+		RAIDTRACE_HISTOGRAM_KIND_SIZE, &ret->size_mode_count);
+	if (flow->issued)
+		ret->size_mean_bytes =
+			(double)flow->bytes_issued / (double)flow->issued;
+	seek_stats(c, direction, ret);
+	if (flow->completed)
+		ret->d2c_mean_ns =
+			(double)flow->d2c_sum_ns / (double)flow->completed;
+	ret->d2c_p50 = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
+					    0.5);
+	ret->d2c_p99 = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
+					    0.99);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The time of a recording. */
+
+#include "record/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/progress.h"
+#include "base/signals.h"
+#include "base/units.h"
+#include "phase/marks.h"
+#include "store/load.h"
+#include "store/store.h"
+#include "store/writer.h"
+
+enum source {
+	SOURCE_STDOUT = STREAM_STDOUT,
+	SOURCE_STDERR = STREAM_STDERR,
+	SOURCE_SIGNAL,
+	SOURCE_TICK,
+	SOURCE_END,
+	SOURCE_MOUNTS,
+	SOURCE_MARKS,
+	SOURCE_FAILED,
+	NR_SOURCES
+};
+
+int follow_prepare(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, 0 };
+
+	/* A reader of our output that goes away must not end us. */
+	signal(SIGPIPE, SIG_IGN);
+	return signals_open(numbers);
+}
+
+/*
+ * A phase is cut when its text is read: that has to be before the command's
+ * next request.  A real-time thread that wakes up runs at once, on one
+ * processor before the write(2) that woke it returns.  Where it is not
+ * permitted cuts are as late as the scheduler is.  Children do not inherit it.
+ */
+static void hurry(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+static void stop_hurry(void)
+{
+	struct sched_param param = { 0 };
+
+	sched_setscheduler(0, SCHED_OTHER, &param);
+}
+
+/* Expires at @first_ns, absolute, then every @interval_ns. */
+static int timer_at(uint64_t first_ns, uint64_t interval_ns)
+{
+	struct itimerspec spec = {
+		.it_value = { (time_t)(first_ns / NS_PER_S),
+			      (long)(first_ns % NS_PER_S) },
+		.it_interval = { (time_t)(interval_ns / NS_PER_S),
+				 (long)(interval_ns % NS_PER_S) },
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0)
+		timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	return fd;
+}
+
+static void remember(struct follow *follow, int err)
+{
+	if (err && !follow->store_error)
+		follow->store_error = err;
+}
+
+static void write_all(struct child *child, enum stream stream, const char *text,
+		      size_t len)
+{
+	int fd = stream == STREAM_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
+
+	progress_clear();
+	if (isatty(fd))
+		progress_passed(text, len);
+	while (len) {
+		ssize_t done = write(fd, text, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0) {
+			/* Let the command meet what we met. */
+			close(child->fd[stream]);
+			child->fd[stream] = -1;
+			return;
+		}
+		text += done;
+		len -= (size_t)done;
+	}
+}
+
+/* Everything the command has printed by now.  Cut first, then pass on. */
+static void take_output(struct follow *follow, enum stream stream)
+{
+	struct recorder *recorder = follow->recorder;
+	char text[4096];
+	size_t len;
+
+	while ((len = child_read(&follow->child, stream, text, sizeof(text)))) {
+		bool recording = !follow->store_error;
+		bool cut = phase_feed(&follow->cutter, stream, text, len);
+		const char *phase = follow->cutter.now;
+
+		if (cut && recording)
+			remember(follow, recorder_cut(recorder, phase ? phase :
+						      PHASE_OUTSIDE));
+		if (recording)
+			remember(follow,
+				 recorder_output(recorder, stream_name(stream),
+						 text, len));
+		write_all(&follow->child, stream, text, len);
+	}
+}
+
+/*
+ * The first signal is passed on once, and the recording goes on to the
+ * command's end.  One that does not heed it is told more clearly.
+ */
+static void take_stop(struct follow *follow, int number)
+{
+	static const int stronger[] = { 0, SIGTERM, SIGKILL };
+	unsigned int again = follow->nr_signals++;
+
+	if (!follow->signal)
+		follow->signal = number;
+	if (!follow->child.pid || follow->child.exited)
+		return;
+	if (!again) {
+		child_signal(&follow->child, number);
+		return;
+	}
+	if (again > 2)
+		again = 2;
+	note("the command is told to end: %s", strsignal(stronger[again]));
+	child_signal(&follow->child, stronger[again]);
+}
+
+static void note_ended(void *data, pid_t pid)
+{
+	struct follow *follow = data;
+
+	if (follow->surroundings.begun)
+		host_reaped(&follow->surroundings.host, pid);
+}
+
+static void take_signals(struct follow *follow, int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			child_reap(&follow->child, note_ended, follow);
+		else
+			take_stop(follow, (int)info.ssi_signo);
+	}
+}
+
+/* What --duration leaves, or what the command itself says. */
+static uint64_t time_left(const struct follow *follow)
+{
+	const struct recorder *recorder = follow->recorder;
+	uint64_t elapsed = recorder->now_ns - recorder->start_ns;
+
+	if (follow->duration_ns > elapsed)
+		return follow->duration_ns - elapsed;
+	return follow->cutter.left_s * NS_PER_S;
+}
+
+/* A long recording is not finer than it has to be. */
+static void lengthen_interval(struct follow *follow, int fd)
+{
+	struct recorder *recorder = follow->recorder;
+	struct itimerspec spec;
+	char text[32];
+
+	if (follow->steady || ++follow->nr_samples < FOLLOW_SAMPLES)
+		return;
+	follow->nr_samples = 0;
+	follow->interval_ns *= 2;
+	spec.it_interval = (struct timespec){
+		(time_t)(follow->interval_ns / NS_PER_S),
+		(long)(follow->interval_ns % NS_PER_S),
+	};
+	spec.it_value = spec.it_interval;
+	timerfd_settime(fd, 0, &spec, NULL);
+	snprintf(text, sizeof(text), "%" PRIu64, follow->interval_ns);
+	remember(follow, writer_put_setting(recorder->writer, recorder->now_ns,
+					    0, "interval_ns", text));
+}
+
+static void take_tick(struct follow *follow, int fd)
+{
+	uint64_t expired;
+
+	if (read(fd, &expired, sizeof(expired)) != sizeof(expired) ||
+	    follow->store_error)
+		return;
+	remember(follow, recorder_sample(follow->recorder));
+	record_progress_show(&follow->progress, follow->recorder,
+			     follow->cutter.now, time_left(follow));
+	lengthen_interval(follow, fd);
+}
+
+/* Returns what is answered. */
+static const char *obey(struct follow *follow, const char *text)
+{
+	const char *phase = PHASE_OUTSIDE;
+
+	if (!strncmp(text, "phase ", 6) && mark_name_valid(text + 6))
+		phase = text + 6;
+	else if (strcmp(text, "end"))
+		return "not understood; is raidctl of the same version?";
+	if (follow->store_error)
+		return "the recording has failed and goes on no more";
+	remember(follow, recorder_cut(follow->recorder, phase));
+	return follow->store_error ? "the recording has failed" : "ok";
+}
+
+static void take_marks(struct follow *follow, int fd)
+{
+	struct mark mark;
+
+	while (marks_take(fd, &mark))
+		marks_answer(fd, &mark, obey(follow, mark.text));
+}
+
+static bool finished(const struct follow *follow)
+{
+	if (follow->child.pid)
+		return follow->child.exited;
+	return follow->signal || follow->store_error ||
+	       recorder_all_ended(follow->recorder);
+}
+
+/* A store that fails is said at once; the command is not our business. */
+static void report_store_error(struct follow *follow)
+{
+	static bool said;
+
+	if (!follow->store_error || said)
+		return;
+	said = true;
+	fail("recording stopped: %s; what was stored until here can be read%s",
+	     store_error(follow->store)[0] ? store_error(follow->store) :
+					     strerror(-follow->store_error),
+	     follow->child.pid ? "; the command goes on" : "");
+	recorder_detach(follow->recorder);
+}
+
+static void take_events(struct follow *follow, const struct pollfd *polls,
+			int signals)
+{
+	/* Output before exit: what a command prints last ends a phase. */
+	if (polls[SOURCE_STDERR].revents)
+		take_output(follow, STREAM_STDERR);
+	if (polls[SOURCE_STDOUT].revents)
+		take_output(follow, STREAM_STDOUT);
+	if (polls[SOURCE_SIGNAL].revents)
+		take_signals(follow, signals);
+	if (polls[SOURCE_MARKS].revents)
+		take_marks(follow, polls[SOURCE_MARKS].fd);
+	if (polls[SOURCE_MOUNTS].revents)
+		follow->recorder->mounts_changed = true;
+	if (polls[SOURCE_TICK].revents)
+		take_tick(follow, polls[SOURCE_TICK].fd);
+	if (polls[SOURCE_END].revents) {
+		uint64_t expired;
+
+		if (read(polls[SOURCE_END].fd, &expired, sizeof(expired)) > 0)
+			take_stop(follow, SIGINT);
+	}
+	if (polls[SOURCE_FAILED].revents && !follow->store_error)
+		remember(follow, writer_flush(follow->recorder->writer));
+	report_store_error(follow);
+}
+
+static void loop(struct follow *follow, struct pollfd *polls, int signals)
+{
+	while (!finished(follow)) {
+		polls[SOURCE_STDOUT].fd = follow->child.fd[STREAM_STDOUT];
+		polls[SOURCE_STDERR].fd = follow->child.fd[STREAM_STDERR];
+		if (follow->store_error)
+			polls[SOURCE_FAILED].fd = -1;
+		if (poll(polls, NR_SOURCES, -1) < 0 && errno != EINTR)
+			break;
+		take_events(follow, polls, signals);
+	}
+	if (follow->child.pid) {
+		take_output(follow, STREAM_STDERR);
+		take_output(follow, STREAM_STDOUT);
+	}
+}
+
+/* The command's phase begins where the command does. */
+static void start_command(struct follow *follow)
+{
+	const char *phase = phase_named(&follow->cutter) ?
+			    PHASE_OUTSIDE : PHASE_RUN;
+
+	if (follow->phase)
+		phase = follow->phase;
+	if (strcmp(phase, PHASE_OUTSIDE))
+		remember(follow, recorder_cut(follow->recorder, phase));
+	if (!follow->store_error)
+		follow->exec_error = child_start(&follow->child,
+						 follow->command,
+						 MARK_VARIABLE, follow->socket);
+}
+
+static void open_sources(struct follow *follow, struct pollfd *polls,
+			 int signals)
+{
+	uint64_t begin = follow->recorder->now_ns;
+
+	for (int i = 0; i < NR_SOURCES; i++)
+		polls[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	polls[SOURCE_SIGNAL].fd = signals;
+	polls[SOURCE_TICK].fd = timer_at(begin + follow->interval_ns,
+					 follow->interval_ns);
+	if (follow->duration_ns)
+		polls[SOURCE_END].fd = timer_at(begin + follow->duration_ns, 0);
+	/* The kernel signals a change of the mount table as urgent data. */
+	polls[SOURCE_MOUNTS].fd = open("/proc/self/mountinfo",
+				       O_RDONLY | O_CLOEXEC);
+	polls[SOURCE_MOUNTS].events = POLLPRI;
+	if (follow->socket[0])
+		polls[SOURCE_MARKS].fd = marks_open(follow->socket);
+	polls[SOURCE_FAILED].fd = writer_failed_fd(follow->recorder->writer);
+}
+
+void follow_run(struct follow *follow, int signals)
+{
+	struct pollfd polls[NR_SOURCES];
+
+	follow->child.fd[STREAM_STDOUT] = follow->child.fd[STREAM_STDERR] = -1;
+	open_sources(follow, polls, signals);
+	if (follow->socket[0] && polls[SOURCE_MARKS].fd < 0)
+		note("phases cannot be marked: %s: %s", follow->socket,
+		     strerror(-polls[SOURCE_MARKS].fd));
+	hurry();
+	if (follow->command)
+		start_command(follow);
+	if (!follow->exec_error)
+		loop(follow, polls, signals);
+	stop_hurry();
+	progress_clear();
+	for (int i = SOURCE_TICK; i <= SOURCE_MARKS; i++)
+		if (polls[i].fd >= 0)
+			close(polls[i].fd);
+	child_release(&follow->child);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The disks of a recording: attached for it, or found attached. */
+
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/claim.h"
+#include "base/message.h"
+
+/* The target of a disk that somebody attached before us. */
+static int adopt(struct recorder *recorder, const struct disk *disk,
+		 struct rt_target *ret)
+{
+	struct rt_target *targets;
+	int err = -ENOENT;
+	size_t nr;
+
+	if (rt_target_list(recorder->client, &nr, &targets))
+		return -EIO;
+	for (size_t i = 0; i < nr; i++) {
+		if (targets[i].gone || targets[i].major != disk->major ||
+		    targets[i].minor != disk->minor)
+			continue;
+		*ret = targets[i];
+		err = 0;
+	}
+	free(targets);
+	return err;
+}
+
+static int attach_one(struct recorder *recorder, const struct disk *disk,
+		      struct recorded *ret)
+{
+	struct rt_options options = { 0 };
+	int fd, err = owner_adding(recorder->owner, disk->major, disk->minor);
+
+	if (err)
+		return fail("%s: not attached, because /run cannot be written: %s",
+			    disk->name, strerror(-err));
+	/* Before it is attached: reading a file system is I/O of the disk. */
+	err = journals_of_disk(disk->name, &ret->journals);
+	if (err)
+		return fail("%s: %s", disk->name, strerror(-err));
+	options.nr_journal = ret->journals.nr;
+	options.journal = ret->journals.extents;
+	fd = disk_open(disk);
+	if (fd < 0)
+		return fail("%s: cannot be opened: %s", disk->name,
+			    fd == -ENODEV ? "there is no such node in /dev" :
+					    strerror(-fd));
+	err = rt_target_add(recorder->client, fd, &options, &ret->target);
+	close(fd);
+	if (!err) {
+		ret->ours = true;
+		owner_added(recorder->owner, &ret->target);
+		return 0;
+	}
+	if (err == -EEXIST && !adopt(recorder, disk, &ret->target))
+		return 0;
+	/* A refusal has words. Without them the answer was lost, and the disk may be attached. */
+	recorder->unsure = !rt_error(recorder->client)[0];
+	return fail("%s: cannot be attached: %s", disk->name,
+		    rt_error(recorder->client)[0] ? rt_error(recorder->client) :
+						    strerror(-err));
+}
+
+int recorder_attach(struct recorder *recorder, const struct disk *disks,
+		    size_t nr)
+{
+	int err = owner_begin(&recorder->owner);
+
+	if (err) {
+		owner_end(recorder->owner);
+		return fail("what is attached cannot be noted below /run: %s; without that nothing could be detached after a crash",
+			    strerror(-err));
+	}
+	recorder->disks = calloc(nr, sizeof(*recorder->disks));
+	if (!recorder->disks)
+		err = fail("%s", strerror(ENOMEM));
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct recorded *disk = &recorder->disks[i];
+
+		disk->number = (uint32_t)i + 1;
+		disk->put_readahead = UINT64_MAX;
+		disk->recorder = recorder;
+		err = attach_one(recorder, &disks[i], disk);
+		if (!err)
+			recorder->nr++;
+	}
+	if (err)
+		recorder_detach(recorder);
+	return err;
+}
+
+void recorder_detach(struct recorder *recorder)
+{
+	bool left = recorder->unsure;
+
+	for (size_t i = 0; i < recorder->nr; i++) {
+		struct recorded *disk = &recorder->disks[i];
+		int err;
+
+		if (!disk->ours)
+			continue;
+		err = rt_target_del(recorder->client, disk->target.id);
+		/* Somebody else was faster, or the module is gone. */
+		if (!err || err == -ENOENT) {
+			disk->ours = false;
+			continue;
+		}
+		left = true;
+		fail("%s: cannot be detached: %s; try: raidctl detach %s",
+		     disk->target.disk, strerror(-err), disk->target.disk);
+	}
+	if (!left)
+		owner_end(recorder->owner);
+	recorder->owner = -1;
+}
+
+int recorder_find_journals(struct recorded *disk)
+{
+	struct journals found;
+	int err;
+
+	if (!disk->ours)
+		return 0;
+	err = journals_of_disk(disk->target.disk, &found);
+	if (err)
+		return err;
+	/* One that the module does not take is a counter that is missing. */
+	if (found.nr != disk->journals.nr ||
+	    (found.nr && memcmp(found.extents, disk->journals.extents,
+				found.nr * sizeof(*found.extents))))
+		rt_target_set_journal(disk->recorder->client, disk->target.id,
+				      found.extents, found.nr);
+	journals_free(&disk->journals);
+	disk->journals = found;
+	return 0;
+}

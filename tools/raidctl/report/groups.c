@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Streams, latencies, classes, processes, plugs and places of one span: text. */
+
+#include "report/groups.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "format/style.h"
+#include "histogram.h"
+#include "numbers/groups.h"
+#include "numbers/stats.h"
+
+#define PLACE_WIDTH	64	/* characters for the whole disk */
+#define SUBMITTERS	8	/* more say little */
+
+static bool known(const struct rt_counters *c, uint64_t bit)
+{
+	return !(c->unknown & bit);
+}
+
+/* Of requests and of bios: what is sequential in itself, and within streams. */
+static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	const struct rt_flow *flow = &c->flow[d];
+	char a[UNITS_TEXT], b[UNITS_TEXT], queued[UNITS_TEXT];
+
+	if (!known(c, RT_COUNTER_BIT(STREAM)) || !(flow->issued + flow->queued))
+		return;
+	fprintf(to, "  %-11s in streams: requests %s", rt_direction_name(d),
+		format_share(a, (double)flow->stream, (double)flow->issued));
+	if (known(c, RT_COUNTER_BIT(STREAM_QUEUED)))
+		fprintf(to, ", bios %s; sequential bios %s",
+			format_share(b, (double)flow->stream_queued,
+				     (double)flow->queued),
+			format_share(queued, (double)flow->sequential_queued,
+				     (double)flow->queued));
+	if (known(c, RT_COUNTER_BIT(AHEAD_QUEUED)) && flow->ahead_queued)
+		fprintf(to, "; read ahead %s, %s",
+			format_count(a, flow->ahead_queued),
+			format_bytes(b, (double)flow->bytes_ahead_queued));
+	fputc('\n', to);
+}
+
+static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,
+			unsigned int kind, uint64_t sum_ns)
+{
+	const struct rt_histogram *h = &c->histogram[d][kind];
+	struct range p99 = histogram_percentile(h, kind, 0.99);
+	uint64_t nr = rt_histogram_sum(h);
+	char mean[UNITS_TEXT], high[UNITS_TEXT];
+
+	if (!nr || !counts_kind(c, kind))
+		return;
+	fprintf(to, "  %-11s %s mean %s, p99 %s %s\n", rt_direction_name(d),
+		rt_kind_name(kind),
+		format_ns(mean, (double)sum_ns / (double)nr),
+		p99.high == INT64_MAX ? ">=" : "<",
+		format_ns(high, (double)(p99.high == INT64_MAX ? p99.low :
+								  p99.high)));
+}
+
+static void latency_lines(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	one_latency(to, c, d, RAIDTRACE_HISTOGRAM_KIND_I2D,
+		    c->flow[d].i2d_sum_ns);
+	one_latency(to, c, d, RAIDTRACE_HISTOGRAM_KIND_Q2C,
+		    c->flow[d].q2c_sum_ns);
+}
+
+static bool is_idle_class(const struct rt_origin *origin)
+{
+	return !(origin->queued | origin->issued);
+}
+
+static const char *class_count(char *ret, const struct rt_counters *c,
+			       size_t offset, uint64_t count)
+{
+	return origin_unknown(c->unknown, offset) ? "n/a" : format_count(ret, count);
+}
+
+static void origin_table(FILE *to, const struct rt_counters *c)
+{
+	bool any = false;
+
+	if (!counts_group(c, RAIDTRACE_GROUP_ORIGIN) || !c->groups)
+		return;
+	for (unsigned int i = 0; i < RT_CLASSES; i++) {
+		const struct rt_origin *o = &c->origin[i];
+		char bios[UNITS_TEXT], queued[UNITS_TEXT], bio_seeks[UNITS_TEXT];
+		char requests[UNITS_TEXT], issued[UNITS_TEXT];
+		char seeks[UNITS_TEXT], distance[UNITS_TEXT] = "n/a";
+
+		if (is_idle_class(o))
+			continue;
+		if (!any)
+			fprintf(to, "  %s%-11s %11s %9s %9s %11s %9s %9s %10s%s\n",
+				bold(to), "class", "bios", "data", "seeks",
+				"requests", "data", "seeks", "mean seek",
+				plain(to));
+		any = true;
+		if (o->seeks)
+			format_bytes(distance, (double)o->seek_sectors *
+				     SECTOR_BYTES / (double)o->seeks);
+		fprintf(to, "  %-11s %11s %9s %9s %11s %9s %9s %10s\n",
+			rt_class_name(i), format_count(bios, o->queued),
+			format_bytes(queued, (double)o->bytes_queued),
+			format_count(bio_seeks, o->seeks_queued),
+			class_count(requests, c, offsetof(struct rt_origin, issued), o->issued),
+			origin_unknown(c->unknown, offsetof(struct rt_origin, bytes_issued)) ? "n/a" :
+				format_bytes(issued, (double)o->bytes_issued),
+			class_count(seeks, c, offsetof(struct rt_origin, seeks), o->seeks),
+			distance);
+	}
+}
+
+static uint64_t bin_of(const struct rt_histogram *h, unsigned int bin)
+{
+	return bin >= h->first_bin && bin - h->first_bin < h->nr_bins ?
+		       h->counts[bin - h->first_bin] : 0;
+}
+
+/* From which class to which the head went; classes without a seek are left out. */
+static void blame_table(FILE *to, const struct rt_counters *c)
+{
+	const struct rt_histogram *blame =
+		&c->histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_BLAME];
+	uint32_t used = 0;
+
+	for (unsigned int i = 0; i < RT_CLASSES * RT_CLASSES; i++)
+		if (bin_of(blame, i))
+			used |= 1U << i / RT_CLASSES | 1U << i % RT_CLASSES;
+	if (!used)
+		return;
+	fprintf(to, "  %-13s", "seeks to");
+	for (unsigned int i = 0; i < RT_CLASSES; i++)
+		if (used & 1U << i)
+			fprintf(to, " %10s", rt_class_name(i));
+	fputc('\n', to);
+	for (unsigned int row = 0; row < RT_CLASSES; row++) {
+		char from[32], count[UNITS_TEXT];
+
+		if (!(used & 1U << row))
+			continue;
+		snprintf(from, sizeof(from), "%s %s", "from",
+			 rt_class_name(row));
+		fprintf(to, "  %-14s", from);
+		for (unsigned int i = 0; i < RT_CLASSES; i++)
+			if (used & 1U << i)
+				fprintf(to, " %10s",
+					format_count(count, bin_of(blame, row * RT_CLASSES + i)));
+		fputc('\n', to);
+	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct rt_submitter *x = *(const struct rt_submitter *const *)a;
+	const struct rt_submitter *y = *(const struct rt_submitter *const *)b;
+
+	return (x->bytes_queued < y->bytes_queued) -
+	       (x->bytes_queued > y->bytes_queued);
+}
+
+static void submitter_table(FILE *to, const struct rt_counters *c)
+{
+	const struct rt_submitter **order =
+		calloc(c->nr_submitters + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < c->nr_submitters; i++)
+		order[i] = &c->submitters[i];
+	if (order)
+		qsort(order, c->nr_submitters, sizeof(*order), by_bytes);
+	for (size_t i = 0; order && i < c->nr_submitters && i < SUBMITTERS;
+	     i++) {
+		const struct rt_submitter *s = order[i];
+		char bios[UNITS_TEXT], data[UNITS_TEXT], seeks[UNITS_TEXT];
+		char who[48];
+
+		/* Who may not know them is told of all of them at once. */
+		if (s->rest)
+			snprintf(who, sizeof(who), "all %s",
+				 c->nr_submitters > 1 ? "others" : "processes");
+		else
+			snprintf(who, sizeof(who), "%s, pid %" PRIu32, s->comm,
+				 s->pid);
+		if (!i)
+			fprintf(to, "  %s%-30s %11s %9s %9s%s\n", bold(to),
+				"submitter", "bios", "data", "seeks", plain(to));
+		fprintf(to, "  %-30s %11s %9s %9s\n", who,
+			format_count(bios, s->queued),
+			format_bytes(data, (double)s->bytes_queued),
+			format_count(seeks, s->seeks_queued));
+	}
+	free(order);
+	if (c->nr_submitters > SUBMITTERS)
+		fprintf(to, "  and %zu more\n", c->nr_submitters - SUBMITTERS);
+}
+
+static const char *disk_count(char *ret, const struct rt_counters *c,
+			      uint32_t bit, uint64_t count)
+{
+	return c->disk.unknown & bit ? "n/a" : format_count(ret, count);
+}
+
+static void plug_lines(FILE *to, const struct rt_counters *c)
+{
+	const struct rt_histogram *unplug =
+		&c->histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_UNPLUG];
+	const struct rt_disk *disk = &c->disk;
+	char plugs[UNITS_TEXT], explicit_[UNITS_TEXT], schedule[UNITS_TEXT];
+	char waits[UNITS_TEXT];
+	double sent = 0;
+
+	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_PLUG))
+		return;
+	for (unsigned int i = 0; i < unplug->nr_bins; i++)
+		sent += (double)(unplug->first_bin + i) * (double)unplug->counts[i];
+	fprintf(to, "  plugs %s; unplugs: done %s, slept %s",
+		disk_count(plugs, c, RT_DISK_BIT(PLUGS), disk->plugs),
+		disk_count(explicit_, c, RT_DISK_BIT(UNPLUGS_EXPLICIT),
+			   disk->unplugs_explicit),
+		disk_count(schedule, c, RT_DISK_BIT(UNPLUGS_SCHEDULE),
+			   disk->unplugs_schedule));
+	if (rt_histogram_sum(unplug))
+		fprintf(to, ", %.1f requests each",
+			sent / (double)rt_histogram_sum(unplug));
+	fprintf(to, "; waits for tags %s\n",
+		disk_count(waits, c, RT_DISK_BIT(TAG_WAITS), disk->tag_waits));
+}
+
+static void window_line(FILE *to, const struct rt_counters *c,
+			unsigned int kind, uint32_t bit, uint64_t sectors,
+			const char *what)
+{
+	const struct rt_histogram *h = &c->histogram[RAIDTRACE_DIRECTION_ALL][kind];
+	uint64_t nr = rt_histogram_sum(h);
+	char count[UNITS_TEXT], mean[UNITS_TEXT];
+
+	if ((c->disk.unknown & bit) || !nr)
+		return;
+	fprintf(to, "  readahead, %s: %s windows, mean %s\n", what,
+		format_count(count, nr),
+		format_bytes(mean, (double)sectors * SECTOR_BYTES / (double)nr));
+}
+
+/* The disk from its first to its last sector; the darker the more bytes. */
+static void place_line(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	static const char shades[] = " .:-=+*#%@";
+	const struct rt_histogram *h =
+		&c->histogram[d][RAIDTRACE_HISTOGRAM_KIND_PLACE];
+	uint64_t bytes[PLACE_WIDTH] = { 0 }, most = 0;
+
+	if (!rt_histogram_sum(h))
+		return;
+	for (unsigned int i = 0; i < RAIDTRACE_PLACE_BINS; i++) {
+		uint64_t *part = &bytes[i * PLACE_WIDTH / RAIDTRACE_PLACE_BINS];
+
+		*part += bin_of(h, i);
+		most = *part > most ? *part : most;
+	}
+	fprintf(to, "  %-11s by place |", rt_direction_name(d));
+	for (unsigned int i = 0; i < PLACE_WIDTH; i++)
+		fputc(shades[bytes[i] ? 1 + bytes[i] * 8 / most : 0], to);
+	fputs("|\n", to);
+}
+
+void text_groups(FILE *to, const struct rt_counters *c)
+{
+	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
+		latency_lines(to, c, d);
+	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
+		stream_line(to, c, d);
+	origin_table(to, c);
+	blame_table(to, c);
+	submitter_table(to, c);
+	plug_lines(to, c);
+	window_line(to, c, RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
+		    RT_DISK_BIT(RA_SYNC_SECTORS), c->disk.ra_sync_sectors,
+		    "because a page was missing");
+	window_line(to, c, RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC,
+		    RT_DISK_BIT(RA_ASYNC_SECTORS), c->disk.ra_async_sectors,
+		    "because a marked page was met");
+	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
+		place_line(to, c, d);
+}

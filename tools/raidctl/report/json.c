@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The JSON back end.  Units are in the names; what is not known is null. */
+
+#include "report/print.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "format/json.h"
+#include "histogram.h"
+#include "numbers/stats.h"
+#include "report/check.h"
+#include "report/compare-print.h"
+#include "report/groups.h"
+#include "report/machine.h"
+#include "report/md-dm.h"
+
+static struct json_object *mounts_object(const struct disk *disk)
+{
+	struct json_object *array = json_new_array();
+
+	for (size_t i = 0; i < disk->nr_mounts; i++) {
+		const struct mount *mount = &disk->mounts[i];
+		struct json_object *object = json_new_object();
+
+		json_add_text(object, "device", mount->device);
+		json_add_text(object, "directory", mount->dir);
+		json_add_text(object, "fstype", mount->fstype);
+		json_add_text(object, "options", mount->options);
+		json_element(array, object);
+	}
+	return array;
+}
+
+static struct json_object *disk_object(const struct disk *disk)
+{
+	struct json_object *object = json_new_object();
+
+	json_add_text(object, "disk", disk->name);
+	json_add_count(object, "major", disk->major);
+	json_add_count(object, "minor", disk->minor);
+	json_add_text(object, "driver", disk->driver);
+	json_add_text(object, "pci", disk->pci);
+	json_add_text(object, "hctl", disk->hctl);
+	json_add_text(object, "model", disk->model);
+	json_add_text(object, "firmware", disk->firmware);
+	json_add_bool(object, "unit_3ware", disk->unit_3ware);
+	json_add_bool(object, "rotational", disk->rotational);
+	json_add_count(object, "capacity_sectors", disk->capacity_sectors);
+	json_add_count(object, "readahead_kib", disk->readahead_kib);
+	json_add_count(object, "readahead_sectors",
+		  disk->readahead_kib * 1024 / SECTOR_BYTES);
+	json_add_count(object, "max_sectors_kib", disk->max_sectors_kb);
+	json_add_count(object, "max_hw_sectors_kib", disk->max_hw_sectors_kb);
+	json_add_or_null(object, "queue_depth", disk->queue_depth);
+	json_add_or_null(object, "nr_requests", disk->nr_requests);
+	json_add_text(object, "scheduler", disk->scheduler);
+	json_member(object, "mounts", mounts_object(disk));
+	return object;
+}
+
+static void json_disks(FILE *to, const struct disk *disks, size_t nr)
+{
+	struct json_object *array = json_new_array();
+
+	for (size_t i = 0; i < nr; i++)
+		json_element(array, disk_object(&disks[i]));
+	json_finish(to, array);
+}
+
+/* Of a disk in a trace nothing but its name and when is known. */
+static void null_unknown(struct json_object *object)
+{
+	static const char *const known[] = { "target", "disk", "attached_ns" };
+
+	json_object_object_foreach(object, key, value) {
+		bool keep = false;
+
+		(void)value;
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			keep |= !strcmp(key, known[i]);
+		if (!keep)
+			json_member(object, key, NULL);
+	}
+}
+
+static struct json_object *target_object(const struct rt_target *t)
+{
+	struct json_object *object = json_new_object();
+
+	json_add_count(object, "target", t->id);
+	json_add_text(object, "disk", t->disk);
+	json_add_text(object, "driver", t->driver);
+	json_add_text(object, "pci", t->pci);
+	json_add_text(object, "hctl", t->hctl);
+	json_add_bool(object, "gone", t->gone);
+	json_add_bool(object, "unit_3ware", t->unit_3ware);
+	json_add_bool(object, "bio_based", t->bio_based);
+	json_add_bool(object, "rotational", t->rotational);
+	json_add_count(object, "capacity_sectors", t->capacity_sectors);
+	json_add_count(object, "max_sectors", t->max_sectors);
+	json_add_count(object, "max_hw_sectors", t->max_hw_sectors);
+	json_add_count(object, "max_segments", t->max_segments);
+	json_add_count(object, "nr_requests", t->nr_requests);
+	json_add_count(object, "nr_hw_queues", t->nr_hw_queues);
+	json_add_count(object, "nr_tags", t->nr_tags);
+	json_add_count(object, "attached_ns", t->attached_ns);
+	if (t->name_only)
+		null_unknown(object);
+	if (t->name_only && t->capacity_sectors)
+		json_add_count(object, "capacity_sectors", t->capacity_sectors);
+	return object;
+}
+
+static struct json_object *recordings_array(const struct status *status)
+{
+	struct json_object *array = json_new_array();
+
+	for (size_t i = 0; i < status->nr_recordings; i++) {
+		const struct living *recording = &status->recordings[i];
+		struct json_object *object = json_new_object();
+
+		json_member(object, "id",
+				       json_new_int64(recording->pid));
+		json_member(object, "detached",
+				       json_new_boolean(recording->detached));
+		json_member(object, "file",
+				       json_new_string(recording->file));
+		json_element(array, object);
+	}
+	return array;
+}
+
+static void json_status(FILE *to, const struct status *status)
+{
+	struct json_object *object = json_new_object();
+	struct json_object *array = json_new_array();
+
+	json_add_bool(object, "loaded", status->loaded);
+	if (status->loaded) {
+		json_add_text(object, "version", status->info.version);
+		json_add_count(object, "abi", status->info.abi);
+		json_add_count(object, "max_targets", status->info.max_targets);
+		json_add_text(object, "unavailable", status->info.unavailable);
+	}
+	json_add_bool(object, "simulated", status->simulated);
+	json_add_text(object, "lab_profile", status->profile);
+	json_add_count(object, "units_3ware", status->nr_units);
+	for (size_t i = 0; i < status->nr_targets; i++)
+		json_element(array,
+				      target_object(&status->targets[i]));
+	json_member(object, "targets", array);
+	json_member(object, "recordings", recordings_array(status));
+	json_finish(to, object);
+}
+
+/* Bins that hold something; one without an end has null for high. */
+static struct json_object *histogram_object(const struct rt_histogram *h,
+					    unsigned int kind)
+{
+	struct json_object *bins = json_new_array();
+
+	for (unsigned int i = 0; i < h->nr_bins; i++) {
+		struct json_object *bin;
+		struct range range = bin_range(kind, h->first_bin + i);
+
+		if (!h->counts[i])
+			continue;
+		bin = json_new_object();
+		if (raidtrace_hist_columns(kind))
+			json_add_count(bin, "row", (h->first_bin + i) /
+				       raidtrace_hist_columns(kind));
+		json_add_range(bin, "low", "high", &range);
+		json_add_count(bin, "count", h->counts[i]);
+		json_element(bins, bin);
+	}
+	return bins;
+}
+
+static void add_flow(struct json_object *to, const struct rt_flow *flow,
+		     uint64_t unknown)
+{
+	struct json_object *object = json_new_object();
+
+#define X(member, attribute)						\
+	json_add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
+		  flow->member);
+	RT_FLOW_COUNTERS(X)
+#undef X
+	json_add_known(object, "in_flight", unknown & RT_COUNTER_BIT(IN_FLIGHT),
+		  flow->in_flight);
+	json_add_known(object, "in_flight_max", unknown & RT_COUNTER_BIT(IN_FLIGHT),
+		  flow->in_flight_max);
+	json_member(to, "flow", object);
+}
+
+static void add_stats(struct json_object *to,
+		      const struct direction_stats *stats, uint64_t unknown)
+{
+	bool any = stats->requests > 0;
+	bool no_issue = unknown & RT_COUNTER_BIT(ISSUED);
+
+	json_add_known(to, "requests", no_issue, stats->requests);
+	json_add_known(to, "bytes", no_issue, stats->bytes);
+	json_add_number(to, "mib_per_s", !(unknown & RT_COUNTER_BIT(BYTES_COMPLETED)),
+		   stats->bytes_per_s / (1 << 20));
+	json_add_number(to, "in_flight_mean", stats->depth_known,
+		   stats->depth_mean);
+	json_member(to, "in_flight_max",
+			       stats->depth_known ?
+			       json_new_uint64(stats->depth_max) : NULL);
+	json_add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
+	json_add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
+		  &stats->size_mode);
+	json_add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
+	json_add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
+	json_add_known(to, "sequential", no_issue, stats->sequential);
+	json_add_number(to, "sequential_share", any,
+		   any ? (double)stats->sequential / (double)stats->requests :
+			 0);
+	json_add_known(to, "seeks", no_issue, stats->seeks);
+	json_add_number(to, "seek_sectors_mean", stats->seeks > 0,
+		   stats->seek_mean_sectors);
+	json_add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
+		   stats->d2c_mean_ns);
+	json_add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
+	json_add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
+}
+
+static struct json_object *direction_object(const struct rt_counters *c,
+					    unsigned int direction)
+{
+	struct json_object *object = json_new_object();
+	struct json_object *histograms = json_new_object();
+	struct direction_stats stats;
+
+	stats_of(c, direction, &stats);
+	if (direction != RAIDTRACE_DIRECTION_ALL) {
+		add_stats(object, &stats, c->unknown);
+		add_flow(object, &c->flow[direction], c->unknown);
+	} else {
+		json_add_number(object, "in_flight_mean", stats.depth_known,
+			   stats.depth_mean);
+		json_add_known(object, "in_flight_max", !stats.depth_known,
+			  stats.depth_max);
+		json_add_bool(object, "in_flight_is_lower_bound", stats.depth_open);
+	}
+	for (unsigned int k = 0; k < RT_KINDS; k++)
+		if (c->histogram[direction][k].nr_bins)
+			json_member(
+				histograms, rt_kind_name(k),
+				histogram_object(&c->histogram[direction][k],
+						 k));
+	json_member(object, "histograms", histograms);
+	return object;
+}
+
+/* A direction that nothing happened in is left out, but never reads. */
+static bool has_direction(const struct rt_counters *c, unsigned int direction)
+{
+	return direction == RAIDTRACE_DIRECTION_READ ||
+	       direction == RAIDTRACE_DIRECTION_WRITE ||
+	       direction == RAIDTRACE_DIRECTION_ALL ||
+	       !flow_is_idle(&c->flow[direction]);
+}
+
+static struct json_object *span_object(const struct span *span)
+{
+	const struct rt_counters *c = &span->counters;
+	struct json_object *object = json_new_object();
+	struct json_object *directions = json_new_object();
+
+	json_add_text(object, "disk", span->disk);
+	if (span->phase) {
+		json_add_text(object, "phase", span->phase);
+		json_add_count(object, "phase_number", span->number);
+	}
+	json_add_count(object, "start_ns", c->since_ns);
+	json_add_count(object, "end_ns", c->now_ns);
+	json_add_number(object, "seconds", true,
+		   (double)(c->now_ns - c->since_ns) / 1e9);
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
+		if (has_direction(c, d))
+			json_member(directions,
+					       rt_direction_name(d),
+					       direction_object(c, d));
+	json_member(object, "directions", directions);
+	json_groups(object, c);
+	return object;
+}
+
+static void json_counters(FILE *to, const struct rt_target *targets,
+			  const struct span *spans, size_t nr)
+{
+	struct json_object *array = json_new_array();
+
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *object = span_object(&spans[i]);
+
+		json_add_bool(object, "gone", spans[i].counters.gone);
+		json_add_count(object, "readahead_sectors",
+			  spans[i].counters.readahead_sectors);
+		json_add_count(object, "readahead_kib",
+			  spans[i].counters.readahead_sectors *
+				  SECTOR_BYTES / 1024);
+		json_member(object, "target",
+				       target_object(&targets[i]));
+		json_element(array, object);
+	}
+	json_finish(to, array);
+}
+
+static struct json_object *settings_object(const struct recording *r)
+{
+	struct json_object *array = json_new_array();
+
+	for (size_t i = 0; i < r->nr_settings; i++) {
+		struct json_object *object = json_new_object();
+
+		json_add_count(object, "time_ns", r->settings[i].time_ns);
+		json_add_count(object, "target", r->settings[i].target);
+		json_add_text(object, "name", r->settings[i].name);
+		json_member(
+			object, "value",
+			json_new_string(r->settings[i].value));
+		json_element(array, object);
+	}
+	return array;
+}
+
+static void json_recording(FILE *to, const struct recording *r)
+{
+	struct json_object *object = json_new_object();
+	struct json_object *meta = json_new_object();
+	struct json_object *targets = json_new_array();
+	struct json_object *spans = json_new_array();
+
+	json_add_text(object, "recording", r->path);
+	for (size_t i = 0; i < r->nr_meta; i++)
+		json_add_text(meta, r->meta[i].name, r->meta[i].value);
+	json_member(object, "meta", meta);
+	for (size_t i = 0; i < r->nr_targets; i++)
+		json_element(targets, target_object(&r->targets[i]));
+	json_member(object, "targets", targets);
+	json_member(object, "settings", settings_object(r));
+	besides_json(object, r);
+	for (size_t i = 0; i < r->nr_spans; i++) {
+		struct json_object *span = span_object(&r->spans[i]);
+
+		print_stack_json(span, r, &r->spans[i]);
+		json_element(spans, span);
+	}
+	json_member(object, "spans", spans);
+	json_finish(to, object);
+}
+
+const struct print_ops print_json = {
+	.disks = json_disks,
+	.status = json_status,
+	.counters = json_counters,
+	.check = json_check,
+	.recording = json_recording,
+	.comparison = json_comparison,
+};

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Counters of one span as text: a line per direction, and pictures. */
+
+#include "report/span.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "format/style.h"
+#include "histogram.h"
+#include "numbers/stats.h"
+#include "report/groups.h"
+
+#define BAR_WIDTH	20
+
+static void text_share(char *ret, const struct direction_stats *stats)
+{
+	format_share(ret, (double)stats->sequential, (double)stats->requests);
+}
+
+/* "128 KiB", or both ends of a bin that spans several sizes. */
+static void text_mode(char *ret, size_t size, const struct range *mode)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	if (!mode->known) {
+		snprintf(ret, size, "n/a");
+		return;
+	}
+	format_bytes(low, (double)mode->low * SECTOR_BYTES);
+	if (mode->high == mode->low + 1) {
+		snprintf(ret, size, "%s", low);
+		return;
+	}
+	format_bytes(high, (double)mode->high * SECTOR_BYTES);
+	snprintf(ret, size, "%s..%s", low, high);
+}
+
+static void text_depth(char *mean, char *max, const struct direction_stats *s)
+{
+	if (!s->depth_known) {
+		strcpy(mean, "n/a");
+		strcpy(max, "n/a");
+		return;
+	}
+	snprintf(mean, UNITS_TEXT, "%s%.2f", s->depth_open ? ">" : "",
+		 s->depth_mean);
+	snprintf(max, UNITS_TEXT, "%" PRIu64 "%s", s->depth_max,
+		 s->depth_open ? "+" : "");
+}
+
+static void flow_header(FILE *to)
+{
+	fprintf(to, "  %s%-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s%s\n",
+		bold(to), "", "requests", "data", "MiB/s", "depth", "max",
+		"size mode", "mean", "sequential", "seeks", plain(to));
+}
+
+static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	char requests[UNITS_TEXT], data[UNITS_TEXT], mean[UNITS_TEXT];
+	char max[UNITS_TEXT], mode[3 * UNITS_TEXT], size[UNITS_TEXT] = "n/a";
+	char share[UNITS_TEXT], seeks[UNITS_TEXT], rate[UNITS_TEXT];
+	struct direction_stats stats;
+
+	stats_of(c, d, &stats);
+	text_depth(mean, max, &stats);
+	text_mode(mode, sizeof(mode), &stats.size_mode);
+	text_share(share, &stats);
+	if (stats.requests)
+		format_bytes(size, stats.size_mean_bytes);
+	format_count(requests, stats.requests);
+	format_bytes(data, (double)stats.bytes);
+	format_count(seeks, stats.seeks);
+	snprintf(rate, sizeof(rate), "%.2f", stats.bytes_per_s / (1 << 20));
+	if (c->unknown & RT_COUNTER_BIT(ISSUED)) {
+		strcpy(requests, "n/a");
+		strcpy(data, "n/a");
+		strcpy(seeks, "n/a");
+	}
+	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
+		strcpy(rate, "n/a");
+	fprintf(to, "  %-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s\n",
+		rt_direction_name(d), requests, data, rate, mean, max, mode,
+		size, share, seeks);
+}
+
+static void bound(char *ret, const struct range *range)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	if (!range->known)
+		strcpy(ret, "n/a");
+	else if (range->high == INT64_MAX)
+		snprintf(ret, 2 * UNITS_TEXT, ">= %s",
+			 format_ns(low, (double)range->low));
+	else
+		snprintf(ret, 2 * UNITS_TEXT, "< %s",
+			 format_ns(high, (double)range->high));
+}
+
+static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	char mean[UNITS_TEXT], p50[2 * UNITS_TEXT], p99[2 * UNITS_TEXT];
+	struct direction_stats stats;
+
+	stats_of(c, d, &stats);
+	if (!stats.d2c_p50.known)
+		return;
+	bound(p50, &stats.d2c_p50);
+	bound(p99, &stats.d2c_p99);
+	fprintf(to, "  %-11s d2c mean %s, p50 %s, p99 %s", rt_direction_name(d),
+		format_ns(mean, stats.d2c_mean_ns), p50, p99);
+	if (stats.seeks)
+		fprintf(to, "; mean seek %s",
+			format_bytes(mean, stats.seek_mean_sectors *
+						   SECTOR_BYTES));
+	fputc('\n', to);
+}
+
+/* A counter, or that it is not known. */
+static const char *count_or_na(char *ret, const struct rt_counters *c,
+			       uint64_t bit, uint64_t count)
+{
+	return c->unknown & bit ? "n/a" : format_count(ret, count);
+}
+
+static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	const struct rt_flow *flow = &c->flow[d];
+	char queued[UNITS_TEXT], back[UNITS_TEXT], front[UNITS_TEXT];
+	char request[UNITS_TEXT], splits[UNITS_TEXT];
+
+	if (!flow->queued && !flow->issued)
+		return;
+	fprintf(to, "  %-11s bios %s, splits %s, merges: back %s, front %s, request %s",
+		rt_direction_name(d),
+		count_or_na(queued, c, RT_COUNTER_BIT(QUEUED), flow->queued),
+		count_or_na(splits, c, RT_COUNTER_BIT(SPLITS), flow->splits),
+		count_or_na(back, c, RT_COUNTER_BIT(BACK_MERGES),
+			    flow->back_merges),
+		count_or_na(front, c, RT_COUNTER_BIT(FRONT_MERGES),
+			    flow->front_merges),
+		count_or_na(request, c, RT_COUNTER_BIT(REQUEST_MERGES),
+			    flow->request_merges));
+	if (flow->requeued || flow->requeued_unissued)
+		fprintf(to, "; requeued %" PRIu64,
+			flow->requeued + flow->requeued_unissued);
+	if (flow->errors)
+		fprintf(to, "; ERRORS %" PRIu64, flow->errors);
+	if (flow->unmatched)
+		fprintf(to, "; unmatched %" PRIu64, flow->unmatched);
+	if (flow->abandoned)
+		fprintf(to, "; abandoned %" PRIu64, flow->abandoned);
+	fputc('\n', to);
+}
+
+/**
+ * struct bar - a row of a character histogram
+ * @label: what it stands for
+ * @count: how much
+ */
+struct bar {
+	char label[2 * UNITS_TEXT];
+	uint64_t count;
+};
+
+/* "from 128 KiB" for a row of sizes, "32..40" for one of depths. */
+static void bar_label(char *ret, size_t size, bool sizes, int64_t low,
+		      int64_t end)
+{
+	char text[UNITS_TEXT];
+
+	if (sizes)
+		snprintf(ret, size, "%s %s", low ? "from" : "below",
+			 format_bytes(text, (double)(low ? low : end) *
+						    SECTOR_BYTES));
+	else if (low == RAIDTRACE_DEPTH_LINEAR)
+		snprintf(ret, size, "%" PRId64 "+", low);
+	else if (end - low == 1)
+		snprintf(ret, size, "%" PRId64, low);
+	else
+		snprintf(ret, size, "%" PRId64 "..%" PRId64, low, end - 1);
+}
+
+/* Beyond the last bin that holds something. */
+static unsigned int bins_end(const struct rt_histogram *h)
+{
+	unsigned int i = h->nr_bins;
+
+	while (i && !h->counts[i - 1])
+		i--;
+	return h->first_bin + i;
+}
+
+/*
+ * Fold bins to rows that grow by powers of two, which is how sizes and depths
+ * are spread; a power of two begins a row.
+ */
+static size_t fold(const struct rt_histogram *h, unsigned int kind,
+		   struct bar *bars, size_t max)
+{
+	bool sizes = kind == RAIDTRACE_HISTOGRAM_KIND_SIZE;
+	unsigned int bin = h->first_bin, end = bins_end(h);
+	int64_t low = 0, edge = sizes ? 8 : 1;
+	size_t nr = 0;
+
+	for (; bin < end && nr < max; low = edge, edge *= 2) {
+		uint64_t count = 0;
+
+		for (; bin < end && raidtrace_hist_low(kind, bin) < edge; bin++)
+			count += h->counts[bin - h->first_bin];
+		if (!nr && !count)
+			continue;
+		bar_label(bars[nr].label, sizeof(bars[nr].label), sizes, low,
+			  bin < end || sizes ? edge :
+					       raidtrace_hist_low(kind, end));
+		bars[nr++].count = count;
+	}
+	return nr;
+}
+
+static void bar_text(char *ret, size_t size, const struct bar *bar,
+		     uint64_t total)
+{
+	static const char full[BAR_WIDTH + 1] = "####################";
+	char share[UNITS_TEXT];
+	int length = (int)((double)bar->count / (double)total * BAR_WIDTH + 0.5);
+
+	/* Something is never shown as nothing. */
+	if (bar->count && !length)
+		length = 1;
+	snprintf(ret, size, "%12s |%-*.*s %7s", bar->label, BAR_WIDTH, length,
+		 full, format_share(share, (double)bar->count, (double)total));
+}
+
+/* A picture of a few requests among many says nothing. */
+static bool is_rare(const struct rt_counters *c, unsigned int direction)
+{
+	uint64_t all = 0;
+
+	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
+		all += c->flow[d].issued;
+	return c->flow[direction].issued < all / 100;
+}
+
+/* Request size on the left, in-flight on the right. */
+static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	const struct rt_histogram *sizes =
+		&c->histogram[d][RAIDTRACE_HISTOGRAM_KIND_SIZE];
+	const struct rt_histogram *depths =
+		&c->histogram[d][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME];
+	struct bar left[24], right[24];
+	size_t nr_left = fold(sizes, RAIDTRACE_HISTOGRAM_KIND_SIZE, left, 24);
+	size_t nr_right = fold(depths, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,
+			       right, 24);
+	char head[64];
+
+	if (!rt_histogram_sum(sizes) || is_rare(c, d))
+		return;
+	snprintf(head, sizeof(head), "%s: request size, share of requests",
+		 rt_direction_name(d));
+	fprintf(to, "  %-48s %ss in flight, share of time\n", head,
+		rt_direction_name(d));
+	for (size_t i = 0; i < nr_left || i < nr_right; i++) {
+		char a[96] = "", b[96] = "";
+
+		if (i < nr_left)
+			bar_text(a, sizeof(a), &left[i],
+				 rt_histogram_sum(sizes));
+		if (i < nr_right)
+			bar_text(b, sizeof(b), &right[i],
+				 rt_histogram_sum(depths));
+		if (b[0])
+			fprintf(to, "  %-46s %s\n", a, b);
+		else
+			fprintf(to, "  %s\n", a);
+	}
+}
+
+static void each_busy(FILE *to, const struct rt_counters *c,
+		      unsigned int first, unsigned int last,
+		      void (*print)(FILE *, const struct rt_counters *,
+				    unsigned int))
+{
+	for (unsigned int d = first; d <= last; d++)
+		if (!flow_is_idle(&c->flow[d]))
+			print(to, c, d);
+}
+
+bool span_is_idle(const struct rt_counters *c)
+{
+	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
+		if (!flow_is_idle(&c->flow[d]))
+			return false;
+	return true;
+}
+
+void span_flows(FILE *to, const struct rt_counters *c)
+{
+	if (span_is_idle(c)) {
+		fputs("  no requests\n", to);
+		return;
+	}
+	flow_header(to);
+	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
+		  RAIDTRACE_DIRECTION_PASSTHROUGH, flow_line);
+}
+
+void span_details(FILE *to, const struct rt_counters *c)
+{
+	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
+		  RAIDTRACE_DIRECTION_PASSTHROUGH, latency_line);
+	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
+		  RAIDTRACE_DIRECTION_PASSTHROUGH, merge_line);
+	text_groups(to, c);
+	each_busy(to, c, RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE,
+		  bars_of);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Recordings: counters of a sample that have no direction. */
+
+#include "store/db.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "numbers/groups.h"
+#include "submitters.h"
+
+#define NAME(member, attribute)		"," #member
+#define PLACE(member, attribute)	",?"
+#define SUM(member, attribute)		",sum(" #member ")"
+#define WHERE_SPAN			" WHERE phase=? AND target=?"
+
+static const char insert_origin[] =
+	"INSERT INTO origin(sample,class" RT_ORIGIN_COUNTERS(NAME)
+	") VALUES(?,?" RT_ORIGIN_COUNTERS(PLACE) ")";
+static const char insert_submitter[] =
+	"INSERT INTO submitter(sample,submitter,pid,comm"
+	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?"
+	RT_SUBMITTER_COUNTERS(PLACE) ")";
+
+int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *span)
+{
+	static const uint32_t any = RAIDTRACE_GROUP_STREAM |
+				    RAIDTRACE_GROUP_PLUG |
+				    RAIDTRACE_GROUP_READAHEAD;
+	const struct rt_disk *disk = &span->disk;
+	uint32_t unknown = span->groups & any ? disk->unknown : ~(uint32_t)0;
+
+#define X(member, attribute)						\
+	store_bind_known(stmt, ++place, unknown & RT_DISK_BIT(attribute), \
+			 disk->member);
+	X(streams_alive, STREAMS_ALIVE)
+	X(streams_alive_queued, STREAMS_ALIVE_QUEUED)
+	RT_DISK_COUNTERS(X)
+#undef X
+	return place;
+}
+
+static int put_origin(struct store *store, sqlite3_int64 sample,
+		      unsigned int class_, const struct rt_counters *span)
+{
+	const struct rt_origin *origin = &span->origin[class_];
+	sqlite3_stmt *stmt;
+	uint64_t any = 0;
+	int place = 0;
+
+#define X(member, attribute) any |= origin->member;
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_origin);
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	store_bind_text(stmt, ++place, rt_class_name(class_));
+#define X(member, attribute)						\
+	store_bind_known(stmt, ++place,					\
+			 origin_unknown(span->unknown, offsetof(struct rt_origin, member)), \
+			 origin->member);
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	return store_run(store, stmt);
+}
+
+static int put_submitter(struct store *store, sqlite3_int64 sample,
+			 const struct rt_submitter *submitter)
+{
+	sqlite3_stmt *stmt;
+	uint64_t any = 0;
+	int place = 0;
+
+#define X(member, attribute) any |= submitter->member;
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_submitter);
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	sqlite3_bind_int64(stmt, ++place, submitter->index);
+	store_bind_known(stmt, ++place, submitter->rest, submitter->pid);
+	if (submitter->rest)
+		sqlite3_bind_null(stmt, ++place);
+	else
+		store_bind_text(stmt, ++place, submitter->comm);
+#define X(member, attribute)						\
+	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)submitter->member);
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	return store_run(store, stmt);
+}
+
+int store_put_groups(struct store *store, int64_t sample,
+		     const struct rt_counters *span)
+{
+	int err = 0;
+
+	if (span->groups & RAIDTRACE_GROUP_ORIGIN)
+		for (unsigned int i = 0; i < RT_CLASSES && !err; i++)
+			err = put_origin(store, sample, i, span);
+	for (size_t i = 0; i < span->nr_submitters && !err; i++)
+		err = put_submitter(store, sample, &span->submitters[i]);
+	return err;
+}
+
+static int take_groups(sqlite3_stmt *stmt, struct rt_counters *ret)
+{
+	ret->groups = groups_parse((const char *)sqlite3_column_text(stmt, 0));
+	return 0;
+}
+
+static int take_disk(sqlite3_stmt *stmt, struct rt_counters *ret)
+{
+	struct rt_disk *disk = &ret->disk;
+	int column = -1;
+
+	disk->unknown = 0;
+#define TAKE(member, attribute)						\
+	disk->member = (__typeof__(disk->member))			\
+		sqlite3_column_int64(stmt, ++column);			\
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
+		disk->unknown |= RT_DISK_BIT(attribute);
+	TAKE(streams_alive, STREAMS_ALIVE)
+	TAKE(streams_alive_queued, STREAMS_ALIVE_QUEUED)
+	RT_DISK_COUNTERS(TAKE)
+#undef TAKE
+	return 0;
+}
+
+static int take_origin(sqlite3_stmt *stmt, struct rt_counters *ret)
+{
+	const char *name = (const char *)sqlite3_column_text(stmt, 0);
+	unsigned int i = 0;
+	int column = 0;
+
+	while (i < RT_CLASSES && name && strcmp(name, rt_class_name(i)))
+		i++;
+	if (!name || i == RT_CLASSES)
+		return -EINVAL;
+#define X(member, attribute)						\
+	ret->origin[i].member =						\
+		(uint64_t)sqlite3_column_int64(stmt, ++column);
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	return 0;
+}
+
+static int take_submitter(sqlite3_stmt *stmt, struct rt_counters *ret)
+{
+	const char *comm = (const char *)sqlite3_column_text(stmt, 2);
+	struct rt_submitter submitter = {
+		.index = (uint32_t)sqlite3_column_int64(stmt, 0),
+		.pid = (uint32_t)sqlite3_column_int64(stmt, 1),
+		.rest = !comm,
+	};
+	int column = 2;
+
+	snprintf(submitter.comm, sizeof(submitter.comm), "%s", comm ? comm : "");
+#define X(member, attribute)						\
+	submitter.member = (uint64_t)sqlite3_column_int64(stmt, ++column);
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	return rt_submitters_append(ret, &submitter);
+}
+
+int store_sum_groups(struct store *store, uint32_t phase, uint32_t target,
+		     struct rt_counters *ret)
+{
+	int err = store_each_of_span(store,
+				     "SELECT groups, ?1 FROM target"
+				     " WHERE target=?2", phase, target,
+				     take_groups, ret);
+
+	/* With max(sample) SQLite takes the bare columns from that row. */
+	if (!err)
+		err = store_each_of_span(store,
+					 "SELECT streams_alive,streams_alive_queued"
+					 RT_DISK_COUNTERS(SUM) ",max(sample)"
+					 " FROM sample" WHERE_SPAN,
+					 phase, target, take_disk, ret);
+	if (!err)
+		err = store_each_of_span(store,
+					 "SELECT class" RT_ORIGIN_COUNTERS(SUM)
+					 " FROM sample JOIN origin USING(sample)"
+					 WHERE_SPAN " GROUP BY class",
+					 phase, target, take_origin, ret);
+	if (!err)
+		err = store_each_of_span(store,
+					 "SELECT submitter,pid,comm"
+					 RT_SUBMITTER_COUNTERS(SUM)
+					 " FROM sample JOIN submitter USING(sample)"
+					 WHERE_SPAN
+					 " GROUP BY submitter,pid,comm",
+					 phase, target, take_submitter, ret);
+	return err;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Recordings: opening, closing, transactions, and what went wrong. */
+
+#include "store/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+
+/* For failures before there is a struct store. */
+static char open_error[256];
+
+const char *store_error(const struct store *store)
+{
+	return store ? store->error : open_error;
+}
+
+/* What SQLite says, in this project's words where they help. */
+int store_failed(struct store *store)
+{
+	int code = sqlite3_extended_errcode(store->db);
+	int err = sqlite3_system_errno(store->db);
+	const char *words = sqlite3_errmsg(store->db);
+
+	switch (code & 0xff) {
+	case SQLITE_FULL:
+		err = ENOSPC;
+		words = "no space left where it is written";
+		break;
+	case SQLITE_IOERR:
+		words = err ? strerror(err) : words;
+		err = err ? err : EIO;
+		break;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		err = EINVAL;
+		words = "the file is damaged or cut short";
+		break;
+	case SQLITE_NOMEM:
+		err = ENOMEM;
+		break;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		err = EBUSY;
+		words = "another process keeps it locked";
+		break;
+	case SQLITE_READONLY:
+		err = EROFS;
+		break;
+	case SQLITE_CANTOPEN:
+		words = err ? strerror(err) : words;
+		err = err ? err : ENOENT;
+		break;
+	default:
+		err = EIO;
+	}
+	snprintf(store->error, sizeof(store->error), "%s", words);
+	return -err;
+}
+
+int store_execute(struct store *store, const char *sql)
+{
+	if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return store_failed(store);
+}
+
+int store_connect(const char *path, int flags, struct store **ret)
+{
+	struct store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return -ENOMEM;
+	if (sqlite3_open_v2(path, &store->db,
+			    flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+		int err = store_failed(store);
+
+		snprintf(open_error, sizeof(open_error), "%s", store->error);
+		store_close(store);
+		return err;
+	}
+	sqlite3_busy_timeout(store->db, 10000);
+	*ret = store;
+	return 0;
+}
+
+/* What a recording is before anything is recorded, as the bytes of a file. */
+static unsigned char *empty_recording(sqlite3_int64 *size)
+{
+	unsigned char *image = NULL;
+	struct store *store;
+	char sql[96];
+
+	if (store_connect(":memory:", SQLITE_OPEN_READWRITE, &store))
+		return NULL;
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+		 STORE_APPLICATION_ID, STORE_VERSION);
+	if (!store_execute(store, sql) && !store_execute(store, store_schema))
+		image = sqlite3_serialize(store->db, "main", size, 0);
+	store_close(store);
+	return image;
+}
+
+static int write_all(int fd, const unsigned char *data, sqlite3_int64 size)
+{
+	sqlite3_int64 done = 0;
+
+	while (done < size) {
+		ssize_t len = pwrite(fd, data + done, (size_t)(size - done),
+				     done);
+
+		if (len < 0)
+			return -errno;
+		done += len;
+	}
+	return fdatasync(fd) ? -errno : 0;
+}
+
+/* A file without a name, in the directory where @path is to be; or -errno. */
+static int open_nameless(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC,
+			     0644) : -1;
+
+	free(copy);
+	return fd;
+}
+
+/*
+ * Whoever dies in here leaves no file, or one that is a recording.  Where a
+ * file system has no files without a name, it can leave an empty one.
+ */
+static int make_file(const char *path, const unsigned char *image,
+		     sqlite3_int64 size)
+{
+	int err, fd = open_nameless(path);
+	bool nameless = fd >= 0;
+	char link[64];
+
+	if (!nameless)
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, image, size);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (!err && nameless &&
+	    linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+		err = -errno;
+	if (err && !nameless)
+		unlink(path);
+	close(fd);
+	return err;
+}
+
+static bool journal_of(const char *path, char *ret)
+{
+	return snprintf(ret, PATH_MAX, "%s-journal", path) < PATH_MAX;
+}
+
+/* SQLite would play an old journal back into the new recording. */
+static int refuse_old_journal(const char *path)
+{
+	char journal[PATH_MAX];
+
+	if (!journal_of(path, journal))
+		return -ENAMETOOLONG;
+	if (!access(path, F_OK) || access(journal, F_OK))
+		return 0;
+	snprintf(open_error, sizeof(open_error),
+		 "%.160s is there, the journal of an earlier recording; remove it",
+		 journal);
+	return -ENOTUNIQ;
+}
+
+int store_create(const char *path, struct store **ret)
+{
+	int err = refuse_old_journal(path);
+	sqlite3_int64 size = 0;
+	unsigned char *image;
+
+	if (err == -ENOTUNIQ)
+		return err;
+	image = empty_recording(&size);
+	if (!err)
+		err = image ? make_file(path, image, size) : -ENOMEM;
+	sqlite3_free(image);
+	if (err) {
+		snprintf(open_error, sizeof(open_error), "%s", strerror(-err));
+		return err;
+	}
+	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
+	if (err) {
+		store_remove(path);
+		return err;
+	}
+	(*ret)->writing = true;
+	err = store_execute(*ret, "PRAGMA journal_mode=TRUNCATE;"
+				  "PRAGMA synchronous=NORMAL;");
+	if (err) {
+		snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
+		store_close(*ret);
+		store_remove(path);
+	}
+	return err;
+}
+
+void store_remove(const char *path)
+{
+	char journal[PATH_MAX];
+
+	unlink(path);
+	if (journal_of(path, journal))
+		unlink(journal);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+	       (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/*
+ * Is it ours and of our version?  Asked of the file's header, which SQLite
+ * keeps at fixed places: SQLite itself could not tell a damaged recording
+ * from something else.
+ */
+static int check_header(const char *path)
+{
+	static const char magic[] = "SQLite format 3";
+	unsigned char header[100] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint32_t version;
+	struct stat st;
+	ssize_t len;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		int err = errno;
+
+		if (fd >= 0)
+			close(fd);
+		snprintf(open_error, sizeof(open_error), "%s; name a file that raidctl record made",
+			 strerror(err));
+		return -err;
+	}
+	len = S_ISREG(st.st_mode) ? read(fd, header, sizeof(header)) : 0;
+	close(fd);
+	if (S_ISREG(st.st_mode) && !st.st_size) {
+		snprintf(open_error, sizeof(open_error),
+			 "an empty file; if it is to be a recording, its recorder was killed before anything was recorded: remove it");
+		return -EINVAL;
+	}
+	if (len != sizeof(header) || memcmp(header, magic, sizeof(magic)) ||
+	    big_endian(header + 68) != STORE_APPLICATION_ID) {
+		snprintf(open_error, sizeof(open_error),
+			 "not a recording; name a file that raidctl record made");
+		return -EINVAL;
+	}
+	version = big_endian(header + 60);
+	if (version >= STORE_OLDEST && version <= STORE_VERSION)
+		return 0;
+	snprintf(open_error, sizeof(open_error),
+		 "a recording of version %" PRIu32
+		 ", this raidctl reads versions %d to %d; use the raidctl that made it",
+		 version, STORE_OLDEST, STORE_VERSION);
+	return -EPROTO;
+}
+
+static int first_is_ok(void *data, int columns, const char *const *values)
+{
+	(void)columns;
+	*(bool *)data = values[0] && !strcmp(values[0], "ok");
+	return 1;
+}
+
+/* Reading needs every page anyway; a wrong number must not come out of it. */
+static int check_pages(struct store *store)
+{
+	bool ok = false;
+	int err = store_each_row(store, "PRAGMA quick_check(1)", first_is_ok,
+				 &ok);
+
+	if (err < 0 && err != -EINVAL)
+		return err;
+	if (ok)
+		return 0;
+	snprintf(store->error, sizeof(store->error),
+		 "the recording is damaged or cut short; what is left of it: sqlite3 FILE .recover");
+	return -EINVAL;
+}
+
+int store_open(const char *path, struct store **ret)
+{
+	int err = check_header(path);
+
+	if (err)
+		return err;
+	/*
+	 * Read-write where it is allowed: a tool that was killed while it
+	 * wrote leaves a journal, which the next to open it has to play back.
+	 */
+	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
+	if (err)
+		return err;
+	err = check_pages(*ret);
+	if (!err)
+		err = store_complete(*ret, path);
+	if (err) {
+		snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
+		store_close(*ret);
+	}
+	return err;
+}
+
+int store_close(struct store *store)
+{
+	if (!store)
+		return 0;
+	for (int i = 0; i < STORE_STATEMENTS; i++)
+		sqlite3_finalize(store->statements[i]);
+	/* An empty journal would stay beside the file. */
+	if (store->writing)
+		sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL,
+			     NULL, NULL);
+	sqlite3_close(store->db);
+	packed_free(&store->packed);
+	free(store);
+	return 0;
+}
+
+int store_begin(struct store *store)
+{
+	return store_execute(store, "BEGIN IMMEDIATE");
+}
+
+int store_commit(struct store *store)
+{
+	int err = store_execute(store, "COMMIT");
+
+	if (err)
+		store_rollback(store);
+	return err;
+}
+
+void store_rollback(struct store *store)
+{
+	/* SQLite may have rolled back already; the words are those before. */
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Recordings: statements, which are compiled once. */
+
+#include "store/db.h"
+
+sqlite3_stmt *store_prepared(struct store *store, const char *sql)
+{
+	int i = 0;
+
+	while (i < STORE_STATEMENTS - 1 && store->sql[i] &&
+	       store->sql[i] != sql)
+		i++;
+	if (store->sql[i] == sql)
+		return store->statements[i];
+	/* No slot is left only when STORE_STATEMENTS was not raised. */
+	sqlite3_finalize(store->statements[i]);
+	store->sql[i] = NULL;
+	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			       &store->statements[i], NULL) != SQLITE_OK)
+		return NULL;
+	store->sql[i] = sql;
+	return store->statements[i];
+}
+
+int store_run(struct store *store, sqlite3_stmt *stmt)
+{
+	int err = 0;
+
+	if (sqlite3_step(stmt) != SQLITE_DONE)
+		err = store_failed(store);
+	sqlite3_reset(stmt);
+	return err;
+}
+
+void store_bind_text(sqlite3_stmt *stmt, int place, const char *text)
+{
+	/* A copy could fail unseen, and NULL would be stored. */
+	sqlite3_bind_text(stmt, place, text, -1, SQLITE_STATIC);
+}
+
+void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
+		      uint64_t value)
+{
+	if (unknown)
+		sqlite3_bind_null(stmt, place);
+	else
+		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Recordings: one SQLite file each.
+ *
+ * Durability.  What belongs to one sample is one transaction, so a reader
+ * finds whole samples only.  The journal is a rollback journal (TRUNCATE):
+ * WAL needs shared memory between processes, which hostfs and network file
+ * systems do not give.  synchronous is NORMAL: whatever kills the tool leaves
+ * every committed sample, because it is in the page cache by then, and a
+ * crash of the machine leaves all of them but perhaps the last; FULL would
+ * wait for one more flush per sample, OFF could leave a file that cannot be
+ * read after a crash, which is when a recording is wanted most.
+ *
+ * Versions.  A new table or column is no new version; readers name the columns
+ * they want, and one that a recording lacks reads as NULL.
+ *
+ * Functions that return int return 0 or -errno; store_error() then has words.
+ */
+
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "raidtrace.h"
+
+#define STORE_APPLICATION_ID	0x52544442	/* "RTDB" */
+#define STORE_VERSION		2
+#define STORE_OLDEST		1	/* that can be read */
+
+/* Most columns of a query. */
+#define STORE_COLUMNS		160
+
+struct store;
+
+/* The words of the last failure on a store, of any when @store is NULL. */
+const char *store_error(const struct store *store);
+
+/**
+ * store_create - begin a recording
+ * @path: a file that does not exist
+ * @ret: to be given to store_close()
+ *
+ * Return: 0; -EEXIST, then the file is untouched; -ENOTUNIQ when the journal
+ * of another recording of that name is there; another -errno.
+ */
+int store_create(const char *path, struct store **ret);
+
+/**
+ * store_open - open a recording to read it
+ * @path: the file
+ * @ret: to be given to store_close()
+ *
+ * Return: 0; -ENOENT; -EINVAL when it is not a recording; -EPROTO when it is
+ * of another version; another -errno.
+ */
+int store_open(const char *path, struct store **ret);
+int store_close(struct store *store);
+
+/* store_remove - a closed recording that is not wanted, and its journal */
+void store_remove(const char *path);
+
+/*
+ * One transaction.  A failed commit leaves the file as it was at the last
+ * one; after a failed write store_rollback() has to be called.
+ */
+int store_begin(struct store *store);
+int store_commit(struct store *store);
+void store_rollback(struct store *store);
+
+int store_put_meta(struct store *store, const char *key, const char *value);
+int store_put_target(struct store *store, uint32_t number,
+		     const struct rt_target *target);
+int store_put_setting(struct store *store, uint64_t time_ns, uint32_t target,
+		      const char *name, const char *value);
+int store_begin_phase(struct store *store, uint32_t phase, const char *name,
+		      uint64_t start_ns);
+int store_end_phase(struct store *store, uint32_t phase, uint64_t end_ns);
+
+/* store_put_sample - one span with all its rows in flow and bin */
+int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
+		     const struct rt_counters *span);
+
+/**
+ * store_forget - take back counters that turn out not to be known
+ * @store: in a transaction
+ * @target: number
+ * @unknown: RT_COUNTER_BIT() of each; in all samples of the target they become
+ *	NULL, and histograms that belong to them go
+ * @disk: RT_DISK_BIT() of each, likewise
+ *
+ * Return: 0 or -errno.
+ */
+int store_forget(struct store *store, uint32_t target, uint64_t unknown,
+		 uint32_t disk);
+int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
+		     const char *text, size_t len);
+
+/**
+ * store_get_meta - one value of the meta table
+ * @store: open
+ * @key: its name
+ *
+ * Return: text to free(), NULL when there is none.
+ */
+char *store_get_meta(struct store *store, const char *key);
+
+/**
+ * store_each_row - hand every row of a query to a function
+ * @store: open
+ * @sql: a query without parameters
+ * @row: called with text of each column, NULL for a null; non-zero ends it
+ * @data: for @row
+ *
+ * Return: 0; what @row returned; -errno.
+ */
+int store_each_row(struct store *store, const char *sql,
+		   int (*row)(void *data, int columns,
+			      const char *const *values),
+		   void *data);
+
+/**
+ * store_sum - all samples of one phase and target together
+ * @store: open
+ * @phase: number
+ * @target: number
+ * @ret: to be given to rt_counters_free(); since_ns and now_ns bound the
+ *	samples, both are 0 when there is none
+ *
+ * Return: 0 or -errno.
+ */
+int store_sum(struct store *store, uint32_t phase, uint32_t target,
+	      struct rt_counters *ret);
+
+#endif

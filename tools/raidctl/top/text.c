@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The values of raidctl top as text. */
+
+#include "top/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+
+/* At most four characters below 10,000. */
+static void short_number(char *ret, double value)
+{
+	if (isnan(value))
+		strcpy(ret, "n/a");
+	else if (value > 0 && value < 0.005)
+		strcpy(ret, "<.01");
+	else
+		snprintf(ret, UNITS_TEXT, "%.*f",
+			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
+}
+
+void top_depth_text(char *ret, const struct direction_stats *stats,
+		    double mean)
+{
+	char number[UNITS_TEXT];
+
+	short_number(number, mean);
+	snprintf(ret, TOP_TEXT, "%s%s",
+		 !isnan(mean) && stats->depth_open ? ">" : "", number);
+}
+
+static void percent_text(char *ret, double share)
+{
+	char *blank;
+
+	if (isnan(share)) {
+		strcpy(ret, "n/a");
+		return;
+	}
+	format_share(ret, share, 1);
+	blank = strchr(ret, ' ');
+	if (blank)
+		*blank = '\0';
+}
+
+static void latency_text(char *ret, const struct range *range)
+{
+	char bound[UNITS_TEXT];
+
+	if (!range->known)
+		strcpy(ret, "n/a");
+	else if (range->high == INT64_MAX)
+		snprintf(ret, TOP_TEXT, ">%s",
+			 format_ns(bound, (double)range->low));
+	else
+		snprintf(ret, TOP_TEXT, "<%s",
+			 format_ns(bound, (double)range->high));
+}
+
+static void size_text(char *ret, double bytes)
+{
+	if (isnan(bytes))
+		strcpy(ret, "n/a");
+	else
+		format_bytes(ret, bytes);
+}
+
+/* Both ends of a bin that spans several sizes. */
+static void mode_text(char *ret, size_t size, const struct range *mode)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	size_text(low, mode->known ? (double)mode->low * SECTOR_BYTES : NAN);
+	if (!mode->known || mode->high == mode->low + 1)
+		snprintf(ret, size, "%s", low);
+	else
+		snprintf(ret, size, "%s..%s", low,
+			 format_bytes(high, (double)mode->high * SECTOR_BYTES));
+}
+
+void top_cell_text(char *ret, const struct top_row *row,
+		   enum top_column column)
+{
+	double value = top_value(row, column);
+
+	switch (column) {
+	case TOP_READ_RATE:
+	case TOP_WRITE_RATE:
+		short_number(ret, value / (1 << 20));
+		return;
+	case TOP_SIZE:
+		size_text(ret, value);
+		return;
+	case TOP_SEQUENTIAL:
+		percent_text(ret, value);
+		return;
+	case TOP_LATENCY:
+		if (isnan(value))
+			strcpy(ret, "n/a");
+		else
+			latency_text(ret, &row->both.stats.d2c_p99);
+		return;
+	case TOP_READAHEAD:
+		short_number(ret, value * SECTOR_BYTES / 1024);
+		if (!isnan(value))
+			snprintf(ret, UNITS_TEXT, "%.0f",
+				 value * SECTOR_BYTES / 1024);
+		return;
+	default:
+		short_number(ret, value);
+	}
+}
+
+void top_bar_text(char *ret, int width, double mean, uint64_t most,
+		  uint64_t full)
+{
+	int of_mean, of_most;
+
+	ret[0] = '\0';
+	if (isnan(mean))
+		return;
+	of_mean = (int)lround(mean * width / (double)full);
+	of_most = (int)lround((double)most * width / (double)full);
+	/* Something is never shown as nothing. */
+	if (!of_mean && mean > 0)
+		of_mean = 1;
+	for (int i = 0; i < width; i++)
+		ret[i] = i < of_mean ? '#' : i < of_most ? '-' : '.';
+	ret[width] = '\0';
+}
+
+const char *top_state_text(const struct top_row *row)
+{
+	switch (row->state) {
+	case TOP_GONE:
+		return "gone: the disk was removed";
+	case TOP_DETACHED:
+		return "detached: it is counted no more";
+	case TOP_FRESH:
+		return "the first interval is under way";
+	default:
+		return NULL;
+	}
+}
+
+static void rate_text(char *ret, const struct top_row *row,
+		      enum top_column column, uint64_t count)
+{
+	/* What is not known of both directions is not known of one. */
+	if (isnan(top_value(row, column)))
+		strcpy(ret, "n/a");
+	else
+		short_number(ret, (double)count / row->seconds);
+}
+
+static void mean_text(char *ret, double ns)
+{
+	if (isnan(ns))
+		strcpy(ret, "n/a");
+	else
+		format_ns(ret, ns);
+}
+
+/* Share of requests in streams, and bios that read ahead. */
+static void stream_text(char *ret, size_t size, const struct top_row *row,
+			const struct top_flow *flow)
+{
+	char share[UNITS_TEXT] = "n/a", ahead[TOP_TEXT] = "n/a";
+
+	if (!isnan(flow->stream))
+		format_share(share, flow->stream, (double)flow->stats.requests);
+	if (!isnan(flow->ahead))
+		short_number(ahead, flow->ahead / row->seconds);
+	snprintf(ret, size, "%s, %s", share, ahead);
+}
+
+void top_classes_text(char *ret, size_t size, const struct top_row *row)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (unsigned int i = 0; i < RT_CLASSES && row->classes; i++) {
+		char rate[TOP_TEXT];
+
+		if (!row->seeks[i] || used >= size)
+			continue;
+		short_number(rate, (double)row->seeks[i] / row->seconds);
+		used += (size_t)snprintf(ret + used, size - used, "%s %s %s",
+					 used ? "," : "", rate,
+					 rt_class_name(i));
+	}
+}
+
+void top_detail_text(char *ret, size_t size, const struct top_row *row,
+		     bool reads, int line)
+{
+	const struct top_flow *flow = reads ? &row->read : &row->write;
+	const struct direction_stats *stats = &flow->stats;
+	char a[2 * TOP_TEXT], b[TOP_TEXT];
+	double mean;
+
+	switch (line) {
+	case 0:
+		mean = top_value(row, reads ? TOP_READ_DEPTH : TOP_WRITE_DEPTH);
+		if (isnan(mean)) {
+			snprintf(ret, size, "n/a");
+			return;
+		}
+		top_depth_text(a, stats, mean);
+		snprintf(ret, size, "%s mean, %" PRIu64 "%s max", a,
+			 stats->depth_max, stats->depth_open ? "+" : "");
+		return;
+	case 1:
+		short_number(a, top_value(row, reads ? TOP_READ_RATE :
+						       TOP_WRITE_RATE) /
+				(1 << 20));
+		rate_text(b, row, TOP_SEEKS, stats->requests);
+		snprintf(ret, size, "%s MiB/s, %s requests/s", a, b);
+		return;
+	case 2:
+		mode_text(a, sizeof(a), &stats->size_mode);
+		size_text(b, stats->requests ? stats->size_mean_bytes : NAN);
+		snprintf(ret, size, "%s, %s", a, b);
+		return;
+	case 3:
+		format_share(a, (double)stats->sequential,
+			     (double)stats->requests);
+		rate_text(b, row, TOP_SEEKS, stats->seeks);
+		snprintf(ret, size, "%s, %s seeks/s", a, b);
+		return;
+	case 4:
+		rate_text(a, row, TOP_MERGES, flow->merges);
+		rate_text(b, row, TOP_SPLITS, flow->splits);
+		snprintf(ret, size, "%s, %s", a, b);
+		return;
+	case 5:
+		stream_text(ret, size, row, flow);
+		return;
+	case 6:
+		mean_text(a, flow->i2d_ns);
+		mean_text(b, flow->q2c_ns);
+		snprintf(ret, size, "%s, %s", a, b);
+		return;
+	default:
+		if (stats->d2c_p99.known)
+			format_ns(a, stats->d2c_mean_ns);
+		else
+			strcpy(a, "n/a");
+		latency_text(b, &stats->d2c_p99);
+		snprintf(ret, size, "%s, %s", a, b);
+	}
+}
+
+const char *top_detail_label(int line)
+{
+	static const char *const labels[TOP_DETAILS] = {
+		"in flight", "completed, issued", "size mode, mean",
+		"sequential", "merges/s, splits/s", "streams, ahead/s",
+		"I2D, Q2C mean", "D2C mean, p99",
+	};
+
+	return labels[line];
+}
+
+const char *top_help_line(int line)
+{
+	static const char *const lines[] = {
+		"raidctl top: what the request queues of disks are given, live",
+		"",
+		"up down k j  pick a disk; its details are shown below the list",
+		"s            sort by the next column; the column is marked with *",
+		"f or space   freeze the picture; the next interval includes that time",
+		"+ -          longer or shorter interval",
+		"r            change the readahead of the picked disk; asks first",
+		"q or Ctrl-C  quit",
+		"",
+		"in flight    requests with the driver: mean over the interval, by time;",
+		"             in a bar # is the mean, - the maximum",
+		"size         most frequent size of a request; beyond 128 KiB a range,",
+		"             of which the list has the low end",
+		"seq.         share of requests that began where the one before ended",
+		"D2C          from issue to completion; 99 % took no longer than p99",
+		"n/a          not counted for this disk, or there was no request",
+		"streams      share of requests that continue one of the last streams",
+		"I2D, Q2C     from insert to issue, from queue to completion",
+		"",
+		"any key goes back",
+	};
+	size_t nr = sizeof(lines) / sizeof(lines[0]);
+
+	return line < (int)nr ? lines[line] : NULL;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The controller's state, and what it needs of the world around it. */
+#ifndef TW_CONTROLLER_H
+#define TW_CONTROLLER_H
+
+#include "log.h"
+#include "media/store.h"
+#include "timing/timing.h"
+#include "wire/wire.h"
+
+/**
+ * struct tw_host_ops - what a transport provides
+ * @dma_read: copy from the host's memory; false if any of it is not memory
+ * @dma_write: copy into the host's memory; false if any of it is not memory
+ * @dma_zero: the same with zeros
+ * @now_ns: the host's monotonic clock
+ * @wake_at: call tw_model_tick() once at this time, replacing any earlier wish; TW_NEVER: do not
+ * @set_irq: the interrupt line changed
+ * @report: something the user must be told, once per cause
+ *
+ * Called only from within the tw_model_*() functions, which the transport
+ * serialises; none may call back into the model.
+ */
+struct tw_host_ops {
+	bool (*dma_read)(void *host, u64 address, void *to, u32 bytes);
+	bool (*dma_write)(void *host, u64 address, const void *from, u32 bytes);
+	bool (*dma_zero)(void *host, u64 address, u32 bytes);
+	u64 (*now_ns)(void *host);
+	void (*wake_at)(void *host, u64 ns);
+	void (*set_irq)(void *host, bool level);
+	void (*report)(void *host, const char *text);
+};
+
+enum tw_request_state {
+	TW_REQUEST_FREE,
+	TW_REQUEST_RUNNING,
+	TW_REQUEST_LOST,
+	TW_REQUEST_ANSWERED,	/* in the response queue */
+};
+
+/* One of the driver's request ids. */
+struct tw_request {
+	u8 state;
+	u8 unit;		/* whose depth it counts in, or TW_LOG_FIRMWARE */
+	u8 outcome;		/* an enum tw_log_status */
+	u32 log;		/* entry, or TW_LOG_NONE */
+	u64 due_ns;
+	u64 sequence;
+};
+
+struct tw_event {
+	u16 code;
+	u8 severity;
+};
+
+/* First in, first out; never holds a request id twice, hence never overflows. */
+struct tw_responses {
+	u32 head;
+	u32 count;
+	u8 id[TW_MAX_REQUESTS];
+};
+
+enum tw_background_kind {
+	TW_BACKGROUND_NONE,
+	TW_BACKGROUND_REBUILD,
+	TW_BACKGROUND_INITIALIZE,
+	TW_BACKGROUND_VERIFY,
+};
+
+/**
+ * struct tw_background - work of the drives that no command asked for
+ * @kind: an enum tw_background_kind
+ * @unit: whose drives
+ * @at: sectors of each member that are done
+ * @next_ns: when the next step begins; TW_NEVER if there is none
+ * @differing: sectors that verifying found to differ
+ */
+struct tw_background {
+	u32 kind;
+	u32 unit;
+	u64 at;
+	u64 next_ns;
+	u64 differing;
+};
+
+/**
+ * struct tw_fault - faults that are to strike and those that have
+ * @due_ns: by time; TW_NEVER if not by time or not any more
+ * @struck: has struck by LBA
+ * @lose_next: the next READ or WRITE is lost
+ * @reset_next: the READ or WRITE that is just arriving went with the reset
+ * @full: the command queue is full
+ * @full_until_ns: until then
+ * @replace_ns: when a removed drive is replaced
+ * @bad_lba: first sector that cannot be read
+ * @bad_sectors: how many; 0 is none
+ * @offline: by unit
+ */
+struct tw_fault {
+	u64 due_ns[TW_FAULTS];
+	bool struck[TW_FAULTS];
+	bool lose_next;
+	bool reset_next;
+	bool full;
+	u64 full_until_ns;
+	u64 replace_ns;
+	u64 bad_lba;
+	u32 bad_sectors;
+	bool offline[TW_MAX_UNITS];
+};
+
+#define TW_MAX_EVENTS		64
+#define TW_BOUNCE_SECTORS	8
+#define TW_BOUNCE_WORDS		(TW_BOUNCE_SECTORS * TW_SECTOR_BYTES / sizeof(u64))
+
+/**
+ * struct tw_model - one controller
+ * @config: the profile
+ * @ops: the transport
+ * @host: passed to @ops
+ * @interrupts: interrupts are enabled
+ * @response_unmasked: a waiting response raises one
+ * @command_unmasked: room in the command queue raises one
+ * @host_interrupt: the driver raised one itself
+ * @attention: events are waiting to be fetched
+ * @irq: last level given to set_irq
+ * @errors: error bits of the status register
+ * @command_low: low half of a packet address that is being written
+ * @wake_ns: last time given to wake_at
+ * @request: by request id
+ * @responses: the response queue
+ * @event: waiting events, oldest first
+ * @nr_events: how many
+ * @depth: commands of each unit in the controller
+ * @nr_commands: packets posted
+ * @nr_transfers: READs and WRITEs posted
+ * @nr_refused: packets that no response could answer: bad address, id in use
+ * @timing: when things are done
+ * @store: what the sectors hold
+ * @log: ground truth
+ * @fault: faults
+ * @background: rebuilding and the like
+ * @by_member: the store holds members, with copies and parity (member.h), not units
+ * @volatile_cache: the store tells what is on the platters from what is cached (platter.h)
+ * @bounce: data on its way between store and host
+ * @old: what a member held, or should hold
+ * @other: what another member holds
+ * @passing: on its way from the cache to the platters
+ */
+struct tw_model {
+	struct tw_config config;
+	const struct tw_host_ops *ops;
+	void *host;
+	bool interrupts;
+	bool response_unmasked;
+	bool command_unmasked;
+	bool host_interrupt;
+	bool attention;
+	bool irq;
+	u32 errors;
+	u32 command_low;
+	u64 wake_ns;
+	struct tw_request request[TW_MAX_REQUESTS];
+	struct tw_responses responses;
+	struct tw_event event[TW_MAX_EVENTS];
+	u32 nr_events;
+	u32 depth[TW_MAX_UNITS];
+	u64 nr_commands;
+	u64 nr_transfers;
+	u64 nr_refused;
+	struct tw_timing timing;
+	struct tw_store store;
+	struct tw_log log;
+	struct tw_fault fault;
+	struct tw_background background;
+	bool by_member;
+	bool volatile_cache;
+	u64 bounce[TW_BOUNCE_WORDS];
+	u64 old[TW_BOUNCE_WORDS];
+	u64 other[TW_BOUNCE_WORDS];
+	u64 passing[TW_BOUNCE_WORDS];
+};
+
+#endif

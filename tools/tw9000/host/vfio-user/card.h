@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The simulated controller as a PCI function of a virtual machine. */
+#ifndef VFIO_USER_CARD_H
+#define VFIO_USER_CARD_H
+
+#include "controller/model.h"
+#include "memory.h"
+
+#define VU_CONFIG_BYTES	256U
+#define VU_BAR_BYTES	4096U	/* a page, though TW_REGISTER_BYTES would do */
+
+/**
+ * struct vu_card - the function
+ * @model: the controller
+ * @channel: to the client, which is QEMU
+ * @memory: what the controller can reach by DMA
+ * @config: configuration space; the client emulates base addresses itself
+ * @bar: number of the base address register in use
+ * @wake: when the model wants to be called, TW_NEVER: not
+ * @irq_fd: eventfd that raises the interrupt, -1: the client has given none
+ * @level: what the model drives the line to
+ * @masked: the line was signalled and not unmasked since
+ * @reported: the user was told what the model had to say
+ */
+struct vu_card {
+	struct tw_model model;
+	struct vu_channel channel;
+	struct vu_memory memory;
+	u8 config[VU_CONFIG_BYTES];
+	u32 bar;
+	u64 wake;
+	int irq_fd;
+	bool level;
+	bool masked;
+	bool reported;
+};
+
+/* Return: false when there is not enough memory. @socket: connected. */
+bool vu_card_init(struct vu_card *card, const struct tw_config *config, int socket);
+
+/* Carry out one command and answer it. Return: false when the connection broke. */
+bool vu_card_serve(struct vu_card *card, struct vu_message *message);
+
+/* Call the model if its time has come, and raise the interrupt if it is due. */
+void vu_card_settle(struct vu_card *card);
+
+/* CLOCK_MONOTONIC of this machine, the clock of the ground truth. */
+u64 vu_now_ns(void);
+
+#endif
