@@ -13,7 +13,7 @@ from types import FrameType
 
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import size
-from raidtrace.sweep import device
+from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import journal
 from raidtrace.sweep import merge as sweep_merge
@@ -221,8 +221,9 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         known = sweep_disk.known(options.out) if options.resume else ()
         print("\n".join(wanted.first(machine, RAIDCTL, known)))
         _print_steps(options, the_plan, wanted.place, None)
-        print("\n".join(f"# {line}" for line in wanted.destruction(machine, options.force_signature, known)))
-        return 0
+        said, refused = wanted.destruction(machine, options.force_signature, known)
+        print("\n".join(f"# {line}" for line in said))
+        return 1 if refused else 0
     if os.geteuid():
         raise sweep.SweepError("real disks need root; --lab does not")
     with journal.alone():
@@ -240,16 +241,18 @@ def _alone_on_disks(
         print(f"put back after a sweep that was killed: {line}")
     if not options.resume:
         sweep.fresh(options.out)
-    with sweep.alone(options.out):
-        known = sweep_disk.known(options.out) if options.resume else ()
-        sweep_disk.same_disks(machine, wanted.destroyed, known)
-        identities = device.judge(machine, wanted.destroyed, options.force_signature, known)
+    known = sweep_disk.known(options.out) if options.resume else ()
+    sweep_disk.same_disks(machine, wanted.destroyed, known)
+    with (
+        destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
+        sweep.alone(options.out),
+    ):
         facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
         facts |= sweep_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
         index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
-        index.note("disks", sweep_disk.stored(identities))
+        index.note("disks", sweep_disk.stored(permit.identities))
         log = journal.Journal.begin(wanted.disks, machine)
-        disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, tuple(identities), log,
+        disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
                                 not options.no_record, machine)  # fmt: skip
         try:
             return _run(options, the_plan, index, sweep.DiskRun(disks), 1, cell_disk.ram_bytes())

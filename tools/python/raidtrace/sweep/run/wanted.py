@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 
 from raidtrace.quantity import size
-from raidtrace.sweep import device, plan, steps
+from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import NAME, Index
 from raidtrace.sweep.run import disk as cell_disk
 
@@ -46,18 +46,23 @@ class Wanted:
         found = [device.signature_command(f"{machine.dev}/{name}") for name in names]
         return [shlex.join(command) for command in (*found, check_command(raidctl, self.disks, self.least_bytes()))]
 
-    def destruction(self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()) -> list[str]:
-        """What would be destroyed, in words, and what would be refused. known: disks that this sweep has overwritten."""
+    def destruction(
+        self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()
+    ) -> tuple[list[str], bool]:
+        """What would be destroyed, in words, and whether any of it would be refused. known: disks that this sweep has
+        overwritten."""
         if not self.destroyed:
-            return ["would destroy: nothing"]
+            return ["would destroy: nothing"], False
         said = []
         for disk in self.destroyed:
             identity = machine.identity(disk)
             said.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
                         f"{identity.serial or 'without a serial number'})")  # fmt: skip
-            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk, identity.among(known))
-                     if not (forced and r.forcible)]  # fmt: skip
-        return said
+        try:
+            refused = [refusal.text() for refusal in destruction.judge(machine, self.destroyed, forced, known)]
+        except device.DeviceError as error:
+            refused = [str(error)]
+        return said + [f"would be refused: {reason}" for reason in refused], bool(refused)
 
 
 def wanted(
