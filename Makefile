@@ -12,6 +12,7 @@
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
+#   make html         the documentation as pages, in build/html
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -20,7 +21,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers html install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -131,6 +132,10 @@ lint: tools
 
 check-layers:
 	@tests/lint/layers
+
+html:
+	@tools/setup check
+	@sphinx-build -q -W --keep-going -b html Documentation build/html && echo build/html/index.html
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
