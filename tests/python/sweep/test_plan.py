@@ -83,6 +83,23 @@ def test_every_error_names_line_and_key(old, new, said):
         parse(GOOD.replace(old, new))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 3000 + "]" * 3000,
+        "x = " + "[" * 400 + "]" * 400,
+        "a." * 3000 + "b = 1",
+        f"[[{'a.' * 5000}b]]",
+        'title = "x"\n[[matrix]]\narray = ' + "[" * 300 + "]" * 300,
+        'title = "x"\nlab = ' + "{a = " * 300 + "1" + "}" * 300,
+    ],
+)
+def test_a_plan_nested_without_end_is_an_error_of_one_line(text):
+    with pytest.raises(plan.PlanError) as caught:
+        plan.parse(text, "p", "p.toml")
+    assert str(caught.value).startswith("p.toml") and len(str(caught.value)) < 500
+
+
 def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
     assert plan.ready() == ["amcc", "bnl", "caltech", "coraid", "howto", "quick"]
     for name in plan.ready():
