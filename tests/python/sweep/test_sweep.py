@@ -59,7 +59,7 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
         index.end(
             2, Outcome("", (Figure("read", 1.0, "KiB/s"), Figure("read", 1.0, None)), ())
         )  # a NULL where none may be
-    again = Index(index.path)
+    again = Index(index.path, write=True)
     assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
     assert [row[0] for row in again.figures()] == [1]
     import sqlite3

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "base/units.h"
 #include "cmd/command.h"
 #include "disk/args.h"
@@ -257,7 +258,7 @@ static void say_done(const struct importing *in)
 		     missing);
 	if (in->options->quiet)
 		return;
-	printf("%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
+	terminal_print(stdout, "%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
 	       in->options->output, format_count(events, in->import.events + in->merge.notes),
 	       in->import.nr, in->import.nr == 1 ? "" : "s",
 	       (double)(in->import.now_ns - in->import.start_ns) / 1e9,

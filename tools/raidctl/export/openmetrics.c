@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "base/units.h"
 #include "numbers/columns.h"
 #include "numbers/groups.h"
@@ -163,8 +164,10 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 /* A label's value, in quotes. */
 static void quoted(FILE *to, const char *text)
 {
+	char *repaired;
+
 	fputc('"', to);
-	for (; *text; text++) {
+	for (text = foreign_utf8(text, &repaired); *text; text++) {
 		if (*text == '\n') {
 			fputs("\\n", to);
 			continue;
@@ -174,6 +177,7 @@ static void quoted(FILE *to, const char *text)
 		fputc(*text, to);
 	}
 	fputc('"', to);
+	free(repaired);
 }
 
 static void head(FILE *to, const char *name, const char *type,

@@ -240,9 +240,9 @@ struct rows {
 static int json_row(void *data, int nr, const char *const *values)
 {
 	struct rows *rows = data;
-
 	(void)nr;
-	fprintf(rows->to, "%s\n      %s", rows->any ? "," : "", values[0]);
+	fprintf(rows->to, "%s\n      ", rows->any ? "," : "");
+	json_put(rows->to, values[0]);
 	rows->any = true;
 	return ferror(rows->to) ? -EIO : 0;
 }

@@ -16,6 +16,7 @@
 
 #include "attach/claim.h"
 #include "base/message.h"
+#include "base/terminal.h"
 #include "disk/md-dm.h"
 #include "record/loop.h"
 #include "record/machine.h"
@@ -71,7 +72,7 @@ static void summarise(const struct record_run *run, struct store *store)
 		print_text.recording(to, &recording);
 		recording_free(&recording);
 	}
-	fprintf(to, "%srecording in %s; see it again: raidctl report %s\n",
+	terminal_print(to, "%srecording in %s; see it again: raidctl report %s\n",
 		run->quiet ? "raidctl: " : "\n", run->path,
 		run->path);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What the files of store/ share, and nobody else uses: SQLite is known to
- * them alone.  Each file has the statements that it runs.
+ * What the files of store/ share, and nobody else uses but bin-sums: SQLite
+ * is known to them alone.  Each file has the statements that it runs.
  */
 
 #ifndef STORE_DB_H
@@ -47,14 +47,34 @@ extern const char store_schema[];
  */
 int store_connect(const char *path, int flags, struct store **ret);
 
+/* Keep the words that store_error(NULL) then gives; returns @err. */
+int store_refused(int err, const char *words);
+
 /**
- * store_complete - let a recording have the tables and columns of today
- * @store: open to be read
- * @path: its file
+ * store_show - let a connection have a database that lies in memory
+ * @store: open
+ * @schema: main, or what was attached
+ * @bytes: the database, which is not changed
+ * @size: of it
+ * @flags: SQLITE_DESERIALIZE_FREEONCLOSE: @bytes are freed with it, or on failure
  *
  * Return: 0 or -errno.
  */
-int store_complete(struct store *store, const char *path);
+int store_show(struct store *store, const char *schema, unsigned char *bytes,
+	       size_t size, unsigned int flags);
+
+/**
+ * store_complete - let a recording have the tables and columns of today
+ * @store: open to be read
+ * @bytes: the same recording in memory
+ * @size: of it
+ *
+ * Return: 0 or -errno.
+ */
+int store_complete(struct store *store, unsigned char *bytes, size_t size);
+
+/* As store_open(), but that pages which are not read are not looked at. */
+int store_open_part(const char *path, struct store **ret);
 
 /* Take SQLite's last failure into @error and return it as -errno. */
 int store_failed(struct store *store);

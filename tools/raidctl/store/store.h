@@ -50,12 +50,13 @@ const char *store_error(const struct store *store);
 int store_create(const char *path, struct store **ret);
 
 /**
- * store_open - open a recording to read it
- * @path: the file
+ * store_open - open a recording to read it as of its last commit
+ * @path: the file, which is not changed, nor is what lies beside it
  * @ret: to be given to store_close()
  *
  * Return: 0; -ENOENT; -EINVAL when it is not a recording; -EPROTO when it is
- * of another version; another -errno.
+ * of another version; -EPERM when its schema is not what raidctl makes; another
+ * -errno.
  */
 int store_open(const char *path, struct store **ret);
 int store_close(struct store *store);

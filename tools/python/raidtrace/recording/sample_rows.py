@@ -46,7 +46,8 @@ class SampleRows:
     groups: a row for each pair of target and phase that has samples; group_of: index of its pair, by number of sample.
     """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, path: pathlib.Path | None = None) -> None:
+        """path: of the recording, for the program that sums the histograms of a long one."""
         self.db = database
         self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
         self._flows: dict[str, dict[str, Ints]] = {}
@@ -63,8 +64,7 @@ class SampleRows:
         self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
         self.group_of[numbers] = inverse.reshape(-1)
         # begun now and waited for when it is wanted: other tables are read and libraries loaded beside it
-        path = next((str(row[2]) for row in self.execute("PRAGMA database_list") if row[1] == "main"), "")
-        self._running = bin_sums.begin(pathlib.Path(path), self.size - 1) if path and len(numbers) > LONG else None
+        self._running = bin_sums.begin(path, self.size - 1) if path and len(numbers) > LONG else None
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """A query whose rows are tuples, however the connection has them."""
@@ -237,8 +237,7 @@ def opened(path: pathlib.Path) -> Iterator[SampleRows]:
     """The samples of a recording, while it is open. RecordingError says why it cannot be read."""
     try:
         with recording.connect(path) as database:
-            database.execute("PRAGMA cache_size=-65536")
-            yield SampleRows(database)
+            yield SampleRows(database, path)
     except (OverflowError, ValueError, TypeError, LookupError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:

@@ -16,6 +16,7 @@ from typing import Any
 from raidtrace.benchmark import terms
 from raidtrace.benchmark.figure import Figure
 from raidtrace.benchmark.terms import Terms
+from raidtrace.recording import database
 from raidtrace.sweep import plan, steps
 
 APPLICATION_ID = 0x52545357  # "RTSW"
@@ -85,13 +86,13 @@ def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
 class Index:
     """An open index. Only one process may have it open for a sweep; readers do not disturb it."""
 
-    def __init__(self, path: pathlib.Path) -> None:
-        """Open an index that is there."""
+    def __init__(self, path: pathlib.Path, write: bool = False) -> None:
+        """Open an index that is there, as it is now, or to write it."""
         self.path = path
         if not path.is_file():
             raise SweepIndexError(f"{path}: there is no sweep")
-        self._db = sqlite3.connect(path, isolation_level=None)
         try:
+            self._db = database.write(path) if write else database.read(path)
             self._db.execute("PRAGMA foreign_keys=ON")
             self._db.execute("PRAGMA synchronous=FULL")
             kind = self._db.execute("PRAGMA application_id").fetchone()[0]
@@ -139,7 +140,7 @@ class Index:
         db.execute("COMMIT")
         db.close()
         fresh.replace(path)
-        return Index(path)
+        return Index(path, write=True)
 
     def close(self) -> None:
         """Close the file."""

@@ -83,7 +83,7 @@ def open_or_create(
 ) -> Index:
     """The index of a new sweep, or with `resume` the one that is there."""
     if resume:
-        return Index(out / NAME)
+        return Index(out / NAME, write=True)
     fresh(out)
     return Index.create(out / NAME, the_plan, facts, preparing(the_plan, place))
 

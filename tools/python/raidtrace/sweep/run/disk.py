@@ -5,13 +5,13 @@ import dataclasses
 import os
 import pathlib
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Sequence
 
 from raidtrace.benchmark import figure
 from raidtrace.quantity import size
+from raidtrace.recording.counters import RecordingError
 from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER, Journal
@@ -117,7 +117,7 @@ class Disks:
             else:
                 stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
                 figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
-        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as failure:
+        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as failure:
             return Outcome(str(failure), recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from raidtrace.benchmark import figure
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import size
 from raidtrace.recording import queue_table
+from raidtrace.recording.counters import RecordingError
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER
@@ -81,7 +81,7 @@ class Lab:
             chosen, what = steps.job(cell, self.the_plan, self.place())
             figures, rows = results(chosen, what, recording)
             lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
-        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as error:
+        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
