@@ -145,6 +145,10 @@ USES = {
             "(TOP/sys/kernel/config/nvmet/subsystems/n/namespaces/1/device_path)"
         ],
     ),
+    "served by a target of files": (
+        lambda m: m.export("target/core/fileio_0/x/info", f"Status: ACTIVATED\n TCM FILEIO ID: 0 File: {m.dev}/sdb Size: 9"),
+        ["it is served to others by the kernel (TOP/sys/kernel/config/target/core/fileio_0/x/info)"],
+    ),
     "a name of a process that is no text": (
         lambda m: m.process(70, "\x1b[2Jevil", opens=[f"{m.dev}/sdb"]),
         ["it is open for writing in process 70 (?[2Jevil)"],

@@ -20,7 +20,7 @@ from typing import Any
 import jsonschema
 import tomllib
 
-from raidtrace.sweep import toml_lines
+from raidtrace.sweep import more_options, toml_lines
 
 SCHEMA = pathlib.Path(__file__).parent / "plan-schema.json"
 READY = pathlib.Path(__file__).parent / "plans"
@@ -257,7 +257,10 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
         for key in ("fs_block_kib", "mkfs_options", "mount_options"):
             if key in axes:
                 refuse(key, "there is no file system: filesystem is none")
-    elif "fs_block_kib" in axes and axes["fs_block_kib"] not in BLOCKS[filesystem]:
+    for key in ("mkfs_options", "mount_options"):
+        if key in axes and (why := more_options.wrong(str(axes[key]))):
+            refuse(key, why)
+    if filesystem != RAW and "fs_block_kib" in axes and axes["fs_block_kib"] not in BLOCKS[filesystem]:
         blocks = ", ".join(map(str, BLOCKS[filesystem]))
         refuse("fs_block_kib", f"{filesystem} takes blocks of {blocks} KiB, not {axes['fs_block_kib']}")
 
