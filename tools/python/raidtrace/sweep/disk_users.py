@@ -19,8 +19,12 @@ from raidtrace.sweep.device import DeviceError, Loop, Machine
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same in all kernels
 # targets that the kernel serves to other machines; each file holds the path of a block device or a file, or says File: PATH
-EXPORTS = ("kernel/config/nvmet/subsystems/*/namespaces/*/device_path", "kernel/config/target/core/*/*/udev_path",
-           "kernel/config/target/core/fileio_*/*/info", "kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file")  # fmt: skip
+EXPORTS = (
+    "kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
+    "kernel/config/target/core/*/*/udev_path",
+    "kernel/config/target/core/fileio_*/*/info",
+    "kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file",
+)
 FD_WRITES = os.O_WRONLY | os.O_RDWR
 
 
