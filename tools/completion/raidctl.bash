@@ -23,7 +23,7 @@ _raidctl_words() {
 	explain) echo "--phase --disk --json --help" ;;
 	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 

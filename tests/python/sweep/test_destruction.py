@@ -58,6 +58,10 @@ USES = {
             "its partition sdb1 is mounted on / in the mount namespace of 1 (init)",
         ],
     ),
+    "root of a container": (
+        lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/", 70)),
+        ["its partition sdb1 is mounted on / in the mount namespace of 70 (sleep)"],
+    ),
     "root through md": (
         lambda m: (m.add("md0").hold("sdb1", "md0"), m.mount("md0", "/")),
         ["the root file system lies on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"],
@@ -110,6 +114,10 @@ USES = {
         lambda m: m.loop("loop3", "/gone/disk.img", file="sdb1"),
         ["its partition sdb1 holds the file /gone/disk.img below loop3"],
     ),
+    "a mounted loop on a file of it": (
+        lambda m: (m.loop("loop3", "/m/disk.img", file="sdb1"), m.mount("loop3", "/l")),
+        ["its partition sdb1 holds the file /m/disk.img below loop3", "loop3 above it is mounted on /l"],
+    ),
     "a loop on a loop": (
         lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb").loop("loop4", f"{m.dev}/loop3", below="loop3"),
         ["it is below loop3", "loop3 above it is below loop4"],
@@ -144,6 +152,10 @@ USES = {
             "its partition sdb1 is served to others by the kernel "
             "(TOP/sys/kernel/config/nvmet/subsystems/n/namespaces/1/device_path)"
         ],
+    ),
+    "served by a target of files": (
+        lambda m: m.export("target/core/fileio_0/x/info", f"Status: ACTIVATED\n TCM FILEIO ID: 0 File: {m.dev}/sdb Size: 9"),
+        ["it is served to others by the kernel (TOP/sys/kernel/config/target/core/fileio_0/x/info)"],
     ),
     "a name of a process that is no text": (
         lambda m: m.process(70, "\x1b[2Jevil", opens=[f"{m.dev}/sdb"]),
@@ -217,6 +229,8 @@ def test_a_signature_is_refused_unless_forced(made, kind):
         lambda m: m.process(70, "smartd", opens=[f"{m.dev}/sdb"], flags=0o100000),  # only reads
         lambda m: m.process(70, "systemd", opens=[f"{m.dev}/sdb"], flags=0o12000000),  # O_PATH: only names it
         lambda m: m.process(70, "vm", opens=[f"{m.dev}/sda"]),
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "rw-p"),
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "r--s"),
         lambda m: m.loop("loop3", f"{m.dev}/sda", below="sda"),
         lambda m: m.mount("sda", "/data"),
         lambda m: m.generic("sda", "sg0").process(70, "vm", opens=[f"{m.dev}/sg0"]),

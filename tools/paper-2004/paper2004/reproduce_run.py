@@ -19,7 +19,7 @@ import tomllib
 from paper2004 import amcc
 from raidtrace.benchmark import figure
 from raidtrace.demo.guest import simulated_time
-from raidtrace.recording import recording
+from raidtrace.recording import recording, results
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 GUEST = HERE / "guest"
@@ -205,8 +205,7 @@ def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None
 
 def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path, model: Behaviour | None) -> Result:
     """Boot a guest with a fresh array and run the test in it."""
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
+    results.fresh(directory, "make reproduce")
     command = [str(RAIDCTL), "lab", "run", "-q", "--kernel", KERNEL, "--profile", run.profile()]
     command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
     command += [word for setting in run.settings for word in ("--set", setting)]
