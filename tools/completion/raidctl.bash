@@ -12,7 +12,7 @@ _raidctl_words() {
 	attach) echo "--groups --streams --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
-	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
+	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --explain --help" ;;
