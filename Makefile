@@ -10,6 +10,7 @@
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
+#   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
@@ -22,7 +23,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench battery coverage mutate soak kills sanitize lint check-layers html install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -72,6 +73,10 @@ check-vm: tools
 check-html: tools
 	@tools/setup html
 	@tests/html/run
+
+battery-why: tools
+	@tools/setup demo
+	@tests/lab/lab-why.py all
 
 bench-lab: tools
 	@tools/setup demo
