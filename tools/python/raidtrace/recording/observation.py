@@ -146,8 +146,7 @@ def read(path: pathlib.Path, rows: SampleRows) -> Observed:
         if name in spans and (end or last) > start:
             spans[name].append((start, end if end is not None else last))
     found = _Tables(rows, disks, spans).observations()
-    output = "".join(text for (text,) in db.execute("SELECT text FROM output ORDER BY time_ns, rowid"))
-    return Observed(path, meta, disks, names, tuple(found), output)
+    return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""])
 
 
 def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
