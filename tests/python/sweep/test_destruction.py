@@ -3,6 +3,7 @@
 
 import dataclasses
 import errno
+import os
 import pathlib
 
 import pytest
@@ -262,13 +263,15 @@ def test_what_came_while_the_disks_were_judged_is_found_once_they_are_held(made)
     calls = []
 
     def claim(path, number):
-        calls.append(path)
+        calls.append(made.claim(path, number))
         if len(calls) == 2:  # the first only tries
             made.process(70, "vm", opens=[f"{made.dev}/sdb"])
-        return made.claim(path, number)
+        return calls[-1]
 
     with pytest.raises(device.DeviceError, match="open for writing in process 70"):
         destruction.permit(dataclasses.replace(machine, claim=claim), ["sdb"], forced=True)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(calls[1])  # nothing is held any more
 
 
 def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
