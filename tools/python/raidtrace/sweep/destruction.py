@@ -19,7 +19,7 @@ from raidtrace.sweep import disk_users
 from raidtrace.sweep.device import DeviceError, Identity, Machine
 
 ENCRYPTED = ("crypto_LUKS", "BitLocker", "FVE-FS")
-TRIES, PAUSE_S = 20, 0.1  # udev opens a disk for a moment after each change to it
+TRIES, PAUSE_S = 50, 0.1  # udev opens and locks a disk for a moment after each change to it
 
 
 @dataclasses.dataclass(frozen=True)
