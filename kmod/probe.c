@@ -12,6 +12,9 @@
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
+#ifdef RAIDTRACE_HAS_RA_ORDER
+#include <trace/events/readahead.h>
+#endif
 
 /* What a row counts: one of either enum, or nothing that could be left out. */
 #define DISK_COUNTER(counter)	(RAIDTRACE_QUEUE_COUNTERS + (counter))
@@ -20,7 +23,8 @@
 /**
  * struct raidtrace_tracepoint - one row of the table
  * @name: of the tracepoint
- * @handler: its handler, of the type that check_handlers() holds it to
+ * @handler: its handler, of the type that check_handlers() holds it to; NULL where that type
+ *	or what the handler needs is not there
  * @groups: groups that need it
  * @counter: what it counts; not available when the tracepoint is not
  * @essential: without it no target can be added
@@ -44,6 +48,18 @@ struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
 #define FLOW	RAIDTRACE_GROUP_FLOW
 #define PLUG	RAIDTRACE_GROUP_PLUG
 
+/* Tracepoints younger than 6.12; NULL where their form is not known. */
+#ifdef RAIDTRACE_HAS_TAG_WAIT
+#define ON_TAG_WAIT	raidtrace_on_tag_wait
+#else
+#define ON_TAG_WAIT	NULL
+#endif
+#ifdef RAIDTRACE_HAS_RA_ORDER
+#define ON_RA_ORDER	raidtrace_on_ra_order
+#else
+#define ON_RA_ORDER	NULL
+#endif
+
 static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
 	  .essential = true, .bios = true },
@@ -61,8 +77,8 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_rq_complete", raidtrace_on_rq_complete, FLOW, NO_COUNTER, .essential = true },
 	{ "block_plug", raidtrace_on_plug, PLUG, DISK_COUNTER(RAIDTRACE_PLUGS) },
 	{ "block_unplug", raidtrace_on_unplug, PLUG, DISK_COUNTER(RAIDTRACE_UNPLUGS_EXPLICIT) },
-	{ "block_rq_tag_wait", raidtrace_on_tag_wait, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
-	{ "page_cache_ra_order", raidtrace_on_ra_order, RAIDTRACE_GROUP_READAHEAD,
+	{ "block_rq_tag_wait", ON_TAG_WAIT, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
+	{ "page_cache_ra_order", ON_RA_ORDER, RAIDTRACE_GROUP_READAHEAD,
 	  DISK_COUNTER(RAIDTRACE_RA_SYNC_SECTORS), .bios = true },
 };
 
@@ -86,8 +102,12 @@ static void __maybe_unused check_handlers(void)
 	check_trace_callback_type_block_rq_complete(raidtrace_on_rq_complete);
 	check_trace_callback_type_block_plug(raidtrace_on_plug);
 	check_trace_callback_type_block_unplug(raidtrace_on_unplug);
-	raidtrace_check_tag_wait(raidtrace_on_tag_wait);
-	raidtrace_check_ra_order(raidtrace_on_ra_order);
+#ifdef RAIDTRACE_HAS_TAG_WAIT
+	check_trace_callback_type_block_rq_tag_wait(raidtrace_on_tag_wait);
+#endif
+#ifdef RAIDTRACE_HAS_RA_ORDER
+	check_trace_callback_type_page_cache_ra_order(raidtrace_on_ra_order);
+#endif
 }
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
@@ -95,7 +115,7 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
-		if (!strcmp(tracepoint->name, tracepoints[i].name))
+		if (tracepoints[i].handler && !strcmp(tracepoint->name, tracepoints[i].name))
 			tracepoints[i].tracepoint = tracepoint;
 	}
 }

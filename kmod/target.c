@@ -121,7 +121,7 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
  * The device of a disk or partition is being deleted. After this returns the
  * disk may be freed. Context: process, the block class's mutex is held.
  */
-static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS)
+static void disk_removed(struct device *dev)
 {
 	struct raidtrace_target *target;
 
@@ -137,8 +137,13 @@ static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS)
 	spin_unlock(&targets_spinlock);
 }
 
+static void __maybe_unused disk_removed_of(struct device *dev, struct class_interface *interface)
+{
+	disk_removed(dev);
+}
+
 static struct class_interface removals = {
-	.remove_dev = disk_removed,
+	.remove_dev = RAIDTRACE_REMOVE_DEV(disk_removed, disk_removed_of),
 };
 
 /* The block class is not exported; every disk's device leads to it. */

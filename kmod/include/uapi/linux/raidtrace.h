@@ -9,7 +9,7 @@
 #define RAIDTRACE_FAMILY_NAME		"raidtrace"
 #define RAIDTRACE_FAMILY_VERSION	1
 
-#define RAIDTRACE_ABI	2
+#define RAIDTRACE_ABI	3
 
 /**
  * enum raidtrace_state - Whether the disk behind a target is still there.
@@ -216,6 +216,7 @@ enum {
 	RAIDTRACE_A_TARGET_STREAMS,
 	RAIDTRACE_A_TARGET_JOURNAL,
 	RAIDTRACE_A_TARGET_PLACE_SECTORS,
+	RAIDTRACE_A_TARGET_FD,
 
 	__RAIDTRACE_A_TARGET_MAX,
 	RAIDTRACE_A_TARGET_MAX = (__RAIDTRACE_A_TARGET_MAX - 1)
