@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import tomllib
 
-from raidtrace.why import changes, figures
+from raidtrace.why import changes, figures, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -142,7 +142,7 @@ class Lab:
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
-        (out / "change").write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
+        (out / store.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
         (out / SCRIPT).write_text(script(self.wanted, change, seed), encoding="utf-8")
         loaded = bool(self.wanted.beside) and not change.alone
         text = figures.measured(self.wanted.command, self.wanted.raidctl, change.program, CAP * cap_s, loaded)
