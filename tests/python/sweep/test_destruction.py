@@ -3,6 +3,7 @@
 
 import dataclasses
 import errno
+import os
 import pathlib
 
 import pytest
@@ -58,6 +59,10 @@ USES = {
             "its partition sdb1 is mounted on / in the mount namespace of 1 (init)",
         ],
     ),
+    "root of a container": (
+        lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/", 70)),
+        ["its partition sdb1 is mounted on / in the mount namespace of 70 (sleep)"],
+    ),
     "root through md": (
         lambda m: (m.add("md0").hold("sdb1", "md0"), m.mount("md0", "/")),
         ["the root file system lies on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"],
@@ -110,6 +115,10 @@ USES = {
         lambda m: m.loop("loop3", "/gone/disk.img", file="sdb1"),
         ["its partition sdb1 holds the file /gone/disk.img below loop3"],
     ),
+    "a mounted loop on a file of it": (
+        lambda m: (m.loop("loop3", "/m/disk.img", file="sdb1"), m.mount("loop3", "/l")),
+        ["its partition sdb1 holds the file /m/disk.img below loop3", "loop3 above it is mounted on /l"],
+    ),
     "a loop on a loop": (
         lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb").loop("loop4", f"{m.dev}/loop3", below="loop3"),
         ["it is below loop3", "loop3 above it is below loop4"],
@@ -144,6 +153,10 @@ USES = {
             "its partition sdb1 is served to others by the kernel "
             "(TOP/sys/kernel/config/nvmet/subsystems/n/namespaces/1/device_path)"
         ],
+    ),
+    "served by a target of files": (
+        lambda m: m.export("target/core/fileio_0/x/info", f"Status: ACTIVATED\n TCM FILEIO ID: 0 File: {m.dev}/sdb Size: 9"),
+        ["it is served to others by the kernel (TOP/sys/kernel/config/target/core/fileio_0/x/info)"],
     ),
     "a name of a process that is no text": (
         lambda m: m.process(70, "\x1b[2Jevil", opens=[f"{m.dev}/sdb"]),
@@ -217,6 +230,8 @@ def test_a_signature_is_refused_unless_forced(made, kind):
         lambda m: m.process(70, "smartd", opens=[f"{m.dev}/sdb"], flags=0o100000),  # only reads
         lambda m: m.process(70, "systemd", opens=[f"{m.dev}/sdb"], flags=0o12000000),  # O_PATH: only names it
         lambda m: m.process(70, "vm", opens=[f"{m.dev}/sda"]),
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "rw-p"),
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "r--s"),
         lambda m: m.loop("loop3", f"{m.dev}/sda", below="sda"),
         lambda m: m.mount("sda", "/data"),
         lambda m: m.generic("sda", "sg0").process(70, "vm", opens=[f"{m.dev}/sg0"]),
@@ -248,13 +263,15 @@ def test_what_came_while_the_disks_were_judged_is_found_once_they_are_held(made)
     calls = []
 
     def claim(path, number):
-        calls.append(path)
+        calls.append(made.claim(path, number))
         if len(calls) == 2:  # the first only tries
             made.process(70, "vm", opens=[f"{made.dev}/sdb"])
-        return made.claim(path, number)
+        return calls[-1]
 
     with pytest.raises(device.DeviceError, match="open for writing in process 70"):
         destruction.permit(dataclasses.replace(machine, claim=claim), ["sdb"], forced=True)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(calls[1])  # nothing is held any more
 
 
 def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
@@ -267,6 +284,34 @@ def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
         made.process(70, "vm", opens=[f"{made.dev}/sdb"])
         with pytest.raises(device.DeviceError, match="open for writing in process 70"):
             permit.hand_over(["sdb"])
+
+
+@pytest.mark.parametrize("why", [errno.EBUSY, errno.EAGAIN])
+def test_a_claim_of_a_moment_as_of_udev_is_waited_for(made, why):
+    made.add("sdb")
+    left = [why, why]
+
+    def claim(path, number):
+        made.busy = {"sdb": left.pop()} if left else {}
+        return made.claim(path, number)
+
+    destruction.permit(dataclasses.replace(made.machine(), claim=claim), ["sdb"], forced=True).release(["sdb"])
+    assert not left
+
+
+def test_a_disk_that_was_let_go_is_held_again_by_the_next_look(made):
+    made.add("sdb")
+    taken = []
+    machine = dataclasses.replace(
+        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
+    )
+    with destruction.permit(machine, ["sdb"], forced=True) as permit:
+        held = len(taken)
+        permit.check(["sdb"])
+        assert len(taken) == held
+        permit.release(["sdb"])
+        permit.check(["sdb"])
+        assert len(taken) == held + 1
 
 
 def test_another_disk_or_size_under_the_name_is_refused(made):

@@ -59,7 +59,7 @@ def test_a_path_in_dev_that_is_another_disk_is_not_given_to_programs(made):
     made.node(f"{made.dev}/sdb", stat.S_IFBLK, os.makedev(8, 2))
     with pytest.raises(device.DeviceError, match="sdb is not that disk but something else of its name"):
         made.machine().whole(str(made.top / "right"))
-    made.node(f"{made.dev}/sdb", stat.S_IFREG)
+    made.node(f"{made.dev}/sdb", stat.S_IFCHR, os.makedev(8, 1))
     with pytest.raises(device.DeviceError, match="is not that disk"):
         made.machine().whole(str(made.top / "right"))
 

@@ -18,6 +18,7 @@
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "import/record.h"
+#include "store/load.h"
 
 #define KEY_OUTPUT	'o'
 #define KEY_INTERVAL	'i'
@@ -197,6 +198,18 @@ static int say_why(const struct importing *in, int err)
 	return fail("%s: %s", path, strerror(-err));
 }
 
+/* What no verb could read is no import: distances and times of a trace can be of any length. */
+static int read_back(struct importing *in)
+{
+	struct recording recording;
+	int err = recording_load(in->record.store, NULL, &recording);
+
+	recording_free(&recording);
+	return err ? fail("%s: not imported: what it adds up to cannot be stored: %s",
+			  in->files.sources[0].path,
+			  store_error(in->record.store)) : 0;
+}
+
 static int import_all(struct importing *in)
 {
 	int err;
@@ -232,7 +245,7 @@ static int import_all(struct importing *in)
 			    in->files.sources[0].path);
 	if (!err)
 		err = blktrace_record_end(&in->record);
-	return err ? say_why(in, err) : 0;
+	return err ? say_why(in, err) : read_back(in);
 }
 
 static void say_cut(const struct importing *in)

@@ -161,23 +161,26 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 	return totals;
 }
 
-/* A label's value, in quotes. */
+/* A label's value, in quotes: what a terminal would obey as its number. */
 static void quoted(FILE *to, const char *text)
 {
-	char *repaired;
+	size_t len = strlen(text), bytes;
+	uint32_t code;
 
 	fputc('"', to);
-	for (text = foreign_utf8(text, &repaired); *text; text++) {
-		if (*text == '\n') {
+	for (; len; text += bytes, len -= bytes) {
+		bytes = foreign_next(text, len, &code);
+		if (*text == '\n')
 			fputs("\\n", to);
-			continue;
-		}
-		if (*text == '"' || *text == '\\')
-			fputc('\\', to);
-		fputc(*text, to);
+		else if (code == FOREIGN_INVALID)
+			fputs("\xef\xbf\xbd", to);
+		else if (foreign_is_hidden(code))
+			fprintf(to, "\\\\u%04" PRIx32, code);
+		else
+			fprintf(to, "%s%.*s", strchr("\"\\", *text) ? "\\" : "",
+				(int)bytes, text);
 	}
 	fputc('"', to);
-	free(repaired);
 }
 
 static void head(FILE *to, const char *name, const char *type,

@@ -206,7 +206,9 @@ static void text_meta(FILE *to, const struct recording *r)
 		terminal_print(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
 		wrapped_line(to, "command", recording_meta(r, "command"));
-	if (!strcmp(end, "running"))
+	if (!strcmp(end, "stopped"))
+		fputs("end        not there: nothing more could be stored, no space was left or its disk failed\n", to);
+	else if (!strcmp(end, "running"))
 		fputs("end        not there: it is still running, or its recorder was killed\n", to);
 	else if (recording_meta(r, "exit_status")[0])
 		terminal_print(to, "end        %s, exit status %s\n", end,
@@ -214,7 +216,7 @@ static void text_meta(FILE *to, const struct recording *r)
 	else
 		terminal_print(to, "end        %s\n", end);
 	if (invariants[0])
-		terminal_print(to, "invariants %s\n", invariants);
+		wrapped_line(to, "invariants", invariants);
 	else
 		fputs("invariants not checked\n", to);
 }

@@ -13,6 +13,8 @@
 #include "store/packed.h"
 #include "store/store.h"
 
+struct recording;
+
 /* Statements that one recording keeps prepared; more than there are. */
 #define STORE_STATEMENTS	32
 
@@ -75,6 +77,21 @@ int store_complete(struct store *store, unsigned char *bytes, size_t size);
 
 /* As store_open(), but that pages which are not read are not looked at. */
 int store_open_part(const char *path, struct store **ret);
+
+/**
+ * store_invariants - do the numbers of a recording agree with each other?
+ * @store: open
+ * @r: loaded from it
+ * @ret: "hold", or the first that does not; to be given to free()
+ *
+ * No counter is negative, each span is balanced and begins with what was in
+ * flight where the one before ended, and no more is in flight than there are
+ * tags.
+ *
+ * Return: 0 or -errno.
+ */
+int store_invariants(struct store *store, const struct recording *r,
+		     char **ret);
 
 /* Take SQLite's last failure into @error and return it as -errno. */
 int store_failed(struct store *store);

@@ -245,6 +245,24 @@ int store_close(struct store *store)
 	return 0;
 }
 
+bool store_is_there(struct store *store)
+{
+	int moved = 0;
+
+	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	return !moved;
+}
+
+void store_stopped(struct store *store)
+{
+	store_rollback(store);
+	/* As long as what stands there; a journal would take room. */
+	sqlite3_exec(store->db,
+		     "PRAGMA journal_mode=MEMORY;"
+		     "UPDATE meta SET value='stopped'"
+		     " WHERE key='end' AND value='running'", NULL, NULL, NULL);
+}
+
 int store_begin(struct store *store)
 {
 	return store_execute(store, "BEGIN IMMEDIATE");

@@ -45,6 +45,7 @@ def read(path: pathlib.Path) -> sqlite3.Connection:
         raise sqlite3.DatabaseError("another program made its journal a WAL; "
                                     "turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'")  # fmt: skip
     database = sqlite3.connect(":memory:", isolation_level=None)
+    database.text_factory = decoded
     try:
         database.deserialize(content)
         _defend(database)
@@ -55,10 +56,16 @@ def read(path: pathlib.Path) -> sqlite3.Connection:
     return database
 
 
+def decoded(text: bytes) -> str:
+    """Text of a file that can hold any bytes."""
+    return text.decode("utf-8", "replace")
+
+
 def write(path: pathlib.Path) -> sqlite3.Connection:
     """A file that is to be written: opened where it lies, after the same look at it. sqlite3.DatabaseError."""
     read(path).close()
     database = sqlite3.connect(path, isolation_level=None)
+    database.text_factory = decoded
     try:
         _defend(database)
     except sqlite3.Error:

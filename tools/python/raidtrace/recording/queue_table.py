@@ -66,7 +66,5 @@ def read(path: pathlib.Path) -> tuple[tuple[object, ...], ...]:
 def output(path: pathlib.Path) -> tuple[str, str]:
     """What the command wrote to standard output and to standard error."""
     with recording.connect(path) as db:
-        texts = {"stdout": "", "stderr": ""}
-        for stream, text in db.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid"):
-            texts[stream] = texts.get(stream, "") + text
+        texts = recording.output(db)
     return texts["stdout"], texts["stderr"]

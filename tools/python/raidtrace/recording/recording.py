@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from raidtrace.quantity.shown import visible
 from raidtrace.recording import database
 from raidtrace.recording.counters import LEVELS as LEVELS
 from raidtrace.recording.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
@@ -183,6 +184,7 @@ def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     try:
         with contextlib.closing(database.read(path)) as opened:
             opened.row_factory = sqlite3.Row
+            opened.text_factory = lambda text: visible(database.decoded(text))  # each is a name or a value of one line
             _check(path, opened)
             yield opened
     except sqlite3.DatabaseError as error:
@@ -197,6 +199,15 @@ def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
     if version not in USER_VERSIONS:
         known = " and ".join(map(str, USER_VERSIONS))
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
+
+
+def output(db: sqlite3.Connection) -> dict[str, str]:
+    """What the command wrote, by stream; "" is all of it in order of time. Lines, and whatever bytes they have."""
+    found: dict[str, list[bytes]] = {"": [], "stdout": [], "stderr": []}
+    for stream, text in db.execute("SELECT stream, CAST(text AS BLOB) FROM output ORDER BY time_ns, rowid"):
+        found[""].append(text or b"")
+        found.setdefault(stream or "?", []).append(text or b"")
+    return {stream: database.decoded(b"".join(texts)) for stream, texts in found.items()}
 
 
 def load(path: pathlib.Path, disk: str = "") -> Recording:
@@ -216,7 +227,7 @@ def read(path: pathlib.Path, db: sqlite3.Connection, samples_of: SamplesOf, disk
     samples: dict[str, list[tuple[int, int, Counters]]] = {target.disk: [] for target in targets}
     for number, sample in samples_of(db):
         samples[names[number]].append(sample)
-    output = db.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid").fetchall()
+    streams = output(db)
     found = Recording(
         path,
         dict(db.execute("SELECT key, value FROM meta").fetchall()),
@@ -226,12 +237,12 @@ def read(path: pathlib.Path, db: sqlite3.Connection, samples_of: SamplesOf, disk
             Setting(row[0], names.get(row[1], ""), row[2], row[3])
             for row in db.execute("SELECT time_ns, target, name, value FROM setting ORDER BY time_ns, rowid")
         ),
-        "".join(text for _, text in output),
+        streams.pop(""),
         tuple(samples[top.disk]),
         targets,
         tuple(HostRow(*row) for row in _rows(db, "host", HostRow)),
         tuple(Disturbance(*row) for row in _rows(db, "disturbance", Disturbance)),
-        {stream: "".join(text for other, text in output if other == stream) for stream in {row[0] for row in output}},
+        streams,
         {name: tuple(some) for name, some in samples.items()},
     )
     return found.of(disk) if disk else found

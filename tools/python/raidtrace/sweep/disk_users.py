@@ -18,9 +18,13 @@ from collections.abc import Iterator
 from raidtrace.sweep.device import DeviceError, Loop, Machine
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same in all kernels
-# targets that the kernel serves to other machines; each file holds the path of a block device or a file
-EXPORTS = ("kernel/config/nvmet/subsystems/*/namespaces/*/device_path", "kernel/config/target/core/*/*/udev_path",
-           "kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file")  # fmt: skip
+# targets that the kernel serves to other machines; each file holds the path of a block device or a file, or says File: PATH
+EXPORTS = (
+    "kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
+    "kernel/config/target/core/*/*/udev_path",
+    "kernel/config/target/core/fileio_*/*/info",
+    "kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file",
+)
 FD_WRITES = os.O_WRONLY | os.O_RDWR
 
 
@@ -316,7 +320,9 @@ def _exports(machine: Machine) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for pattern in EXPORTS:
         for path in machine.sys.glob(pattern):
-            number = block_number(machine, machine.read(path))
+            text = machine.read(path)
+            named = re.search(r"File: (\S+)", text)
+            number = block_number(machine, named[1] if named else text)
             if number:
                 found.setdefault(number, []).append(str(path))
     return found

@@ -78,8 +78,9 @@ def wanted(
     only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
     disks = tuple(dict.fromkeys(named + only_read))
     found = Wanted(the_plan, disks, (), cell_disk.arrays(the_plan, arrays, disks, machine), record)
+    once = {cell.axes: cell for cell in the_plan.cells}.values()  # trials of a cell do the same
     overwritten = sorted({
-        disk for cell in the_plan.cells for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
+        disk for cell in once for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
     })  # fmt: skip
     missing = [disk for disk in overwritten if disk not in named]
     if missing:
