@@ -159,6 +159,8 @@ const struct column columns[] = {
 	  "bios queued that read ahead" },
 	{ "flow", "bytes_ahead_queued", "bytes",
 	  "bytes of the bios that read ahead" },
+	{ "flow", "reissued", "requests",
+	  "of issued, requests that had been requeued before, whose data and position were counted then" },
 	{ "flow", "in_flight", "requests",
 	  "requests in flight at the end of the sample, not a difference" },
 	{ "flow", "in_flight_max", "requests",
