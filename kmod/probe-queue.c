@@ -15,7 +15,7 @@ static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_
 {
 	u64 *record = raidtrace_ring_next(probe, ring);
 
-	record[0] = ktime_get_ns();
+	record[0] = raidtrace_clock_read(probe->by_counter);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, task->pid);
 	record[2] = task->comm[0];
 	record[3] = task->comm[1];
@@ -56,7 +56,7 @@ static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 	if (groups & RAIDTRACE_GROUP_SUBMITTER)
 		tell_task(probe, ring);
 	record = raidtrace_ring_next(probe, ring);
-	record[0] = ktime_get_ns();
+	record[0] = raidtrace_clock_read(probe->by_counter);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class,
 					 (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
 					 raidtrace_unplaced(bio_op(bio)), bytes);

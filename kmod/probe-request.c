@@ -32,7 +32,7 @@ static noinline void issue(struct raidtrace_probe *probe, struct request *rq)
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	now_ns = ktime_get_ns();
+	now_ns = raidtrace_clock_read(probe->by_counter);
 	if (unlikely(several))
 		write_bios(probe, ring, rq, now_ns);
 	record = raidtrace_ring_next(probe, ring);
@@ -113,7 +113,7 @@ static noinline void complete_request(struct raidtrace_probe *probe, struct requ
 		bio = NULL;
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	now_ns = ktime_get_ns();
+	now_ns = raidtrace_clock_read(probe->by_counter);
 	if (unlikely(several))
 		write_ends(probe, ring, rq, bytes, now_ns);
 	record = raidtrace_ring_next(probe, ring);

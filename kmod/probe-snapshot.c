@@ -2,7 +2,6 @@
 /* Taking one consistent snapshot of a probe. */
 #include "probe.h"
 
-#include <linux/ktime.h>
 #include <linux/spinlock.h>
 
 /**
@@ -30,8 +29,7 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	/* What is left for the time with interrupts off is what was written meanwhile. */
 	raidtrace_rings_catch_up(probe);
 	raw_spin_lock_irqsave(&probe->lock, flags);
-	now_ns = probe->stopped_ns ?: ktime_get_ns();
-	raidtrace_rings_take(probe, now_ns);
+	now_ns = raidtrace_rings_take(probe);
 	raidtrace_queue_advance(&engine->queue, full, now_ns);
 	state->queue = engine->queue;
 	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams);

@@ -313,7 +313,9 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
 	raw_spin_lock_irq(&probe->lock);
-	raidtrace_engine_start(&probe->engine, options->groups, options->streams, ktime_get_ns());
+	probe->by_counter = raidtrace_clock_start(&probe->clock);
+	raidtrace_engine_start(&probe->engine, options->groups, options->streams,
+			       probe->clock.ns);
 	raw_spin_unlock_irq(&probe->lock);
 	/* A handler that sees the queue writes down what comes after the beginning. */
 	smp_store_release(&probe->queue, disk->queue);

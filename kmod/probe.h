@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "clock.h"
 #include "engine.h"
 #include "probe-class.h"
 #include "ring.h"
@@ -46,6 +47,7 @@ struct raidtrace_options {
  *	compared, never dereferenced
  * @groups: what to count, &enum raidtrace_group flags
  * @has_requests: it is not one that is given bios alone
+ * @by_counter: records have their time by the processor's counter
  * @journal: where the filesystem's journal is; changed by raidtrace_probe_set_journal()
  * @attached: tracepoints used, a bit for each row of the table
  * @chain: where it is found by its queue, NULL when it is not
@@ -55,6 +57,7 @@ struct raidtrace_options {
  *	hundred events at a time
  * @stopped_ns: when counting ended, 0 while it goes on
  * @drain: used while events are taken
+ * @clock: from the counter to CLOCK_MONOTONIC
  * @engine: counts them
  */
 struct raidtrace_probe {
@@ -62,6 +65,7 @@ struct raidtrace_probe {
 	struct request_queue *queue;
 	u32 groups;
 	bool has_requests;
+	bool by_counter;
 	struct raidtrace_journal __rcu *journal;
 	u32 attached;
 	struct raidtrace_probe **chain;
@@ -71,6 +75,7 @@ struct raidtrace_probe {
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
 	struct raidtrace_drain *drain;
+	struct raidtrace_clock clock;
 	struct raidtrace_engine engine;
 };
 

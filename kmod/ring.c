@@ -64,7 +64,7 @@ static unsigned int begin(struct raidtrace_probe *probe)
 		if (head == ring->tail)
 			continue;
 		drain[nr++] = (struct raidtrace_drain){
-			.time = *record_at(ring, ring->tail),
+			.time = raidtrace_clock_ns(&probe->clock, *record_at(ring, ring->tail)),
 			.ring = ring, .tail = ring->tail, .head = head,
 		};
 	}
@@ -87,10 +87,10 @@ static unsigned int take_first(struct raidtrace_probe *probe, unsigned int nr, u
 	do {
 		const u64 *record = record_at(first->ring, first->tail);
 
-		raidtrace_engine_take(&probe->engine, &first->ring->source, record, record[0]);
+		raidtrace_engine_take(&probe->engine, &first->ring->source, record, first->time);
 		first->tail += raidtrace_event_words(raidtrace_event_kind(record[1]));
-		first->time = first->tail == first->head ?
-			U64_MAX : *record_at(first->ring, first->tail);
+		first->time = first->tail == first->head ? U64_MAX :
+			raidtrace_clock_ns(&probe->clock, *record_at(first->ring, first->tail));
 		taken++;
 	} while (taken < at_most && first->time <= until);
 	return taken;
@@ -105,16 +105,24 @@ static void end(struct raidtrace_probe *probe, unsigned int nr)
 		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].tail);
 }
 
-static unsigned int take(struct raidtrace_probe *probe, u64 until, unsigned int at_most)
+/* Some events until now, or until counting ended; false when there are no more of them. */
+static bool take(struct raidtrace_probe *probe, unsigned int at_most)
 {
-	unsigned int nr = begin(probe), taken = 0;
+	unsigned int nr, taken = 0;
+	u64 until;
 
+	WRITE_ONCE(probe->by_counter, raidtrace_clock_now(&probe->clock));
+	until = probe->stopped_ns ?: probe->clock.ns;
+	nr = begin(probe);
 	while (nr && taken < at_most && probe->drain[0].time <= until) {
 		taken += take_first(probe, nr, until, at_most - taken);
 		sift(probe->drain, nr, 0);
 	}
 	end(probe, nr);
-	return taken;
+	if (taken >= at_most)
+		return true;
+	raidtrace_clock_pass(&probe->clock);
+	return false;
 }
 
 /* What was written after counting ended is not counted; it makes room. */
@@ -128,24 +136,23 @@ static void forget(struct raidtrace_probe *probe)
 }
 
 /**
- * raidtrace_rings_take() - count all events until a moment
+ * raidtrace_rings_take() - count all events until now, or until counting ended
  * @probe: started
- * @until: CLOCK_MONOTONIC, read before this is called
  *
- * Context: the probe's lock is held, interrupts are off.
+ * Return: that moment, CLOCK_MONOTONIC. Context: the probe's lock is held,
+ * interrupts are off.
  */
-void raidtrace_rings_take(struct raidtrace_probe *probe, u64 until)
+u64 raidtrace_rings_take(struct raidtrace_probe *probe)
 {
-	take(probe, until, UINT_MAX);
+	take(probe, UINT_MAX);
+	return probe->stopped_ns ?: probe->clock.ns;
 }
 
-/* Some events, until now or until counting ended; false when there are no more of them. */
 static bool take_turn(struct raidtrace_probe *probe)
 {
-	u64 now_ns = ktime_get_ns(), stopped_ns = READ_ONCE(probe->stopped_ns);
-	bool more = take(probe, stopped_ns ?: now_ns, TURN) >= TURN;
+	bool more = take(probe, TURN);
 
-	if (!more && stopped_ns)
+	if (!more && probe->stopped_ns)
 		forget(probe);
 	return more;
 }
