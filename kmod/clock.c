@@ -7,8 +7,6 @@
 #include <linux/minmax.h>
 #include <linux/timekeeping.h>
 
-#define SLOPE_BITS	32
-
 /*
  * Read both clocks. Whether the kernel keeps its time by the counter shows by
  * what it reads itself between two readings of it.
@@ -66,7 +64,7 @@ bool raidtrace_clock_now(struct raidtrace_clock *clock)
 	if (clock->counter < clock->from_counter)
 		raidtrace_clock_pass(clock);
 	else if (counter >> shift)
-		clock->slope = div64_u64(ns >> shift << SLOPE_BITS, counter >> shift);
+		clock->slope = div64_u64(ns >> shift << RAIDTRACE_CLOCK_SLOPE_BITS, counter >> shift);
 	return by_counter;
 }
 
@@ -81,23 +79,16 @@ void raidtrace_clock_pass(struct raidtrace_clock *clock)
 }
 
 /**
- * raidtrace_clock_ns() - time of a record
+ * raidtrace_clock_ns_beyond() - time of a record that is not on the line
  * @clock: drawn until now after the record was seen, or before
- * @time: as raidtrace_clock_read() gave it
+ * @counter: of the record
  *
- * Return: CLOCK_MONOTONIC; later than the end of the line for a record that is.
+ * Return: as raidtrace_clock_ns(); for one that came late where the line begins.
  */
-u64 raidtrace_clock_ns(const struct raidtrace_clock *clock, u64 time)
+u64 raidtrace_clock_ns_beyond(const struct raidtrace_clock *clock, u64 counter)
 {
-	u64 counter = time & ~RAIDTRACE_CLOCK_COUNTER, ns;
-
-	if (!(time & RAIDTRACE_CLOCK_COUNTER))
-		return time;
-	if (counter > clock->counter)
-		return clock->ns + 1 + mul_u64_u64_shr(counter - clock->counter, clock->slope,
-						       SLOPE_BITS);
 	if (counter < clock->from_counter)
 		return clock->from_ns;
-	ns = mul_u64_u64_shr(counter - clock->from_counter, clock->slope, SLOPE_BITS);
-	return min(clock->from_ns + ns, clock->ns);
+	return clock->ns + 1 + mul_u64_u64_shr(counter - clock->counter, clock->slope,
+					       RAIDTRACE_CLOCK_SLOPE_BITS);
 }

@@ -11,6 +11,7 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 
 #ifdef CONFIG_X86
 #include <asm/msr.h>
@@ -19,6 +20,8 @@
 
 /* In the time of a record: it is of the counter. */
 #define RAIDTRACE_CLOCK_COUNTER	BIT_ULL(63)
+
+#define RAIDTRACE_CLOCK_SLOPE_BITS	32
 
 /**
  * struct raidtrace_clock - from times in records to CLOCK_MONOTONIC; under the probe's lock
@@ -39,7 +42,7 @@ struct raidtrace_clock {
 bool raidtrace_clock_start(struct raidtrace_clock *clock);
 bool raidtrace_clock_now(struct raidtrace_clock *clock);
 void raidtrace_clock_pass(struct raidtrace_clock *clock);
-u64 raidtrace_clock_ns(const struct raidtrace_clock *clock, u64 time);
+u64 raidtrace_clock_ns_beyond(const struct raidtrace_clock *clock, u64 counter);
 
 /*
  * The time of a record; @by_counter is what raidtrace_clock_now() said last.
@@ -52,6 +55,25 @@ static __always_inline u64 raidtrace_clock_read(bool by_counter)
 		return rdtsc_ordered() | RAIDTRACE_CLOCK_COUNTER;
 #endif
 	return ktime_get_ns();
+}
+
+/**
+ * raidtrace_clock_ns() - time of a record
+ * @clock: drawn until now after the record was seen, or before
+ * @time: as raidtrace_clock_read() gave it
+ *
+ * Return: CLOCK_MONOTONIC; later than the end of the line for a record that is.
+ */
+static inline u64 raidtrace_clock_ns(const struct raidtrace_clock *clock, u64 time)
+{
+	u64 counter = time & ~RAIDTRACE_CLOCK_COUNTER;
+
+	if (!(time & RAIDTRACE_CLOCK_COUNTER))
+		return time;
+	if (unlikely(counter - clock->from_counter > clock->counter - clock->from_counter))
+		return raidtrace_clock_ns_beyond(clock, counter);
+	return clock->from_ns + mul_u64_u64_shr(counter - clock->from_counter, clock->slope,
+						RAIDTRACE_CLOCK_SLOPE_BITS);
 }
 
 #endif /* RAIDTRACE_CLOCK_H */

@@ -33,13 +33,12 @@ static unsigned int home_of(u64 address, unsigned int bits)
 	return address * 0x9e3779b97f4a7c15ULL >> (64 - bits);
 }
 
-/* The place of a bio, or with @free one that it may have; NULL for none. */
-static struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
+static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
 	unsigned int i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
 	struct raidtrace_queued *found = NULL;
 
-	for (i = 0; engine->bios && i < PLACES; i++) {
+	for (i = 0; i < PLACES; i++) {
 		struct raidtrace_queued *place = &engine->bios[home ^ i];
 
 		if (place->bio == bio)
@@ -48,6 +47,19 @@ static struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bi
 			found = place;
 	}
 	return found;
+}
+
+/* The place of a bio, or with @free one that it may have; NULL for none. Nearly every bio is at home. */
+static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
+{
+	struct raidtrace_queued *home;
+
+	if (!engine->bios)
+		return NULL;
+	home = &engine->bios[home_of(bio, RAIDTRACE_ENGINE_BIO_BITS)];
+	if (home->bio == bio || (free && !home->bio))
+		return home;
+	return search_bio(engine, bio, free);
 }
 
 /* One that is known has its note changed; one that finds no place stays unknown. */
@@ -78,13 +90,12 @@ static bool is_idle(const struct raidtrace_issued *request)
 	       !request->inserted_ns;
 }
 
-/* The place of a request; one that has none gets that of one that is done. NULL when there is none. */
-static struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address)
+static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, u64 address)
 {
 	unsigned int i, home = home_of(address, engine->request_bits);
 	struct raidtrace_issued *found = NULL;
 
-	for (i = 0; engine->requests && i < PLACES; i++) {
+	for (i = 0; i < PLACES; i++) {
 		struct raidtrace_issued *place = &engine->requests[home ^ i];
 
 		if (place->request == address)
@@ -97,6 +108,17 @@ static struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u6
 			.request = address, .class = RAIDTRACE_CLASSES,
 		};
 	return found;
+}
+
+/* The place of a request; one that has none gets that of one that is done. NULL when there is none. */
+static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address)
+{
+	struct raidtrace_issued *home;
+
+	if (!engine->requests)
+		return NULL;
+	home = &engine->requests[home_of(address, engine->request_bits)];
+	return home->request == address ? home : search_request(engine, address);
 }
 
 /* Nanoseconds from a time to a later one, 0 when it is not later. */

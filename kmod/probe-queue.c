@@ -2,12 +2,10 @@
 /* Handlers of what happens before a request is issued: bios queued, split and merged. */
 #include "probe-handlers.h"
 
-static noinline void count_bio(const struct bio *bio, enum raidtrace_queue_counter counter)
+static noinline void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
+			       enum raidtrace_queue_counter counter)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-
-	if (probe)
-		raidtrace_write_count(probe, raidtrace_bio_direction(bio), counter, 0);
+	raidtrace_write_count(probe, raidtrace_bio_direction(bio), counter, 0);
 }
 
 static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
@@ -89,17 +87,26 @@ void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t se
 
 void raidtrace_on_getrq(void *data, struct bio *bio)
 {
-	count_bio(bio, RAIDTRACE_GOT);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		this_cpu_inc(probe->ring->got[raidtrace_bio_direction(bio)]);
 }
 
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio)
 {
-	count_bio(bio, RAIDTRACE_BACK_MERGES);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		count_bio(probe, bio, RAIDTRACE_BACK_MERGES);
 }
 
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 {
-	count_bio(bio, RAIDTRACE_FRONT_MERGES);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		count_bio(probe, bio, RAIDTRACE_FRONT_MERGES);
 }
 
 /*
@@ -113,7 +120,7 @@ void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 
 	if (!probe)
 		return;
-	raidtrace_write_count(probe, raidtrace_bio_direction(bio), RAIDTRACE_SPLITS, 0);
+	count_bio(probe, bio, RAIDTRACE_SPLITS);
 	if (probe->groups & RAIDTRACE_GROUPS_BIOS && probe->has_requests)
 		raidtrace_write_event(probe, RAIDTRACE_EVENT_SPLIT, 0, bio, bio->bi_private);
 }
@@ -134,7 +141,7 @@ void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *
 				      bio, NULL);
 }
 
-static noinline void write_request(struct request *rq, enum raidtrace_event kind)
+static __always_inline void write_request(struct request *rq, enum raidtrace_event kind)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 

@@ -26,8 +26,10 @@ struct raidtrace_probe;
  * @limit: where the writer has to look again whether there is room
  * @head: what is before it is written, in words
  * @task: whose events are written; so that a task is told of once
+ * @got: requests allocated, by direction; needs no order, and no record of its own
  * @tail: what is before it was taken
  * @source: what the engine knows of the writer
+ * @counted: of @got, what is in the account
  */
 struct raidtrace_ring {
 	u64 *words;
@@ -35,9 +37,11 @@ struct raidtrace_ring {
 	u32 limit;
 	u32 head;
 	struct raidtrace_task task;
+	u64 got[RAIDTRACE_DIRECTIONS];
 
 	u32 tail ____cacheline_aligned_in_smp;
 	struct raidtrace_source source;
+	u64 counted[RAIDTRACE_DIRECTIONS];
 };
 
 /**

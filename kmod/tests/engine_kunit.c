@@ -388,6 +388,10 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
 	m->engine.requests = requests;
+	m->engine.bios = NULL;
+	take(test, START, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
+	issue_request(test, START, 0x9000, 0x100, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 1ULL);
 }
 
 /* More bios side by side than there are places: some are not known, none is mistaken for another. */
