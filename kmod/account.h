@@ -80,6 +80,7 @@ enum raidtrace_disk_counter {
  * @seek_queued_forward_sectors: sum of the distances beyond the previous end
  * @seek_queued_backward_sectors: sum of the distances before the previous end
  * @stream_queued: bios that begin where one of the last streams ended
+ * @refused: bios that were not to wait and would have had to; they are not @queued
  * @q2c_sum_ns: nanoseconds from queue to completion, sum over pieces of bios
  * @q2c_unknown: pieces that completed and whose queueing was not seen
  * @issued: issues; a request that is issued again after a requeue counts again
@@ -110,6 +111,7 @@ struct raidtrace_flow {
 	u64 seek_queued_forward_sectors;
 	u64 seek_queued_backward_sectors;
 	u64 stream_queued;
+	u64 refused;
 	u64 q2c_sum_ns;
 	u64 q2c_unknown;
 	u64 issued;

@@ -166,7 +166,39 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 
 	if (engine->bios)
 		note_bio(engine, record[2], note(now_ns, bio.direction, bio.class));
-	raidtrace_count_bio(&engine->arrival, engine->account, &bio);
+	source->held = head & RAIDTRACE_EVENT_NOWAIT;
+	if (!source->held) {
+		raidtrace_count_bio(&engine->arrival, engine->account, &bio);
+		return;
+	}
+	source->bio = record[2];
+	source->queued = bio;
+}
+
+/*
+ * What comes next from where a bio was queued that was not to wait: its end, which says
+ * that it was refused; or something else, and it was not.
+ */
+static void count_held(struct raidtrace_engine *engine, struct raidtrace_source *source,
+		       const u64 *record)
+{
+	source->held = false;
+	if (raidtrace_event_kind(record[1]) == RAIDTRACE_EVENT_END && record[2] == source->bio &&
+	    record[1] & RAIDTRACE_EVENT_NOWAIT)
+		return;
+	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
+}
+
+/* The end of a bio that no request carried. One that was refused has no latency. */
+static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+{
+	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
+	u64 noted = forget_bio(engine, record[2]);
+
+	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
+		engine->account->flow[direction].refused++;
+	else
+		end_bio(engine, noted, direction, now_ns);
 }
 
 static void take_split(struct raidtrace_engine *engine, const u64 *record)
@@ -377,6 +409,8 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 {
 	u64 now_ns = raidtrace_queue_time(&engine->queue, time_ns);
 
+	if (source->held)
+		count_held(engine, source, record);
 	switch (raidtrace_event_kind(record[1])) {
 	case RAIDTRACE_EVENT_QUEUE:
 		return take_queue(engine, source, record, now_ns);
@@ -391,8 +425,7 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	case RAIDTRACE_EVENT_INSERT:
 		return take_insert(engine, record, now_ns);
 	case RAIDTRACE_EVENT_END:
-		return end_bio(engine, forget_bio(engine, record[2]),
-			       raidtrace_event_direction(record[1]), now_ns);
+		return take_end(engine, record, now_ns);
 	case RAIDTRACE_EVENT_ISSUE_BIO:
 		return take_issue_bio(engine, record);
 	case RAIDTRACE_EVENT_TASK:
@@ -406,6 +439,21 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	default:
 		return;
 	}
+}
+
+/**
+ * raidtrace_engine_release() - count a bio that was held and has gone on elsewhere
+ * @engine: of the disk
+ * @source: where it was queued
+ *
+ * Its task went on on another CPU, or it is issued and nothing came behind it.
+ */
+void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
+{
+	if (!source->held || (engine->bios && find_bio(engine, source->bio, false)))
+		return;
+	source->held = false;
+	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
 }
 
 /**

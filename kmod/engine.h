@@ -72,11 +72,17 @@ struct raidtrace_issued {
  * @task: that they are of
  * @row: its row of the table of processes
  * @table: the table that @row is of, see &raidtrace_engine.resets
+ * @held: a bio that may be refused, and is counted with the next event that says it was not
+ * @bio: its address
+ * @queued: what it is
  */
 struct raidtrace_source {
 	struct raidtrace_task task;
 	u32 row;
 	u32 table;
+	bool held;
+	u64 bio;
+	struct raidtrace_bio queued;
 };
 
 /**
@@ -106,6 +112,7 @@ struct raidtrace_engine {
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);
 void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			   const u64 *record, u64 time_ns);
+void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source);
 void raidtrace_engine_reset(struct raidtrace_engine *engine);
 
 #endif /* RAIDTRACE_ENGINE_H */

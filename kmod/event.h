@@ -62,6 +62,7 @@ enum raidtrace_event {
 #define RAIDTRACE_EVENT_ERROR		(1U << 18)	/* completion: status is not success */
 #define RAIDTRACE_EVENT_PART		(1U << 19)	/* completion: the request goes on */
 #define RAIDTRACE_EVENT_SEQUENCE	(1U << 20)	/* completion: of a flush sequence's data */
+#define RAIDTRACE_EVENT_NOWAIT		(1U << 22)	/* bio: may be refused; end: it was */
 #define RAIDTRACE_EVENT_STARTED		(1U << 21)	/* completion: the driver had the request */
 
 static inline u64 raidtrace_event_head(enum raidtrace_event kind,

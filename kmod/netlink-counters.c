@@ -29,6 +29,7 @@ static const struct {
 	FLOW(SEEK_QUEUED_FORWARD_SECTORS, seek_queued_forward_sectors, SEEK, true),
 	FLOW(SEEK_QUEUED_BACKWARD_SECTORS, seek_queued_backward_sectors, SEEK, true),
 	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
+	FLOW(REFUSED, refused, FLOW, true),
 	FLOW(Q2C_SUM_NS, q2c_sum_ns, LATENCY, true),
 	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, true),
 	FLOW(ISSUED, issued, FLOW, false),

@@ -57,6 +57,7 @@ static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 	record[0] = raidtrace_clock_read(probe->by_counter);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class,
 					 (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
+					 (bio->bi_opf & REQ_NOWAIT ? RAIDTRACE_EVENT_NOWAIT : 0) |
 					 raidtrace_unplaced(bio_op(bio)), bytes);
 	record[2] = (uintptr_t)bio;
 	record[3] = bio->bi_iter.bi_sector;
@@ -134,10 +135,13 @@ void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 
-	if (probe && probe->groups & RAIDTRACE_GROUPS_BIOS)
+	bool refused = bio->bi_status == BLK_STS_AGAIN;
+
+	if (probe && (refused || probe->groups & RAIDTRACE_GROUPS_BIOS))
 		raidtrace_write_event(probe, RAIDTRACE_EVENT_END,
 				      raidtrace_event_head(RAIDTRACE_EVENT_END,
-							   raidtrace_bio_direction(bio), 0, 0, 0),
+							   raidtrace_bio_direction(bio), 0,
+							   refused ? RAIDTRACE_EVENT_NOWAIT : 0, 0),
 				      bio, NULL);
 }
 

@@ -64,7 +64,7 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
 	  .essential = true, .bios = true },
 	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
-	{ "block_bio_complete", raidtrace_on_bio_complete, RAIDTRACE_GROUPS_BIOS, NO_COUNTER,
+	{ "block_bio_complete", raidtrace_on_bio_complete, FLOW, NO_COUNTER,
 	  .bios = true },
 	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
 	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },

@@ -157,7 +157,11 @@ static void forget(struct raidtrace_probe *probe)
  */
 u64 raidtrace_rings_take(struct raidtrace_probe *probe)
 {
+	int cpu;
+
 	take(probe, UINT_MAX);
+	for_each_possible_cpu(cpu)
+		raidtrace_engine_release(&probe->engine, &per_cpu_ptr(probe->ring, cpu)->source);
 	return probe->stopped_ns ?: probe->clock.ns;
 }
 

@@ -361,6 +361,41 @@ static void append_has_no_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_forward_sectors, 0ULL);
 }
 
+/* A bio that was not to wait and would have had to is nothing but refused; one that goes on counts as any other. */
+static void refused_bio_is_no_position(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_NOWAIT, 0);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, RAIDTRACE_EVENT_NOWAIT);
+		take(test, START + i, end, 0x100, 0, 0);
+		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, 0);
+		issue_request(test, START + i, 0x9000, 0x100, 8 * i);
+		complete_request(test, START + i, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	}
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 3ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 3ULL * 4096);
+	KUNIT_EXPECT_EQ(test, m->account.q2c[DIR_READ][0], 3ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
+	/* What comes next says that it was not refused: an event of another, or the end of another. */
+	queue_bio(test, START, 0x100, CLASS_DATA, 24, RAIDTRACE_EVENT_NOWAIT);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
+	take(test, START, end, 0x200, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
+	/* Or that it is issued elsewhere. */
+	queue_bio(test, START, 0x300, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
+	raidtrace_engine_release(&m->engine, &m->source);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
+	KUNIT_EXPECT_NE(test, forget_bio(&m->engine, 0x300), 0ULL);
+	raidtrace_engine_release(&m->engine, &m->source);
+	raidtrace_engine_release(&m->engine, &m->source);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
+}
+
 /* What this engine does not know it leaves alone; a part of a request in flight is data of its direction. */
 static void unknown_things_are_left_alone(struct kunit *test)
 {
@@ -461,6 +496,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(bios_are_of_the_task_told_of_last),
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
+	KUNIT_CASE(refused_bio_is_no_position),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),
 	KUNIT_CASE(bios_of_one_slab_have_places),

@@ -168,6 +168,30 @@ def discards() -> None:
     same_as_trace(counters, traced)
 
 
+def not_to_wait() -> None:
+    """Bios that are not to wait and would have to are refused, and nothing else"""
+    with scsi_disk(dev_size_mb=64, delay=0) as name, counted(name) as (client, target):
+        pathlib.Path(f"/sys/block/{name}/queue/max_sectors_kb").write_text("64", encoding="ascii")
+        disk = kmod.Disk(name)
+        client.ask("target-reset", id=target["id"])
+        block = memoryview(disk.buffer)[: 256 << 10]
+        refused = 0
+        for i in range(50):  # as io_uring does: without waiting first, then from a worker that may wait
+            try:
+                os.preadv(disk.descriptor, [block], i << 18, os.RWF_NOWAIT)
+            except BlockingIOError:
+                refused += 1
+                os.preadv(disk.descriptor, [block], i << 18)
+        disk.close()
+        counters = client.counters(target)
+    flow = counters.flow["read"]
+    kmod.equal("some are refused", refused > 0, True)
+    if kmod.kernel_version() >= (6, 12):  # before it is refused before there is a bio, or waits
+        kmod.equal("refused", flow["refused"], refused)
+    kmod.equal("bytes, in sequence", [flow["bytes-queued"], flow["sequential-queued"]], [50 << 18, flow["queued"] - 1])
+    kmod.equal("pieces with a latency", counters.sum("q2c", "read"), flow["queued"] + flow["splits"])
+
+
 def medium_error() -> None:
     """A read that fails half way is one part and one error"""
     with scsi_disk(dev_size_mb=16, delay=0) as name, counted(name) as (client, target):
@@ -302,7 +326,7 @@ def bio_based() -> None:
         flow = counters.flow["read"]
         kmod.equal("bios", flow["queued"], after["reads"] - before["reads"])
         kmod.equal("bytes", flow["bytes-queued"], 512 * (after["read_sectors"] - before["read_sectors"]))
-        bios = ["queued", "bytes-queued", "splits"] + [name for name in flow if name.endswith(BIO_COUNTERS)]
+        bios = ["queued", "bytes-queued", "splits", "refused"] + [name for name in flow if name.endswith(BIO_COUNTERS)]
         kmod.equal("all it says", sorted(flow), sorted({"direction", *bios}))
         kmod.equal("histograms", {kind for kind, _ in counters.histogram} - {"seek-queued", "q2c"}, set())
     finally:
@@ -313,7 +337,7 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                empty_flushes, flush_sequences, discards, medium_error, requeues_of_a_busy_host, in_flight_at_attach,
+                empty_flushes, flush_sequences, discards, not_to_wait, medium_error, requeues_of_a_busy_host, in_flight_at_attach,
                 reset_in_flight, bio_based,
             ]
         )

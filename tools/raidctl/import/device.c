@@ -155,10 +155,10 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
 				      SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
 				      SEEN(REQUEST_MERGE);
-	uint64_t unknown = 0;
+	uint64_t unknown = COUNTER(REFUSED);	/* it has them as bios like any other */
 
 	if ((d->seen & all) == all)
-		return 0;
+		return unknown;
 	/* blktrace takes these together or not at all. */
 	if (!(d->seen & queue))
 		unknown |= COUNTER(QUEUED) | COUNTER(BYTES_QUEUED) |

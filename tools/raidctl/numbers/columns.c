@@ -161,6 +161,8 @@ const struct column columns[] = {
 	  "bytes of the bios that read ahead" },
 	{ "flow", "reissued", "requests",
 	  "of issued, requests that had been requeued before, whose data and position were counted then" },
+	{ "flow", "refused", "bios",
+	  "bios that were not to wait and would have had to, which are not among those queued" },
 	{ "flow", "in_flight", "requests",
 	  "requests in flight at the end of the sample, not a difference" },
 	{ "flow", "in_flight_max", "requests",
