@@ -68,6 +68,7 @@ static const struct command commands[] = {
 	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
 	{ "explain", NULL, 0, "say why a recording's throughput is what it is" },
+	{ "why", NULL, 0, "find the cause by experiment, in the lab or on a disk" },
 	{ "compare", NULL, 0, "set recordings, sweeps or published figures side by side" },
 };
 

@@ -38,8 +38,9 @@ class Kernel:
                 path.write_text(value + "\n")
             (self.sys / "block" / disk / "diskseq").write_text(number)
             (self.sys / "block" / disk / "size").write_text("4096")
-        (top / "boot_id").write_text("b00t")
-        self.machine = Machine(sys=self.sys, boot_id=top / "boot_id", dev=str(top / "dev"))
+        (top / "proc/sys/kernel/random").mkdir(parents=True)
+        (top / "proc/sys/kernel/random/boot_id").write_text("b00t")
+        self.machine = Machine(sys=self.sys, proc=top / "proc", dev=str(top / "dev"))
         self.refused = set()  # paths that cannot be written
         self.written = []
 

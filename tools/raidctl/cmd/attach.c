@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 
@@ -129,7 +130,7 @@ static int attach_all(struct rt_client *client, const struct disk *disks,
 	while (err && done)
 		rt_target_del(client, targets[--done].id);
 	for (size_t i = 0; i < done; i++)
-		printf("%s attached, target %u\n", targets[i].disk,
+		terminal_print(stdout, "%s attached, target %u\n", targets[i].disk,
 		       targets[i].id);
 	free(targets);
 	return err;

@@ -46,6 +46,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	err = journals_of_disk(disk->name, &ret->journals);
 	if (err)
 		return fail("%s: %s", disk->name, strerror(-err));
+	options.streams = recorder->streams;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
 	fd = disk_open(disk);

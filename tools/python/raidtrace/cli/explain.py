@@ -25,6 +25,11 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("-p", "--phase", metavar="NAME", help="this phase alone")
     top.add_argument("-d", "--disk", metavar="DISK", help="this disk alone")
+    top.add_argument("--direction", choices=("read", "write"), help="this direction alone")
+    top.add_argument(
+        "--from", dest="since", type=float, metavar="S", help="from so many seconds after the recording began on"
+    )
+    top.add_argument("--to", dest="until", type=float, metavar="S", help="up to then")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -34,14 +39,19 @@ def main(arguments: Sequence[str]) -> int:
     top = parser()
     options = top.parse_args(arguments)
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
-    if sweep and (options.other or options.disk):
-        top.error("a sweep is explained by itself, and of the disks that its plan measured: no other, no --disk")
+    narrow = options.since is not None or options.until is not None
+    if sweep and (options.other or options.disk or options.direction or narrow):
+        top.error(
+            "a sweep is explained by itself, of what its plan measured: no other, --disk, --direction, --from or --to"
+        )
+    window = (options.since, options.until) if narrow else None
+    choice = explain_runs.Choice(options.phase, options.disk, options.direction, window)
 
     def find() -> Explanation:
         if sweep:
             return explain_sweep.explain(options.recording, options.phase)
         if options.other:
-            return explain_runs.two(options.recording, options.other, options.phase, options.disk)
-        return explain_runs.one(options.recording, options.phase, options.disk)
+            return explain_runs.two(options.recording, options.other, choice)
+        return explain_runs.one(options.recording, choice)
 
     return cli_answer.answer("explain", find, evidence_text.text, options.json)

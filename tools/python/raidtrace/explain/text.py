@@ -9,6 +9,7 @@ from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Verdict
 LEAST, MOST = 60, 120  # columns: narrower cannot be read, wider neither
 MARKS = {
     Verdict.SHOWN: "+",
+    Verdict.INFERRED: "*",
     Verdict.NOT_SHOWN: "-",
     Verdict.CONTRADICTED: "x",
     Verdict.NOT_AVAILABLE: "?",
@@ -31,7 +32,7 @@ def text(found: Explanation, columns: int) -> list[str]:
         lines += ["", "Keep in mind:"]
         for note in found.notes:
             lines += wrap(note, width, "  ", "  ")
-    return lines + ["", *wrap("+ shown, - not shown, x contradicted, ? not available", width)]
+    return lines + ["", *wrap("+ shown, * inferred, - not shown, x contradicted, ? not available", width)]
 
 
 def _chain(chain: Chain, width: int) -> list[str]:
