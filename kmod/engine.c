@@ -49,7 +49,7 @@ static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 
 	return found;
 }
 
-/* The place of a bio, or with @free one that it may have; NULL for none. Nearly every bio is at home. */
+/* The place of a bio, most often its home, or with @free one that it may have; NULL for none. */
 static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
 	struct raidtrace_queued *home;
@@ -110,7 +110,7 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
 	return found;
 }
 
-/* The place of a request; one that has none gets that of one that is done. NULL when there is none. */
+/* The place of a request; one that has none gets that of one that is done, if there is any. */
 static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address)
 {
 	struct raidtrace_issued *home;
@@ -419,7 +419,8 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	case RAIDTRACE_EVENT_COMPLETE:
 		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
-		return raidtrace_count_undirected(engine->account, raidtrace_event_direction(record[1]),
+		return raidtrace_count_undirected(engine->account,
+						  raidtrace_event_direction(record[1]),
 						  raidtrace_event_class(record[1]),
 						  raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
@@ -446,7 +447,7 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
  * @engine: of the disk
  * @source: where it was queued
  *
- * Its task went on on another CPU, or it is issued and nothing came behind it.
+ * Another CPU went on with it, or it is issued and nothing came behind it.
  */
 void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
 {

@@ -57,13 +57,13 @@ enum raidtrace_event {
 #define RAIDTRACE_EVENT_BYTES		32
 #define RAIDTRACE_EVENT_NIBBLE		15
 
-#define RAIDTRACE_EVENT_AHEAD		(1U << 16)	/* bio: reads ahead */
-#define RAIDTRACE_EVENT_UNPLACED	(1U << 17)	/* bio, issue: its sector is no position */
-#define RAIDTRACE_EVENT_ERROR		(1U << 18)	/* completion: status is not success */
-#define RAIDTRACE_EVENT_PART		(1U << 19)	/* completion: the request goes on */
-#define RAIDTRACE_EVENT_SEQUENCE	(1U << 20)	/* completion: of a flush sequence's data */
-#define RAIDTRACE_EVENT_NOWAIT		(1U << 22)	/* bio: may be refused; end: it was */
-#define RAIDTRACE_EVENT_STARTED		(1U << 21)	/* completion: the driver had the request */
+#define RAIDTRACE_EVENT_AHEAD		0x10000	/* bio: reads ahead */
+#define RAIDTRACE_EVENT_UNPLACED	0x20000	/* bio, issue: its sector is no position */
+#define RAIDTRACE_EVENT_ERROR		0x40000	/* completion: status is not success */
+#define RAIDTRACE_EVENT_PART		0x80000	/* completion: the request goes on */
+#define RAIDTRACE_EVENT_SEQUENCE	0x100000	/* completion: of a flush sequence's data */
+#define RAIDTRACE_EVENT_NOWAIT		0x400000	/* bio: may be refused; end: it was */
+#define RAIDTRACE_EVENT_STARTED		0x200000	/* completion: the driver had the request */
 
 static inline u64 raidtrace_event_head(enum raidtrace_event kind,
 				       enum raidtrace_direction direction, u32 class, u32 flags,

@@ -47,8 +47,8 @@ static inline struct raidtrace_probe *raidtrace_probe_of_bio(const struct bio *b
 }
 
 /* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
-static __always_inline enum raidtrace_direction raidtrace_op_direction(enum req_op op,
-									unsigned int bytes)
+static __always_inline enum raidtrace_direction
+raidtrace_op_direction(enum req_op op, unsigned int bytes)
 {
 	if (op == REQ_OP_READ)
 		return RAIDTRACE_DIRECTION_READ;

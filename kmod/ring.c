@@ -33,7 +33,7 @@ static u64 *record_at(const struct raidtrace_ring *ring, u32 at)
 	return ring->words + (at & ring->mask);
 }
 
-/* Put the ring of the earliest event first: that of drain[@at] is the one that may be out of place. */
+/* Put the ring of the earliest event first: that at @at may be out of place. */
 static void sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
 {
 	struct raidtrace_drain moved = drain[at];
@@ -113,8 +113,8 @@ static void end(struct raidtrace_probe *probe, unsigned int nr)
 {
 	unsigned int i;
 
-	/* The words before the tail may be written again. */
 	for (i = 0; i < nr; i++)
+		/* The words before the tail may be written again. */
 		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].tail);
 }
 
@@ -207,6 +207,7 @@ static void on_half_full(struct work_struct *work)
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
 {
 	const u32 words = ring->mask + 1, half = words / 2, most = words - RAIDTRACE_EVENT_WORDS;
+	/* Words before the tail were read. */
 	u32 tail = smp_load_acquire(&ring->tail);
 
 	if (ring->head - tail < half) {
@@ -218,6 +219,7 @@ void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ri
 		raw_spin_lock(&probe->lock);
 		take_turn(probe);
 		raw_spin_unlock(&probe->lock);
+		/* Likewise. */
 		tail = smp_load_acquire(&ring->tail);
 	}
 	ring->limit = tail + most + 1;
