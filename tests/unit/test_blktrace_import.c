@@ -824,7 +824,7 @@ static void unknown_in_recording(void **state)
 	assert_int_equal(recording_load(store, NULL, &recording), 0);
 	assert_int_equal(recording.nr_spans, 2);
 	assert_true(recording.targets[0].name_only);
-	assert_int_equal(recording.spans[0].counters.unknown, RT_COUNTER_BIT(REFUSED));
+	assert_int_equal(recording.spans[0].counters.unknown, 0);
 	assert_int_equal(recording.spans[1].counters.unknown,
 			 RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(D2C_SUM_NS) |
 			 RT_COUNTER_BIT(IN_FLIGHT));
