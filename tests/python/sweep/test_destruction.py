@@ -3,6 +3,7 @@
 
 import dataclasses
 import errno
+import os
 import pathlib
 
 import pytest
@@ -262,13 +263,15 @@ def test_what_came_while_the_disks_were_judged_is_found_once_they_are_held(made)
     calls = []
 
     def claim(path, number):
-        calls.append(path)
+        calls.append(made.claim(path, number))
         if len(calls) == 2:  # the first only tries
             made.process(70, "vm", opens=[f"{made.dev}/sdb"])
-        return made.claim(path, number)
+        return calls[-1]
 
     with pytest.raises(device.DeviceError, match="open for writing in process 70"):
         destruction.permit(dataclasses.replace(machine, claim=claim), ["sdb"], forced=True)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(calls[1])  # nothing is held any more
 
 
 def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
@@ -281,6 +284,34 @@ def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
         made.process(70, "vm", opens=[f"{made.dev}/sdb"])
         with pytest.raises(device.DeviceError, match="open for writing in process 70"):
             permit.hand_over(["sdb"])
+
+
+@pytest.mark.parametrize("why", [errno.EBUSY, errno.EAGAIN])
+def test_a_claim_of_a_moment_as_of_udev_is_waited_for(made, why):
+    made.add("sdb")
+    left = [why, why]
+
+    def claim(path, number):
+        made.busy = {"sdb": left.pop()} if left else {}
+        return made.claim(path, number)
+
+    destruction.permit(dataclasses.replace(made.machine(), claim=claim), ["sdb"], forced=True).release(["sdb"])
+    assert not left
+
+
+def test_a_disk_that_was_let_go_is_held_again_by_the_next_look(made):
+    made.add("sdb")
+    taken = []
+    machine = dataclasses.replace(
+        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
+    )
+    with destruction.permit(machine, ["sdb"], forced=True) as permit:
+        held = len(taken)
+        permit.check(["sdb"])
+        assert len(taken) == held
+        permit.release(["sdb"])
+        permit.check(["sdb"])
+        assert len(taken) == held + 1
 
 
 def test_another_disk_or_size_under_the_name_is_refused(made):

@@ -5,7 +5,7 @@ What is in use is refused whatever the user says. A disk that holds something no
 that is forced. All disks are judged before any is written, and from then on each is held: opened exclusively, which keeps
 mount, swap, md, dm, LVM and ZFS away, and locked (flock), which keeps udev from looking into it. A program that claims the disk
 itself, as mkfs, mdadm and mount do, is handed the disk: the claim is let go just before it starts and taken again when it
-has ended. Between, nobody has it for some milliseconds. Whoever claims it then makes that program fail, and nothing is
+has ended. Between, nobody has it while the program starts. Whoever claims it then makes that program fail, and nothing is
 overwritten; whoever only opens it is not kept away by any claim, at any time, and found by the look before each hand-over.
 """
 
@@ -19,7 +19,7 @@ from raidtrace.sweep import disk_users
 from raidtrace.sweep.device import DeviceError, Identity, Machine
 
 ENCRYPTED = ("crypto_LUKS", "BitLocker", "FVE-FS")
-TRIES, PAUSE_S = 20, 0.1  # udev opens a disk for a moment after each change to it
+TRIES, PAUSE_S = 50, 0.1  # udev opens and locks a disk for a moment after each change to it
 
 
 @dataclasses.dataclass(frozen=True)
