@@ -23,7 +23,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -137,6 +137,13 @@ sweep-kills: tools
 	@tools/bin/raidctl lab run -q --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
+
+# WHY_FIRST and WHY_LAST: a part of the 100.
+why-kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env WHY_KILLS=100 \
+		$(foreach name,WHY_FIRST WHY_LAST,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/why-kills -- \
+		$(CURDIR)/tests/lab/ctl-why
 
 lint: tools
 	@tools/setup check

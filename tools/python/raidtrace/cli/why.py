@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"raidctl why: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("raidctl why: stopped; what it changed is put back", file=sys.stderr)
+        print("raidctl why: stopped" + ("" if options.lab else "; what it changed is put back"), file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,6 +6,8 @@ import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 
+from raidtrace.why.store import AS_IT_IS
+
 # Setting -> file below /sys/block/DISK, in the order in which they are written: a scheduler sets nr_requests anew.
 FILES = {
     "scheduler": "queue/scheduler",
@@ -72,7 +74,7 @@ class Change:
     freeze: str = ""
 
 
-BASELINE = Change("as it is", "", Kind.BASELINE)
+BASELINE = Change(AS_IT_IS, "", Kind.BASELINE)
 ALONE = Change("nothing beside it", "load beside it", Kind.LOAD, alone=True)
 WARM = Change("data in memory", "disk", Kind.FREE, warm=True)
 
@@ -155,5 +157,5 @@ def group(settings: Mapping[str, str], without: str = "") -> Change:
 
 def program(seen: frozenset[str]) -> list[Change]:
     """What the program was seen to do, left out."""
-    return [Change(f"program {PROGRAM[what][1]}", PROGRAM[what][0], Kind.PROGRAM, program=what)
+    return [Change(PROGRAM[what][1], PROGRAM[what][0], Kind.PROGRAM, program=what)
             for what in PROGRAM if what in seen]  # fmt: skip

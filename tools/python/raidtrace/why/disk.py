@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import chance, changes, figures
+from raidtrace.why import chance, changes, figures, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -137,7 +137,7 @@ class Disk:
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
-        (out / "change").write_text(f"{change.name}, trial {trial}\n", encoding="utf-8")
+        (out / store.CHANGE).write_text(f"{change.name}, trial {trial}\n", encoding="utf-8")
         begin = time.monotonic()
         try:
             return self._measured(change, out, CAP * cap_s)
@@ -237,11 +237,11 @@ def frozen_file(group: str) -> pathlib.Path:
     """The file that freezes a control group. DeviceError: there is none, or we ourselves are in it."""
     group = group.removeprefix(str(CGROUPS)).strip("/")
     path = CGROUPS / group / "cgroup.freeze"
+    if not group or ".." in group or not path.is_file():
+        raise DeviceError(f"--freeze {group or '/'}: there is no {path}; systemd-cgls lists the groups")
     own = pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8").rpartition("0::/")[2].strip()
-    if not group or f"{own}/".startswith(f"{group}/"):
-        raise DeviceError(f"--freeze {group or '/'}: this very process is in it, and would be frozen")
-    if ".." in group or not path.is_file():
-        raise DeviceError(f"--freeze {group}: there is no {path}; systemd-cgls lists the groups")
+    if f"{own}/".startswith(f"{group}/"):
+        raise DeviceError(f"--freeze {group}: this very process is in it, and would be frozen")
     return path
 
 

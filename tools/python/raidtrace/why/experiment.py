@@ -128,6 +128,8 @@ class Experiment:
             self._try(self.place.last())
             if not best:
                 self._confirm(self.table.helpful(Kind.LAB)[:1])
+                if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
+                    self._confirm([row for row in self.table.rows if row.change.kind is Kind.FREE])
         self._confirm(self._top(CONFIRMED))
         self._judge()
         return self.table

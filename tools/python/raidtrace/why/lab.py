@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import tomllib
 
-from raidtrace.why import changes, figures
+from raidtrace.why import changes, figures, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -62,10 +62,11 @@ class Lab:
         self.runs = 0
         self.wall_s: list[float] = []
         self._base: dict[int, Run] = {}
+        self._guests: set[subprocess.Popen[str]] = set()
         self._profile = flat(tomllib.loads(profile_path(wanted.profile).read_text(encoding="utf-8")))
 
     def baselines(self) -> list[Run]:
-        self._base[0] = self._run(changes.BASELINE, 0, 0)  # alone: what fails is told before more is run
+        self._all([(changes.BASELINE, 0)], 0)  # alone: what fails is told before more is run
         if not self._base[0].failure:
             self._all([(changes.BASELINE, seed) for seed in range(1, BASELINES)], self._base[0].seconds)
         return [self._base[seed] for seed in sorted(self._base)]
@@ -128,36 +129,44 @@ class Lab:
     def _all(self, wanted: list[tuple[Change, int]], cap_s: float) -> list[Run]:
         missing = {seed for change, seed in wanted if change is not changes.BASELINE} - set(self._base)
         todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + wanted
+        numbered = [(self.runs + at, change, seed) for at, (change, seed) in enumerate(todo, 1)]
+        self.runs += len(todo)
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-            runs = list(pool.map(lambda one: self._run(one[0], one[1], cap_s), todo))
+            try:
+                runs = list(pool.map(lambda one: self._run(one[0], one[1], one[2], cap_s), numbered))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for guest in self._guests:
+                    guest.terminate()
+                raise
         for (change, seed), run in zip(todo, runs):
             if change is changes.BASELINE:
                 self._base[seed] = run
         return runs[len(missing) :]
 
-    def _run(self, change: Change, seed: int, cap_s: float) -> Run:
-        self.runs += 1
-        number = self.runs
+    def _run(self, number: int, change: Change, seed: int, cap_s: float) -> Run:
         out = self.wanted.out / f"run-{number:02}"
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
-        (out / "change").write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
+        (out / store.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
         (out / SCRIPT).write_text(script(self.wanted, change, seed), encoding="utf-8")
         loaded = bool(self.wanted.beside) and not change.alone
         text = figures.measured(self.wanted.command, self.wanted.raidctl, change.program, CAP * cap_s, loaded)
         (out / figures.MEASURED).write_text(text, encoding="utf-8")
         begin = time.monotonic()
         typical = max(self.wall_s[:BASELINES], default=0.0)
-        done = subprocess.run(self.guest(change, seed, out, typical), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False)  # fmt: skip
+        with subprocess.Popen(self.guest(change, seed, out, typical), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as guest:  # fmt: skip
+            self._guests.add(guest)
+            text, _ = guest.communicate()
+        self._guests.discard(guest)
         self.wall_s.append(time.monotonic() - begin)
-        if done.returncode:
-            why = {124: f"no end within {WALL_S + WALL_FACTOR * typical:.0f} s of real time"}.get(done.returncode)
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-2:]
-            return Run(failure=why or f"the guest: exit status {done.returncode}: {' '.join(last)}")
-        run = figures.read(out, self.wanted.disk, self.wanted.phase, self.wanted.raidctl, CAP * cap_s)
-        return run
+        if guest.returncode:
+            why = {124: f"no end within {WALL_S + WALL_FACTOR * typical:.0f} s of real time"}.get(guest.returncode)
+            last = " ".join(text.strip().splitlines()[-2:])
+            return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
+        return figures.read(out, self.wanted.disk, self.wanted.phase, self.wanted.raidctl, CAP * cap_s)
 
     def guest(self, change: Change, seed: int, out: pathlib.Path, typical_s: float) -> list[str]:
         """raidctl lab run for one run."""

@@ -5,13 +5,13 @@ import json
 import textwrap
 from typing import Any
 
+from raidtrace.why import store
 from raidtrace.why.changes import Kind
 from raidtrace.why.experiment import Row, Table
 from raidtrace.why.verdict import Verdict
 
 COLUMNS = 80
 NAME, TIMES, LATE = 30, 17, 12  # columns
-FORMAT = 1
 
 
 def word(row: Row, table: Table) -> str:
@@ -94,7 +94,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
     ]
     return json.dumps(
         {
-            "format": FORMAT,
+            "format": store.FORMAT,
             **about,
             "metric": table.metric,
             "baseline": {"costs": table.costs, "settings": dict(table.baseline.read_back), "noise": table.noise},

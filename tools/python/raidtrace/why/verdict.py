@@ -7,6 +7,8 @@ from raidtrace.why import changes
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
 
+NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
+SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 REMEDIES = (Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
 
@@ -42,7 +44,7 @@ def judge(table: Table, disk: str) -> Verdict:
         said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
     if best.change.kind is Kind.PROGRAM:
         said.append(f"To do: {PROGRAM[best.change.program][2]}.")
-    said.append(_physics(table, best))
+    said += [_latency(table, best), _physics(table, best)]
     return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, best.shown, commands,
                    " ".join(part for part in said if part))  # fmt: skip
 
@@ -75,7 +77,11 @@ def _what(table: Table, best: Row) -> str:
         (name, _), *_ = best.change.settings
         was = table.baseline.read_back.get(name, "?")
         return f"{head}: with {best.change.name} instead of {changes.said(name, was).split()[-1]} it takes {what}."
-    return f"{head}: with {best.change.name} it takes {what}."
+    return f"{head}: {_with(best.change)} it takes {what}."
+
+
+def _with(change: Change) -> str:
+    return change.name if change.kind is Kind.PROGRAM else f"with {change.name}"
 
 
 def _alone(table: Table, name: str) -> str:
@@ -97,6 +103,18 @@ def _rest(table: Table, best: Row) -> str:
     return text.strip()
 
 
+def _latency(table: Table, best: Row | None) -> str:
+    """What shortens the longest latencies most, if it costs no time: the best by speed need not be it."""
+    found = [(row.p99_ms[1] / row.p99_ms[0], row) for row in table.rows
+             if row.change.settings and not row.wrong and row.factor() >= 1 / table.least()
+             and row.p99_ms[0] and row.p99_ms[1]]  # fmt: skip
+    share, row = min(found, key=lambda one: one[0], default=(1.0, None))
+    if row is None or row is best or share > SHORTER:
+        return ""
+    before, after = row.p99_ms
+    return f"For latency: {row.change.name}, p99 {before:.3g} to {after:.3g} ms at {row.factor():.2f}x the speed."
+
+
 def _same_cause(one: Change, other: Change) -> bool:
     return bool({name for name, _ in one.settings} & {name for name, _ in other.settings}) or one.cause == other.cause
 
@@ -105,13 +123,14 @@ def _physics(table: Table, best: Row | None) -> str:
     found = table.helpful(Kind.LAB)
     if not found or (best and found[0].factor() < best.factor()):
         return ""
-    return f"In the model, {found[0].change.name}: {found[0].factor():.2f}x."
+    return f"In the model, {_with(found[0].change)}: {found[0].factor():.2f}x."
 
 
 def _nothing_settable(table: Table) -> Verdict:
     """No change that one could make helps: what the lab knows, or that it is not the disk."""
     tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
     top = max((row.factor() for row in tried), default=1.0)
+    late = _latency(table, None)
     none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
     physics = table.helpful(Kind.LAB)
     if physics:
@@ -119,14 +138,18 @@ def _nothing_settable(table: Table) -> Verdict:
         effect = row.effect
         assert effect
         return Verdict((row.change.cause,), row.change.name, Kind.LAB, effect.factor, effect.low, effect.high, row.shown, (),
-                       f"{none}; with {row.change.name} it is {row.factor():.2f}x as fast ({_count(row)}), so "
-                       f"{row.change.cause} limit{'' if row.change.cause.endswith('s') else 's'} it.")  # fmt: skip
+                       f"{none}; {_with(row.change)} it is {row.factor():.2f}x as fast ({_count(row)}). "
+                       f"What limits it: {row.change.cause}. {late}".strip())  # fmt: skip
     bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
     if bounds and bounds[0].factor() < table.least():
-        return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
+        high = bounds[0].effect.high if bounds[0].effect else None
+        sure = high is not None and high < NOT_WORTH
+        return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, sure, (),
                        f"It is not the disk: with {bounds[0].change.name} it takes as long "
                        f"({bounds[0].factor():.2f}x). The program computes, or waits for something else.")  # fmt: skip
-    return Verdict((), "", None, 1.0, None, None, False, (), f"{none}. The cause is not shown by experiment.")
+    return Verdict(
+        (), "", None, 1.0, None, None, False, (), f"{none}. The cause is not shown by experiment. {late}".strip()
+    )
 
 
 def _mean(costs: list[float]) -> float:
