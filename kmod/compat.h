@@ -23,7 +23,7 @@
  * remove struct class_interface * from callbacks" (6.4).
  */
 #define RAIDTRACE_REMOVE_DEV(one_argument, two_arguments) \
-	__builtin_choose_expr(__builtin_types_compatible_p(typeof(&(one_argument)), \
+	__builtin_choose_expr(__builtin_types_compatible_p(typeof(one_argument) *, \
 			      typeof(((struct class_interface *)NULL)->remove_dev)), \
 			      one_argument, two_arguments)
 

@@ -40,13 +40,14 @@ void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra)
 {
 	struct raidtrace_probe *probe = probe_of_inode(inode);
-	u64 sectors = (u64)ra->size << (PAGE_SHIFT - SECTOR_SHIFT);
+	u32 sectors = ra->size << (PAGE_SHIFT - SECTOR_SHIFT);
 	int kind = window_kind(ra);
 
 	if (!probe || !(probe->groups & RAIDTRACE_GROUP_READAHEAD) || kind < 0)
 		return;
-	this_cpu_add(probe->queued->disk[RAIDTRACE_RA_SYNC_SECTORS + kind], sectors);
-	this_cpu_inc(probe->queued->window[kind][raidtrace_size_bin(sectors)]);
+	raidtrace_write_count(probe, 0,
+			      RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_RA_SYNC_SECTORS + kind,
+			      sectors);
 }
 
 #endif /* RAIDTRACE_HAS_RA_ORDER */

@@ -6,8 +6,8 @@
 #include "probe-handlers.h"
 
 #include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
@@ -64,7 +64,7 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
 	  .essential = true, .bios = true },
 	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
-	{ "block_bio_complete", raidtrace_on_bio_complete, RAIDTRACE_GROUPS_TICKETS, NO_COUNTER,
+	{ "block_bio_complete", raidtrace_on_bio_complete, FLOW, NO_COUNTER,
 	  .bios = true },
 	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
 	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
@@ -186,25 +186,34 @@ bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_b
 	return counts(DISK_COUNTER(counter), bio_based);
 }
 
-static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *queue)
+/* Twice as many places as requests can be on their way, within reason. */
+static unsigned int request_bits(const struct blk_mq_tag_set *set)
 {
-	probe->queued = alloc_percpu(struct raidtrace_queue_counters);
-	probe->bank = raidtrace_bank_alloc();
-	if (!probe->queued || !probe->bank)
+	u64 most = 2ULL * set->nr_hw_queues * (set->queue_depth + BLKDEV_DEFAULT_RQ);
+
+	return clamp_t(unsigned int, order_base_2(most), 9, 16);
+}
+
+static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue)
+{
+	struct raidtrace_engine *engine = &probe->engine;
+
+	probe->has_requests = queue_is_mq(queue);
+	engine->account = kvzalloc(sizeof(*engine->account), GFP_KERNEL);
+	if (!engine->account)
 		return -ENOMEM;
-	if (probe->groups & RAIDTRACE_GROUPS_TICKETS) {
-		probe->tickets = kvcalloc(RAIDTRACE_TICKETS, sizeof(*probe->tickets), GFP_KERNEL);
-		if (!probe->tickets)
+	if (probe->groups & RAIDTRACE_GROUPS_BIOS) {
+		engine->bios = kvcalloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
+					GFP_KERNEL);
+		if (!engine->bios)
 			return -ENOMEM;
 	}
-	if (!queue_is_mq(queue))
+	if (!probe->has_requests)
 		return 0;
-	probe->nr_queues = queue->tag_set->nr_hw_queues;
-	probe->nr_tags = queue->tag_set->queue_depth;
-	probe->slots_per_queue = probe->nr_tags + RAIDTRACE_SCHED_TAGS + 1;
-	probe->slot = kvcalloc(array_size(probe->nr_queues, probe->slots_per_queue),
-			       sizeof(*probe->slot), GFP_KERNEL);
-	return probe->slot ? 0 : -ENOMEM;
+	engine->request_bits = request_bits(queue->tag_set);
+	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
+				    GFP_KERNEL);
+	return engine->requests ? 0 : -ENOMEM;
 }
 
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
@@ -256,11 +265,10 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	unsigned int i;
 	int err;
 
-	raw_spin_lock_init(&probe->arrival_lock);
 	raw_spin_lock_init(&probe->lock);
 	probe->groups = options->groups;
-	raidtrace_place_set(&probe->place, get_capacity(disk));
-	err = alloc_counters(probe, disk->queue);
+	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
+	err = alloc_engine(probe, disk->queue) ?: raidtrace_rings_alloc(probe);
 	if (err) {
 		raidtrace_refuse(extack, "not enough memory for the counters");
 		return err;
@@ -305,10 +313,11 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
 	raw_spin_lock_irq(&probe->lock);
-	raidtrace_arrival_start(&probe->arrival, options->groups, options->streams);
-	raidtrace_queue_start(&probe->state, options->groups, options->streams, ktime_get_ns());
+	probe->by_counter = raidtrace_clock_start(&probe->clock);
+	raidtrace_engine_start(&probe->engine, options->groups, options->streams,
+			       probe->clock.ns);
 	raw_spin_unlock_irq(&probe->lock);
-	/* A handler that sees the queue finds the states begun. */
+	/* A handler that sees the queue writes down what comes after the beginning. */
 	smp_store_release(&probe->queue, disk->queue);
 }
 
@@ -359,9 +368,9 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	}
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
-	raidtrace_bank_free(probe->bank);
-	kvfree(probe->slot);
-	kvfree(probe->tickets);
+	raidtrace_rings_free(probe);
+	kvfree(probe->engine.requests);
+	kvfree(probe->engine.bios);
+	kvfree(probe->engine.account);
 	kfree(rcu_access_pointer(probe->journal));
-	free_percpu(probe->queued);
 }

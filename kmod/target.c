@@ -187,7 +187,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 		WRITE_ONCE(nr_targets, nr_targets + 1);
 		generation++;
 		raidtrace_probe_start(&target->probe, disk, &target->options);
-		target->attached_ns = target->probe.state.since_ns;
+		target->attached_ns = target->probe.engine.queue.since_ns;
 	}
 	spin_unlock(&targets_spinlock);
 	return err;
@@ -354,13 +354,16 @@ void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_l
  * @gone: called from a work queue when a target's disk was removed; must not
  *	take raidtrace_targets_lock()
  * @readahead: called with raidtrace_targets_lock() when a disk's readahead changed
+ *
+ * Return: 0 or -ENOMEM.
  */
-void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			    void (*readahead)(struct raidtrace_target *target))
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
+			   void (*readahead)(struct raidtrace_target *target))
 {
 	raidtrace_readahead_watch(readahead);
 	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
+	return raidtrace_rings_init();
 }
 
 /**
@@ -374,4 +377,5 @@ void raidtrace_targets_exit(void)
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();
+	raidtrace_rings_exit();
 }

@@ -110,13 +110,13 @@ def phase(
             for (at, ms), number in (rows or {}).items()
         },
     }
-    ends = samples or [(at / 10, (at + 1) / 10, 1 - idle, 0.1) for at in range(10)]
+    ends = samples if samples is not None else [(at / 10, (at + 1) / 10, 1 - idle, 0.1) for at in range(10)]
     column = (3, 4) if way == "read" else (4, 3)
     table_of = numpy.zeros((len(ends), 6))
     for at, (start, end, busy, moved) in enumerate(ends):
         table_of[at, :3] = start * span, end * span, busy * (end - start) * span
         table_of[at, column[0]] = moved * octets
-    known = {**SETTINGS, **(settings or {})}
+    known = {name: value for name, value in {**SETTINGS, **(settings or {})}.items() if value is not None}
     origin = {
         "direct": {"bytes_queued": int(octets * direct)},
         "readahead": {"bytes_queued": octets - int(octets * direct)},

@@ -59,7 +59,9 @@
 	X(q2c_sum_ns, Q2C_SUM_NS)					\
 	X(q2c_unknown, Q2C_UNKNOWN)					\
 	X(ahead_queued, AHEAD_QUEUED)					\
-	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)
+	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)			\
+	X(reissued, REISSUED)						\
+	X(refused, REFUSED)
 
 /* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
 #define RT_DISK_COUNTERS(X)						\

@@ -16,6 +16,7 @@
 
 #include "attach/claim.h"
 #include "base/message.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 
 #ifndef RAIDCTL_VERSION
@@ -116,8 +117,8 @@ static void usage(FILE *to)
 		if (commands[i].verb ||
 		    find_program(directory, commands[i].name, path,
 				 sizeof(path)))
-			fprintf(to, "  %-8s %s\n", commands[i].name,
-				commands[i].summary);
+			terminal_print(to, "  %-8s %s\n", commands[i].name,
+				       commands[i].summary);
 	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
 	      "record passes on the status of the command that it follows.\n",
 	      to);
@@ -250,7 +251,7 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts(argp_program_version);
+		terminal_print(stdout, "%s\n", argp_program_version);
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "help"))

@@ -96,6 +96,8 @@ static const struct family families[] = {
 	FAMILY("ahead_queued_bios", "bios", ahead_queued, AHEAD_QUEUED),
 	FAMILY("ahead_queued_bytes", "bytes", bytes_ahead_queued,
 	       BYTES_AHEAD_QUEUED),
+	FAMILY("reissued_requests", "requests", reissued, REISSUED),
+	FAMILY("refused_bios", "bios", refused, REFUSED),
 };
 
 #define NR_FAMILIES (sizeof(families) / sizeof(families[0]))

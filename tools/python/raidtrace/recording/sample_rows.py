@@ -240,7 +240,9 @@ def opened(path: pathlib.Path, window: Window | None = None) -> Iterator[SampleR
         with recording.connect(path) as database:
             database.execute("PRAGMA cache_size=-65536")
             if window is not None:
+                database.execute("PRAGMA query_only=OFF")  # views of this connection alone
                 _narrow(database, window)
+                database.execute("PRAGMA query_only=ON")
             yield SampleRows(database, path if window is None else None)
     except (OverflowError, ValueError, TypeError, LookupError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
