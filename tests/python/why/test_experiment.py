@@ -83,7 +83,7 @@ def test_one_setting() -> None:
     _, said = found(Made(ahead))
     assert said.causes == ("readahead",) and said.shown
     assert said.commands == ("blockdev --setra 4096 /dev/sdx",)
-    assert said.factor == pytest.approx(4.0) and "3 of 3 pairs" in said.sentence
+    assert said.factor == pytest.approx(4.0) and "3 of 3 pairs" in said.sentence and "Chance" not in said.sentence
 
 
 @pytest.mark.parametrize("slower, value", [(1.049, "8"), (1.06, "32")])
@@ -197,7 +197,8 @@ def test_nothing_is_claimed_below_twice_the_noise() -> None:
 def test_runs_are_limited() -> None:
     """What was not tried is said."""
     place = Made(ahead, most_runs=8)
-    table, _ = found(place)
+    table, said = found(place)
+    assert not said.shown and "Chance is not ruled out" in said.sentence
     assert place.runs <= 8 and "not tried" in table.unfinished[0]
 
 
@@ -223,3 +224,10 @@ def test_latency(after: float, said: bool) -> None:
 
     sentence = found(Made(lambda *_: 1.0, wrong=shorter))[1].sentence
     assert ("For latency: queue_depth 32, p99 2 to 0.99 ms" in sentence) == said
+
+
+def test_progress() -> None:
+    """Told before each batch, with the runs that were made."""
+    place, told = Made(ahead), []
+    experiment.Experiment(place, "seconds", lambda _what, done, most: told.append((done, most))).run()
+    assert told[0] == (3, 60) and told == sorted(told) and len(set(told)) > 2

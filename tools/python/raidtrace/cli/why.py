@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from types import FrameType
@@ -100,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 class Progress:
-    """Tells on standard error how far an experiment is, one line that is written over on a terminal."""
+    """Tells on standard error how far an experiment is, a line before each batch of runs."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet, self.begun = quiet, time.monotonic()
@@ -110,7 +111,8 @@ class Progress:
             return
         seconds = time.monotonic() - self.begun
         left = f", at most {seconds / done * (most - done):.0f} s left" if done else ""
-        print(f"{done:3} of at most {most} runs{left}: {what[:70]}", file=sys.stderr, flush=True)
+        line = f"{done:3} of at most {most} runs{left}: {what}"
+        print(textwrap.shorten(line, text.COLUMNS, placeholder=" ..."), file=sys.stderr, flush=True)
 
 
 def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
@@ -159,9 +161,10 @@ def _experiment(
         pairs = min(place.most_pairs, chance.MOST)
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
-            print(f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation. At most {place.left()} runs "
-                  f"more, {place.seconds_left():.0f} s. Effects from {100 * (least - 1):.0f} % on can be found.",
-                  file=sys.stderr, flush=True)  # fmt: skip
+            said = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."
+            said += f" At most {place.most_runs - place.runs} runs more, {place.seconds_left():.0f} s."
+            said += f" Effects from {100 * (least - 1):.0f} % on can be found."
+            print(textwrap.fill(said, text.COLUMNS), file=sys.stderr, flush=True)
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs

@@ -25,8 +25,9 @@ class WhyError(Exception):
 
 
 class Place(Protocol):
-    """Where runs are made. looks: how often a test is looked at; most_pairs: of one change; most_runs: of all."""
+    """Where runs are made. looks: how often a test is looked at. most_pairs: of one change. most_runs: of all; runs: so far."""
 
+    runs: int
     looks: int
     most_pairs: int
     most_runs: int
@@ -47,7 +48,7 @@ class Place(Protocol):
         """What only explains and cannot be bought: the model's physics."""
 
     def left(self) -> int:
-        """Runs for which there is still time."""
+        """Changes that can still be run once."""
 
 
 @dataclasses.dataclass
@@ -191,7 +192,7 @@ class Experiment:
 
     def _measure(self, wanted: Sequence[tuple[Change, int]]) -> None:
         names = ", ".join(dict.fromkeys(change.name for change, _ in wanted))
-        self.say(names, self.place.most_runs - self.place.left(), self.place.most_runs)
+        self.say(names, self.place.runs, self.place.most_runs)
         typical = statistics.median(self.table.costs) if self.metric == Metric.SECONDS else self.table.baseline.seconds
         for (change, _), (before, after) in zip(wanted, self.place.pairs(wanted, typical)):
             row = self.table.row(change)

@@ -47,7 +47,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     said += f" {table.runs} runs in all." + (" Simulated: the lab's model of array and time." if simulated else "")
     found += textwrap.wrap(said, COLUMNS)
     if table.unfinished:
-        found += textwrap.wrap(f"Not finished: {'; '.join(table.unfinished)}.", COLUMNS)
+        found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
     return found
 
 

@@ -7,6 +7,7 @@ from raidtrace.why import changes
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
 
+UNSURE = "Chance is not ruled out: more runs are needed."
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 REMEDIES = (Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
@@ -39,7 +40,7 @@ def judge(table: Table, disk: str) -> Verdict:
     assert effect  # a row that is recommended was measured
     settable = best if best.change.settings else _best_setting(table)
     commands = tuple(changes.command(name, value, disk) for name, value in settable.change.settings) if settable else ()
-    said = [_what(table, best), _rest(table, best)]
+    said = [_what(table, best), "" if best.shown else UNSURE, _rest(table, best)]
     if settable and settable is not best:
         said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
     if best.change.kind is Kind.PROGRAM:
