@@ -6,12 +6,15 @@
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
+#   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
+#   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
+#   make html         the documentation as pages, in build/html
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -20,7 +23,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -71,6 +74,10 @@ check-html: tools
 	@tools/setup html
 	@tests/html/run
 
+battery-why: tools
+	@tools/setup demo
+	@tests/lab/lab-why.py all
+
 bench-lab: tools
 	@tools/setup demo
 	@tests/bench/lab
@@ -101,6 +108,12 @@ soak: tools
 		$(IN_LAB) --kernel $$kernel --variant $(SOAK_VARIANT) --out check-out/soak-$$kernel -- \
 		$(CURDIR)/tests/lab/kmod-soak.py $(SOAK_CYCLES) || exit 1; done
 
+# SEEDS: which; recordings of a seed that are there already are kept
+SEEDS ?= 100-119
+battery: tools
+	@tools/setup demo
+	@tests/battery/battery --seeds $(SEEDS)
+
 coverage:
 	@tools/setup check
 	@tests/kunit/run --coverage
@@ -125,12 +138,23 @@ sweep-kills: tools
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
 
+# WHY_FIRST and WHY_LAST: a part of the 100.
+why-kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env WHY_KILLS=100 \
+		$(foreach name,WHY_FIRST WHY_LAST,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/why-kills -- \
+		$(CURDIR)/tests/lab/ctl-why
+
 lint: tools
 	@tools/setup check
 	@tests/lint/run
 
 check-layers:
 	@tests/lint/layers
+
+html:
+	@tools/setup check
+	@sphinx-build -q -W --keep-going -b html Documentation build/html && echo build/html/index.html
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install

@@ -13,7 +13,7 @@ SETTINGS = {"readahead_sectors": "256", "max_sectors_kb": "128", "queue_depth": 
             "driver_stats": "AEN's: 0", "controller_events": ""}  # fmt: skip
 
 
-def reads(requests=4096, sectors=256, depth=2, d2c_ms=None, seconds=4.0, order=1.0, bios=None, idle=0.0):
+def reads(requests=4096, sectors=256, depth=2, d2c_ms=None, seconds=4.0, order=1.0, bios=None, idle=0.0, i2d_ms=0.0):
     """flow and bins of a phase that reads: so many requests of one size, depth while busy, and time idle, of 1."""
     span = int(seconds * SECOND)
     bios = bios or requests
@@ -25,7 +25,8 @@ def reads(requests=4096, sectors=256, depth=2, d2c_ms=None, seconds=4.0, order=1
             "bytes_queued": requests * sectors * 512, "bytes_issued": requests * sectors * 512,
             "bytes_completed": requests * sectors * 512, "ahead_queued": bios, "bytes_ahead_queued": requests * sectors * 512,
             "stream_queued": int(bios * order), "stream": int(requests * order), "sequential": int(requests * order),
-            "d2c_sum_ns": wait * requests, "seek_forward_sectors": 1000 * (requests - int(requests * order)),
+            "d2c_sum_ns": wait * requests, "i2d_sum_ns": int(i2d_ms * 1e6) * requests,
+            "seek_forward_sectors": 1000 * (requests - int(requests * order)),
         }
     }  # fmt: skip
     times = {depth: busy} | ({0: span - busy} if idle else {})

@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain compare help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain why compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -12,7 +12,7 @@ _raidctl_words() {
 	attach) echo "--groups --streams --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
-	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --detach --stop --force --quiet --help" ;;
+	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --explain --help" ;;
@@ -21,9 +21,10 @@ _raidctl_words() {
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
 	explain) echo "--phase --disk --json --help" ;;
+	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
 	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 

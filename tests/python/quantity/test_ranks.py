@@ -72,3 +72,9 @@ def test_regions_tile_the_curve_and_neighbours_differ(curve):
     assert found[0].first == curve[0][0] and found[-1].last == curve[-1][0]
     for before, after in itertools.pairwise(found):
         assert before.last == after.first and before.way != after.way
+
+
+def test_two_settings_have_no_rank_correlation_however_many_runs():
+    two = [(256.0, 1.0 + at / 100) for at in range(6)] + [(4096.0, 2.0 + at / 100) for at in range(6)]
+    assert ranks.correlate(two) is None
+    assert ranks.correlate([*two, (1024.0, 1.5)]) is not None

@@ -55,6 +55,11 @@ def test_the_size_mode_is_exact_or_unavailable(maker):
     assert counters.size_mode("discard") is None
 
 
+def test_of_sizes_as_frequent_the_lowest_is_the_mode(maker):
+    counters = recording.load(maker.write([(1, 0, 1000, {}, {("read", "size"): {8: 10, 256: 10}})])).counters()
+    assert counters.size_mode("read") == (8, 0.5)
+
+
 def test_seeks_are_what_is_not_sequential_in_any_direction(maker):
     bins = {("read", "seek"): {64: 90, 70: 4}, ("write", "seek"): {64: 5, 50: 1}, ("flush", "seek"): {64: 7}}
     counters = recording.load(maker.write([(1, 0, 1000, {}, bins)])).counters()

@@ -34,6 +34,7 @@
 #define KEY_MEMBERS	260
 #define KEY_DETACH	261
 #define KEY_STOP	262
+#define KEY_STREAMS	263
 
 #define MIN_INTERVAL_NS		((uint64_t)1000000)
 #define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
@@ -58,6 +59,7 @@ static const struct argp_option options[] = {
 	{ "phases", KEY_PHASES, "PROGRAM", 0, "Cut phases as PROGRAM prints them (bonnie++, iozone, fio, ddt, ioperf), or none; without it the program is recognised by COMMAND", 0 },
 	{ "note", KEY_NOTE, "TEXT", 0, "Keep TEXT in the recording; may be given several times", 0 },
 	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks that md and dm disks are made of", 0 },
+	{ "streams", KEY_STREAMS, "N", 0, "Remember the last N streams, 1 to 64 (16)", 0 },
 	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, without a terminal", 0 },
 	{ "stop", KEY_STOP, NULL, 0, "End a recording that was begun with --detach; its number may follow", 0 },
 	{ "force", KEY_FORCE, NULL, 0, "Replace FILE if it exists", 0 },
@@ -76,6 +78,7 @@ static void take_duration(struct argp_state *state, const char *what,
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *record = state->input;
+	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -91,6 +94,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return words_add(&record->run.notes, arg);
 	case KEY_MEMBERS:
 		record->no_members = true;
+		return 0;
+	case KEY_STREAMS:
+		record->run.streams = (uint32_t)strtoul(arg, &end, 10);
+		if (!*arg || *end || record->run.streams < 1 ||
+		    record->run.streams > 64)
+			argp_error(state, "streams: %s: a number from 1 to 64 is needed",
+				   arg);
 		return 0;
 	case KEY_DETACH:
 		record->detach = true;

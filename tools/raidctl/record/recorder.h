@@ -67,6 +67,7 @@ enum moment {
  * @writer: NULL until recorder_begin()
  * @nr: how many disks
  * @disks: the disks
+ * @streams: that are remembered of each, 0 for the module's default
  * @owner: file that says which targets are ours
  * @unsure: a disk may have been attached without our knowing; the owner's file
  *	then stays, and the next raidctl looks. At worst it detaches a disk that
@@ -86,6 +87,7 @@ struct recorder {
 	struct writer *writer;
 	size_t nr;
 	struct recorded *disks;
+	uint32_t streams;
 	int owner;
 	bool unsure;
 	uint32_t phase;
@@ -101,7 +103,7 @@ struct recorder {
 
 /**
  * recorder_attach - make targets of disks that are none yet
- * @recorder: only client is set
+ * @recorder: only client and streams are set
  * @disks: what to record
  * @nr: how many
  *

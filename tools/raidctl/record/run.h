@@ -23,6 +23,7 @@
  * @replace: it is
  * @phase: name of the first phase, NULL for the usual
  * @notes: that are kept with it
+ * @streams: that are remembered, 0 for the module's default
  * @interval_ns: length of a sample
  * @steady: of all of them
  * @duration_ns: of the recording, 0 until something else ends it
@@ -38,6 +39,7 @@ struct record_run {
 	bool replace;
 	const char *phase;
 	struct words notes;
+	uint32_t streams;
 	uint64_t interval_ns;
 	bool steady;
 	uint64_t duration_ns;

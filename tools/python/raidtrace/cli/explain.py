@@ -2,6 +2,7 @@
 """raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
 
 import argparse
+import dataclasses
 import pathlib
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import Explanation
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
+from raidtrace.why import store as why_store
 
 DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
 flight to what limits it, each step with its numbers and whether they show it."""
@@ -25,6 +27,11 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("-p", "--phase", metavar="NAME", help="this phase alone")
     top.add_argument("-d", "--disk", metavar="DISK", help="this disk alone")
+    top.add_argument("--direction", choices=("read", "write"), help="this direction alone")
+    top.add_argument(
+        "--from", dest="since", type=float, metavar="S", help="from so many seconds after the recording began on"
+    )
+    top.add_argument("--to", dest="until", type=float, metavar="S", help="up to then")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -34,14 +41,20 @@ def main(arguments: Sequence[str]) -> int:
     top = parser()
     options = top.parse_args(arguments)
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
-    if sweep and (options.other or options.disk):
-        top.error("a sweep is explained by itself, and of the disks that its plan measured: no other, no --disk")
+    narrow = options.since is not None or options.until is not None
+    if sweep and (options.other or options.disk or options.direction or narrow):
+        top.error(
+            "a sweep is explained by itself, of what its plan measured: no other, --disk, --direction, --from or --to"
+        )
+    window = (options.since, options.until) if narrow else None
+    choice = explain_runs.Choice(options.phase, options.disk, options.direction, window)
 
     def find() -> Explanation:
         if sweep:
             return explain_sweep.explain(options.recording, options.phase)
         if options.other:
-            return explain_runs.two(options.recording, options.other, options.phase, options.disk)
-        return explain_runs.one(options.recording, options.phase, options.disk)
+            return explain_runs.two(options.recording, options.other, choice)
+        found = explain_runs.one(options.recording, choice)
+        return dataclasses.replace(found, tested=why_store.tested(options.recording))
 
     return cli_answer.answer("explain", find, evidence_text.text, options.json)

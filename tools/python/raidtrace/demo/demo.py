@@ -4,7 +4,6 @@
 import dataclasses
 import json
 import pathlib
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from raidtrace.demo import guest, table, truth, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import demo as plot_demo
-from raidtrace.recording import recording
+from raidtrace.recording import recording, results
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
@@ -23,6 +22,7 @@ BONNIE_MIB = 2048
 # Part of the data that the read phase reads from the disk: less, and the page cache held more of it than a rate would show;
 # more, and the page cache was too small even for the readahead, which was thrown away and read again.
 FETCHED = (0.99, 1.01)
+MAKER = "raidctl demo"  # of its directories
 
 
 class DemoError(Exception):
@@ -70,15 +70,9 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
 
 def clear(out: pathlib.Path, cells: Sequence[workload.Cell]) -> None:
     """Remove what an earlier demo left in out, and nothing else."""
+    results.without(out, MAKER, ("summary.csv", "inflight.svg", "inflight.png", "report.txt"))
     for cell in cells:
-        directory = out / cell.name()
-        if directory.exists():
-            if any(directory.iterdir()) and not (directory / "lab.json").exists():
-                raise DemoError(f"{directory} is not from an earlier demo: name another directory with --out")
-            shutil.rmtree(directory)
-        directory.mkdir(parents=True)
-    for name in ("summary.csv", "inflight.svg", "inflight.png", "report.txt"):
-        (out / name).unlink(missing_ok=True)
+        results.fresh(out / cell.name(), MAKER)
 
 
 def export(raidctl: pathlib.Path, run: Run, directory: pathlib.Path) -> None:
@@ -112,7 +106,7 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
         low, high = pair(runs, cells, filesystem)
         lines += table.paragraph(explain.why(low.evidence, high.evidence))
     ext2, xfs = (pair(runs, cells, filesystem)[1] for filesystem in ("ext2", "xfs"))
-    beside = explain_runs.two(ext2.recording.path, xfs.recording.path, "read").chains
+    beside = explain_runs.two(ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", way="read")).chains
     lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *table.paragraph(beside[0].summary)] if beside else []
     lines += ["", "Verified against the controller's own log:"]
     for run in ordered:

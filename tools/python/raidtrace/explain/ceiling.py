@@ -23,6 +23,8 @@ class Ceiling:
     controller: float
     drives: float
     nr_drives: int
+    level: str = ""
+    stripe_sectors: int = 0  # of all data drives together
 
     def lower(self) -> str:
         """Which of the two comes first."""
@@ -41,4 +43,7 @@ def of(meta: Mapping[str, str], way: str) -> Ceiling | None:
     useful = {"raid5": drives - 1, "raid10": drives // 2 if way == "write" else drives, "raid1": 1}
     rate = drive["media_outer_kib_s"] * useful.get(array["level"], drives)
     controller = said["controller"]["read_kib_s" if way == "read" else "write_kib_s"]
-    return Ceiling(name, controller / KIB_PER_MIB, rate / KIB_PER_MIB, drives)
+    data = useful.get(array["level"], drives)
+    return Ceiling(
+        name, controller / KIB_PER_MIB, rate / KIB_PER_MIB, drives, array["level"], 2 * array["stripe_kib"] * data
+    )

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The chain of one phase of one disk: its links, what limits it, and whether readahead is the story."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import limits as holding
 from raidtrace.explain import links_disk, links_queue
+from raidtrace.explain.case import OUTSIDE, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-REFUSING = ("degraded", "slow part", "program", "processor", "queue depth", "direct", "seeks", "pieces", "file system")
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
 LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
 
@@ -47,12 +48,18 @@ def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
 
 
 def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
-    """One phase of one recording."""
+    """One direction of a phase of one recording, without the idle time at its ends."""
+    part = _part(reading.seen, beside)
+    seen, lead, tail = trimmed(reading.seen, way)
+    reading = dataclasses.replace(reading, seen=seen)
     found = links((reading,), way)
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
+    ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
+            if seconds >= OUTSIDE]  # fmt: skip
+    cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 summary(reading, way, _told(story, found, held), held), _part(reading.seen, beside))  # fmt: skip
+                 (*summary(reading, way, _told(story, found), held), *cut), part)  # fmt: skip
 
 
 def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
@@ -62,33 +69,23 @@ def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
 
 
 def _story(found: Sequence[Link], held: Sequence[Limit]) -> Verdict:
-    """Whether what is in flight is there because of readahead, and nothing nearer to the cause holds it down."""
+    """Whether readahead is what the counts say first; what they say of its chain is in the links."""
+    first = held[0] if held else None
+    if first is not None and first.verdict is Verdict.INFERRED:
+        return Verdict.INFERRED if first.key == "readahead" else Verdict.NOT_SHOWN
     verdicts = {link.key: link.verdict for link in found}
-    if any(limit.key in REFUSING and limit.verdict is Verdict.SHOWN for limit in held):
-        return Verdict.CONTRADICTED if verdicts.get("depth") is Verdict.CONTRADICTED else Verdict.NOT_SHOWN
-    needed = [verdicts.get(key, Verdict.NOT_AVAILABLE) for key in CHAIN]
-    for verdict in (Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN):
-        if verdict in needed:
-            return verdict
-    return Verdict.SHOWN
+    if Verdict.NOT_AVAILABLE in (verdicts.get(key, Verdict.NOT_AVAILABLE) for key in CHAIN):
+        return Verdict.NOT_AVAILABLE
+    ruled = any(limit.key == "readahead" and limit.verdict is Verdict.CONTRADICTED for limit in held)
+    return Verdict.CONTRADICTED if ruled else Verdict.NOT_SHOWN
 
 
-def _told(story: Verdict, found: Sequence[Link], held: Sequence[Limit]) -> str:
-    """The sentence on readahead's part."""
+def _told(story: Verdict, found: Sequence[Link]) -> str:
+    """The sentence on readahead's part; empty where the limit says it."""
     verdicts = {link.key: link.verdict for link in found}
-    wrong = ", ".join(
-        link.title.lower() for link in found if link.key in CHAIN and link.verdict is Verdict.CONTRADICTED
-    )
-    if wrong and any(limit.key == "readahead" and limit.verdict is Verdict.SHOWN for limit in held):
-        return f"As much is in flight as readahead makes, but the evidence contradicts a link of its chain: {wrong}."
     if story is Verdict.NOT_AVAILABLE and verdicts.get("depth") is verdicts.get("throughput") is Verdict.SHOWN:
         return "What is in flight is what readahead predicts; the windows that were read ahead were not counted."
-    return {
-        Verdict.SHOWN: "The chain from readahead to throughput holds.",
-        Verdict.NOT_SHOWN: "The evidence does not show that readahead decides it.",
-        Verdict.CONTRADICTED: f"Readahead does not decide it: the evidence contradicts a link of its chain: {wrong}.",
-        Verdict.NOT_AVAILABLE: "What readahead has to do with it was not recorded.",
-    }[story]
+    return "What readahead has to do with it was not recorded." if story is Verdict.NOT_AVAILABLE else ""
 
 
 def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tuple[str, ...]:
@@ -98,9 +95,60 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
         return (
             f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
         )
-    reached = f"{rate or 0:.1f} MiB/s" + (f" with {mean:.2f} {way}s in flight." if mean is not None else ".")
-    shown = [limit.title for limit in held if limit.verdict is Verdict.SHOWN]
-    first = f"Limited by {' and '.join(name[:1].lower() + name[1:] for name in shown[:2])}: {reached}"
-    if not shown:
-        first = f"The evidence does not show what limits it: {reached}"
-    return (first, told) if way == "read" else (first,)
+    reached = (
+        f"{rate or 0:.1f} MiB/s"
+        + (f" with {mean:.2f} {way}s in flight" if mean is not None else "")
+        + longest(reading, way)
+    )
+    inferred = [limit for limit in held if limit.verdict is Verdict.INFERRED]
+    failed = [limit.statement for limit in held if limit.key == "errors" and limit.verdict is Verdict.NOT_SHOWN]
+    if not inferred:
+        missing = [
+            limit for limit in held if limit.verdict is Verdict.NOT_SHOWN and limit.key not in ("errors", "degraded")
+        ]
+        why = (
+            f" Open: {'; '.join(f'{_small(limit.title)} ({limit.statement})' for limit in missing[:2])}."
+            if missing
+            else ""
+        )
+        return tuple(
+            text
+            for text in (f"The evidence does not show what limits it: {reached}.{why}", told, *_sentences(failed))
+            if text
+        )
+    first, others = inferred[0], inferred[1:]
+    also = f" Also: {', '.join(_small(limit.title) for limit in others)}." if others else ""
+    return tuple(
+        text
+        for text in (f"Limited by {_small(first.title)}: {reached}.{also}", _remedy(first), told, *_sentences(failed))
+        if text
+    )
+
+
+def longest(reading: Reading, way: str) -> str:
+    """The longest time to completion of the direction, and when."""
+    found = reading.seen.timeline.longest.get(way)
+    if found is None or found.time_ns is None or not reading.seen.spans:
+        return ""
+    at = (found.time_ns - reading.seen.spans[0][0]) / 1e9
+    return f", the longest {found.high_ns / 1e6:.3g} ms by {max(at, 0):.2f} s"
+
+
+def _remedy(limit: Limit) -> str:
+    if not limit.remedy:
+        return ""
+    gain = ""
+    if limit.gain:
+        low, high = limit.gain
+        gain = (
+            f" Expected: {low:.1f} times as fast." if low == high else f" Expected: at most {high:.1f} times as fast."
+        )
+    return f"To do: {limit.remedy}.{gain or ' What it gains only an experiment tells: raidctl why.'}"
+
+
+def _sentences(texts: Sequence[str]) -> list[str]:
+    return [f"{text[:1].upper()}{text[1:]}." for text in texts]
+
+
+def _small(title: str) -> str:
+    return title[:1].lower() + title[1:]

@@ -17,8 +17,10 @@ Text, JSON and the HTML report are made of these values alone; nothing below rea
         summary: sentences          the same in plain words, the one that matters first
       summary: sentences            of all chains together, in their order
 
-A verdict is one of VERDICTS. "not shown" is what the recording could have shown and does not; "contradicted" is shown
-to be otherwise; "not available" is what was not recorded, and says why. A Value of None is not available, never zero.
+A verdict is one of VERDICTS. "shown" is said of what was counted. A cause is never counted: "inferred" says that the counts
+have its signature and lack those of the others; only an experiment tests it. "not shown" is what the recording could have shown
+and does not; "contradicted" is counted to be otherwise; "not available" is what was not recorded, and says why. A Value of
+None is not available, never zero.
 A statement about two recordings has a line for each, "A: ..." and "B: ...", or one line where both are alike.
 """
 
@@ -27,7 +29,9 @@ import enum
 import json
 from collections.abc import Iterable
 
-VERSION = 1  # of the JSON; a change of meaning or a member less is another, a new member is not
+VERSION = (
+    2  # of the JSON; a change of meaning or a member less is another, a new member is not. 2: causes are "inferred"
+)
 # keys of links, in the order of the chain; in a sweep SWEEP_LINKS come before them
 SWEEP_LINKS = ("rates", "trend", "knee", "correlation", "together")
 LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame",
@@ -38,6 +42,7 @@ class Verdict(enum.StrEnum):
     """How a link or a story stands to what was counted."""
 
     SHOWN = "shown"
+    INFERRED = "inferred"
     NOT_SHOWN = "not shown"
     CONTRADICTED = "contradicted"
     NOT_AVAILABLE = "not available"
@@ -105,13 +110,20 @@ class Link:
 
 @dataclasses.dataclass(frozen=True)
 class Limit:
-    """Something that may hold the throughput down. verdict SHOWN: it does; CONTRADICTED: it is ruled out."""
+    """Something that may hold the throughput down. verdict INFERRED: the counts say so; CONTRADICTED: it is ruled out.
+
+    remedy: what to do, where inferred. share: part of the time that it took, of 1, where that was counted. gain: from and to,
+    how many times as fast it is without, where the counts bound it.
+    """
 
     key: str
     title: str
     statement: str
     verdict: Verdict
     values: tuple[Value, ...] = ()
+    remedy: str = ""
+    share: float | None = None
+    gain: tuple[float, float] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,19 +145,21 @@ class Chain:
         return {link.key: link for link in self.links}[key]
 
     def limited_by(self) -> tuple[str, ...]:
-        """Keys of the limits that were shown."""
-        return tuple(limit.key for limit in self.limits if limit.verdict is Verdict.SHOWN)
+        """Keys of the limits that were inferred."""
+        return tuple(limit.key for limit in self.limits if limit.verdict is Verdict.INFERRED)
 
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind."""
+    """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind.
+    tested: what an experiment of raidctl why found of the first subject; empty: all is inferred."""
 
     kind: str
     subjects: tuple[Subject, ...]
     chains: tuple[Chain, ...]
     summary: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    tested: str = ""
 
     def to_json(self) -> str:
         """The whole of it; Documentation/explain.rst describes the members, which are those of the classes above."""
@@ -165,7 +179,7 @@ def told(chains: Iterable[Chain]) -> tuple[str, ...]:
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """A chain is as strong as its weakest link; what is not available does not weaken it unless all is."""
     found = [verdict for verdict in verdicts if verdict is not Verdict.NOT_AVAILABLE]
-    for verdict in (Verdict.CONTRADICTED, Verdict.NOT_SHOWN, Verdict.SHOWN):
+    for verdict in (Verdict.CONTRADICTED, Verdict.NOT_SHOWN, Verdict.INFERRED, Verdict.SHOWN):
         if verdict in found:
             return verdict
     return Verdict.NOT_AVAILABLE

@@ -11,6 +11,8 @@ from raidtrace.recording.observation import BLAME_COLUMNS, CLASSES
 from raidtrace.recording.quantities import Reading
 
 BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
+BEYOND = 1.25  # rate of data alone by that of the best sample, up to which it is believed
+UNTOLD = 1.5  # served by asked for, from which on what a program asked for cannot have been counted
 ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
 
 
@@ -202,12 +204,18 @@ def cost(reading: Reading) -> Link:
     if not found.sure():
         text = f"the evidence does not show that seeks took time: {interval}"
         return Link("cost", title, text, Verdict.NOT_SHOWN, values)
-    stream = (
-        f"; data alone would have come at about {found.stream_mib_per_s:.0f} MiB/s" if found.stream_mib_per_s else ""
-    )
+    reached = _best(reading)
+    alone = found.stream_mib_per_s if found.stream_mib_per_s and found.stream_mib_per_s <= BEYOND * reached else None
+    stream = f"; data alone would have come at about {alone:.0f} MiB/s" if alone else ""
     return Link(
         "cost", title, f"{interval}, together {found.share:.1%} of the busy time{stream}", Verdict.SHOWN, values
     )
+
+
+def _best(reading: Reading) -> float:
+    """MiB/s of the best sample: a rate far beyond it was never seen, and is not claimed."""
+    rows = reading.seen.over_time
+    return float((rows[:, 1] / q.MIB / (rows[:, 0] / 1e9)).max()) if len(rows) else 0.0
 
 
 def cache(readings: Sequence[Reading], way: str) -> Link:
@@ -223,13 +231,16 @@ def cache(readings: Sequence[Reading], way: str) -> Link:
         if found is None:
             return "what the program asked for was not counted"
         asked, served = found
-        if not asked:
-            return f"the program moved nothing itself; the disk served {served / q.MIB:.1f} MiB"
+        if served > UNTOLD * asked:
+            return (
+                f"the disk served {served / q.MIB:.1f} MiB; what the program asked for is not known: only read and write "
+                "calls are counted, not libaio, io_uring or mapped files"
+            )
         return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({served / asked:.1%}) served by the disk"
 
     def verdict(reading: Reading) -> Verdict:
         found = numbers(reading)
-        if found is None or not found[0]:
+        if found is None or found[1] > UNTOLD * found[0]:
             return Verdict.NOT_AVAILABLE
         return Verdict.SHOWN if found[1] >= 0.95 * found[0] else Verdict.NOT_SHOWN
 

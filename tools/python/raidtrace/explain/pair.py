@@ -3,13 +3,16 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from raidtrace.explain import chain
 from raidtrace.explain import limits as holding
+from raidtrace.explain import limits_events, limits_host
+from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
+from raidtrace.explain.limits_queue import DIRECT
 from raidtrace.explain.links_disk import depth_verdict
-from raidtrace.explain.links_queue import source
+from raidtrace.explain.links_queue import in_order, source
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import CLASSES
 from raidtrace.recording.quantities import Reading
@@ -18,6 +21,7 @@ SAME = 1.1  # a factor up to which two figures are called the same
 NEAR = 0.1  # an estimate is near what was measured within this part
 RISE = 1.5  # a factor from which a mean is said to have risen
 NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
+ELSE = 0.1  # shares that differ by more are not of the same load
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal"}  # fmt: skip
@@ -47,7 +51,7 @@ def ratios(a: Reading, b: Reading, way: str) -> Ratios | None:
 def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
     """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
     found = _commands(*(meta.get("command", "") for meta in metas))
-    for name in ("kernel", "lab_profile", "hostname", "interval"):
+    for name in ("kernel", "lab_kernel", "lab_profile", "hostname", "machine", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
             found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
     for of in ("settings", "machine"):
@@ -57,11 +61,57 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
                 found.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
     if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in found):
         found.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
+    found += behaviour(a, b)
     before, after = (_state(reading, meta) for reading, meta in zip((a, b), metas, strict=True))
     if before != after:
         found.append(("array", before, after))
     names = {name for name, _, _ in found}  # a file system brings its own mount options
     return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+
+
+def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
+    """What the load did otherwise by its counts, whatever its command says: past the cache or not, in order or not, how many
+    streams, what else was on its way. Such is a cause by itself."""
+    found: list[tuple[str, str, str]] = []
+    for name, share in SHARES:
+        ours, theirs = share(a), share(b)
+        if ours is not None and theirs is not None and abs(ours - theirs) > ELSE:
+            found.append((name, f"{ours:.0%}", f"{theirs:.0%}"))
+    ours, theirs = (max(reading.seen.timeline.streams or 1, 1) for reading in (a, b))
+    if max(ours, theirs) >= RISE * min(ours, theirs):
+        found.append(("streams", str(ours), str(theirs)))
+    for name, number in EVENTS:
+        if number(a) != number(b):
+            found.append((name, str(number(a)), str(number(b))))
+    return found
+
+
+def _direct(reading: Reading) -> float | None:
+    return q.class_share(reading.seen, "direct")
+
+
+def _others(reading: Reading) -> float | None:
+    return limits_host.strangers(Case(reading, "read", {}))[0]
+
+
+def _resets(reading: Reading) -> int:
+    return limits_events.resets(Case(reading, "read", {}))
+
+
+def _written(reading: Reading) -> float | None:
+    """Part of the requests that are writes."""
+    counts = [reading.seen.count(way, "issued") or 0 for way in ("read", "write")]
+    return counts[1] / sum(counts) if sum(counts) else None
+
+
+def _failed(reading: Reading) -> int:
+    return sum(counts.get("errors", 0) for counts in reading.seen.flow.values())
+
+
+SHARES: tuple[tuple[str, Callable[[Reading], float | None]], ...] = (
+    ("direct", _direct), ("in order", in_order), ("writes", _written), ("others", _others),
+)  # fmt: skip
+EVENTS: tuple[tuple[str, Callable[[Reading], int]], ...] = (("resets", _resets), ("errors", _failed))
 
 
 def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
@@ -80,7 +130,7 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
 
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:
-    shown = holding.degraded(holding.Case(reading, "read", meta)).verdict is Verdict.SHOWN
+    shown = limits_events.degraded(Case(reading, "read", meta)).verdict is Verdict.INFERRED
     return "degraded" if shown else "whole"
 
 
@@ -91,6 +141,7 @@ def _brief(text: str) -> str:
 
 def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
     """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
+    a, b = (dataclasses.replace(reading, seen=trimmed(reading.seen, way)[0]) for reading in (a, b))
     links = chain.links((a, b), way)
     differs = changed(a, b, metas)
     extra = (_changes(a, b, differs), _difference(a, b, way), _classes(a, b))
@@ -98,7 +149,7 @@ def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], M
         dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
         for reading, meta in zip((a, b), metas)
         for limit in holding.limits(reading, way, meta)
-        if limit.verdict is Verdict.SHOWN
+        if limit.verdict is Verdict.INFERRED
     )
     verdict, sentences = story(a, b, way, differs, held)
     found = ratios(a, b, way)
@@ -149,12 +200,12 @@ def _classes(a: Reading, b: Reading) -> Link:
 def _waits(a: Reading, b: Reading, way: str) -> list[str]:
     """What metadata on the way cost the slower one, held against the faster one, which has none."""
     slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, way) or 0.0)
-    found, other = holding.dry(slow, way), holding.dry(fast, way)
+    found, other = limits_host.dry(slow, way), limits_host.dry(fast, way)
     rate, reached = (q.mib_per_s(reading.seen, way) for reading in (slow, fast))
-    if way != "read" or found is None or other is None or not rate or not reached or found[2] < holding.DRY:
+    if way != "read" or found is None or other is None or not rate or not reached or found[2] < limits_host.DRY:
         return []
-    blocks = [holding.metadata(reading) for reading in (slow, fast)]
-    if blocks[0] < found[0] / 2 or other[2] >= holding.DRY:
+    blocks = [limits_host.metadata(reading) for reading in (slow, fast)]
+    if blocks[0] < found[0] / 2 or other[2] >= limits_host.DRY:
         return []
     alone = rate / (1 - found[2])
     account = "account" if abs(alone / reached - 1) <= NEAR else "do NOT account"
@@ -185,7 +236,8 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     lead = f"B is {speed}: {rates}."
     if way != "read" or not ahead:
         verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
-        refused = [] if way != "read" else ["Readahead was the same in both and cannot be why."]
+        limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in held)
+        refused = [] if way != "read" or limiting else ["Readahead was the same in both and cannot be why."]
         # what accounts for it matters more than what does not
         accounts = [*_waits(a, b, way), *_together(names), *refused]
         first, last = (tail, []) if found.speed < 1 else ([], tail)
@@ -212,11 +264,14 @@ def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], argu
         return Verdict.NOT_SHOWN, (
             f"The evidence does not show that readahead is why: {', '.join(others)} changed with it."
         )
+    if any((q.class_share(reading.seen, "direct") or 0.0) >= DIRECT for reading in (a, b)):
+        return Verdict.CONTRADICTED, "Readahead is not why: it has no part in what goes past the page cache."
     if strays:
         return Verdict.NOT_SHOWN, f"More readahead put more in flight, but not as much as it predicts in {strays}."
+    alike = "program, load, kernel and all other settings that are recorded are the same"
     if arguments:
-        return Verdict.SHOWN, f"Readahead is why: each step is counted, and besides it {arguments} changed alone."
-    return Verdict.SHOWN, "Readahead is why: nothing else changed and each step is counted."
+        alike = f"besides it {arguments} changed, and by their counts both loads are alike"
+    return Verdict.INFERRED, f"Readahead is why, inferred: {alike}, and each step is counted."
 
 
 def _factors(found: Ratios) -> str:
@@ -242,8 +297,13 @@ def _depths(a: Reading, b: Reading, way: str) -> str:
 
 
 def _next(held: tuple[Limit, ...]) -> list[str]:
-    last = [limit for limit in held if limit.title.startswith("B: ")]
-    return [f"What limits B now: {_small(last[0].title.removeprefix('B: '))}."] if last else []
+    """What limits B: by itself, or as it does A."""
+    of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
+    if not of["B"]:
+        return []
+    first = of["B"][0]
+    both = any(limit.key == first.key for limit in of["A"])
+    return [f"What limits {'both' if both else 'B now'}, inferred: {_small(first.title.removeprefix('B: '))}."]
 
 
 def _only_b(held: tuple[Limit, ...]) -> list[str]:
@@ -251,7 +311,7 @@ def _only_b(held: tuple[Limit, ...]) -> list[str]:
     of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     keys = {limit.key for limit in of["A"]}
     found = [_small(limit.title.removeprefix("B: ")) for limit in of["B"] if limit.key not in keys]
-    return [f"What limits B and not A: {' and '.join(found[:2])}."] if found else []
+    return [f"What limits B and not A, inferred: {' and '.join(found[:2])}."] if found else []
 
 
 def _small(title: str) -> str:

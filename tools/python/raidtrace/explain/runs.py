@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Explain one recording, or one against another."""
 
+import dataclasses
 import pathlib
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording import recording
 from raidtrace.recording.observation import Observation, Observed
 from raidtrace.recording.quantities import Reading
+from raidtrace.recording.sample_rows import Window
 
 SIMULATED = "Simulated: real Linux and driver, a model of controller and drives, simulated time."
 REAL_TIME = "real Linux and driver and a model of controller and drives, in real time of the machine that it ran on."
@@ -44,37 +46,54 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def chosen(observed: Observed, phase: str | None, disk: str | None) -> list[Observation]:
-    """Phases of disks that moved enough to say something. RecordingError: none of the name asked for."""
-    for name, known, what in ((phase, observed.names, "phase"), (disk, [d.name for d in observed.disks], "disk")):
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What of a recording is explained; None: all of it. window: s since it began."""
+
+    phase: str | None = None
+    disk: str | None = None
+    way: str | None = None
+    window: Window | None = None
+
+
+ALL = Choice()
+
+
+def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, str]]:
+    """Phases of disks with each direction that moved enough to say something, that which moved more first. RecordingError:
+    none of the name asked for."""
+    disks = [disk.name for disk in observed.disks]
+    for name, known, what in ((choice.phase, observed.names, "phase"), (choice.disk, disks, "disk")):
         if name is not None and name not in known:
             raise recording.RecordingError(f"{observed.path}: no {what} {name}; it has: {', '.join(known) or 'none'}")
     return [
-        seen
+        (seen, way)
         for seen in observed.observations
-        if phase in (None, seen.phase) and disk in (None, seen.disk.name) and _moved(seen) >= chain.LEAST_BYTES
+        if choice.phase in (None, seen.phase) and choice.disk in (None, seen.disk.name)
+        for way in _ways(seen)
+        if choice.way in (None, way)
     ]
 
 
-def _moved(seen: Observation) -> int:
-    way = q.direction(seen)
-    return (q.octets(seen, way) or 0) if way else 0
+def _ways(seen: Observation) -> list[str]:
+    """Directions that moved enough, the larger first."""
+    main = q.direction(seen) or "read"
+    order = [main, "write" if main == "read" else "read"]
+    return [way for way in order if (q.octets(seen, way) or 0) >= chain.LEAST_BYTES]
 
 
-def one(path: pathlib.Path, phase: str | None = None, disk: str | None = None) -> Explanation:
+def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
     """Explain one recording."""
-    return of_one(observation.load(path), phase, disk)
+    return of_one(observation.load(path, choice.window), choice)
 
 
-def of_one(observed: Observed, phase: str | None = None, disk: str | None = None) -> Explanation:
+def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     """Explain one recording that was read."""
     chains: list[Chain] = []
-    for seen in chosen(observed, phase, disk):
-        way = q.direction(seen)
-        if way:
-            reading = Reading("A", seen, observed.parent(seen))
-            beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
-            chains.append(chain.single(reading, way, observed.meta, beside))
+    for seen, way in chosen(observed, choice):
+        reading = Reading("A", seen, observed.parent(seen))
+        beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
+        chains.append(chain.single(reading, way, observed.meta, beside))
     ordered = by_effect(chains)
     said = told(ordered)
     if not chains:
@@ -82,19 +101,19 @@ def of_one(observed: Observed, phase: str | None = None, disk: str | None = None
     return Explanation("recording", (subject("A", observed),), ordered, said, notes((observed,)))
 
 
-def two(first: pathlib.Path, second: pathlib.Path, phase: str | None = None, disk: str | None = None) -> Explanation:
+def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Explanation:
     """Explain the second recording against the first: phases of the same name of disks of the same name."""
-    return of_two(observation.load(first), observation.load(second), phase, disk)
+    return of_two(observation.load(first, choice.window), observation.load(second, choice.window), choice)
 
 
-def of_two(a: Observed, b: Observed, phase: str | None = None, disk: str | None = None) -> Explanation:
+def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
     """Explain the second of two recordings that were read against the first."""
-    theirs = {(seen.disk.name, seen.phase): seen for seen in chosen(b, phase, disk)}
+    theirs = {(seen.disk.name, seen.phase, way): seen for seen, way in chosen(b, choice)}
     chains, alone = [], []
-    for seen in chosen(a, phase, disk):
-        other, way = theirs.get((seen.disk.name, seen.phase)), q.direction(seen)
-        if other is None or way is None or q.direction(other) != way:
-            alone.append(f"{seen.disk.name} {seen.phase}")
+    for seen, way in chosen(a, choice):
+        other = theirs.get((seen.disk.name, seen.phase, way))
+        if other is None:
+            alone.append(f"{seen.disk.name} {seen.phase} ({way}s)")
             continue
         readings = Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other))
         chains.append(pair.chain_of(*readings, way, (a.meta, b.meta)))
@@ -102,5 +121,5 @@ def of_two(a: Observed, b: Observed, phase: str | None = None, disk: str | None 
     said = told(ordered)
     if not chains:
         said = ("The two have no phase of one name, disk and direction that moved enough data to compare.",)
-    left = (f"Only in A, or the other way round in B: {', '.join(alone)}.",) if alone else ()
+    left = (f"Only in A: {', '.join(alone)}.",) if alone else ()
     return Explanation("pair", (subject("A", a), subject("B", b)), ordered, said, (*notes((a, b)), *left))

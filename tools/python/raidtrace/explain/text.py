@@ -9,6 +9,7 @@ from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Verdict
 LEAST, MOST = 60, 120  # columns: narrower cannot be read, wider neither
 MARKS = {
     Verdict.SHOWN: "+",
+    Verdict.INFERRED: "*",
     Verdict.NOT_SHOWN: "-",
     Verdict.CONTRADICTED: "x",
     Verdict.NOT_AVAILABLE: "?",
@@ -23,6 +24,12 @@ def text(found: Explanation, columns: int) -> list[str]:
     for subject in found.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
         lines += wrap(f"{subject.letter}: {subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
+    if found.tested:
+        lines += [
+            "",
+            *wrap(f"Tested by experiment (raidctl why): {found.tested}", width),
+            "Inferred from the recording:",
+        ]
     if len(found.chains) != 1:
         lines += ["", *(line for sentence in found.summary for line in wrap(sentence, width))]
     for chain in found.chains:
@@ -31,7 +38,7 @@ def text(found: Explanation, columns: int) -> list[str]:
         lines += ["", "Keep in mind:"]
         for note in found.notes:
             lines += wrap(note, width, "  ", "  ")
-    return lines + ["", *wrap("+ shown, - not shown, x contradicted, ? not available", width)]
+    return lines + ["", *wrap("+ shown, * inferred, - not shown, x contradicted, ? not available", width)]
 
 
 def _chain(chain: Chain, width: int) -> list[str]:

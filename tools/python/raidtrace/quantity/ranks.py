@@ -10,6 +10,7 @@ from raidtrace.quantity.trials import CONFIDENCE, RESAMPLES, SEED
 
 WITHIN = 0.05  # of the best: the knee is the smallest setting that comes so near
 LEAST = 4  # pairs; of fewer a correlation says nothing
+SETTINGS = 3  # that are not the same, for the same
 Pairs = Sequence[tuple[float, float]]
 
 
@@ -81,9 +82,10 @@ def kendall(pairs: Pairs) -> float | None:
 
 
 def correlate(pairs: Pairs) -> Correlation | None:
-    """Both, and the interval. None: too few pairs, or one side never changes."""
+    """Both, and the interval. None: too few pairs or settings, or one side never changes: two settings have no order but up
+    or down, and any difference correlates with them."""
     rho, tau = spearman(pairs), kendall(pairs)
-    if rho is None or tau is None or len(pairs) < LEAST:
+    if rho is None or tau is None or len(pairs) < LEAST or len({x for x, _ in pairs}) < SETTINGS:
         return None
     low, high = interval(pairs, spearman)
     return Correlation(rho, tau, low, high, len(pairs))

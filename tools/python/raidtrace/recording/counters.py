@@ -67,11 +67,12 @@ class Counters:
         return max(lasted, found)
 
     def size_mode(self, direction: str) -> tuple[int, float] | None:
-        """Most frequent request size in sectors and its share. None: no request, or not an exact bin."""
+        """Most frequent request size in sectors, the lowest of several, and its share. None: no request, or not an exact
+        bin."""
         sizes = self.histogram(direction, "size")
         if not sizes:
             return None
-        sectors = max(sizes, key=lambda bin: (sizes[bin], bin))
+        sectors = min(sizes, key=lambda bin: (-sizes[bin], bin))
         return (sectors, sizes[sectors] / sum(sizes.values())) if sectors < EXACT_SIZE_BINS else None
 
     def seeks(self) -> int:

@@ -7,6 +7,7 @@ counted is None or missing from a mapping, never 0.
 
 import bisect
 import dataclasses
+import functools
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -15,8 +16,9 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from raidtrace.recording import recording
-from raidtrace.recording.sample_rows import SampleRows, opened
+from raidtrace.recording import recording, timeline
+from raidtrace.recording.sample_rows import SampleRows, Window, opened
+from raidtrace.recording.timeline import Change, Timeline
 
 BETWEEN = "outside"
 EXACT_SIZES = 257  # bins of size below are that many sectors
@@ -61,8 +63,9 @@ class Observation:
     flow: direction -> counter -> number. bins: (direction, kind) -> bin -> count. origin: class -> counter -> number.
     disk_counters: those of counters.rst without direction. settings: of the disk, machine: of the machine, as they were
     when the phase began (those of HAPPEN when it ended);
-    changed: names of settings that changed in it. host: (source, name) -> by how much it grew. over_time: a row for each
-    sample that lasted and in which anything was in flight, in order of time: ns with anything in flight, bytes, seeks.
+    changed: names of settings that changed in it, and timeline has how. host: (source, name) -> by how much it grew.
+    over_time: a row for each sample that lasted and in which anything was in flight, in order of time: ns with anything in
+    flight, bytes, seeks. others: processes that the recorder saw beside the command, kernel threads left out.
     """
 
     disk: Disk
@@ -78,6 +81,8 @@ class Observation:
     changed: tuple[str, ...]
     host: Mapping[tuple[str, str], int]
     over_time: NDArray[numpy.float64] = dataclasses.field(compare=False)
+    timeline: Timeline = dataclasses.field(compare=False)
+    others: frozenset[int] = frozenset()
 
     def seconds(self) -> float:
         """Length of the phase."""
@@ -125,29 +130,31 @@ class Observed:
         return next((o for o in self.observations if o.phase == of.phase and o.disk.target == of.disk.parent), None)
 
 
-def load(path: pathlib.Path) -> Observed:
-    """Read a recording. RecordingError: it cannot be read, or nothing was recorded."""
-    with opened(path) as rows:
-        return read(path, rows)
+def load(path: pathlib.Path, window: Window | None = None) -> Observed:
+    """Read a recording, or what lies in a window of it. RecordingError: it cannot be read, or nothing was recorded."""
+    with opened(path, window) as rows:
+        return read(path, rows, window)
 
 
-def read(path: pathlib.Path, rows: SampleRows) -> Observed:
-    """Read a recording that is open."""
+def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None) -> Observed:
+    """Read a recording that is open, by the window that it was opened with."""
     db = rows.db
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     disks = _disks(db)
     phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
     names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))
     if not len(rows.samples) or not disks:
-        raise recording.RecordingError(f"{path}: holds no sample")
-    last = int(rows.samples[:, 4].max())
+        raise recording.RecordingError(f"{path}: holds no sample{' between --from and --to' if window else ''}")
+    first, last = int(rows.samples[:, 3].min()), int(rows.samples[:, 4].max())
     spans: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
     for _, name, start, end in phases:
-        if name in spans and (end or last) > start:
-            spans[name].append((start, end if end is not None else last))
+        start, end = (
+            (max(start, first), min(end or last, last)) if window else (start, end if end is not None else last)
+        )
+        if name in spans and end > start:
+            spans[name].append((start, end))
     found = _Tables(rows, disks, spans).observations()
-    output = "".join(text for (text,) in db.execute("SELECT text FROM output ORDER BY time_ns, rowid"))
-    return Observed(path, meta, disks, names, tuple(found), output)
+    return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""])
 
 
 def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
@@ -187,13 +194,15 @@ class _Tables:
                 if not any((disk.target, number) in counted for number in self._numbers[name]):
                     continue
                 key, groups = (disk.target, name), disk.groups or ()
-                settings, changed = self._settings(disk.target, spans)
+                settings, changes = self._settings(disk.target, spans)
                 found.append(Observation(
                     disk, name, tuple(spans), self._sums("flow", *key), bins.get(key, {}),
                     self._sums("origin", *key) if "origin" in groups else None,
                     self._submitters(*key) if "submitter" in groups else None,
-                    self._plain(*key), settings, self._settings(0, spans)[0], changed, host.get(name, {}),
-                    self._over_time(*key),
+                    self._plain(*key), settings, self._settings(0, spans)[0],
+                    tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
+                    timeline.build(self._rows, disk.target, self._numbers[name], changes),
+                    self._others,
                 ))  # fmt: skip
         return found
 
@@ -258,19 +267,36 @@ class _Tables:
                 sums[source, name] = sums.get((source, name), 0) + value
         return found
 
-    def _settings(self, target: int, spans: Iterable[tuple[int, int]]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """As they were when the first span began, and which changed in any of them."""
+    @functools.cached_property
+    def _others(self) -> frozenset[int]:
+        """Process numbers of subjects such as "36 dd"; those of the command, recorder and kernel say so behind the name."""
+        if "host" not in self._rows.tables:
+            return frozenset()
+        found = self._rows.execute("SELECT DISTINCT subject FROM host WHERE source = 'process'")
+        subjects = [
+            subject
+            for (subject,) in found
+            if not subject.endswith((" of the command", " (this recorder)", " of the kernel"))
+        ]
+        return frozenset(
+            int(number) for number, _, _ in (subject.partition(" ") for subject in subjects) if number.isdigit()
+        )
+
+    def _settings(self, target: int, spans: Iterable[tuple[int, int]]) -> tuple[dict[str, str], list[Change]]:
+        """As they were when the first span began, and what changed in any of them."""
         spans = tuple(spans)
         values: dict[str, str] = {}
-        changed = []
+        latest: dict[str, str] = {}
+        changes = []
         query = "SELECT time_ns, name, value FROM setting WHERE target = ? ORDER BY time_ns, rowid"
         for time_ns, name, value in self._db.execute(query, (target,)):
             before_end = bool(spans) and name in HAPPEN and time_ns <= spans[-1][1]
+            before, latest[name] = latest.get(name), value
+            if before not in (None, value) and any(start < time_ns <= end for start, end in spans):
+                changes.append(Change(time_ns, name, str(before), value))
             if not spans or time_ns <= spans[0][0] or name not in values or before_end:
                 values[name] = value
-            elif value != values[name] and any(start < time_ns < end for start, end in spans):
-                changed.append(name)
-        return values, tuple(dict.fromkeys(changed))
+        return values, changes
 
 
 def _add(to: dict[str, int], counts: Mapping[str, int | None]) -> None:

@@ -36,6 +36,7 @@ KEYS = (
 )
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
 LONG = 2_000  # samples from which on a program of its own reads the histograms
+Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 
@@ -46,7 +47,8 @@ class SampleRows:
     groups: a row for each pair of target and phase that has samples; group_of: index of its pair, by number of sample.
     """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, path: pathlib.Path | None = None) -> None:
+        """path: of the recording, for the program that sums the histograms of a long one."""
         self.db = database
         self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
         self._flows: dict[str, dict[str, Ints]] = {}
@@ -63,8 +65,7 @@ class SampleRows:
         self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
         self.group_of[numbers] = inverse.reshape(-1)
         # begun now and waited for when it is wanted: other tables are read and libraries loaded beside it
-        path = next((str(row[2]) for row in self.execute("PRAGMA database_list") if row[1] == "main"), "")
-        self._running = bin_sums.begin(pathlib.Path(path), self.size - 1) if path and len(numbers) > LONG else None
+        self._running = bin_sums.begin(path, self.size - 1) if path and len(numbers) > LONG else None
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """A query whose rows are tuples, however the connection has them."""
@@ -233,16 +234,44 @@ class SampleRows:
 
 
 @contextlib.contextmanager
-def opened(path: pathlib.Path) -> Iterator[SampleRows]:
-    """The samples of a recording, while it is open. RecordingError says why it cannot be read."""
+def opened(path: pathlib.Path, window: Window | None = None) -> Iterator[SampleRows]:
+    """The samples of a recording, while it is open, or those within a window. RecordingError says why it cannot be read."""
     try:
         with recording.connect(path) as database:
             database.execute("PRAGMA cache_size=-65536")
-            yield SampleRows(database)
+            if window is not None:
+                database.execute("PRAGMA query_only=OFF")  # views of this connection alone
+                _narrow(database, window)
+                database.execute("PRAGMA query_only=ON")
+            yield SampleRows(database, path if window is None else None)
     except (OverflowError, ValueError, TypeError, LookupError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:
         raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
+
+
+def _narrow(database: sqlite3.Connection, window: Window) -> None:
+    """Hide all samples but those that lie in the window whole, behind views of the names of their tables."""
+    begin = database.execute("SELECT min(start_ns) FROM sample").fetchone()[0] or 0
+    since, until = (None if edge is None else begin + int(edge * 1e9) for edge in window)
+    kind = (
+        "view"
+        if database.execute("SELECT 1 FROM sqlite_master WHERE name='bin' AND type='view'").fetchone()
+        else "table"
+    )
+    chosen = (
+        f"start_ns >= {since if since is not None else begin} AND end_ns <= {until if until is not None else 1 << 62}"
+    )
+    database.execute(f"CREATE TEMP VIEW sample AS SELECT * FROM main.sample WHERE {chosen}")
+    for name in ("flow", "origin", "submitter", *(("bin",) if kind == "table" else ())):
+        if database.execute("SELECT 1 FROM main.sqlite_master WHERE name=?", (name,)).fetchone():
+            database.execute(
+                f"CREATE TEMP VIEW {name} AS SELECT * FROM main.{name} WHERE sample IN (SELECT sample FROM temp.sample)"
+            )
+    if kind == "view":
+        database.execute(
+            "CREATE TEMP VIEW bin AS SELECT * FROM main.bin WHERE sample IN (SELECT sample FROM temp.sample)"
+        )
 
 
 def _table(

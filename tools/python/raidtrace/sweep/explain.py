@@ -188,8 +188,8 @@ def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
     if found is None:
         why = (
             "the rate or the setting never changes"
-            if len(points) >= ranks.LEAST
-            else f"{len(points)} points are too few"
+            if len(points) >= ranks.LEAST and len({x for x, _ in points}) >= ranks.SETTINGS
+            else f"{len(points)} points of {len({x for x, _ in points})} settings are too few"
         )
         return Link("correlation", "Rank correlation", f"none: {why}", Verdict.NOT_AVAILABLE)
     text = (f"of readahead and rate over {found.pairs} runs: Spearman {found.rho:.2f} (95 % from {found.low:.2f} to "
@@ -234,7 +234,7 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
         return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
-    if between is Verdict.SHOWN and (found is None or not found.sure()):
+    if between is Verdict.INFERRED and (found is None or not found.sure()):
         few = "too few for a correlation" if found is None else "by themselves not certain to go with readahead"
         text = f"Readahead is why: up to the knee each step from it to throughput is counted (the runs are {few})."
         return Verdict.SHOWN, [text, rates]
@@ -266,10 +266,14 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
     if not by or last is None or last is by[0] or by[0].recording is None or last.recording is None:
         return (), (), Verdict.NOT_AVAILABLE
     a, b = observation.load(by[0].recording), observation.load(last.recording)
-    for seen in explain_runs.chosen(a, None, None):
+    for seen, way in explain_runs.chosen(a):
         other = b.find(seen.disk.name, seen.phase)
-        way = q.direction(seen)
-        if other and way and not seen.disk.bio_based and seen.phase in (curve.phase, "run"):
+        if (
+            other
+            and q.direction(other) == way == q.direction(seen)
+            and not seen.disk.bio_based
+            and seen.phase in (curve.phase, "run")
+        ):
             found = pair.chain_of(
                 Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), way, (a.meta, b.meta)
             )

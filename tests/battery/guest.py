@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In the guest: records the runs of a list, one after the other: guest.py LIST.json. Started by battery.py.
+
+Each is {"name", "settings", "prepare", "command", "beside"}; it leaves NAME.rtdb, and what went wrong in NAME.err.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+DISK = "sda"
+QUEUE = pathlib.Path(f"/sys/block/{DISK}/queue")
+FILES = {
+    "scheduler": QUEUE / "scheduler",
+    "queue_depth": QUEUE.parent / "device/queue_depth",
+    "nr_requests": QUEUE / "nr_requests",
+    "max_sectors_kb": QUEUE / "max_sectors_kb",
+    "nomerges": QUEUE / "nomerges",
+}
+PLAIN = {"scheduler": "mq-deadline", "queue_depth": 254, "nr_requests": 256, "max_sectors_kb": 128, "nomerges": 0}
+INTERVAL = "20ms"
+
+
+def shell(text: str) -> subprocess.CompletedProcess[str]:
+    """A line of shell."""
+    return subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=False)
+
+
+def arrange(settings: dict[str, str | int]) -> list[str]:
+    """Set the queue; what was refused, or is read back otherwise."""
+    wrong = []
+    for name, value in {**PLAIN, **settings}.items():
+        if name == "readahead_sectors":
+            shell(f"blockdev --setra {value} /dev/{DISK}")
+            continue
+        try:
+            FILES[name].write_text(str(value))
+        except OSError as error:
+            wrong.append(f"{name}={value}: {error}")
+    return wrong
+
+
+def record(run: dict[str, object]) -> None:
+    """One run."""
+    name = str(run["name"])
+    said = arrange(dict(run["settings"]))  # type: ignore[call-overload]
+    if run["prepare"]:
+        done = shell(str(run["prepare"]))
+        said += [done.stderr] if done.returncode else []
+        arrange(dict(run["settings"]))  # type: ignore[call-overload]
+    shell("sync; echo 3 >/proc/sys/vm/drop_caches")
+    if run.get("warm"):
+        shell(str(run["warm"]))
+    shell("sleep 0.1")
+    words = ["sh", "-c", str(run["beside"])]
+    beside = subprocess.Popen(words, start_new_session=True) if run["beside"] else None
+    words = ["raidctl", "record", "-q", "-f", "-d", DISK, "-o", f"{name}.rtdb", "-i", INTERVAL, "--", "sh", "-c"]
+    done = subprocess.run([*words, str(run["command"])], capture_output=True, text=True, check=False)
+    said += [done.stderr] if done.returncode else []
+    if beside:
+        os.killpg(beside.pid, signal.SIGKILL)  # its children would read on beside the next run
+        beside.wait()
+    shell("umount /run/lab/mnt")
+    if said:
+        pathlib.Path(f"{name}.err").write_text("\n".join(said), encoding="utf-8")
+
+
+def main() -> None:
+    """All of the list."""
+    if "simulated: yes" not in pathlib.Path("/proc/tw9000/status").read_text(encoding="utf-8"):
+        sys.exit("guest.py: not in the lab")
+    shell("modprobe bfq; modprobe kyber-iosched; mkdir -p /run/lab/mnt")
+    for run in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")):
+        record(run)
+
+
+main()

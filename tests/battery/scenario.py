@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a scenario is: a run whose cause is known by construction, and for each cause a run without it.
+
+The truth is measured, not claimed: a scenario is run again with each cause that it may have taken away, one at a time, and a
+cause is true where that is faster by GAIN or more. Parameters are drawn by seed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Mapping
+
+GAIN = 1.15  # what taking a cause away must gain at least for it to be one
+MNT = "/run/lab/mnt"
+WIDE = 4096  # sectors of readahead that one stream or some need; more thrashes in a small guest
+NO_SEEK = {
+    "drive.seek_track_us": 0,
+    "drive.seek_average_us": 0,
+    "drive.seek_full_us": 0,
+    "drive.write_settle_us": 0,
+    "drive.rpm": 30000,
+}
+FAST_CONTROLLER = {
+    "controller.command_us": 2,
+    "controller.part_us": 68,
+    "controller.read_kib_s": 4425000,
+    "controller.write_kib_s": 2150000,
+    "controller.parity_kib_s": 4000000,
+}
+FAST_DRIVES = {
+    "drive.media_outer_kib_s": 703120,
+    "drive.media_inner_kib_s": 527340,
+    "drive.interface_kib_s": 1464840,
+    "drive.command_us": 10,
+}
+RAID0, RAID5, RAID5_NEW, SLOW = "9500s-12-raid0", "9500s-12-raid5", "9650se-8-raid5", "slow-drive"
+PROFILES = (RAID0, RAID0, RAID5, RAID5_NEW)
+KERNELS = ("6.1", "6.12", "7.2")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One recording. sets: keys of the profile; alone: it has a guest of its own, as the fault strikes once."""
+
+    command: str
+    settings: Mapping[str, str | int] = dataclasses.field(default_factory=dict)
+    prepare: str = ""
+    beside: str = ""
+    warm: str = ""
+    profile: str = ""
+    kernel: str = ""
+    sets: Mapping[str, str | int] = dataclasses.field(default_factory=dict)
+    real_time: bool = False
+    alone: bool = False
+
+    def but(self, settings: Mapping[str, str | int] | None = None, **more: object) -> Run:
+        """The same with something changed; settings are added."""
+        return dataclasses.replace(self, settings={**self.settings, **(settings or {})}, **more)  # type: ignore[arg-type]
+
+    def physics(self, sets: Mapping[str, str | int]) -> Run:
+        """The same where controller or drives are otherwise."""
+        return dataclasses.replace(self, sets={**self.sets, **sets})
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    """reliefs: cause -> the run without it, what is meant first. none: nothing may be named but ceilings of the array.
+    paced: s of the run in which by intent nothing is asked, at its begin and end."""
+
+    base: Run
+    reliefs: Mapping[str, Run]
+    paced: float = 0.0
+    way: str = "read"
+
+
+Make = Callable[[random.Random, Run], Scenario]
+FAMILIES: dict[str, Make] = {}
+
+
+def family(make: Make) -> Make:
+    """Put it in the table, by its name."""
+    FAMILIES[make.__name__] = make
+    return make
+
+
+def load(**said: object) -> str:
+    """load.py with these options; the runner puts its path in."""
+    return "{load} " + " ".join(f"{key}={value}" for key, value in said.items())
+
+
+def ahead(sectors: int) -> dict[str, str | int]:
+    return {"readahead_sectors": sectors}
+
+
+def place_of(seed: int) -> Run:
+    """The array and kernel of a seed, without a command: one guest has most of a seed's families."""
+    draw = random.Random(seed)
+    return Run("", profile=draw.choice(PROFILES), kernel=draw.choice(KERNELS))
+
+
+def ceilings(run: Run) -> dict[str, Run]:
+    return {
+        "controller": run.physics(FAST_CONTROLLER),
+        "drives": run.physics(FAST_DRIVES),
+        "device": run.physics({**FAST_CONTROLLER, **FAST_DRIVES}),
+    }
+
+
+def files(kind: str, number: int, mib: int, size: str = "6G") -> str:
+    """Make a file system with so many files and mount it."""
+    make = {
+        "xfs": "mkfs.xfs -q -f -K -d size=6g /dev/sda",
+        "ext2": f"mkfs.ext2 -q -F -E lazy_itable_init=0,nodiscard /dev/sda {size}",
+        "ext4": f"mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard /dev/sda {size}",
+        "ext4-lazy": "mkfs.ext4 -q -F -E nodiscard /dev/sda",
+    }[kind]
+    return (
+        f"{make} && mount -t {kind.partition('-')[0]} /dev/sda {MNT} && for i in $(seq {number}); do "
+        f"dd if=/dev/zero of={MNT}/f$i bs=64k count={mib * 16} 2>/dev/null; done; sync; sleep 60"
+    )

@@ -1,0 +1,39 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sample of the battery: causes known by construction, measured by taking them away; explain names none that is wrong."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import check, finish  # noqa: E402
+
+BATTERY = Path(__file__).resolve().parents[1] / "battery/battery"
+SEED = 2  # RAID 0 on 6.1, which has no kernel to build that others do not need
+FAMILIES = (
+    "one_reader", "two_readers", "many_readers", "direct_few_at_a_time", "random_one_at_a_time", "random_direct_deep",
+    "backward", "sleeps_between_reads", "short_queue", "few_requests", "controller_ceiling", "slow_drive", "lost_command",
+    "readahead_changed_meanwhile", "idle_before", "page_faults",
+)  # fmt: skip
+LEAST = 14  # of FAMILIES that are named right; the rest may be silent, none wrong
+
+
+def main() -> None:
+    """Record and judge."""
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as out:
+        words = [str(BATTERY), "--seeds", f"{SEED}-{SEED}", "--families", ",".join(FAMILIES), "--out", out]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        last = done.stdout.strip().rpartition("\n")[2]
+        counts = {what: int(number) for number, what in re.findall(r"(\d+) (right|wrong|silent|void)", last)}
+        check("no cause is wrong", done.returncode == 0 and not counts.get("wrong"), done.stdout + done.stderr)
+        check("all scenarios were recorded", not counts.get("void"), done.stdout)
+        check(f"{LEAST} or more are named right", counts.get("right", 0) >= LEAST, done.stdout)
+    finish()
+
+
+main()

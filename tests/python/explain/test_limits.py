@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each condition of a limit, from both sides: what is just enough is inferred, what is just too little is not."""
+
+import pytest
+from explain_phase import first, judged, phase, verdict
+
+from raidtrace.explain import limits
+from raidtrace.explain.evidence import Verdict
+from raidtrace.recording.quantities import Reading
+
+INFERRED, SIMULATED = Verdict.INFERRED, {"lab_time": "simulated"}
+LAB = {"simulated": "yes", "lab_profile": "9500s-12-raid0"}
+LAB5 = {"simulated": "yes", "lab_profile": "9500s-12-raid5"}
+SILENT = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
+SLOW = {2.6: 100, 10.0: 800, 45.0: 100}
+READER = {"order": 0.0, "seeks": 1.0, "sectors": 32}
+TURNS = {"streams": 8, "depth": 24.0, "seeks": 0.5, "readahead": 512}
+NOT_OURS = {"submitters": [(7, "dd", 800, 1, 0), (9, "updatedb", 200, 1, 0)]}
+CHANGE = [(2 * 10**9, "readahead_sectors", "256", "4096")]
+TWO_RATES = [(0, 0.5, 1, 0.45), (0.5, 1, 1, 0.55)]
+SLOTS = {"depth": 2.0, "i2d_ms": 2.2, "settings": {"queue_depth": "2", "readahead_sectors": "16384"}}
+HELD = {"depth": 4.0, "i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "9"}}
+CUT = {"sectors": 16, "splits": 9, "settings": {"max_sectors_kb": "8"}}
+DIRECT = {"direct": 1.0, "depth": 1.0, "ahead": 0.0}
+PIECES = {"depth": 4.0, "order": 0.9, "settings": {"readahead_sectors": "16384", "fstype": "ext2"}}
+META = {
+    "metadata": 60,
+    "dry": 100,
+    "rows": {(0, 12): 100, (1, 12): 100},
+    "depth": 8.0,
+    "settings": {"readahead_sectors": "16384"},
+}
+FLAT = {
+    "depth": 40.0,
+    "rows": {(16, 12): 100, (32, 24): 900},
+    "found": {16: 100, 32: 900},
+    "settings": {"readahead_sectors": "16384"},
+}
+PARITY = {"depth": 4.0, "sectors": 32}
+FULL = {"rate": 432}
+
+# key, way, recording's facts, what is enough, what of it is too little
+SIDES = [
+    ("reset", "read", {}, {"samples": SILENT, "seconds": 2.75}, {"seconds": 2.4}),  # 1.1 s and 0.96 s of silence
+    (
+        "reset",
+        "read",
+        {},
+        {"samples": SILENT},
+        {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 0.98, 0.0), (0.9, 1, 1, 0.5)]},
+    ),
+    (
+        "reset",
+        "read",
+        {},
+        {"samples": [(0, 0.11, 1, 0.0), (0.11, 1, 1, 1)], "seconds": 40.0},
+        {"samples": [(0, 0.09, 1, 0.0), (0.09, 1, 1, 1)]},
+    ),
+    ("changed", "read", {}, {"changes": CHANGE, "samples": TWO_RATES}, {"changes": ()}),
+    (
+        "changed",
+        "read",
+        {},
+        {"changes": CHANGE, "samples": TWO_RATES},
+        {"samples": [(0, 0.5, 1, 0.47), (0.5, 1, 1, 0.53)]},
+    ),
+    (
+        "changed",
+        "read",
+        {},
+        {"changes": CHANGE, "samples": TWO_RATES},
+        {"changes": [(2 * 10**9, "driver_stats", "a", "b")]},
+    ),
+    ("degraded", "read", {}, {"settings": {"md_degraded": "1"}}, {"settings": {"md_degraded": "0"}}),
+    (
+        "degraded",
+        "read",
+        {},
+        {"settings": {"controller_events": "Degraded unit"}},
+        {"settings": {"controller_events": "Degraded unit\nRebuild completed"}},
+    ),
+    (
+        "degraded",
+        "read",
+        {},
+        {"settings": {"controller_events": "Degraded unit\nRebuild started"}},
+        {"settings": {"controller_events": "Rebuild started\nRebuild completed"}},
+    ),
+    ("degraded", "read", {}, {"settings": {"md_sync_action": "recover"}}, {"settings": {"md_sync_action": "idle"}}),
+    ("sync", "write", {}, {"flushes": (100, 6.5)}, {"flushes": (100, 5.5)}),
+    ("sync", "write", {}, {"flushes": (100, 6.5)}, {"flushes": (0, 6.5)}),
+    ("competing", "read", {}, {"other": (200, 9.0)}, {"other": (150, 9.0)}),
+    ("competing", "read", {}, {"other": (200, 9.0)}, {"other": (200, 6.0)}),
+    ("competing", "read", {}, {**NOT_OURS, "others": (9,)}, {"others": ()}),
+    (
+        "competing",
+        "read",
+        {},
+        {**NOT_OURS, "others": (9,)},
+        {"submitters": [(7, "dd", 860, 1, 0), (9, "updatedb", 140, 1, 0)]},
+    ),
+    (
+        "competing",
+        "read",
+        {},
+        {**NOT_OURS, "others": (9,)},
+        {"submitters": [(7, "dd", 800, 1, 0), (9, "kworker/0:1", 200, 1, 0)]},
+    ),
+    ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {2.0: 100, 10.0: 800, 38.0: 100}}),
+    ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {3.5: 100, 10.0: 800, 45.0: 100}}),
+    ("slow part", "read", {}, {"d2c": SLOW, "seeks": 0.02}, {"seeks": 0.022}),
+    ("slow part", "read", {}, {"d2c": SLOW, "order": 0.8}, {"order": 0.79}),
+    ("slow part", "read", {}, {"d2c": SLOW, "share_of_size": 0.8}, {"share_of_size": 0.79}),
+    ("slow part", "read", {}, {"d2c": SLOW, "idle": 0.14}, {"idle": 0.16}),
+    ("slow part", "read", {}, {"d2c": SLOW, "other": (9, 0.1)}, {"other": (11, 0.1)}),
+    ("parity", "write", LAB5, PARITY, {"sectors": 1408}),
+    ("parity", "write", LAB5, PARITY, {"idle": 0.16}),
+    ("parity", "write", LAB5, PARITY, {"depth": 1.9}),
+    ("queue depth", "read", {}, SLOTS, {"i2d_ms": 1.9}),
+    ("queue depth", "read", {}, {**SLOTS, "idle": 0.45}, {"idle": 0.55}),
+    (
+        "queue depth",
+        "read",
+        {},
+        {**SLOTS, "depth": 4.0, "i2d_ms": 9.0, "settings": {"queue_depth": "4"}},
+        {"depth": 5.0, "settings": {"queue_depth": "5"}},
+    ),
+    ("request slots", "read", {}, {"depth": 4.0, "q2c_ms": 99.0, "settings": {"nr_requests": "4"}}, {"q2c_ms": 19.0}),
+    ("scheduler", "read", {}, HELD, {"i2d_ms": 7.9}),
+    ("scheduler", "read", {}, HELD, {"settings": {"scheduler": "none"}}),
+    ("scheduler", "read", {}, HELD, {"settings": {"scheduler": "bfq", "queue_depth": "7"}}),
+    ("seeks", "read", {}, READER, {"settings": {"rotational": "0"}}),
+    ("seeks", "read", {}, {**READER, "order": 0.75}, {"order": 0.76}),
+    ("seeks", "read", {}, {**READER, "seeks": 0.25}, {"seeks": 0.24}),
+    ("seeks", "read", {}, {**READER, "sectors": 1024}, {"sectors": 1025}),
+    ("seeks", "read", {}, TURNS, {"streams": 1}),
+    ("seeks", "read", {}, {**TURNS, "depth": 16.0}, {"depth": 15.9}),
+    ("seeks", "read", {}, {**TURNS, "seeks": 0.25}, {"seeks": 0.24}),
+    ("seeks", "read", {}, TURNS, {"settings": {"rotational": "0"}}),
+    ("direct", "read", {}, {**DIRECT, "direct": 0.51}, {"direct": 0.49}),
+    ("direct", "read", {}, {**DIRECT, "depth": 15.9}, {"depth": 16.0}),
+    ("direct", "read", {}, {**DIRECT, **READER, "depth": 7.9}, {"depth": 8.0}),
+    ("direct", "read", LAB, DIRECT, {"requests": 11900}),
+    ("program", "read", {}, {"idle": 0.16}, {"idle": 0.14}),
+    ("program", "read", SIMULATED, {"idle": 0.5, "cpu": 0.5}, {"idle": 0.1}),
+    ("processor", "read", {}, {"idle": 0.5, "cpu": 0.21}, {"cpu": 0.19}),
+    ("pieces", "read", {}, {**PIECES}, {"depth": 64.0}),
+    ("pieces", "read", {}, {**PIECES}, {"settings": {"readahead_sectors": "16384"}}),
+    ("pieces", "read", {}, {**PIECES, "order": 0.98}, {"order": 0.99}),
+    ("pieces", "read", {}, {**PIECES, "idle": 0.14}, {"idle": 0.16}),
+    ("pieces", "read", {}, {**PIECES, "order": 0.5}, {"order": 0.49}),
+    ("file system", "read", {}, META, {"metadata": 19}),
+    ("file system", "read", {}, META, {"dry": 31}),
+    ("file system", "read", {}, {**META, "other": (149, 0.01)}, {"other": (151, 0.01)}),
+    ("request size", "read", {}, CUT, {"splits": 0}),
+    ("request size", "read", {}, CUT, {"sectors": 14}),
+    ("request size", "read", {}, {**CUT, "share_of_size": 0.51}, {"share_of_size": 0.49, "sectors": 16}),
+    (
+        "request size",
+        "read",
+        {},
+        {**CUT, "sectors": 64, "settings": {"max_sectors_kb": "32"}},
+        {"sectors": 66, "settings": {"max_sectors_kb": "33"}},
+    ),
+    ("readahead", "read", {}, {"depth": 4.1}, {"depth": 4.3}),
+    ("readahead", "read", {}, {"readahead": 512, "depth": 1.92}, {"depth": 1.88}),
+    ("readahead", "read", {}, {"depth": 8.3, "streams": 2}, {"streams": 1}),
+    ("readahead", "read", {}, {"order": 0.5}, {"order": 0.49}),
+    ("readahead", "read", {}, {"direct": 0.49}, {"direct": 0.51}),
+    ("readahead", "read", {}, {"ahead": 0.51}, {"ahead": 0.49}),
+    (
+        "readahead",
+        "read",
+        {},
+        {"depth": 10.0, "settings": {"readahead_sectors": "2047"}},
+        {"settings": {"readahead_sectors": "2048"}},
+    ),
+    ("readahead", "read", {}, {"depth": 31.0, "streams": 31}, {"streams": 32}),
+    ("readahead", "read", LAB, {"requests": 11300}, {"requests": 12000}),
+    (
+        "readahead",
+        "read",
+        {},
+        {"settings": {"queue_depth": "2"}, "depth": 2.0},
+        {"settings": {"queue_depth": "1", "readahead_sectors": "512"}},
+    ),
+    ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
+    ("device", "read", {}, FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
+    ("device", "read", {}, {**FLAT, "seeks": 0.02}, {"seeks": 0.022}),
+    ("device", "read", {}, {**FLAT, "idle": 0.14}, {"idle": 0.16}),
+    ("device", "read", {}, FLAT, {"rows": {(8, 12): 100, (16, 24): 900}, "found": {8: 100, 16: 900}}),
+    ("controller", "read", LAB, {"requests": 12000}, {"idle": 0.16}),
+    ("controller", "read", LAB, {"requests": 11800}, {"requests": 11700}),
+]
+
+
+def arguments(said):
+    """`readahead` is short for its setting."""
+    said = dict(said)
+    if "readahead" in said:
+        said["settings"] = {"readahead_sectors": str(said.pop("readahead")), **said.get("settings", {})}
+    return said
+
+
+NAMES = {
+    "controller": ("controller", "drives", "device"),
+    "processor": ("processor", "program"),
+    "queue depth": ("queue depth", "request slots"),
+    "request slots": ("queue depth", "request slots"),
+}
+
+
+@pytest.mark.parametrize("case", SIDES, ids=lambda case: f"{case[0]}: {case[4]}"[:60])
+def test_enough_is_inferred_and_too_little_is_not(case):
+    key, way, meta, enough, little = case
+    keys = NAMES.get(key, (key,))
+    found = judged(keys, meta, way, **arguments(enough))
+    assert (found.key, found.verdict) == (key, INFERRED), found
+    other = judged(keys, meta, way, **arguments({**enough, **little}))
+    assert other.verdict is not INFERRED or other.key != key, other
+
+
+@pytest.mark.parametrize("case", SIDES, ids=lambda case: case[0])
+def test_what_is_inferred_says_what_to_do(case):
+    key, way, meta, enough, _ = case
+    assert judged(NAMES.get(key, (key,)), meta, way, **arguments(enough)).remedy
+
+
+def test_what_took_most_of_the_time_comes_first():
+    asleep = {"direct": 1.0, "depth": 1.0, "ahead": 0.0}
+    assert first(**asleep, idle=0.41) == "program"
+    assert first(**asleep, idle=0.39) == "direct"
+
+
+def test_a_reset_that_took_no_time_is_said_and_is_no_cause():
+    stats = [(1, "driver_stats", "SCSI Host Resets: 0", "SCSI Host Resets: 2")]
+    found = judged("reset", changes=stats)
+    assert found.verdict is Verdict.NOT_SHOWN and "2 times" in found.statement
+    assert "reset its controller 2 times" in judged("reset", changes=stats, samples=SILENT).statement
+    assert "nothing recorded says why" in judged("reset", samples=SILENT).statement
+
+
+def test_errors_are_said_whatever_they_cost():
+    assert verdict("errors", errors=3) is Verdict.NOT_SHOWN and "3 reads failed" in judged("errors", errors=3).statement
+    assert verdict("errors") is Verdict.CONTRADICTED
+
+
+def test_that_nothing_says_so_is_not_a_contradiction():
+    assert verdict("degraded") is Verdict.NOT_SHOWN
+
+
+def test_a_full_table_of_streams_is_said():
+    turns = arguments({**TURNS, "streams": 16})
+    assert "more may be there" in judged("seeks", **turns).statement
+    assert "more may be there" not in judged("seeks", **arguments(TURNS)).statement
+
+
+def test_a_deep_queue_that_is_full_is_an_open_question():
+    deep = {"depth": 64.0, "i2d_ms": 300.0, "settings": {"queue_depth": "64", "readahead_sectors": "16384"}}
+    assert verdict("queue depth", **deep) is Verdict.NOT_SHOWN
+
+
+def test_a_large_readahead_is_an_open_question():
+    assert verdict("readahead", depth=20.0, settings={"readahead_sectors": "4096"}) is Verdict.NOT_SHOWN
+
+
+def test_time_of_a_program_bounds_what_is_to_gain():
+    assert judged("program", idle=0.5).gain == (1.0, pytest.approx(2.0))
+    assert judged("reset", samples=SILENT).gain == (pytest.approx(1 / 0.6), pytest.approx(1 / 0.6))
+
+
+def test_a_change_says_whether_it_was_to_gain():
+    up, down = (
+        judged("changed", changes=CHANGE, samples=[(0, 0.5, 1, part), (0.5, 1, 1, 1 - part)]) for part in (0.4, 0.6)
+    )
+    assert up.gain == (pytest.approx(1.2), pytest.approx(1.2)) and down.gain is None
+    assert "more after it" not in up.statement
+    more = [*CHANGE, (3 * 10**9, "scheduler", "none", "bfq")]
+    assert "more after it" in judged("changed", changes=more, samples=TWO_RATES).statement
+
+
+def test_a_change_before_the_first_sample_ended_is_an_open_question():
+    early = [(10**9, "scheduler", "none", "bfq")]
+    assert verdict("changed", changes=early, samples=TWO_RATES) is Verdict.NOT_SHOWN
+
+
+def test_where_nothing_was_sampled_nothing_is_said_of_silence():
+    assert verdict("reset", samples=[]) is Verdict.NOT_AVAILABLE
+
+
+def test_what_says_nothing_of_its_drives_is_not_available():
+    assert verdict("degraded", settings={"controller_events": None}) is Verdict.NOT_AVAILABLE
+    assert verdict("degraded", settings={"controller_events": None, "md_degraded": "0"}) is Verdict.NOT_SHOWN
+
+
+def test_how_many_were_late_is_counted():
+    assert judged("slow part", d2c=SLOW).statement.startswith("10% of equal reads")
+
+
+@pytest.mark.parametrize(("late", "flat"), [(688, True), (553, False)])
+def test_less_than_a_fifth_more_for_twice_the_depth_is_flat(late, flat):
+    rows = {(16, 12): 9, (32, 24): late, (32, 12): 1000 - late}
+    found = judged("device", **{**FLAT, "rows": rows})
+    assert (found.verdict is INFERRED) is flat, found
+
+
+def test_rows_of_eight_and_more_are_enough_to_look_for_a_ceiling():
+    eight = {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "found": {4: 100, 8: 900}}
+    assert "from 4 to 8 in flight and more the throughput grew by" in judged("device", **eight).statement
+    four = {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "found": {2: 100, 4: 900}}
+    assert "too few depths" in judged("device", **four).statement
+
+
+def member(level, sectors):
+    """A member of an md of three disks with chunks of 64 KiB, which is written in parts of so many sectors."""
+    above = phase(settings={"md_level": level, "md_raid_disks": "3", "md_chunk_bytes": "65536"})
+    seen = phase(way="write", depth=4.0, sectors=sectors)
+    found = limits.limits(Reading("A", seen, above), "write", {})
+    return next(limit.verdict for limit in found if limit.key == "parity")
+
+
+def test_parity_is_of_the_md_above_where_there_is_one():
+    assert member("raid5", 255) is INFERRED
+    assert member("raid5", 256) is Verdict.CONTRADICTED
+    assert member("raid0", 8) is Verdict.CONTRADICTED
+    assert verdict("parity", way="write", **PARITY) is Verdict.NOT_AVAILABLE
+
+
+def test_who_writes_beside_is_named():
+    found = judged("competing", other=(400, 9.0), submitters=[(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)])
+    assert "queued by jbd2/sda-8" in found.statement
+    assert (
+        "queued by"
+        not in judged("competing", way="write", other=(400, 9.0), submitters=[(3, "jbd2/sda-8", 5, 9, 0)]).statement
+    )
+    assert "most of updatedb, pid 9" in judged("competing", **NOT_OURS, others=(9,)).statement
+
+
+def test_flushes_are_told_beside_the_writes():
+    assert (
+        "100 flushes beside 1000 writes took 24% of the time"
+        in judged("sync", way="write", flushes=(100, 9.6)).statement
+    )
+    assert verdict("sync", flushes=(100, 9.6)) is Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("queue_depth", "device/queue_depth"), ("nr_requests", "queue/nr_requests")]
+)
+def test_the_remedy_of_a_short_queue_names_the_file(name, file):
+    found = judged(("queue depth", "request slots"), depth=2.0, i2d_ms=10.0, settings={name: "2"})
+    assert (
+        found.remedy.endswith(f"/sys/block/sda/{file}")
+        and f"echo {32 if name == 'queue_depth' else 256} " in found.remedy
+    )
+
+
+def test_more_readahead_for_one_reader_than_for_many_together():
+    one, many = judged("readahead"), judged("readahead", streams=4, depth=7.0)
+    assert "setra 16384 /dev/sda" in one.remedy and "setra 4096 /dev/sda" in many.remedy
+    assert "streams" not in one.statement and "each of up to 4 streams" in many.statement
+
+
+def test_twice_the_setting_is_what_fadvise_asks_for():
+    assert "POSIX_FADV_SEQUENTIAL" in judged("readahead", depth=4.0).statement
+    assert "POSIX_FADV_SEQUENTIAL" not in judged("readahead", depth=2.0).statement
+
+
+def test_what_was_not_counted_is_no_cause_and_no_denial():
+    for key, said in (
+        ("direct", {"idle": 1.0}),
+        ("scheduler", {"settings": {"scheduler": None}}),
+        ("request size", {"settings": {"max_hw_sectors_kb": None}}),
+        ("pieces", {"settings": {"readahead_sectors": None}}),
+        ("readahead", {"settings": {"readahead_sectors": None}}),
+        ("queue depth", {"settings": {"queue_depth": None}}),
+    ):
+        assert verdict(("queue depth", "request slots") if key == "queue depth" else key, **said) in (
+            Verdict.NOT_AVAILABLE,
+            Verdict.CONTRADICTED,
+        ), key
+    assert "of writes nothing is predicted" in judged("readahead", way="write").statement
+
+
+IN_ORDER = [
+    ({}, True),
+    ({"order": 0.91}, True),
+    ({"order": 0.89}, False),
+    ({"seeks": 0.02}, False),
+    ({"way": "write"}, False),
+    ({"requests": 30}, False),
+]
+
+
+@pytest.mark.parametrize(("said", "told"), IN_ORDER)
+def test_what_the_disk_gives_in_order_is_told_where_another_phase_shows_it(said, told):
+    beside = (phase(**said),)
+    found = limits.limits(Reading("A", phase(**READER)), "read", {}, beside)
+    assert ("In order this disk gave" in next(limit for limit in found if limit.key == "seeks").statement) is told

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the samples of a phase tell: idle ends, silence, what others did meanwhile."""
+
+import dataclasses
+
+import pytest
+from explain_phase import SECOND, phase
+
+from raidtrace.explain.case import Case, trimmed
+from raidtrace.recording.quantities import Reading
+
+
+def line(samples, seconds=10.0, **said):
+    return phase(samples=samples, seconds=seconds, **said).timeline
+
+
+def test_idle_time_before_and_after_is_told_by_samples():
+    ends = line([(0, 0.2, 0, 0), (0.2, 0.25, 0.5, 0.5), (0.25, 0.7, 1, 0.5), (0.7, 1, 0, 0)]).idle_ends("read")
+    assert ends == (pytest.approx(2.25 * SECOND), pytest.approx(3 * SECOND))
+
+
+def test_where_in_a_long_sample_it_was_idle_is_not_guessed():
+    assert line([(0, 0.5, 0.4, 0.5), (0.5, 1, 0.4, 0.5)]).idle_ends("read") == (0, 0)
+
+
+def test_a_little_at_the_begin_does_not_begin_it():
+    first = [(0, 0.1, 0.1, 0.009), (0.1, 0.5, 0, 0), (0.5, 1, 1, 0.991)]
+    assert line(first).idle_ends("read")[0] == pytest.approx(4.9 * SECOND)
+    more = [(0, 0.1, 0.1, 0.011), *first[1:]]
+    assert line(more).idle_ends("read")[0] == pytest.approx(0.9 * SECOND)
+
+
+def test_of_what_moved_nothing_no_end_is_told():
+    assert line([(0, 1, 0, 0)]).idle_ends("read") == (0, 0)
+    assert line([(0, 1, 1, 1)]).idle_ends("write") == (0, 0)
+
+
+def test_silence_is_with_requests_in_flight_and_without_a_byte():
+    samples = [(0, 0.1, 1, 0.1), (0.1, 0.4, 1, 0), (0.4, 0.5, 0.98, 0), (0.5, 0.7, 1, 0), (0.7, 1, 1, 0.9)]
+    assert line(samples).silence() == (3 * SECOND, 4 * SECOND)
+
+
+def test_a_trimmed_phase_is_shorter_and_less_idle():
+    samples = [(0, 0.5, 0, 0), (0.5, 1, 1, 1)]
+    seen, lead, tail = trimmed(phase(samples=samples, idle=0.5), "read")
+    assert (lead, tail, seen.seconds()) == (pytest.approx(2.0), 0.0, pytest.approx(2.0))
+    assert Case(Reading("A", seen), "read", {}).idle() == pytest.approx(0.0)
+
+
+def test_less_than_a_twentieth_of_a_second_is_not_cut():
+    for idle, cut in ((0.0124, 0.0), (0.0126, 0.0504)):
+        samples = [(0, idle, 0, 0), (idle, 1, 1, 1)]
+        assert trimmed(phase(samples=samples, idle=idle), "read")[1] == pytest.approx(cut)
+
+
+def test_what_was_not_whole_in_one_piece_is_not_cut():
+    seen = phase(samples=[(0, 0.5, 0, 0), (0.5, 1, 1, 1)], idle=0.5)
+    two = dataclasses.replace(seen, spans=((0, SECOND), (2 * SECOND, 5 * SECOND)))
+    assert trimmed(two, "read") == (two, 0.0, 0.0)
+
+
+def test_what_others_moved_before_and_after_does_not_count_as_meanwhile():
+    found = line([(0, 0.5, 1, 0), (0.5, 1, 1, 1)])
+    found.samples[:, 4] = (300, 100)
+    assert found.meanwhile("read") == pytest.approx(0.25)
+    assert line([(0, 1, 1, 1)]).meanwhile("read") == 1.0
+
+
+def test_rates_are_of_whole_samples_between_two_times():
+    found = line([(0, 0.5, 1, 0.25), (0.5, 1, 1, 0.75)], requests=800)
+    assert found.rates(0, 5 * SECOND, "read") == pytest.approx(5.0)
+    assert found.rates(5 * SECOND, 10 * SECOND, "read") == pytest.approx(15.0)
+    assert found.rates(1 * SECOND, 5 * SECOND, "read") is None

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A phase in memory, as raidctl explain sees it: one knob for each thing that a limit is judged by."""
+
+import numpy
+
+from raidtrace.explain import limits
+from raidtrace.explain.evidence import Verdict
+from raidtrace.quantity.bins import D2C_COLUMNS
+from raidtrace.recording.observation import Disk, Observation, Submitter
+from raidtrace.recording.quantities import Reading
+from raidtrace.recording.timeline import Change, Longest, Timeline
+
+SECOND = 10**9
+SETTINGS = {
+    "readahead_sectors": "256",
+    "max_sectors_kb": "128",
+    "max_hw_sectors_kb": "128",
+    "queue_depth": "254",
+    "nr_requests": "256",
+    "scheduler": "mq-deadline",
+    "rotational": "1",
+    "controller_events": "",
+}
+OTHER = {"read": "write", "write": "read"}
+QUIET = ((0.0, 0.5), (0.5, 1.0))  # two samples, both busy
+
+
+def time_bin(ms):
+    """The bin of a time."""
+    ns = int(ms * 1e6)
+    octave = max(ns.bit_length() - 1, 4)
+    return 16 + 16 * (octave - 4) + (ns >> (octave - 4)) - 16
+
+
+def phase(
+    way="read",
+    requests=1000,
+    sectors=256,
+    share_of_size=1.0,
+    depth=2.0,
+    idle=0.0,
+    seconds=4.0,
+    order=1.0,
+    seeks=0.0,
+    bios=None,
+    ahead=1.0,
+    direct=0.0,
+    d2c=None,
+    i2d_ms=0.0,
+    q2c_ms=None,
+    flushes=(0, 0.0),
+    other=(0, 0.0),
+    splits=0,
+    settings=None,
+    changes=(),
+    samples=None,
+    streams=1,
+    table=16,
+    errors=0,
+    submitters=(),
+    others=(),
+    metadata=0,
+    dry=0,
+    rows=None,
+    found=None,
+    cpu=None,
+):
+    """depth: mean while busy. d2c: ms -> requests, all alike if None. flushes, other: number and ms of each. samples: from, to,
+    parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth -> requests, of depth-issue.
+    """
+    span, bios = int(seconds * SECOND), bios or requests
+    served = depth * (1 - idle) * span / requests
+    d2c = d2c or {served / 1e6: requests}
+    octets, seeking = requests * sectors * 512, int(requests * seeks)
+    counts = {
+        "queued": bios,
+        "issued": requests,
+        "completed": requests,
+        "bytes_queued": octets,
+        "bytes_issued": octets,
+        "bytes_completed": octets,
+        "bytes_ahead_queued": int(octets * ahead),
+        "stream_queued": round(bios * order),
+        "d2c_sum_ns": int(served * requests),
+        "i2d_sum_ns": int(i2d_ms * 1e6 * requests),
+        "splits": splits,
+        "q2c_sum_ns": int((served / 1e6 if q2c_ms is None else q2c_ms) * 1e6 * bios),
+        "errors": errors,
+    }
+    flow = {way: counts}
+    for name, (number, ms) in (("flush", flushes), (OTHER[way], other)):
+        if number:
+            flow[name] = {
+                "issued": number,
+                "completed": number,
+                "d2c_sum_ns": int(number * ms * 1e6),
+                "bytes_completed": number << 17,
+            }
+    low, part = int(depth), depth - int(depth)
+    times = {low: int(span * (1 - idle) * (1 - part)), low + 1: int(span * (1 - idle) * part), 0: int(span * idle)}
+    bins = {
+        (way, "size"): {sectors: int(requests * share_of_size), 1: int(requests * (1 - share_of_size))},
+        (way, "depth_time"): times,
+        ("all", "depth_time"): times,
+        (way, "seek"): {64: requests - seeking, 80: seeking},
+        (way, "d2c"): {time_bin(ms): number for ms, number in d2c.items()},
+        ("all", "depth_issue"): {0: dry, **(found or {low: requests})},
+        (way, "depth_d2c"): {
+            (depth_row(at) * D2C_COLUMNS + int(ms * 1e6).bit_length()): number
+            for (at, ms), number in (rows or {}).items()
+        },
+    }
+    ends = samples if samples is not None else [(at / 10, (at + 1) / 10, 1 - idle, 0.1) for at in range(10)]
+    column = (3, 4) if way == "read" else (4, 3)
+    table_of = numpy.zeros((len(ends), 6))
+    for at, (start, end, busy, moved) in enumerate(ends):
+        table_of[at, :3] = start * span, end * span, busy * (end - start) * span
+        table_of[at, column[0]] = moved * octets
+    known = {name: value for name, value in {**SETTINGS, **(settings or {})}.items() if value is not None}
+    origin = {
+        "direct": {"bytes_queued": int(octets * direct)},
+        "readahead": {"bytes_queued": octets - int(octets * direct)},
+        "metadata": {"queued": metadata},
+    }
+    line = Timeline(
+        table_of,
+        {way: Longest(10**6, 2 * 10**6, span // 2)},
+        streams,
+        table,
+        tuple(Change(*change) for change in changes),
+    )
+    host = {("command", "cpu"): int(cpu * span)} if cpu is not None else {}
+    disk = Disk(1, "sda", "3w-9xxx", False, 256, 254, 1 << 30, ("flow",), None)
+    return Observation(
+        disk,
+        "run",
+        ((0, span),),
+        flow,
+        bins,
+        origin,
+        tuple(Submitter(*row) for row in submitters),
+        {},
+        known,
+        {},
+        tuple(change[1] for change in changes),
+        host,
+        numpy.zeros((0, 3)),
+        line,
+        frozenset(others),
+    )
+
+
+def depth_row(depth):
+    return int(depth).bit_length()
+
+
+def judged(key, meta=None, way="read", **said):
+    """The limit of a key (or one of several names of it)."""
+    keys = (key,) if isinstance(key, str) else key
+    found = limits.limits(Reading("A", phase(way=way, **said)), way, meta or {})
+    return next(limit for limit in found if limit.key in keys)
+
+
+def verdict(key, meta=None, way="read", **said):
+    return judged(key, meta, way, **said).verdict
+
+
+def first(meta=None, way="read", **said):
+    """Key of what is inferred first; None: nothing is."""
+    found = limits.limits(Reading("A", phase(way=way, **said)), way, meta or {})
+    return found[0].key if found[0].verdict is Verdict.INFERRED else None

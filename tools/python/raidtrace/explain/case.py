@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What limits are judged by: a phase in one direction without the idle time around it, and what others did meanwhile."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from raidtrace.explain.evidence import Limit, Value, Verdict
+from raidtrace.explain.links_queue import source
+from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import Observation
+from raidtrace.recording.quantities import Reading
+
+KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", "flush")
+OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A reading with what its recording says beside it. beside: the other phases of the disk."""
+
+    reading: Reading
+    way: str
+    meta: Mapping[str, str]
+    beside: Sequence[Observation] = ()
+
+    @property
+    def seen(self) -> Observation:
+        """The phase."""
+        return self.reading.seen
+
+    def value(self, name: str, number: float | None, unit: str, *counters: str) -> Value:
+        """A number of this reading."""
+        return Value(name, number, unit, source(self.reading, *counters))
+
+    def idle(self) -> float | None:
+        """Part of the time with nothing in flight."""
+        return q.idle_share(self.seen)
+
+    def depth(self) -> float | None:
+        """Mean number in flight of this direction while anything was."""
+        mean, idle = q.depth_mean(self.seen, self.way), self.idle()
+        return None if mean is None or idle is None or idle >= 1 else mean / (1 - idle)
+
+    def area(self, way: str) -> float:
+        """Requests of a direction in flight, mean over the time, by their times to completion."""
+        length = self.seen.seconds()
+        return (self.seen.count(way, "d2c_sum_ns") or 0) / 1e9 / length if length else 0.0
+
+    def wait_ms(self, counter: str, of: str) -> float | None:
+        """Mean of a time of this direction."""
+        return q.per(self.seen.count(self.way, counter), self.seen.count(self.way, of), 1e6)
+
+    def streams(self) -> int:
+        """Readers or writers in order, at least one."""
+        return max(self.seen.timeline.streams or 1, 1)
+
+    def table_full(self) -> bool:
+        """Whether more streams than are remembered may have been there."""
+        table = self.seen.timeline.table
+        return bool(table) and self.seen.timeline.streams == table
+
+    def windows(self) -> float | None:
+        """Requests that one window of readahead is cut into."""
+        predicted = self.reading.predicted_depth()
+        return predicted[0] if predicted else None
+
+    def rotates(self) -> bool:
+        """Whether a seek may take time: of a disk that does not say, as of one that does."""
+        return self.seen.settings.get("rotational", "1") != "0"
+
+    def simulated(self) -> bool:
+        """Whether computing takes no time."""
+        return self.meta.get("lab_time") == "simulated"
+
+
+def trimmed(seen: Observation, way: str) -> tuple[Observation, float, float]:
+    """The phase without the idle time before a direction began and after it ended, and how long these are in s. It begins
+    when it began and is shorter."""
+    if len(seen.spans) != 1:
+        return seen, 0.0, 0.0
+    lead, tail = seen.timeline.idle_ends(way)
+    (start, end) = seen.spans[0]
+    if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
+        return seen, 0.0, 0.0
+    bins = {key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in seen.bins.items()}
+    return dataclasses.replace(seen, spans=((start, end - lead - tail),), bins=bins), lead / 1e9, tail / 1e9
+
+
+def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:
+    return {at: max(ns - idle, 0) if at == 0 else ns for at, ns in times.items()}
+
+
+def unknown(key: str, title: str, why: str) -> Limit:
+    """What was not recorded."""
+    return Limit(key, title, why, Verdict.NOT_AVAILABLE)
+
+
+def ruled_out(key: str, title: str, text: str, *values: Value) -> Limit:
+    """What the counts contradict."""
+    return Limit(key, title, text, Verdict.CONTRADICTED, values)
+
+
+def open_question(key: str, title: str, text: str, *values: Value) -> Limit:
+    """What the counts could have shown, and do not."""
+    return Limit(key, title, text, Verdict.NOT_SHOWN, values)

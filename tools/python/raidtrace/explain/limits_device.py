@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ceiling of a disk: more in flight does not come faster."""
+
+from raidtrace.explain import ceiling
+from raidtrace.explain.case import Case, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.quantity import bins
+from raidtrace.recording import quantities as q
+from raidtrace.recording.quantities import Reading
+
+IDLE = 0.15  # part of the time without work from which on a disk is not at its ceiling
+NEAR = 0.85  # of a ceiling that is known
+GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
+FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
+DEEP = 8  # requests in flight, from which on a ceiling is looked for
+ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
+PARITY = ("raid4", "raid5", "raid6")
+ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
+
+
+def saturated(reading: Reading, way: str) -> tuple[int, float] | None:
+    """The depth that half of the requests found or more, as a row of depth-d2c, and what it adds to the throughput of the
+    row of half the depth, of 1. None: there are no such rows."""
+    rows = bins.rows(reading.seen.histogram(way, "depth_d2c"))
+    found = reading.seen.histogram("all", "depth_issue")
+    deep = next(
+        (
+            at
+            for at in sorted(rows, reverse=True)
+            if 2 * sum(n for depth, n in found.items() if depth >= at) >= sum(found.values())
+        ),
+        0,
+    )
+    shallow = deep // 2
+    if deep < DEEP or shallow not in rows or min(rows[deep][0], rows[shallow][0]) < ENOUGH:
+        return None
+    rate = []
+    for row in (shallow, deep):
+        met = {depth: n for depth, n in found.items() if row <= depth < 2 * row}
+        rate.append((1 + sum(depth * n for depth, n in met.items()) / max(sum(met.values()), 1)) / rows[row][1])
+    return deep, rate[1] / rate[0] - 1
+
+
+def flat(case: Case) -> bool:
+    """Whether twice the depth added nothing, with as many in flight as an array can use."""
+    found = saturated(case.reading, case.way)
+    return found is not None and found[0] >= FLAT_FROM and found[1] < GAIN
+
+
+def ceiling_near(case: Case) -> ceiling.Ceiling | None:
+    """The ceiling of the lab's array, where the rate is near it."""
+    top, rate = ceiling.of(case.meta, case.way), q.mib_per_s(case.seen, case.way) or 0.0
+    return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
+
+
+def parity(case: Case) -> Limit:
+    """Writes smaller than a stripe of an array with parity: old data or parity is read first."""
+    key, title, mean = "parity", "Parity", q.size_mean(case.seen, case.way)
+    top, above = ceiling.of(case.meta, case.way), case.reading.above
+    level = above.settings.get("md_level", "") if above else top.level if top else ""
+    whole = (
+        top.stripe_sectors
+        if top and not above
+        else case.reading.members() * (above.setting("md_chunk_bytes") or 0) // 512
+        if above
+        else 0
+    )
+    if case.way != "write" or mean is None or not level:
+        return unknown(key, title, "the level of the array is not recorded, or nothing was written")
+    values = (case.value("size-mean", mean, "sectors", "bytes-issued", "issued"),)
+    text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
+    if level not in PARITY or mean >= whole:
+        return ruled_out(key, title, text, *values)
+    if (case.idle() or 0.0) >= IDLE or (case.depth() or 0.0) < 2:
+        return open_question(key, title, text, *values)
+    return Limit(
+        key,
+        title,
+        f"{text}: parity is worked out for each",
+        Verdict.INFERRED,
+        values,
+        "write whole stripes, or use a level without parity (RAID 10)",
+    )
+
+
+def device(case: Case) -> Limit:
+    """The disk itself."""
+    key, title, found, idle = "device", "Array's ceiling", saturated(case.reading, case.way), case.idle()
+    near, rate = ceiling_near(case), q.mib_per_s(case.seen, case.way) or 0.0
+    if idle is None:
+        return unknown(key, title, "idle time was not counted")
+    values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
+    if found is not None:
+        values.append(case.value("gain-of-depth", found[1], "of 1", "depth-d2c"))
+    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
+    orderly = (q.seeks(case.seen) or 0) <= ORDERLY * max(issued, 1)
+    remedy = "nothing that is set: other drives, another level or another controller"
+    if idle >= IDLE:
+        return ruled_out(
+            key, title, f"{_gain(found)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
+        )
+    if near:
+        text = (
+            f"{_gain(found)}{rate:.0f} MiB/s is what comes; the profile {near.profile} gives the controller "
+            f"{near.controller:.0f} "
+            f"MiB/s, its drives {near.drives:.0f}"
+        )
+        return Limit(
+            near.lower(), f"{near.lower().capitalize()} ceiling", text, Verdict.INFERRED, tuple(values), remedy
+        )
+    if flat(case) and orderly:
+        return Limit(
+            key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", Verdict.INFERRED, tuple(values), remedy
+        )
+    if found is None:
+        return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
+    return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)
+
+
+def _gain(found: tuple[int, float] | None) -> str:
+    if found is None:
+        return ""
+    return f"from {found[0] // 2} to {found[0]} in flight and more the throughput grew by {max(found[1], 0):.0%}: "

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happened to a disk: resets, errors, a lost or slow drive, settings that changed while it was measured."""
+
+import re
+
+from raidtrace.explain.case import Case, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.links_queue import in_order
+from raidtrace.quantity import bins
+from raidtrace.recording import quantities as q
+
+RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
+SILENT = 1.0  # s without a completion though requests were in flight, from which on that is an event
+SILENT_SHARE = 0.1  # part of the time that silence must take to be a limit
+MATTERS = 1.15  # a factor between the rates before and after a change, from which on it mattered
+DECIDES = ("readahead_sectors", "scheduler", "nr_requests", "max_sectors_kb", "nomerges", "queue_depth", "wbt_lat_usec")
+ALIKE = 0.8  # part of requests and bios that must be of one size and in order for SPREAD to mean anything
+ORDERLY = 0.02  # part of the requests that may begin elsewhere for it
+SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
+WIDE = 15.0  # p95 by p5 of them
+STEADY = 0.15  # part of the time without work up to which bursts do not spread the times
+
+
+def resets(case: Case) -> int:
+    """How often the driver reset its controller in this phase, as it counts."""
+    found = [change for change in case.seen.timeline.changes if change.name == "driver_stats"]
+    counts = [[int(m[1]) for m in RESETS.finditer(text)] for change in found for text in (change.before, change.after)]
+    known = [number for numbers in counts for number in numbers]
+    return max(known) - min(known) if known else 0
+
+
+def reset(case: Case) -> Limit:
+    """A disk that says nothing for a long time with requests in flight."""
+    title = "Reset"
+    silent, ended = case.seen.timeline.silence()
+    length, number = case.seen.seconds(), resets(case)
+    if not length or not len(case.seen.timeline.samples):
+        return unknown("reset", title, "nothing was sampled")
+    share = min(silent / 1e9 / length, 1.0)
+    values = (
+        case.value("silence", silent / 1e9, "s", "depth-time", "bytes-completed"),
+        case.value("resets", number, "resets", "driver_stats"),
+    )
+    if silent >= SILENT * 1e9 and share >= SILENT_SHARE:
+        at = (ended - case.seen.spans[0][0] - silent) / 1e9
+        who = (
+            f"the driver reset its controller {number} time{'s' if number > 1 else ''}"
+            if number
+            else "nothing recorded says why"
+        )
+        text = (
+            f"from {max(at, 0):.1f} s on nothing was completed for {silent / 1e9:.1f} s with requests in flight, "
+            f"{share:.0%} of the time: {who}"
+        )
+        return Limit(
+            "reset",
+            title if number else "Silence of the disk",
+            text,
+            Verdict.INFERRED,
+            values,
+            "look for a command that timed out: dmesg, the controller's log, cables and the drive that it was for",
+            share,
+            (1 / (1 - min(share, 0.999)),) * 2,
+        )
+    if number:
+        return open_question("reset", title, f"the driver reset its controller {number} times", *values)
+    return ruled_out("reset", title, f"the longest time without a completion is {silent / 1e9:.2f} s", *values)
+
+
+def errors(case: Case) -> Limit:
+    """Requests that failed: said whatever they cost, for the program may have ended by them."""
+    number, title = case.seen.count(case.way, "errors"), "Errors"
+    if number is None:
+        return unknown("errors", title, "errors were not counted")
+    value = case.value("errors", number, "reqs.", "errors")
+    if number:
+        return open_question("errors", title, f"{number} {case.way}s failed; what they cost in time is not told", value)
+    return ruled_out("errors", title, f"no {case.way} failed", value)
+
+
+def changed(case: Case) -> Limit:
+    """A setting that another rate came with: one sentence cannot be true of both parts."""
+    title = "Changed meanwhile"
+    found = [change for change in case.seen.timeline.changes if change.name in DECIDES]
+    if not found or len(case.seen.spans) != 1:
+        return ruled_out("changed", title, "no setting that decides was changed")
+    first = found[0]
+    start, end = case.seen.spans[0][0], case.seen.spans[0][1] + 10**18
+    before, after = (
+        case.seen.timeline.rates(*part, case.way) for part in ((start, first.time_ns), (first.time_ns, end))
+    )
+    after_s = (first.time_ns - start) / 1e9
+    text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s after the begin"
+    if len({change.time_ns for change in found}) > 1:
+        text += ", and more after it"
+    if not before or not after:
+        return open_question("changed", title, f"{text}; the rates of before and after are not told")
+    values = (
+        case.value("before", before, "MiB/s", "bytes-completed"),
+        case.value("after", after, "MiB/s", "bytes-completed"),
+    )
+    text += f": {before:.1f} MiB/s before, {after:.1f} after"
+    if max(before, after) / min(before, after) < MATTERS:
+        return open_question("changed", title, text, *values)
+    return Limit(
+        "changed",
+        title,
+        text,
+        Verdict.INFERRED,
+        values,
+        "explain each part alone: raidctl explain --from T --to T",
+        None,
+        (max(before, after) / case_rate(case),) * 2 if after > before else None,
+    )
+
+
+def case_rate(case: Case) -> float:
+    """MiB/s of the whole phase."""
+    return q.mib_per_s(case.seen, case.way) or 1.0
+
+
+def degraded(case: Case) -> Limit:
+    """An array that lacks a drive, or works at having it again, where something says so."""
+    seen, above, title = case.seen, case.reading.above, "Degraded array"
+    missing = (above.setting("md_degraded") if above else None) or seen.setting("md_degraded") or 0
+    action = (above or seen).settings.get("md_sync_action", "idle")
+    remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
+    if missing:
+        whose = above.disk.name if above else seen.disk.name
+        text = f"{whose} lacks {missing} of its disks: what they held is worked out from all others"
+        return Limit(
+            "degraded",
+            title,
+            text,
+            Verdict.INFERRED,
+            (case.value("md-degraded", missing, "disks", "md_degraded"),),
+            remedy,
+        )
+    if action in ("recover", "resync", "check", "repair", "reshape"):
+        return Limit(
+            "degraded",
+            "Rebuild",
+            f"md says {action}: its own reads and writes take their share",
+            Verdict.INFERRED,
+            (),
+            "let it end, or lower sync_speed_max of md",
+        )
+    last = _state(seen.settings.get("controller_events", ""))
+    if last == "degraded":
+        line = next(line for line in reversed(seen.settings["controller_events"].splitlines()) if "egraded" in line)
+        return Limit("degraded", title, f'the controller said: "{line}"', Verdict.INFERRED, (), remedy)
+    if last == "rebuild":
+        return Limit(
+            "degraded",
+            "Rebuild",
+            "the controller said that it rebuilds: its own reads and writes take their share",
+            Verdict.INFERRED,
+            (),
+            "let it end, or give it a lower rate in the controller's set-up",
+        )
+    known = above is not None or "md_degraded" in seen.settings or "controller_events" in seen.settings
+    text = "nothing recorded says that the array lacks a drive"
+    return open_question("degraded", title, text) if known else unknown("degraded", title, text)
+
+
+def _state(events: str) -> str:
+    """The last word of the controller on its array."""
+    state = ""
+    for line in events.lower().splitlines():
+        if "rebuild started" in line:
+            state = "rebuild"
+        elif "rebuild completed" in line:
+            state = ""
+        elif "degraded" in line:
+            state = "degraded"
+    return state
+
+
+def slow_part(case: Case) -> Limit:
+    """A member that is slower than the others: requests alike in size and order take very different times."""
+    key, title, seen = "slow part", "Slow drive", case.seen
+    times, mode, order = seen.histogram(case.way, "d2c"), q.size_mode(seen, case.way), in_order(case.reading)
+    issued = sum(counts.get("issued", 0) for counts in seen.flow.values())
+    other = q.octets(seen, "write" if case.way == "read" else "read") or 0
+    steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.way) or 1)
+    alike = mode is not None and mode[1] >= ALIKE and (q.seeks(seen) or 0) <= ORDERLY * max(issued, 1)
+    if case.way != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
+        return unknown(
+            key, title, "only equal reads of one reader in order, on a disk that is always busy, would show it"
+        )
+    low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
+    late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
+    values = (case.value("d2c-p95-by-p50", high / middle, "", "d2c"), case.value("d2c-late-share", late, "of 1", "d2c"))
+    if high / middle >= SPREAD and high / low >= WIDE:
+        text = (
+            f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the slowest "
+            f"twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest"
+        )
+        return Limit(
+            key,
+            title,
+            text,
+            Verdict.INFERRED,
+            values,
+            "ask the controller for errors and times of each drive; replace the slow one",
+        )
+    return ruled_out(
+        key, title, f"equal reads take alike: the slowest twentieth {high / middle:.1f} times the middle one", *values
+    )

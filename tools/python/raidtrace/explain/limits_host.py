@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Causes above the disk: the program, others beside it, what it waits for, files and their metadata."""
+
+from raidtrace.explain.case import KERNEL_THREADS, Case, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.links_queue import FOLLOWS, in_order
+from raidtrace.quantity import bins
+from raidtrace.recording import quantities as q
+from raidtrace.recording.quantities import Reading
+
+IDLE = 0.15  # from this part of the time without work on the disk waits for the host
+COMPUTES = (
+    0.4  # processor time of the command by the time the disk waited: from here on it is computing that it waits for
+)
+FLUSHED = 0.15  # part of the time with a flush in flight
+OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
+DRY = 0.1  # part of the time that a queue which ran empty cost
+
+
+def host(case: Case) -> Limit:
+    """A disk that waits: for a processor, or for what the program does otherwise."""
+    idle, used, title = case.idle(), q.processors_used(case.seen), "Program"
+    if idle is None:
+        return unknown("program", title, "idle time was not counted")
+    value = case.value("idle-share", idle, "of 1", "depth-time")
+    if idle < IDLE:
+        return ruled_out("program", title, f"the disk waited for the host for {idle:.1%} of the time", value)
+    gain = (1.0, 1 / (1 - min(idle, 0.999)))
+    nothing = f"the disk had nothing to do for {idle:.1%} of the time"
+    if used is not None and used >= COMPUTES * idle and not case.simulated():
+        return Limit(
+            "processor",
+            "Processor",
+            f"{nothing} while the command used {used:.2f} of a processor",
+            Verdict.INFERRED,
+            (value, case.value("processors", used, "CPUs", "command cpu")),
+            "let the program compute less for each byte, or read in one thread and compute in others",
+            idle,
+            gain,
+        )
+    why = (
+        "computing takes no time in simulated time, so it waited for something else, as sleep does"
+        if case.simulated()
+        else "its processor time was not counted"
+        if used is None
+        else f"it used {used:.2f} of a processor"
+    )
+    return Limit(
+        "program",
+        title,
+        f"{nothing}: nobody asked, as when a program sleeps, waits for another, or io.max holds it " f"back; {why}",
+        Verdict.INFERRED,
+        (value,),
+        "look at what the program does between its calls, and whether its cgroup has an io.max",
+        idle,
+        gain,
+    )
+
+
+def sync(case: Case) -> Limit:
+    """Flushes: a program that asks for its data to be on the platters waits for each."""
+    number, part, title = case.seen.count("flush", "completed") or 0, case.area("flush"), "Flushes"
+    writes = case.seen.count("write", "completed") or 0
+    values = (
+        case.value("flushes", number, "reqs.", "completed of flush"),
+        case.value("flush-share", part, "of 1", "d2c-sum-ns of flush"),
+    )
+    if case.way != "write" or not number:
+        return ruled_out("sync", title, f"{number} flushes", *values)
+    if part < FLUSHED:
+        return ruled_out("sync", title, f"{number} flushes took {part:.0%} of the time", *values)
+    part = min(part, 0.999)
+    return Limit(
+        "sync",
+        title,
+        f"{number} flushes beside {writes} writes took {part:.0%} of the time: each waits until the "
+        "cache is on the platters",
+        Verdict.INFERRED,
+        values,
+        "call fsync less often, or give the controller a battery and let it not report a volatile cache",
+        part,
+        (1.0, 1 / (1 - part)),
+    )
+
+
+def strangers(case: Case) -> tuple[float, str]:
+    """Part of the bios of this disk that processes other than the command's queued, which the recorder saw running, and who
+    queued most of them. Kernel threads write for whom they do not say, and are left out."""
+    found = case.seen.submitters or ()
+    whole = sum(one.bios for one in found)
+    others = [one for one in found if one.pid in case.seen.others and not (one.comm or "").startswith(KERNEL_THREADS)]
+    if not whole or not others:
+        return 0.0, ""
+    most = max(others, key=lambda one: one.bios)
+    return sum(one.bios for one in others) / whole, f"{most.comm}, pid {most.pid}"
+
+
+def competing(case: Case) -> Limit:
+    """What the disk did for others, or for the other direction, meanwhile."""
+    title, other = "Competing load", "write" if case.way == "read" else "read"
+    meanwhile = case.seen.timeline.meanwhile(case.way)
+    ours, theirs, issued = (
+        case.area(case.way),
+        case.area(other) * meanwhile,
+        sum(c.get("issued", 0) for c in case.seen.flow.values()),
+    )
+    part, who = strangers(case)
+    share = theirs / (ours + theirs) if ours + theirs else 0.0
+    requests = (case.seen.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
+    values = (
+        case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
+        case.value("strangers", part, "of 1", "submitter"),
+    )
+    if part >= OTHERS:
+        return Limit(
+            "competing",
+            title,
+            f"{part:.0%} of the bios are of others than the command, most of {who}",
+            Verdict.INFERRED,
+            values,
+            "run it at another time, or give it a lower weight: ionice, io.weight, bfq",
+            None,
+            None,
+        )
+    if share >= OTHERS and requests >= OTHERS:
+        who = next(
+            (
+                one.comm or ""
+                for one in sorted(case.seen.submitters or (), key=lambda one: -one.bytes)
+                if (one.comm or "").startswith(KERNEL_THREADS)
+            ),
+            "",
+        )
+        through = f", queued by {who}" if who and other == "write" else ""
+        return Limit(
+            "competing",
+            title,
+            f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests{through}",
+            Verdict.INFERRED,
+            values,
+            f"keep the {other}s away from it: another time, another disk, or a scheduler that " "shares (bfq)",
+        )
+    return ruled_out(
+        "competing", title, f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the bios of others", *values
+    )
+
+
+def run_sectors(reading: Reading) -> float | None:
+    """What is read in one piece, on average: bytes by bios that continue no stream."""
+    queued, streams = reading.seen.count("read", "queued"), reading.seen.count("read", "stream_queued")
+    moved = reading.seen.count("read", "bytes_queued")
+    if queued is None or streams is None or moved is None or not queued:
+        return None
+    return moved / q.SECTOR / max(queued - streams, 1)
+
+
+def pieces(case: Case) -> Limit:
+    """Files, or pieces of them, that end before a window of readahead does."""
+    title, run, readahead = "Size of files", run_sectors(case.reading), case.reading.readahead_sectors()
+    order, depth, windows = in_order(case.reading), case.depth(), case.windows()
+    if run is None or readahead is None or case.way != "read" or None in (order, depth, windows):
+        return unknown("pieces", title, "not counted for this direction")
+    value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
+    text = f"what lies in one piece is {q.kib(round(run))} on average, readahead {q.kib(readahead)}"
+    mounted = bool(
+        case.seen.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
+    )
+    if (
+        run >= readahead
+        or (order or 0) < FOLLOWS
+        or not mounted
+        or (depth or 0) >= (windows or 0)
+        or (case.idle() or 0) >= IDLE
+    ):
+        return ruled_out("pieces", title, text, value)
+    return Limit(
+        "pieces",
+        title,
+        f"{text}: it ends before the window does",
+        Verdict.INFERRED,
+        (value,),
+        "read several files at once, or keep them in larger ones",
+    )
+
+
+def dry(reading: Reading, way: str) -> tuple[int, float, float] | None:
+    """How often the queue ran empty, the ms that a request alone takes, and the part of the time that this cost.
+
+    Each time the disk delivers nothing for as long as one request alone takes, which is the time from the first issue to the
+    first completion.
+    """
+    times = reading.seen.histogram("all", "depth_issue").get(0)
+    alone = bins.rows(reading.seen.histogram(way, "depth_d2c")).get(0)
+    if times is None or alone is None or not reading.seen.seconds():
+        return None
+    return times, alone[1], times * alone[1] / 1000 / reading.seen.seconds()
+
+
+def metadata(reading: Reading) -> int:
+    """Bios of metadata and journal."""
+    return sum((reading.seen.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
+
+
+def filesystem(case: Case) -> Limit:
+    """Metadata that must be read before it is known what to read next."""
+    title, found = "File system", dry(case.reading, case.way)
+    if found is None or case.seen.origin is None or case.way != "read":
+        return unknown("file system", title, "not counted")
+    times, alone, part = found
+    blocks = metadata(case.reading)
+    values = (
+        case.value("metadata-bios", blocks, "bios", "queued of class metadata"),
+        case.value("ran-empty", times, "times", "depth-issue"),
+        case.value("dry-share", part, "of 1", "depth-issue", "depth-d2c"),
+    )
+    if part < DRY or blocks < times / 2:
+        return ruled_out(
+            "file system", title, f"{blocks} blocks of metadata on the way, the queue ran empty {times} times", *values
+        )
+    if (case.seen.count("write", "issued") or 0) >= OTHERS * (case.seen.count("read", "issued") or 1):
+        return open_question(
+            "file system", title, f"{blocks} blocks of metadata, which of them were read is not told", *values
+        )
+    part = min(part, 0.9)
+    return Limit(
+        "file system",
+        title,
+        f"{blocks} blocks of metadata were read on the way, and the queue ran empty {times} times: "
+        f"until such a block is there nobody knows what to read next. Each costs the {alone:.2f} ms that a request alone "
+        f"takes, together {part:.0%} of the time",
+        Verdict.INFERRED,
+        values,
+        "a file system with extents, such as XFS or ext4, reads far less metadata on its way",
+        part,
+        (1.0, 1 / (1 - part)),
+    )

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Causes in the queue and in how it is used: depth, requests, scheduler, their size, direct I/O, order, readahead."""
+
+from raidtrace.explain.case import Case, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.limits_device import FLAT_FROM, ceiling_near, flat
+from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
+from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import Observation
+from raidtrace.recording.quantities import Reading
+
+FULL = 0.5  # a queue that is full for this part of the time is a limit
+FEW = 4  # requests at once that no array of several drives has enough of
+WAITS = 0.25  # time before the issue by time to completion from which on requests were waiting for the driver
+HELD = 0.5  # the same, from which on a scheduler holds back what the driver would take
+ROOM = 0.5  # part of the queue's depth in use up to which the driver would take more
+DIRECT = 0.5  # part of the bytes
+MANY = 8  # random requests in flight from which on it is the way there and no longer their number
+SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
+SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
+ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
+SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
+SMALL = 4  # the disk would take requests so many times as large
+WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
+TWICE = 2.1  # windows in flight: the one that is read and the next, with room for what is counted at either end
+ORDERED = 0.9  # part of requests in order in a phase that shows what the disk gives in order
+
+
+def slots(case: Case) -> tuple[int, str] | None:
+    """How many requests may be in flight, and what says so: the least of the driver's depth and the queue's requests."""
+    deep, number = case.reading.queue_limit(), case.seen.setting("nr_requests")
+    known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests")) if n]
+    return min(known) if known else None
+
+
+def queue(case: Case) -> Limit:
+    """A queue that takes fewer requests than there would be."""
+    found = slots(case)
+    if found is None:
+        return unknown("queue depth", "Queue depth", "the limit of the queue was not recorded")
+    limit, name = found
+    key, title = ("queue depth", "Queue depth") if name == "queue_depth" else ("request slots", "Requests of the queue")
+    full = q.share_at_least(case.seen, "all", limit)
+    if full is None:
+        return unknown(key, title, "the depth was not counted")
+    held, served, whole = (
+        case.wait_ms(*names) or 0.0
+        for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed"), ("q2c_sum_ns", "queued"))
+    )
+    waited = max(held, whole - served) if key == "request slots" else held
+    values = (
+        case.value("queue-depth", limit, "reqs.", name),
+        case.value("full-share", full, "of 1", "depth-time"),
+        case.value("waited", waited, "ms", "i2d-sum-ns", "q2c-sum-ns"),
+    )
+    text = f"{name} allows {limit} at once and they were in use for {full:.1%} of the time"
+    if full < FULL or not served or waited < WAITS * served:
+        return ruled_out(key, title, text, *values)
+    text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
+    if limit > FEW or flat(case) or ceiling_near(case):
+        return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
+    where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
+    return Limit(
+        key,
+        title,
+        text,
+        Verdict.INFERRED,
+        values,
+        f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.seen.disk.name}/{where}",
+    )
+
+
+def scheduler(case: Case) -> Limit:
+    """A scheduler that holds requests back although the driver would take them."""
+    key, title, name = "scheduler", "Scheduler", case.seen.settings.get("scheduler", "")
+    held, served = case.wait_ms("i2d_sum_ns", "issued"), case.wait_ms("d2c_sum_ns", "completed")
+    depth, found = q.depth_mean(case.seen, "all"), slots(case)
+    if held is None or not served or depth is None or found is None or not name:
+        return unknown(key, title, "time before the issue, depth or scheduler was not recorded")
+    values = (case.value("i2d-mean", held, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
+    text = f"{name}: requests waited {held:.2f} ms before their issue, and then took {served:.2f} ms"
+    if name == "none" or held < HELD * served or depth > ROOM * found[0]:
+        return ruled_out(key, title, text, *values)
+    return Limit(
+        key,
+        title,
+        f"{text}, with {depth:.1f} in flight where {found[0]} may be: it holds back what the driver would take",
+        Verdict.INFERRED,
+        values,
+        f"echo mq-deadline >/sys/block/{case.seen.disk.name}/queue/scheduler (or none)",
+    )
+
+
+def request_size(case: Case) -> Limit:
+    """Requests that are cut smaller than the disk takes."""
+    key, title, mode = "request size", "Request size", q.size_mode(case.seen, case.way)
+    largest, most, cut = (
+        case.seen.setting("max_sectors_kb"),
+        case.seen.setting("max_hw_sectors_kb"),
+        case.seen.count(case.way, "splits"),
+    )
+    if None in (mode, largest, most, cut) or mode is None:
+        return unknown(key, title, "sizes or limits were not recorded")
+    values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
+    text = (
+        f"max_sectors_kb is {largest} where the disk takes {most}; {mode[1]:.0%} of the requests are as large, "
+        f"{cut} bios were cut"
+    )
+    if SMALL * (largest or 0) > (most or 0) or mode[0] != 2 * (largest or 0) or mode[1] < FULL or not cut:
+        return ruled_out(key, title, text, *values)
+    return Limit(
+        key,
+        title,
+        text,
+        Verdict.INFERRED,
+        values,
+        f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb",
+    )
+
+
+def direct_share(case: Case) -> float | None:
+    """Part of the bytes that went past the page cache."""
+    return q.class_share(case.seen, "direct")
+
+
+def direct(case: Case) -> Limit:
+    """O_DIRECT: no page cache, no readahead; the program alone decides how much is on its way."""
+    key, title, part, depth = "direct", "Direct I/O", direct_share(case), case.depth()
+    if part is None or depth is None:
+        return unknown(key, title, "classes or depth were not counted")
+    values = (
+        case.value("direct-share", part, "of 1", "bytes-queued of class direct"),
+        case.value("depth-mean", depth, "reqs.", "depth-time"),
+    )
+    if part < DIRECT:
+        return ruled_out(key, title, f"{part:.1%} of the bytes went past the page cache", *values)
+    text = (
+        f"{part:.1%} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
+        "in flight"
+    )
+    if case.way != "read" or depth >= SHALLOW or flat(case) or ceiling_near(case):
+        return open_question(key, title, text, *values)
+    if scattered(case) and depth >= MANY:
+        return open_question(key, title, text, *values)
+    return Limit(
+        key,
+        title,
+        text,
+        Verdict.INFERRED,
+        values,
+        "keep more in flight (iodepth, threads, io_uring), or read through the page cache",
+    )
+
+
+def scattered(case: Case) -> bool:
+    """Whether what is read next lies elsewhere, most of the time, in short pieces, on a disk whose seeks take time."""
+    order, found = in_order(case.reading), q.seeks(case.seen)
+    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
+    count = case.seen.count(case.way, "queued") or 0
+    streams = case.seen.count(case.way, "stream_queued") or 0
+    run = (case.seen.count(case.way, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
+    return (
+        case.rotates()
+        and case.way == "read"
+        and order is not None
+        and found is not None
+        and order <= SCATTERED
+        and found >= ELSEWHERE * max(issued, 1)
+        and run <= SHORT
+    )
+
+
+def taking_turns(case: Case) -> bool:
+    """Whether several streams keep the queue so full that what remains to gain is the way from one to the other."""
+    found, issued = q.seeks(case.seen) or 0, sum(counts.get("issued", 0) for counts in case.seen.flow.values())
+    return (
+        case.rotates()
+        and case.way == "read"
+        and case.streams() > 1
+        and (case.depth() or 0.0) >= SHALLOW
+        and (in_order(case.reading) or 0.0) > SCATTERED
+        and found >= ELSEWHERE * max(issued, 1)
+    )
+
+
+def positioning(case: Case) -> Limit:
+    """Random access: what is read next lies elsewhere, and nothing can be read ahead."""
+    key, title, order, found = "seeks", "Seeks", in_order(case.reading), q.seeks(case.seen)
+    if order is None or found is None or case.way != "read":
+        return unknown(key, title, "not counted for this direction")
+    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
+    part = found / issued if issued else 0.0
+    value = case.value("seek-share", part, "of 1", "seek", "issued")
+    text = f"{part:.1%} of the requests begin elsewhere, {order:.1%} of the bios continue a stream"
+    if taking_turns(case):
+        wide = "; more may be there than the table of streams holds" if case.table_full() else ""
+        return Limit(
+            key,
+            "Seeks between readers",
+            f"{text}: {case.streams()} streams take turns, with {case.depth() or 0:.1f} in "
+            f"flight the head goes from one to the other{wide}",
+            Verdict.INFERRED,
+            (value,),
+            "read with fewer at once, or each in larger pieces: more readahead helps as long as memory holds it",
+        )
+    if not scattered(case):
+        return ruled_out(key, title, text, value)
+    wait = q.d2c_mean_ms(case.seen, case.way) or 0.0
+    full = (
+        "; more streams than the " + f"{case.seen.timeline.table} that are remembered may be there"
+        if case.table_full()
+        else ""
+    )
+    return Limit(
+        key,
+        title,
+        f"{text}; each request takes {wait:.2f} ms, the way there with it{full}{_stream(case)}",
+        Verdict.INFERRED,
+        (value,),
+        "read in order or in larger pieces, or keep more in flight so that the drives work at once",
+    )
+
+
+def _stream(case: Case) -> str:
+    """What the same disk gave in order, where another phase of the recording shows it."""
+    rates = [(q.mib_per_s(other, case.way) or 0.0, other.phase) for other in case.beside if _ordered(case, other)]
+    here = q.mib_per_s(case.seen, case.way)
+    best = max(rates, default=(0.0, ""))
+    if not here or here >= best[0]:
+        return ""
+    return f". In order this disk gave {best[0]:.0f} MiB/s (phase {best[1]}): {1 - here / best[0]:.0%} of the time is the cost"
+
+
+def _ordered(case: Case, other: Observation) -> bool:
+    order = in_order(Reading(case.reading.letter, other, case.reading.above))
+    issued = sum(counts.get("issued", 0) for counts in other.flow.values())
+    return (
+        order is not None
+        and order >= ORDERED
+        and q.direction(other) == case.way
+        and (q.seeks(other) or 0) <= 0.01 * issued
+    )
+
+
+def readahead(case: Case) -> Limit:
+    """Concurrency that readahead allows, where the disk would take more."""
+    key, title, depth, windows = "readahead", "Readahead", case.depth(), case.windows()
+    order, ahead = in_order(case.reading), q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued")
+    if None in (depth, windows, order, ahead) or depth is None or windows is None or case.way != "read":
+        return unknown(
+            key,
+            title,
+            "of writes nothing is predicted"
+            if case.way != "read"
+            else "depth, order or what was read ahead was not counted",
+        )
+    value = case.value("depth-mean", depth, "reqs.", "depth-time")
+    if (order or 0) < FOLLOWS or (direct_share(case) or 0.0) >= DIRECT or (ahead or 0) < AHEAD:
+        return ruled_out(key, title, f"{depth:.2f} in flight is not what readahead makes", value)
+    streams = case.streams()
+    low, high = windows * (1 - q.AGREEMENT), TWICE * windows * streams
+    each = f" for each of up to {streams} streams" if streams > 1 else ""
+    text = f"{depth:.2f} in flight while busy, where a window is {windows:g}{each}"
+    found = slots(case)
+    if found and (q.share_at_least(case.seen, "all", found[0]) or 0.0) >= FULL and found[0] < windows:
+        return ruled_out(key, title, f"{text}: the queue takes no more than {found[0]}", value)
+    if depth > 2 * high or depth < low:
+        return ruled_out(key, title, f"{text}: not what readahead makes", value)
+    if windows * streams >= FLAT_FROM or ceiling_near(case) or flat(case):
+        return ruled_out(key, title, f"{text}, as many as the disk can use", value)
+    if taking_turns(case) or windows >= WINDOWS:
+        return open_question(
+            key, title, f"{text}; whether more would come faster only another readahead can show", value
+        )
+    asked = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
+    return Limit(
+        key,
+        title,
+        f"{text}{asked}: readahead asks for no more",
+        Verdict.INFERRED,
+        (value,),
+        f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.seen).disk.name}",
+    )
+
+
+def _more(streams: int) -> int:
+    """Sectors of readahead to try next: much for one reader; many readers together have little memory."""
+    return 16384 if streams == 1 else 4096
