@@ -101,7 +101,7 @@ bench: tools
 SOAK_KERNELS ?= 6.12
 SOAK_VARIANT ?= sanitize
 SOAK_CYCLES  ?= 5000
-IN_LAB = tools/bin/raidctl lab run --timeout 7200 --mem 512M
+IN_LAB = tools/bin/raidctl lab run --host --timeout 7200 --mem 512M
 soak: tools
 	@tools/setup check
 	@for kernel in $(SOAK_KERNELS); do echo "$$kernel, $(SOAK_VARIANT)" && tests/lab/lab-detectors.py $$kernel $(SOAK_VARIANT) && \
@@ -128,13 +128,13 @@ sanitize: tools
 
 kills: tools
 	@tools/setup check
-	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
 
 # LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools
 	@tools/setup check
 	@$(if $(filter vm,$(LAB)),tools/setup vm)
-	@tools/bin/raidctl lab run -q --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
+	@tools/bin/raidctl lab run -q --host --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
 

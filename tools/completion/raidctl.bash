@@ -29,12 +29,12 @@ _raidctl_words() {
 }
 
 _raidctl_lab_words() {
-	local guest="--kernel --profile --mem --store --set --env --out --quiet --help"
+	local guest="--kernel --profile --mem --store --set --env --host --out --quiet --help"
 	case $1 in
-	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time" ;;
-	shell) echo "$guest --vm --no-raidtrace --bare" ;;
-	ab) echo "$guest --timeout --vm --disk --json --repeat" ;;
-	expect) echo "$guest --timeout --vm --disk --json --phase" ;;
+	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time --seed" ;;
+	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds" ;;
+	expect) echo "$guest --timeout --vm --disk --json --phase --seeds" ;;
 	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
 	profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;
@@ -63,7 +63,7 @@ _raidctl_lab() {
 	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2" -- "$word"; compgen -d -- "$word") && return ;;
 	--out) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	--profile | show) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word"; compgen -f -X '!*.toml' -- "$word") && return ;;
-	-d | --disk | --mem | --store | --set | --env | --timeout | --phase) return ;;
+	-d | --disk | --mem | --store | --set | --env | --timeout | --phase | --seed | --seeds) return ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_lab_words "$sub")" -- "$word")
 }

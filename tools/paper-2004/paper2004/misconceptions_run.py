@@ -48,6 +48,7 @@ def guest(out: pathlib.Path, runs: Sequence[str], options: Sequence[str], timeou
         "lab",
         "run",
         "-q",
+        "--host",
         *options,
         "--timeout",
         str(timeout_s),

@@ -206,7 +206,7 @@ def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None
 def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path, model: Behaviour | None) -> Result:
     """Boot a guest with a fresh array and run the test in it."""
     results.fresh(directory, "make reproduce")
-    command = [str(RAIDCTL), "lab", "run", "-q", "--kernel", KERNEL, "--profile", run.profile()]
+    command = [str(RAIDCTL), "lab", "run", "-q", "--host", "--kernel", KERNEL, "--profile", run.profile()]
     command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
     command += [word for setting in run.settings for word in ("--set", setting)]
     command += [word for pair in run.environment for word in ("--env", pair)]

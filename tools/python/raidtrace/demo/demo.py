@@ -56,9 +56,8 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
     reads = workload.read_phase(cell, recorded)
     fetched = reads.count("read", "bytes_completed") / (cell.mib << 20)
     if not FETCHED[0] <= fetched <= FETCHED[1]:
-        complaints.append(
-            f"the read phase read {fetched:.2%} of the data from the disk: the page cache had a part in it"
-        )
+        why = "the page cache held a part of it" if fetched < 1 else "a part was dropped from memory and read again"
+        complaints.append(f"the read phase read {fetched:.2%} of the data from the disk: {why}")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         said = {key: recorded.meta.get(key, "missing") for key in ("end", "invariants")}
         complaints.append(f"the recording ended {said['end']}, its invariants: {said['invariants']}")

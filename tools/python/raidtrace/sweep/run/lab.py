@@ -48,7 +48,17 @@ class Lab:
     def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
         """raidctl lab run for a cell."""
         lab = self.the_plan.lab
-        command = [str(self.raidctl), "lab", "run", "-q", "--profile", cell.text("array"), "--out", str(directory)]
+        command = [
+            str(self.raidctl),
+            "lab",
+            "run",
+            "-q",
+            "--host",
+            "--profile",
+            cell.text("array"),
+            "--out",
+            str(directory),
+        ]
         command += ["--mem", str(lab.get("memory", MEMORY)), "--timeout", str(lab.get("timeout_s", TIMEOUT_S))]
         store = self.store or str(lab.get("store", ""))
         command += ["--store", store] if store else []
