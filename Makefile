@@ -10,9 +10,11 @@
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
+#   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
+#   make html         the documentation as pages, in build/html
 #   make install      both, below DESTDIR and PREFIX            make clean
 
 KERNEL  ?= $(shell uname -r)
@@ -21,7 +23,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills bench-lab bench-record bench-import bisect-demo bench battery coverage mutate soak kills sanitize lint check-layers install clean
+.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -72,6 +74,10 @@ check-html: tools
 	@tools/setup html
 	@tests/html/run
 
+battery-why: tools
+	@tools/setup demo
+	@tests/lab/lab-why.py all
+
 bench-lab: tools
 	@tools/setup demo
 	@tests/bench/lab
@@ -95,7 +101,7 @@ bench: tools
 SOAK_KERNELS ?= 6.12
 SOAK_VARIANT ?= sanitize
 SOAK_CYCLES  ?= 5000
-IN_LAB = tools/bin/raidctl lab run --timeout 7200 --mem 512M
+IN_LAB = tools/bin/raidctl lab run --host --timeout 7200 --mem 512M
 soak: tools
 	@tools/setup check
 	@for kernel in $(SOAK_KERNELS); do echo "$$kernel, $(SOAK_VARIANT)" && tests/lab/lab-detectors.py $$kernel $(SOAK_VARIANT) && \
@@ -122,15 +128,22 @@ sanitize: tools
 
 kills: tools
 	@tools/setup check
-	@tools/bin/raidctl lab run --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
 
 # LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools
 	@tools/setup check
 	@$(if $(filter vm,$(LAB)),tools/setup vm)
-	@tools/bin/raidctl lab run -q --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
+	@tools/bin/raidctl lab run -q --host --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
+
+# WHY_FIRST and WHY_LAST: a part of the 100.
+why-kills: tools
+	@tools/setup check
+	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env WHY_KILLS=100 \
+		$(foreach name,WHY_FIRST WHY_LAST,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/why-kills -- \
+		$(CURDIR)/tests/lab/ctl-why
 
 lint: tools
 	@tools/setup check
@@ -138,6 +151,10 @@ lint: tools
 
 check-layers:
 	@tests/lint/layers
+
+html:
+	@tools/setup check
+	@sphinx-build -q -W --keep-going -b html Documentation build/html && echo build/html/index.html
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install

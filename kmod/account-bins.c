@@ -38,6 +38,12 @@ static const u64 *all_bins(const struct raidtrace_account *account,
 		return account->blame;
 	case RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE:
 		return account->blame_distance;
+	case RAIDTRACE_HISTOGRAM_KIND_UNPLUG:
+		return account->unplug;
+	case RAIDTRACE_HISTOGRAM_KIND_RA_SYNC:
+		return account->window[0];
+	case RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC:
+		return account->window[1];
 	default:
 		return NULL;
 	}

@@ -79,7 +79,7 @@ static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 		flow->ahead_queued++;
 		flow->bytes_ahead_queued += bio->bytes;
 	}
-	if (has_position(bio->direction, bio->bytes))
+	if (has_position(bio->direction, bio->bytes) && !bio->unplaced)
 		seek = account_arrival(state, account, bio);
 	account_owner(account, groups, bio, seek);
 }

@@ -8,11 +8,10 @@
 /* A sector is 2^9 bytes. */
 #define SECTOR_BITS 9
 
-/* A flush has no place on the disk, and the one a passthrough command means is not known. */
+/* Only where data is read or written something moves to. */
 static inline bool has_position(enum raidtrace_direction direction, u32 bytes)
 {
-	return bytes >> SECTOR_BITS && direction != RAIDTRACE_DIRECTION_FLUSH &&
-	       direction != RAIDTRACE_DIRECTION_PASSTHROUGH;
+	return bytes >> SECTOR_BITS && direction <= RAIDTRACE_DIRECTION_WRITE;
 }
 
 /* Sectors that hold so many bytes. */

@@ -30,9 +30,12 @@ static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 
 
 /* The time that a set spent at the depth that it leaves now. */
 static inline void account_time(struct raidtrace_queue *state, struct raidtrace_account *account,
-				unsigned int set, unsigned int bin, u64 now_ns)
+				unsigned int set, u32 depth, u64 now_ns)
 {
-	account->depth_time[set][bin] += now_ns - state->changed_ns[set];
+	u64 spent_ns = now_ns - state->changed_ns[set];
+
+	account->depth_time[set][raidtrace_depth_bin(depth)] += spent_ns;
+	account->depth_sum_ns[set] += depth * spent_ns;
 	state->changed_ns[set] = now_ns;
 }
 
@@ -54,18 +57,16 @@ static inline void raise_depth(struct raidtrace_queue *state, enum raidtrace_dir
 static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
 				u64 now_ns, enum raidtrace_direction direction)
 {
-	unsigned int bin;
+	u32 own = state->in_flight[direction], all = state->in_flight[RAIDTRACE_DIRECTION_ALL];
 
 	state->last_ns = now_ns;
 	if (state->groups & RAIDTRACE_GROUP_DEPTH) {
 		if (has_own_set(direction)) {
-			bin = raidtrace_depth_bin(state->in_flight[direction]);
-			account->depth_issue[direction][bin]++;
-			account_time(state, account, direction, bin, now_ns);
+			account->depth_issue[direction][raidtrace_depth_bin(own)]++;
+			account_time(state, account, direction, own, now_ns);
 		}
-		bin = raidtrace_depth_bin(state->in_flight[RAIDTRACE_DIRECTION_ALL]);
-		account->depth_issue[RAIDTRACE_DEPTH_ALL][bin]++;
-		account_time(state, account, RAIDTRACE_DEPTH_ALL, bin, now_ns);
+		account->depth_issue[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(all)]++;
+		account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
 	}
 	raise_depth(state, direction);
 	raise_depth(state, RAIDTRACE_DIRECTION_ALL);
@@ -82,8 +83,8 @@ static inline void leave_flight(struct raidtrace_queue *state, struct raidtrace_
 	if (!(state->groups & RAIDTRACE_GROUP_DEPTH))
 		return;
 	if (has_own_set(direction))
-		account_time(state, account, direction, raidtrace_depth_bin(own), now_ns);
-	account_time(state, account, RAIDTRACE_DEPTH_ALL, raidtrace_depth_bin(all), now_ns);
+		account_time(state, account, direction, own, now_ns);
+	account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
 }
 
 static inline void account_seek(struct raidtrace_account *account,
@@ -155,8 +156,12 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 	u32 groups = state->groups;
 
 	flow->issued++;
-	flow->bytes_issued += issue->bytes;
 	enter_flight(state, account, now_ns, direction);
+	if (issue->again) {
+		flow->reissued++;
+		return;
+	}
+	flow->bytes_issued += issue->bytes;
 	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
 	if (groups & RAIDTRACE_GROUP_SIZE)
 		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;
@@ -166,7 +171,7 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account->origin[issue->class].issued++;
 		account->origin[issue->class].bytes_issued += issue->bytes;
 	}
-	if (has_position(direction, issue->bytes))
+	if (has_position(direction, issue->bytes) && !issue->unplaced)
 		account_position(state, account, issue);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Beginning, settling and adding up. What each event changes is in the headers, inline. */
+/* Beginning, ending and adding up. What each event changes is in the headers, inline. */
 #include "account.h"
+#include "account-lot.h"
 #include "account-request.h"
 
 static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
@@ -55,29 +56,25 @@ void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned i
 }
 
 /**
- * raidtrace_queue_settle() - bring the time spent at the present depths up to now
+ * raidtrace_queue_advance() - count the time spent at the present depths up to now
  * @state: of a disk
+ * @account: to count in
  * @now_ns: CLOCK_MONOTONIC
- * @settled: filled in; for raidtrace_account_settle()
  */
-void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
-			    struct raidtrace_settled *settled)
+void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_account *account,
+			     u64 now_ns)
 {
 	enum raidtrace_depth_set set;
 
-	settled->groups = state->groups;
-	settled->now_ns = raidtrace_queue_time(state, now_ns);
-	state->last_ns = settled->now_ns;
-	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++) {
-		settled->depth[set] = state->in_flight[set_direction(set)];
-		settled->spent_ns[set] = settled->now_ns - state->changed_ns[set];
-		state->changed_ns[set] = settled->now_ns;
-	}
+	state->last_ns = raidtrace_queue_time(state, now_ns);
+	for (set = 0; state->groups & RAIDTRACE_GROUP_DEPTH && set < RAIDTRACE_DEPTH_SETS; set++)
+		account_time(state, account, set, state->in_flight[set_direction(set)],
+			     state->last_ns);
 }
 
 /**
  * raidtrace_queue_reset() - begin anew; what is in flight stays known
- * @state: of a disk, just settled
+ * @state: of a disk, just advanced
  */
 void raidtrace_queue_reset(struct raidtrace_queue *state)
 {
@@ -93,20 +90,36 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 }
 
 /**
- * raidtrace_account_settle() - add the time spent at each depth until a moment
- * @account: to add to
- * @settled: from raidtrace_queue_settle()
+ * raidtrace_count_undirected() - count what is nothing but counted
+ * @account: to count in
+ * @direction: of the bio, where @counter is one of bios
+ * @counter: &enum raidtrace_queue_counter, or behind these &enum raidtrace_disk_counter
+ * @amount: requests of an unplug, sectors of a window
  */
-void raidtrace_account_settle(struct raidtrace_account *account,
-			      const struct raidtrace_settled *settled)
+void raidtrace_count_undirected(struct raidtrace_account *account,
+				enum raidtrace_direction direction, unsigned int counter,
+				u32 amount)
 {
-	enum raidtrace_depth_set set;
+	unsigned int disk = counter - RAIDTRACE_QUEUE_COUNTERS;
 
-	if (!(settled->groups & RAIDTRACE_GROUP_DEPTH))
+	if (counter < RAIDTRACE_QUEUE_COUNTERS) {
+		account->queue[direction][counter]++;
 		return;
-	for (set = 0; set < RAIDTRACE_DEPTH_SETS; set++)
-		account->depth_time[set][raidtrace_depth_bin(settled->depth[set])] +=
-			settled->spent_ns[set];
+	}
+	switch (disk) {
+	case RAIDTRACE_RA_SYNC_SECTORS:
+	case RAIDTRACE_RA_ASYNC_SECTORS:
+		account->disk[disk] += amount;
+		account->window[disk - RAIDTRACE_RA_SYNC_SECTORS][raidtrace_size_bin(amount)]++;
+		break;
+	case RAIDTRACE_UNPLUGS_EXPLICIT:
+	case RAIDTRACE_UNPLUGS_SCHEDULE:
+		account->unplug[raidtrace_depth_bin(amount)]++;
+		account->disk[disk]++;
+		break;
+	default:
+		account->disk[disk]++;
+	}
 }
 
 /**
@@ -122,4 +135,34 @@ void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace
 
 	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
 		to[i] += from[i];
+}
+
+/**
+ * raidtrace_account_move() - add an account to another and leave zeroes
+ * @sum: added to; NULL to forget what was counted
+ * @part: what was counted
+ * @changed: for each lot of @sum when it changed last, NULL if nobody asks
+ * @now: what is put there
+ *
+ * Lots are looked at far more often than they hold something.
+ */
+void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
+			    u64 *changed, u64 now)
+{
+	const unsigned int all = sizeof(*part) / sizeof(u64);
+	u64 *to = (u64 *)sum, *from = (u64 *)part;
+	unsigned int lot, i, end;
+
+	for (lot = 0; lot < RAIDTRACE_LOTS(struct raidtrace_account); lot++) {
+		end = raidtrace_lot_end(lot, all);
+		if (!raidtrace_any(from + lot * RAIDTRACE_LOT, end - lot * RAIDTRACE_LOT))
+			continue;
+		for (i = lot * RAIDTRACE_LOT; i < end; i++) {
+			if (to)
+				to[i] += from[i];
+			from[i] = 0;
+		}
+		if (changed)
+			changed[lot] = now;
+	}
 }

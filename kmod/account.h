@@ -51,6 +51,26 @@ enum raidtrace_queue_counter {
 };
 
 /**
+ * enum raidtrace_disk_counter - events that have no direction
+ * @RAIDTRACE_PLUGS: tasks that began to hold requests back
+ * @RAIDTRACE_UNPLUGS_EXPLICIT: held requests sent because the task was done
+ * @RAIDTRACE_UNPLUGS_SCHEDULE: held requests sent because the task slept
+ * @RAIDTRACE_TAG_WAITS: waits for a tag
+ * @RAIDTRACE_RA_SYNC_SECTORS: sectors of windows read ahead on a missing page
+ * @RAIDTRACE_RA_ASYNC_SECTORS: sectors of windows read ahead on a marked page
+ * @RAIDTRACE_DISK_COUNTERS: number of counters
+ */
+enum raidtrace_disk_counter {
+	RAIDTRACE_PLUGS,
+	RAIDTRACE_UNPLUGS_EXPLICIT,
+	RAIDTRACE_UNPLUGS_SCHEDULE,
+	RAIDTRACE_TAG_WAITS,
+	RAIDTRACE_RA_SYNC_SECTORS,
+	RAIDTRACE_RA_ASYNC_SECTORS,
+	RAIDTRACE_DISK_COUNTERS,
+};
+
+/**
  * struct raidtrace_flow - bios and requests of one direction
  * @queued: bios queued
  * @bytes_queued: bytes of @queued
@@ -60,10 +80,12 @@ enum raidtrace_queue_counter {
  * @seek_queued_forward_sectors: sum of the distances beyond the previous end
  * @seek_queued_backward_sectors: sum of the distances before the previous end
  * @stream_queued: bios that begin where one of the last streams ended
+ * @refused: bios that were not to wait and would have had to; they are not @queued
  * @q2c_sum_ns: nanoseconds from queue to completion, sum over pieces of bios
  * @q2c_unknown: pieces that completed and whose queueing was not seen
  * @issued: issues; a request that is issued again after a requeue counts again
- * @bytes_issued: bytes of @issued
+ * @reissued: of @issued, those after a requeue; what follows counts the others alone
+ * @bytes_issued: bytes of requests issued
  * @sequential: issues that begin at the sector where the previous one ended
  * @seek_forward_sectors: sum of the distances beyond the previous end
  * @seek_backward_sectors: sum of the distances before the previous end
@@ -89,9 +111,11 @@ struct raidtrace_flow {
 	u64 seek_queued_forward_sectors;
 	u64 seek_queued_backward_sectors;
 	u64 stream_queued;
+	u64 refused;
 	u64 q2c_sum_ns;
 	u64 q2c_unknown;
 	u64 issued;
+	u64 reissued;
 	u64 bytes_issued;
 	u64 sequential;
 	u64 seek_forward_sectors;
@@ -115,7 +139,7 @@ struct raidtrace_flow {
  * @queued: bios queued
  * @bytes_queued: bytes of @queued
  * @seeks_queued: of @queued, those with a distance other than 0
- * @issued: issues
+ * @issued: issues, but for those after a requeue
  * @bytes_issued: bytes of @issued
  * @seeks: of @issued, those with a distance other than 0
  * @seek_sectors: sum of the distances of @seeks, forward and backward
@@ -162,9 +186,14 @@ struct raidtrace_submitted {
  * @depth_issue: issues by the depth of their set that they found
  * @depth_d2c: completions by the depth of all that the issue found and the
  *	nanoseconds since, of RAIDTRACE_DEPTH_READ and _WRITE
- * @place: bytes issued per part of the disk, likewise
+ * @depth_sum_ns: nanoseconds times requests in flight, per &enum raidtrace_depth_set
+ * @place: bytes issued per part of the disk, of RAIDTRACE_DEPTH_READ and _WRITE
  * @blame: seeks by class the head came from and class it went to
  * @blame_distance: sectors of these seeks
+ * @queue: per direction and &enum raidtrace_queue_counter
+ * @disk: by &enum raidtrace_disk_counter
+ * @unplug: unplugs by requests sent
+ * @window: windows read ahead by sectors, on a missing and on a marked page
  */
 struct raidtrace_account {
 	struct raidtrace_flow flow[RAIDTRACE_DIRECTIONS];
@@ -179,9 +208,14 @@ struct raidtrace_account {
 	u64 depth_time[RAIDTRACE_DEPTH_SETS][RAIDTRACE_DEPTH_BINS];
 	u64 depth_issue[RAIDTRACE_DEPTH_SETS][RAIDTRACE_DEPTH_BINS];
 	u64 depth_d2c[RAIDTRACE_DEPTH_ALL][RAIDTRACE_DEPTH_D2C_BINS];
+	u64 depth_sum_ns[RAIDTRACE_DEPTH_SETS];
 	u64 place[RAIDTRACE_DEPTH_ALL][RAIDTRACE_PLACE_BINS];
 	u64 blame[RAIDTRACE_BLAME_BINS];
 	u64 blame_distance[RAIDTRACE_BLAME_BINS];
+	u64 queue[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
+	u64 disk[RAIDTRACE_DISK_COUNTERS];
+	u64 unplug[RAIDTRACE_DEPTH_BINS];
+	u64 window[2][RAIDTRACE_SIZE_BINS];
 };
 
 /**
@@ -218,6 +252,7 @@ struct raidtrace_arrival {
  * @bytes: how long it is
  * @submitter: row of the process that queued it
  * @ahead: it reads ahead
+ * @unplaced: where it goes the disk decides
  */
 struct raidtrace_bio {
 	enum raidtrace_direction direction;
@@ -226,13 +261,14 @@ struct raidtrace_bio {
 	u32 bytes;
 	u32 submitter;
 	bool ahead;
+	bool unplaced;
 };
 
 /**
  * struct raidtrace_queue - where a disk's queue stands
  * @groups: &enum raidtrace_group flags; what is not counted is not followed
  * @last_ns: time of the last event
- * @changed_ns: when the depth of a set last changed, or was settled
+ * @changed_ns: until when the time at the depth of a set is counted
  * @since_ns: beginning of counting, attach or last reset
  * @end_sector: end of the request issued last that has a position
  * @end_class: class of that request
@@ -265,6 +301,8 @@ struct raidtrace_queue {
  * @sector: where it begins
  * @bytes: how long it is
  * @place: part of the disk that @sector lies in
+ * @again: it was requeued before: its position, size and data were counted then
+ * @unplaced: where it goes the disk decides
  */
 struct raidtrace_issue {
 	enum raidtrace_direction direction;
@@ -272,20 +310,8 @@ struct raidtrace_issue {
 	u64 sector;
 	u32 bytes;
 	u32 place;
-};
-
-/**
- * struct raidtrace_settled - time that each set spent at its depth until a moment
- * @groups: what to count
- * @now_ns: that moment
- * @depth: of each set
- * @spent_ns: since it had that depth, or was settled last
- */
-struct raidtrace_settled {
-	u32 groups;
-	u64 now_ns;
-	u32 depth[RAIDTRACE_DEPTH_SETS];
-	u64 spent_ns[RAIDTRACE_DEPTH_SETS];
+	bool again;
+	bool unplaced;
 };
 
 void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams);
@@ -293,12 +319,13 @@ void raidtrace_arrival_reset(struct raidtrace_arrival *state);
 
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns);
-void raidtrace_queue_settle(struct raidtrace_queue *state, u64 now_ns,
-			    struct raidtrace_settled *settled);
+void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_account *account,
+			     u64 now_ns);
 void raidtrace_queue_reset(struct raidtrace_queue *state);
 
-void raidtrace_account_settle(struct raidtrace_account *account,
-			      const struct raidtrace_settled *settled);
+void raidtrace_count_undirected(struct raidtrace_account *account,
+				enum raidtrace_direction direction, unsigned int counter,
+				u32 amount);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs between the kernels from 6.1 on; the only file that names a version. */
+/*
+ * What differs between the kernels from 6.1 on. Kbuild looks in the headers for
+ * what there is and defines RAIDTRACE_HAS_...: stable updates and vendors'
+ * back-ports move features between versions.
+ */
 #ifndef RAIDTRACE_COMPAT_H
 #define RAIDTRACE_COMPAT_H
 
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/device/class.h>
-#include <linux/err.h>
 #include <linux/netlink.h>
 #include <linux/version.h>
 
@@ -15,52 +18,17 @@
 #endif
 
 /*
- * raidtrace_open() - open a disk by number, for reading
- *
- * Returns the device or ERR_PTR(-errno); what raidtrace_close() takes is put in
- * @opened. "block: use the holder as indication for exclusive opens" (6.5),
- * "block: Provide bdev_open_* functions" (6.7) and "bdev: open block device as
- * files" (6.9) each gave the call another form.
+ * The form of a class interface's call that this kernel has: of @one_argument and
+ * @two_arguments the one whose type is that of the member. "driver core: class:
+ * remove struct class_interface * from callbacks" (6.4).
  */
-static inline struct block_device *raidtrace_open(dev_t dev, void **opened)
-{
-#if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
-	*opened = bdev_file_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-	return IS_ERR(*opened) ? ERR_CAST(*opened) : file_bdev(*opened);
-#elif KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
-	*opened = bdev_open_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-	return IS_ERR(*opened) ? ERR_CAST(*opened) : ((struct bdev_handle *)*opened)->bdev;
-#elif KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
-	*opened = blkdev_get_by_dev(dev, BLK_OPEN_READ, NULL, NULL);
-	return *opened;
-#else
-	*opened = blkdev_get_by_dev(dev, FMODE_READ, NULL);
-	return *opened;
-#endif
-}
-
-static inline void raidtrace_close(void *opened)
-{
-#if KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE
-	bdev_fput(opened);
-#elif KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE
-	bdev_release(opened);
-#elif KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
-	blkdev_put(opened, NULL);
-#else
-	blkdev_put(opened, FMODE_READ);
-#endif
-}
-
-/* "driver core: class: remove struct class_interface * from callbacks" (6.4). */
-#if KERNEL_VERSION(6, 4, 0) <= LINUX_VERSION_CODE
-#define RAIDTRACE_REMOVE_DEV_ARGS struct device *dev
-#else
-#define RAIDTRACE_REMOVE_DEV_ARGS struct device *dev, struct class_interface *interface
-#endif
+#define RAIDTRACE_REMOVE_DEV(one_argument, two_arguments) \
+	__builtin_choose_expr(__builtin_types_compatible_p(typeof(one_argument) *, \
+			      typeof(((struct class_interface *)NULL)->remove_dev)), \
+			      one_argument, two_arguments)
 
 /* Operation of a request, "genetlink: introduce split op representation" (6.2). */
-#if KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE
+#ifdef RAIDTRACE_HAS_SPLIT_OPS
 #define RAIDTRACE_GENL_OPS const struct genl_split_ops
 #else
 #define RAIDTRACE_GENL_OPS const struct genl_ops
@@ -77,13 +45,13 @@ static inline bool raidtrace_rotational(struct request_queue *q)
 }
 
 /*
- * Whether a filesystem is mounted on a block device. "fs: export fs_holder_ops"
- * and "block: remove bd_super" (6.6). Only compared, nothing is followed.
+ * Whether a filesystem is mounted on a block device: of all that hold one nobody
+ * else has operations, "block: introduce holder ops" (6.5). Nothing is followed.
  */
 static inline bool raidtrace_mounted(const struct block_device *bdev)
 {
-#if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE
-	return READ_ONCE(bdev->bd_holder_ops) == &fs_holder_ops;
+#ifdef RAIDTRACE_HAS_HOLDER_OPS
+	return READ_ONCE(bdev->bd_holder_ops);
 #else
 	return READ_ONCE(bdev->bd_super);
 #endif
@@ -92,27 +60,12 @@ static inline bool raidtrace_mounted(const struct block_device *bdev)
 /* Whether a bio's pages are pinned: memory of a process, "block: Add BIO_PAGE_PINNED" (6.5). */
 static inline bool raidtrace_user_memory(struct bio *bio)
 {
-#if KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE
+#ifdef RAIDTRACE_HAS_PAGE_PINNED
 	return bio_flagged(bio, BIO_PAGE_PINNED);
 #else
 	return false;
 #endif
 }
-
-/*
- * Hold handlers to their types where the tracepoints are known: block_rq_tag_wait
- * and those of readahead are younger than 6.12.
- */
-#if KERNEL_VERSION(7, 2, 0) <= LINUX_VERSION_CODE
-#include <trace/events/readahead.h>
-#define raidtrace_check_tag_wait(handler) check_trace_callback_type_block_rq_tag_wait(handler)
-#define raidtrace_check_ra_order(handler) check_trace_callback_type_page_cache_ra_order(handler)
-#define raidtrace_ra_order(ra) ((ra)->order)
-#else
-#define raidtrace_check_tag_wait(handler) ((void)(handler))
-#define raidtrace_check_ra_order(handler) ((void)(handler))
-#define raidtrace_ra_order(ra) 0
-#endif
 
 /*
  * raidtrace_refuse() - say in the reply why a request is refused

@@ -7,8 +7,14 @@
 
 static int __init raidtrace_init(void)
 {
-	raidtrace_targets_init(raidtrace_netlink_gone, raidtrace_netlink_readahead);
-	return raidtrace_netlink_init();
+	int err = raidtrace_targets_init(raidtrace_netlink_gone, raidtrace_netlink_readahead);
+
+	if (err)
+		return err;
+	err = raidtrace_netlink_init();
+	if (err)
+		raidtrace_targets_exit();
+	return err;
 }
 
 static void __exit raidtrace_exit(void)

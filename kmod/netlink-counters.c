@@ -29,9 +29,11 @@ static const struct {
 	FLOW(SEEK_QUEUED_FORWARD_SECTORS, seek_queued_forward_sectors, SEEK, true),
 	FLOW(SEEK_QUEUED_BACKWARD_SECTORS, seek_queued_backward_sectors, SEEK, true),
 	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
+	FLOW(REFUSED, refused, FLOW, true),
 	FLOW(Q2C_SUM_NS, q2c_sum_ns, LATENCY, true),
 	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, true),
 	FLOW(ISSUED, issued, FLOW, false),
+	FLOW(REISSUED, reissued, FLOW, false),
 	FLOW(BYTES_ISSUED, bytes_issued, FLOW, false),
 	FLOW(SEQUENTIAL, sequential, SEEK, false),
 	FLOW(SEEK_FORWARD_SECTORS, seek_forward_sectors, SEEK, false),
@@ -119,11 +121,36 @@ static int put_counted(struct sk_buff *skb, const struct raidtrace_target *targe
 	return err;
 }
 
-static int put_in_flight(struct sk_buff *skb, const struct raidtrace_queue *state,
+/* Depth over time is followed of some directions alone. */
+static int put_depth_sum(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
 			 enum raidtrace_direction direction)
 {
-	return nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX, state->in_flight_max[direction]);
+	const u64 *sum = snapshot->account->depth_sum_ns;
+
+	switch (direction) {
+	case RAIDTRACE_DIRECTION_READ:
+		return put_u64(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS, sum[RAIDTRACE_DEPTH_READ]);
+	case RAIDTRACE_DIRECTION_WRITE:
+		return put_u64(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS, sum[RAIDTRACE_DEPTH_WRITE]);
+	case RAIDTRACE_DIRECTION_ALL:
+		return put_u64(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS, sum[RAIDTRACE_DEPTH_ALL]);
+	default:
+		return 0;
+	}
+}
+
+static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *target,
+			 const struct raidtrace_snapshot *snapshot,
+			 enum raidtrace_direction direction)
+{
+	const struct raidtrace_queue *state = &snapshot->state.queue;
+	int err = nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
+		  nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
+			      state->in_flight_max[direction]);
+
+	if (!err && target->options.groups & RAIDTRACE_GROUP_DEPTH)
+		err = put_depth_sum(skb, snapshot, direction);
+	return err;
 }
 
 /* What lies beside a flow that changed seems to have changed too; most flows never did. */
@@ -131,7 +158,7 @@ static bool is_flow_changed(const struct raidtrace_snapshot *snapshot,
 			    enum raidtrace_direction direction)
 {
 	const u64 *flow = (const u64 *)&snapshot->account->flow[direction];
-	const u64 *queued = snapshot->queued.count[direction];
+	const u64 *queued = snapshot->account->queue[direction];
 	unsigned int counters = sizeof(snapshot->account->flow[direction]) / sizeof(u64);
 
 	if (!snapshot->base)
@@ -152,12 +179,12 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
-		err = put_queued(skb, target, snapshot->queued.count[direction]) ?:
+		err = put_queued(skb, target, snapshot->account->queue[direction]) ?:
 		      put_counted(skb, target, &snapshot->account->flow[direction]);
 	if (!err && single && !target->bio_based)
-		err = put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->moment.queue.carried[direction]);
+		err = put_u64(skb, RAIDTRACE_A_FLOW_CARRIED, snapshot->state.queue.carried[direction]);
 	if (!err && !target->bio_based)
-		err = put_in_flight(skb, &snapshot->moment.queue, direction);
+		err = put_in_flight(skb, target, snapshot, direction);
 	nla_nest_end(skb, nest);
 	return err;
 }
@@ -172,15 +199,15 @@ static int put_undirected(struct sk_buff *skb, const struct raidtrace_target *ta
 	for (i = 0; i < RAIDTRACE_DISK_COUNTERS && !err; i++) {
 		if (disk_attrs[i].group & groups &&
 		    raidtrace_probe_counts_disk(i, target->bio_based))
-			err = nla_put_u64_64bit(skb, disk_attrs[i].attr, snapshot->queued.disk[i],
+			err = nla_put_u64_64bit(skb, disk_attrs[i].attr, snapshot->account->disk[i],
 						RAIDTRACE_A_COUNTERS_PAD);
 	}
 	if (!err && groups & RAIDTRACE_GROUP_STREAM)
 		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
-				  snapshot->moment.streams_alive);
+				  snapshot->state.streams_alive);
 	if (!err && groups & RAIDTRACE_GROUP_STREAM && !target->bio_based)
 		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
-				  raidtrace_streams_alive(&snapshot->moment.queue.streams));
+				  raidtrace_streams_alive(&snapshot->state.queue.streams));
 	return err;
 }
 

@@ -22,9 +22,8 @@ const struct nla_policy raidtrace_info_get_nl_policy[RAIDTRACE_A_INFO_ABI + 1] =
 };
 
 /* RAIDTRACE_CMD_TARGET_ADD - do */
-const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_JOURNAL + 1] = {
-	[RAIDTRACE_A_TARGET_MAJOR] = { .type = NLA_U32, },
-	[RAIDTRACE_A_TARGET_MINOR] = { .type = NLA_U32, },
+const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_FD + 1] = {
+	[RAIDTRACE_A_TARGET_FD] = { .type = NLA_U32, },
 	[RAIDTRACE_A_TARGET_GROUPS] = NLA_POLICY_MASK(NLA_U32, 0xfff),
 	[RAIDTRACE_A_TARGET_STREAMS] = NLA_POLICY_RANGE(NLA_U32, 1, 64),
 	[RAIDTRACE_A_TARGET_JOURNAL] = NLA_POLICY_NESTED(raidtrace_extent_nl_policy),
@@ -69,15 +68,13 @@ const struct genl_ops raidtrace_nl_ops[7] = {
 		.cmd		= RAIDTRACE_CMD_TARGET_ADD,
 		.doit		= raidtrace_nl_target_add_doit,
 		.policy		= raidtrace_target_add_nl_policy,
-		.maxattr	= RAIDTRACE_A_TARGET_JOURNAL,
-		.flags		= GENL_ADMIN_PERM,
+		.maxattr	= RAIDTRACE_A_TARGET_FD,
 	},
 	{
 		.cmd		= RAIDTRACE_CMD_TARGET_DEL,
 		.doit		= raidtrace_nl_target_del_doit,
 		.policy		= raidtrace_target_del_nl_policy,
 		.maxattr	= RAIDTRACE_A_TARGET_ID,
-		.flags		= GENL_ADMIN_PERM,
 	},
 	{
 		.cmd		= RAIDTRACE_CMD_TARGET_GET,
@@ -91,7 +88,6 @@ const struct genl_ops raidtrace_nl_ops[7] = {
 		.doit		= raidtrace_nl_target_reset_doit,
 		.policy		= raidtrace_target_reset_nl_policy,
 		.maxattr	= RAIDTRACE_A_TARGET_ID,
-		.flags		= GENL_ADMIN_PERM,
 	},
 	{
 		.cmd		= RAIDTRACE_CMD_COUNTERS_GET,
@@ -104,7 +100,6 @@ const struct genl_ops raidtrace_nl_ops[7] = {
 		.doit		= raidtrace_nl_target_set_doit,
 		.policy		= raidtrace_target_set_nl_policy,
 		.maxattr	= RAIDTRACE_A_TARGET_JOURNAL,
-		.flags		= GENL_ADMIN_PERM,
 	},
 };
 

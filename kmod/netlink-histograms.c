@@ -39,21 +39,6 @@ static const struct {
 
 static_assert(ARRAY_SIZE(kinds) == NR_KINDS);
 
-/* Bins of events that need no order are not in the account. */
-static const u64 *all_bins(const struct raidtrace_snapshot *snapshot,
-			   enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
-{
-	if (direction == RAIDTRACE_DIRECTION_ALL) {
-		if (kind == RAIDTRACE_HISTOGRAM_KIND_UNPLUG)
-			return snapshot->queued.unplug;
-		if (kind == RAIDTRACE_HISTOGRAM_KIND_RA_SYNC)
-			return snapshot->queued.window[0];
-		if (kind == RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC)
-			return snapshot->queued.window[1];
-	}
-	return raidtrace_account_bins(snapshot->account, kind, direction);
-}
-
 /* The bins of a histogram that is kept, else NULL. */
 static const u64 *kept_bins(const struct raidtrace_target *target,
 			    const struct raidtrace_snapshot *snapshot,
@@ -62,7 +47,7 @@ static const u64 *kept_bins(const struct raidtrace_target *target,
 	if (!(kinds[kind].group & target->options.groups) ||
 	    (target->bio_based && !kinds[kind].bios))
 		return NULL;
-	return all_bins(snapshot, kind, direction);
+	return raidtrace_account_bins(snapshot->account, kind, direction);
 }
 
 /* Find the bins from the first to the last that is not zero; none where no histogram is kept. */
@@ -109,7 +94,7 @@ static int put_whole(struct sk_buff *skb, const struct raidtrace_snapshot *snaps
 	if (!nr)
 		return 0;
 	return put_piece(skb, kind, direction, snapshot->used[kind][direction].first, nr,
-			 all_bins(snapshot, kind, direction));
+			 raidtrace_account_bins(snapshot->account, kind, direction));
 }
 
 /* The bins that changed. Those between two that lie close together are told with them. */

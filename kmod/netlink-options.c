@@ -140,6 +140,6 @@ int raidtrace_options_put(struct sk_buff *skb, struct raidtrace_target *target)
 		err = nla_put_u32(skb, RAIDTRACE_A_TARGET_STREAMS, target->options.streams);
 	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
-					target->probe.place.sectors, RAIDTRACE_A_TARGET_PAD);
+					target->probe.engine.place.sectors, RAIDTRACE_A_TARGET_PAD);
 	return err ?: put_journal(skb, target);
 }

@@ -45,16 +45,16 @@ static int put_origin(struct sk_buff *skb, const struct raidtrace_target *target
 }
 
 /* The row of all that found the table full has no process. */
-static int put_process(struct sk_buff *skb, const struct raidtrace_submitter *process)
+static int put_process(struct sk_buff *skb, const struct raidtrace_task *process)
 {
 	char comm[TASK_COMM_LEN];
 
-	strscpy(comm, process->comm, sizeof(comm));
+	strscpy(comm, (const char *)process->comm, sizeof(comm));
 	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, process->pid) ?:
 	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm);
 }
 
-static int put_submitter(struct sk_buff *skb, u32 index, const struct raidtrace_submitter *process,
+static int put_submitter(struct sk_buff *skb, u32 index, const struct raidtrace_task *process,
 			 const struct raidtrace_submitted *submitted)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
@@ -88,7 +88,7 @@ static bool is_row_changed(const struct raidtrace_snapshot *snapshot, unsigned i
 /* Each process with its row. */
 static int put_processes(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot)
 {
-	const struct raidtrace_submitter *process = snapshot->moment.submitters.row;
+	const struct raidtrace_task *process = snapshot->state.submitters.task;
 	unsigned int i;
 	int err = 0;
 

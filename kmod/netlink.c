@@ -4,7 +4,7 @@
  *
  * Documentation/netlink/specs/raidtrace.yaml describes it. Reading needs no
  * privilege: the numbers are of the kind that /proc/diskstats shows to all. Who
- * the processes are does, as taskstats does.
+ * the processes are, and changing anything, needs CAP_SYS_ADMIN.
  */
 #include "netlink.h"
 #include "compat.h"
@@ -15,12 +15,35 @@
 #include "target-disk.h"
 #include "target.h"
 
+#include <linux/file.h>
 #include <linux/ktime.h>
 
 static struct genl_family family;
 
 /* Name of a request's target in its attributes; all requests number it the same. */
 static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID);
+
+static bool is_privileged(struct sk_buff *request)
+{
+	return netlink_capable(request, CAP_SYS_ADMIN);
+}
+
+/* What changes anything is for the administrator, as tracing a disk with blktrace is. */
+static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
+{
+	switch (cmd) {
+	case RAIDTRACE_CMD_TARGET_ADD:
+	case RAIDTRACE_CMD_TARGET_DEL:
+	case RAIDTRACE_CMD_TARGET_SET:
+	case RAIDTRACE_CMD_TARGET_RESET:
+		if (is_privileged(request))
+			return 0;
+		raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
+		return -EPERM;
+	default:
+		return 0;
+	}
+}
 
 /*
  * Before any request: one about a target finds it in ->user_ptr[0] and holds
@@ -29,8 +52,11 @@ static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID);
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
+	int err = check_privilege(ops->cmd, request, info);
 	u32 id;
 
+	if (err)
+		return err;
 	if (ops->cmd == RAIDTRACE_CMD_INFO_GET || ops->cmd == RAIDTRACE_CMD_TARGET_ADD)
 		return 0;
 	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
@@ -165,26 +191,6 @@ int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
 	return genlmsg_reply(skb, info);
 }
 
-static int requested_dev(struct genl_info *info, dev_t *dev)
-{
-	struct nlattr *major = info->attrs[RAIDTRACE_A_TARGET_MAJOR];
-	struct nlattr *minor = info->attrs[RAIDTRACE_A_TARGET_MINOR];
-
-	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_MAJOR) ||
-	    GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_MINOR)) {
-		raidtrace_refuse(info->extack, "the attribute %s is missing",
-				 major ? "minor" : "major");
-		return -EINVAL;
-	}
-	if (nla_get_u32(major) >> (32 - MINORBITS) || nla_get_u32(minor) >> MINORBITS) {
-		raidtrace_refuse(info->extack, "%u:%u is no device number", nla_get_u32(major),
-				 nla_get_u32(minor));
-		return -EINVAL;
-	}
-	*dev = MKDEV(nla_get_u32(major), nla_get_u32(minor));
-	return 0;
-}
-
 /* Who asked and does not get the answer does not know the id: then nothing was added. */
 static int add_target(struct genl_info *info, struct block_device *bdev,
 		      struct raidtrace_options *options)
@@ -207,24 +213,29 @@ static int add_target(struct genl_info *info, struct block_device *bdev,
 int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
 {
 	struct raidtrace_options options = {};
+	struct nlattr *fd = info->attrs[RAIDTRACE_A_TARGET_FD];
 	struct block_device *bdev;
-	void *opened;
-	dev_t dev;
+	struct file *file;
 	int err;
 
-	err = requested_dev(info, &dev) ?: raidtrace_options_get(info, &options);
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_FD)) {
+		raidtrace_refuse(info->extack, "the attribute fd is missing");
+		return -EINVAL;
+	}
+	err = raidtrace_options_get(info, &options);
 	if (err)
 		return err;
-	/* Opening waits while the controller is being reset; who reads other targets must not. */
-	bdev = raidtrace_disk_open(dev, &opened, info->extack);
+	file = fget(nla_get_u32(fd));
+	bdev = raidtrace_disk_of_file(file, info->extack);
 	if (IS_ERR(bdev)) {
 		err = PTR_ERR(bdev);
 	} else {
 		raidtrace_targets_lock();
 		err = add_target(info, bdev, &options);
 		raidtrace_targets_unlock();
-		raidtrace_close(opened);
 	}
+	if (file)
+		fput(file);
 	kfree(options.journal);
 	return err;
 }
@@ -295,7 +306,7 @@ int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info
 
 int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)
 {
-	bool named = netlink_capable(request, CAP_NET_ADMIN);
+	bool named = is_privileged(request);
 	struct sk_buff *skb;
 
 	skb = raidtrace_counters_message(info->user_ptr[0], info, &family, named);

@@ -6,7 +6,8 @@
  * handler looks up the probe of the disk and leaves when it has none.
  *
  * Context: any, hard interrupts included, and from 7.2 on with preemption
- * enabled. No sleeping, no allocation, no printk, no lock but the probe's.
+ * enabled. No sleeping, no allocation, no printk. They write events down in the
+ * ring of their CPU, and take no lock unless it is full.
  */
 #ifndef RAIDTRACE_PROBE_HANDLERS_H
 #define RAIDTRACE_PROBE_HANDLERS_H
@@ -15,9 +16,8 @@
 #include <linux/hash.h>
 #include <linux/percpu.h>
 
-#include "account-bio.h"
 #include "probe.h"
-#include "probe-ticket.h"
+#include "ring.h"
 
 struct file_ra_state;
 struct inode;
@@ -47,7 +47,8 @@ static inline struct raidtrace_probe *raidtrace_probe_of_bio(const struct bio *b
 }
 
 /* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
-static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, unsigned int bytes)
+static __always_inline enum raidtrace_direction
+raidtrace_op_direction(enum req_op op, unsigned int bytes)
 {
 	if (op == REQ_OP_READ)
 		return RAIDTRACE_DIRECTION_READ;
@@ -69,80 +70,56 @@ static inline enum raidtrace_direction raidtrace_op_direction(enum req_op op, un
 	}
 }
 
-static inline enum raidtrace_direction raidtrace_bio_direction(const struct bio *bio)
+static __always_inline enum raidtrace_direction raidtrace_bio_direction(const struct bio *bio)
 {
 	return raidtrace_op_direction(bio_op(bio), bio->bi_iter.bi_size);
 }
 
-static inline enum raidtrace_direction
+static __always_inline enum raidtrace_direction
 raidtrace_request_direction(const struct request *rq)
 {
 	return raidtrace_op_direction(req_op(rq), blk_rq_bytes(rq));
 }
 
-static inline bool raidtrace_is_flush_request(const struct request *rq)
+/* The sector of a zone append is that of the zone: where in it, the disk decides. */
+static __always_inline u32 raidtrace_unplaced(enum req_op op)
 {
-	return unlikely(req_op(rq) == REQ_OP_FLUSH) && (rq->rq_flags & RQF_FLUSH_SEQ);
+	return op == REQ_OP_ZONE_APPEND ? RAIDTRACE_EVENT_UNPLACED : 0;
 }
 
 /*
- * Slots: driver tags, scheduler tags and one for the flush request, per hardware
- * queue. Requests of a queue with an I/O scheduler are told apart by their
- * scheduler tag: the driver tag is given back before the requeue event. The
- * block layer allows at most this many (MAX_SCHED_RQ in block/blk-mq-sched.h).
+ * Write an event down that happens now, and which no other has to be seen with.
+ * @one and @two are its words, as many as it has.
  */
-#define RAIDTRACE_SCHED_TAGS 2048
-
-/*
- * Slot of a request; NULL when the disk got more hardware queues since attach.
- * The flush request borrows the tag of a request that waits for it; there is one
- * at a time, with a slot of its own.
- */
-static inline struct raidtrace_slot *raidtrace_slot_of(struct raidtrace_probe *probe,
-						       const struct request *rq)
+static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
+						  enum raidtrace_event kind, u64 head,
+						  const void *one, const void *two)
 {
-	const struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
-	unsigned int tag = rq->tag, sched_tag = rq->internal_tag;
-	struct raidtrace_slot *slot;
+	struct raidtrace_ring *ring;
+	unsigned long flags;
+	u64 *record;
 
-	if (unlikely(!hctx || hctx->queue_num >= probe->nr_queues))
-		return NULL;
-	slot = probe->slot + (size_t)hctx->queue_num * probe->slots_per_queue;
-	if (raidtrace_is_flush_request(rq))
-		return slot + probe->slots_per_queue - 1;
-	if (rq->internal_tag < 0)
-		return likely(tag < probe->nr_tags) ? slot + tag : NULL;
-	return likely(sched_tag < RAIDTRACE_SCHED_TAGS) ? slot + probe->nr_tags + sched_tag : NULL;
+	local_irq_save(flags);
+	ring = this_cpu_ptr(probe->ring);
+	record = raidtrace_ring_next(probe, ring);
+	record[0] = raidtrace_clock_read(probe->by_counter);
+	record[1] = head | kind;
+	if (raidtrace_event_words(kind) > 2)
+		record[2] = (uintptr_t)one;
+	if (raidtrace_event_words(kind) > 3)
+		record[3] = (uintptr_t)two;
+	raidtrace_ring_publish(ring, kind);
+	local_irq_restore(flags);
 }
 
-/*
- * The account that this CPU counts in. One of the probe's locks is held, so that
- * the account is in use, and with interrupts off, so that it has one writer.
- */
-static inline struct raidtrace_account *raidtrace_account_of(const struct raidtrace_probe *probe)
+/* Write down that something is to be counted; @amount is of an unplug or a window. */
+static __always_inline void raidtrace_write_count(struct raidtrace_probe *probe,
+						  enum raidtrace_direction direction,
+						  unsigned int counter, u32 amount)
 {
-	return probe->bank->cpu[smp_processor_id()];
-}
-
-/* A bio, or the piece of one that a request has, is done. */
-static inline void raidtrace_end_bio(struct raidtrace_probe *probe,
-				     struct raidtrace_account *account, const struct bio *bio,
-				     u64 now_ns)
-{
-	struct raidtrace_ticket *ticket = raidtrace_ticket_find(probe->tickets, bio);
-	bool timed = probe->groups & RAIDTRACE_GROUP_LATENCY;
-
-	if (likely(ticket)) {
-		u64 noted = ticket->noted;
-		u64 queued_ns = raidtrace_ticket_queued_ns(noted);
-
-		raidtrace_ticket_free(ticket);
-		if (timed)
-			raidtrace_count_q2c(account, raidtrace_ticket_direction(noted),
-					    max(now_ns, queued_ns) - queued_ns);
-	} else if (timed) {
-		account->flow[raidtrace_bio_direction(bio)].q2c_unknown++;
-	}
+	raidtrace_write_event(probe, RAIDTRACE_EVENT_COUNT,
+			      raidtrace_event_head(RAIDTRACE_EVENT_COUNT, direction, counter, 0,
+						   amount), NULL, NULL);
 }
 
 /* In probe-queue.c: what comes before the issue. */

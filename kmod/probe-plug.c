@@ -2,42 +2,28 @@
 /* Handlers of requests that a task holds back and sends together, and of waits for tags. */
 #include "probe-handlers.h"
 
-static void count(struct raidtrace_probe *probe, enum raidtrace_disk_counter counter)
-{
-	this_cpu_inc(probe->queued->disk[counter]);
-}
-
-static struct raidtrace_probe *plug_probe_of(const struct request_queue *queue)
+static noinline void count(const struct request_queue *queue, enum raidtrace_disk_counter counter,
+			   u32 amount)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(queue);
 
-	return probe && probe->groups & RAIDTRACE_GROUP_PLUG ? probe : NULL;
+	if (probe && probe->groups & RAIDTRACE_GROUP_PLUG)
+		raidtrace_write_count(probe, 0, RAIDTRACE_QUEUE_COUNTERS + counter, amount);
 }
 
 void raidtrace_on_plug(void *data, struct request_queue *queue)
 {
-	struct raidtrace_probe *probe = plug_probe_of(queue);
-
-	if (probe)
-		count(probe, RAIDTRACE_PLUGS);
+	count(queue, RAIDTRACE_PLUGS, 0);
 }
 
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit)
 {
-	struct raidtrace_probe *probe = plug_probe_of(queue);
-
-	if (!probe)
-		return;
-	count(probe, explicit ? RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE);
-	this_cpu_inc(probe->queued->unplug[raidtrace_depth_bin(depth)]);
+	count(queue, explicit ? RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE, depth);
 }
 
 void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
 			   bool scheduler_tag, unsigned int flags)
 {
-	struct raidtrace_probe *probe = plug_probe_of(queue);
-
-	if (probe)
-		count(probe, RAIDTRACE_TAG_WAITS);
+	count(queue, RAIDTRACE_TAG_WAITS, 0);
 }

@@ -1,55 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Handlers of what happens before a request is issued: bios queued, split and merged. */
 #include "probe-handlers.h"
-#include "probe-ticket.h"
 
-#include <linux/ktime.h>
-#include <linux/percpu.h>
-#include <linux/spinlock.h>
-
-/* These events only ever add; they need no order and no lock. */
-static void count_queue(struct raidtrace_probe *probe, enum raidtrace_direction direction,
-			enum raidtrace_queue_counter counter)
+static noinline void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
+			       enum raidtrace_queue_counter counter)
 {
-	this_cpu_inc(probe->queued->count[direction][counter]);
+	raidtrace_write_count(probe, raidtrace_bio_direction(bio), counter, 0);
 }
 
-static __always_inline void count_bio(const struct bio *bio, enum raidtrace_queue_counter counter)
+static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
+				const struct raidtrace_task *task)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+	u64 *record = raidtrace_ring_next(probe, ring);
 
-	if (probe)
-		count_queue(probe, raidtrace_bio_direction(bio), counter);
+	record[0] = raidtrace_clock_read(probe->by_counter);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, task->pid);
+	record[2] = task->comm[0];
+	record[3] = task->comm[1];
+	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_TASK);
+	ring->task = *task;
+}
+
+/*
+ * Say whose events follow, unless they are of the same as before. A bio that an
+ * interrupt queues has nothing to do with the task that it interrupts.
+ */
+static __always_inline void tell_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
+{
+	static const char interrupt[TASK_COMM_LEN] = "(interrupt)";
+	bool is_task = in_task();
+	struct raidtrace_task task = { .pid = is_task ? current->tgid : 0 };
+
+	static_assert(sizeof(task.comm) == TASK_COMM_LEN);
+	memcpy(task.comm, is_task ? current->comm : interrupt, sizeof(task.comm));
+	if (unlikely(task.pid != ring->task.pid || task.comm[0] != ring->task.comm[0] ||
+		     task.comm[1] != ring->task.comm[1]))
+		write_task(probe, ring, &task);
 }
 
 static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 {
-	u32 groups = probe->groups;
-	struct raidtrace_bio queued = {
-		.direction = raidtrace_bio_direction(bio),
-		.class = RAIDTRACE_CLASS_OTHER,
-		.sector = bio->bi_iter.bi_sector,
-		.bytes = bio->bi_iter.bi_size,
-		.submitter = RAIDTRACE_SUBMITTER_REST,
-		.ahead = bio->bi_opf & REQ_RAHEAD,
-	};
+	enum raidtrace_direction direction = raidtrace_bio_direction(bio);
+	enum raidtrace_class class = RAIDTRACE_CLASS_OTHER;
+	u32 groups = probe->groups, bytes = bio->bi_iter.bi_size;
+	struct raidtrace_ring *ring;
 	unsigned long flags;
-	u64 now_ns;
+	u64 *record;
 
 	local_irq_save(flags);
-	if (groups & RAIDTRACE_GROUPS_CLASSES && queued.bytes &&
-	    queued.direction <= RAIDTRACE_DIRECTION_WRITE)
-		queued.class = raidtrace_class_of(&probe->journal, bio);
-	now_ns = groups & RAIDTRACE_GROUP_LATENCY ? ktime_get_ns() : 0;
-	raw_spin_lock(&probe->arrival_lock);
+	if (groups & RAIDTRACE_GROUPS_CLASSES && bytes && direction <= RAIDTRACE_DIRECTION_WRITE)
+		class = raidtrace_class_of(&probe->journal, bio);
+	ring = this_cpu_ptr(probe->ring);
 	if (groups & RAIDTRACE_GROUP_SUBMITTER)
-		queued.submitter = raidtrace_submitter_row(&probe->submitters);
-	/* A request asks its bios' tickets for what is decided here. */
-	if (probe->tickets)
-		raidtrace_ticket_put(probe->tickets, bio,
-				     raidtrace_ticket_note(now_ns, queued.direction, queued.class));
-	raidtrace_count_bio(&probe->arrival, raidtrace_account_of(probe), &queued);
-	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
+		tell_task(probe, ring);
+	record = raidtrace_ring_next(probe, ring);
+	record[0] = raidtrace_clock_read(probe->by_counter);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class,
+					 (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
+					 (bio->bi_opf & REQ_NOWAIT ? RAIDTRACE_EVENT_NOWAIT : 0) |
+					 raidtrace_unplaced(bio_op(bio)), bytes);
+	record[2] = (uintptr_t)bio;
+	record[3] = bio->bi_iter.bi_sector;
+	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_QUEUE);
+	local_irq_restore(flags);
 }
 
 void raidtrace_on_bio_queue(void *data, struct bio *bio)
@@ -75,17 +88,26 @@ void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t se
 
 void raidtrace_on_getrq(void *data, struct bio *bio)
 {
-	count_bio(bio, RAIDTRACE_GOT);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		this_cpu_inc(probe->ring->got[raidtrace_bio_direction(bio)]);
 }
 
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio)
 {
-	count_bio(bio, RAIDTRACE_BACK_MERGES);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		count_bio(probe, bio, RAIDTRACE_BACK_MERGES);
 }
 
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 {
-	count_bio(bio, RAIDTRACE_FRONT_MERGES);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		count_bio(probe, bio, RAIDTRACE_FRONT_MERGES);
 }
 
 /*
@@ -96,20 +118,12 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-	struct raidtrace_ticket *whole;
-	unsigned long flags;
 
 	if (!probe)
 		return;
-	count_bio(bio, RAIDTRACE_SPLITS);
-	if (!probe->tickets || !probe->slot)
-		return;
-	whole = raidtrace_ticket_find(probe->tickets, bio->bi_private);
-	if (!whole)
-		return;
-	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
-	raidtrace_ticket_put(probe->tickets, bio, whole->noted);
-	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
+	count_bio(probe, bio, RAIDTRACE_SPLITS);
+	if (probe->groups & RAIDTRACE_GROUPS_BIOS && probe->has_requests)
+		raidtrace_write_event(probe, RAIDTRACE_EVENT_SPLIT, 0, bio, bio->bi_private);
 }
 
 /*
@@ -120,40 +134,38 @@ void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-	unsigned long flags;
 
-	if (!probe || !probe->tickets)
-		return;
-	raw_spin_lock_irqsave(&probe->arrival_lock, flags);
-	raidtrace_end_bio(probe, raidtrace_account_of(probe), bio, ktime_get_ns());
-	raw_spin_unlock_irqrestore(&probe->arrival_lock, flags);
+	bool refused = bio->bi_status == BLK_STS_AGAIN;
+
+	if (probe && (refused || probe->groups & RAIDTRACE_GROUPS_BIOS))
+		raidtrace_write_event(probe, RAIDTRACE_EVENT_END,
+				      raidtrace_event_head(RAIDTRACE_EVENT_END,
+							   raidtrace_bio_direction(bio), 0,
+							   refused ? RAIDTRACE_EVENT_NOWAIT : 0, 0),
+				      bio, NULL);
+}
+
+static __always_inline void write_request(struct request *rq, enum raidtrace_event kind)
+{
+	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
+
+	if (probe)
+		raidtrace_write_event(probe, kind,
+				      raidtrace_event_head(kind, raidtrace_request_direction(rq),
+							   0, 0, 0), rq, NULL);
 }
 
 void raidtrace_on_rq_insert(void *data, struct request *rq)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
-	struct raidtrace_slot *slot;
-
-	if (!probe)
-		return;
-	count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_INSERTED);
-	if (!(probe->groups & RAIDTRACE_GROUP_LATENCY))
-		return;
-	slot = raidtrace_slot_of(probe, rq);
-	if (slot)
-		slot->inserted_ns = ktime_get_ns();
+	write_request(rq, RAIDTRACE_EVENT_INSERT);
 }
 
 void raidtrace_on_rq_merge(void *data, struct request *rq)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
-	struct raidtrace_slot *slot;
+	write_request(rq, RAIDTRACE_EVENT_MERGE);
+}
 
-	if (!probe)
-		return;
-	count_queue(probe, raidtrace_request_direction(rq), RAIDTRACE_REQUEST_MERGES);
-	/* The request goes away without an issue, the next one to have its tag was not inserted. */
-	slot = raidtrace_slot_of(probe, rq);
-	if (slot)
-		slot->inserted_ns = 0;
+void raidtrace_on_rq_requeue(void *data, struct request *rq)
+{
+	write_request(rq, RAIDTRACE_EVENT_REQUEUE);
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Handler of the page cache's readahead: windows asked for, and why. */
-#include "compat.h"
 #include "probe-handlers.h"
 
 #include <linux/fs.h>
+#include <linux/huge_mm.h>
 #include <linux/mm.h>
+
+#ifdef RAIDTRACE_HAS_RA_ORDER
+
+enum { WINDOW_SYNC, WINDOW_ASYNC };
 
 /* Probe of the disk that a file's pages come from: its filesystem's, or the device that it is. */
 static struct raidtrace_probe *probe_of_inode(struct inode *inode)
@@ -16,20 +20,34 @@ static struct raidtrace_probe *probe_of_inode(struct inode *inode)
 }
 
 /*
- * A window is asked for on a missing page with order 0, and on a marked page with
- * the order of the last window and 2 more; ->order is what the two paths differ
- * in at this point.
+ * Windows that are asked for on a marked page have the order of the last window
+ * and 2 more, and mark their first page: ->async_size is ->size. Those on a
+ * missing page have order 0; but those of huge pages have their order, and the
+ * mark in the middle. A single huge page without a second one could be either:
+ * it is not counted.
  */
+static int window_kind(const struct file_ra_state *ra)
+{
+	if (!ra->order || ra->async_size != ra->size)
+		return WINDOW_SYNC;
+	if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) && ra->order == HPAGE_PMD_ORDER &&
+	    ra->size == HPAGE_PMD_NR)
+		return -1;
+	return WINDOW_ASYNC;
+}
+
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra)
 {
 	struct raidtrace_probe *probe = probe_of_inode(inode);
-	unsigned int async = raidtrace_ra_order(ra) ? 1 : 0;
-	u64 sectors = (u64)ra->size << (PAGE_SHIFT - SECTOR_SHIFT);
+	u32 sectors = ra->size << (PAGE_SHIFT - SECTOR_SHIFT);
+	int kind = window_kind(ra);
 
-	if (!probe || !(probe->groups & RAIDTRACE_GROUP_READAHEAD))
+	if (!probe || !(probe->groups & RAIDTRACE_GROUP_READAHEAD) || kind < 0)
 		return;
-	this_cpu_add(probe->queued->disk[async ? RAIDTRACE_RA_ASYNC_SECTORS :
-						     RAIDTRACE_RA_SYNC_SECTORS], sectors);
-	this_cpu_inc(probe->queued->window[async][raidtrace_size_bin(sectors)]);
+	raidtrace_write_count(probe, 0,
+			      RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_RA_SYNC_SECTORS + kind,
+			      sectors);
 }
+
+#endif /* RAIDTRACE_HAS_RA_ORDER */

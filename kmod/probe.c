@@ -6,12 +6,15 @@
 #include "probe-handlers.h"
 
 #include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
 #include <trace/events/block.h>
+#ifdef RAIDTRACE_HAS_RA_ORDER
+#include <trace/events/readahead.h>
+#endif
 
 /* What a row counts: one of either enum, or nothing that could be left out. */
 #define DISK_COUNTER(counter)	(RAIDTRACE_QUEUE_COUNTERS + (counter))
@@ -20,7 +23,8 @@
 /**
  * struct raidtrace_tracepoint - one row of the table
  * @name: of the tracepoint
- * @handler: its handler, of the type that check_handlers() holds it to
+ * @handler: its handler, of the type that check_handlers() holds it to; NULL where that type
+ *	or what the handler needs is not there
  * @groups: groups that need it
  * @counter: what it counts; not available when the tracepoint is not
  * @essential: without it no target can be added
@@ -44,11 +48,23 @@ struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
 #define FLOW	RAIDTRACE_GROUP_FLOW
 #define PLUG	RAIDTRACE_GROUP_PLUG
 
+/* Tracepoints younger than 6.12; NULL where their form is not known. */
+#ifdef RAIDTRACE_HAS_TAG_WAIT
+#define ON_TAG_WAIT	raidtrace_on_tag_wait
+#else
+#define ON_TAG_WAIT	NULL
+#endif
+#ifdef RAIDTRACE_HAS_RA_ORDER
+#define ON_RA_ORDER	raidtrace_on_ra_order
+#else
+#define ON_RA_ORDER	NULL
+#endif
+
 static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
 	  .essential = true, .bios = true },
 	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
-	{ "block_bio_complete", raidtrace_on_bio_complete, RAIDTRACE_GROUPS_TICKETS, NO_COUNTER,
+	{ "block_bio_complete", raidtrace_on_bio_complete, FLOW, NO_COUNTER,
 	  .bios = true },
 	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
 	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
@@ -61,8 +77,8 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_rq_complete", raidtrace_on_rq_complete, FLOW, NO_COUNTER, .essential = true },
 	{ "block_plug", raidtrace_on_plug, PLUG, DISK_COUNTER(RAIDTRACE_PLUGS) },
 	{ "block_unplug", raidtrace_on_unplug, PLUG, DISK_COUNTER(RAIDTRACE_UNPLUGS_EXPLICIT) },
-	{ "block_rq_tag_wait", raidtrace_on_tag_wait, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
-	{ "page_cache_ra_order", raidtrace_on_ra_order, RAIDTRACE_GROUP_READAHEAD,
+	{ "block_rq_tag_wait", ON_TAG_WAIT, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
+	{ "page_cache_ra_order", ON_RA_ORDER, RAIDTRACE_GROUP_READAHEAD,
 	  DISK_COUNTER(RAIDTRACE_RA_SYNC_SECTORS), .bios = true },
 };
 
@@ -86,8 +102,12 @@ static void __maybe_unused check_handlers(void)
 	check_trace_callback_type_block_rq_complete(raidtrace_on_rq_complete);
 	check_trace_callback_type_block_plug(raidtrace_on_plug);
 	check_trace_callback_type_block_unplug(raidtrace_on_unplug);
-	raidtrace_check_tag_wait(raidtrace_on_tag_wait);
-	raidtrace_check_ra_order(raidtrace_on_ra_order);
+#ifdef RAIDTRACE_HAS_TAG_WAIT
+	check_trace_callback_type_block_rq_tag_wait(raidtrace_on_tag_wait);
+#endif
+#ifdef RAIDTRACE_HAS_RA_ORDER
+	check_trace_callback_type_page_cache_ra_order(raidtrace_on_ra_order);
+#endif
 }
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
@@ -95,7 +115,7 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
-		if (!strcmp(tracepoint->name, tracepoints[i].name))
+		if (tracepoints[i].handler && !strcmp(tracepoint->name, tracepoints[i].name))
 			tracepoints[i].tracepoint = tracepoint;
 	}
 }
@@ -166,25 +186,34 @@ bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_b
 	return counts(DISK_COUNTER(counter), bio_based);
 }
 
-static int alloc_counters(struct raidtrace_probe *probe, struct request_queue *queue)
+/* Twice as many places as requests can be on their way, within reason. */
+static unsigned int request_bits(const struct blk_mq_tag_set *set)
 {
-	probe->queued = alloc_percpu(struct raidtrace_queue_counters);
-	probe->bank = raidtrace_bank_alloc();
-	if (!probe->queued || !probe->bank)
+	u64 most = 2ULL * set->nr_hw_queues * (set->queue_depth + BLKDEV_DEFAULT_RQ);
+
+	return clamp_t(unsigned int, order_base_2(most), 9, 16);
+}
+
+static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue)
+{
+	struct raidtrace_engine *engine = &probe->engine;
+
+	probe->has_requests = queue_is_mq(queue);
+	engine->account = kvzalloc(sizeof(*engine->account), GFP_KERNEL);
+	if (!engine->account)
 		return -ENOMEM;
-	if (probe->groups & RAIDTRACE_GROUPS_TICKETS) {
-		probe->tickets = kvcalloc(RAIDTRACE_TICKETS, sizeof(*probe->tickets), GFP_KERNEL);
-		if (!probe->tickets)
+	if (probe->groups & RAIDTRACE_GROUPS_BIOS) {
+		engine->bios = kvcalloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
+					GFP_KERNEL);
+		if (!engine->bios)
 			return -ENOMEM;
 	}
-	if (!queue_is_mq(queue))
+	if (!probe->has_requests)
 		return 0;
-	probe->nr_queues = queue->tag_set->nr_hw_queues;
-	probe->nr_tags = queue->tag_set->queue_depth;
-	probe->slots_per_queue = probe->nr_tags + RAIDTRACE_SCHED_TAGS + 1;
-	probe->slot = kvcalloc(array_size(probe->nr_queues, probe->slots_per_queue),
-			       sizeof(*probe->slot), GFP_KERNEL);
-	return probe->slot ? 0 : -ENOMEM;
+	engine->request_bits = request_bits(queue->tag_set);
+	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
+				    GFP_KERNEL);
+	return engine->requests ? 0 : -ENOMEM;
 }
 
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
@@ -236,11 +265,10 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	unsigned int i;
 	int err;
 
-	raw_spin_lock_init(&probe->arrival_lock);
 	raw_spin_lock_init(&probe->lock);
 	probe->groups = options->groups;
-	raidtrace_place_set(&probe->place, get_capacity(disk));
-	err = alloc_counters(probe, disk->queue);
+	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
+	err = alloc_engine(probe, disk->queue) ?: raidtrace_rings_alloc(probe);
 	if (err) {
 		raidtrace_refuse(extack, "not enough memory for the counters");
 		return err;
@@ -285,10 +313,11 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
 	raw_spin_lock_irq(&probe->lock);
-	raidtrace_arrival_start(&probe->arrival, options->groups, options->streams);
-	raidtrace_queue_start(&probe->state, options->groups, options->streams, ktime_get_ns());
+	probe->by_counter = raidtrace_clock_start(&probe->clock);
+	raidtrace_engine_start(&probe->engine, options->groups, options->streams,
+			       probe->clock.ns);
 	raw_spin_unlock_irq(&probe->lock);
-	/* A handler that sees the queue finds the states begun. */
+	/* A handler that sees the queue writes down what comes after the beginning. */
 	smp_store_release(&probe->queue, disk->queue);
 }
 
@@ -339,9 +368,9 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	}
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
-	raidtrace_bank_free(probe->bank);
-	kvfree(probe->slot);
-	kvfree(probe->tickets);
+	raidtrace_rings_free(probe);
+	kvfree(probe->engine.requests);
+	kvfree(probe->engine.bios);
+	kvfree(probe->engine.account);
 	kfree(rcu_access_pointer(probe->journal));
-	free_percpu(probe->queued);
 }

@@ -6,70 +6,17 @@
 #include <linux/cache.h>
 #include <linux/percpu.h>
 #include <linux/spinlock_types.h>
-#include <linux/stddef.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
-#include "account.h"
+#include "clock.h"
+#include "engine.h"
 #include "probe-class.h"
-#include "probe-submitter.h"
+#include "ring.h"
 
 struct gendisk;
-struct raidtrace_ticket;
 struct netlink_ext_ack;
 struct request_queue;
-
-/**
- * struct raidtrace_bank - one account for every possible CPU
- * @cpu: indexed by CPU number, NULL for impossible ones
- */
-struct raidtrace_bank {
-	DECLARE_FLEX_ARRAY(struct raidtrace_account *, cpu);
-};
-
-/**
- * enum raidtrace_disk_counter - events that have no direction
- * @RAIDTRACE_PLUGS: tasks that began to hold requests back
- * @RAIDTRACE_UNPLUGS_EXPLICIT: held requests sent because the task was done
- * @RAIDTRACE_UNPLUGS_SCHEDULE: held requests sent because the task slept
- * @RAIDTRACE_TAG_WAITS: waits for a tag
- * @RAIDTRACE_RA_SYNC_SECTORS: sectors of windows read ahead on a missing page
- * @RAIDTRACE_RA_ASYNC_SECTORS: sectors of windows read ahead on a marked page
- * @RAIDTRACE_DISK_COUNTERS: number of counters
- */
-enum raidtrace_disk_counter {
-	RAIDTRACE_PLUGS,
-	RAIDTRACE_UNPLUGS_EXPLICIT,
-	RAIDTRACE_UNPLUGS_SCHEDULE,
-	RAIDTRACE_TAG_WAITS,
-	RAIDTRACE_RA_SYNC_SECTORS,
-	RAIDTRACE_RA_ASYNC_SECTORS,
-	RAIDTRACE_DISK_COUNTERS,
-};
-
-/**
- * struct raidtrace_queue_counters - events that need no order; nothing but u64 counters
- * @count: per direction and &enum raidtrace_queue_counter
- * @disk: by &enum raidtrace_disk_counter
- * @unplug: unplugs by requests sent
- * @window: windows read ahead by sectors, on a missing and on a marked page
- */
-struct raidtrace_queue_counters {
-	u64 count[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
-	u64 disk[RAIDTRACE_DISK_COUNTERS];
-	u64 unplug[RAIDTRACE_DEPTH_BINS];
-	u64 window[2][RAIDTRACE_SIZE_BINS];
-};
-
-/**
- * struct raidtrace_slot - what is known of the request that has a tag
- * @issued: when it was issued and how it counts, 0 when it is not in flight;
- *	the parts are in probe-request.c
- * @inserted_ns: when it was inserted, 0 when it was not since its last issue
- */
-struct raidtrace_slot {
-	u64 issued;
-	u64 inserted_ns;
-};
 
 /* What this module can count. */
 #define RAIDTRACE_GROUPS_COUNTED \
@@ -78,9 +25,6 @@ struct raidtrace_slot {
 	 RAIDTRACE_GROUP_PLACE | RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_ORIGIN | \
 	 RAIDTRACE_GROUP_BLAME | RAIDTRACE_GROUP_SUBMITTER | RAIDTRACE_GROUP_READAHEAD)
 
-/* What needs to know of a request's bios when and as what they were queued. */
-#define RAIDTRACE_GROUPS_TICKETS \
-	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
 /**
@@ -102,60 +46,43 @@ struct raidtrace_options {
  * @queue: count bios and requests of this queue; NULL counts none. Only
  *	compared, never dereferenced
  * @groups: what to count, &enum raidtrace_group flags
- * @place: how the disk is cut in parts
- * @queued: events that need no order; they only grow, by this_cpu operations
- * @slot: per hardware queue and tag, what is known of the request; only the
- *	handlers of that one request touch a slot
- * @nr_queues: hardware queues that @slot has room for
- * @nr_tags: driver tags per hardware queue that @slot has room for
- * @slots_per_queue: slots from one hardware queue to the next
- * @tickets: what was decided when bios were queued, NULL when nothing needs it
+ * @has_requests: it is not one that is given bios alone
+ * @by_counter: records have their time by the processor's counter
  * @journal: where the filesystem's journal is; changed by raidtrace_probe_set_journal()
  * @attached: tracepoints used, a bit for each row of the table
  * @chain: where it is found by its queue, NULL when it is not
- * @bank: accounts that events are counted in; changed under both locks, so that
- *	either is enough to read it
- * @arrival_lock: puts the bios of the disk in one order; protects what follows
- *	it. Taken with interrupts off, held for some hundred instructions
- * @arrival: of the disk's bios
- * @submitters: processes that queued them
- * @lock: puts the events of the disk's requests in one order; as @arrival_lock,
- *	inside which it nests
+ * @ring: events that are written down, per CPU
+ * @catch_up: takes events out of the rings
+ * @lock: who takes events; protects what follows. Taken with interrupts off, held for some
+ *	hundred events at a time
  * @stopped_ns: when counting ended, 0 while it goes on
- * @state: of the disk's queue
+ * @drain: used while events are taken
+ * @clock: from the counter to CLOCK_MONOTONIC
+ * @engine: counts them
  */
 struct raidtrace_probe {
 	struct raidtrace_probe *next;
 	struct request_queue *queue;
 	u32 groups;
-	struct raidtrace_place place;
-	struct raidtrace_queue_counters __percpu *queued;
-	struct raidtrace_slot *slot;
-	unsigned int nr_queues;
-	unsigned int nr_tags;
-	unsigned int slots_per_queue;
-	struct raidtrace_ticket *tickets;
+	bool has_requests;
+	bool by_counter;
 	struct raidtrace_journal __rcu *journal;
 	u32 attached;
 	struct raidtrace_probe **chain;
-	struct raidtrace_bank *bank;
-
-	raw_spinlock_t arrival_lock ____cacheline_aligned_in_smp;
-	struct raidtrace_arrival arrival;
-	struct raidtrace_submitters submitters;
+	struct raidtrace_ring __percpu *ring;
+	struct work_struct catch_up;
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
-	struct raidtrace_queue state;
+	struct raidtrace_drain *drain;
+	struct raidtrace_clock clock;
+	struct raidtrace_engine engine;
 };
 
 void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
 bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based);
 bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_based);
-
-struct raidtrace_bank *raidtrace_bank_alloc(void);
-void raidtrace_bank_free(struct raidtrace_bank *bank);
 
 int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options,
@@ -169,23 +96,19 @@ void raidtrace_probe_set_journal(struct raidtrace_probe *probe,
 				 struct raidtrace_journal *journal);
 
 /**
- * struct raidtrace_moment - the states of a probe at one moment
- * @settled: time spent until then
- * @queue: of the disk's requests
+ * struct raidtrace_probe_state - where a disk stands at one moment
+ * @queue: the disk's requests; the moment is its last_ns
  * @streams_alive: raidtrace_streams_alive() of the disk's bios
  * @submitters: processes that queued bios
  */
-struct raidtrace_moment {
-	struct raidtrace_settled settled;
+struct raidtrace_probe_state {
 	struct raidtrace_queue queue;
 	unsigned int streams_alive;
 	struct raidtrace_submitters submitters;
 };
 
-struct raidtrace_bank *raidtrace_probe_swap(struct raidtrace_probe *probe,
-					    struct raidtrace_bank *empty, bool reset,
-					    struct raidtrace_moment *moment);
-void raidtrace_probe_queue_counters(struct raidtrace_probe *probe,
-				    struct raidtrace_queue_counters *sum);
+struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
+						   struct raidtrace_account *empty, bool reset,
+						   struct raidtrace_probe_state *state);
 
 #endif /* RAIDTRACE_PROBE_H */

@@ -7,28 +7,30 @@
 #include <linux/backing-dev-defs.h>
 #include <linux/blk-mq.h>
 #include <linux/ctype.h>
+#include <linux/fs.h>
 #include <linux/pci.h>
 
 /**
- * raidtrace_disk_open() - open the disk that is to become a target
- * @dev: its number
- * @opened: set to what raidtrace_close() takes
+ * raidtrace_disk_of_file() - the disk that is to become a target
+ * @file: that the caller has open; NULL when it has none
  * @extack: told why on failure
  *
- * Return: the disk or ERR_PTR(-errno). Context: may sleep for as long as its
- * driver likes; holds no raidtrace_targets_lock(), so that nobody waits for it.
+ * Whoever may count a disk is who may open it, and waits for its driver while
+ * opening: nothing is opened here, where others would wait too.
+ *
+ * Return: the disk, as long as @file is held, or ERR_PTR(-errno).
  */
-struct block_device *raidtrace_disk_open(dev_t dev, void **opened, struct netlink_ext_ack *extack)
+struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack)
 {
-	struct block_device *bdev = raidtrace_open(dev, opened);
-	int err = PTR_ERR_OR_ZERO(bdev);
-
-	if (err == -ENXIO || err == -ENODEV)
-		raidtrace_refuse(extack, "there is no disk %u:%u", MAJOR(dev), MINOR(dev));
-	else if (err)
-		raidtrace_refuse(extack, "disk %u:%u cannot be opened: error %d", MAJOR(dev),
-				 MINOR(dev), -err);
-	return bdev;
+	if (!file || !(file->f_mode & FMODE_READ)) {
+		raidtrace_refuse(extack, "fd is no file that is open for reading");
+		return ERR_PTR(-EBADF);
+	}
+	if (!S_ISBLK(file_inode(file)->i_mode)) {
+		raidtrace_refuse(extack, "fd is no block device");
+		return ERR_PTR(-ENOTBLK);
+	}
+	return I_BDEV(file->f_mapping->host);
 }
 
 /**

@@ -121,7 +121,7 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
  * The device of a disk or partition is being deleted. After this returns the
  * disk may be freed. Context: process, the block class's mutex is held.
  */
-static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS)
+static void disk_removed(struct device *dev)
 {
 	struct raidtrace_target *target;
 
@@ -137,8 +137,13 @@ static void disk_removed(RAIDTRACE_REMOVE_DEV_ARGS)
 	spin_unlock(&targets_spinlock);
 }
 
+static void __maybe_unused disk_removed_of(struct device *dev, struct class_interface *interface)
+{
+	disk_removed(dev);
+}
+
 static struct class_interface removals = {
-	.remove_dev = disk_removed,
+	.remove_dev = RAIDTRACE_REMOVE_DEV(disk_removed, disk_removed_of),
 };
 
 /* The block class is not exported; every disk's device leads to it. */
@@ -182,7 +187,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 		WRITE_ONCE(nr_targets, nr_targets + 1);
 		generation++;
 		raidtrace_probe_start(&target->probe, disk, &target->options);
-		target->attached_ns = target->probe.state.since_ns;
+		target->attached_ns = target->probe.engine.queue.since_ns;
 	}
 	spin_unlock(&targets_spinlock);
 	return err;
@@ -349,13 +354,16 @@ void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_l
  * @gone: called from a work queue when a target's disk was removed; must not
  *	take raidtrace_targets_lock()
  * @readahead: called with raidtrace_targets_lock() when a disk's readahead changed
+ *
+ * Return: 0 or -ENOMEM.
  */
-void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			    void (*readahead)(struct raidtrace_target *target))
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
+			   void (*readahead)(struct raidtrace_target *target))
 {
 	raidtrace_readahead_watch(readahead);
 	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
+	return raidtrace_rings_init();
 }
 
 /**
@@ -369,4 +377,5 @@ void raidtrace_targets_exit(void)
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();
+	raidtrace_rings_exit();
 }

@@ -14,16 +14,6 @@
 #define RAIDTRACE_MAX_TARGETS	64
 
 /**
- * struct raidtrace_changes - in which snapshot counters changed last, per lot of them
- * @account: of the totals
- * @queued: of the counters of events that need no order
- */
-struct raidtrace_changes {
-	u64 account[RAIDTRACE_LOTS(struct raidtrace_account)];
-	u64 queued[RAIDTRACE_LOTS(struct raidtrace_queue_counters)];
-};
-
-/**
  * struct raidtrace_target - one disk that is counted, or was until it was removed
  * @list: in the list of targets, in the order of @id
  * @id: never used twice while the module is loaded
@@ -41,11 +31,8 @@ struct raidtrace_changes {
  * @options: how it is counted
  * @readahead_sectors: as last seen; raidtrace_targets_lock()
  * @resets: how often it was reset; raidtrace_targets_lock()
- * @total: sum of the banks since the last reset; raidtrace_targets_lock()
- * @queue_base: counters of events before the issue at the last reset;
- *	raidtrace_targets_lock()
- * @queue_last: likewise, at the last snapshot
- * @changes: what changed when; raidtrace_targets_lock()
+ * @total: what was counted until the last snapshot; raidtrace_targets_lock()
+ * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_lock()
  * @snapshot: number of the last snapshot or reset; raidtrace_targets_lock()
  * @reset_snapshot: number of the last reset, 0 if there was none
  * @gone: tells that the disk was removed
@@ -68,9 +55,7 @@ struct raidtrace_target {
 	u64 readahead_sectors;
 	u32 resets;
 	struct raidtrace_account *total;
-	struct raidtrace_queue_counters queue_base;
-	struct raidtrace_queue_counters queue_last;
-	struct raidtrace_changes *changes;
+	u64 *changes;
 	u64 snapshot;
 	u64 reset_snapshot;
 	struct work_struct gone;
@@ -107,9 +92,8 @@ struct raidtrace_limits {
  * struct raidtrace_snapshot - what a target counted until one moment
  * @now_ns: that moment; of a target that is gone when it went
  * @since_ns: attach or last reset
- * @moment: states of the probe at that moment
+ * @state: of the probe at that moment
  * @account: counters and histograms; raidtrace_targets_lock()
- * @queued: events that need no order, read right after that moment
  * @changes: in which snapshot they changed last; raidtrace_targets_lock()
  * @number: of this snapshot
  * @base: number of the snapshot that the reader has, 0 if none that is of use
@@ -120,10 +104,9 @@ struct raidtrace_limits {
 struct raidtrace_snapshot {
 	u64 now_ns;
 	u64 since_ns;
-	struct raidtrace_moment moment;
+	struct raidtrace_probe_state state;
 	const struct raidtrace_account *account;
-	struct raidtrace_queue_counters queued;
-	const struct raidtrace_changes *changes;
+	const u64 *changes;
 	u64 number;
 	u64 base;
 	bool named;
@@ -133,8 +116,8 @@ struct raidtrace_snapshot {
 	} used[RAIDTRACE_HISTOGRAM_KIND_MAX + 1][RAIDTRACE_DIRECTION_MAX + 1];
 };
 
-void raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			    void (*readahead)(struct raidtrace_target *target));
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
+			   void (*readahead)(struct raidtrace_target *target));
 void raidtrace_targets_exit(void);
 
 void raidtrace_targets_lock(void);

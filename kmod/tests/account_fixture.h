@@ -82,13 +82,11 @@ static __maybe_unused void complete_read(struct kunit *test, u64 now, u64 issued
 	raidtrace_count_completion(&f->queue, &f->account, now, &completion);
 }
 
-static __maybe_unused void settle(struct kunit *test, u64 now)
+static __maybe_unused void advance(struct kunit *test, u64 now)
 {
 	struct fixture *f = test->priv;
-	struct raidtrace_settled settled;
 
-	raidtrace_queue_settle(&f->queue, now, &settled);
-	raidtrace_account_settle(&f->account, &settled);
+	raidtrace_queue_advance(&f->queue, &f->account, now);
 }
 
 static __maybe_unused u64 sum(struct kunit *test, enum raidtrace_histogram_kind kind,

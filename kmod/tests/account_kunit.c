@@ -6,7 +6,6 @@
 #include "../account.c"
 #include "../account-bins.c"
 #include "../account-bio.h"
-#include "../account-fold.c"
 #include "../account-lot.h"
 
 static void issue_counts_size_and_bytes(struct kunit *test)
@@ -59,17 +58,21 @@ static void position_is_shared_by_all_directions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].seek_backward_sectors, 8ULL);
 }
 
-static void flush_and_passthrough_do_not_move_the_head(struct kunit *test)
+static void only_what_reads_or_writes_moves_the_position(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	issue(test, START, DIR_READ, 0, 8);
 	issue(test, START, DIR_FLUSH, 0, 0);
 	issue(test, START, DIR_PASSTHROUGH, 4711, 1);
+	issue(test, START, DIR_DISCARD, 4711, 100);
+	issue(test, START, DIR_OTHER, 4711, 100);
 	issue(test, START, DIR_READ, 8, 8);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 1ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_PASSTHROUGH), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_DISCARD), 0ULL);
+	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_OTHER), 0ULL);
 }
 
 static void bytes_are_counted_at_their_place(struct kunit *test)
@@ -132,7 +135,7 @@ static void groups_not_selected_stay_zero(struct kunit *test)
 	issue(test, START, DIR_READ, 0, 8);
 	issued = issue(test, START, DIR_READ, 8, 8);
 	complete_read(test, START + 10, issued);
-	settle(test, START + 20);
+	advance(test, START + 20);
 	for (i = 0; i < (sizeof(f->account) - sizeof(f->account.flow)) / sizeof(u64); i++)
 		others += rest[i];
 	KUNIT_EXPECT_EQ(test, others, 0ULL);
@@ -174,29 +177,6 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 	}
 	for (i = 0; i < n; i++)
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
-}
-
-/* Whatever single event was counted, nothing of it stays behind. */
-static void moving_what_one_direction_counted_leaves_nothing(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
-	u64 *counter = (u64 *)&f->account;
-	unsigned int i, direction, n = sizeof(f->account) / sizeof(*counter);
-
-	KUNIT_ASSERT_NOT_NULL(test, total);
-	for (direction = 0; direction < RAIDTRACE_DIRECTIONS; direction++) {
-		raidtrace_count_q2c(&f->account, direction, 0);
-		f->account.flow[direction].issued = 1;
-		f->account.i2d[direction][RAIDTRACE_D2C_BINS - 1] = 1;
-		raidtrace_account_move(total, &f->account, NULL, 0);
-		raidtrace_count_q2c(&f->account, direction, 0);
-		raidtrace_account_move(total, &f->account, NULL, 0);
-		KUNIT_EXPECT_EQ(test, total->q2c[direction][0], 2ULL);
-		KUNIT_EXPECT_EQ(test, total->i2d[direction][RAIDTRACE_D2C_BINS - 1], 1ULL);
-	}
-	for (i = 0; i < n; i++)
-		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
 }
 
 /* The last lot may be shorter: it ends where the counters do. */
@@ -255,26 +235,6 @@ static void moving_says_which_lots_changed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ((u64 *)total)[last], 1ULL);
 }
 
-/* Each counter of a flow says by itself that its direction has something to move. */
-static void any_counter_moves_the_histograms(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
-	u64 *flow = (u64 *)&f->account.flow[DIR_WRITE];
-	u64 *bin = &f->account.size[DIR_WRITE][8];
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, total);
-	for (i = 0; i < sizeof(f->account.flow[0]) / sizeof(*flow); i++) {
-		flow[i] = 1;
-		*bin = 1;
-		raidtrace_account_move(total, &f->account, NULL, 0);
-		KUNIT_EXPECT_EQ(test, *bin, 0ULL);
-		KUNIT_EXPECT_EQ(test, total->size[DIR_WRITE][8], i + 1ULL);
-		KUNIT_EXPECT_EQ(test, ((u64 *)&total->flow[DIR_WRITE])[i], 1ULL);
-	}
-}
-
 static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -300,18 +260,16 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(first_request_is_neither_sequential_nor_seek),
 	KUNIT_CASE(distance_is_from_the_previous_end),
 	KUNIT_CASE(position_is_shared_by_all_directions),
-	KUNIT_CASE(flush_and_passthrough_do_not_move_the_head),
+	KUNIT_CASE(only_what_reads_or_writes_moves_the_position),
 	KUNIT_CASE(bytes_are_counted_at_their_place),
 	KUNIT_CASE(requests_continue_streams),
 	KUNIT_CASE(seeks_are_blamed_on_both_classes),
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
-	KUNIT_CASE(moving_what_one_direction_counted_leaves_nothing),
 	KUNIT_CASE(lots_end_where_counters_do),
 	KUNIT_CASE(anything_counted_is_seen),
 	KUNIT_CASE(moving_says_which_lots_changed),
-	KUNIT_CASE(any_counter_moves_the_histograms),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };

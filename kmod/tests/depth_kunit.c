@@ -10,7 +10,7 @@ static void time_is_spent_at_the_depth_before_the_event(struct kunit *test)
 	second = issue(test, START + 30, DIR_READ, 8, 8);
 	complete_read(test, START + 60, first);
 	complete_read(test, START + 100, second);
-	settle(test, START + 150);
+	advance(test, START + 150);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 0), 10ULL + 50);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 1), 20ULL + 40);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 2), 30ULL);
@@ -51,7 +51,7 @@ static void clock_that_steps_back_loses_no_time(struct kunit *test)
 	issued = issue(test, START + 90, DIR_READ, 8, 8);
 	KUNIT_EXPECT_EQ(test, issued, (u64)START + 100);
 	complete_read(test, START + 95, issued);
-	settle(test, START + 200);
+	advance(test, START + 200);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 200ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_ALL), 200ULL);
 	KUNIT_EXPECT_EQ(test, f->account.d2c[DIR_READ][0], 1ULL);
@@ -103,7 +103,7 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 	issue(test, START, DIR_READ, 0, 8);
 	issued = issue(test, START, DIR_READ, 8, 8);
 	complete_read(test, START + 10, issued);
-	settle(test, START + 20);
+	advance(test, START + 20);
 	raidtrace_queue_reset(&f->queue);
 	memset(&f->account, 0, sizeof(f->account));
 	KUNIT_EXPECT_EQ(test, f->queue.since_ns, (u64)START + 20);
@@ -112,7 +112,7 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 	issue(test, START + 30, DIR_READ, 16, 8);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_READ), 0ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].stream, 0ULL);
-	settle(test, START + 50);
+	advance(test, START + 50);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 30ULL);
 }
 
@@ -140,7 +140,7 @@ static void sums_hold_under_random_load(struct kunit *test)
 			ended++;
 		}
 	}
-	settle(test, now);
+	advance(test, now);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].issued, issued);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed +
 			      f->account.flow[DIR_READ].requeued + f->queue.in_flight[DIR_READ],

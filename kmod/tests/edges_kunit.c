@@ -10,7 +10,7 @@ static void abandoned_issue_is_in_flight_no_more(struct kunit *test)
 
 	issue(test, START, DIR_WRITE, 0, 8);
 	raidtrace_count_abandon(&f->queue, &f->account, START + 10, DIR_WRITE);
-	settle(test, START + 30);
+	advance(test, START + 30);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].abandoned, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].completed, 0ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_D2C, DIR_WRITE), 0ULL);
@@ -74,14 +74,14 @@ static void counting_begins_at_the_start(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->queue.placed);
 }
 
-static void settling_spends_time_at_the_present_depth(struct kunit *test)
+static void advancing_spends_time_at_the_present_depth(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
 	issue(test, START, DIR_READ, 0, 8);
 	issue(test, START, DIR_WRITE, 8, 8);
-	settle(test, START + 7);
-	settle(test, START + 10);
+	advance(test, START + 7);
+	advance(test, START + 10);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 1), 10ULL);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_READ, 0), 0ULL);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_WRITE, 1), 10ULL);
@@ -100,7 +100,7 @@ static void reset_carries_every_direction_and_all(struct kunit *test)
 	}
 	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++)
 		raidtrace_count_requeue(&f->queue, &f->account, START, d);
-	settle(test, START + 1);
+	advance(test, START + 1);
 	raidtrace_queue_reset(&f->queue);
 	for (d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
 		KUNIT_EXPECT_EQ(test, f->queue.carried[d], 1U);
@@ -206,7 +206,7 @@ static struct kunit_case edges_cases[] = {
 	KUNIT_CASE(maximum_is_the_highest_depth_of_each),
 	KUNIT_CASE(event_without_place_has_no_distance),
 	KUNIT_CASE(counting_begins_at_the_start),
-	KUNIT_CASE(settling_spends_time_at_the_present_depth),
+	KUNIT_CASE(advancing_spends_time_at_the_present_depth),
 	KUNIT_CASE(reset_carries_every_direction_and_all),
 	KUNIT_CASE(time_of_other_directions_is_in_all_alone),
 	KUNIT_CASE(one_sector_on_is_a_seek_forward),

@@ -285,7 +285,7 @@ BY_BOUNDS = {
 }  # fmt: skip
 FREE = {
     "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
-    "errors", "unmatched", "unissued", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
+    "errors", "unmatched", "unissued", "refused", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
     "streams-alive-queued", "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
     "id", "pid", "index", "snapshot",
 }  # fmt: skip

@@ -3,6 +3,7 @@
 # lab-kernels: all
 """Every refusal says why, changes nothing, and nobody unprivileged adds, deletes, resets or is told who queues."""
 
+import ctypes
 import errno
 import os
 import pathlib
@@ -26,15 +27,20 @@ def refused(error: int, text: str, operation: str, raw: bytes = b"", **attribute
         kmod.equal("targets before and after", client.ask("target-get", dump=True), before)
 
 
-def no_such_disk() -> None:
-    """No such disk"""
-    refused(errno.ENXIO, "there is no disk 240:17", "target-add", major=240, minor=17)
-
-
-def no_device_number() -> None:
-    """A number that no device can have"""
-    refused(errno.EINVAL, "4096:1 is no device number", "target-add", major=4096, minor=1)
-    refused(errno.EINVAL, "8:1048576 is no device number", "target-add", major=8, minor=1 << 20)
+def no_disk() -> None:
+    """A file descriptor that is none, or of no disk, or not open for reading"""
+    unreadable = "fd is no file that is open for reading"
+    refused(errno.EBADF, unreadable, "target-add", fd=1 << 20)
+    refused(errno.EBADF, unreadable, "target-add", fd=0xFFFFFFFF)
+    for path, flags, error, text in (
+        ("/dev/sda", os.O_PATH, errno.EBADF, unreadable),
+        ("/dev/sda", os.O_WRONLY, errno.EBADF, unreadable),
+        ("/dev/null", os.O_RDONLY, errno.ENOTBLK, "fd is no block device"),
+        ("/", os.O_RDONLY, errno.ENOTBLK, "fd is no block device"),
+    ):
+        descriptor = os.open(path, flags)
+        refused(error, text, "target-add", fd=descriptor)
+        os.close(descriptor)
 
 
 def partition() -> None:
@@ -43,8 +49,9 @@ def partition() -> None:
     name = kmod.scsi_debug(dev_size_mb=16, delay=0, num_parts=2)
     path = pathlib.Path(f"/sys/block/{name}/{name}1")
     kmod.wait_for("partition", path.exists)
-    major, minor = kmod.device_number(f"{name}1")
-    refused(errno.EINVAL, f"{name}1 is a partition of {name}; add {name}", "target-add", major=major, minor=minor)
+    with open(f"/dev/{name}1", "rb") as disk:
+        text = f"{name}1 is a partition of {name}; add {name}"
+        refused(errno.EINVAL, text, "target-add", fd=disk.fileno())
     kmod.run("modprobe -r scsi_debug")
 
 
@@ -52,7 +59,8 @@ def twice() -> None:
     """A disk that is a target already: its id is named"""
     with kmod.Client() as client:
         target = client.add("sda")
-        refused(errno.EEXIST, f"sda is target {target['id']} already", "target-add", major=8, minor=0)
+        with open("/dev/sda", "rb") as disk:
+            refused(errno.EEXIST, f"sda is target {target['id']} already", "target-add", fd=disk.fileno())
         client.delete(target)
 
 
@@ -60,8 +68,7 @@ def missing_attributes() -> None:
     """A request without what it is about"""
     for operation in ("target-del", "target-get", "target-reset", "target-set", "counters-get"):
         refused(errno.EINVAL, "the attribute id is missing", operation)
-    refused(errno.EINVAL, "the attribute major is missing", "target-add", minor=0)
-    refused(errno.EINVAL, "the attribute minor is missing", "target-add", major=8)
+    refused(errno.EINVAL, "the attribute fd is missing", "target-add")
 
 
 def no_such_target() -> None:
@@ -80,9 +87,9 @@ def no_such_target() -> None:
 
 def other_abi() -> None:
     """A client of another ABI"""
-    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 2, the client ABI 1", "info-get", abi=1)
+    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 3, the client ABI 1", "info-get", abi=1)
     with kmod.Client() as client:
-        kmod.equal("the same ABI", client.ask("info-get", abi=2)[0]["abi"], 2)
+        kmod.equal("the same ABI", client.ask("info-get", abi=3)[0]["abi"], 3)
 
 
 def malformed() -> None:
@@ -108,9 +115,9 @@ def too_many() -> None:
     with kmod.Client() as client:
         targets = [client.add(name) for name in names[:64]]
         kmod.equal("listed", [t["disk"] for t in client.ask("target-get", dump=True)], names[:64])
-        major, minor = kmod.device_number(names[64])
         text = "there are 64 targets already, the most that can be"
-        refused(errno.ENOSPC, text, "target-add", major=major, minor=minor)
+        with open(f"/dev/{names[64]}", "rb") as disk:
+            refused(errno.ENOSPC, text, "target-add", fd=disk.fileno())
         for number, name in enumerate(names):
             disk = kmod.Disk(name)
             for i in range(number):
@@ -126,19 +133,25 @@ def too_many() -> None:
 
 def untold() -> None:
     """Who does not get the answer does not know the id: nothing was added"""
-    major, minor = kmod.device_number("sda")
-    with kmod.Client() as client, kmod.Client() as deaf:
+    with kmod.Client() as client, kmod.Client() as deaf, open("/dev/sda", "rb") as disk:
         deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         for _ in range(100):  # answers that nobody reads, until there is no room
             deaf.send("info-get")
-        deaf.send("target-add", major=major, minor=minor)
+        deaf.send("target-add", fd=disk.fileno())
         kmod.equal("targets", client.ask("target-get", dump=True), [])
         target = client.add("sda")  # nor does anything keep it from being added
         client.delete(target)
 
 
+NEEDED = "this needs CAP_SYS_ADMIN"
+CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
+
+
 def unprivileged() -> None:
-    """Without privilege: counters may be read, but not who the processes are; changing is refused"""
+    """Without privilege: counters may be read, but not who the processes are; changing is refused
+
+    So it is to who has CAP_NET_ADMIN alone; and who has CAP_SYS_ADMIN alone may not add what it cannot open.
+    """
     with kmod.Client() as client:
         target = client.add("sda")
         disk = kmod.Disk("sda")
@@ -148,20 +161,37 @@ def unprivileged() -> None:
         named = client.counters(target)
         rows = [row for row in named.reply["submitter"] if row.get("pid") == os.getpid()]
         kmod.equal("with privilege this process is told", [row["queued"] >= 20 for row in rows], [True])
-    child = os.fork()
-    if not child:
-        os._exit(_unprivileged(target, sum(row["queued"] for row in named.reply["submitter"])))
-    _, status = os.waitpid(child, 0)
+    queued = sum(row["queued"] for row in named.reply["submitter"])
+    found = {}
+    for capabilities in ((), (CAP_NET_ADMIN,), (CAP_SYS_ADMIN,)):
+        child = os.fork()
+        if not child:
+            os._exit(_with_capabilities(capabilities, target, queued))
+        found[capabilities] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with kmod.Client() as client:
         client.delete(target)
-    kmod.equal("what the unprivileged child found", os.waitstatus_to_exitcode(status), 0)
+    kmod.equal("what the children found", found, dict.fromkeys(found, 0))
 
 
-def _unprivileged(target: dict, queued: int) -> int:
-    """In a child, which tells what is wrong by its exit status."""
+def _keep(capabilities: tuple[int, ...]) -> None:
+    """Become nobody, with these capabilities alone."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    bits = sum(1 << capability for capability in capabilities)
+    libc.prctl(8, 1, 0, 0, 0)  # PR_SET_KEEPCAPS
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
+    header, sets = struct.pack("Ii", 0x20080522, 0), struct.pack("6I", bits, bits, 0, 0, 0, 0)
+    if libc.syscall(ctypes.c_long(126), header, sets):  # capset
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def _with_capabilities(capabilities: tuple[int, ...], target: dict, queued: int) -> int:
+    """In a child, which tells what is wrong by its exit status."""
+    disk = os.open("/dev/sda", os.O_RDONLY) if CAP_SYS_ADMIN not in capabilities else -1
+    _keep(capabilities)
+    if CAP_SYS_ADMIN in capabilities:
+        return _cannot_open()
     with kmod.Client() as client:
         rows = client.counters(target).reply["submitter"]
         if len(client.ask("target-get", dump=True)) != 1 or client.ask("info-get")[0]["nr-targets"] != 1:
@@ -171,13 +201,31 @@ def _unprivileged(target: dict, queued: int) -> int:
         if rows[0]["queued"] != queued:
             return 3
         changes = {name: {"id": target["id"]} for name in ("target-del", "target-reset", "target-set")}
-        for operation, attributes in (changes | {"target-add": {"major": 8, "minor": 0}}).items():
+        for operation, attributes in (changes | {"target-add": {"fd": disk}}).items():
             try:
                 client.ask(operation, **attributes)
                 return 4
             except kmod.Refused as refusal:
-                if refusal.errno != errno.EPERM:
+                if (refusal.errno, refusal.text) != (errno.EPERM, NEEDED):
                     return 5
+    return 0
+
+
+def _cannot_open() -> int:
+    """The capability does not open disks, and the module opens none for anybody."""
+    try:
+        os.open("/dev/sda", os.O_RDONLY)
+        return 6
+    except PermissionError:
+        pass
+    with kmod.Client() as client:
+        for attributes in ({"major": 8, "minor": 0}, {"fd": 0}, {"fd": os.open("/dev/sda", os.O_PATH)}):
+            try:
+                client.ask("target-add", **attributes)
+                return 7
+            except kmod.Refused as refusal:
+                if refusal.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTBLK):
+                    return 8
     return 0
 
 
@@ -185,7 +233,7 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                no_such_disk, no_device_number, partition, twice, missing_attributes, no_such_target, other_abi,
+                no_disk, partition, twice, missing_attributes, no_such_target, other_abi,
                 malformed, untold, unprivileged, too_many,
             ]
         )

@@ -149,7 +149,7 @@ def flush_sequences() -> None:
 
 
 def discards() -> None:
-    """Discards and write zeroes are directions of their own, with a size and a position"""
+    """Discards and write zeroes are directions of their own, with a size; no head moves for them"""
     with scsi_disk(dev_size_mb=64, lbpu=1, lbpws=1, delay=0) as name, counted(name) as (client, target):
         before = kmod.diskstats(name)
         disk = kmod.Disk(name)
@@ -164,8 +164,32 @@ def discards() -> None:
     kmod.equal("discards", flow["completed"], stat["discards"] - before["discards"])
     kmod.equal("bytes", flow["bytes-completed"], 512 * (stat["discard_sectors"] - before["discard_sectors"]))
     kmod.equal("bytes asked for", flow["bytes-completed"], 3072 * 512)
-    kmod.equal("write zeroes, in sequence after the discard", counters.flow["other"]["sequential"], 1)
+    kmod.equal("distances", counters.sum("seek") + counters.sum("seek-queued"), 0)
     same_as_trace(counters, traced)
+
+
+def not_to_wait() -> None:
+    """Bios that are not to wait and would have to are refused, and nothing else"""
+    with scsi_disk(dev_size_mb=64, delay=0) as name, counted(name) as (client, target):
+        pathlib.Path(f"/sys/block/{name}/queue/max_sectors_kb").write_text("64", encoding="ascii")
+        disk = kmod.Disk(name)
+        client.ask("target-reset", id=target["id"])
+        block = memoryview(disk.buffer)[: 256 << 10]
+        refused = 0
+        for i in range(50):  # as io_uring does: without waiting first, then from a worker that may wait
+            try:
+                os.preadv(disk.descriptor, [block], i << 18, os.RWF_NOWAIT)
+            except BlockingIOError:
+                refused += 1
+                os.preadv(disk.descriptor, [block], i << 18)
+        disk.close()
+        counters = client.counters(target)
+    flow = counters.flow["read"]
+    kmod.equal("some are refused", refused > 0, True)
+    if kmod.kernel_version() >= (6, 12):  # before it is refused before there is a bio, or waits
+        kmod.equal("refused", flow["refused"], refused)
+    kmod.equal("bytes, in sequence", [flow["bytes-queued"], flow["sequential-queued"]], [50 << 18, flow["queued"] - 1])
+    kmod.equal("pieces with a latency", counters.sum("q2c", "read"), flow["queued"] + flow["splits"])
 
 
 def medium_error() -> None:
@@ -223,6 +247,9 @@ def requeues_of_a_busy_host() -> None:
         flow = counters.flow["read"]
         kmod.equal(f"{scheduler}: reads", flow["completed"], 60)
         kmod.equal(f"{scheduler}: some were requeued", flow["requeued"] >= 5, True)
+        kmod.equal(f"{scheduler}: data that was read once", flow["bytes-issued"], 60 * 4096)
+        kmod.equal(f"{scheduler}: each issued again", flow["reissued"], flow["requeued"])
+        kmod.equal(f"{scheduler}: from read to read", flow["seek-forward-sectors"], 59 * 56)
         requeues = counters.total("requeued"), counters.total("requeued-unissued")
         kmod.equal(f"{scheduler}: after an issue, without one", requeues, replayed_requeues(traced))
         kmod.equal(f"{scheduler}: nothing in flight", counters.flow["all"]["in-flight"], 0)
@@ -299,7 +326,7 @@ def bio_based() -> None:
         flow = counters.flow["read"]
         kmod.equal("bios", flow["queued"], after["reads"] - before["reads"])
         kmod.equal("bytes", flow["bytes-queued"], 512 * (after["read_sectors"] - before["read_sectors"]))
-        bios = ["queued", "bytes-queued", "splits"] + [name for name in flow if name.endswith(BIO_COUNTERS)]
+        bios = ["queued", "bytes-queued", "splits", "refused"] + [name for name in flow if name.endswith(BIO_COUNTERS)]
         kmod.equal("all it says", sorted(flow), sorted({"direction", *bios}))
         kmod.equal("histograms", {kind for kind, _ in counters.histogram} - {"seek-queued", "q2c"}, set())
     finally:
@@ -310,7 +337,7 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                empty_flushes, flush_sequences, discards, medium_error, requeues_of_a_busy_host, in_flight_at_attach,
+                empty_flushes, flush_sequences, discards, not_to_wait, medium_error, requeues_of_a_busy_host, in_flight_at_attach,
                 reset_in_flight, bio_based,
             ]
         )

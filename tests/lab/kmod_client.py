@@ -212,10 +212,10 @@ class Client:
 
     def add(self, disk: str, groups: Iterable[str] = (), **options: int) -> dict[str, Any]:
         """Make a disk of /sys/class/block a target, with all groups or the named ones."""
-        major, minor = device_number(disk)
         if groups:
             options["groups"] = sum(1 << GROUPS.index(group) for group in groups)
-        return self.ask("target-add", major=major, minor=minor, **options)[0]
+        with open(f"/dev/{disk}", "rb", buffering=0) as opened:
+            return self.ask("target-add", fd=opened.fileno(), **options)[0]
 
     def set_journal(self, target: dict[str, Any], ranges: list[tuple[int, int]]) -> None:
         """Say where the journal is, by first sector and number of sectors; nowhere without any."""

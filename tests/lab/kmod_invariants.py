@@ -97,7 +97,7 @@ def _requests(c: Counters) -> Iterator[str]:
         ends = flow["completed"] + flow["requeued"] + flow["abandoned"] + flow["in-flight"]
         yield from _same(f"{direction}: issued + carried = ends + in flight", flow["issued"] + flow["carried"], ends)
         if c.counts("size"):
-            yield from _same(f"{direction}: sizes sum to issues", c.sum("size", direction), flow["issued"])
+            yield from _same(f"{direction}: sizes sum to issues", c.sum("size", direction), flow["issued"] - flow["reissued"])
         if not flow["in-flight"] <= flow["in-flight-max"] <= c.flow["all"]["in-flight-max"]:
             yield f"{direction}: in flight {flow['in-flight']}, at most {flow['in-flight-max']}"
     if c.flow["all"]["in-flight-max"] > c.total("in-flight-max"):
@@ -116,6 +116,11 @@ def _depths(c: Counters) -> Iterator[str]:
     for direction in DEPTH_DIRECTIONS:
         span = c.reply["now-ns"] - c.reply["since-ns"]
         yield from _same(f"{direction}: depth time sums to the span", c.sum("depth-time", direction), span)
+        times = c.bins("depth-time", direction)
+        known = sum(depth * spent for depth, spent in times.items())
+        depths = c.flow[direction]["depth-sum-ns"]
+        if not (known <= depths if 256 in times else known == depths):
+            yield f"{direction}: depth over time is {depths}, by its histogram {known}"
         issued = c.total("issued") if direction == "all" else c.flow[direction]["issued"]
         yield from _same(f"{direction}: depths found sum to issues", c.sum("depth-issue", direction), issued)
 
@@ -144,7 +149,7 @@ def _seeks(c: Counters) -> Iterator[str]:
         yield from _same(f"{direction}: sequential is seek bin 64", zero, flow["sequential"])
         if c.counts("stream") and not flow["sequential"] <= flow["stream"] <= flow["issued"]:
             yield f"{direction}: {flow['stream']} requests continue a stream, {flow['sequential']} are sequential"
-    placed = sum(c.flow[d]["issued"] for d in ("read", "write", "discard", "other"))
+    placed = sum(c.flow[d]["issued"] - c.flow[d]["reissued"] for d in ("read", "write"))
     if not 0 <= placed - c.sum("seek") <= 1:
         yield f"all but the first request have a distance: {placed} and {c.sum('seek')}"
     seeks = c.sum("seek") - c.total("sequential")
@@ -158,8 +163,9 @@ def _seeks(c: Counters) -> Iterator[str]:
 
 
 def _owners(c: Counters) -> Iterator[str]:
-    for name in ("issued", "bytes-issued") if c.counts("origin") else ():
-        yield from _same(f"classes: {name}", sum(c.origin(name).values()), c.total(name))
+    if c.counts("origin"):
+        yield from _same("classes: issued", sum(c.origin("issued").values()), c.total("issued") - c.total("reissued"))
+        yield from _same("classes: bytes-issued", sum(c.origin("bytes-issued").values()), c.total("bytes-issued"))
 
 
 def _distances(c: Counters, direction: str, queued: str) -> Iterator[str]:

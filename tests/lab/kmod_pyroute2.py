@@ -5,7 +5,7 @@ Nothing of a message is written down here. Operations, attributes, their types a
 family's specification (raidtrace.yaml) when the module is imported, so they cannot drift from the kernel's:
 
     with Client() as client:
-        target = client.add(8, 0)                   # sda
+        target = client.add("/dev/sda")
         print(client.counters(target["id"])["now-ns"])
 
 Names are the specification's; what the numbers mean is in Documentation/counters.rst. Attributes that the kernel leaves
@@ -197,9 +197,10 @@ class Client:
         """All disks that are counted."""
         return self.ask("target-get", dump=True)
 
-    def add(self, major: int, minor: int, **more: Any) -> dict[str, Any]:
-        """Begin to count a disk; `more` are other attributes of target-add. The target."""
-        return self.ask("target-add", {"major": major, "minor": minor, **more})[0]
+    def add(self, path: str | os.PathLike[str], **more: Any) -> dict[str, Any]:
+        """Begin to count a disk by its node in /dev; `more` are other attributes of target-add. The target."""
+        with open(path, "rb", buffering=0) as disk:
+            return self.ask("target-add", {"fd": disk.fileno(), **more})[0]
 
     def delete(self, target: int) -> None:
         """End counting and forget the counters."""

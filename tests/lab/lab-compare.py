@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -19,7 +20,7 @@ sys.dont_write_bytecode = True
 from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
-from raidlab.verbs import compare, measures  # noqa: E402
+from raidlab.verbs import compare, measures, seeds  # noqa: E402
 from raidlab.verbs.expression import BadExpression, Expression, NotKnown  # noqa: E402
 
 READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
@@ -112,12 +113,40 @@ def expressions() -> None:
 
 def findings() -> None:
     for name, other, *parts in FINDINGS:
-        said = compare.finding(BASE, other, "read", "B")
+        said = compare.finding(seeds.Draws((BASE,)), seeds.Draws((other,)), "read", "B")
         check(f"it is named: {name}", all(part in said for part in parts), said)
-    sections = compare.sections([[BASE], [FINDINGS[0][1]], [BASE]])
+    sections = compare.sections([[[BASE]], [[FINDINGS[0][1]]], [[BASE]]])
     check("a direction without requests is left out", [one.direction for one in sections] == ["read"], sections)
     ratios = {row.name: (row.ratio(1), row.ratio(2)) for row in sections[0].rows}
     check("ratios are to the first", ratios["mib_per_s"] == (0.5, 1.0) and ratios["seeks"] == (None, None), ratios)
+
+
+def chances() -> None:
+    """Intervals against values computed by hand, and the sequential test at its bounds."""
+    low, high = seeds.interval([100.0, 110.0, 90.0], [50.0, 55.0, 45.0])
+    # of the logarithms: difference -0.69315, both deviations 0.10050, error 0.082061, 4 degrees of freedom, t 2.776
+    check("half the rate", abs(low - 0.3981) < 0.0002 and abs(high - 0.6279) < 0.0002, (low, high))
+    check("is no chance", not seeds.is_chance((low, high)))
+    check("the same values are chance", seeds.is_chance(seeds.interval([1.0, 2.0, 3.0], [2.0, 3.0, 1.0])))
+    check("bounds are part of an interval", seeds.is_chance((1.0, 1.1)) and seeds.is_chance((0.9, 1.0)))
+    check("beside it is none", not seeds.is_chance((1.001, 1.1)) and not seeds.is_chance((0.9, 0.999)))
+    check("without spread the ratio is a fact", seeds.interval([2.0, 2.0], [3.0, 3.0]) == (1.5, 1.5))
+    for before, after in (([1.0], [2.0, 2.0]), ([1.0, 0.0], [1.0, 1.0]), ([1.0, None], [1.0, 1.0])):
+        check(f"no interval of {before} and {after}", seeds.interval(before, after) is None)
+    check("two that agree do not decide", seeds.decided([True, True]) is None and seeds.decided([False] * 2) is None)
+    check("three do", seeds.decided([True] * 3) is True and seeds.decided([False] * 3) is False)
+    check("it takes a lead of three", seeds.decided([True, False, True, True]) is None)
+    check("whoever has it", seeds.decided([True, False, False, False, False]) is False)
+    wide = [dataclasses.replace(BASE, directions=span(rate, 4, 131072, 5).directions) for rate in (90, 110, 100)]
+    near = [dataclasses.replace(BASE, directions=span(rate, 4, 131072, 5).directions) for rate in (95, 108, 101)]
+    far = [dataclasses.replace(BASE, directions=span(rate, 2, 131072, 5).directions) for rate in (45, 55, 50)]
+    section = compare.sections([[[one] for one in runs] for runs in (wide, near, far)])[0]
+    check("chance is called so", "cannot be told apart" in section.findings[0], section.findings)
+    check("an effect is explained, with its interval",
+          "slower than A" in section.findings[1] and "at 95 %" in section.findings[1], section.findings)  # fmt: skip
+    check("and is in the table", any("0.3" in line and "-0.6" in line for line in compare.lines(section)), section)
+    single = compare.sections([[[BASE]], [[FINDINGS[0][1]]]])[0]
+    check("one draw has no interval", "95 %" not in "".join(compare.lines(single) + single.findings), single)
 
 
 def expects(out: Path) -> None:
@@ -225,6 +254,7 @@ def stops(out: Path) -> None:
 def main() -> None:
     expressions()
     findings()
+    chances()
     os.environ.pop("LAB_KERNEL", None)
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         expects(Path(name, "expect"))

@@ -18,7 +18,7 @@ from raidlab.apt import sources_list  # noqa: E402
 from raidlab.array import profile  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.uml import verdict  # noqa: E402
+from raidlab.uml import chance, hermetic, root, verdict  # noqa: E402
 from raidlab.uml.modules import build_programs  # noqa: E402
 from raidlab.vm import console  # noqa: E402
 
@@ -213,6 +213,26 @@ def sources() -> None:
           [line.split()[2] for line in sources_list.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
 
 
+def own_root() -> None:
+    """The lock of the guest's root, what a guest sees of the checkout, and draws of chance."""
+    suite, packages = root.read(root.LOCK.read_text(encoding="utf-8"))
+    names = [package.name for package in packages]
+    check("the lock has a suite and each package once, in order", suite and names == sorted(set(names)), names)
+    check("each with a digest", all(re.fullmatch("[0-9a-f]{64}", package.digest) for package in packages))
+    top = str(TOP)
+    check("a path of the checkout is seen at /raidtrace", hermetic.seen(f"{top}/tests/run") == "/raidtrace/tests/run")
+    check("so is the checkout", hermetic.seen(top) == "/raidtrace")
+    check("what begins like it is not", hermetic.seen(f"{top}-2/x") == f"{top}-2/x")
+    check("nor is what holds it", hermetic.seen(f"a {top}/x") == f"a {top}/x")
+    draws = [chance.drawn(seed) for seed in range(50)]
+    check("a draw is repeatable", draws == [chance.drawn(seed) for seed in range(50)])
+    check("no two are alike", len(set(draws)) == 50)
+    check("0 moves nothing", draws[0] == chance.Chance())
+    parts = ("randomness", "start_ns", "less_memory_kib", "pad")
+    moved = all(any(getattr(draw, name) for draw in draws[1:]) for name in parts)
+    check("the others move something of each", moved)
+
+
 # What lockdep says of 6.1's own User Mode Linux, which is excused, and of somebody else's way there, which is not.
 OF_6_1 = """[    0.070000] =============================
 [    0.070000] WARNING: suspicious RCU usage
@@ -301,6 +321,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as directory:
         profiles(Path(directory))
     sources()
+    own_root()
     logs()
     builds()
     finish()

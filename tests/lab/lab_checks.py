@@ -36,7 +36,7 @@ def finish() -> None:
 
 
 def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run raidctl lab with these words."""
+    """Run raidctl lab with these words, its guests with the host's programs unless LAB_ROOT is given."""
     return subprocess.run(
         [str(LAB), *words],
         capture_output=True,
@@ -45,7 +45,7 @@ def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         timeout=LIMIT_S,
         check=False,
         stdin=subprocess.DEVNULL,
-        env=os.environ | environment,
+        env=os.environ | {"LAB_ROOT": "host"} | environment,
     )
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For ctl-sweep: a sweep that is killed at its Nth event. sweep_guest.py N ARGUMENT... is raidctl sweep ARGUMENT...
+"""For ctl-sweep and ctl-why: one that is killed at its Nth event. sweep_guest.py N ARGUMENT... is raidctl sweep ARGUMENT...,
+and sweep_guest.py N why ARGUMENT... is raidctl why ARGUMENT...
 
 An event is whatever Python audits: a file opened, a program started, a directory made, the database touched, a signal sent.
 Before the Nth the process kills itself with SIGKILL, as nobody can catch. Where time is simulated a kill after so many
@@ -18,7 +19,7 @@ sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools" / "python"))
 KINDS = ("open", "subprocess.Popen", "os.mkdir", "os.rmdir", "os.remove", "os.rename", "sqlite3.connect", "os.kill",
-         "os.killpg", "fcntl.flock", "os.listdir", "os.scandir")  # fmt: skip
+         "os.killpg", "fcntl.flock", "fcntl.ioctl", "os.listdir", "os.scandir")  # fmt: skip
 at = count = 0
 commands: list[str] = []
 
@@ -35,6 +36,7 @@ def audited(event: str, arguments: tuple[object, ...]) -> None:
 
 
 from raidtrace.cli import sweep as cli_sweep  # noqa: E402
+from raidtrace.cli import why as cli_why  # noqa: E402
 from raidtrace.sweep import journal  # noqa: E402
 
 # the database does its writing outside of Python: each of its statements is an event, too
@@ -66,11 +68,11 @@ sys.addaudithook(audited)
 
 
 def sweep(kill_at: int, words: list[str]) -> int:
-    """raidctl sweep WORDS, killed at its event kill_at unless that is 0. Its exit status."""
+    """raidctl sweep WORDS, or raidctl WORDS, killed at its event kill_at unless that is 0. Its exit status."""
     global at, count
     at, count = kill_at, 0
     commands.clear()
-    status = cli_sweep.main(words)
+    status = cli_why.main(words[1:]) if words[0] == "why" else cli_sweep.main(words)
     at = 0
     return status
 

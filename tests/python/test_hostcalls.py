@@ -192,10 +192,20 @@ long syscall(long number, ...)
 
 int main(void)
 {
-    struct iovec io = { state, STATE };
+    struct iovec io = { state, STATE }, told;
+    static unsigned char room[1 << 17];
     uint64_t present = ~0ull, kept;
     size_t same = STATE < SIZE ? STATE : SIZE, rest = same;
 
+    if (getenv("TELL")) {
+        told = (struct iovec){ room, atoi(getenv("TELL")) };
+        memset(room, 0x77, sizeof(room));
+        ptrace(PTRACE_GETREGSET, 1, (void *)NT_X86_XSTATE, &told);
+        for (rest = SIZE; rest < told.iov_len && !room[rest]; rest++)
+            ;
+        kept = room[told.iov_len] == (SIZE > told.iov_len ? 0xee : 0x77);
+        return printf("%%zu %%d", told.iov_len, rest >= told.iov_len && kept), 0;
+    }
     memset(state, 0x55, STATE);
     if (STATE >= 520)
         memcpy(state + 512, &present, 8);
@@ -219,10 +229,10 @@ def xstate(tmp_path_factory):
     directory = tmp_path_factory.mktemp("xstate")
     library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
-    def set_it(state, size):
+    def set_it(state, size, **tell):
         (directory / "x.c").write_text(XSTATE % (size, state))
         program = compiled(directory / "x.c", directory / "x", "-rdynamic")
-        environment = {"LD_PRELOAD": str(library)}
+        environment = {"LD_PRELOAD": str(library), **tell}
         return subprocess.run([program], env=environment, capture_output=True, text=True, check=True, timeout=20).stdout
 
     return set_it
@@ -247,3 +257,13 @@ def test_a_host_with_as_much_or_less_extended_state_is_given_what_there_is(xstat
 
 def test_a_state_without_the_word_that_is_to_be_changed_is_left_to_the_host(xstate):
     assert xstate(512, 2696) == "Bad address"
+
+
+@pytest.mark.parametrize("size", [576, 832, 2695, 2696, 2697, 11008])
+def test_every_host_tells_a_kernel_that_asks_the_same_size(xstate, size):
+    """Nothing of the host shows in the size of a task; what a smaller host does not fill is zero."""
+    assert xstate(2696, size, TELL="65536") == "2696 1"
+
+
+def test_a_kernel_that_has_no_room_is_told_what_the_host_gave(xstate):
+    assert xstate(2696, 832, TELL="2695") == "832 1"

@@ -37,6 +37,22 @@ static const struct {
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
+/* No disk has as many bytes; one sector less is a position. */
+static void beyond_all_disks(void **state)
+{
+	(void)state;
+	for (int beyond = 0; beyond < 2; beyond++) {
+		trace_begin(&trace, 1, false);
+		trace_put(&trace, 5, C | W, (INT64_MAX >> 9) + beyond, 512);
+		open_trace(4096);
+		assert_int_equal(blktrace_next(&reader, &event, &note),
+				 beyond ? -EBADMSG : 1);
+		if (beyond)
+			assert_non_null(strstr(reader.wrong, "position"));
+		blktrace_close(&reader);
+	}
+}
+
 static void members(void **state)
 {
 	(void)state;
@@ -46,12 +62,12 @@ static void members(void **state)
 		trace.cpu = 5;
 		trace.error = 0xfffb;
 		trace.sequence = 41;
-		trace_put(&trace, 0x123456789abcdefULL, C | W, 0x1122334455667788ULL,
+		trace_put(&trace, 0x123456789abcdefULL, C | W, 0x11223344556677ULL,
 			  0x89abcdef);
 		open_trace(4096);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 		assert_true(event.time_ns == 0x123456789abcdefULL);
-		assert_true(event.sector == 0x1122334455667788ULL);
+		assert_true(event.sector == 0x11223344556677ULL);
 		assert_int_equal(event.bytes, 0x89abcdef);
 		assert_int_equal(event.device, 259U << 20 | 0x54321);
 		assert_int_equal(event.cpu, 5);
@@ -492,6 +508,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members),
+		cmocka_unit_test(beyond_all_disks),
 		cmocka_unit_test(actions),
 		cmocka_unit_test(directions),
 		cmocka_unit_test(notes),

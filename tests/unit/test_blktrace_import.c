@@ -138,7 +138,7 @@ static void one_read(void **state)
 	assert_int_equal(sum.flow[READ].q2c_sum_ns, 503);
 	assert_int_equal(sum.flow[READ].q2c_unknown, 0);
 	assert_int_equal(sum.flow[READ].ahead_queued, 0);
-	assert_int_equal(blktrace_device_unknown(import.devices[0]), 0);
+	assert_int_equal(blktrace_device_unknown(import.devices[0]), RT_COUNTER_BIT(REFUSED));
 	assert_int_equal(blktrace_device_unknown_disk(import.devices[0]), 0);
 }
 
@@ -775,7 +775,7 @@ static void issues_and_completions(void **state)
 	trace_put(&trace, 1, D | R, 8, 4096);
 	trace_put(&trace, 2, C | R, 8, 4096);
 	assert_int_equal(run(MS), 0);
-	assert_int_equal(unknown(), RT_COUNTER_BIT(I2D_SUM_NS) | RT_COUNTER_BIT(Q2C_SUM_NS) |
+	assert_int_equal(unknown(), RT_COUNTER_BIT(REFUSED) | RT_COUNTER_BIT(I2D_SUM_NS) | RT_COUNTER_BIT(Q2C_SUM_NS) |
 			 RT_COUNTER_BIT(Q2C_UNKNOWN) | RT_COUNTER_BIT(AHEAD_QUEUED) |
 			 RT_COUNTER_BIT(BYTES_AHEAD_QUEUED) |
 			 RT_COUNTER_BIT(SEQUENTIAL_QUEUED) |

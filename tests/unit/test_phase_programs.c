@@ -13,7 +13,7 @@
 
 #include "phase/phase.h"
 
-#define CORPUS "../python/corpus/"
+#define CORPUS "../python/benchmark/corpus/"
 
 static void note(char *seen, size_t size, const struct phase_cutter *cutter)
 {

@@ -200,6 +200,26 @@ static void texts(void **state)
 	assert_int_not_equal(interrupts_parse("no such file\n", &table), 0);
 }
 
+/* What lasts is one, a clock that is set forth and back is two. */
+static void goes_on(void **state)
+{
+	static const struct disturbance known = {
+		.kind = "clock", .start_ns = 1, .end_ns = 2, .value = 5,
+	};
+	struct disturbance what = { .kind = "clock", .start_ns = 2, .value = 5 };
+
+	(void)state;
+	assert_true(disturbance_goes_on(&known, &what));
+	what.value = -5;
+	assert_false(disturbance_goes_on(&known, &what));
+	what.value = 5;
+	what.start_ns = 3;
+	assert_false(disturbance_goes_on(&known, &what));
+	what.start_ns = 2;
+	strcpy(what.subject, "other");
+	assert_false(disturbance_goes_on(&known, &what));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +228,7 @@ int main(void)
 		cmocka_unit_test(processes),
 		cmocka_unit_test(devices),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(goes_on),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

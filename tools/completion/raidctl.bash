@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain compare help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain why compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -21,19 +21,20 @@ _raidctl_words() {
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;
 	explain) echo "--phase --disk --json --help" ;;
+	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
 	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 
 _raidctl_lab_words() {
-	local guest="--kernel --profile --mem --store --set --env --out --quiet --help"
+	local guest="--kernel --profile --mem --store --set --env --host --out --quiet --help"
 	case $1 in
-	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time" ;;
-	shell) echo "$guest --vm --no-raidtrace --bare" ;;
-	ab) echo "$guest --timeout --vm --disk --json --repeat" ;;
-	expect) echo "$guest --timeout --vm --disk --json --phase" ;;
+	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time --seed" ;;
+	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds" ;;
+	expect) echo "$guest --timeout --vm --disk --json --phase --seeds" ;;
 	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
 	profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;
@@ -62,7 +63,7 @@ _raidctl_lab() {
 	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2" -- "$word"; compgen -d -- "$word") && return ;;
 	--out) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	--profile | show) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word"; compgen -f -X '!*.toml' -- "$word") && return ;;
-	-d | --disk | --mem | --store | --set | --env | --timeout | --phase) return ;;
+	-d | --disk | --mem | --store | --set | --env | --timeout | --phase | --seed | --seeds) return ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_lab_words "$sub")" -- "$word")
 }

@@ -14,13 +14,13 @@
  * Exit status 1, with a word on standard error: the file has what raidctl does not write, or cannot be read.
  */
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/db.h"
 #include "store/packed-read.h"
 #include "sums.h"
 
@@ -122,20 +122,20 @@ static void read_rows(sqlite3 *db)
 }
 
 /* The text of one sample. */
-struct packed {
+struct sample_text {
 	int64_t sample;
 	size_t histogram;
 };
 
 static int on_histogram(void *data, const char *direction, const char *kind)
 {
-	((struct packed *)data)->histogram = histogram_of(direction, kind);
+	((struct sample_text *)data)->histogram = histogram_of(direction, kind);
 	return 0;
 }
 
 static int on_bin(void *data, unsigned int bin, uint64_t n)
 {
-	const struct packed *packed = data;
+	const struct sample_text *packed = data;
 
 	take_bin(packed->sample, packed->histogram, bin, (int64_t)n);
 	return 0;
@@ -145,7 +145,7 @@ static void read_packed(sqlite3 *db)
 {
 	sqlite3_stmt *stmt = prepare(db, "SELECT sample, histograms FROM sample WHERE sample <= ?"
 				     " AND histograms IS NOT NULL");
-	struct packed packed;
+	struct sample_text packed;
 	const struct packed_reader reader = { on_histogram, on_bin, &packed };
 
 	while (step(db, stmt)) {
@@ -184,16 +184,16 @@ static void put(const struct rows *rows)
 int main(int argc, char **argv)
 {
 	struct rows all = { 0 };
+	struct store *store;
 	sqlite3 *db;
 	char *end;
 
 	if (argc != 3 || (last = strtoll(argv[2], &end, 10)) < 0 || *end ||
 	    end == argv[2] || last >= INT32_MAX)
 		die("usage: bin-sums RECORDING LAST-SAMPLE");
-	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY |
-			    SQLITE_OPEN_NOMUTEX, NULL))
-		die("%s", sqlite3_errmsg(db));
-	sqlite3_exec(db, "PRAGMA mmap_size=1073741824", NULL, NULL, NULL);
+	if (store_open_part(argv[1], &store))
+		die("%s", store_error(NULL));
+	db = store->db;
 	read_groups(db);
 	read_bins(db);
 	sums_list(groups, nr_groups, &all);
@@ -204,6 +204,6 @@ int main(int argc, char **argv)
 	put(&all);
 	put(&samples);
 	put(&places);
-	sqlite3_close(db);
+	store_close(store);
 	return fflush(stdout) || ferror(stdout);
 }

@@ -50,7 +50,7 @@ static int put_options(struct nl_msg *msg, const struct rt_options *options)
 	return 0;
 }
 
-int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
+int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret)
 {
 	struct nl_msg *msg = rt_request(client, RAIDTRACE_CMD_TARGET_ADD,
@@ -59,8 +59,7 @@ int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
 	memset(ret, 0, sizeof(*ret));
 	if (!msg)
 		return -ENOMEM;
-	if (nla_put_u32(msg, RAIDTRACE_A_TARGET_MAJOR, major) ||
-	    nla_put_u32(msg, RAIDTRACE_A_TARGET_MINOR, minor) ||
+	if (nla_put_u32(msg, RAIDTRACE_A_TARGET_FD, (uint32_t)fd) ||
 	    (options && put_options(msg, options))) {
 		nlmsg_free(msg);
 		return -ENOMEM;

@@ -288,7 +288,7 @@ bool rt_counters_check(const struct rt_counters *c,
 	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
 		if (!lacks(c, RAIDTRACE_GROUP_SIZE) &&
 		    !sums_to(c, d, RAIDTRACE_HISTOGRAM_KIND_SIZE,
-			     c->flow[d].issued, text, size))
+			     c->flow[d].issued - c->flow[d].reissued, text, size))
 			return false;
 	if (c->unknown & RT_COUNTER_BIT(IN_FLIGHT) ||
 	    lacks(c, RAIDTRACE_GROUP_DEPTH))

@@ -59,7 +59,9 @@
 	X(q2c_sum_ns, Q2C_SUM_NS)					\
 	X(q2c_unknown, Q2C_UNKNOWN)					\
 	X(ahead_queued, AHEAD_QUEUED)					\
-	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)
+	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)			\
+	X(reissued, REISSUED)						\
+	X(refused, REFUSED)
 
 /* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
 #define RT_DISK_COUNTERS(X)						\
@@ -353,14 +355,13 @@ const char *rt_error(const struct rt_client *client);
 /**
  * rt_target_add - begin to count a disk
  * @client: the connection
- * @major: of a whole disk
- * @minor: likewise
+ * @fd: of a whole disk, open for reading; may be closed afterwards
  * @options: how to count it, NULL for the defaults
  * @ret: filled in with what the module says of it
  *
  * Return: 0; -EEXIST when it is a target already; another -errno.
  */
-int rt_target_add(struct rt_client *client, uint32_t major, uint32_t minor,
+int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret);
 int rt_info_get(struct rt_client *client, struct rt_info *ret);
 int rt_target_del(struct rt_client *client, uint32_t id);

@@ -16,6 +16,7 @@
 
 #include "attach/claim.h"
 #include "base/message.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 
 #ifndef RAIDCTL_VERSION
@@ -68,6 +69,7 @@ static const struct command commands[] = {
 	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
 	{ "explain", NULL, 0, "say why a recording's throughput is what it is" },
+	{ "why", NULL, 0, "find the cause by experiment, in the lab or on a disk" },
 	{ "compare", NULL, 0, "set recordings, sweeps or published figures side by side" },
 };
 
@@ -115,8 +117,8 @@ static void usage(FILE *to)
 		if (commands[i].verb ||
 		    find_program(directory, commands[i].name, path,
 				 sizeof(path)))
-			fprintf(to, "  %-8s %s\n", commands[i].name,
-				commands[i].summary);
+			terminal_print(to, "  %-8s %s\n", commands[i].name,
+				       commands[i].summary);
 	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
 	      "record passes on the status of the command that it follows.\n",
 	      to);
@@ -131,7 +133,7 @@ int is_admin(void)
 
 	if (syscall(SYS_capget, &header, data))
 		return !geteuid();
-	return !!(data[0].effective & (1U << CAP_NET_ADMIN));
+	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
 }
 
 int connect_module(struct context *context, int quiet)
@@ -249,7 +251,7 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts(argp_program_version);
+		terminal_print(stdout, "%s\n", argp_program_version);
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "help"))

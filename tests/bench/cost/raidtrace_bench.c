@@ -2,18 +2,18 @@
 /*
  * What a request costs: a module that reads 4 KiB blocks at random, 32 to a plug, from a disk that needs no time.
  *
- * Writing "MAJOR MINOR COUNT [READERS]" to the parameter run has so many readers, each bound to a CPU of its own, read
+ * Writing "FD COUNT [READERS]" to the parameter run, FD being the disk as the writer has it open, has so many readers, each bound to a CPU of its own, read
  * COUNT blocks each; reading it gives the nanoseconds that they took, from the first submission to the last completion.
  * Reading the parameter clock reads the clock 1,000 times, and gives the nanoseconds that this took; reading interrupts
  * turns them off and on again as often.
  * For measurements alone: it reads whatever it is told to.
  */
-#include "compat.h"
-
 #include <linux/bio.h>
 #include <linux/blkdev.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
@@ -142,18 +142,23 @@ static int read_together(struct crowd *crowd, unsigned int readers)
 
 static int run(const char *text, const struct kernel_param *kp)
 {
-	unsigned int major, minor, readers = 1;
+	unsigned int fd, readers = 1;
 	struct crowd crowd = {};
-	void *opened;
+	struct file *file;
 	int err = 0;
 
-	if (sscanf(text, "%u %u %u %u", &major, &minor, &crowd.count, &readers) < 3)
+	if (sscanf(text, "%u %u %u", &fd, &crowd.count, &readers) < 2)
 		return -EINVAL;
 	if (!readers || readers > MOST_READERS)
 		return -EINVAL;
-	crowd.bdev = raidtrace_open(MKDEV(major, minor), &opened);
-	if (IS_ERR(crowd.bdev))
-		return PTR_ERR(crowd.bdev);
+	file = fget(fd);
+	if (!file)
+		return -EBADF;
+	if (!S_ISBLK(file_inode(file)->i_mode)) {
+		fput(file);
+		return -ENOTBLK;
+	}
+	crowd.bdev = I_BDEV(file->f_mapping->host);
 	atomic_set(&crowd.missing, readers);
 	atomic_set(&crowd.busy, readers);
 	init_completion(&crowd.done);
@@ -163,7 +168,7 @@ static int run(const char *text, const struct kernel_param *kp)
 	else
 		err = read_together(&crowd, readers);
 	took_ns = ktime_get_ns() - crowd.begin_ns;
-	raidtrace_close(opened);
+	fput(file);
 	return err;
 }
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The demo removes only its own files, and draws the same picture each time."""
 
+import shutil
+
 import pytest
 
 from raidtrace.demo import demo, guest, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.plot import demo as plot_demo
+from raidtrace.recording import results
 from raidtrace.recording.recording import Point
 
 RUN = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
@@ -17,12 +20,45 @@ def test_only_an_earlier_demo_is_cleared(tmp_path):
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("years of work")
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(demo.DemoError, match="not from an earlier demo"):
+    (foreign / "lab.json").write_text("{}")  # a run of the lab with somebody's recordings is no demo either
+    with pytest.raises(results.ResultsError, match="holds lab.json and was not made by raidctl demo, so it is left"):
         demo.clear(tmp_path, cells)
-    (foreign / "lab.json").write_text("{}")
+    assert (foreign / "thesis.txt").read_text() == "years of work"
+    shutil.rmtree(foreign)
     demo.clear(tmp_path, cells)
-    assert list(foreign.iterdir()) == []
+    (foreign / "run.rtdb").write_text("a demo's")
+    (foreign / "csv").mkdir()
+    demo.clear(tmp_path, cells)
+    assert [path.name for path in foreign.iterdir()] == [results.MARK]
     assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_report_of_somebody_else_is_not_overwritten(tmp_path):
+    cells = workload.cells(1, 1)
+    (tmp_path / "report.txt").write_text("mine")
+    with pytest.raises(results.ResultsError, match="holds report.txt"):
+        demo.clear(tmp_path, cells)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"] and (
+        tmp_path / "report.txt"
+    ).read_text() == "mine"
+
+
+@pytest.mark.parametrize("other", ["raidctl demo too\n", "make reproduce\n", ""])
+def test_the_mark_must_be_ones_own_and_no_link(tmp_path, other):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/precious").write_text("x")
+    (tmp_path / "out" / results.MARK).write_text(other)
+    with pytest.raises(results.ResultsError):
+        results.fresh(tmp_path / "out", "raidctl demo")
+    (tmp_path / "out" / results.MARK).unlink()
+    (tmp_path / "elsewhere").write_text("raidctl demo\n")
+    (tmp_path / "out" / results.MARK).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(results.ResultsError):
+        results.fresh(tmp_path / "out", "raidctl demo")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    with pytest.raises(results.ResultsError, match="is not a directory"):
+        results.fresh(tmp_path / "link", "raidctl demo")
+    assert (tmp_path / "out/precious").read_text() == "x"
 
 
 def test_the_picture_is_labelled_and_repeatable(tmp_path):

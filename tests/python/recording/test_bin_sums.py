@@ -31,7 +31,7 @@ def both(tmp_path, monkeypatch, request):
 
 
 def rows_of(path):
-    return sample_rows.SampleRows(sqlite3.connect(path))
+    return sample_rows.SampleRows(sqlite3.connect(path), path)
 
 
 def test_sums_depths_and_places_are_those_of_the_rows(both):

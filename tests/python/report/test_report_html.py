@@ -126,7 +126,7 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
 
 
 def test_text_that_hides_is_shown():
-    assert report_text.printable("a\u202eb\x00c\nd") == "a\\u202eb\\u0000c\nd"
+    assert report_text.printable("a\u202eb\x00c\nd") == "a\\u202eb\\x00c\nd"
     assert report_text.printable("x" * 50, 10) == "x" * 10 + " ..."
 
 

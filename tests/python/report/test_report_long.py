@@ -41,11 +41,11 @@ for row in sqlite3.connect({str(path)!r}).execute("SELECT sample, direction, kin
 def sum_histograms(path):
     """Processor time to have all histograms summed, by phase and disk, in a process of its own."""
     code = f"""
-import gc, sqlite3, sys
+import gc, pathlib, sqlite3, sys
 gc.disable()
 sys.path.insert(0, {str(TOP / "tools" / "python")!r})
 from raidtrace.recording.sample_rows import SampleRows
-rows = SampleRows(sqlite3.connect({str(path)!r}))
+rows = SampleRows(sqlite3.connect({str(path)!r}), pathlib.Path({str(path)!r}))
 assert rows.group_sums()["read", "d2c"]
 """
     before = children_cpu()

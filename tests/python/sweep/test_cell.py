@@ -15,7 +15,7 @@ DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
 
 
 RUBBISH = pytest.mark.parametrize(
-    ("recording", "said"), [(DAMAGED, "file is not a database"), (b"", "no such table")], ids=["damaged", "empty"]
+    ("recording", "said"), [(DAMAGED, "file is not a database"), (b"", "an empty file")], ids=["damaged", "empty"]
 )
 
 
@@ -28,6 +28,15 @@ def test_a_guest_that_leaves_rubbish(recording, said, tmp_path):
     program.chmod(0o755)
     outcome = cell_lab.Lab(program, out, "", PLAN).run(CELL, "cell", lambda guest: None)
     assert said in outcome.error and outcome.recording == "cell/run.rtdb" and outcome.figures == ()
+
+
+@pytest.mark.parametrize(("said", "ends"), [("the simulated disks' contents did not fit: ask", True), ("a BUG", False)])
+def test_a_guest_whose_store_is_full_ends_the_sweep(said, ends, tmp_path):
+    program = tmp_path / "raidctl"
+    program.write_text(f'#!/bin/sh\necho "raidctl lab: {said}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126\n')
+    program.chmod(0o755)
+    outcome = cell_lab.Lab(program, tmp_path / "out", "", PLAN).run(CELL, "cell", lambda guest: None)
+    assert outcome.error and outcome.ends == ends
 
 
 @RUBBISH

@@ -38,8 +38,9 @@ class Kernel:
                 path.write_text(value + "\n")
             (self.sys / "block" / disk / "diskseq").write_text(number)
             (self.sys / "block" / disk / "size").write_text("4096")
-        (top / "boot_id").write_text("b00t")
-        self.machine = Machine(sys=self.sys, boot_id=top / "boot_id", dev=str(top / "dev"))
+        (top / "proc/sys/kernel/random").mkdir(parents=True)
+        (top / "proc/sys/kernel/random/boot_id").write_text("b00t")
+        self.machine = Machine(sys=self.sys, proc=top / "proc", dev=str(top / "dev"))
         self.refused = set()  # paths that cannot be written
         self.written = []
 
@@ -309,10 +310,46 @@ def test_two_sweeps_on_one_machine_are_refused_and_a_dead_one_leaves_no_lock(tmp
     environment = dict(os.environ, PYTHONPATH=str(TOP / "tools/python"))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as other:
         assert other.stdout.readline() == b"1\n"
-        with pytest.raises(journal.JournalError, match="another raidctl sweep is running"):
+        with pytest.raises(journal.JournalError, match="another raidctl sweep or why is running"):
             with journal.alone(tmp_path):
                 pass
         other.kill()
     with journal.alone(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_kept_from_being_written_may_be_written_again(kernel, monkeypatch):
+    """After the end and after a kill; not one that was read-only before, and not another disk of its name."""
+    allowed = {f"{kernel.machine.dev}/sda": True, f"{kernel.machine.dev}/sdb": False}
+    monkeypatch.setattr(journal, "writable", allowed.__getitem__)
+    monkeypatch.setattr(journal, "make_writable", allowed.__setitem__)
+    first, second = allowed
+    log = Journal.begin(["sda", "sdb"], kernel.machine, kernel.journals)
+    log.read_only("sda", kernel.machine)
+    log.read_only("sdb", kernel.machine)
+    assert not allowed[first]
+    lines = journal.read(log.path)
+    assert f"{first} may be written again" in log.end(kernel.machine)
+    assert allowed == {first: True, second: False}
+    allowed[first] = False
+    journal.restore(lines, kernel.machine)  # as after a kill
+    assert allowed[first]
+    allowed[first] = False
+    (kernel.sys / "block/sda/diskseq").write_text("99")
+    journal.restore(lines, kernel.machine)
+    assert not allowed[first]
+
+
+def test_one_more_setting_is_covered(kernel, tmp_path):
+    """It may be changed from then on, and comes back."""
+    path = tmp_path / "cgroup.freeze"
+    path.write_text("0\n")
+    log = Journal.begin(["sda"], kernel.machine, kernel.journals)
+    with pytest.raises(OSError, match="not in the journal"):
+        log.put(str(path), "1")
+    log.cover(str(path))
+    log.put(str(path), "1")
+    assert path.read_text().strip() == "1"
+    log.end(kernel.machine)
+    assert path.read_text().strip() == "0"

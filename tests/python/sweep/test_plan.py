@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plans are checked with line and key, and expand to exactly the cells they state."""
 
+import re
+
 import pytest
 import tomllib
 from hypothesis import given
@@ -81,6 +83,49 @@ def test_every_error_names_line_and_key(old, new, said):
     assert GOOD.count(old) == 1
     with pytest.raises(plan.PlanError, match=said.replace("[", r"\[").replace("?", r"\?").replace("(", r"\(")):
         parse(GOOD.replace(old, new))
+
+
+ELSEWHERE = ["-l logdev=/dev/sda", "-J device=LABEL=x", "/dev/sda", "-d name=sda", "-l logdev=sda,size=4096b", "-j ../sda",
+             "noatime,logdev=/dev/sda", "journal_path=sda", "journal_dev=2064", "-J device:UUID=1", "helper=x", "bind",
+             "LABEL=a", "a'", "$(x)", "`x`", "x;y"]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["mkfs_options", "mount_options"])
+@pytest.mark.parametrize("options", ELSEWHERE)
+def test_no_option_of_a_plan_names_another_disk(key, options):
+    text = GOOD.replace('workload = "seq"', f'workload = "seq"\n{key} = "{options}"')
+    said = rf"p.toml:\d+: matrix.{key}: .*({re.escape(options.split()[-1])}|no list of words)"
+    with pytest.raises(plan.PlanError, match=said):
+        plan.parse(text, "p", "p.toml")
+
+
+def test_options_that_name_nothing_are_taken():
+    for options in (
+        "-O ^has_journal -m 0",
+        "-i size=512 -m crc=1,finobt=0",
+        "--unsupported",
+        "noatime,data=writeback,logbufs=8",
+    ):
+        assert plan.parse(
+            GOOD.replace('workload = "seq"', f'workload = "seq"\nmkfs_options = "{options}"'), "p", "p.toml"
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 3000 + "]" * 3000,
+        "x = " + "[" * 400 + "]" * 400,
+        "a." * 3000 + "b = 1",
+        f"[[{'a.' * 5000}b]]",
+        'title = "x"\n[[matrix]]\narray = ' + "[" * 300 + "]" * 300,
+        'title = "x"\nlab = ' + "{a = " * 300 + "1" + "}" * 300,
+    ],
+)
+def test_a_plan_nested_without_end_is_an_error_of_one_line(text):
+    with pytest.raises(plan.PlanError) as caught:
+        plan.parse(text, "p", "p.toml")
+    assert str(caught.value).startswith("p.toml") and len(str(caught.value)) < 500
 
 
 def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():

@@ -59,7 +59,7 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
         index.end(
             2, Outcome("", (Figure("read", 1.0, "KiB/s"), Figure("read", 1.0, None)), ())
         )  # a NULL where none may be
-    again = Index(index.path)
+    again = Index(index.path, write=True)
     assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
     assert [row[0] for row in again.figures()] == [1]
     import sqlite3
@@ -191,6 +191,43 @@ def test_stopping_leaves_unfinished_cells_waiting(index):
     with pytest.raises(sweep.Interrupted):
         run(index, one, stopped=stop.is_set)
     assert [e.state for e in index.entries()] == ["done"] + ["waiting"] * 5
+
+
+def test_where_no_other_cell_can_do_better_the_sweep_ends_and_all_are_to_be_run_again(index):
+    ran = []
+
+    def one(cell, entry):
+        ran.append(entry.cell)
+        return Outcome("store full", ends=True) if entry.cell == 2 else rate(1.0)
+
+    with pytest.raises(sweep.Ended, match="store full"):
+        run(index, one)
+    assert ran == [1, 2] and [e.state for e in index.entries()] == ["done"] + ["waiting"] * 5
+
+
+def test_resume_starts_guests_as_before_unless_told_otherwise(index, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(cli_sweep.cell_lab, "build", lambda *words: None)
+    monkeypatch.setattr(cli_sweep, "_run", lambda o, p, i, runner, jobs, ram: asked.append((jobs, runner._lab)) or 0)
+    monkeypatch.delenv("LAB_KERNEL", raising=False)
+    words = ["--lab", "--resume", "--out", str(tmp_path)]
+    for more, jobs, kernel, store in (
+        (["--jobs", "7", "--store", "96M", "--kernel", "6.12"], 7, "6.12", "96M"),
+        ([], 7, "6.12", "96M"),
+        (["--jobs", "3"], 3, "6.12", "96M"),
+        (["--store", "1G"], 3, "6.12", "1G"),
+    ):
+        assert cli_sweep.main([*words, *more]) == 0
+        assert asked[-1][0] == jobs and (asked[-1][1].kernel, asked[-1][1].store) == (kernel, store)
+    command = asked[-1][1].command(PLAN.cells[0], tmp_path)
+    assert command[command.index("--store") + 1] == "1G" and command[command.index("--kernel") + 1] == "6.12"
+
+
+def test_a_plan_that_takes_long_to_prepare_says_how_far_it_is(monkeypatch, capsys):
+    clock = iter([0.0, 0.1, 0.2, 1.3, 1.3, 1.4, 1.5, 2.0, 2.0, 2.1])
+    monkeypatch.setattr(sweep.time, "monotonic", lambda: next(clock))
+    assert [cell for cell, _ in sweep.preparing(PLAN, lambda cell: PLACE)] == list(PLAN.cells)
+    assert capsys.readouterr().err == "preparing: 2 of 6 cells, about 3 s left\n"
 
 
 def test_only_one_sweep_in_a_directory(tmp_path):

@@ -2,14 +2,14 @@
 /*
  * Preloaded into a lab kernel, which is a process of the host: four things that it asks of the host, asked differently.
  *
- * Random numbers are the same in every run. Without this, hash seeds and UUIDs, and with them where a file system puts a
+ * Random numbers are the same in every run with the same LAB_SEED. Without this, hash seeds and UUIDs, and with them where a file system puts a
  * directory, would differ between two runs of one command.
  *
  * The processes that it traces (one for each address space of the guest) die with it. Without this, one that is just
  * running user code when the kernel is killed runs on for ever.
  *
  * It sets the extended state (vector registers and more) of these processes as the host wants it: in the size of the
- * host's processor, exactly. A kernel before 7.2 knows 2,696 bytes; with AMX the host wants 11,008 and refuses less.
+ * host's processor, exactly. The kernel knows 2,696 bytes, whatever the host; with AMX the host wants 11,008 and refuses less.
  *
  * With several processors the kernel blocks the signal that one sends another whenever it turns interrupts off: two
  * system calls, for which its threads take one lock of the host, where a processor takes some nanoseconds. Here the
@@ -26,6 +26,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -40,10 +41,15 @@
 
 ssize_t getrandom(void *buffer, size_t length, unsigned int flags)
 {
-	static uint64_t state = 0x9e3779b97f4a7c15;
+	static uint64_t state;
 	unsigned char *bytes = buffer;
+	const char *seed;
 
 	(void)flags;
+	if (!state) {
+		seed = getenv("LAB_SEED");
+		state = 0x9e3779b97f4a7c15 ^ (seed ? strtoull(seed, NULL, 10) : 0);
+	}
 	for (size_t i = 0; i < length; i++) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
 		bytes[i] = (unsigned char)(state >> 56);
@@ -101,6 +107,25 @@ static long set_xstate(pid_t pid, const struct iovec *state)
 	return syscall(SYS_ptrace, PTRACE_SETREGSET, pid, NT_X86_XSTATE, &whole);
 }
 
+/*
+ * 7.2 puts the state behind each task_struct, whose size would be the host's, and with it how many fit into a page. So one
+ * size is told on every host: that of a processor with AVX-512. What lies beyond is in its initial state (set_xstate).
+ */
+#define XSTATE_TOLD	2696
+
+static long get_xstate(pid_t pid, struct iovec *state)
+{
+	size_t room = state->iov_len;
+	long result = syscall(SYS_ptrace, PTRACE_GETREGSET, pid, NT_X86_XSTATE, state);
+
+	if (!result && room >= XSTATE_TOLD) {
+		if (state->iov_len < XSTATE_TOLD)
+			memset((char *)state->iov_base + state->iov_len, 0, XSTATE_TOLD - state->iov_len);
+		state->iov_len = XSTATE_TOLD;
+	}
+	return result;
+}
+
 long ptrace(enum __ptrace_request request, ...)
 {
 	unsigned long address, data, word;
@@ -116,6 +141,8 @@ long ptrace(enum __ptrace_request request, ...)
 
 	if (request == PTRACE_SETOPTIONS || (int)request == PTRACE_OLDSETOPTIONS)
 		data |= PTRACE_O_EXITKILL;
+	if (request == PTRACE_GETREGSET && address == NT_X86_XSTATE)
+		return get_xstate(pid, (struct iovec *)data);
 	if (request == PTRACE_SETREGSET && address == NT_X86_XSTATE)
 		return set_xstate(pid, (const struct iovec *)data);
 	if (request != PTRACE_PEEKTEXT && request != PTRACE_PEEKDATA && request != PTRACE_PEEKUSER)

@@ -150,6 +150,8 @@ void request_read(struct request *request)
 			request->disks = !strcmp(value, "wait");
 		else if (!strcmp(key, "insmod"))
 			append(request->insmod, &request->insmods, value);
+		else if (!strcmp(key, "show"))
+			append(request->show, &request->shows, value);
 		else if (!strcmp(key, "env"))
 			append(request->env, &request->envs, value);
 		else if (!strcmp(key, "arg"))

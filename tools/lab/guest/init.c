@@ -3,7 +3,7 @@
  * First and only service of a lab guest: prepare it, run one command, hand back what came of it, power off.
  *
  * Everything is read from and written to the control directory of the host, whose path is the last kernel argument:
- *   request   NUL-terminated "key value" strings (guest.py writes them): out, modroot, insmod, disks, console, cwd, env, arg
+ *   request   NUL-terminated "key value" strings (guest.py writes them): out, modroot, show, insmod, disks, console, cwd, env, arg
  *   stdout, stderr   what the command writes, as it writes it
  *   status    "exit N" or "failed WHY", then "simulated_ns N"
  *   tw9000-status    copy of /proc/tw9000/status
@@ -66,6 +66,14 @@ static void mount_rest(const struct request *request)
 	mount_at("out", OUT, "hostfs", 0, request->out);
 	if (request->modroot)
 		mount_at("modroot", MODROOT, "hostfs", MS_RDONLY, request->modroot);
+	for (int i = 0; i < request->shows; i++) {
+		char *at = strchr(request->show[i], ' ');
+
+		if (!at)
+			fail("the request shows a directory nowhere: %s", request->show[i]);
+		*at++ = '\0';
+		mount_at("host", at, "hostfs", MS_RDONLY, request->show[i]);
+	}
 	symlink("/proc/self/fd", "/dev/fd");
 	symlink("/proc/self/fd/0", "/dev/stdin");
 	symlink("/proc/self/fd/1", "/dev/stdout");

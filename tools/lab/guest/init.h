@@ -20,9 +20,11 @@
  * @insmod: "PATH PARAMETERS" of modules, in order
  * @env: "NAME=VALUE", the command's whole environment
  * @arg: the command, NULL-terminated
+ * @show: "HOSTPATH PATH" of directories of the host that a guest with a root of its own sees, read-only
  * @insmods: how many
  * @envs: how many
  * @args: how many
+ * @shows: how many
  * @disks: whether to wait for SCSI disks
  */
 struct request {
@@ -33,9 +35,11 @@ struct request {
 	char *insmod[REQUEST_LIMIT];
 	char *env[REQUEST_LIMIT];
 	char *arg[REQUEST_LIMIT];
+	char *show[REQUEST_LIMIT];
 	int insmods;
 	int envs;
 	int args;
+	int shows;
 	bool disks;
 };
 

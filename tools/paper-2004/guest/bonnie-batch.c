@@ -4,25 +4,17 @@
  * goes to the kernel 1 MiB at a time. A call, and the two looks at the clock that bonnie++ takes around it, cost the
  * host 50 us and the guest no simulated time: a file of 20 GiB is 10 million calls. The threads that seek are left alone.
  *
- * BONNIE_READ_US, BONNIE_WRITE_US: sleep so long for each MiB read or written, for what a processor would have taken.
- * BONNIE_REWRITE_US: in place of both for what is read, changed and written back.
- * BONNIE_WINDOW_KIB: less than 1 MiB, so that the disks read ahead while the processor is busy.
- *
  * The clock is read again only after the kernel was called: between two calls no simulated time passes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
-
-#include "write-back.h"
 
 #define WINDOW	(1 << 20)
 
@@ -32,20 +24,8 @@ static char window[WINDOW];	/* what is at window_at */
 static off_t window_at;
 static size_t window_bytes;
 static bool dirty;		/* the window is newer than the file */
-static bool was_read;		/* the window was filled by a read */
-static bool rewriting;		/* and so was one that was written back, since the file was opened */
 static off_t position;		/* of the next read or write */
 static bool clock_stale = true;
-
-static size_t window_limit(void)
-{
-	static size_t limit;
-	const char *text = getenv("BONNIE_WINDOW_KIB");
-
-	if (!limit)
-		limit = text ? (size_t)atoll(text) << 10 : WINDOW;
-	return limit;
-}
 
 static bool first_thread(void)
 {
@@ -59,17 +39,6 @@ static bool first_thread(void)
 	return thread == process;
 }
 
-static void work(const char *name, size_t bytes)
-{
-	const char *whole = getenv("BONNIE_REWRITE_US");
-	const char *text = rewriting && whole ? was_read && dirty ? whole : NULL : getenv(name);
-	long long ns = text ? atoll(text) * 1000 * (long long)bytes / WINDOW : 0;
-	struct timespec time = { ns / 1000000000, ns % 1000000000 };
-
-	if (ns)
-		nanosleep(&time, NULL);
-}
-
 static bool is_ours(int fd)
 {
 	return fd >= 0 && fd == file && first_thread();
@@ -79,17 +48,12 @@ static int write_window(void)
 {
 	size_t done = 0;
 
-	rewriting |= dirty && was_read;
 	while (dirty && done < window_bytes) {
-		size_t part = write_back_part(window_bytes - done);
-		ssize_t wrote;
+		ssize_t wrote = syscall(SYS_pwrite64, file, window + done, window_bytes - done, window_at + (off_t)done);
 
-		work("BONNIE_WRITE_US", part);
-		wrote = syscall(SYS_pwrite64, file, window + done, part, window_at + (off_t)done);
 		if (wrote <= 0)
 			return -1;
 		done += (size_t)wrote;
-		write_back(file, window_at + (off_t)done, (size_t)wrote);
 		clock_stale = true;
 	}
 	dirty = false;
@@ -114,7 +78,7 @@ int open(const char *path, int flags, ...)
 		file = fd;
 		position = window_at = 0;
 		window_bytes = 0;
-		dirty = was_read = rewriting = false;
+		dirty = false;
 		clock_stale = true;
 	}
 	return fd;
@@ -126,17 +90,15 @@ ssize_t read(int fd, void *to, size_t bytes)
 {
 	ssize_t got;
 
-	if (!is_ours(fd) || bytes > window_limit())
+	if (!is_ours(fd) || bytes > WINDOW)
 		return syscall(SYS_read, fd, to, bytes);
 	if (!window_holds(bytes)) {
 		if (write_window())
 			return -1;
 		clock_stale = true;
-		got = syscall(SYS_pread64, fd, window, window_limit(), position);
+		got = syscall(SYS_pread64, fd, window, WINDOW, position);
 		if (got < 0)
 			return got;
-		work("BONNIE_READ_US", (size_t)got);
-		was_read = true;
 		window_at = position;
 		window_bytes = (size_t)got;
 		if (window_bytes < bytes)
@@ -149,22 +111,21 @@ ssize_t read(int fd, void *to, size_t bytes)
 
 ssize_t write(int fd, const void *from, size_t bytes)
 {
-	if (!is_ours(fd) || bytes > window_limit())
+	if (!is_ours(fd) || bytes > WINDOW)
 		return syscall(SYS_write, fd, from, bytes);
 	if (position < window_at || position > window_at + (off_t)window_bytes ||
-	    position + (off_t)bytes > window_at + (off_t)window_limit()) {
+	    position + (off_t)bytes > window_at + (off_t)WINDOW) {
 		if (write_window())
 			return -1;
 		window_at = position;
 		window_bytes = 0;
-		was_read = false;
 	}
 	memcpy(window + (position - window_at), from, bytes);
 	position += (off_t)bytes;
 	if ((off_t)window_bytes < position - window_at)
 		window_bytes = (size_t)(position - window_at);
 	dirty = true;
-	if (position == window_at + (off_t)window_limit() && write_window())
+	if (position == window_at + (off_t)WINDOW && write_window())
 		return -1;
 	return (ssize_t)bytes;
 }

@@ -85,23 +85,23 @@ def published(test: Test, metric: str) -> float:
     return statistics.median(row.value for row in trials(test, metric))
 
 
-def job(test: Test, mib: int, writes_only: bool = False) -> tuple[benchmark.Benchmark, benchmark.Job]:
-    """The benchmark that a test is, and what it is given. writes_only: iozone without its reads."""
+def job(test: Test, mib: int) -> tuple[benchmark.Benchmark, benchmark.Job]:
+    """The benchmark that a test is, and what it is given."""
     kind = benchmark.find(test.tool)
     if test.tool == "dd":
         (direction,) = metrics(test)
         return kind, kind.job("", "/dev/sda", mib * MIB, {"direction": direction})
     if test.tool == "bonnie++":
         return kind, kind.job(MOUNT, "", mib * MIB, {"seeks": SEEKS, "seekers": SEEKERS})
-    tests = "write" if writes_only else "write read"
+    tests = "write read"
     return kind, kind.job(MOUNT, "", mib * MIB, {"program": "fio", "record_kib": RECORD_KIB, "tests": tests})
 
 
-def figures(test: Test, mib: int, output: str, writes_only: bool = False) -> dict[str, float]:
+def figures(test: Test, mib: int, output: str) -> dict[str, float]:
     """What the benchmark said in the guest, by metric, in the published unit."""
-    kind, what = job(test, mib, writes_only)
+    kind, what = job(test, mib)
     said = {figure.phase: figure for figure in kind.parse(output, what)}
-    wanted = [metric for metric in metrics(test) if not writes_only or metric in ("write", "rewrite")]
+    wanted = metrics(test)
     return {metric: _in_unit(said[metric], trials(test, metric)[0].unit) for metric in wanted}
 
 

@@ -5,7 +5,6 @@ import argparse
 import hashlib
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 
 from paper2004 import misconceptions_text, plot_misconceptions
 from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, measure, medians
-from raidtrace.recording import observation, recording
+from raidtrace.recording import observation, recording, results
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
@@ -42,15 +41,14 @@ def digest() -> str:
 
 
 def guest(out: pathlib.Path, runs: Sequence[str], options: Sequence[str], timeout_s: int) -> None:
-    """One guest for some runs. Its files are in out, which must be empty or from an earlier guest."""
-    if out.exists() and any(out.iterdir()) and not (out / "lab.json").exists():
-        raise RunError(f"{out} is not from an earlier run: name another directory with --out")
-    shutil.rmtree(out, ignore_errors=True)
+    """One guest for some runs. Its files are in out, which is made empty if it is ours."""
+    results.fresh(out, "make misconceptions")
     command = [
         str(RAIDCTL),
         "lab",
         "run",
         "-q",
+        "--host",
         *options,
         "--timeout",
         str(timeout_s),

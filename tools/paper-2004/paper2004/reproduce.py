@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 
-from paper2004 import reproduce_plan, reproduce_run, reproduction, reproduction_text, reproduction_why
+from paper2004 import reproduce_plan, reproduce_run, reproduction, reproduction_text
 from raidtrace.cli import figures
 from raidtrace.recording import recording
 
@@ -20,7 +20,7 @@ def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> 
     (directory / "figures").mkdir(exist_ok=True)
     figures.draw_published(directory / "reproduction.csv", directory / "figures")
     reproduction.write_state(directory / "reproduction.json", results)
-    page = reproduction_text.page(results, reproduction_why.section(results))
+    page = reproduction_text.page(results)
     (directory / "reproduction.rst").write_text(page, encoding="utf-8")
     return reproduction.median_error(found)
 

@@ -19,7 +19,7 @@ import tomllib
 from paper2004 import amcc
 from raidtrace.benchmark import figure
 from raidtrace.demo.guest import simulated_time
-from raidtrace.recording import recording
+from raidtrace.recording import recording, results
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 GUEST = HERE / "guest"
@@ -31,8 +31,8 @@ MEMORY_MIB = 512  # the paper's
 # Files of the model that decide when a command is done; what only decides what it does is not among them.
 TIMING = """media/array.c media/array.h media/drive.c media/drive.h timing/backlog.c timing/backlog.h timing/gather.c
     timing/gather.h timing/parity.c timing/parity.h timing/resources.h timing/timing.c"""
-PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "bonnie-seeks.c", "processor-time.c", "write-back.h")
-PRELOADED = ("bonnie-batch", "processor-time")
+PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "bonnie-seeks.c")
+PRELOADED = "bonnie-batch"
 SEEKS = "bonnie-seeks"  # a program
 SCHEDULER = "anticipatory"  # of 2.6.5, a module of ours for the lab's kernel
 TIMEOUT_S = 7200
@@ -51,7 +51,7 @@ class Run:
     """A test of the paper, of its own size or smaller, as published or with one thing changed.
 
     settings: KEY=VALUE for the model; environment: NAME=VALUE for reproduce-cell and what it runs.
-    writes_only: iozone without its reads. seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else.
+    seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else.
     """
 
     name: str
@@ -60,7 +60,6 @@ class Run:
     memory_mib: int = MEMORY_MIB
     settings: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
-    writes_only: bool = False
     seeks: int = 0
 
     def profile(self) -> str:
@@ -69,14 +68,12 @@ class Run:
 
     def command(self, batch: pathlib.Path) -> list[str]:
         """What runs in the guest."""
-        kind, job = amcc.job(self.test, self.mib, self.writes_only)
+        kind, job = amcc.job(self.test, self.mib)
         words = kind.command(job)
         if self.seeks:
             words = [str(batch.with_name(SEEKS)), "seek", amcc.MOUNT, str(self.mib), str(self.seeks)]
         elif self.test.tool == "bonnie++":
             words = ["env", f"LD_PRELOAD={batch}", *words]
-        elif any(pair.startswith("PROCESSOR_") for pair in self.environment):
-            words = ["env", f"LD_PRELOAD={batch.with_name('processor-time.so')}", *words]
         return [str(GUEST / "reproduce-cell"), self.test.filesystem or "raw", str(self.test.setra_sectors), *words]
 
 
@@ -162,12 +159,11 @@ def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
     if done.returncode != 0:
         raise ReproduceError("the lab could not be built; the reason is above")
     out.mkdir(parents=True, exist_ok=True)
-    for name in PRELOADED:
-        _compile(name, out.resolve() / f"{name}.so", ("-shared", "-fPIC"))
+    _compile(PRELOADED, out.resolve() / f"{PRELOADED}.so", ("-shared", "-fPIC"))
     _compile(SEEKS, out.resolve() / SEEKS, ())
     _, kernel, tree = done.stdout.splitlines()[0].split("\t")
     _build_scheduler(out, tree)
-    return kernel, out.resolve() / "bonnie-batch.so"
+    return kernel, out.resolve() / f"{PRELOADED}.so"
 
 
 def _compile(name: str, made: pathlib.Path, options: tuple[str, ...]) -> None:
@@ -209,9 +205,8 @@ def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None
 
 def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path, model: Behaviour | None) -> Result:
     """Boot a guest with a fresh array and run the test in it."""
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
-    command = [str(RAIDCTL), "lab", "run", "-q", "--kernel", KERNEL, "--profile", run.profile()]
+    results.fresh(directory, "make reproduce")
+    command = [str(RAIDCTL), "lab", "run", "-q", "--host", "--kernel", KERNEL, "--profile", run.profile()]
     command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
     command += [word for setting in run.settings for word in ("--set", setting)]
     command += [word for pair in run.environment for word in ("--env", pair)]
@@ -237,7 +232,7 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
         if run.seeks:
             figures = {"seeks": seeks_said(recorded.output)}
         else:
-            figures = amcc.figures(run.test, run.mib, recorded.output, run.writes_only)
+            figures = amcc.figures(run.test, run.mib, recorded.output)
         result = Result(figures, count(recorded), kernel)
     except (figure.ParseError, ValueError, KeyError) as error:
         raise ReproduceError(f"{run.name}: {error}; more in {directory}") from error

@@ -41,6 +41,8 @@ Otherwise than in the paper:
 - **Processor time is free.** Copying, file system and driver take no simulated time, so what was bound by the paper's two Xeons
   is not reproduced.
 
+What misses, and what was tried to find out why, is in :doc:`reproduction-misses`.
+
 Assumed, because the paper does not say it, and shown below for what they are worth:
 
 - file systems lie on a partition that begins at sector 63, as fdisk made it in 2004 (it turns out to make no difference);
@@ -184,12 +186,12 @@ def _experiments(results: Mapping[str, reproduce_run.Result]) -> list[str]:
     return lines
 
 
-def page(results: Mapping[str, reproduce_run.Result], why: Sequence[str]) -> str:
-    """The whole document. why: the section on what misses."""
+def page(results: Mapping[str, reproduce_run.Result]) -> str:
+    """The whole document."""
     found = reproduction.points(results)
     kernel = next(iter(results.values())).kernel
     lines = [TITLE.format(kernel=kernel)]
     lines += _result(found)
     lines += [HOW.format(kernel=kernel, seeks=amcc.SEEKS, seekers=amcc.SEEKERS, record=amcc.RECORD_KIB)]
-    lines += _fitted() + list(why) + _experiments(results) + _ratios(found) + _figures(found)
+    lines += _fitted() + _experiments(results) + _ratios(found) + _figures(found)
     return "\n".join(lines).rstrip() + "\n"

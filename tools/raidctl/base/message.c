@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static void say(const char *format, va_list args)
 	progress_clear();
 	fflush(stdout);
 	fputs("raidctl: ", stderr);
-	vfprintf(stderr, format, args);
+	terminal_vprint(stderr, format, args);
 	fputc('\n', stderr);
 }
 

@@ -7,9 +7,12 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/foreign.h"
 
 #define SAVE_CURSOR	"\0337"
 #define RESTORE_CURSOR	"\0338"
@@ -27,7 +30,7 @@ bool progress_wanted(void)
 void progress_show(const char *format, ...)
 {
 	struct winsize size = { 0 };
-	char line[256];
+	char line[256], *text;
 	size_t room;
 	va_list args;
 
@@ -41,9 +44,14 @@ void progress_show(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	text = foreign_visible(line, sizeof(line), NULL);
+	if (!text)
+		return;
 	fprintf(stderr, SAVE_CURSOR CLEAR_TO_END "%s%.*s" RESTORE_CURSOR,
-		column ? " " : "", (int)(room - column - 2), line);
+		column ? " " : "",
+		(int)foreign_cut(text, room - column - 2), text);
 	fflush(stderr);
+	free(text);
 	shown = true;
 }
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/message.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 
@@ -93,32 +95,45 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static int attach(struct rt_client *client, const struct disk *disk,
+		  const struct rt_options *how, struct rt_target *ret)
+{
+	int fd = disk_open(disk);
+	int err;
+
+	if (fd < 0)
+		return fail("%s: cannot be opened: %s", disk->name,
+			    fd == -ENODEV ? "there is no such node in /dev" :
+					    strerror(-fd));
+	err = rt_target_add(client, fd, how, ret);
+	close(fd);
+	if (!err)
+		return 0;
+	return fail("%s: cannot be attached: %s%s", disk->name,
+		    rt_error(client)[0] ? rt_error(client) : strerror(-err),
+		    err == -EEXIST ? "; see its counters: raidctl show" : "");
+}
+
 /* All or none: what was attached before a refusal is detached again. */
 static int attach_all(struct rt_client *client, const struct disk *disks,
 		      size_t nr, const struct rt_options *how)
 {
 	struct rt_target *targets = calloc(nr, sizeof(*targets));
-	int err = targets ? 0 : -ENOMEM;
+	int err = targets ? 0 : fail("%s", strerror(ENOMEM));
 	size_t done = 0;
 
 	while (!err && done < nr) {
-		err = rt_target_add(client, disks[done].major,
-				    disks[done].minor, how, &targets[done]);
+		err = attach(client, &disks[done], how, &targets[done]);
 		if (!err)
 			done++;
 	}
-	if (err) {
-		fail("%s: cannot be attached: %s%s", disks[done].name,
-		     rt_error(client)[0] ? rt_error(client) : strerror(-err),
-		     err == -EEXIST ? "; see its counters: raidctl show" : "");
-		while (done)
-			rt_target_del(client, targets[--done].id);
-	}
+	while (err && done)
+		rt_target_del(client, targets[--done].id);
 	for (size_t i = 0; i < done; i++)
-		printf("%s attached, target %u\n", targets[i].disk,
+		terminal_print(stdout, "%s attached, target %u\n", targets[i].disk,
 		       targets[i].id);
 	free(targets);
-	return err ? EXIT_FAILED : EXIT_DONE;
+	return err;
 }
 
 static int run(struct context *context, void *data)

@@ -8,6 +8,7 @@
 
 #include "attach/claim.h"
 #include "base/message.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 
@@ -82,7 +83,7 @@ static int each_target(struct context *context, struct detach_options *detach,
 				      rt_error(context->client) :
 				      strerror(-err));
 		else
-			printf("%s %s\n", targets[i].disk, done);
+			terminal_print(stdout, "%s %s\n", targets[i].disk, done);
 	}
 	if (!nr)
 		puts("no disk is attached");

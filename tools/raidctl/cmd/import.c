@@ -13,10 +13,12 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "base/units.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "import/record.h"
+#include "store/load.h"
 
 #define KEY_OUTPUT	'o'
 #define KEY_INTERVAL	'i'
@@ -196,6 +198,18 @@ static int say_why(const struct importing *in, int err)
 	return fail("%s: %s", path, strerror(-err));
 }
 
+/* What no verb could read is no import: distances and times of a trace can be of any length. */
+static int read_back(struct importing *in)
+{
+	struct recording recording;
+	int err = recording_load(in->record.store, NULL, &recording);
+
+	recording_free(&recording);
+	return err ? fail("%s: not imported: what it adds up to cannot be stored: %s",
+			  in->files.sources[0].path,
+			  store_error(in->record.store)) : 0;
+}
+
 static int import_all(struct importing *in)
 {
 	int err;
@@ -231,7 +245,7 @@ static int import_all(struct importing *in)
 			    in->files.sources[0].path);
 	if (!err)
 		err = blktrace_record_end(&in->record);
-	return err ? say_why(in, err) : 0;
+	return err ? say_why(in, err) : read_back(in);
 }
 
 static void say_cut(const struct importing *in)
@@ -257,7 +271,7 @@ static void say_done(const struct importing *in)
 		     missing);
 	if (in->options->quiet)
 		return;
-	printf("%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
+	terminal_print(stdout, "%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
 	       in->options->output, format_count(events, in->import.events + in->merge.notes),
 	       in->import.nr, in->import.nr == 1 ? "" : "s",
 	       (double)(in->import.now_ns - in->import.start_ns) / 1e9,

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/message.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 
 struct load_options {
@@ -28,26 +28,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* A module just built is meant before an installed one. */
+/*
+ * A program that lies in the tree it was built in belongs to the module of that
+ * tree.  The current directory is not asked: it can be anybody's.
+ */
 static const char *find_built(const char *directory, char *ret, size_t size)
 {
-	const char *const places[] = {
-		"raidtrace.ko", "kmod/raidtrace.ko", "%s/../../kmod/raidtrace.ko",
-	};
+	static const char place[] = "/tools/bin";
+	size_t len = strlen(directory), tail = sizeof(place) - 1;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char *real;
-
-		snprintf(ret, size, "%s%s", i == 2 ? directory : "",
-			 i == 2 ? places[i] + 2 : places[i]);
-		real = realpath(ret, NULL);
-		if (!real)
-			continue;
-		snprintf(ret, size, "%s", real);
-		free(real);
-		return ret;
-	}
-	return NULL;
+	if (len < tail || strcmp(directory + len - tail, place))
+		return NULL;
+	snprintf(ret, size, "%.*s/kmod/raidtrace.ko", (int)(len - tail),
+		 directory);
+	return access(ret, F_OK) ? NULL : ret;
 }
 
 static int run(struct context *context, void *data)
@@ -67,7 +61,7 @@ static int run(struct context *context, void *data)
 	if (err)
 		return fail("%s: not loaded: %s", file ? file : "raidtrace",
 			    why);
-	printf("loaded %s\n", file ? file : "the installed raidtrace");
+	terminal_print(stdout, "loaded %s\n", file ? file : "the installed raidtrace");
 	fflush(stdout);
 	/* What is loaded but cannot be used is said at once. */
 	return connect_module(context, false);
@@ -76,7 +70,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_load = {
 	.argp = {
 		NULL, parse, "[FILE]",
-		"Load the kernel module: FILE, or raidtrace.ko of the current directory or of the source tree that raidctl was built in, or else the one installed under /lib/modules. It counts nothing until a disk is attached.",
+		"Load the kernel module: FILE, or else kmod/raidtrace.ko of the source tree that raidctl lies in, or else the one installed under /lib/modules; never one that merely lies in the current directory. It counts nothing until a disk is attached.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct load_options),

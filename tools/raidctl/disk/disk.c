@@ -48,6 +48,37 @@ int disk_attribute(const char *name, const char *attribute, char *ret,
 	return read_text(path, ret, size);
 }
 
+static int open_node(const char *path, dev_t device)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ENODEV : -errno;
+	if (!fstat(fd, &st) && S_ISBLK(st.st_mode) && st.st_rdev == device)
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
+int disk_open(const struct disk *disk)
+{
+	dev_t device = makedev(disk->major, disk->minor);
+	char path[PATH_MAX], *at;
+	int fd;
+
+	/* The kernel writes cciss/c0d0 as cciss!c0d0. */
+	snprintf(path, sizeof(path), "/dev/%s", disk->name);
+	while ((at = strchr(path, '!')))
+		*at = '/';
+	fd = open_node(path, device);
+	if (fd != -ENODEV)
+		return fd;
+	snprintf(path, sizeof(path), "/dev/block/%u:%u", disk->major,
+		 disk->minor);
+	return open_node(path, device);
+}
+
 static int64_t disk_number(const char *name, const char *attribute,
 			   int64_t otherwise)
 {

@@ -97,6 +97,15 @@ void disk_list_free(struct disk *disks, size_t nr);
 int disk_resolve(const char *word, struct disk *disk, char *text, size_t size);
 
 /**
+ * disk_open - open a disk for reading, by its node in /dev
+ * @disk: its name, major and minor are set
+ *
+ * Return: a file descriptor; -ENODEV when /dev has no node of the disk, another
+ * -errno when it cannot be opened.
+ */
+int disk_open(const struct disk *disk);
+
+/**
  * disk_attribute - read a file below /sys/block/DISK
  * @name: of the disk
  * @attribute: path below it

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "base/units.h"
 #include "numbers/columns.h"
 #include "numbers/groups.h"
@@ -95,6 +96,8 @@ static const struct family families[] = {
 	FAMILY("ahead_queued_bios", "bios", ahead_queued, AHEAD_QUEUED),
 	FAMILY("ahead_queued_bytes", "bytes", bytes_ahead_queued,
 	       BYTES_AHEAD_QUEUED),
+	FAMILY("reissued_requests", "requests", reissued, REISSUED),
+	FAMILY("refused_bios", "bios", refused, REFUSED),
 };
 
 #define NR_FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -160,18 +163,24 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 	return totals;
 }
 
-/* A label's value, in quotes. */
+/* A label's value, in quotes: what a terminal would obey as its number. */
 static void quoted(FILE *to, const char *text)
 {
+	size_t len = strlen(text), bytes;
+	uint32_t code;
+
 	fputc('"', to);
-	for (; *text; text++) {
-		if (*text == '\n') {
+	for (; len; text += bytes, len -= bytes) {
+		bytes = foreign_next(text, len, &code);
+		if (*text == '\n')
 			fputs("\\n", to);
-			continue;
-		}
-		if (*text == '"' || *text == '\\')
-			fputc('\\', to);
-		fputc(*text, to);
+		else if (code == FOREIGN_INVALID)
+			fputs("\xef\xbf\xbd", to);
+		else if (foreign_is_hidden(code))
+			fprintf(to, "\\\\u%04" PRIx32, code);
+		else
+			fprintf(to, "%s%.*s", strchr("\"\\", *text) ? "\\" : "",
+				(int)bytes, text);
 	}
 	fputc('"', to);
 }

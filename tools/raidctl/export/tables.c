@@ -5,12 +5,14 @@
 #include "export/tables.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/message.h"
 #include "format/csv.h"
@@ -109,18 +111,6 @@ static const struct table tables[] = {
 	{ "output", NULL, NULL, "rowid", plain_row },
 };
 
-static FILE *open_table(const char *directory, const char *name)
-{
-	char path[PATH_MAX];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s.csv", directory, name);
-	file = fopen(path, "we");
-	if (!file)
-		fail("%s: %s; name another directory", path, strerror(errno));
-	return file;
-}
-
 static void header(FILE *file, const char *table)
 {
 	const char *names[STORE_COLUMNS];
@@ -130,6 +120,70 @@ static void header(FILE *file, const char *table)
 		if (!strcmp(columns[i].table, table))
 			names[nr++] = columns[i].name;
 	csv_row(file, nr, names);
+}
+
+/* A file that an export made, of the same table: it may be written anew. */
+static bool is_export(int fd, const char *table)
+{
+	char *begin = NULL, *there = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&begin, &size);
+	bool same = false;
+
+	if (memory) {
+		header(memory, table);
+		if (!fclose(memory)) {
+			there = malloc(size);
+			same = there && pread(fd, there, size, 0) == (ssize_t)size &&
+			       !memcmp(begin, there, size);
+		}
+	}
+	free(begin);
+	free(there);
+	return same;
+}
+
+/* No link is followed, and what is not an export stays as it is. */
+static int open_own(const char *path, const char *table)
+{
+	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+	struct stat st;
+
+	if (fd >= 0 || errno != EEXIST)
+		return fd;
+	fd = open(path, flags);
+	if (fd < 0)
+		return fd;
+	errno = EEXIST;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_export(fd, table) &&
+	    !ftruncate(fd, 0))
+		return fd;
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+static FILE *open_table(const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+	FILE *file = NULL;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.csv", directory, name);
+	fd = open_own(path, name);
+	if (fd >= 0)
+		file = fdopen(fd, "w");
+	if (file)
+		return file;
+	if (errno == EEXIST)
+		fail("%s: it is there and no export of that table; name another directory",
+		     path);
+	else
+		fail("%s: %s; name another directory", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
 }
 
 /* Columns are named: those of the file may be in another order. */
@@ -240,9 +294,9 @@ struct rows {
 static int json_row(void *data, int nr, const char *const *values)
 {
 	struct rows *rows = data;
-
 	(void)nr;
-	fprintf(rows->to, "%s\n      %s", rows->any ? "," : "", values[0]);
+	fprintf(rows->to, "%s\n      ", rows->any ? "," : "");
+	json_put(rows->to, values[0]);
 	rows->any = true;
 	return ferror(rows->to) ? -EIO : 0;
 }

@@ -4,23 +4,50 @@
 
 #include "format/csv.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/foreign.h"
+
+/* What a spreadsheet takes for a formula: only a number may begin so. */
+static bool is_formula(const char *text)
+{
+	char *end;
+
+	if (!strchr("=+-@\t\r", text[0]))
+		return false;
+	if (text[0] != '+' && text[0] != '-')
+		return true;
+	/* Neither inf nor 0x10: what a number is for all who read it. */
+	if (strspn(text, "+-0123456789.eE") != strlen(text))
+		return true;
+	strtod(text, &end);
+	return end == text || *end;
+}
 
 static void field(FILE *to, const char *text)
 {
-	if (!text)
+	const char *mark;
+	char *repaired;
+
+	if (!text || !text[0])
 		return;
+	text = foreign_utf8(text, &repaired);
+	mark = is_formula(text) ? "'" : "";
 	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, to);
-		return;
+		fprintf(to, "%s%s", mark, text);
+		goto out;
 	}
-	fputc('"', to);
+	fprintf(to, "\"%s", mark);
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', to);
 		fputc(*text, to);
 	}
 	fputc('"', to);
+out:
+	free(repaired);
 }
 
 void csv_row(FILE *to, int nr, const char *const *fields)

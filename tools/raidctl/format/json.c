@@ -5,9 +5,11 @@
 #include "format/json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "base/message.h"
 
 static void no_memory(void)
@@ -135,12 +137,26 @@ void json_add_range(struct json_object *to, const char *low_key,
 			       json_new_int64(range->high) : NULL);
 }
 
+void json_put(FILE *to, const char *text)
+{
+	size_t len = strlen(text), bytes;
+	uint32_t code;
+
+	for (; len; text += bytes, len -= bytes) {
+		bytes = foreign_next(text, len, &code);
+		if (code == FOREIGN_INVALID)
+			fputs("\\ufffd", to);
+		else if (code >= 0x7f && code < 0x10000 && foreign_is_hidden(code))
+			fprintf(to, "\\u%04" PRIx32, code);
+		else
+			fwrite(text, 1, bytes, to);
+	}
+}
+
 void json_finish(FILE *to, struct json_object *object)
 {
-	fputs(json_text(object,
-					     JSON_C_TO_STRING_PRETTY |
-					     JSON_C_TO_STRING_NOSLASHESCAPE),
-	      to);
+	json_put(to, json_text(object, JSON_C_TO_STRING_PRETTY |
+				       JSON_C_TO_STRING_NOSLASHESCAPE));
 	fputc('\n', to);
 	json_object_put(object);
 }

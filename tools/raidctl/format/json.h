@@ -54,6 +54,13 @@ void json_add_range(struct json_object *to, const char *low_key,
 /* Below 0 is null. */
 void json_add_or_null(struct json_object *to, const char *key, int64_t value);
 
+/*
+ * json_put - the door of JSON: text as json-c or SQLite made it
+ *
+ * What is not UTF-8 is written as U+FFFD, what a terminal would obey escaped.
+ */
+void json_put(FILE *to, const char *text);
+
 /* Write an object and free it. */
 void json_finish(FILE *to, struct json_object *object);
 

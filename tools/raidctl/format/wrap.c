@@ -5,7 +5,10 @@
 #include "format/wrap.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/foreign.h"
 
 /* Length of the next word; a number and what it counts are one. */
 static int word_length(const char *text)
@@ -17,14 +20,24 @@ static int word_length(const char *text)
 	return (int)len;
 }
 
-void print_wrapped(FILE *to, const char *text, int column)
+/* Characters of so many bytes of UTF-8. */
+static int columns_of(const char *text, int len)
+{
+	int columns = 0;
+
+	for (int i = 0; i < len; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+static void wrap(FILE *to, const char *text, int column)
 {
 	int at = column;
 
 	while (*text) {
-		int word = word_length(text);
+		int word = word_length(text), wide = columns_of(text, word);
 
-		if (at > column && at + 1 + word > WRAP_WIDTH) {
+		if (at > column && at + 1 + wide > WRAP_WIDTH) {
 			fprintf(to, "\n%*s", column, "");
 			at = column;
 		} else if (at > column) {
@@ -32,15 +45,26 @@ void print_wrapped(FILE *to, const char *text, int column)
 			at++;
 		}
 		/* A word that no line holds, such as mount options. */
-		while (word > WRAP_WIDTH - column) {
-			fprintf(to, "%.*s\n%*s", WRAP_WIDTH - column, text, column, "");
-			text += WRAP_WIDTH - column;
-			word -= WRAP_WIDTH - column;
+		while (wide > WRAP_WIDTH - column) {
+			int part = (int)foreign_cut(text, (size_t)(WRAP_WIDTH - column));
+
+			fprintf(to, "%.*s\n%*s", part, text, column, "");
+			text += part;
+			word -= part;
+			wide -= WRAP_WIDTH - column;
 		}
 		fprintf(to, "%.*s", word, text);
-		at += word;
+		at += wide;
 		text += word;
 		text += strspn(text, " ");
 	}
 	fputc('\n', to);
+}
+
+void print_wrapped(FILE *to, const char *text, int column)
+{
+	char *shown = foreign_visible(text, SIZE_MAX, NULL);
+
+	wrap(to, shown ? shown : "", column);
+	free(shown);
 }

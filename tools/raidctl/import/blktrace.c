@@ -259,6 +259,9 @@ static int decode(struct blktrace_reader *r, struct blktrace_event *event,
 		return refuse(r, "its CPU cannot be");
 	if (event->time_ns > INT64_MAX)
 		return refuse(r, "its time cannot be");
+	/* Disks have at most as many bytes as a file offset can tell. */
+	if (event->sector > INT64_MAX >> 9)
+		return refuse(r, "its position cannot be");
 	return 1;
 }
 

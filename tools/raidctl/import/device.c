@@ -58,6 +58,7 @@ static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 		.splits = queued[RAIDTRACE_SPLITS],
 		.inserted = queued[RAIDTRACE_INSERTED],
 		.issued = flow->issued,
+		.reissued = flow->reissued,
 		.requeued = flow->requeued,
 		.requeued_unissued = flow->requeued_unissued,
 		.completed = flow->completed,
@@ -90,67 +91,57 @@ static struct rt_histogram view(const struct raidtrace_account *account,
 
 /* What has no direction; a trace has no windows of readahead nor waits for tags. */
 static void fill_disk(const struct blktrace_device *d,
-		      const struct blktrace_queued *queued,
+		      const struct raidtrace_account *account,
 		      struct rt_counters *span)
 {
 	span->disk.unknown = RT_DISK_BIT(TAG_WAITS) |
 			     RT_DISK_BIT(RA_SYNC_SECTORS) |
 			     RT_DISK_BIT(RA_ASYNC_SECTORS);
-	span->disk.plugs = queued->plugs;
-	span->disk.unplugs_explicit = queued->unplugs_explicit;
-	span->disk.unplugs_schedule = queued->unplugs_schedule;
+	span->disk.plugs = account->disk[RAIDTRACE_PLUGS];
+	span->disk.unplugs_explicit =
+		account->disk[RAIDTRACE_UNPLUGS_EXPLICIT];
+	span->disk.unplugs_schedule =
+		account->disk[RAIDTRACE_UNPLUGS_SCHEDULE];
 	span->disk.streams_alive = raidtrace_streams_alive(&d->state.streams);
 	span->disk.streams_alive_queued = raidtrace_streams_alive(&d->arrival.streams);
-	span->histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_UNPLUG] =
-		rt_histogram_view(queued->unplug, RAIDTRACE_DEPTH_BINS);
 }
 
 static void fill_span(const struct blktrace_device *d,
 		      const struct raidtrace_account *account,
-		      const struct blktrace_queued *queued,
 		      struct rt_counters *span)
 {
 	memset(span, 0, sizeof(*span));
 	span->groups = d->state.groups;
 	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
-		fill_flow(&span->flow[i], &account->flow[i], queued->count[i]);
+		fill_flow(&span->flow[i], &account->flow[i], account->queue[i]);
 	for (unsigned int i = 0; i < RT_DIRECTIONS; i++) {
 		span->flow[i].in_flight = d->state.in_flight[i];
 		span->flow[i].in_flight_max = d->state.in_flight_max[i];
 		for (unsigned int k = 0; k < RT_KINDS; k++)
 			span->histogram[i][k] = view(account, k, i);
 	}
-	fill_disk(d, queued, span);
+	fill_disk(d, account, span);
 }
 
 void blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns,
 			    uint64_t end_ns, struct rt_counters *span)
 {
-	struct raidtrace_settled settled;
-
-	raidtrace_queue_settle(&d->state, end_ns, &settled);
-	raidtrace_account_settle(&d->account, &settled);
-	fill_span(d, &d->account, &d->queued, span);
+	raidtrace_queue_advance(&d->state, &d->account, end_ns);
+	fill_span(d, &d->account, span);
 	span->since_ns = start_ns;
 	span->now_ns = end_ns;
 }
 
 void blktrace_device_begin(struct blktrace_device *d)
 {
-	const uint64_t *from = (const uint64_t *)&d->queued;
-	uint64_t *to = (uint64_t *)&d->total_queued;
-
 	raidtrace_account_add(&d->total, &d->account);
-	for (size_t i = 0; i < sizeof(d->queued) / sizeof(*to); i++)
-		to[i] += from[i];
 	memset(&d->account, 0, sizeof(d->account));
-	memset(&d->queued, 0, sizeof(d->queued));
 }
 
 void blktrace_device_total(struct blktrace_device *d, uint64_t start_ns,
 			   uint64_t end_ns, struct rt_counters *span)
 {
-	fill_span(d, &d->total, &d->total_queued, span);
+	fill_span(d, &d->total, span);
 	span->since_ns = start_ns;
 	span->now_ns = end_ns;
 }
@@ -164,10 +155,10 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
 				      SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
 				      SEEN(REQUEST_MERGE);
-	uint64_t unknown = 0;
+	uint64_t unknown = COUNTER(REFUSED);	/* it has them as bios like any other */
 
 	if ((d->seen & all) == all)
-		return 0;
+		return unknown;
 	/* blktrace takes these together or not at all. */
 	if (!(d->seen & queue))
 		unknown |= COUNTER(QUEUED) | COUNTER(BYTES_QUEUED) |

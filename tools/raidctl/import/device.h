@@ -24,22 +24,6 @@
 	 RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_READAHEAD)
 
 /**
- * struct blktrace_queued - events before the issue; nothing but counts
- * @count: by direction and enum raidtrace_queue_counter
- * @plugs: tasks that began to hold requests back
- * @unplugs_explicit: and sent them
- * @unplugs_schedule: and went to sleep
- * @unplug: both by the requests that were sent, raidtrace_depth_bin() of them
- */
-struct blktrace_queued {
-	uint64_t count[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
-	uint64_t plugs;
-	uint64_t unplugs_explicit;
-	uint64_t unplugs_schedule;
-	uint64_t unplug[RAIDTRACE_DEPTH_BINS];
-};
-
-/**
  * struct blktrace_device - one disk
  * @device: major << 20 | minor
  * @index: number of it in the trace, from 0
@@ -52,9 +36,7 @@ struct blktrace_queued {
  * @arrival: of the disk's bios
  * @state: of the disk's queue
  * @account: since the last sample
- * @queued: events before the issue since the last sample
  * @total: as @account, until the last sample
- * @total_queued: as @queued, until the last sample
  * @empty_flushes: flushes without data that got a request and did not end yet
  * @sequences: per CPU, sequence number of the last event, 0 for none
  * @nr_sequences: length of @sequences
@@ -71,9 +53,7 @@ struct blktrace_device {
 	struct raidtrace_arrival arrival;
 	struct raidtrace_queue state;
 	struct raidtrace_account account;
-	struct blktrace_queued queued;
 	struct raidtrace_account total;
-	struct blktrace_queued total_queued;
 	uint64_t empty_flushes;
 	uint32_t *sequences;
 	size_t nr_sequences;

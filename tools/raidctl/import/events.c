@@ -60,7 +60,7 @@ static struct blktrace_request request_of(const struct blktrace_device *d,
 static void on_bio(struct blktrace_device *d, const struct blktrace_event *e,
 		   enum raidtrace_queue_counter counter)
 {
-	d->queued.count[e->direction][counter]++;
+	raidtrace_count_undirected(&d->account, e->direction, counter, 0);
 	if (counter == RAIDTRACE_GOT && e->write &&
 	    e->direction == RAIDTRACE_DIRECTION_FLUSH)
 		d->empty_flushes++;
@@ -105,6 +105,8 @@ static void on_issue(struct blktrace_device *d, struct blktrace_pending *p,
 		.bytes = e->bytes,
 		.place = d->place.sectors ?
 			raidtrace_place_bin(&d->place, e->sector) : 0,
+		.again = blktrace_inflight_end(p->requeued, &request, false,
+					       &given_up),
 	};
 	uint64_t now_ns = raidtrace_queue_time(&d->state, e->time_ns);
 	uint64_t inserted_ns;
@@ -123,7 +125,7 @@ static void on_issue(struct blktrace_device *d, struct blktrace_pending *p,
 static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
 		       const struct blktrace_event *e)
 {
-	struct blktrace_request like = request_of(d, e), request;
+	struct blktrace_request like = request_of(d, e), request, given_up;
 
 	if (!blktrace_inflight_end(p->issued, &like, false, &request)) {
 		d->account.flow[e->direction].requeued_unissued++;
@@ -132,6 +134,8 @@ static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
 	raidtrace_count_requeue(&d->state, &d->account,
 				raidtrace_queue_time(&d->state, e->time_ns),
 				request.direction);
+	/* One that has to make room for it counts as new when it is issued again. */
+	blktrace_inflight_add(p->requeued, &request, &given_up);
 }
 
 /*
@@ -244,11 +248,11 @@ static void on_merge(struct blktrace_device *d, struct blktrace_pending *p,
 
 static void on_unplug(struct blktrace_device *d, const struct blktrace_event *e)
 {
-	if (e->what == BLKTRACE_UNPLUG)
-		d->queued.unplugs_explicit++;
-	else
-		d->queued.unplugs_schedule++;
-	d->queued.unplug[raidtrace_depth_bin(e->bytes)]++;
+	unsigned int counter = e->what == BLKTRACE_UNPLUG ?
+		RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE;
+
+	raidtrace_count_undirected(&d->account, e->direction,
+				   RAIDTRACE_QUEUE_COUNTERS + counter, e->bytes);
 }
 
 static void complete(struct blktrace_device *d, const struct blktrace_event *e,
@@ -338,7 +342,7 @@ int blktrace_device_event(struct blktrace_device *d,
 		on_bio_complete(d, pending, event);
 		break;
 	case BLKTRACE_PLUG:
-		d->queued.plugs++;
+		d->account.disk[RAIDTRACE_PLUGS]++;
 		break;
 	case BLKTRACE_UNPLUG:
 	case BLKTRACE_UNPLUG_SLEEP:

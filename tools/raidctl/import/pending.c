@@ -13,15 +13,18 @@ int blktrace_pending_new(struct blktrace_pending *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->issued = blktrace_inflight_new();
+	p->requeued = blktrace_inflight_new();
 	p->inserted = blktrace_inflight_new();
 	p->ends = blktrace_inflight_new();
 	p->bios = blktrace_inflight_new();
-	return p->issued && p->inserted && p->ends && p->bios ? 0 : -ENOMEM;
+	return p->issued && p->requeued && p->inserted && p->ends && p->bios ?
+		       0 : -ENOMEM;
 }
 
 void blktrace_pending_free(struct blktrace_pending *p)
 {
 	blktrace_inflight_free(p->issued);
+	blktrace_inflight_free(p->requeued);
 	blktrace_inflight_free(p->inserted);
 	blktrace_inflight_free(p->ends);
 	blktrace_inflight_free(p->bios);

@@ -23,6 +23,7 @@
 /**
  * struct blktrace_pending - of all disks of a trace
  * @issued: requests with the driver
+ * @requeued: requests that the driver gave back
  * @inserted: requests with the scheduler
  * @ends: the same, with the sector behind each
  * @bios: queued, in pieces after a split
@@ -31,6 +32,7 @@
  */
 struct blktrace_pending {
 	struct blktrace_inflight *issued;
+	struct blktrace_inflight *requeued;
 	struct blktrace_inflight *inserted;
 	struct blktrace_inflight *ends;
 	struct blktrace_inflight *bios;

@@ -112,7 +112,8 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 		&histogram[RAIDTRACE_HISTOGRAM_KIND_D2C];
 
 	memset(ret, 0, sizeof(*ret));
-	ret->requests = flow->issued;
+	/* What is issued again after a requeue is no other request. */
+	ret->requests = flow->issued - flow->reissued;
 	ret->bytes = flow->bytes_issued;
 	if (length)
 		ret->bytes_per_s = (double)flow->bytes_completed *
@@ -121,9 +122,9 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 	ret->size_mode = histogram_mode(
 		&histogram[RAIDTRACE_HISTOGRAM_KIND_SIZE],
 		RAIDTRACE_HISTOGRAM_KIND_SIZE, &ret->size_mode_count);
-	if (flow->issued)
+	if (ret->requests)
 		ret->size_mean_bytes =
-			(double)flow->bytes_issued / (double)flow->issued;
+			(double)flow->bytes_issued / (double)ret->requests;
 	seek_stats(c, direction, ret);
 	if (flow->completed)
 		ret->d2c_mean_ns =

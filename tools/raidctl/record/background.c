@@ -17,6 +17,7 @@
 
 #include "attach/claim.h"
 #include "base/message.h"
+#include "base/terminal.h"
 
 /* A command may need a while to end; its recording ends after it. */
 #define STOP_SECONDS	60
@@ -29,7 +30,7 @@ static void await_begin(pid_t pid, int ready, const char *path)
 	int status;
 
 	if (read(ready, &byte, 1) == 1) {
-		printf("recording %d to %s; end it with: raidctl record --stop %d\n",
+		terminal_print(stdout, "recording %d to %s; end it with: raidctl record --stop %d\n",
 		       (int)pid, path, (int)pid);
 		fflush(stdout);
 		_exit(EXIT_DONE);
@@ -132,7 +133,7 @@ static int stop(const struct living *recording)
 			    (int)recording->pid, strerror(errno));
 	for (int i = 0; i < STOP_SECONDS * 1000 / LOOK_MS; i++) {
 		if (!lives(recording->pid)) {
-			printf("recording in %s; see it: raidctl report %s\n",
+			terminal_print(stdout, "recording in %s; see it: raidctl report %s\n",
 			       recording->file, recording->file);
 			return EXIT_DONE;
 		}

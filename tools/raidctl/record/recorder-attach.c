@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/claim.h"
 #include "base/message.h"
@@ -36,7 +37,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 		      struct recorded *ret)
 {
 	struct rt_options options = { 0 };
-	int err = owner_adding(recorder->owner, disk->major, disk->minor);
+	int fd, err = owner_adding(recorder->owner, disk->major, disk->minor);
 
 	if (err)
 		return fail("%s: not attached, because /run cannot be written: %s",
@@ -48,14 +49,13 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	options.streams = recorder->streams;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
-	err = rt_target_add(recorder->client, disk->major, disk->minor,
-			    &options, &ret->target);
-	/* A module without that group takes none. */
-	if (err == -EOPNOTSUPP && options.nr_journal) {
-		options.nr_journal = 0;
-		err = rt_target_add(recorder->client, disk->major, disk->minor,
-				    &options, &ret->target);
-	}
+	fd = disk_open(disk);
+	if (fd < 0)
+		return fail("%s: cannot be opened: %s", disk->name,
+			    fd == -ENODEV ? "there is no such node in /dev" :
+					    strerror(-fd));
+	err = rt_target_add(recorder->client, fd, &options, &ret->target);
+	close(fd);
 	if (!err) {
 		ret->ours = true;
 		owner_added(recorder->owner, &ret->target);

@@ -16,6 +16,7 @@
 
 #include "attach/claim.h"
 #include "base/message.h"
+#include "base/terminal.h"
 #include "disk/md-dm.h"
 #include "record/loop.h"
 #include "record/machine.h"
@@ -59,21 +60,27 @@ static int put_end(struct follow *follow)
 	return err ? err : recorder_end(follow->recorder, why);
 }
 
-static void summarise(const struct record_run *run, struct store *store)
+static bool summarise(const struct record_run *run, struct store *store)
 {
 	/* With a command standard output is the command's. */
 	FILE *to = run->command ? stderr : stdout;
 	struct recording recording;
 
+	if (!store_is_there(store)) {
+		fail("%s: removed or replaced while it was recorded: the recording is lost",
+		     run->path);
+		return false;
+	}
 	if (!run->quiet && !recording_load(store, NULL, &recording)) {
 		recording.path = run->path;
 		fputc('\n', to);
 		print_text.recording(to, &recording);
 		recording_free(&recording);
 	}
-	fprintf(to, "%srecording in %s; see it again: raidctl report %s\n",
+	terminal_print(to, "%srecording in %s; see it again: raidctl report %s\n",
 		run->quiet ? "raidctl: " : "\n", run->path,
 		run->path);
+	return true;
 }
 
 static int exit_status(const struct follow *follow)
@@ -164,7 +171,8 @@ static int record_to(const struct record_run *run, struct follow *follow,
 {
 	struct recorder *recorder = follow->recorder;
 	struct store *store = follow->store;
-	int err = begin(run, follow, disks, nr);
+	int status, err = begin(run, follow, disks, nr);
+	bool is_there;
 
 	if (!err && run->detached)
 		err = detached_begun(run->detached);
@@ -188,8 +196,14 @@ static int record_to(const struct record_run *run, struct follow *follow,
 			     strerror(-follow->store_error));
 	}
 	recorder_detach(recorder);
-	summarise(run, store);
-	return exit_status(follow);
+	if (follow->store_error) {
+		writer_stop(recorder->writer);
+		recorder->writer = NULL;
+		store_stopped(store);
+	}
+	is_there = summarise(run, store);
+	status = exit_status(follow);
+	return is_there ? status : EXIT_FAILED;
 }
 
 /* The recording is then part of what it records. */

@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "format/json.h"
-#include "format/style.h"
+#include "base/terminal.h"
 #include "format/wrap.h"
 
 #define COLUMN	38	/* where what was seen begins */
@@ -20,26 +20,26 @@ void text_check(FILE *to, const struct facts *facts,
 	size_t count[NR_VERDICTS] = { 0 };
 
 	if (facts->simulated)
-		fprintf(to, "simulated: this machine is a guest of the lab\n");
-	fprintf(to, "%s%-14s %-13s %-8s %s%s\n", bold(to), "VERDICT", "RULE",
+		terminal_print(to, "simulated: this machine is a guest of the lab\n");
+	terminal_print(to, "%s%-14s %-13s %-8s %s%s\n", bold(to), "VERDICT", "RULE",
 		"DISK", "SEEN", plain(to));
 	for (size_t i = 0; i < nr; i++) {
 		const struct finding *f = &findings[i];
 		bool good = f->verdict == VERDICT_PASS;
 
 		count[f->verdict]++;
-		fprintf(to, "%s%-14s%s %-13s %-8s ", good ? "" : bold(to),
+		terminal_print(to, "%s%-14s%s %-13s %-8s ", good ? "" : bold(to),
 			verdict_name(f->verdict), good ? "" : plain(to),
 			f->rule->name, f->disk[0] ? f->disk : "-");
 		print_wrapped(to, f->seen, COLUMN);
 		if (f->remedy[0]) {
-			fprintf(to, "%*s-> ", COLUMN, "");
+			terminal_print(to, "%*s-> ", COLUMN, "");
 			print_wrapped(to, f->remedy, COLUMN + 3);
 		}
 		if (f->verdict == VERDICT_WARN || f->verdict == VERDICT_FAIL)
-			fprintf(to, "%*s(%s)\n", COLUMN, "", f->rule->why);
+			terminal_print(to, "%*s(%s)\n", COLUMN, "", f->rule->why);
 	}
-	fprintf(to, "%zu pass, %zu warn, %zu fail, %zu not available; activity of %.1f s\n",
+	terminal_print(to, "%zu pass, %zu warn, %zu fail, %zu not available; activity of %.1f s\n",
 		count[VERDICT_PASS], count[VERDICT_WARN], count[VERDICT_FAIL],
 		count[VERDICT_UNKNOWN], facts->seconds);
 }
@@ -88,8 +88,5 @@ void json_check(FILE *to, const struct facts *facts,
 				       "not_available" : verdict_name(v),
 				       json_new_uint64(count[v]));
 	json_member(object, "findings", array);
-	fprintf(to, "%s\n",
-		json_text(object, JSON_C_TO_STRING_PRETTY |
-					       JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(object);
+	json_finish(to, object);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "format/style.h"
+#include "base/terminal.h"
 #include "numbers/quantity-groups.h"
 
 #define SUBMITTERS	8	/* in the text; more say little */
@@ -40,7 +40,7 @@ static void text_table(FILE *to, const struct both *both, const char *heading,
 		if (!worth(a, b))
 			continue;
 		if (!any)
-			fprintf(to, "  %s%s%s\n", bold(to), heading, plain(to));
+			terminal_print(to, "  %s%s%s\n", bold(to), heading, plain(to));
 		any = true;
 		compare_text_quantity(to, both->c, &table[i], a, b);
 	}
@@ -55,7 +55,7 @@ static void text_blame(FILE *to, const struct both *both)
 
 		if (!worth(a, b))
 			continue;
-		fprintf(to, "  %sfrom %s to %s%s\n", bold(to),
+		terminal_print(to, "  %sfrom %s to %s%s\n", bold(to),
 			rt_class_name(from), rt_class_name(where), plain(to));
 		compare_text_quantity(to, both->c, &seeks_quantity, a, b);
 	}
@@ -117,7 +117,7 @@ static bool text_submitter(void *data, const struct both *both,
 		fputs("  further processes: --json has them\n", text->to);
 		return false;
 	}
-	fprintf(text->to, "  %ssubmitter %s%s\n", bold(text->to),
+	terminal_print(text->to, "  %ssubmitter %s%s\n", bold(text->to),
 		name ? name : "all others", plain(text->to));
 	for (size_t i = 0; i < nr_submitter_quantities; i++) {
 		double a = submitter_quantity(both->a, name, i);
@@ -137,7 +137,7 @@ static void text_places(FILE *to, const struct both *both)
 		char text[UNITS_TEXT];
 
 		if (!isnan(apart))
-			fprintf(to, "  %sby place%s  %s: %s of the bytes lie elsewhere\n",
+			terminal_print(to, "  %sby place%s  %s: %s of the bytes lie elsewhere\n",
 				bold(to), plain(to), rt_direction_name(d),
 				quantity_text(text, &places_quantity, apart));
 	}

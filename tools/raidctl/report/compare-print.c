@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "format/json.h"
-#include "format/style.h"
+#include "base/terminal.h"
 #include "format/wrap.h"
 #include "numbers/quantity.h"
 #include "numbers/stats.h"
@@ -49,17 +49,17 @@ void compare_text_quantity(FILE *to, const struct comparison *c,
 	char of_a[UNITS_TEXT], of_b[UNITS_TEXT], ratio[UNITS_TEXT];
 	const char *why = why_not(c, q, a, b);
 
-	fprintf(to, "    %-22s %16s %16s", q->label,
+	terminal_print(to, "    %-22s %16s %16s", q->label,
 		quantity_text(of_a, q, a), quantity_text(of_b, q, b));
 	if (why)
-		fprintf(to, "  %s\n", why);
+		terminal_print(to, "  %s\n", why);
 	else if (a == b && a > 0)
-		fprintf(to, " %12s %13s\n", "1.000", "equal");
+		terminal_print(to, " %12s %13s\n", "1.000", "equal");
 	else if (has_ratio(c, q, a, b))
-		fprintf(to, " %12s %+11.1f %%\n",
+		terminal_print(to, " %12s %+11.1f %%\n",
 			ratio_text(ratio, q, b / a), 100 * (b - a) / a);
 	else
-		fprintf(to, " %12s %13s\n", "A is 0", a == b ? "equal" : "n/a");
+		terminal_print(to, " %12s %13s\n", "A is 0", a == b ? "equal" : "n/a");
 }
 
 static bool happened(const struct rt_counters *c, unsigned int direction)
@@ -71,7 +71,7 @@ static void text_direction(FILE *to, const struct comparison *c,
 			   const struct rt_counters *a,
 			   const struct rt_counters *b, unsigned int direction)
 {
-	fprintf(to, "  %s%s%s\n", bold(to), rt_direction_name(direction),
+	terminal_print(to, "  %s%s%s\n", bold(to), rt_direction_name(direction),
 		plain(to));
 	for (size_t i = 0; i < nr_quantities; i++) {
 		const struct quantity *q = &quantities[i];
@@ -94,10 +94,10 @@ static void text_pair(FILE *to, const struct comparison *c,
 		.label = "length", .unit = QUANTITY_NS, .timed = true,
 	};
 
-	fprintf(to, "\n%sphase %s%s  %s%s%s\n", bold(to), a->phase, plain(to),
+	terminal_print(to, "\n%sphase %s%s  %s%s%s\n", bold(to), a->phase, plain(to),
 		a->disk, strcmp(a->disk, b->disk) ? " and " : "",
 		strcmp(a->disk, b->disk) ? b->disk : "");
-	fprintf(to, "    %-22s %16s %16s %12s %13s\n", "", "A", "B", "B / A",
+	terminal_print(to, "    %-22s %16s %16s %12s %13s\n", "", "A", "B", "B / A",
 		"(B - A) / A");
 	compare_text_quantity(to, c, &length,
 		      (double)(a->counters.now_ns - a->counters.since_ns),
@@ -118,10 +118,10 @@ static void text_difference(FILE *to, const struct difference *d)
 	snprintf(what, sizeof(what), "%s%s%s", d->disk, d->disk[0] ? " " : "",
 		 d->what);
 	if (strlen(d->a) <= VALUE_WIDTH && strlen(d->b) <= VALUE_WIDTH) {
-		fprintf(to, "%-36.36s %*s %*s\n", what, VALUE_WIDTH, d->a,
+		terminal_print(to, "%-36.36s %*s %*s\n", what, VALUE_WIDTH, d->a,
 			VALUE_WIDTH, d->b);
 	} else {
-		fprintf(to, "%s\n  A: ", what);
+		terminal_print(to, "%s\n  A: ", what);
 		print_wrapped(to, d->a, 5);
 		fputs("  B: ", to);
 		print_wrapped(to, d->b, 5);
@@ -138,7 +138,7 @@ static void text_differences(FILE *to, const struct comparison *c)
 		fputs("Machine, command and settings are the same.\n", to);
 		return;
 	}
-	fprintf(to, "%s%-36s %*s %*s%s\n", bold(to), "what differs",
+	terminal_print(to, "%s%-36s %*s %*s%s\n", bold(to), "what differs",
 		VALUE_WIDTH, "A", VALUE_WIDTH, "B", plain(to));
 	for (size_t i = 0; i < c->nr_differences; i++)
 		text_difference(to, &c->differences[i]);
@@ -153,13 +153,13 @@ static bool is_outside(const struct span *span)
 static void text_alone(FILE *to, const struct span *span, const char *where)
 {
 	if (!is_outside(span))
-		fprintf(to, "\nphase %s  %s: only in %s, nothing to compare with\n",
+		terminal_print(to, "\nphase %s  %s: only in %s, nothing to compare with\n",
 			span->phase, span->disk, where);
 }
 
 void text_comparison(FILE *to, const struct comparison *c)
 {
-	fprintf(to, "%sA%s  %s\n%sB%s  %s\n", bold(to), plain(to), c->a->path,
+	terminal_print(to, "%sA%s  %s\n%sB%s  %s\n", bold(to), plain(to), c->a->path,
 		bold(to), plain(to), c->b->path);
 	text_differences(to, c);
 	for (size_t i = 0; i < c->nr_pairs; i++) {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "format/wrap.h"
 
 static char folded(char c)
@@ -66,7 +67,7 @@ const struct definition *explain_find(const char *name,
 
 void explain_print(FILE *to, const struct definition *d)
 {
-	fprintf(to, "%s%s%s%s, %s\n    ", d->name, d->other[0] ? " (" : "",
+	terminal_print(to, "%s%s%s%s, %s\n    ", d->name, d->other[0] ? " (" : "",
 		d->other, d->other[0] ? ")" : "",
 		d->unit[0] ? d->unit : "no unit");
 	print_wrapped(to, d->text, 4);

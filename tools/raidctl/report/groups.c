@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "format/style.h"
+#include "base/terminal.h"
 #include "histogram.h"
 #include "numbers/groups.h"
 #include "numbers/stats.h"
@@ -30,16 +30,16 @@ static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 
 	if (!known(c, RT_COUNTER_BIT(STREAM)) || !(flow->issued + flow->queued))
 		return;
-	fprintf(to, "  %-11s in streams: requests %s", rt_direction_name(d),
+	terminal_print(to, "  %-11s in streams: requests %s", rt_direction_name(d),
 		format_share(a, (double)flow->stream, (double)flow->issued));
 	if (known(c, RT_COUNTER_BIT(STREAM_QUEUED)))
-		fprintf(to, ", bios %s; sequential bios %s",
+		terminal_print(to, ", bios %s; sequential bios %s",
 			format_share(b, (double)flow->stream_queued,
 				     (double)flow->queued),
 			format_share(queued, (double)flow->sequential_queued,
 				     (double)flow->queued));
 	if (known(c, RT_COUNTER_BIT(AHEAD_QUEUED)) && flow->ahead_queued)
-		fprintf(to, "; read ahead %s, %s",
+		terminal_print(to, "; read ahead %s, %s",
 			format_count(a, flow->ahead_queued),
 			format_bytes(b, (double)flow->bytes_ahead_queued));
 	fputc('\n', to);
@@ -55,7 +55,7 @@ static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,
 
 	if (!nr || !counts_kind(c, kind))
 		return;
-	fprintf(to, "  %-11s %s mean %s, p99 %s %s\n", rt_direction_name(d),
+	terminal_print(to, "  %-11s %s mean %s, p99 %s %s\n", rt_direction_name(d),
 		rt_kind_name(kind),
 		format_ns(mean, (double)sum_ns / (double)nr),
 		p99.high == INT64_MAX ? ">=" : "<",
@@ -97,7 +97,7 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 		if (is_idle_class(o))
 			continue;
 		if (!any)
-			fprintf(to, "  %s%-11s %11s %9s %9s %11s %9s %9s %10s%s\n",
+			terminal_print(to, "  %s%-11s %11s %9s %9s %11s %9s %9s %10s%s\n",
 				bold(to), "class", "bios", "data", "seeks",
 				"requests", "data", "seeks", "mean seek",
 				plain(to));
@@ -105,7 +105,7 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 		if (o->seeks)
 			format_bytes(distance, (double)o->seek_sectors *
 				     SECTOR_BYTES / (double)o->seeks);
-		fprintf(to, "  %-11s %11s %9s %9s %11s %9s %9s %10s\n",
+		terminal_print(to, "  %-11s %11s %9s %9s %11s %9s %9s %10s\n",
 			rt_class_name(i), format_count(bios, o->queued),
 			format_bytes(queued, (double)o->bytes_queued),
 			format_count(bio_seeks, o->seeks_queued),
@@ -135,10 +135,10 @@ static void blame_table(FILE *to, const struct rt_counters *c)
 			used |= 1U << i / RT_CLASSES | 1U << i % RT_CLASSES;
 	if (!used)
 		return;
-	fprintf(to, "  %-13s", "seeks to");
+	terminal_print(to, "  %-13s", "seeks to");
 	for (unsigned int i = 0; i < RT_CLASSES; i++)
 		if (used & 1U << i)
-			fprintf(to, " %10s", rt_class_name(i));
+			terminal_print(to, " %10s", rt_class_name(i));
 	fputc('\n', to);
 	for (unsigned int row = 0; row < RT_CLASSES; row++) {
 		char from[32], count[UNITS_TEXT];
@@ -147,10 +147,10 @@ static void blame_table(FILE *to, const struct rt_counters *c)
 			continue;
 		snprintf(from, sizeof(from), "%s %s", "from",
 			 rt_class_name(row));
-		fprintf(to, "  %-14s", from);
+		terminal_print(to, "  %-14s", from);
 		for (unsigned int i = 0; i < RT_CLASSES; i++)
 			if (used & 1U << i)
-				fprintf(to, " %10s",
+				terminal_print(to, " %10s",
 					format_count(count, bin_of(blame, row * RT_CLASSES + i)));
 		fputc('\n', to);
 	}
@@ -188,16 +188,16 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 			snprintf(who, sizeof(who), "%s, pid %" PRIu32, s->comm,
 				 s->pid);
 		if (!i)
-			fprintf(to, "  %s%-30s %11s %9s %9s%s\n", bold(to),
+			terminal_print(to, "  %s%-30s %11s %9s %9s%s\n", bold(to),
 				"submitter", "bios", "data", "seeks", plain(to));
-		fprintf(to, "  %-30s %11s %9s %9s\n", who,
+		terminal_print(to, "  %-30s %11s %9s %9s\n", who,
 			format_count(bios, s->queued),
 			format_bytes(data, (double)s->bytes_queued),
 			format_count(seeks, s->seeks_queued));
 	}
 	free(order);
 	if (c->nr_submitters > SUBMITTERS)
-		fprintf(to, "  and %zu more\n", c->nr_submitters - SUBMITTERS);
+		terminal_print(to, "  and %zu more\n", c->nr_submitters - SUBMITTERS);
 }
 
 static const char *disk_count(char *ret, const struct rt_counters *c,
@@ -219,16 +219,16 @@ static void plug_lines(FILE *to, const struct rt_counters *c)
 		return;
 	for (unsigned int i = 0; i < unplug->nr_bins; i++)
 		sent += (double)(unplug->first_bin + i) * (double)unplug->counts[i];
-	fprintf(to, "  plugs %s; unplugs: done %s, slept %s",
+	terminal_print(to, "  plugs %s; unplugs: done %s, slept %s",
 		disk_count(plugs, c, RT_DISK_BIT(PLUGS), disk->plugs),
 		disk_count(explicit_, c, RT_DISK_BIT(UNPLUGS_EXPLICIT),
 			   disk->unplugs_explicit),
 		disk_count(schedule, c, RT_DISK_BIT(UNPLUGS_SCHEDULE),
 			   disk->unplugs_schedule));
 	if (rt_histogram_sum(unplug))
-		fprintf(to, ", %.1f requests each",
+		terminal_print(to, ", %.1f requests each",
 			sent / (double)rt_histogram_sum(unplug));
-	fprintf(to, "; waits for tags %s\n",
+	terminal_print(to, "; waits for tags %s\n",
 		disk_count(waits, c, RT_DISK_BIT(TAG_WAITS), disk->tag_waits));
 }
 
@@ -242,7 +242,7 @@ static void window_line(FILE *to, const struct rt_counters *c,
 
 	if ((c->disk.unknown & bit) || !nr)
 		return;
-	fprintf(to, "  readahead, %s: %s windows, mean %s\n", what,
+	terminal_print(to, "  readahead, %s: %s windows, mean %s\n", what,
 		format_count(count, nr),
 		format_bytes(mean, (double)sectors * SECTOR_BYTES / (double)nr));
 }
@@ -263,7 +263,7 @@ static void place_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		*part += bin_of(h, i);
 		most = *part > most ? *part : most;
 	}
-	fprintf(to, "  %-11s by place |", rt_direction_name(d));
+	terminal_print(to, "  %-11s by place |", rt_direction_name(d));
 	for (unsigned int i = 0; i < PLACE_WIDTH; i++)
 		fputc(shades[bytes[i] ? 1 + bytes[i] * 8 / most : 0], to);
 	fputs("|\n", to);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/units.h"
 #include "format/json.h"
 
@@ -29,11 +30,11 @@ static void text_stack(FILE *to, const struct recording *r)
 
 	for (size_t i = 0; i < b->nr_stacked; i++) {
 		if (b->stacked[i].parent != parent)
-			fprintf(to, "%s%s is made of",
+			terminal_print(to, "%s%s is made of",
 				i ? "\n           " : "stack      ",
 				disk_name(r, b->stacked[i].parent));
 		parent = b->stacked[i].parent;
-		fprintf(to, " %s", disk_name(r, b->stacked[i].target));
+		terminal_print(to, " %s", disk_name(r, b->stacked[i].target));
 	}
 	if (b->nr_stacked)
 		fputc('\n', to);
@@ -46,7 +47,7 @@ static void text_disturbances(FILE *to, const struct recording *r)
 	const struct besides *b = &r->besides;
 
 	if (!strcmp(verdict, "quiet")) {
-		fprintf(to, "quiet      nothing disturbed; watched: %s\n",
+		terminal_print(to, "quiet      nothing disturbed; watched: %s\n",
 			recording_meta(r, "watched"));
 		return;
 	}
@@ -55,19 +56,19 @@ static void text_disturbances(FILE *to, const struct recording *r)
 		uint64_t start = what->start_ns > begin ?
 				 what->start_ns - begin : 0;
 
-		fprintf(to, "%s %.1f s to %.1f s: %s\n",
+		terminal_print(to, "%s %.1f s to %.1f s: %s\n",
 			i ? "          " : "disturbed ", (double)start / 1e9,
 			(double)(what->end_ns - begin) / 1e9, what->text);
 	}
 	if (b->nr_disturbances > NR_NAMED)
-		fprintf(to, "           and %zu more; all of them: raidctl report --json\n",
+		terminal_print(to, "           and %zu more; all of them: raidctl report --json\n",
 			b->nr_disturbances - NR_NAMED);
 }
 
 void besides_text(FILE *to, const struct recording *r)
 {
 	for (size_t i = 0; i < r->besides.nr_notes; i++)
-		fprintf(to, "note       %s\n", r->besides.notes[i].text);
+		terminal_print(to, "note       %s\n", r->besides.notes[i].text);
 	text_stack(to, r);
 	text_disturbances(to, r);
 }
@@ -98,10 +99,10 @@ static void text_cpu(FILE *to, const struct besides *b, uint32_t phase)
 		char share[UNITS_TEXT];
 
 		if (value)
-			fprintf(to, " %s %s,", shown[i],
+			terminal_print(to, " %s %s,", shown[i],
 				format_share(share, (double)value, (double)all));
 	}
-	fprintf(to, " command %.2f s of one\n",
+	terminal_print(to, " command %.2f s of one\n",
 		(double)besides_sum(b, phase, "command", "cpu") / 1e9);
 }
 
@@ -121,14 +122,14 @@ void besides_phase_text(FILE *to, const struct recording *r, uint32_t phase)
 	format_bytes(text[1], (double)read);
 	format_bytes(text[2], (double)wchar);
 	/* More where readahead fetched what nobody read. */
-	fprintf(to, "  command     read %s, %s %sfrom disks", text[0], text[1],
+	terminal_print(to, "  command     read %s, %s %sfrom disks", text[0], text[1],
 		rchar >= read ? "of it " : "");
 	if (rchar > read)
-		fprintf(to, ", cache hits %s (%s)",
+		terminal_print(to, ", cache hits %s (%s)",
 			format_bytes(text[3], (double)(rchar - read)),
 			format_share(text[1], (double)(rchar - read),
 				     (double)rchar));
-	fprintf(to, "; wrote %s\n", text[2]);
+	terminal_print(to, "; wrote %s\n", text[2]);
 }
 
 static struct json_object *disturbances_array(const struct besides *b)

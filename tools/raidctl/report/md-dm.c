@@ -11,7 +11,7 @@
 
 #include "base/units.h"
 #include "format/json.h"
-#include "format/style.h"
+#include "base/terminal.h"
 
 #define MEMBERS	64	/* as many as the kernel module counts at once */
 
@@ -106,18 +106,18 @@ static void text_direction(FILE *to, const struct family *family, unsigned int d
 
 	if (!given.own_bios && !given.bios)
 		return;
-	fprintf(to, "  %-11s to members: bios x %s, bytes x %s; splits for each bio %s\n",
+	terminal_print(to, "  %-11s to members: bios x %s, bytes x %s; splits for each bio %s\n",
 		rt_direction_name(d),
 		ratio_text(fan, ratio(given.bios, given.own_bios)),
 		ratio_text(bytes, ratio(given.bytes, given.own_bytes)),
 		ratio_text(split, ratio(given.splits, given.own_bios)));
-	fprintf(to, "  %-11s of the bytes:", "");
+	terminal_print(to, "  %-11s of the bytes:", "");
 	for (size_t i = 0; i < family->nr; i++) {
 		const struct span *member = family->members[i];
 
 		if (i && !(i % 4))
-			fprintf(to, "\n  %-11s              ", "");
-		fprintf(to, " %s %s", member->disk,
+			terminal_print(to, "\n  %-11s              ", "");
+		terminal_print(to, " %s %s", member->disk,
 			format_share(split,
 				     (double)member->counters.flow[d].bytes_queued,
 				     (double)given.bytes));
@@ -133,19 +133,19 @@ static void text_readahead(FILE *to, const struct family *family)
 
 	if (own < 0)
 		return;
-	fprintf(to, "  readahead   that of %s counts, %s (%" PRId64 " sectors), for all that is read through it; of members",
+	terminal_print(to, "  readahead   that of %s counts, %s (%" PRId64 " sectors), for all that is read through it; of members",
 		family->parent->disk,
 		format_bytes(kib, (double)own * SECTOR_BYTES), own);
 	for (size_t i = 0; i < family->nr; i++) {
 		int64_t of = readahead_of(family, family->members[i]);
 
 		if (!(i % 6))
-			fprintf(to, "\n             ");
-		fprintf(to, " %s ", family->members[i]->disk);
+			terminal_print(to, "\n             ");
+		terminal_print(to, " %s ", family->members[i]->disk);
 		if (of < 0)
 			fputs("n/a", to);
 		else
-			fprintf(to, "%" PRId64, of);
+			terminal_print(to, "%" PRId64, of);
 	}
 	fputc('\n', to);
 }
@@ -160,7 +160,7 @@ void print_stack_text(FILE *to, const struct recording *r, uint32_t phase)
 		family = family_of(r, &r->spans[i]);
 		if (!family.nr)
 			continue;
-		fprintf(to, "\n%sphase %s%s  %s over its %zu members\n",
+		terminal_print(to, "\n%sphase %s%s  %s over its %zu members\n",
 			bold(to), family.parent->phase, plain(to),
 			family.parent->disk, family.nr);
 		for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "format/style.h"
+#include "base/terminal.h"
 #include "histogram.h"
 #include "numbers/stats.h"
 #include "report/groups.h"
@@ -53,7 +53,7 @@ static void text_depth(char *mean, char *max, const struct direction_stats *s)
 
 static void flow_header(FILE *to)
 {
-	fprintf(to, "  %s%-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s%s\n",
+	terminal_print(to, "  %s%-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s%s\n",
 		bold(to), "", "requests", "data", "MiB/s", "depth", "max",
 		"size mode", "mean", "sequential", "seeks", plain(to));
 }
@@ -82,7 +82,7 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	}
 	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
 		strcpy(rate, "n/a");
-	fprintf(to, "  %-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s\n",
+	terminal_print(to, "  %-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s\n",
 		rt_direction_name(d), requests, data, rate, mean, max, mode,
 		size, share, seeks);
 }
@@ -111,10 +111,10 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	bound(p50, &stats.d2c_p50);
 	bound(p99, &stats.d2c_p99);
-	fprintf(to, "  %-11s d2c mean %s, p50 %s, p99 %s", rt_direction_name(d),
+	terminal_print(to, "  %-11s d2c mean %s, p50 %s, p99 %s", rt_direction_name(d),
 		format_ns(mean, stats.d2c_mean_ns), p50, p99);
 	if (stats.seeks)
-		fprintf(to, "; mean seek %s",
+		terminal_print(to, "; mean seek %s",
 			format_bytes(mean, stats.seek_mean_sectors *
 						   SECTOR_BYTES));
 	fputc('\n', to);
@@ -135,7 +135,7 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 
 	if (!flow->queued && !flow->issued)
 		return;
-	fprintf(to, "  %-11s bios %s, splits %s, merges: back %s, front %s, request %s",
+	terminal_print(to, "  %-11s bios %s, splits %s, merges: back %s, front %s, request %s",
 		rt_direction_name(d),
 		count_or_na(queued, c, RT_COUNTER_BIT(QUEUED), flow->queued),
 		count_or_na(splits, c, RT_COUNTER_BIT(SPLITS), flow->splits),
@@ -146,14 +146,14 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		count_or_na(request, c, RT_COUNTER_BIT(REQUEST_MERGES),
 			    flow->request_merges));
 	if (flow->requeued || flow->requeued_unissued)
-		fprintf(to, "; requeued %" PRIu64,
+		terminal_print(to, "; requeued %" PRIu64,
 			flow->requeued + flow->requeued_unissued);
 	if (flow->errors)
-		fprintf(to, "; ERRORS %" PRIu64, flow->errors);
+		terminal_print(to, "; ERRORS %" PRIu64, flow->errors);
 	if (flow->unmatched)
-		fprintf(to, "; unmatched %" PRIu64, flow->unmatched);
+		terminal_print(to, "; unmatched %" PRIu64, flow->unmatched);
 	if (flow->abandoned)
-		fprintf(to, "; abandoned %" PRIu64, flow->abandoned);
+		terminal_print(to, "; abandoned %" PRIu64, flow->abandoned);
 	fputc('\n', to);
 }
 
@@ -263,7 +263,7 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	snprintf(head, sizeof(head), "%s: request size, share of requests",
 		 rt_direction_name(d));
-	fprintf(to, "  %-48s %ss in flight, share of time\n", head,
+	terminal_print(to, "  %-48s %ss in flight, share of time\n", head,
 		rt_direction_name(d));
 	for (size_t i = 0; i < nr_left || i < nr_right; i++) {
 		char a[96] = "", b[96] = "";
@@ -275,9 +275,9 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 			bar_text(b, sizeof(b), &right[i],
 				 rt_histogram_sum(depths));
 		if (b[0])
-			fprintf(to, "  %-46s %s\n", a, b);
+			terminal_print(to, "  %-46s %s\n", a, b);
 		else
-			fprintf(to, "  %s\n", a);
+			terminal_print(to, "  %s\n", a);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "format/style.h"
+#include "base/terminal.h"
 #include "format/wrap.h"
 #include "report/check.h"
 #include "report/compare-print.h"
@@ -55,7 +55,7 @@ static void disk_line(FILE *to, const struct disk *disk)
 
 	snprintf(driver, sizeof(driver), "%s%s", or_none(disk->driver),
 		 disk->unit_3ware ? " *" : "");
-	fprintf(to, "%-10s %-13s %9s %9s %8" PRIu64 " %9s %6s %8s  %-11s",
+	terminal_print(to, "%-10s %-13s %9s %9s %8" PRIu64 " %9s %6s %8s  %-11s",
 		disk->name, driver,
 		format_bytes(size, (double)disk->capacity_sectors *
 					   SECTOR_BYTES),
@@ -66,7 +66,7 @@ static void disk_line(FILE *to, const struct disk *disk)
 		or_na(requests, disk->nr_requests), or_none(disk->scheduler));
 	fputc('\n', to);
 	for (size_t i = 0; i < disk->nr_mounts; i++)
-		fprintf(to, "%-10s   %s on %s type %s\n", "",
+		terminal_print(to, "%-10s   %s on %s type %s\n", "",
 			disk->mounts[i].device, disk->mounts[i].dir,
 			disk->mounts[i].fstype);
 }
@@ -79,10 +79,10 @@ static void text_disks(FILE *to, const struct disk *disks, size_t nr)
 		fputs("No disks.\n", to);
 		return;
 	}
-	fprintf(to, "%s%-10s %-13s %9s %18s %9s %6s %8s  %-11s%s\n", bold(to),
+	terminal_print(to, "%s%-10s %-13s %9s %18s %9s %6s %8s  %-11s%s\n", bold(to),
 		"DISK", "DRIVER", "SIZE", "READAHEAD", "LARGEST", "QUEUE",
 		"NR", "SCHEDULER", plain(to));
-	fprintf(to, "%s%-10s %-13s %9s %9s %8s %9s %6s %8s  %-11s%s\n",
+	terminal_print(to, "%s%-10s %-13s %9s %9s %8s %9s %6s %8s  %-11s%s\n",
 		bold(to), "  mounts", "", "", "", "sectors", "REQUEST", "DEPTH",
 		"REQUESTS", "", plain(to));
 	for (size_t i = 0; i < nr; i++) {
@@ -98,7 +98,7 @@ static void target_line(FILE *to, const struct rt_target *t)
 	char size[UNITS_TEXT], readahead[64];
 
 	print_readahead(readahead, sizeof(readahead), t->readahead_sectors);
-	fprintf(to, "  %-10s target %-3" PRIu32 " %-12s %9s  readahead %s%s%s\n",
+	terminal_print(to, "  %-10s target %-3" PRIu32 " %-12s %9s  readahead %s%s%s\n",
 		t->disk, t->id, or_none(t->driver),
 		format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
 		readahead, t->unit_3ware ? "  3ware unit" : "",
@@ -108,26 +108,26 @@ static void target_line(FILE *to, const struct rt_target *t)
 static void text_status(FILE *to, const struct status *s)
 {
 	if (s->simulated)
-		fprintf(to, "simulated  this machine is a guest of the lab, profile %s\n",
+		terminal_print(to, "simulated  this machine is a guest of the lab, profile %s\n",
 			or_none(s->profile));
 	if (!s->loaded) {
 		fputs("raidtrace  not loaded; load it with: raidctl load (as root)\n", to);
 	} else {
-		fprintf(to, "raidtrace  %s loaded, ABI %" PRIu32 "\n",
+		terminal_print(to, "raidtrace  %s loaded, ABI %" PRIu32 "\n",
 			s->info.version, s->info.abi);
 		if (s->info.unavailable[0])
-			fprintf(to, "           this kernel lacks the tracepoints: %s\n",
+			terminal_print(to, "           this kernel lacks the tracepoints: %s\n",
 				s->info.unavailable);
-		fprintf(to, "targets    %" PRIu32 " of at most %" PRIu32 "\n",
+		terminal_print(to, "targets    %" PRIu32 " of at most %" PRIu32 "\n",
 			s->info.nr_targets, s->info.max_targets);
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
 	for (size_t i = 0; i < s->nr_recordings; i++)
-		fprintf(to, "recording  %d to %s%s\n",
+		terminal_print(to, "recording  %d to %s%s\n",
 			(int)s->recordings[i].pid, s->recordings[i].file,
 			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
-	fprintf(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
+	terminal_print(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		s->nr_units, s->nr_units == 1 ? "" : "s");
 }
 
@@ -140,7 +140,7 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 
 		print_readahead(readahead, sizeof(readahead),
 				c->readahead_sectors);
-		fprintf(to, "%s%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
+		terminal_print(to, "%s%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
 			i ? "\n" : "", bold(to), spans[i].disk, plain(to),
 			c->gone ? " (GONE)" : "", or_none(targets[i].driver),
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
@@ -153,7 +153,7 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 /* Whole, however long it is. */
 static void wrapped_line(FILE *to, const char *what, const char *text)
 {
-	fprintf(to, "%-*s", HEAD_WIDTH, what);
+	terminal_print(to, "%-*s", HEAD_WIDTH, what);
 	print_wrapped(to, text, HEAD_WIDTH);
 }
 
@@ -165,15 +165,15 @@ static void text_source(FILE *to, const struct recording *r)
 	const char *missing = recording_meta(r, "trace_missing");
 	const char *started = recording_meta(r, "started_utc");
 
-	fprintf(to, "imported   from %s, %s events; traced %s\n",
+	terminal_print(to, "imported   from %s, %s events; traced %s\n",
 		recording_meta(r, "source"), recording_meta(r, "trace_events"),
 		started[0] ? started : "at a time that it does not tell");
 	if (missing[0] && strcmp(missing, "0"))
-		fprintf(to, "LOST       %s events that the kernel had no room for\n", missing);
+		terminal_print(to, "LOST       %s events that the kernel had no room for\n", missing);
 	if (late[0] && strcmp(late, "0"))
-		fprintf(to, "LATE       %s events came too late to be put in order\n", late);
+		terminal_print(to, "LATE       %s events came too late to be put in order\n", late);
 	if (cut[0])
-		fprintf(to, "CUT        %s\n", cut);
+		terminal_print(to, "CUT        %s\n", cut);
 }
 
 static void text_meta(FILE *to, const struct recording *r)
@@ -182,7 +182,7 @@ static void text_meta(FILE *to, const struct recording *r)
 	const char *end = recording_meta(r, "end");
 	const char *invariants = recording_meta(r, "invariants");
 
-	fprintf(to, "%srecording%s  %s\n", bold(to), plain(to), r->path);
+	terminal_print(to, "%srecording%s  %s\n", bold(to), plain(to), r->path);
 	if (!recording_meta(r, "tool_version")[0]) {
 		fputs("recorded   nothing: its recorder was killed before it stored anything\n", to);
 		return;
@@ -190,31 +190,33 @@ static void text_meta(FILE *to, const struct recording *r)
 	if (recording_meta(r, "source")[0])
 		text_source(to, r);
 	else
-		fprintf(to, "recorded   %s on %s, Linux %s, raidtrace %s (ABI %s)\n",
+		terminal_print(to, "recorded   %s on %s, Linux %s, raidtrace %s (ABI %s)\n",
 			recording_meta(r, "started_utc"),
 			recording_meta(r, "hostname"),
 			recording_meta(r, "kernel"),
 			recording_meta(r, "module_version"),
 			recording_meta(r, "abi"));
 	if (!strcmp(simulated, "yes"))
-		fprintf(to, "simulated  profile %s: the controller %s\n",
+		terminal_print(to, "simulated  profile %s: the controller %s\n",
 			or_none(recording_meta(r, "lab_profile")),
 			strcmp(recording_meta(r, "lab_time"), "real") ?
 			"and all times are of the lab's model" :
 			"is the lab's model, times are real, of the machine it ran on");
 	if (recording_meta(r, "lab_kernel")[0])
-		fprintf(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
+		terminal_print(to, "kernel     %s\n", recording_meta(r, "lab_kernel"));
 	if (recording_meta(r, "command")[0])
 		wrapped_line(to, "command", recording_meta(r, "command"));
-	if (!strcmp(end, "running"))
+	if (!strcmp(end, "stopped"))
+		fputs("end        not there: nothing more could be stored, no space was left or its disk failed\n", to);
+	else if (!strcmp(end, "running"))
 		fputs("end        not there: it is still running, or its recorder was killed\n", to);
 	else if (recording_meta(r, "exit_status")[0])
-		fprintf(to, "end        %s, exit status %s\n", end,
+		terminal_print(to, "end        %s, exit status %s\n", end,
 			recording_meta(r, "exit_status"));
 	else
-		fprintf(to, "end        %s\n", end);
+		terminal_print(to, "end        %s\n", end);
 	if (invariants[0])
-		fprintf(to, "invariants %s\n", invariants);
+		wrapped_line(to, "invariants", invariants);
 	else
 		fputs("invariants not checked\n", to);
 }
@@ -244,7 +246,7 @@ static void text_mount(FILE *to, const struct recording *r,
 /* What drives a disk, and where it is. */
 static void text_driver(FILE *to, const struct rt_target *t)
 {
-	fprintf(to, "%s%s%s%s%s", t->driver[0] ? t->driver :
+	terminal_print(to, "%s%s%s%s%s", t->driver[0] ? t->driver :
 		t->bio_based ? "md or dm" : "driver n/a",
 		t->pci[0] ? " at " : "", t->pci, t->hctl[0] ? " " : "", t->hctl);
 }
@@ -255,22 +257,22 @@ static void text_target(FILE *to, const struct recording *r,
 	char size[UNITS_TEXT], largest[UNITS_TEXT];
 
 	if (t->name_only) {
-		fprintf(to, "disk       %s%s%s  driver, size, limits and settings n/a: a trace does not tell\n",
+		terminal_print(to, "disk       %s%s%s  driver, size, limits and settings n/a: a trace does not tell\n",
 			bold(to), t->disk, plain(to));
 		return;
 	}
-	fprintf(to, "disk       %s%s%s  ", bold(to), t->disk, plain(to));
+	terminal_print(to, "disk       %s%s%s  ", bold(to), t->disk, plain(to));
 	text_driver(to, t);
-	fprintf(to, ", %s, largest request %s (%" PRIu32 " sectors)\n",
+	terminal_print(to, ", %s, largest request %s (%" PRIu32 " sectors)\n",
 		format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
 		format_bytes(largest, (double)t->max_sectors * SECTOR_BYTES),
 		t->max_sectors);
-	fprintf(to, "           scheduler %s, nr_requests %s, queue depth %s, tags ",
+	terminal_print(to, "           scheduler %s, nr_requests %s, queue depth %s, tags ",
 		setting_or_na(r, t->id, "scheduler", time_ns),
 		setting_or_na(r, t->id, "nr_requests", time_ns),
 		setting_or_na(r, t->id, "queue_depth", time_ns));
 	if (t->nr_hw_queues)
-		fprintf(to, "%" PRIu32 " x %" PRIu32 "\n", t->nr_hw_queues,
+		terminal_print(to, "%" PRIu32 " x %" PRIu32 "\n", t->nr_hw_queues,
 			t->nr_tags);
 	else
 		fputs("n/a\n", to);
@@ -290,7 +292,7 @@ static void readahead_of(FILE *to, const struct recording *r,
 		return;
 	}
 	print_readahead(text, sizeof(text), strtoull(at_start, NULL, 10));
-	fprintf(to, ", readahead %s", text);
+	terminal_print(to, ", readahead %s", text);
 	for (size_t i = 0; i < r->nr_settings; i++) {
 		const struct pair *setting = &r->settings[i];
 
@@ -300,7 +302,7 @@ static void readahead_of(FILE *to, const struct recording *r,
 			continue;
 		print_readahead(text, sizeof(text),
 				strtoull(setting->value, NULL, 10));
-		fprintf(to, ", then %s", text);
+		terminal_print(to, ", then %s", text);
 	}
 }
 
@@ -309,7 +311,7 @@ static void text_span(FILE *to, const struct recording *r,
 {
 	const struct rt_counters *c = &span->counters;
 
-	fprintf(to, "\n%sphase %s%s  %s, %.3f s", bold(to), span->phase,
+	terminal_print(to, "\n%sphase %s%s  %s, %.3f s", bold(to), span->phase,
 		plain(to), span->disk,
 		(double)(c->now_ns - c->since_ns) / 1e9);
 	readahead_of(to, r, c);

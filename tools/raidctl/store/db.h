@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What the files of store/ share, and nobody else uses: SQLite is known to
- * them alone.  Each file has the statements that it runs.
+ * What the files of store/ share, and nobody else uses but bin-sums: SQLite
+ * is known to them alone.  Each file has the statements that it runs.
  */
 
 #ifndef STORE_DB_H
@@ -12,6 +12,8 @@
 
 #include "store/packed.h"
 #include "store/store.h"
+
+struct recording;
 
 /* Statements that one recording keeps prepared; more than there are. */
 #define STORE_STATEMENTS	32
@@ -47,14 +49,49 @@ extern const char store_schema[];
  */
 int store_connect(const char *path, int flags, struct store **ret);
 
+/* Keep the words that store_error(NULL) then gives; returns @err. */
+int store_refused(int err, const char *words);
+
 /**
- * store_complete - let a recording have the tables and columns of today
- * @store: open to be read
- * @path: its file
+ * store_show - let a connection have a database that lies in memory
+ * @store: open
+ * @schema: main, or what was attached
+ * @bytes: the database, which is not changed
+ * @size: of it
+ * @flags: SQLITE_DESERIALIZE_FREEONCLOSE: @bytes are freed with it, or on failure
  *
  * Return: 0 or -errno.
  */
-int store_complete(struct store *store, const char *path);
+int store_show(struct store *store, const char *schema, unsigned char *bytes,
+	       size_t size, unsigned int flags);
+
+/**
+ * store_complete - let a recording have the tables and columns of today
+ * @store: open to be read
+ * @bytes: the same recording in memory
+ * @size: of it
+ *
+ * Return: 0 or -errno.
+ */
+int store_complete(struct store *store, unsigned char *bytes, size_t size);
+
+/* As store_open(), but that pages which are not read are not looked at. */
+int store_open_part(const char *path, struct store **ret);
+
+/**
+ * store_invariants - do the numbers of a recording agree with each other?
+ * @store: open
+ * @r: loaded from it
+ * @ret: "hold", or the first that does not; to be given to free()
+ *
+ * No counter is negative, each span is balanced and begins with what was in
+ * flight where the one before ended, and no more is in flight than there are
+ * tags.
+ *
+ * Return: 0 or -errno.
+ */
+int store_invariants(struct store *store, const struct recording *r,
+		     char **ret);
 
 /* Take SQLite's last failure into @error and return it as -errno. */
 int store_failed(struct store *store);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "numbers/groups.h"
+#include "store/db.h"
 
 static char *copy(const char *text)
 {
@@ -139,6 +140,26 @@ static int sum_spans(struct store *store, struct recording *r)
 	return 0;
 }
 
+/* What its recorder wrote is believed when it says more than that they hold. */
+static int judge(struct store *store, struct recording *r)
+{
+	struct pair *stored = NULL;
+	char *found;
+	int err;
+
+	for (size_t i = 0; i < r->nr_meta; i++)
+		if (!strcmp(r->meta[i].name, "invariants"))
+			stored = &r->meta[i];
+	if (!stored || strcmp(stored->value, "hold"))
+		return 0;
+	err = store_invariants(store, r, &found);
+	if (err)
+		return err;
+	free(stored->value);
+	stored->value = found;
+	return 0;
+}
+
 /* Leave out spans of other phases. */
 static void keep_phase(struct recording *r, const char *phase)
 {
@@ -189,7 +210,9 @@ int recording_load(struct store *store, const char *phase,
 		err = besides_load(store, &ret->besides);
 	if (!err && phase)
 		keep_phase(ret, phase);
-	return err ? err : sum_spans(store, ret);
+	if (!err)
+		err = sum_spans(store, ret);
+	return err ? err : judge(store, ret);
 }
 
 static void free_pairs(struct pair *pairs, size_t nr)

@@ -67,16 +67,7 @@ static int make_views(struct store *store, struct store *today)
 	return err;
 }
 
-static int attach(struct store *today, const char *path)
-{
-	char *sql = sqlite3_mprintf("ATTACH %Q AS recording", path);
-	int err = sql ? store_execute(today, sql) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
-}
-
-int store_complete(struct store *store, const char *path)
+int store_complete(struct store *store, unsigned char *bytes, size_t size)
 {
 	struct store *today;
 	int err = store_connect(":memory:", SQLITE_OPEN_READWRITE, &today);
@@ -85,7 +76,9 @@ int store_complete(struct store *store, const char *path)
 		return err;
 	err = store_execute(today, store_schema);
 	if (!err)
-		err = attach(today, path);
+		err = store_execute(today, "ATTACH ':memory:' AS recording");
+	if (!err)
+		err = store_show(today, "recording", bytes, size, 0);
 	if (!err)
 		err = make_views(store, today);
 	if (err && !store->error[0])

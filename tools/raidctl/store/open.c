@@ -24,6 +24,12 @@ const char *store_error(const struct store *store)
 	return store ? store->error : open_error;
 }
 
+int store_refused(int err, const char *words)
+{
+	snprintf(open_error, sizeof(open_error), "%s", words);
+	return err;
+}
+
 /* What SQLite says, in this project's words where they help. */
 int store_failed(struct store *store)
 {
@@ -82,9 +88,8 @@ int store_connect(const char *path, int flags, struct store **ret)
 		return -ENOMEM;
 	if (sqlite3_open_v2(path, &store->db,
 			    flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-		int err = store_failed(store);
+		int err = store_refused(store_failed(store), store->error);
 
-		snprintf(open_error, sizeof(open_error), "%s", store->error);
 		store_close(store);
 		return err;
 	}
@@ -224,104 +229,6 @@ void store_remove(const char *path)
 		unlink(journal);
 }
 
-static uint32_t big_endian(const unsigned char *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
-	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-/*
- * Is it ours and of our version?  Asked of the file's header, which SQLite
- * keeps at fixed places: SQLite itself could not tell a damaged recording
- * from something else.
- */
-static int check_header(const char *path)
-{
-	static const char magic[] = "SQLite format 3";
-	unsigned char header[100] = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	uint32_t version;
-	struct stat st;
-	ssize_t len;
-
-	if (fd < 0 || fstat(fd, &st)) {
-		int err = errno;
-
-		if (fd >= 0)
-			close(fd);
-		snprintf(open_error, sizeof(open_error), "%s; name a file that raidctl record made",
-			 strerror(err));
-		return -err;
-	}
-	len = S_ISREG(st.st_mode) ? read(fd, header, sizeof(header)) : 0;
-	close(fd);
-	if (S_ISREG(st.st_mode) && !st.st_size) {
-		snprintf(open_error, sizeof(open_error),
-			 "an empty file; if it is to be a recording, its recorder was killed before anything was recorded: remove it");
-		return -EINVAL;
-	}
-	if (len != sizeof(header) || memcmp(header, magic, sizeof(magic)) ||
-	    big_endian(header + 68) != STORE_APPLICATION_ID) {
-		snprintf(open_error, sizeof(open_error),
-			 "not a recording; name a file that raidctl record made");
-		return -EINVAL;
-	}
-	version = big_endian(header + 60);
-	if (version >= STORE_OLDEST && version <= STORE_VERSION)
-		return 0;
-	snprintf(open_error, sizeof(open_error),
-		 "a recording of version %" PRIu32
-		 ", this raidctl reads versions %d to %d; use the raidctl that made it",
-		 version, STORE_OLDEST, STORE_VERSION);
-	return -EPROTO;
-}
-
-static int first_is_ok(void *data, int columns, const char *const *values)
-{
-	(void)columns;
-	*(bool *)data = values[0] && !strcmp(values[0], "ok");
-	return 1;
-}
-
-/* Reading needs every page anyway; a wrong number must not come out of it. */
-static int check_pages(struct store *store)
-{
-	bool ok = false;
-	int err = store_each_row(store, "PRAGMA quick_check(1)", first_is_ok,
-				 &ok);
-
-	if (err < 0 && err != -EINVAL)
-		return err;
-	if (ok)
-		return 0;
-	snprintf(store->error, sizeof(store->error),
-		 "the recording is damaged or cut short; what is left of it: sqlite3 FILE .recover");
-	return -EINVAL;
-}
-
-int store_open(const char *path, struct store **ret)
-{
-	int err = check_header(path);
-
-	if (err)
-		return err;
-	/*
-	 * Read-write where it is allowed: a tool that was killed while it
-	 * wrote leaves a journal, which the next to open it has to play back.
-	 */
-	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
-	if (err)
-		return err;
-	err = check_pages(*ret);
-	if (!err)
-		err = store_complete(*ret, path);
-	if (err) {
-		snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
-		store_close(*ret);
-	}
-	return err;
-}
-
 int store_close(struct store *store)
 {
 	if (!store)
@@ -336,6 +243,24 @@ int store_close(struct store *store)
 	packed_free(&store->packed);
 	free(store);
 	return 0;
+}
+
+bool store_is_there(struct store *store)
+{
+	int moved = 0;
+
+	sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	return !moved;
+}
+
+void store_stopped(struct store *store)
+{
+	store_rollback(store);
+	/* As long as what stands there; a journal would take room. */
+	sqlite3_exec(store->db,
+		     "PRAGMA journal_mode=MEMORY;"
+		     "UPDATE meta SET value='stopped'"
+		     " WHERE key='end' AND value='running'", NULL, NULL, NULL);
 }
 
 int store_begin(struct store *store)

@@ -3,7 +3,8 @@
 -- Tables of a recording.  Documentation/recording.rst says what each column
 -- means and which promises hold; numbers/columns.c carries the same words for export.
 -- @flow_counters@ stands for a column of each of RT_FLOW_COUNTERS, others
--- likewise.  What a source cannot tell is NULL: raidctl import has no more than
+-- likewise.  setting.target is 0 for what belongs to the machine, so it refers to
+-- no row.  What a source cannot tell is NULL: raidctl import has no more than
 -- its trace.
 --
 -- Adding a table or a column needs nothing else: a recording without it is
@@ -38,7 +39,7 @@ CREATE TABLE target (
 
 CREATE TABLE setting (
 	time_ns INTEGER NOT NULL,
-	target INTEGER NOT NULL REFERENCES target,
+	target INTEGER NOT NULL,
 	name TEXT NOT NULL,
 	value TEXT NOT NULL
 );

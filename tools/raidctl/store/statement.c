@@ -4,6 +4,10 @@
 
 #include "store/db.h"
 
+#include <stdlib.h>
+
+#include "base/foreign.h"
+
 sqlite3_stmt *store_prepared(struct store *store, const char *sql)
 {
 	int i = 0;
@@ -35,8 +39,13 @@ int store_run(struct store *store, sqlite3_stmt *stmt)
 
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text)
 {
+	char *repaired = NULL;
+
 	/* A copy could fail unseen, and NULL would be stored. */
-	sqlite3_bind_text(stmt, place, text, -1, SQLITE_STATIC);
+	if (text)
+		text = foreign_utf8(text, &repaired);
+	sqlite3_bind_text(stmt, place, text, -1,
+			  repaired ? free : SQLITE_STATIC);
 }
 
 void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,

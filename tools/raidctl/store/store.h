@@ -50,15 +50,32 @@ const char *store_error(const struct store *store);
 int store_create(const char *path, struct store **ret);
 
 /**
- * store_open - open a recording to read it
- * @path: the file
+ * store_open - open a recording to read it as of its last commit
+ * @path: the file, which is not changed, nor is what lies beside it
  * @ret: to be given to store_close()
  *
  * Return: 0; -ENOENT; -EINVAL when it is not a recording; -EPROTO when it is
- * of another version; another -errno.
+ * of another version; -EPERM when its schema is not what raidctl makes; another
+ * -errno.
  */
 int store_open(const char *path, struct store **ret);
 int store_close(struct store *store);
+
+/**
+ * store_is_there - does the path still lead to the open file?
+ * @store: open to be written
+ *
+ * Return: false when the file was removed, replaced or renamed meanwhile.
+ */
+bool store_is_there(struct store *store);
+
+/**
+ * store_stopped - note that nothing more could be stored
+ * @store: whose last commit failed
+ *
+ * Overwrites one word in place, which takes no room: "running", of the key end.
+ */
+void store_stopped(struct store *store);
 
 /* store_remove - a closed recording that is not wanted, and its journal */
 void store_remove(const char *path);

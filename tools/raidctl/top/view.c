@@ -16,6 +16,7 @@
 #include <curses.h>
 #include <term.h>
 
+#include "base/foreign.h"
 #include "base/units.h"
 #include "top/text.h"
 
@@ -146,13 +147,19 @@ int top_view_key(void)
 /* Text that ends at the edge of the screen. */
 static void put(int y, int x, int attributes, const char *text)
 {
+	char *shown;
+
 	if (y >= LINES || x >= COLS)
+		return;
+	shown = foreign_visible(text, SIZE_MAX, NULL);
+	if (!shown)
 		return;
 	if (styled)
 		attron(attributes);
-	mvaddnstr(y, x, text, COLS - x);
+	mvaddnstr(y, x, shown, (int)foreign_cut(shown, (size_t)(COLS - x)));
 	if (styled)
 		attroff(attributes);
+	free(shown);
 }
 
 static void draw_depth(int y, int x, int bar, const struct top_row *row,

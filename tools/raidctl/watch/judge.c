@@ -76,6 +76,15 @@ void look_describe(struct disturbance *what)
 			 what->kind, what->subject);
 }
 
+bool disturbance_goes_on(const struct disturbance *known,
+			 const struct disturbance *what)
+{
+	return known->end_ns == what->start_ns &&
+	       !strcmp(known->kind, what->kind) &&
+	       !strcmp(known->subject, what->subject) &&
+	       (known->value < 0) == (what->value < 0);
+}
+
 static void tell(struct judgement *j, const char *kind, const char *unit,
 		 double value, const char *subject)
 {

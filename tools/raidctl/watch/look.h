@@ -190,6 +190,17 @@ struct look_told {
 int look_judge(const struct look *before, const struct look *after,
 	       double ticks_per_second, const struct look_told *told);
 
+/**
+ * disturbance_goes_on - is what a look found the one that the look before found?
+ * @known: found before
+ * @what: found by the look that begins where @known ends
+ *
+ * Of the same kind and subject.  A clock that was set forth and back is two:
+ * their sum would say that nothing happened.
+ */
+bool disturbance_goes_on(const struct disturbance *known,
+			 const struct disturbance *what);
+
 /* look_describe - text of a disturbance from its other members; pure */
 void look_describe(struct disturbance *what);
 

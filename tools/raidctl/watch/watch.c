@@ -82,9 +82,7 @@ static struct disturbance *merged(struct watch *watch,
 	for (size_t i = 0; i < watch->nr; i++) {
 		struct disturbance *known = &watch->all[i];
 
-		if (known->end_ns != what->start_ns ||
-		    strcmp(known->kind, what->kind) ||
-		    strcmp(known->subject, what->subject))
+		if (!disturbance_goes_on(known, what))
 			continue;
 		known->end_ns = what->end_ns;
 		known->value += what->value;

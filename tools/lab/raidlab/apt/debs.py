@@ -96,6 +96,14 @@ class Apt:
             offered.append((version_key(version), name, version))
         return max(offered)[1:] if offered else ("", "")
 
+    def versions(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Name -> versions on offer, the newest first."""
+        found: dict[str, list[str]] = {}
+        for line in self.run("apt-cache", "madison", *names).stdout.splitlines():
+            name, version, _ = (field.strip() for field in line.split("|", 2))
+            found.setdefault(name, []).append(version)
+        return found
+
     def depends(self, name: str) -> list[str]:
         """What a package depends on, by name; of alternatives the first."""
         shown = self.run("apt-cache", "show", "--no-all-versions", name).stdout

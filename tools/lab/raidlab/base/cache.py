@@ -19,6 +19,7 @@ CHECKOUT = LAB.parent.parent
 MODEL = CHECKOUT / "tools" / "tw9000"  # the simulated controller, in C
 
 _COMPLETE = "complete"
+_held: list[int] = []  # open directories, until the end
 
 
 def root() -> Path:
@@ -86,6 +87,28 @@ def discard(path: Path) -> None:
     """Remove an entry; the mark goes first, so that a half removed one is not used."""
     (path / _COMPLETE).unlink(missing_ok=True)
     shutil.rmtree(path, ignore_errors=True)
+
+
+def hold(path: Path) -> None:
+    """Keep an entry from being forgotten by others for as long as this process lives: a guest runs from it."""
+    held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(held, fcntl.LOCK_SH)
+    _held.append(held)
+
+
+def forget(path: Path) -> None:
+    """Remove an entry, unless somebody holds it."""
+    try:
+        there = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(there, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        discard(path)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(there)
 
 
 def require_space(path: Path, mebibytes: int, what: str) -> None:

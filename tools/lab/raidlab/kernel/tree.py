@@ -159,6 +159,7 @@ def _keep(entry: Path) -> Path:
         shutil.copytree(modroot, built / "modroot")
         (built / "build").symlink_to("../../build")
         (built / "complete").touch()
+    cache.hold(built)
     _forget_old(built.parent, built, _KEEP_BUILT)
     return built
 
@@ -175,6 +176,7 @@ def _point_modules(built: Path, source: Path, entry: Path) -> None:
             parts.append(f"{path} {facts.st_size} {facts.st_mtime_ns}".encode())
     directory = entry / "modules" / cache.digest(parts)
     directory.mkdir(parents=True, exist_ok=True)
+    cache.hold(directory)
     _forget_old(directory.parent, directory, _KEEP_BUILT)
     link = built / f".modules-{os.getpid()}"
     link.symlink_to(f"../../modules/{directory.name}")
@@ -187,4 +189,4 @@ def _forget_old(directory: Path, keep: Path, count: int) -> None:
     entries = [path for path in directory.iterdir() if path.is_dir() and path != keep]
     entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for entry in entries[count - 1 :]:
-        cache.discard(entry)
+        cache.forget(entry)

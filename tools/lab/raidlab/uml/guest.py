@@ -11,43 +11,22 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from raidlab.base.failure import LabError
+from raidlab.uml import hermetic
+from raidlab.uml.machine import CONTROL, Guest
 
 # 2026-01-01 00:00 UTC: what the guest's clock says when it starts.
 _CLOCK_START_NS = 1767225600 * 10**9
 _POLL_S = 0.02
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
-_CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
 STORE_FULL = b"tw9000: store exhausted"  # what the model writes into the kernel's log
 STOP = threading.Event()  # set, it ends the guests of all threads
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
-
-
-@dataclass
-class Guest:
-    """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
-    where the kernel comes from, for recordings."""
-
-    binary: Path
-    init: Path
-    preload: Path
-    out: Path
-    command: Sequence[str]
-    environment: dict[str, str]
-    memory_mib: int
-    kernel: str
-    modroot: Path | None = None
-    modules: list[tuple[Path, str]] = field(default_factory=list)
-    wait_for_disks: bool = False
-    interactive: bool = False
-    real_time: bool = False
-    boot: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +61,10 @@ def run(guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes]
         (control / "request").write_bytes(_request(guest))
         (control / "kernel").write_text(f"{guest.kernel}\n", encoding="utf-8")
         (control / "uml").mkdir()
-        shutil.copy(guest.init, control / "init")
+        if guest.root:
+            hermetic.compose(guest, control)
+        else:
+            shutil.copy(guest.init, control / "init")
         with open(kernel_log, "wb") as log:
             return _run(guest, control, log, timeout_s, sinks)
     finally:
@@ -90,37 +72,42 @@ def run(guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes]
 
 
 def _request(guest: Guest) -> bytes:
-    lines = [f"out {guest.out}", "cwd /run/lab/out"]
-    if guest.modroot:
-        lines.append(f"modroot {guest.modroot}")
+    lines = ["cwd /run/lab/out", *(hermetic.request(guest) if guest.root else _host_places(guest))]
     if guest.wait_for_disks:
         lines.append("disks wait")
     if guest.interactive:
         size = shutil.get_terminal_size()
         lines.append(f"console {size.lines}x{size.columns}")
-    lines += [f"insmod {path} {parameters}".rstrip() for path, parameters in guest.modules]
     lines += [f"env {name}={value}" for name, value in guest.environment.items()]
     lines += [f"arg {word}" for word in guest.command]
     return b"".join(os.fsencode(line) + b"\0" for line in lines)
+
+
+def _host_places(guest: Guest) -> list[str]:
+    lines = [f"out {guest.out}"]
+    if guest.modroot:
+        lines.append(f"modroot {guest.modroot}")
+    return lines + [f"insmod {path} {parameters}".rstrip() for path, parameters in guest.modules]
 
 
 def _kernel_arguments(guest: Guest) -> list[str]:
     """The same words in every run: the kernel's random numbers start from them. So the control directory,
     which is another one each time, is named as what the process is in."""
     return [
-        str(guest.binary),
-        f"mem={guest.memory_mib}M",
+        "linux" if guest.root else str(guest.binary),
+        f"mem={guest.memory_mib * 1024 - guest.chance.less_memory_kib}K",
         "root=/dev/root",
         "rootfstype=hostfs",
+        *([f"rootflags={CONTROL}/root/."] if guest.root else []),
         "ro",
-        f"init={_CONTROL}/init",
-        f"uml_dir={_CONTROL}/uml",
+        f"init={guest.root.put_init(guest.init) if guest.root else f'{CONTROL}/init'}",
+        f"uml_dir={CONTROL}/uml",
         # A shell lives in real time: in simulated time a guest that waits for a key leaps from timer to timer, a
         # year in a few seconds and with a busy host processor.
         *(
             []
             if guest.interactive or guest.real_time
-            else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS}"]
+            else ["time-travel=inf-cpu", f"time-travel-start={_CLOCK_START_NS + guest.chance.start_ns}"]
         ),
         *guest.boot,
         "norandmaps",
@@ -129,8 +116,10 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         "con0=fd:0,fd:1" if guest.interactive else "con0=null",
         "con1=null,fd:2",
         "console=tty1",
+        # init is a program of the C library, too.
+        *([f"GLIBC_TUNABLES={hermetic.TUNABLES}"] if guest.root else []),
         "--",
-        _CONTROL,
+        CONTROL,
     ]
 
 
@@ -187,16 +176,12 @@ def _start(guest: Guest, control: Path, log: IO[bytes]) -> subprocess.Popen[byte
     try:
         return subprocess.Popen(
             _kernel_arguments(guest),
+            executable="./linux" if guest.root else None,
             stdin=None if guest.interactive else null,
             stdout=None if guest.interactive else log,
             stderr=log,
             cwd=control,
-            env={
-                "PATH": os.environ.get("PATH", os.defpath),
-                "HOME": str(control),
-                "TMPDIR": str(control.parent),
-                "LD_PRELOAD": str(guest.preload),
-            },
+            env=_environment(guest, control),
             start_new_session=True,
             preexec_fn=prepare,
         )
@@ -206,6 +191,17 @@ def _start(guest: Guest, control: Path, log: IO[bytes]) -> subprocess.Popen[byte
             f"{guest.binary}: {error.strerror}",
             "Build it again: raidctl lab build --refresh",
         ) from None
+
+
+def _environment(guest: Guest, control: Path) -> dict[str, str]:
+    own = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(control),
+        "TMPDIR": str(control.parent),
+        "LD_PRELOAD": str(guest.preload),
+    }
+    seed = {"LAB_SEED": str(guest.chance.randomness)} if guest.chance.randomness else {}
+    return (hermetic.process_environment() if guest.root else own) | seed
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -74,6 +74,7 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
     name = f"{module.name}-{cache.digest(_content(files))}"
     entry = kernel.entry / "modules" / name
     with cache.entry(entry, progress) as is_new:
+        cache.hold(entry)
         if is_new:
             with cache.locked(kernel.build.parent, progress) if kernel.tree else contextlib.nullcontext():
                 _compile(module, files, kernel, entry, progress)
@@ -137,7 +138,7 @@ def _forget_old(directory: Path, name: str, keep: Path) -> None:
     entries = [path for path in directory.glob(f"{name}-*") if path != keep]
     entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     for entry in entries[_KEEP - 1 :]:
-        cache.discard(entry)
+        cache.forget(entry)
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,7 @@ def build_programs(progress: Progress) -> Programs:
     content = [path.read_bytes() for path in sources + headers]
     entry = cache.root() / f"programs-{cache.digest(content + [toolchain.compiler().encode()])}"
     with cache.entry(entry, progress) as is_new:
+        cache.hold(entry)
         if is_new:
             toolchain.require("building the guest's init")
             for name, names in _PROGRAM_SOURCES.items():

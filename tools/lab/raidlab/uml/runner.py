@@ -16,8 +16,10 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import variant
 from raidlab.kernel.linux import Kernel
-from raidlab.uml import guest, modules, verdict
+from raidlab.uml import chance, guest, hermetic, modules, root, verdict
+from raidlab.uml.machine import Guest
 
+_NOT_FOUND = 127  # as shells say it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -36,14 +38,16 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     inserted = _modules(arguments, array, lab_kernel, how.progress)
     programs = modules.build_programs(how.progress)
     needs = variant.needs(getattr(arguments, "variant", ""))
+    lab_root = None if arguments.host else root.get(how.progress)
+    draw = chance.drawn(arguments.seed)
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
-    machine = guest.Guest(
+    machine = Guest(
         binary=lab_kernel.binary,
         init=programs.init,
         preload=programs.preload,
         out=out,
-        command=command,
-        environment=_environment(arguments.env, inserted),
+        command=[hermetic.seen(word) for word in command] if lab_root else command,
+        environment=_environment(arguments.env, inserted, lab_root is not None, draw.pad),
         # The kernel itself, and its page descriptors.
         memory_mib=memory_mib + memory_mib // 60 + 28 + needs.memory_mib,
         kernel=lab_kernel.name,
@@ -53,14 +57,26 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         interactive=how.interactive,
         real_time=needs.real_time or getattr(arguments, "real_time", False),
         boot=needs.boot,
+        root=lab_root,
+        chance=draw,
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
         path.unlink(missing_ok=True)
     ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
-    verdict.write_json(out / "lab.json", result.status, ending, array.name if array else None, lab_kernel)
+    if lab_root and result.status == _NOT_FOUND:
+        said = "the guest has programs of its own; this machine's: --host"
+        result = verdict.Verdict(result.status, (*result.messages, said))
+    verdict.write_json(
+        out / "lab.json", result.status, ending, array.name if array else None, lab_kernel, _how(machine)
+    )
     return result
+
+
+def _how(machine: Guest) -> dict[str, object]:
+    """For lab.json: with what root and what chance. `host` is this machine's, which no other has."""
+    return {"root": machine.root.name if machine.root else "host", "seed": machine.chance.seed}
 
 
 def profile_of(arguments: argparse.Namespace, progress: Progress) -> profile.Profile | None:
@@ -105,16 +121,16 @@ def out_directory(name: str) -> Path:
     return path
 
 
-def _environment(extra: list[str], inserted: list[tuple[Path, str]]) -> dict[str, str]:
+def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: bool, pad: int) -> dict[str, str]:
     """The same whoever calls, but for what --env adds."""
-    if guest.hidden(cache.CHECKOUT):
+    if not own_root and guest.hidden(cache.CHECKOUT):
         raise LabError(
             "starting the guest",
             f"this checkout lies at {cache.CHECKOUT}, where a guest has its own file systems",
             "Move it out of /dev, /proc, /run and /sys.",
         )
     environment = {
-        "PATH": f"{cache.CHECKOUT}/tools/bin:{_PATH}",
+        "PATH": f"{hermetic.CHECKOUT if own_root else cache.CHECKOUT}/tools/bin:{_PATH}",
         "HOME": "/run/lab/tmp",
         "TMPDIR": "/run/lab/tmp",
         "MODPROBE_OPTIONS": "-d /run/lab/modroot",
@@ -124,12 +140,18 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]]) -> dict[str
         "PS1": r"lab:\w# ",
         "LAB": "1",
     }
+    if own_root:
+        environment |= hermetic.environment()
+    if pad:
+        environment["LAB_PAD"] = "x" * pad
     for path, _parameters in inserted:
         if path.name == modules.RAIDTRACE.name + ".ko":
-            environment["RAIDTRACE_KO"] = str(path)  # its tests load it again, and its KUnit suites beside it
+            environment["RAIDTRACE_KO"] = (
+                hermetic.module_seen(path) if own_root else str(path)
+            )  # its tests load it again, and its KUnit suites beside it
     for pair in extra:
         key, separator, value = pair.partition("=")
         if not key or not separator:
             raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
-        environment[key] = value
+        environment[key] = hermetic.seen(value) if own_root else value
     return environment

@@ -86,14 +86,22 @@ def _number(model: dict[str, str], key: str) -> int | None:
     return int(value) if value.isdigit() else None
 
 
-def write_json(path: Path, status: int, ending: Ending, profile: str | None, kernel: Kernel) -> None:
-    """Numbers that are not known are null; nothing is guessed."""
+def write_json(
+    path: Path,
+    status: int,
+    ending: Ending,
+    profile: str | None,
+    kernel: Kernel,
+    how: dict[str, object],
+) -> None:
+    """Numbers that are not known are null; nothing is guessed. `how` is what else made the run the one that it is."""
     model = model_status(ending.model_status)
     facts: dict[str, Any] = {
         "profile": profile,
         "kernel": kernel.version,
         "kernel_source": str(kernel.tree) if kernel.tree else None,
         "kernel_described": kernel.described,
+        **how,
         "exit_status": status,
         "simulated_seconds": round(ending.simulated_s, 9) if ending.code is not None else None,
         "wall_seconds": round(ending.wall_s, 3),

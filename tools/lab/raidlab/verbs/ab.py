@@ -28,12 +28,12 @@ _MOST = 26
 @dataclass(frozen=True)
 class Contender:
     """A kernel to be compared: how it is called, what `raidctl lab` knows of its source, how the command runs on it with its
-    results in a directory."""
+    results in a directory, under the draw of chance with a number."""
 
     name: str
     tree: Path | None
     described: str | None
-    run: Callable[[Path], recorded.Recorded]
+    run: Callable[[Path, int], recorded.Recorded]
 
 
 def act(arguments: argparse.Namespace) -> int:
@@ -43,23 +43,32 @@ def act(arguments: argparse.Namespace) -> int:
         raise LabError("ab", f"{len(names)} kernels given", f"Name 2 to {_MOST}: --kernel 6.1 --kernel DIR")
     if arguments.vm:
         virtual.require_comparable(names, arguments.repeat)
+        if arguments.seeds > 1:
+            raise LabError("ab --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
     recorded.require_tools()
     progress = Progress(arguments.quiet)
     runner.profile_of(arguments, progress)
     ready = _virtual if arguments.vm else _simulated
     contenders = [ready(arguments, name, progress) for name in names]
     top = Path(arguments.out).absolute()
-    places = [(one, top / compare.letter(number).lower()) for number, one in enumerate(contenders)]
+    plain = [(one, top / compare.letter(number).lower(), 0) for number, one in enumerate(contenders)]
+    places = [
+        (one, path.with_name(f"{path.name}-seed-{seed}") if seed else path, seed)
+        for seed in range(arguments.seeds)
+        for one, path, _ in plain
+    ]
     if arguments.repeat:
-        places += [(one, path.with_name(f"{path.name}-again")) for one, path in places]
+        places += [(one, path.with_name(f"{path.name}-again"), 0) for one, path, _ in plain]
     # Virtual machines end with the thread that started them, so that is this one.
     runs = _all(places, 1 if arguments.vm else min(2, toolchain.jobs()), progress)
-    firsts, again = runs[: len(contenders)], runs[len(contenders) :]
+    count = len(contenders)
+    firsts, again = runs[:count], runs[count * arguments.seeds :]
+    drawn = [runs[number : count * arguments.seeds : count] for number in range(count)]
     unlike = [compare.letter(n) for n, (one, other) in enumerate(zip(firsts, again)) if one.truth != other.truth]
-    sections = compare.sections([run.spans for run in firsts], timed=not arguments.vm)
+    sections = compare.sections([[run.spans for run in one] for one in drawn], timed=not arguments.vm)
     if not sections:
         raise LabError("ab", "the recordings have no phase in common", f"Look at them: raidctl report {top}/a/*.rtdb")
-    verdicts = [] if arguments.vm else _verdicts(firsts, unlike, bool(again))
+    verdicts = [] if arguments.vm else _verdicts(drawn, unlike, bool(again))
     if arguments.json:
         print(json.dumps(_as_json(arguments, contenders, firsts, sections, verdicts, unlike), indent=2))
     else:
@@ -73,12 +82,13 @@ def _simulated(arguments: argparse.Namespace, name: str, progress: Progress) -> 
     for module in (modules.TW9000, modules.RAIDTRACE):
         modules.build(module, lab_kernel, progress)
 
-    def run(out: Path) -> recorded.Recorded:
+    def run(out: Path, seed: int) -> recorded.Recorded:
+        mine = argparse.Namespace(**vars(arguments) | {"seed": seed})
         with open(out / "output", "wb") as output:
             how = runner.How(Progress(quiet=True), (output, output))
 
             def boot(command: list[str], directory: Path) -> verdict.Verdict:
-                return runner.boot(arguments, lab_kernel, command, directory, how)
+                return runner.boot(mine, lab_kernel, command, directory, how)
 
             return recorded.run(arguments, lab_kernel.name, boot, out)
 
@@ -88,7 +98,7 @@ def _simulated(arguments: argparse.Namespace, name: str, progress: Progress) -> 
 def _virtual(arguments: argparse.Namespace, name: str, _progress: Progress) -> Contender:
     """Debian's own kernel of a series, in QEMU."""
 
-    def run(out: Path) -> recorded.Recorded:
+    def run(out: Path, _seed: int) -> recorded.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
         with open(out / "output", "wb") as output:
 
@@ -100,13 +110,13 @@ def _virtual(arguments: argparse.Namespace, name: str, _progress: Progress) -> C
     return Contender(f"Debian's {name}", None, None, run)
 
 
-def _all(places: list[tuple[Contender, Path]], at_once: int, progress: Progress) -> list[recorded.Recorded]:
+def _all(places: list[tuple[Contender, Path, int]], at_once: int, progress: Progress) -> list[recorded.Recorded]:
     """A guest in simulated time has one processor: as many side by side as there are, at most two."""
 
-    def one(place: tuple[Contender, Path]) -> recorded.Recorded:
-        contender, out = place
+    def one(place: tuple[Contender, Path, int]) -> recorded.Recorded:
+        contender, out, seed = place
         out.mkdir(parents=True, exist_ok=True)
-        return contender.run(out)
+        return contender.run(out, seed)
 
     def collected(coming: Iterable[recorded.Recorded]) -> list[recorded.Recorded]:
         runs = []
@@ -128,20 +138,23 @@ def _all(places: list[tuple[Contender, Path]], at_once: int, progress: Progress)
             raise
 
 
-def _verdicts(runs: list[recorded.Recorded], unlike: list[str], repeated: bool) -> list[str]:
+def _verdicts(drawn: list[list[recorded.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
     """What is the same down to the last bit."""
     said = []
-    for number, run in enumerate(runs[1:], 1):
-        if run.truth == runs[0].truth:
-            commands = run.facts["commands"]
+    draws = len(drawn[0])
+    for number, runs in enumerate(drawn[1:], 1):
+        if all(run.truth == first.truth for run, first in zip(runs, drawn[0])):
+            commands = runs[0].facts["commands"]
             said.append(
-                f"{compare.letter(number)} is identical to A: "
+                f"{compare.letter(number)} is identical to A{f' under all {draws} draws of chance' if draws > 1 else ''}: "
                 f"the controller was given the same {commands:,} commands at the same times."
             )
+    if draws == 1 and any(runs[0].truth != drawn[0][0].truth for runs in drawn[1:]):
+        said.append("One draw of chance each: whether a difference is the kernels' is told by more of them: --seeds 5.")
     if unlike:
         said.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")
     elif repeated:
-        said.append("Each ran twice with the same ground truth, byte for byte: every difference is the kernels'.")
+        said.append("Each ran twice with the same ground truth, byte for byte.")
     return said
 
 
@@ -162,6 +175,8 @@ def _print(
     else:
         print(f"simulated  profile {arguments.profile}: the controller and all times are of the lab's model")
     print(f"command    {' '.join(arguments.command)}")
+    if arguments.seeds > 1:
+        print(f"chance     {arguments.seeds} draws each; figures are geometric means, 95 % is where a ratio lies")
     for section in sections:
         print(f"\nphase {section.phase}, {section.disk}")
         print("\n".join(compare.lines(section)))
@@ -198,6 +213,7 @@ def _as_json(
         "profile": arguments.profile,
         "command": arguments.command,
         "kernels": described,
+        "seeds": arguments.seeds,
         "deterministic": not unlike if arguments.repeat else None,
         "sections": [
             {
@@ -206,6 +222,7 @@ def _as_json(
                 "direction": section.direction,
                 "measures": {row.name: row.values for row in section.rows},
                 "ratios": {row.name: [row.ratio(number) for number in range(1, len(runs))] for row in section.rows},
+                "intervals": {row.name: row.between for row in section.rows},
                 "findings": section.findings,
             }
             for section in sections

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from raidlab.verbs import measures
-from raidlab.verbs.measures import Span
+from raidlab.verbs import measures, seeds
+from raidlab.verbs.seeds import Draws
 
 # Of a logarithm: what is less is called the same, what is between is not worth a word. The table shows what there is.
 _SAME = 0.001
@@ -37,12 +37,14 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One measure on every kernel, the first of which is what the others are compared with."""
+    """One measure on every kernel, the first of which is what the others are compared with: `values` are means over the
+    draws of chance, `between` has for each of the others where its ratio lies, None with a single draw."""
 
     name: str
     label: str
     values: list[measures.Value]
     texts: list[str]
+    between: list[tuple[float, float] | None]
 
     def ratio(self, which: int) -> float | None:
         first, other = self.values[0], self.values[which]
@@ -60,29 +62,33 @@ class Section:
     findings: list[str]
 
 
-def sections(runs: list[list[Span]], timed: bool = True) -> list[Section]:
-    """What all runs have in common, phase by phase, in the order of the first. Without `timed` no measure that follows from
-    times, and no findings, which are about a rate."""
+def sections(kernels: list[list[list[measures.Span]]], timed: bool = True) -> list[Section]:
+    """What all runs have in common, phase by phase, in the order of the first; `kernels` have the spans of each of their runs.
+    Without `timed` no measure that follows from times, and no findings, which are about a rate."""
     found = []
-    for span in runs[0]:
-        same = [[other for other in spans if (other.phase, other.disk) == (span.phase, span.disk)] for spans in runs]
-        if not all(same):
+    for span in kernels[0][0]:
+        same = [
+            [next((o for o in spans if (o.phase, o.disk) == (span.phase, span.disk)), None) for spans in runs]
+            for runs in kernels
+        ]
+        if not all(all(matching) for matching in same):
             continue
-        spans = [matching[0] for matching in same]
+        spans = [Draws(tuple(one for one in matching if one)) for matching in same]
         for direction in measures.DIRECTIONS:
             if any(one.value(direction, "requests") for one in spans):
                 found.append(_section(spans, direction, timed))
     return found
 
 
-def _section(spans: list[Span], direction: str, timed: bool) -> Section:
+def _section(spans: list[Draws], direction: str, timed: bool) -> Section:
     rows = []
     for name, label, factor, form in _ROWS if timed else (*_COUNTS, *_ROWS):
         if not timed and measures.is_timed(name):
             continue
         values = [span.value(direction, name) for span in spans]
         texts = ["-" if value is None else form.format(value * factor) for value in values]
-        rows.append(Row(name, label, values, texts))
+        first, *others = (span.values(direction, name) for span in spans)
+        rows.append(Row(name, label, values, texts, [seeds.interval(first, other) for other in others]))
     findings = []
     if timed:
         findings = [finding(spans[0], span, direction, letter(number)) for number, span in enumerate(spans) if number]
@@ -94,7 +100,7 @@ def letter(number: int) -> str:
     return chr(ord("A") + number)
 
 
-def finding(first: Span, other: Span, direction: str, name: str) -> str:
+def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
     """What changed from the first kernel to another, and what explains it."""
 
     def pair(measure: str) -> tuple[float, float]:
@@ -105,10 +111,17 @@ def finding(first: Span, other: Span, direction: str, name: str) -> str:
         return f"{name} has {after:.1f} MiB/s where A has {before:.1f}: there is nothing to compare."
     verb = {"read": "reads", "write": "writes"}[direction]
     change = math.log(after / before)
+    between = seeds.interval(first.values(direction, "mib_per_s"), other.values(direction, "mib_per_s"))
+    if between and seeds.is_chance(between):
+        return (
+            f"{name} and A cannot be told apart: {name} {verb} {after / before:.3f} times as fast, "
+            f"{between[0]:.3f} to {between[1]:.3f} at 95 %: chance."
+        )
     if abs(change) < _SAME:
         return f"{name} {verb} as fast as A: {before:.2f} and {after:.2f} MiB/s."
     faster = "faster" if change > 0 else "slower"
-    said = f"{name} {verb} {abs(after / before - 1):.1%} {faster} than A: {before:.1f} -> {after:.1f} MiB/s. "
+    said = f"{name} {verb} {abs(after / before - 1):.1%} {faster} than A: {before:.1f} -> {after:.1f} MiB/s"
+    said += f" ({between[0]:.3f} to {between[1]:.3f} times, at 95 %). " if between else ". "
     causes = {
         "depth": _log_ratio(pair("in_flight_mean")),
         "size": _log_ratio(pair("request_bytes_mean")),
@@ -131,7 +144,7 @@ def _log_ratio(pair: tuple[float, float]) -> float:
     return math.log(pair[1] / pair[0]) if pair[0] and pair[1] else 0.0
 
 
-def _depth(first: Span, other: Span, direction: str) -> str:
+def _depth(first: Draws, other: Draws, direction: str) -> str:
     before, after = (span.value(direction, "in_flight_mean") or 0.0 for span in (first, other))
     idle = [(span.value(direction, "idle_share") or 0.0) * 100 for span in (first, other)]
     said = f"the in-flight depth, {before:.2f} -> {after:.2f} requests on average"
@@ -163,9 +176,13 @@ def lines(section: Section) -> list[str]:
     """The table as text."""
     count = len(section.rows[0].values)
     head = [letter(number) for number in range(count)] + [f"{letter(number)}/A" for number in range(1, count)]
+    drawn = any(any(row.between) for row in section.rows)
+    head += ["95 %"] * (count - 1) if drawn else []
     found = [f"{section.direction + 's':30}" + "".join(f"{word:>12}" for word in head)]
     for row in section.rows:
         ratios = [row.ratio(number) for number in range(1, count)]
         cells = row.texts + ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
+        if drawn:
+            cells += [f"{one[0]:.3f}-{one[1]:.3f}" if one else "-" for one in row.between]
         found.append(f"  {row.label:28}" + "".join(f"{cell:>12}" for cell in cells))
     return found

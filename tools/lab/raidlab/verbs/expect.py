@@ -6,13 +6,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import runner, verdict
-from raidlab.verbs import measures, recorded
+from raidlab.verbs import measures, recorded, seeds
 from raidlab.verbs.expression import BadExpression, Expression, NotKnown
 from raidlab.vm import virtual
 
@@ -28,42 +30,80 @@ def act(arguments: argparse.Namespace) -> int:
     except BadExpression as error:
         print(f"raidctl lab expect: {error}", file=sys.stderr)
         return _USAGE
+    if arguments.vm and arguments.seeds > 1:
+        raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
     recorded.require_tools()
     kernel, run = _in_virtual_machine(arguments, expression) if arguments.vm else _in_simulated_time(arguments)
-    span = _chosen(run.spans, arguments.phase, arguments.disk)
-    values = {name: span.named(name) for name in expression.names()}
+    held: list[bool] = []
+    spans: list[measures.Span] = []
+    holds = None
+    while holds is None and len(held) < arguments.seeds:
+        spans.append(_chosen(run(len(held)).spans, arguments.phase, arguments.disk))
+        held.append(_holds(expression, spans[-1]))
+        holds = held[0] if arguments.seeds == 1 else seeds.decided(held)
+    if holds is None:
+        raise LabError(
+            f"expect {expression.text}",
+            f"it holds under {sum(held)} of {len(held)} draws of chance: undecided",
+            "Allow more of them (--seeds), or expect a figure that is farther from what is measured.",
+        )
+    _say(arguments, expression, kernel(), held, holds, spans[0])
+    return 0 if holds else _NOT
+
+
+def _holds(expression: Expression, span: measures.Span) -> bool:
     try:
-        holds = expression.holds(values)
+        return expression.holds({name: span.named(name) for name in expression.names()})
     except NotKnown as error:
         raise LabError(
             f"expect {expression.text}",
             f"{error} has no value in phase {span.phase}: there was no request to take it from",
             "Choose another phase or measure.",
         ) from None
+
+
+def _say(
+    arguments: argparse.Namespace,
+    expression: Expression,
+    kernel: str,
+    held: list[bool],
+    holds: bool,
+    span: measures.Span,
+) -> None:
+    """The verdict, with what was measured under the first draw."""
+    values = {name: span.named(name) for name in expression.names()}
     if arguments.json:
-        facts = {"expression": expression.text, "holds": holds, "phase": span.phase, "disk": span.disk}
+        facts = {"expression": expression.text, "holds": holds, "draws": held, "phase": span.phase, "disk": span.disk}
         print(json.dumps(facts | {"measured": values, "kernel": kernel} | virtual.nature(arguments), indent=2))
     else:
         said = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
-        print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {said}"
-              f" (phase {span.phase}, {span.disk}, {kernel}, {'real time' if arguments.vm else 'simulated'})")  # fmt: skip
-    return 0 if holds else _NOT
+        of_all = f", under {sum(held)} of {len(held)} draws" if len(held) > 1 else ""
+        where = f"phase {span.phase}, {span.disk}, {kernel}, {'real time' if arguments.vm else 'simulated'}{of_all}"
+        print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {said} ({where})")
 
 
 # What the command prints goes to standard error: standard output has the verdict.
-def _in_simulated_time(arguments: argparse.Namespace) -> tuple[str, recorded.Recorded]:
+def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str], Callable[[int], recorded.Recorded]]:
+    """The kernel's name, and what runs the command under a draw of chance."""
     progress = Progress(arguments.quiet)
     runner.profile_of(arguments, progress)
     lab_kernel = tree.pick(arguments.kernel, progress)
     how = runner.How(progress, (sys.stderr.buffer, sys.stderr.buffer))
 
-    def boot(command: list[str], out: Path) -> verdict.Verdict:
-        return runner.boot(arguments, lab_kernel, command, out, how)
+    def run(seed: int) -> recorded.Recorded:
+        mine = argparse.Namespace(**vars(arguments) | {"seed": seed})
 
-    return lab_kernel.name, recorded.run(arguments, lab_kernel.name, boot, Path(arguments.out))
+        def boot(command: list[str], out: Path) -> verdict.Verdict:
+            return runner.boot(mine, lab_kernel, command, out, how)
+
+        return recorded.run(mine, lab_kernel.name, boot, Path(f"{mine.out}-seed-{seed}" if seed else mine.out))
+
+    return lambda: lab_kernel.name, run
 
 
-def _in_virtual_machine(arguments: argparse.Namespace, expression: Expression) -> tuple[str, recorded.Recorded]:
+def _in_virtual_machine(
+    arguments: argparse.Namespace, expression: Expression
+) -> tuple[Callable[[], str], Callable[[int], recorded.Recorded]]:
     timed = [name for name in expression.names() if measures.is_timed(name)]
     if timed:
         raise LabError(
@@ -72,12 +112,17 @@ def _in_virtual_machine(arguments: argparse.Namespace, expression: Expression) -
             "Expect counts, such as requests, bytes, request_bytes_mode, seeks, errors; or leave out --vm and LAB=vm.",
         )
     name = f"Debian's {arguments.kernel or virtual.DEFAULT_SERIES}"
+    facts: dict[str, Any] = {}
 
     def boot(command: list[str], _out: Path) -> verdict.Verdict:
         return virtual.run(arguments, command, (2, 2))
 
-    run = recorded.run(arguments, name, boot, Path(arguments.out))
-    return f"Debian's {run.facts['kernel']}", run
+    def run(_seed: int) -> recorded.Recorded:
+        found = recorded.run(arguments, name, boot, Path(arguments.out))
+        facts.update(found.facts)
+        return found
+
+    return lambda: f"Debian's {facts['kernel']}", run
 
 
 def _chosen(spans: list[measures.Span], phase: str | None, disk: str | None) -> measures.Span:

@@ -65,6 +65,7 @@ def _run(verb: argparse.ArgumentParser) -> None:
     _timeout(verb)
     _vm(verb)
     _guest(verb)
+    _seed(verb)
     _modules(verb)
     _kernel(verb)
     _variant(verb)
@@ -79,6 +80,7 @@ def _shell(verb: argparse.ArgumentParser) -> None:
     _out(verb, f"results (default {_OUT})")
     _vm(verb)
     _guest(verb)
+    _seed(verb)
     _modules(verb)
     _kernel(verb)
 
@@ -89,6 +91,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
         help="one to compare: 6.1, 6.12, 7.2, or a kernel source tree; the first is what the others are compared with",
     )  # fmt: skip
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
+    _seeds(verb, "draws of chance for each kernel: ratios get an interval, and chance is called so (default 1)")
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
     _vm(verb, "on Debian's own kernels in QEMU, where only counts are compared; also LAB=vm")
     _measured(verb)
@@ -100,8 +103,21 @@ def _expect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--phase", metavar="NAME", help="the phase to look at, if there are several")
     _vm(verb, "on Debian's own kernel in QEMU, where only counts can be expected; also LAB=vm")
     _out(verb, f"results, and CMD's working directory (default {_OUT})")
+    _seeds(verb, "draws of chance at most; as many are run as decide, 125 if these do not (default 1)")
     _measured(verb)
     _kernel(verb)
+
+
+def _seed(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--seed", metavar="N", type=int, default=0,
+        help="another draw of what is chance on a real machine; a run is repeatable by its number (default 0)",
+    )  # fmt: skip
+
+
+def _seeds(verb: argparse.ArgumentParser, text: str) -> None:
+    verb.set_defaults(seed=0)
+    verb.add_argument("--seeds", metavar="N", type=_count, default=1, help=text)
 
 
 def _measured(verb: argparse.ArgumentParser) -> None:
@@ -153,11 +169,22 @@ def _guest(verb: argparse.ArgumentParser) -> None:
         help="a key of the profile, as in fault.lose_command=100; 'raidctl lab show P' lists those it sets",
     )  # fmt: skip
     verb.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for CMD's environment")
+    verb.add_argument(
+        "--host", action="store_true", default=os.environ.get("LAB_ROOT") == "host",
+        help="this machine's programs and files instead of the lab's own: another machine has other figures;"
+        " also LAB_ROOT=host",
+    )  # fmt: skip
 
 
 def _modules(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-raidtrace", action="store_true", help="do not load raidtrace.ko")
     verb.add_argument("--bare", action="store_true", help="no modules and so no disks at all")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
 
 
 def _size_mib(text: str) -> int:

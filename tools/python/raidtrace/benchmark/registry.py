@@ -7,6 +7,7 @@ is command lines, so that whoever runs them - a guest of the lab, this machine, 
 
 import dataclasses
 import pathlib
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -168,6 +169,10 @@ def _fio(job: Job) -> list[str]:
     return command + [f"--size={job.data_bytes}", job.text("job_file")]
 
 
+FIO_ELSEWHERE = ("directory", "opendir", "filename_format", "include", "exec_prerun", "exec_postrun", "read_iolog",
+                 "write_iolog", "replay_redirect", "merge_blktrace_file", "lockfile")  # fmt: skip
+
+
 def _judge_fio_job(job: Job) -> None:
     """What a job file says itself counts before what the command line says: it must not say where to write."""
     path = pathlib.Path(job.text("job_file"))
@@ -176,10 +181,12 @@ def _judge_fio_job(job: Job) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise BenchmarkError(f"fio: job_file: {error}") from error
     for number, line in enumerate(lines, 1):
-        words = line.split("#")[0].split(";")[0].replace("=", " ", 1).split()
-        key, value = (words + ["", ""])[:2]
+        key, value = ([*line.replace("=", " ", 1).split(None, 1), "", ""])[:2]
         leaves = key == "filename" and (bool(job.disk) or ".." in value)
-        if leaves or key in ("directory", "opendir", "filename_format", "include", "exec_prerun", "exec_postrun"):
+        leaves |= key == "ioengine" and not re.fullmatch(
+            r"[a-z_]+", value.strip()
+        )  # a path is a library that is loaded
+        if leaves or key in FIO_ELSEWHERE or re.fullmatch(r"write_\w+_log", key):
             raise BenchmarkError(f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another "
                                  "disk could be overwritten; leave it out")  # fmt: skip
 

@@ -2,6 +2,7 @@
 """raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
 
 import argparse
+import dataclasses
 import pathlib
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import Explanation
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
+from raidtrace.why import store as why_store
 
 DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
 flight to what limits it, each step with its numbers and whether they show it."""
@@ -52,6 +54,7 @@ def main(arguments: Sequence[str]) -> int:
             return explain_sweep.explain(options.recording, options.phase)
         if options.other:
             return explain_runs.two(options.recording, options.other, choice)
-        return explain_runs.one(options.recording, choice)
+        found = explain_runs.one(options.recording, choice)
+        return dataclasses.replace(found, tested=why_store.tested(options.recording))
 
     return cli_answer.answer("explain", find, evidence_text.text, options.json)

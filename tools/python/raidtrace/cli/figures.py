@@ -11,7 +11,6 @@ import dataclasses
 import hashlib
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -137,10 +136,9 @@ TABLES = {  # picture -> the table that it is drawn of, and how
 
 
 def sweep(out: pathlib.Path) -> Data:
-    """Run the small sweep anew, and what its picture needs."""
-    if (out / sweep_index.NAME).is_file():
-        shutil.rmtree(out)
-    command = [str(RAIDCTL), "sweep", "--lab", "--out", str(out), str(PLAN)]
+    """Run the small sweep, or what is left of it to be run, and what its picture needs."""
+    resume = ["--resume"] if (out / sweep_index.NAME).is_file() else []
+    command = [str(RAIDCTL), "sweep", "--lab", *resume, "--out", str(out), str(PLAN)]
     if subprocess.run(command, check=False).returncode:
         raise FiguresError(f"the sweep failed; what it left is in {out}")
     return {name: [dataclasses.astuple(point) for point in points] for name, points in report_sweep.curves(out).items()}

@@ -13,7 +13,7 @@ from types import FrameType
 
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import size
-from raidtrace.sweep import device
+from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import journal
 from raidtrace.sweep import merge as sweep_merge
@@ -67,8 +67,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-s", "--data-size", help="instead of what the plan says")
     top.add_argument("-t", "--trials", type=int, help="instead of what the plan says")
     lab = top.add_argument_group("in the lab")
-    lab.add_argument("-j", "--jobs", type=int, default=sweep.cores(), help="guests at once (default %(default)s)")
-    lab.add_argument("-k", "--kernel", default=os.environ.get("LAB_KERNEL", ""), help="6.1, 6.12 or 7.2")
+    lab.add_argument("-j", "--jobs", type=int, help=f"guests at once (default {sweep.cores()})")
+    lab.add_argument("-k", "--kernel", help="6.1, 6.12 or 7.2")
+    lab.add_argument("--store", metavar="SIZE", help="for what the simulated disks hold, instead of what the plan says")
     real = top.add_argument_group("on real disks")
     real.add_argument(
         "-d", "--destroy-data", action="append", default=[], metavar="DISK", help="may be overwritten, all of it"
@@ -138,7 +139,7 @@ def _restore(arguments: Sequence[str]) -> int:
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    if options.jobs < 1 or (options.trials is not None and options.trials < 1):
+    if (options.jobs is not None and options.jobs < 1) or (options.trials is not None and options.trials < 1):
         raise sweep.SweepError("--jobs and --trials must be at least 1")
     if options.resume:
         if options.plan and not options.out:
@@ -196,10 +197,11 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
             "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
             "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
         )
-    lab = cell_lab.Lab(RAIDCTL, options.out, options.kernel, the_plan)
+    asked = _asked_of_lab(options)
+    lab = cell_lab.Lab(RAIDCTL, options.out, asked["kernel"], the_plan, asked["store"])
     place = lab.place()
     if options.dry_run:
-        print(shlex.join(cell_lab.build_command(RAIDCTL, options.kernel)))
+        print(shlex.join(cell_lab.build_command(RAIDCTL, lab.kernel)))
         _print_steps(options, the_plan, lambda cell: place, lab)
         print("# would destroy: nothing; the disks are those of guests")
         return 0
@@ -208,8 +210,21 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
             print(f"of a sweep here that was killed: {line}")
         facts = sweep.about("lab") | {"overrides": json.dumps(overrides)}
         index = sweep.open_or_create(options.out, the_plan, lambda cell: place, facts, options.resume)
-        cell_lab.build(RAIDCTL, options.kernel)
-        return _run(options, the_plan, index, sweep.LabRun(lab), options.jobs, place.ram_bytes)
+        index.note("asked_of_lab", json.dumps(asked))
+        cell_lab.build(RAIDCTL, lab.kernel)
+        return _run(options, the_plan, index, sweep.LabRun(lab), int(asked["jobs"] or sweep.cores()), place.ram_bytes)
+
+
+def _asked_of_lab(options: argparse.Namespace) -> dict[str, str]:
+    """How guests are started: with --resume as before, but for what is said anew."""
+    asked = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or ""}
+    before = {}
+    if options.resume:
+        index = sweep_index.Index(options.out / sweep_index.NAME)
+        before = json.loads(index.meta().get("asked_of_lab", "{}"))
+        index.close()
+    found = {key: value or before.get(key, "") for key, value in asked.items()}
+    return found | {"kernel": found["kernel"] or os.environ.get("LAB_KERNEL", "")}
 
 
 def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
@@ -221,8 +236,9 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         known = sweep_disk.known(options.out) if options.resume else ()
         print("\n".join(wanted.first(machine, RAIDCTL, known)))
         _print_steps(options, the_plan, wanted.place, None)
-        print("\n".join(f"# {line}" for line in wanted.destruction(machine, options.force_signature, known)))
-        return 0
+        said, refused = wanted.destruction(machine, options.force_signature, known)
+        print("\n".join(f"# {line}" for line in said))
+        return 1 if refused else 0
     if os.geteuid():
         raise sweep.SweepError("real disks need root; --lab does not")
     with journal.alone():
@@ -240,16 +256,18 @@ def _alone_on_disks(
         print(f"put back after a sweep that was killed: {line}")
     if not options.resume:
         sweep.fresh(options.out)
-    with sweep.alone(options.out):
-        known = sweep_disk.known(options.out) if options.resume else ()
-        sweep_disk.same_disks(machine, wanted.destroyed, known)
-        identities = device.judge(machine, wanted.destroyed, options.force_signature, known)
+    known = sweep_disk.known(options.out) if options.resume else ()
+    sweep_disk.same_disks(machine, wanted.destroyed, known)
+    with (
+        destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
+        sweep.alone(options.out),
+    ):
         facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
         facts |= sweep_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
         index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
-        index.note("disks", sweep_disk.stored(identities))
+        index.note("disks", sweep_disk.stored(permit.identities))
         log = journal.Journal.begin(wanted.disks, machine)
-        disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, tuple(identities), log,
+        disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
                                 not options.no_record, machine)  # fmt: skip
         try:
             return _run(options, the_plan, index, sweep.DiskRun(disks), 1, cell_disk.ram_bytes())
@@ -276,6 +294,11 @@ def _run(
         signal.signal(number, stop)
     try:
         failed = sweep.run(index, the_plan, runner.one, jobs, ram_bytes, lambda: runner.stopped)
+    except sweep.Ended as ended:
+        print(f"raidctl sweep: {ended}", file=sys.stderr)
+        print(f"  {sweep.counts(index.entries())}; the others would end so, too. Go on with more memory: "
+              f"--resume --lab --store SIZE --out {shlex.quote(str(options.out))}", file=sys.stderr)  # fmt: skip
+        return 1
     except sweep.Interrupted:
         print(f"raidctl sweep: stopped; {sweep.counts(index.entries())}", file=sys.stderr)
         print(f"  go on: the same with --resume --out {shlex.quote(str(options.out))}", file=sys.stderr)

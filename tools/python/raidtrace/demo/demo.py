@@ -4,7 +4,6 @@
 import dataclasses
 import json
 import pathlib
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from raidtrace.demo import guest, table, truth, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import demo as plot_demo
-from raidtrace.recording import recording
+from raidtrace.recording import recording, results
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
@@ -23,6 +22,7 @@ BONNIE_MIB = 2048
 # Part of the data that the read phase reads from the disk: less, and the page cache held more of it than a rate would show;
 # more, and the page cache was too small even for the readahead, which was thrown away and read again.
 FETCHED = (0.99, 1.01)
+MAKER = "raidctl demo"  # of its directories
 
 
 class DemoError(Exception):
@@ -56,9 +56,8 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
     reads = workload.read_phase(cell, recorded)
     fetched = reads.count("read", "bytes_completed") / (cell.mib << 20)
     if not FETCHED[0] <= fetched <= FETCHED[1]:
-        complaints.append(
-            f"the read phase read {fetched:.2%} of the data from the disk: the page cache had a part in it"
-        )
+        why = "the page cache held a part of it" if fetched < 1 else "a part was dropped from memory and read again"
+        complaints.append(f"the read phase read {fetched:.2%} of the data from the disk: {why}")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         said = {key: recorded.meta.get(key, "missing") for key in ("end", "invariants")}
         complaints.append(f"the recording ended {said['end']}, its invariants: {said['invariants']}")
@@ -71,15 +70,9 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
 
 def clear(out: pathlib.Path, cells: Sequence[workload.Cell]) -> None:
     """Remove what an earlier demo left in out, and nothing else."""
+    results.without(out, MAKER, ("summary.csv", "inflight.svg", "inflight.png", "report.txt"))
     for cell in cells:
-        directory = out / cell.name()
-        if directory.exists():
-            if any(directory.iterdir()) and not (directory / "lab.json").exists():
-                raise DemoError(f"{directory} is not from an earlier demo: name another directory with --out")
-            shutil.rmtree(directory)
-        directory.mkdir(parents=True)
-    for name in ("summary.csv", "inflight.svg", "inflight.png", "report.txt"):
-        (out / name).unlink(missing_ok=True)
+        results.fresh(out / cell.name(), MAKER)
 
 
 def export(raidctl: pathlib.Path, run: Run, directory: pathlib.Path) -> None:

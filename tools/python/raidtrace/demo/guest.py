@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from raidtrace.demo.workload import Cell
+from raidtrace.quantity import shown
 
 SCRIPT = pathlib.Path(__file__).parent / "demo-cell"
 PROFILE = "9500s-12-raid0"
@@ -74,12 +75,12 @@ class Progress:
         """Renew the line."""
         if self._line:
             running = " ".join(c.name() for c in self._started if c not in self._seconds)
-            print(f"\r  {self._text()}; running {running}\033[K", end="", flush=True)
+            print(f"\r  {self._text()}; running {running}\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def close(self) -> None:
         """Take the line away."""
         if self._line:
-            print("\r\033[K", end="", flush=True)
+            print("\r\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def _text(self) -> str:
         elapsed = time.monotonic() - self._begin

@@ -151,13 +151,15 @@ class Chain:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind."""
+    """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind.
+    tested: what an experiment of raidctl why found of the first subject; empty: all is inferred."""
 
     kind: str
     subjects: tuple[Subject, ...]
     chains: tuple[Chain, ...]
     summary: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    tested: str = ""
 
     def to_json(self) -> str:
         """The whole of it; Documentation/explain.rst describes the members, which are those of the classes above."""

@@ -24,6 +24,12 @@ def text(found: Explanation, columns: int) -> list[str]:
     for subject in found.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
         lines += wrap(f"{subject.letter}: {subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
+    if found.tested:
+        lines += [
+            "",
+            *wrap(f"Tested by experiment (raidctl why): {found.tested}", width),
+            "Inferred from the recording:",
+        ]
     if len(found.chains) != 1:
         lines += ["", *(line for sentence in found.summary for line in wrap(sentence, width))]
     for chain in found.chains:

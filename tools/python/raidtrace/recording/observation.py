@@ -154,8 +154,7 @@ def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None) -> 
         if name in spans and end > start:
             spans[name].append((start, end))
     found = _Tables(rows, disks, spans).observations()
-    output = "".join(text for (text,) in db.execute("SELECT text FROM output ORDER BY time_ns, rowid"))
-    return Observed(path, meta, disks, names, tuple(found), output)
+    return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""])
 
 
 def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:

@@ -6,9 +6,9 @@ readahead. Of a disk without requests (md) `issued` and what follows from it is 
 """
 
 import pathlib
-import sqlite3
 
 from raidtrace.quantity import trials
+from raidtrace.recording import recording
 
 EXACT_DEPTHS = 256
 
@@ -40,7 +40,7 @@ SELECT target, value FROM setting WHERE name = 'readahead_sectors' ORDER BY time
 
 def read(path: pathlib.Path) -> tuple[tuple[object, ...], ...]:
     """Rows of the index's table `queue`, without the cell."""
-    with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as db:
+    with recording.connect(path) as db:
         seconds = {(target, phase): value for target, phase, value in db.execute(_SECONDS)}
         depths = {
             (target, phase, direction): mean if most < EXACT_DEPTHS else None
@@ -65,8 +65,6 @@ def read(path: pathlib.Path) -> tuple[tuple[object, ...], ...]:
 
 def output(path: pathlib.Path) -> tuple[str, str]:
     """What the command wrote to standard output and to standard error."""
-    with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as db:
-        texts = {"stdout": "", "stderr": ""}
-        for stream, text in db.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid"):
-            texts[stream] = texts.get(stream, "") + text
+    with recording.connect(path) as db:
+        texts = recording.output(db)
     return texts["stdout"], texts["stderr"]

@@ -12,6 +12,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from raidtrace.quantity.shown import visible
+from raidtrace.recording import database
 from raidtrace.recording.counters import LEVELS as LEVELS
 from raidtrace.recording.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
 from raidtrace.recording.counters import Counters as Counters
@@ -180,17 +182,18 @@ def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise RecordingError(f"{path}: no such recording")
     try:
-        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            database.row_factory = sqlite3.Row
-            _check(path, database)
-            yield database
+        with contextlib.closing(database.read(path)) as opened:
+            opened.row_factory = sqlite3.Row
+            opened.text_factory = lambda text: visible(database.decoded(text))  # each is a name or a value of one line
+            _check(path, opened)
+            yield opened
     except sqlite3.DatabaseError as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
 
 
-def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
-    kind = database.execute("PRAGMA application_id").fetchone()[0]
-    version = database.execute("PRAGMA user_version").fetchone()[0]
+def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
+    kind = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
         raise RecordingError(f"{path}: not a recording of raidctl (application id {kind:#x})")
     if version not in USER_VERSIONS:
@@ -198,60 +201,67 @@ def _check(path: pathlib.Path, database: sqlite3.Connection) -> None:
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
 
 
+def output(db: sqlite3.Connection) -> dict[str, str]:
+    """What the command wrote, by stream; "" is all of it in order of time. Lines, and whatever bytes they have."""
+    found: dict[str, list[bytes]] = {"": [], "stdout": [], "stderr": []}
+    for stream, text in db.execute("SELECT stream, CAST(text AS BLOB) FROM output ORDER BY time_ns, rowid"):
+        found[""].append(text or b"")
+        found.setdefault(stream or "?", []).append(text or b"")
+    return {stream: database.decoded(b"".join(texts)) for stream, texts in found.items()}
+
+
 def load(path: pathlib.Path, disk: str = "") -> Recording:
     """Read a recording, seen from a disk; empty: the first one that is not part of another, as md is of its members."""
-    with connect(path) as database:
-        return read(path, database, _samples, disk)
+    with connect(path) as db:
+        return read(path, db, _samples, disk)
 
 
-def read(path: pathlib.Path, database: sqlite3.Connection, samples_of: SamplesOf, disk: str = "") -> Recording:
+def read(path: pathlib.Path, db: sqlite3.Connection, samples_of: SamplesOf, disk: str = "") -> Recording:
     """Read an open recording. samples_of: what is to be its samples, (target, (sample, phase, counters)) in order of time."""
-    targets = _targets(database)
+    targets = _targets(db)
     if not targets:
         raise RecordingError(f"{path}: no disk was recorded")
     names = {target.target: target.disk for target in targets} | {0: ""}
     part = {name for target in targets for name in target.below}
     top = next((target for target in targets if target.disk not in part), targets[0])
     samples: dict[str, list[tuple[int, int, Counters]]] = {target.disk: [] for target in targets}
-    for number, sample in samples_of(database):
+    for number, sample in samples_of(db):
         samples[names[number]].append(sample)
-    output = database.execute("SELECT stream, text FROM output ORDER BY time_ns, rowid").fetchall()
+    streams = output(db)
     found = Recording(
         path,
-        dict(database.execute("SELECT key, value FROM meta").fetchall()),
+        dict(db.execute("SELECT key, value FROM meta").fetchall()),
         top,
-        tuple(
-            Phase(*row) for row in database.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY phase")
-        ),
+        tuple(Phase(*row) for row in db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY phase")),
         tuple(
             Setting(row[0], names.get(row[1], ""), row[2], row[3])
-            for row in database.execute("SELECT time_ns, target, name, value FROM setting ORDER BY time_ns, rowid")
+            for row in db.execute("SELECT time_ns, target, name, value FROM setting ORDER BY time_ns, rowid")
         ),
-        "".join(text for _, text in output),
+        streams.pop(""),
         tuple(samples[top.disk]),
         targets,
-        tuple(HostRow(*row) for row in _rows(database, "host", HostRow)),
-        tuple(Disturbance(*row) for row in _rows(database, "disturbance", Disturbance)),
-        {stream: "".join(text for other, text in output if other == stream) for stream in {row[0] for row in output}},
+        tuple(HostRow(*row) for row in _rows(db, "host", HostRow)),
+        tuple(Disturbance(*row) for row in _rows(db, "disturbance", Disturbance)),
+        streams,
         {name: tuple(some) for name, some in samples.items()},
     )
     return found.of(disk) if disk else found
 
 
-def _rows(database: sqlite3.Connection, table: str, kind: type) -> list[tuple[Any, ...]]:
+def _rows(db: sqlite3.Connection, table: str, kind: type) -> list[tuple[Any, ...]]:
     """Rows of a table that version 1 may lack, in order of time, columns as the class has them."""
-    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
         return []
     columns = ", ".join(field.name for field in dataclasses.fields(kind))
-    return [tuple(row) for row in database.execute(f"SELECT {columns} FROM {table} ORDER BY start_ns, rowid")]
+    return [tuple(row) for row in db.execute(f"SELECT {columns} FROM {table} ORDER BY start_ns, rowid")]
 
 
-def _targets(database: sqlite3.Connection) -> tuple[Target, ...]:
-    rows = database.execute("SELECT * FROM target ORDER BY target").fetchall()
+def _targets(db: sqlite3.Connection) -> tuple[Target, ...]:
+    rows = db.execute("SELECT * FROM target ORDER BY target").fetchall()
     names = {row["target"]: row["disk"] for row in rows}
     below: dict[int, list[str]] = collections.defaultdict(list)
-    if database.execute("SELECT 1 FROM sqlite_schema WHERE name='stack'").fetchone():
-        for child, parent in database.execute("SELECT target, parent FROM stack ORDER BY target"):
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name='stack'").fetchone():
+        for child, parent in db.execute("SELECT target, parent FROM stack ORDER BY target"):
             below[parent].append(names[child])
     columns = [field.name for field in dataclasses.fields(Target)]
     return tuple(
@@ -263,11 +273,11 @@ def _targets(database: sqlite3.Connection) -> tuple[Target, ...]:
 Named = dict[int, dict[Any, dict[str, int]]]  # sample -> key of a row -> counter
 
 
-def _named(database: sqlite3.Connection, table: str, keys: tuple[str, ...], key: Any) -> Named:
+def _named(db: sqlite3.Connection, table: str, keys: tuple[str, ...], key: Any) -> Named:
     """The counters of each row of a table, NULLs left out."""
     found: Named = collections.defaultdict(dict)
-    if database.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
-        for row in database.execute(f"SELECT * FROM {table}"):
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
+        for row in db.execute(f"SELECT * FROM {table}"):
             counts = {name: row[name] for name in row.keys() if name not in keys and row[name] is not None}
             there = found[row["sample"]].setdefault(key(row), {})
             for name, count in counts.items():
@@ -275,25 +285,25 @@ def _named(database: sqlite3.Connection, table: str, keys: tuple[str, ...], key:
     return found
 
 
-def _samples(database: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
+def _samples(db: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
     """(target, (sample, phase, counters)) in order of time."""
-    flow = _named(database, "flow", ("sample", "direction"), lambda row: row["direction"])
+    flow = _named(db, "flow", ("sample", "direction"), lambda row: row["direction"])
     unknown: dict[int, set[str]] = collections.defaultdict(set)
-    columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
+    columns = [row[1] for row in db.execute("PRAGMA table_info(flow)")][2:]
     lacks = " OR ".join(f"{name} IS NULL" for name in columns)
-    for row in database.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
+    for row in db.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
         unknown[row["sample"]].update(name for name in columns if row[name] is None)
-    origins = _named(database, "origin", ("sample", "class"), lambda row: row["class"])
+    origins = _named(db, "origin", ("sample", "class"), lambda row: row["class"])
     submitters = _named(
-        database, "submitter", ("sample", "submitter", "pid", "comm"), lambda row: (row["pid"], row["comm"] or "")
+        db, "submitter", ("sample", "submitter", "pid", "comm"), lambda row: (row["pid"], row["comm"] or "")
     )
     bins: dict[int, dict[tuple[str, str], dict[int, int]]] = collections.defaultdict(
         lambda: collections.defaultdict(dict)
     )
-    for row in database.execute("SELECT sample, direction, kind, bin, count FROM bin"):
+    for row in db.execute("SELECT sample, direction, kind, bin, count FROM bin"):
         bins[row["sample"]][row["direction"], row["kind"]][row["bin"]] = row["count"]
     none: dict[Any, dict[str, int]] = {}
-    for row in database.execute("SELECT * FROM sample ORDER BY start_ns, sample"):
+    for row in db.execute("SELECT * FROM sample ORDER BY start_ns, sample"):
         number = row["sample"]
         plain = {name: row[name] for name in row.keys() if name not in PLACE and row[name] is not None}
         levels = {name: plain.pop(name) for name in STREAMS_ALIVE if name in plain}

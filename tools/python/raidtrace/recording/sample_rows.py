@@ -47,7 +47,8 @@ class SampleRows:
     groups: a row for each pair of target and phase that has samples; group_of: index of its pair, by number of sample.
     """
 
-    def __init__(self, database: sqlite3.Connection, narrow: bool = False) -> None:
+    def __init__(self, database: sqlite3.Connection, path: pathlib.Path | None = None) -> None:
+        """path: of the recording, for the program that sums the histograms of a long one."""
         self.db = database
         self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
         self._flows: dict[str, dict[str, Ints]] = {}
@@ -64,10 +65,7 @@ class SampleRows:
         self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
         self.group_of[numbers] = inverse.reshape(-1)
         # begun now and waited for when it is wanted: other tables are read and libraries loaded beside it
-        path = next((str(row[2]) for row in self.execute("PRAGMA database_list") if row[1] == "main"), "")
-        self._running = (
-            bin_sums.begin(pathlib.Path(path), self.size - 1) if path and len(numbers) > LONG and not narrow else None
-        )
+        self._running = bin_sums.begin(path, self.size - 1) if path and len(numbers) > LONG else None
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """A query whose rows are tuples, however the connection has them."""
@@ -242,8 +240,10 @@ def opened(path: pathlib.Path, window: Window | None = None) -> Iterator[SampleR
         with recording.connect(path) as database:
             database.execute("PRAGMA cache_size=-65536")
             if window is not None:
+                database.execute("PRAGMA query_only=OFF")  # views of this connection alone
                 _narrow(database, window)
-            yield SampleRows(database, window is not None)
+                database.execute("PRAGMA query_only=ON")
+            yield SampleRows(database, path if window is None else None)
     except (OverflowError, ValueError, TypeError, LookupError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:

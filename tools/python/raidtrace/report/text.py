@@ -2,8 +2,8 @@
 """Quantities as a report writes them, and the first sentences of it. Every number says which row of which table it is from."""
 
 import dataclasses
-import unicodedata
 
+from raidtrace.quantity import shown
 from raidtrace.recording.counters import SECTOR_BYTES
 from raidtrace.recording.overview import Overview, Span
 
@@ -29,11 +29,7 @@ class Sentence:
 
 def printable(text: str, longest: int = LONGEST) -> str:
     """Text of unknown origin: what would not be seen, or would turn the order of what follows, is shown as its number."""
-    shown = "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn") else f"\\u{ord(c):04x}"
-        for c in text[: longest + 1]
-    )
-    return shown if len(text) <= longest else shown[:longest] + " ..."
+    return shown.lines(text[:longest]) + ("" if len(text) <= longest else " ...")
 
 
 def number(value: float | None, digits: int = 0) -> Cell:

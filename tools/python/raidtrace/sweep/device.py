@@ -1,32 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a disk may be overwritten: everything that speaks against it, each with its reason.
+"""Which disk a word means, and what the kernel tells about it.
 
-What is in use is refused whatever the user says: mounted, swap, held by md or dm, the root disk, a disk one of whose
-partitions is any of these. A disk that holds something nobody uses now (a signature) is refused unless that is forced.
-The kernel has the last word: the disk is opened exclusively, which fails for what no table shows, such as a mount in another
-name space. `Machine` says where the kernel's files are, so that the rules can be tested on made-up ones.
+A word is a disk only if a block device answers to it: its device number decides, never the spelling of a name. `Machine` says
+where the kernel's files are, so that all that is decided here and above can be tested on made-up ones.
 """
 
 import dataclasses
 import errno
+import fcntl
 import json
 import os
 import pathlib
+import stat
+import struct
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+
+LOOP_GET_STATUS64 = 0x4C05
+LOOP_INFO64 = 232  # bytes of struct loop_info64
+KINDS = ((stat.S_ISREG, "an ordinary file"), (stat.S_ISDIR, "a directory"), (stat.S_ISCHR, "a character device"),
+         (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))  # fmt: skip
 
 
 class DeviceError(Exception):
     """A disk that cannot be looked at; the text says why."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Refusal:
-    """One reason not to overwrite a disk. forcible: --force-signature overrides it."""
-
-    disk: str
-    reason: str
-    forcible: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +46,18 @@ class Identity:
         return any(self.same(other) for other in others)
 
 
+@dataclasses.dataclass(frozen=True)
+class Loop:
+    """What a loop device lies on. rdev: the block device that it was given, 0 if it is a file; file_system: the device
+    number of the file system that a file lies on. Both as st_rdev has them."""
+
+    name: str
+    backing: str
+    rdev: int
+    file_system: int
+    offset_bytes: int
+
+
 def signature_command(path: str) -> list[str]:
     """Looks for signatures on a disk, and only looks."""
     return ["wipefs", "--json", "--no-act", path]
@@ -62,13 +71,36 @@ def _wipefs(path: str) -> list[str]:
     return [entry["type"] for entry in json.loads(done.stdout or "{}").get("signatures", [])]
 
 
-def _exclusive(path: str) -> str:
-    """Why the kernel refuses the disk exclusively; empty when it does not."""
+def _loop_numbers(path: str) -> tuple[int, int]:
+    """Device numbers of a loop device: of the file system of its file, and of the block device that it was given."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
-    except OSError as error:
-        return "in use, says the kernel" if error.errno == errno.EBUSY else f"cannot be opened: {error.strerror}"
-    return ""
+        status = fcntl.ioctl(handle, LOOP_GET_STATUS64, bytes(LOOP_INFO64))
+    finally:
+        os.close(handle)
+    file_system, _inode, rdev = struct.unpack_from("=QQQ", status)
+    return _as_rdev(file_system), _as_rdev(rdev)
+
+
+def _as_rdev(encoded: int) -> int:
+    """huge_encode_dev of the kernel, which is how old programs have it, as makedev of the C library."""
+    return os.makedev(encoded >> 8 & 0xFFF, encoded & 0xFF | encoded >> 12 & 0xFFF00)
+
+
+def _claim(path: str, number: int) -> int:
+    """A descriptor that holds a block device exclusively, and locks it for udev. Read-only: closing one that could write makes
+    udev look into the disk. OSError: EBUSY somebody holds it, EAGAIN somebody has locked it, ENODEV it has another number.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISBLK(found.st_mode) or found.st_rdev != number:
+            raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), path)
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,139 +108,131 @@ class Machine:
     """Where the kernel tells about disks."""
 
     sys: pathlib.Path = pathlib.Path("/sys")
-    mountinfo: pathlib.Path = pathlib.Path("/proc/self/mountinfo")
-    swaps: pathlib.Path = pathlib.Path("/proc/swaps")
-    boot_id: pathlib.Path = pathlib.Path("/proc/sys/kernel/random/boot_id")
+    proc: pathlib.Path = pathlib.Path("/proc")
     dev: str = "/dev"
     signatures: Callable[[str], list[str]] = _wipefs
-    exclusive: Callable[[str], str] = _exclusive
+    stat: Callable[[str], os.stat_result] = os.stat
+    loop_numbers: Callable[[str], tuple[int, int]] = _loop_numbers
+    claim: Callable[[str, int], int] = _claim
 
     def whole(self, word: str) -> str:
-        """The name of a whole disk, from that, a path or a link to it. DeviceError: there is none, or it is a partition."""
-        path = pathlib.Path(word if word.startswith("/") else f"{self.dev}/{word}")
-        name = os.path.realpath(path).rsplit("/", 1)[-1]
-        if (self.sys / "class/block" / name / "partition").exists():
-            parent = (self.sys / "class/block" / name).resolve().parent.name
+        """The kernel's name of the whole disk that a word means: sdb, or a path that leads to a block device.
+        DeviceError: there is none, it is something else, or it is a partition."""
+        if not word or ("/" in word and not word.startswith("/")):
+            raise DeviceError(f"{word!r} names no disk: write sdb, or the whole path, as in /dev/disk/by-id/...")
+        path = word if word.startswith("/") else f"{self.dev}/{word}"
+        try:
+            found = self.stat(path)
+        except OSError as error:
+            raise DeviceError(
+                f"{word}: there is no such disk ({path}: {error.strerror}); lsblk lists those there are"
+            ) from error
+        if not stat.S_ISBLK(found.st_mode):
+            kind = next((text for test, text in KINDS if test(found.st_mode)), "something else")
+            raise DeviceError(f"{word}: {path} is {kind}, not a disk; name the disk itself, as lsblk lists it")
+        name = self.names().get(found.st_rdev, "")
+        block = self.sys / "class/block" / name
+        if not name:
+            number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+            raise DeviceError(
+                f"{word}: the kernel has no disk {number}, which {path} names; lsblk lists those there are"
+            )
+        if (block / "partition").exists():
+            parent = block.resolve().parent.name
             raise DeviceError(f"{word} is a partition; a sweep takes whole disks, and this one's is {parent}")
-        if not (self.sys / "block" / name).exists():
-            raise DeviceError(f"{word}: there is no such disk")
+        self.at_its_place(name)
         return name
+
+    def at_its_place(self, name: str) -> None:
+        """See that /dev/NAME, which programs are given, is the disk of that name. DeviceError: it is something else."""
+        path = f"{self.dev}/{name}"
+        try:
+            found = self.stat(path)
+        except OSError as error:
+            raise DeviceError(f"{name}: {path}: {error.strerror}; programs would be given that path") from error
+        if not stat.S_ISBLK(found.st_mode) or found.st_rdev != self.number(name):
+            raise DeviceError(f"{name}: {path} is not that disk but something else of its name; put /dev right first")
+
+    def names(self) -> dict[int, str]:
+        """Device number -> name of all disks and partitions."""
+        names = [path.name for path in (self.sys / "class/block").glob("*")]
+        return {number: name for name in names if (number := self.number(name))}
+
+    def number(self, name: str) -> int:
+        """Device number of a disk or partition as st_rdev has it; 0 when there is none."""
+        major, colon, minor = self.read(self.sys / "class/block" / name / "dev").partition(":")
+        return os.makedev(int(major), int(minor)) if colon else 0
 
     def identity(self, disk: str) -> Identity:
         """What tells the disk from others."""
         block = self.sys / "block" / disk
-        serial = ""
-        for name in ("device/wwid", "wwid", "serial", "device/serial", "device/vpd_pg80"):
-            serial = serial or self._read(block / name).replace("\0", "").strip()
-        sequence = self._read(block / "diskseq")
-        sequence = f"{self._read(self.boot_id)}/{sequence}" if sequence else ""
-        return Identity(disk, sequence, serial, int(self._read(block / "size") or 0))
+        sequence = self.read(block / "diskseq")
+        sequence = f"{self.read(self.proc / 'sys/kernel/random/boot_id')}/{sequence}" if sequence else ""
+        return Identity(disk, sequence, self.serial(disk), int(self.read(block / "size") or 0))
 
-    def _read(self, path: pathlib.Path) -> str:
+    def serial(self, disk: str) -> str:
+        """Its serial number or world wide name; empty when it has none."""
+        for name in ("device/wwid", "wwid", "serial", "device/serial", "device/vpd_pg80"):
+            found = self.read(self.sys / "block" / disk / name).replace("\0", "").strip()
+            if found:
+                return found
+        return ""
+
+    def wide_name(self, disk: str) -> str:
+        """The name that all paths to a disk have in common; empty when it has none."""
+        block = self.sys / "block" / disk
+        return self.read(block / "device/wwid") or self.read(block / "wwid")
+
+    def read(self, path: pathlib.Path) -> str:
+        """A file of the kernel, stripped; empty when it cannot be read."""
         try:
             return path.read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             return ""
 
+    def file_system(self, path: pathlib.Path) -> int:
+        """Device number of the file system that a path lies on; 0 when it cannot be seen."""
+        try:
+            return self.stat(str(path)).st_dev
+        except OSError:
+            return 0
+
+    def link(self, path: pathlib.Path) -> str:
+        """Where a link of the kernel leads; empty when that cannot be read."""
+        try:
+            return os.readlink(path)
+        except OSError:
+            return ""
+
+    def disks(self) -> list[str]:
+        """All whole disks."""
+        return sorted(path.name for path in (self.sys / "block").glob("*"))
+
     def partitions(self, disk: str) -> list[str]:
         """Its partitions."""
-        return sorted(path.parent.name for path in (self.sys / "block" / disk).glob("*/partition"))
+        return sorted(path.parent.name for path in (self.sys / "class/block" / disk).glob("*/partition"))
 
-    def numbers(self) -> dict[str, str]:
-        """major:minor -> name of all disks and partitions."""
-        return {self._read(path / "dev"): path.name for path in (self.sys / "class/block").glob("*")}
+    def holders(self, name: str) -> list[str]:
+        """md, dm and other devices that were made of it."""
+        return sorted(entry.name for entry in (self.sys / "class/block" / name / "holders").glob("*"))
 
-    def mounts(self) -> dict[str, list[str]]:
-        """Name of a disk or partition -> where it is mounted, in this name space."""
-        names = self.numbers()
-        found: dict[str, list[str]] = {}
-        for line in self.mountinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            fields = line.split(" ")
-            rest = fields[fields.index("-") + 1 :]
-            # btrfs and overlay have numbers of their own; the source names the disk
-            source = os.path.realpath(rest[1]).rsplit("/", 1)[-1] if rest[1].startswith("/") else ""
-            name = names.get(fields[2]) or (source if source in names.values() else "")
-            if name:
-                found.setdefault(name, []).append(fields[4])
+    def below(self, name: str) -> list[str]:
+        """What it was made of, and the disk of a partition."""
+        path = self.sys / "class/block" / name
+        found = sorted(entry.name for entry in (path / "slaves").glob("*"))
+        return found + ([path.resolve().parent.name] if (path / "partition").exists() else [])
+
+    def loops(self) -> list[Loop]:
+        """All loop devices that have something below them."""
+        found = []
+        for path in sorted((self.sys / "block").glob("loop*/loop/backing_file")):
+            name = path.parent.parent.name
+            backing = self.read(path)
+            try:
+                file_system, rdev = self.loop_numbers(f"{self.dev}/{name}")
+            except OSError as error:
+                if not path.exists():
+                    continue  # it was let go meanwhile
+                raise DeviceError(f"{name} lies on {backing}, and what that is cannot be seen: {error}") from error
+            found.append(Loop(name, backing, rdev, file_system, int(self.read(path.parent / "offset") or 0)))
         return found
-
-    def above(self, name: str) -> list[str]:
-        """md and dm devices that hold it, directly or by way of others."""
-        path = self.sys / "class/block" / name / "holders"
-        direct = sorted(entry.name for entry in path.glob("*"))
-        return list(dict.fromkeys(direct + [other for one in direct for other in self.above(one)]))
-
-    def swap(self) -> list[str]:
-        """Names that swap lies on."""
-        lines = self.swaps.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
-        return [os.path.realpath(line.split()[0]).rsplit("/", 1)[-1] for line in lines if line.strip()]
-
-
-def _through(machine: Machine, mount: str) -> set[str]:
-    """Names of everything that a mount point lies on, down to the disks."""
-    found: set[str] = set()
-    waiting = [name for name, points in machine.mounts().items() if mount in points]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        path = machine.sys / "class/block" / name
-        waiting += [entry.name for entry in (path / "slaves").glob("*")]
-        if (path / "partition").exists():
-            waiting.append(path.resolve().parent.name)
-    return found
-
-
-def refusals(machine: Machine, disk: str, known: bool = False) -> list[Refusal]:
-    """Everything that speaks against overwriting a disk. known: what it holds is this sweep's own, so no matter."""
-    found = []
-    mounts, swap = machine.mounts(), machine.swap()
-    if disk in _through(machine, "/"):
-        found.append(Refusal(disk, "the root file system lies on it"))
-    for name in (disk, *machine.partitions(disk)):
-        which = "it" if name == disk else f"its partition {name}"
-        for holder in machine.above(name):
-            kind = (
-                "md" if holder.startswith("md") else "device mapper" if holder.startswith("dm-") else "another device"
-            )
-            found.append(Refusal(disk, f"{which} is a member of {holder} ({kind})"))
-            found += [Refusal(disk, f"{holder} above it is mounted on {point}") for point in mounts.get(holder, [])]
-            found += [Refusal(disk, f"{holder} above it is swap")] if holder in swap else []
-        found += [Refusal(disk, f"{which} is mounted on {point}") for point in mounts.get(name, [])]
-        found += [Refusal(disk, f"{which} is swap")] if name in swap else []
-    if (machine.sys / "block" / disk / "ro").exists() and machine._read(machine.sys / "block" / disk / "ro") != "0":
-        found.append(Refusal(disk, "it is read-only"))
-    if not found:
-        why = machine.exclusive(f"{machine.dev}/{disk}")
-        found += [Refusal(disk, why)] if why else []
-    if not known:
-        try:
-            found += _signatures(machine, disk)
-        except DeviceError:
-            if not found:  # a disk in use may not even be read; what uses it is the better reason
-                raise
-    return found
-
-
-def _signatures(machine: Machine, disk: str) -> list[Refusal]:
-    found = []
-    for name in (disk, *machine.partitions(disk)):
-        which = "it" if name == disk else f"its partition {name}"
-        kinds = dict.fromkeys(machine.signatures(f"{machine.dev}/{name}"))
-        for kind in kinds:
-            what = "the signature of a stopped md array" if kind == "linux_raid_member" else f"a signature of {kind}"
-            found.append(Refusal(disk, f"{which} holds {what}; --force-signature if that is of no use any more", True))
-    return found
-
-
-def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[Identity] = ()) -> list[Identity]:
-    """The identities of disks that may all be overwritten. DeviceError names every reason against any of them."""
-    wrong = []
-    identities = [machine.identity(disk) for disk in disks]
-    for identity in identities:
-        ours = identity.among(known)
-        wrong += [r for r in refusals(machine, identity.name, ours) if not (forced and r.forcible)]
-    if wrong:
-        raise DeviceError("not overwritten: " + "; ".join(f"{r.disk}: {r.reason}" for r in wrong))
-    return identities

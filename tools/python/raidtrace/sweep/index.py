@@ -11,10 +11,12 @@ import pathlib
 import shlex
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from raidtrace.benchmark import terms
 from raidtrace.benchmark.figure import Figure
 from raidtrace.benchmark.terms import Terms
+from raidtrace.recording import database
 from raidtrace.sweep import plan, steps
 
 APPLICATION_ID = 0x52545357  # "RTSW"
@@ -61,7 +63,8 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a cell ended. error: empty when it was done. queue: rows of the table of that name, without the cell."""
+    """How a cell ended. error: empty when it was done. queue: rows of the table of that name, without the cell. ends: no
+    further cell can do better, so the sweep ends here and this cell is to be run again."""
 
     error: str
     figures: tuple[Figure, ...] = ()
@@ -69,6 +72,7 @@ class Outcome:
     recording: str | None = None
     wall_seconds: float = 0.0
     kernel: str | None = None
+    ends: bool = False
 
 
 def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
@@ -82,13 +86,13 @@ def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
 class Index:
     """An open index. Only one process may have it open for a sweep; readers do not disturb it."""
 
-    def __init__(self, path: pathlib.Path) -> None:
-        """Open an index that is there."""
+    def __init__(self, path: pathlib.Path, write: bool = False) -> None:
+        """Open an index that is there, as it is now, or to write it."""
         self.path = path
         if not path.is_file():
             raise SweepIndexError(f"{path}: there is no sweep")
-        self._db = sqlite3.connect(path, isolation_level=None)
         try:
+            self._db = database.write(path) if write else database.read(path)
             self._db.execute("PRAGMA foreign_keys=ON")
             self._db.execute("PRAGMA synchronous=FULL")
             kind = self._db.execute("PRAGMA application_id").fetchone()[0]
@@ -102,7 +106,7 @@ class Index:
 
     @staticmethod
     def create(path: pathlib.Path, the_plan: plan.Plan, meta: Mapping[str, str],
-               jobs: Sequence[tuple[plan.Cell, steps.Place]]) -> "Index":  # fmt: skip
+               jobs: Iterable[tuple[plan.Cell, steps.Place]]) -> "Index":  # fmt: skip
         """A new index with all cells waiting. The file appears whole or not at all."""
         fresh = path.with_name(path.name + ".new")
         fresh.unlink(missing_ok=True)
@@ -118,22 +122,25 @@ class Index:
         }
         db.executemany("INSERT INTO meta VALUES(?,?)", about.items())
         varying = the_plan.varying()
+        of_axes: dict[object, Any] = {}  # trials of a cell do the same
         for number, (cell, place) in enumerate(jobs, 1):
-            chosen, what = steps.job(cell, the_plan, place)
+            if cell.axes not in of_axes:
+                found = steps.steps(cell, the_plan, place)
+                rows = [(at, s.purpose, s.text(), " ".join(s.destroys)) for at, s in enumerate(found, 1)]
+                chosen, what = steps.job(cell, the_plan, place)
+                of_axes[cell.axes] = chosen.name, chosen.label(what), what.parameters, rows
+            kind, label, parameters, rows = of_axes[cell.axes]
             name = cell_name(number, cell, varying)
-            row = (number, name, cell.identity(), cell.trial, WAITING, name, None, chosen.name, chosen.label(what),
+            row = (number, name, cell.identity(), cell.trial, WAITING, name, None, kind, label,
                    int(place.lab), None, None, None, None)  # fmt: skip
             db.execute(f"INSERT INTO cell VALUES({','.join('?' * len(row))})", row)
             db.executemany("INSERT INTO axis VALUES(?,?,?)", [(number, *axis) for axis in cell.axes])
-            db.executemany("INSERT INTO parameter VALUES(?,?,?)", [(number, k, v) for k, v in what.parameters.items()])
-            found = steps.steps(cell, the_plan, place)
-            db.executemany("INSERT INTO step VALUES(?,?,?,?,?)", [
-                (number, at, step.purpose, step.text(), " ".join(step.destroys)) for at, step in enumerate(found, 1)
-            ])  # fmt: skip
+            db.executemany("INSERT INTO parameter VALUES(?,?,?)", [(number, k, v) for k, v in parameters.items()])
+            db.executemany("INSERT INTO step VALUES(?,?,?,?,?)", [(number, *row) for row in rows])
         db.execute("COMMIT")
         db.close()
         fresh.replace(path)
-        return Index(path)
+        return Index(path, write=True)
 
     def close(self) -> None:
         """Close the file."""

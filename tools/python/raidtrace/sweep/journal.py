@@ -5,8 +5,8 @@ A journal is a file below /run, which a reboot takes away together with the sett
 holds a lock on it, which the kernel takes away with the process: a journal that can be locked belongs to a sweep that died.
 
 Each line is one JSON object. "setting": path and its value before; all of them are written and synced before the first
-change. "mount", "array": made by the sweep, to be undone in reverse order. "marker": in the environment of every process
-that the sweep started.
+change. "read_only": a disk that was kept from being written. "mount", "array": made by the sweep, to be undone in reverse
+order. "marker": in the environment of every process that the sweep started.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +31,7 @@ VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_
       "dirty_writeback_centisecs")  # fmt: skip
 QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/max_sectors_kb", "queue/nomerges",
          "device/queue_depth")  # fmt: skip
+BLKROSET, BLKROGET = 0x125D, 0x125E  # linux/fs.h: whether a disk is read-only
 PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
 
 
@@ -90,6 +92,19 @@ class Journal:
         _sync_directory(directory)
         return journal
 
+    def cover(self, path: str) -> None:
+        """Write down one more setting that may be changed."""
+        self._append([{"setting": path, "before": value(path)}])
+        self.covered.add(path)
+
+    def read_only(self, disk: str, machine: Machine = Machine()) -> None:
+        """Keep a disk from being written, until the end; one that was read-only before stays so."""
+        path = f"{machine.dev}/{disk}"
+        if not writable(path):
+            return
+        self._append([{"read_only": path, "disk": dataclasses.asdict(machine.identity(disk))}])
+        make_writable(path, False)
+
     def note(self, **what: Any) -> None:
         """Write something down, synced, before it is done."""
         self._append([what])
@@ -149,7 +164,7 @@ def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise JournalError(
-                "another raidctl sweep is running on disks of this machine; wait until it ends"
+                "another raidctl sweep or why is running on disks of this machine; wait until it ends"
             ) from error
         yield
     finally:
@@ -185,7 +200,11 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     """Undo what a journal says. Settings are put back even if something else fails; JournalError tells at the end."""
     said: list[str] = []
     wrong: list[str] = []
-    undo: dict[str, Callable[[dict[str, Any]], str]] = {"mount": _unmount, "array": _stop_array}
+    undo: dict[str, Callable[[dict[str, Any]], str]] = {
+        "mount": _unmount,
+        "array": _stop_array,
+        "read_only": lambda line: _allow_writing(line, machine),
+    }
     for line in lines:
         if "marker" in line:
             said += end_left(line["marker"])
@@ -254,6 +273,30 @@ def _stop_array(line: dict[str, Any]) -> str:
         return ""
     subprocess.run(["mdadm", "--quiet", "--stop", f"/dev/{name}"], check=True, capture_output=True, timeout=600)
     return f"stopped {name}"
+
+
+def writable(path: str) -> bool:
+    """Whether the kernel lets a disk be written."""
+    with open(path, "rb", buffering=0) as file:
+        return not struct.unpack("i", fcntl.ioctl(file, BLKROGET, bytes(4)))[0]
+
+
+def make_writable(path: str, allowed: bool) -> None:
+    """Let a disk be written or not, and see that the kernel took it."""
+    with open(path, "rb", buffering=0) as file:
+        fcntl.ioctl(file, BLKROSET, struct.pack("i", not allowed))
+    if writable(path) != allowed:
+        raise OSError(f"{path}: whether it may be written could not be changed")
+
+
+def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
+    identity = line["disk"]
+    if dataclasses.asdict(machine.identity(identity["name"]))["sequence"] != identity["sequence"]:
+        return ""  # it was unplugged; another of its name is none of ours
+    if writable(line["read_only"]):
+        return ""
+    make_writable(line["read_only"], True)
+    return f"{line['read_only']} may be written again"
 
 
 def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[str], list[str]]:

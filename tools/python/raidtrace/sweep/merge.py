@@ -6,10 +6,12 @@ replaces what came from the same sweep: a sweep is known by the id that it was g
 a playbook starts in the same second are usual.
 """
 
+import contextlib
 import pathlib
 import sqlite3
 from collections.abc import Sequence
 
+from raidtrace.recording import database
 from raidtrace.sweep.index import APPLICATION_ID, NAME, Index
 
 MERGED_ID = 0x52544D47  # "RTMG"
@@ -24,7 +26,10 @@ class MergeError(Exception):
 def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
     """Merge sweeps into a file, which may exist. Returns how many sweeps it then holds. All or nothing."""
     fresh = not into.exists()
-    db = sqlite3.connect(into, isolation_level=None)
+    try:
+        db = sqlite3.connect(into, isolation_level=None) if fresh else database.write(into)
+    except sqlite3.DatabaseError as error:
+        raise MergeError(f"{into}: {error}") from error
     try:
         kind = db.execute("PRAGMA application_id").fetchone()[0]
         if not fresh and kind != MERGED_ID:
@@ -54,7 +59,7 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
 
 
 def _one(db: sqlite3.Connection, path: pathlib.Path) -> None:
-    with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as source:
+    with contextlib.closing(database.read(path)) as source:
         assert source.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         meta = dict(source.execute("SELECT key, value FROM meta"))
         key = (meta.get("hostname", ""), meta.get("started_utc", ""), meta.get("plan", ""), meta.get("id", ""))
@@ -86,7 +91,7 @@ def parquet(merged: pathlib.Path, directory: pathlib.Path) -> list[pathlib.Path]
         raise MergeError(f"--parquet needs pyarrow ({error}); the SQLite file holds the same") from error
     directory.mkdir(parents=True, exist_ok=True)
     written = []
-    with sqlite3.connect(f"{merged.resolve().as_uri()}?mode=ro", uri=True) as db:
+    with contextlib.closing(database.read(merged)) as db:
         for table in ("sweep", *TABLES):
             columns = [(row[1], row[2]) for row in db.execute(f"PRAGMA table_info({table})")]
             rows = db.execute(f"SELECT * FROM {table}").fetchall()

@@ -12,6 +12,7 @@ import itertools
 import json
 import pathlib
 import random
+import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import jsonschema
 import tomllib
 
-from raidtrace.sweep import toml_lines
+from raidtrace.sweep import more_options, toml_lines
 
 SCHEMA = pathlib.Path(__file__).parent / "plan-schema.json"
 READY = pathlib.Path(__file__).parent / "plans"
@@ -27,6 +28,7 @@ RAW = "none"  # the file system of a raw disk
 NO_MD = "none"
 Value = str | int | bool
 PAGE_KIB = 4
+LONGEST_MESSAGE = 300  # characters of what the schema says, which quotes the plan
 # the only block sizes with which today's Linux makes and mounts them
 BLOCKS = {"ext2": (1, 2, 4), "ext3": (1, 2, 4), "ext4": (1, 2, 4), "xfs": (1, 2, 4), "jfs": (4,), "reiserfs": (4,)}
 LEAST_MEMBERS = {"raid0": 2, "raid1": 2, "raid5": 3, "raid10": 2}
@@ -119,6 +121,13 @@ def load(path: pathlib.Path, overrides: Mapping[str, Value] = MappingProxyType({
 def parse(text: str, name: str, where: str, overrides: Mapping[str, Value] = MappingProxyType({})) -> Plan:
     """Check the text of a plan; `where` is what errors call it. overrides: trials and data_size, of all of it."""
     try:
+        return _parse(text, name, where, overrides)
+    except RecursionError:
+        raise PlanError(f"{where}: its values are nested too deeply; a plan's are lists of words and numbers") from None
+
+
+def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> Plan:
+    try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{where}: not TOML: {error}") from error
@@ -183,7 +192,7 @@ def _check(document: dict[str, Any], place: Any) -> None:
     if error.validator == "enum":
         allowed = ", ".join(str(value) for value in error.validator_value)
         raise place(path, f"{error.instance!r} is not one of {allowed}")
-    raise place(path, error.message)
+    raise place(path, textwrap.shorten(error.message, LONGEST_MESSAGE, placeholder=" ..."))
 
 
 def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
@@ -248,7 +257,10 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
         for key in ("fs_block_kib", "mkfs_options", "mount_options"):
             if key in axes:
                 refuse(key, "there is no file system: filesystem is none")
-    elif "fs_block_kib" in axes and axes["fs_block_kib"] not in BLOCKS[filesystem]:
+    for key in ("mkfs_options", "mount_options"):
+        if key in axes and (why := more_options.wrong(str(axes[key]))):
+            refuse(key, why)
+    if filesystem != RAW and "fs_block_kib" in axes and axes["fs_block_kib"] not in BLOCKS[filesystem]:
         blocks = ", ".join(map(str, BLOCKS[filesystem]))
         refuse("fs_block_kib", f"{filesystem} takes blocks of {blocks} KiB, not {axes['fs_block_kib']}")
 

@@ -5,6 +5,8 @@ import sys
 import time
 from collections.abc import Mapping
 
+from raidtrace.quantity import shown
+
 WIDTH = 20
 
 
@@ -44,12 +46,12 @@ class Progress:
         """Renew the line on a terminal."""
         if self._line:
             running = " ".join(name for _, name in self._running.values())
-            print(f"\r  {self.text()}; {running}"[:118] + "\033[K", end="", flush=True)
+            print(f"\r  {self.text()}; {running}"[:118] + "\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def close(self) -> None:
         """Take the line away."""
         if self._line:
-            print("\r\033[K", end="", flush=True)
+            print("\r\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def text(self) -> str:
         """The bar in words and signs."""

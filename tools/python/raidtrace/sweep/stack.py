@@ -6,6 +6,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 
+from raidtrace.quantity import shown
 from raidtrace.sweep.index import DONE, Index
 
 HEADER = ("cell", "phase", "direction", "md_bios", "md_kib_per_bio", "md_splits", "fan_out", "member_requests",
@@ -98,7 +99,7 @@ def write_csv(path: pathlib.Path, found: Sequence[Stack]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(HEADER)
-        writer.writerows([_shown(value) for value in dataclasses.astuple(stack)] for stack in found)
+        writer.writerows(shown.cells(map(_shown, dataclasses.astuple(stack))) for stack in found)
 
 
 def text(found: Sequence[Stack]) -> list[str]:

@@ -23,7 +23,8 @@ class Step:
     """One thing that is done. Either argv is run, or value is written to the file `path`.
 
     destroys: disks whose contents it overwrites. measured: it is the benchmark, run under raidctl record.
-    undo: what puts right what it did, should the sweep end here.
+    undo: what puts right what it did, should the sweep end here. claims: devices that it opens exclusively, or the kernel
+    for it, so that nobody else may hold them meanwhile; leaves: those that are nobody's when it has ended.
     """
 
     purpose: str
@@ -33,6 +34,8 @@ class Step:
     destroys: tuple[str, ...] = ()
     measured: bool = False
     undo: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
 
     def brief(self) -> str:
         """For messages: a command may be very long."""
@@ -109,16 +112,14 @@ def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
         )
     found.append(Step("measure", _recorded(cell, place, chosen.command(what)), destroys=destroyed, measured=True))
     if cell.text("filesystem") != plan.RAW:
-        found.append(Step("unmount", ("umount", place.mount)))
+        found.append(Step("unmount", ("umount", place.mount), leaves=(disk,)))
     if has_md(cell):
-        found.append(Step("stop the array", ("mdadm", "--quiet", "--stop", f"/dev/{MD}")))
+        stop = ("mdadm", "--quiet", "--stop", f"/dev/{MD}")
+        found.append(Step("stop the array", stop, claims=(MD,), leaves=members(cell, place)))
         if not place.lab:
-            gone = tuple(f"/dev/{name}" for name in members(cell, place))
-            found.append(
-                Step(
-                    "forget the array", ("mdadm", "--quiet", "--zero-superblock", *gone), destroys=members(cell, place)
-                )
-            )
+            disks = members(cell, place)
+            forget = ("mdadm", "--quiet", "--zero-superblock", *(f"/dev/{name}" for name in disks))
+            found.append(Step("forget the array", forget, destroys=disks, claims=disks, leaves=disks))
     return found
 
 
@@ -147,7 +148,8 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
     command += ["--bitmap=none"] if level != "raid0" else []
     loaded = [Step("load what md needs", ("modprobe", LEVEL_MODULES[level]))]
     stop = ("mdadm", "--quiet", "--stop", f"/dev/{MD}")
-    made = Step("make the array", (*command, *(f"/dev/{name}" for name in disks)), destroys=disks, undo=stop)
+    command += [f"/dev/{name}" for name in disks]
+    made = Step("make the array", tuple(command), destroys=disks, undo=stop, claims=disks, leaves=(MD,))
     return loaded + [made]
 
 
@@ -179,10 +181,12 @@ def _filesystem(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
         found.append(Step(f"load {kind}", ("modprobe", MODULES[kind])))
     extra = shlex.split(cell.text("mkfs_options"))
     command = [*_mkfs(kind, cell.number("fs_block_kib"), place.lab), *extra, f"/dev/{disk}"]
-    found.append(Step("make a fresh file system", tuple(command), destroys=members(cell, place)))
+    found.append(
+        Step("make a fresh file system", tuple(command), destroys=members(cell, place), claims=(disk,), leaves=(disk,))
+    )
     mount = ["mount", "-t", kind] + (["-o", cell.text("mount_options")] if cell.text("mount_options") else [])
     mount += [f"/dev/{disk}", place.mount]
-    return found + [Step("mount it", tuple(mount), undo=("umount", place.mount))]
+    return found + [Step("mount it", tuple(mount), undo=("umount", place.mount), claims=(disk,))]
 
 
 def _mkfs(kind: str, block_kib: int | None, lab: bool) -> list[str]:

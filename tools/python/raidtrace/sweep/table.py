@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from raidtrace.benchmark import terms
 from raidtrace.published import tables as published
-from raidtrace.quantity import trials
+from raidtrace.quantity import shown, trials
 from raidtrace.sweep import plan
 from raidtrace.sweep.index import DONE, Index
 
@@ -105,17 +105,17 @@ def write_csv(path: pathlib.Path, found: Sequence[Line], names: Sequence[str]) -
     """Tidy CSV, RFC 4180: a column for each axis, one line per figure; empty is not known or not published."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
-        writer.writerow([*names, "benchmark", "phase", "file_and_record", *HEADER])
+        writer.writerow(shown.cells([*names, "benchmark", "phase", "file_and_record", *HEADER]))
         for line in found:
             s, p = line.summary, line.published
-            writer.writerow(
+            writer.writerow(shown.cells(
                 [*("" if line.axes.get(name) is None else line.axes[name] for name in names), line.benchmark, line.phase,
                  _place(line.place), s.trials, _number(s.median), line.unit, _number(s.spread_percent), _number(s.low),
                  _number(s.high), _number(line.cpu_percent), " ".join(map(str, s.outliers)), s.drift,
                  "" if line.steady is None else "yes" if line.steady else "no",
                  *_beside(s, p),
                  line.label, "yes" if line.simulated else "no"]
-            )  # fmt: skip
+            ))  # fmt: skip
 
 
 def _beside(s: trials.Summary, p: published.Range | None) -> list[str]:

@@ -8,7 +8,9 @@ import os
 import pathlib
 import platform
 import subprocess
+import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +28,10 @@ LEAST_S = 1.0  # of a cell: booting a guest
 
 class SweepError(Exception):
     """The sweep cannot be run; the text says why and what to do."""
+
+
+class Ended(SweepError):
+    """A cell failed for what will make all others fail, too; it and they wait."""
 
 
 class Interrupted(Exception):
@@ -77,9 +83,26 @@ def open_or_create(
 ) -> Index:
     """The index of a new sweep, or with `resume` the one that is there."""
     if resume:
-        return Index(out / NAME)
+        return Index(out / NAME, write=True)
     fresh(out)
-    return Index.create(out / NAME, the_plan, facts, [(cell, place(cell)) for cell in the_plan.cells])
+    return Index.create(out / NAME, the_plan, facts, preparing(the_plan, place))
+
+
+def preparing(
+    the_plan: plan.Plan, place: Callable[[plan.Cell], steps.Place]
+) -> Iterator[tuple[plan.Cell, steps.Place]]:
+    """The cells and their places. Of a plan that takes a while it says every second how far it is."""
+    begin = said = time.monotonic()
+    for number, cell in enumerate(the_plan.cells):
+        if time.monotonic() - said >= 1:
+            said = time.monotonic()
+            left = (said - begin) * (len(the_plan.cells) / number - 1)
+            print(
+                f"preparing: {number} of {len(the_plan.cells)} cells, about {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+        yield cell, place(cell)
 
 
 def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
@@ -91,7 +114,8 @@ def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
 
 
 def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, stopped: Callable[[], bool]) -> int:
-    """Run all waiting cells, `jobs` at once. Returns how many failed. Interrupted when `stopped` says so."""
+    """Run all waiting cells, `jobs` at once. Returns how many failed. Interrupted when `stopped` says so, Ended when a cell
+    tells that no other can do better: those that run are finished then."""
     cells = {cell.identity(): cell for cell in the_plan.cells}
     todo = [entry for entry in index.entries() if entry.state == WAITING]
     missing = [entry.name for entry in todo if entry.identity not in cells]
@@ -103,11 +127,12 @@ def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, 
         jobs,
     )
     failed = 0
+    ends = ""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = list(todo)
         running: dict[concurrent.futures.Future[Outcome], Entry] = {}
         while waiting or running:
-            while waiting and len(running) < jobs and not stopped():
+            while waiting and len(running) < jobs and not stopped() and not ends:
                 entry = waiting.pop(0)
                 index.begin(entry.cell, now())
                 progress.started(entry.cell, entry.name)
@@ -120,6 +145,9 @@ def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, 
                 outcome = future.result()
                 if stopped() and outcome.error:
                     continue  # it was us who ended it: it stays "running" and is made waiting at the next start
+                if outcome.ends:
+                    ends = ends or f"{entry.name}: {outcome.error}"
+                    continue  # the same
                 index.end(entry.cell, outcome)
                 failed += bool(outcome.error)
                 progress.ended(entry.cell, outcome.error)
@@ -128,6 +156,9 @@ def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, 
     if stopped():
         index.again(failed=False)
         raise Interrupted
+    if ends:
+        index.again(failed=False)
+        raise Ended(ends)
     return failed
 
 

@@ -5,14 +5,14 @@ import dataclasses
 import os
 import pathlib
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Sequence
 
 from raidtrace.benchmark import figure
 from raidtrace.quantity import size
-from raidtrace.sweep import device, plan, steps
+from raidtrace.recording.counters import RecordingError
+from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER, Journal
 from raidtrace.sweep.run import lab as cell_lab
@@ -26,7 +26,7 @@ class Disks:
     out: pathlib.Path
     the_plan: plan.Plan
     arrays: dict[str, tuple[str, ...]]
-    identities: tuple[device.Identity, ...]
+    permit: destruction.Permit
     journal: Journal
     record: bool
     machine: device.Machine = device.Machine()
@@ -52,7 +52,7 @@ class Disks:
         error = ""
         undo: list[steps.Step] = []
         try:
-            self._still_ours(steps.destroyed(found))
+            self.permit.check(steps.destroyed(found))
             self.journal.settle(self.machine)
             for at, step in enumerate(found, 1):
                 (directory / cell_lab.STEP).write_text(f"{at}\n", encoding="ascii")
@@ -63,7 +63,9 @@ class Disks:
         except (OSError, subprocess.SubprocessError, device.DeviceError) as failure:
             error = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}: {failure}" if at else str(failure)
         for made in reversed(undo):
+            self.permit.release((steps.MD,))
             subprocess.run(made.undo, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        self.permit.release((steps.MD,))
         seconds = time.monotonic() - begin
         return self._outcome(cell, here, directory, error, seconds)
 
@@ -73,19 +75,6 @@ class Disks:
         child = self._child
         if child and child.poll() is None:
             os.killpg(child.pid, signal.SIGTERM)
-
-    def _still_ours(self, names: Sequence[str]) -> None:
-        """Nobody may have begun to use a disk since the sweep began, nor may another have taken its name."""
-        for identity in self.identities:
-            if identity.name in names:
-                now = self.machine.identity(identity.name)
-                if (now.sequence, now.sectors) != (identity.sequence, identity.sectors):
-                    raise device.DeviceError(f"{identity.name} is another disk than when the sweep began")
-        missing = [name for name in names if name not in [identity.name for identity in self.identities]]
-        if missing:
-            raise device.DeviceError(f"{', '.join(missing)}: not named in --destroy-data")
-        # signatures were judged when the sweep began; what is found now it made itself
-        device.judge(self.machine, list(names), forced=False, known=self.identities)
 
     def _step(self, step: steps.Step, directory: pathlib.Path) -> None:
         if step.path:
@@ -100,6 +89,7 @@ class Disks:
                     f"{steps.MD} is there already: stop it, a sweep makes its array under that name"
                 )
             self.journal.note(array=steps.MD, name=steps.ARRAY_NAME)
+        self.permit.hand_over(step.claims)
         environment = dict(os.environ, LC_ALL="C.UTF-8", **{MARKER: self.journal.marker})
         environment["PATH"] = f"{self.raidctl.parent}:{environment.get('PATH', '')}"
         log = directory / cell_lab.SETUP
@@ -111,6 +101,7 @@ class Disks:
         if status:
             last = err.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
             raise OSError(f"exit status {status}: {' | '.join(last)}")
+        self.permit.hold(step.leaves)
 
     def _outcome(
         self, cell: plan.Cell, here: steps.Place, directory: pathlib.Path, error: str, seconds: float
@@ -126,7 +117,7 @@ class Disks:
             else:
                 stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
                 figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
-        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as failure:
+        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as failure:
             return Outcome(str(failure), recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from raidtrace.benchmark import figure
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import size
 from raidtrace.recording import queue_table
+from raidtrace.recording.counters import RecordingError
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER
@@ -22,6 +22,7 @@ from raidtrace.sweep.journal import MARKER
 MOUNT = "/run/lab/mnt"
 SCRIPT, STEP, SETUP = "cell.sh", "step", "setup.log"
 MEMORY = "256M"
+STORE_FULL = "the simulated disks' contents did not fit"  # as raidctl lab run says it
 TIMEOUT_S = 3600
 # what of a guest's memory is left to the page cache cannot be known before it runs; RAM is what --mem leaves it
 SETTLE_S = 60  # simulated, costs nothing: the controller's cache still holds what mkfs wrote
@@ -29,12 +30,14 @@ SETTLE_S = 60  # simulated, costs nothing: the controller's cache still holds wh
 
 @dataclasses.dataclass(frozen=True)
 class Lab:
-    """How guests are started. kernel: a series, or empty for the default one. out: where cells leave their files."""
+    """How guests are started. kernel: a series, or empty for the default one. out: where cells leave their files. store: for
+    what the simulated disks hold; empty: as the plan says."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
     kernel: str
     the_plan: plan.Plan
+    store: str = ""
 
     def place(self) -> steps.Place:
         """Where cells run, as they see it. How many disks there are shows in the guest."""
@@ -45,9 +48,20 @@ class Lab:
     def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
         """raidctl lab run for a cell."""
         lab = self.the_plan.lab
-        command = [str(self.raidctl), "lab", "run", "-q", "--profile", cell.text("array"), "--out", str(directory)]
+        command = [
+            str(self.raidctl),
+            "lab",
+            "run",
+            "-q",
+            "--host",
+            "--profile",
+            cell.text("array"),
+            "--out",
+            str(directory),
+        ]
         command += ["--mem", str(lab.get("memory", MEMORY)), "--timeout", str(lab.get("timeout_s", TIMEOUT_S))]
-        command += ["--store", str(lab["store"])] if "store" in lab else []
+        store = self.store or str(lab.get("store", ""))
+        command += ["--store", store] if store else []
         command += [word for setting in lab.get("set", []) for word in ("--set", setting)]
         command += ["--kernel", self.kernel] if self.kernel else []
         return [*command, "--", "sh", SCRIPT]
@@ -70,12 +84,14 @@ class Lab:
         recording = directory / "run.rtdb"
         kept = str(recording.relative_to(self.out)) if recording.is_file() else None
         if status:
-            return Outcome(why(directory, found, status), recording=kept, wall_seconds=seconds)
+            said = (directory / "stderr").read_text(encoding="utf-8", errors="replace")
+            full = STORE_FULL in said
+            return Outcome(why(directory, found, status), recording=kept, wall_seconds=seconds, ends=full)
         try:
             chosen, what = steps.job(cell, self.the_plan, self.place())
             figures, rows = results(chosen, what, recording)
             lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
-        except (figure.ParseError, OSError, ValueError, KeyError, sqlite3.Error) as error:
+        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)

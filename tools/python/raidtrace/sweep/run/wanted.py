@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 
 from raidtrace.quantity import size
-from raidtrace.sweep import device, plan, steps
+from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import NAME, Index
 from raidtrace.sweep.run import disk as cell_disk
 
@@ -46,18 +46,23 @@ class Wanted:
         found = [device.signature_command(f"{machine.dev}/{name}") for name in names]
         return [shlex.join(command) for command in (*found, check_command(raidctl, self.disks, self.least_bytes()))]
 
-    def destruction(self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()) -> list[str]:
-        """What would be destroyed, in words, and what would be refused. known: disks that this sweep has overwritten."""
+    def destruction(
+        self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()
+    ) -> tuple[list[str], bool]:
+        """What would be destroyed, in words, and whether any of it would be refused. known: disks that this sweep has
+        overwritten."""
         if not self.destroyed:
-            return ["would destroy: nothing"]
+            return ["would destroy: nothing"], False
         said = []
         for disk in self.destroyed:
             identity = machine.identity(disk)
             said.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
                         f"{identity.serial or 'without a serial number'})")  # fmt: skip
-            said += [f"would be refused: {disk}: {r.reason}" for r in device.refusals(machine, disk, identity.among(known))
-                     if not (forced and r.forcible)]  # fmt: skip
-        return said
+        try:
+            refused = [refusal.text() for refusal in destruction.judge(machine, self.destroyed, forced, known)]
+        except device.DeviceError as error:
+            refused = [str(error)]
+        return said + [f"would be refused: {reason}" for reason in refused], bool(refused)
 
 
 def wanted(
@@ -73,8 +78,9 @@ def wanted(
     only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
     disks = tuple(dict.fromkeys(named + only_read))
     found = Wanted(the_plan, disks, (), cell_disk.arrays(the_plan, arrays, disks, machine), record)
+    once = {cell.axes: cell for cell in the_plan.cells}.values()  # trials of a cell do the same
     overwritten = sorted({
-        disk for cell in the_plan.cells for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
+        disk for cell in once for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
     })  # fmt: skip
     missing = [disk for disk in overwritten if disk not in named]
     if missing:

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How Sphinx renders this directory: make html."""
+
+project = "raidtrace"
+author = "the raidtrace authors"
+root_doc = "index"
+exclude_patterns = ["man", "netlink", "figures", "sweeps", "examples"]
+html_theme = "alabaster"
+html_title = project
+html_show_copyright = False
+html_show_sphinx = False
+html_theme_options = {"page_width": "1080px", "description": "what a disk's request queue was given, and why"}
+smartquotes = False
+nitpicky = True

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From events, in the order of their times, to the account of one disk. */
+#include "engine.h"
+#include "account-bio.h"
+#include "account-place.h"
+#include "account-request.h"
+
+/* Places that an address may have. */
+#define PLACES		8
+
+/* Parts of what is noted of a bio: class, direction, the time without its highest bits. */
+#define NOTE_DIRECTION	3
+#define NOTE_TIME	6
+#define NOTE_MASK	7
+
+static u64 note(u64 now_ns, enum raidtrace_direction direction, u32 class)
+{
+	return now_ns << NOTE_TIME | (u64)direction << NOTE_DIRECTION | class;
+}
+
+static enum raidtrace_class note_class(u64 noted)
+{
+	return noted & NOTE_MASK;
+}
+
+static enum raidtrace_direction note_direction(u64 noted)
+{
+	return noted >> NOTE_DIRECTION & NOTE_MASK;
+}
+
+static unsigned int home_of(u64 address, unsigned int bits)
+{
+	return address * 0x9e3779b97f4a7c15ULL >> (64 - bits);
+}
+
+static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 bio, bool free)
+{
+	unsigned int i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
+	struct raidtrace_queued *found = NULL;
+
+	for (i = 0; i < PLACES; i++) {
+		struct raidtrace_queued *place = &engine->bios[home ^ i];
+
+		if (place->bio == bio)
+			return place;
+		if (free && !found && !place->bio)
+			found = place;
+	}
+	return found;
+}
+
+/* The place of a bio, most often its home, or with @free one that it may have; NULL for none. */
+static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
+{
+	struct raidtrace_queued *home;
+
+	if (!engine->bios)
+		return NULL;
+	home = &engine->bios[home_of(bio, RAIDTRACE_ENGINE_BIO_BITS)];
+	if (home->bio == bio || (free && !home->bio))
+		return home;
+	return search_bio(engine, bio, free);
+}
+
+/* One that is known has its note changed; one that finds no place stays unknown. */
+static void note_bio(struct raidtrace_engine *engine, u64 bio, u64 noted)
+{
+	struct raidtrace_queued *place = find_bio(engine, bio, true);
+
+	if (!place)
+		return;
+	place->bio = bio;
+	place->noted = noted;
+}
+
+/* What is noted of a bio, which is known no more after this; 0 for nothing. */
+static u64 forget_bio(struct raidtrace_engine *engine, u64 bio)
+{
+	struct raidtrace_queued *place = find_bio(engine, bio, false);
+
+	if (!place)
+		return 0;
+	place->bio = 0;
+	return place->noted;
+}
+
+static bool is_idle(const struct raidtrace_issued *request)
+{
+	return !request->in_flight && !request->sequenced && !request->requeued &&
+	       !request->inserted_ns;
+}
+
+static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, u64 address)
+{
+	unsigned int i, home = home_of(address, engine->request_bits);
+	struct raidtrace_issued *found = NULL;
+
+	for (i = 0; i < PLACES; i++) {
+		struct raidtrace_issued *place = &engine->requests[home ^ i];
+
+		if (place->request == address)
+			return place;
+		if (!found && is_idle(place))
+			found = place;
+	}
+	if (found)
+		*found = (struct raidtrace_issued){
+			.request = address, .class = RAIDTRACE_CLASSES,
+		};
+	return found;
+}
+
+/* The place of a request; one that has none gets that of one that is done, if there is any. */
+static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address)
+{
+	struct raidtrace_issued *home;
+
+	if (!engine->requests)
+		return NULL;
+	home = &engine->requests[home_of(address, engine->request_bits)];
+	return home->request == address ? home : search_request(engine, address);
+}
+
+/* Nanoseconds from a time to a later one, 0 when it is not later. */
+static u64 since(u64 then_ns, u64 now_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+static void end_bio(struct raidtrace_engine *engine, u64 noted,
+		    enum raidtrace_direction direction, u64 now_ns)
+{
+	if (!(engine->queue.groups & RAIDTRACE_GROUP_LATENCY))
+		return;
+	if (noted)
+		raidtrace_count_q2c(engine->account, note_direction(noted),
+				    since(noted >> NOTE_TIME, now_ns));
+	else
+		engine->account->flow[direction].q2c_unknown++;
+}
+
+static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *source)
+{
+	if (!(engine->queue.groups & RAIDTRACE_GROUP_SUBMITTER))
+		return RAIDTRACE_SUBMITTER_REST;
+	if (source->table != engine->resets) {
+		source->row = raidtrace_submitter_row(&engine->submitters, &source->task);
+		source->table = engine->resets;
+	}
+	return source->row;
+}
+
+static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source *source,
+		       const u64 *record, u64 now_ns)
+{
+	u64 head = record[1];
+	struct raidtrace_bio bio = {
+		.direction = raidtrace_event_direction(head),
+		.class = raidtrace_event_class(head),
+		.sector = record[3],
+		.bytes = raidtrace_event_bytes(head),
+		.submitter = row_of(engine, source),
+		.ahead = head & RAIDTRACE_EVENT_AHEAD,
+		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
+	};
+
+	if (engine->bios)
+		note_bio(engine, record[2], note(now_ns, bio.direction, bio.class));
+	source->held = head & RAIDTRACE_EVENT_NOWAIT;
+	if (!source->held) {
+		raidtrace_count_bio(&engine->arrival, engine->account, &bio);
+		return;
+	}
+	source->bio = record[2];
+	source->queued = bio;
+}
+
+/*
+ * What comes next from where a bio was queued that was not to wait: its end, which says
+ * that it was refused; or something else, and it was not.
+ */
+static void count_held(struct raidtrace_engine *engine, struct raidtrace_source *source,
+		       const u64 *record)
+{
+	source->held = false;
+	if (raidtrace_event_kind(record[1]) == RAIDTRACE_EVENT_END && record[2] == source->bio &&
+	    record[1] & RAIDTRACE_EVENT_NOWAIT)
+		return;
+	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
+}
+
+/* The end of a bio that no request carried. One that was refused has no latency. */
+static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+{
+	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
+	u64 noted = forget_bio(engine, record[2]);
+
+	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
+		engine->account->flow[direction].refused++;
+	else
+		end_bio(engine, noted, direction, now_ns);
+}
+
+static void take_split(struct raidtrace_engine *engine, const u64 *record)
+{
+	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
+
+	if (whole)
+		note_bio(engine, record[2], whole->noted);
+}
+
+/* Class of several bios: theirs if they agree. One whose queueing was not seen says nothing. */
+static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2]);
+	const struct raidtrace_queued *bio = find_bio(engine, record[3], false);
+
+	if (!request || !bio)
+		return;
+	if (request->class == RAIDTRACE_CLASSES)
+		request->class = note_class(bio->noted);
+	else if (request->class != note_class(bio->noted))
+		request->class = RAIDTRACE_CLASS_MIXED;
+}
+
+/* What is known of a request's only bio stays with the request until it ends. */
+static enum raidtrace_class class_of(struct raidtrace_engine *engine,
+				     struct raidtrace_issued *request, u64 bio)
+{
+	enum raidtrace_class class = request->class;
+
+	request->class = RAIDTRACE_CLASSES;
+	request->bio = bio;
+	request->noted = bio ? forget_bio(engine, bio) : 0;
+	if (request->noted)
+		return note_class(request->noted);
+	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
+}
+
+static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2]);
+	u64 head = record[1];
+	struct raidtrace_issue issue = {
+		.direction = raidtrace_event_direction(head),
+		.sector = record[3],
+		.bytes = raidtrace_event_bytes(head),
+		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
+	};
+
+	if (!request)
+		return;
+	if (request->in_flight)
+		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
+					request->direction);
+	issue.again = request->requeued;
+	issue.class = class_of(engine, request, record[4]);
+	if (engine->queue.groups & RAIDTRACE_GROUP_PLACE)
+		issue.place = raidtrace_place_bin(&engine->place, issue.sector);
+	request->issued_ns = now_ns;
+	request->direction = issue.direction;
+	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
+	request->in_flight = true;
+	request->sequenced = false;
+	request->requeued = false;
+	raidtrace_count_issue(&engine->queue, engine->account, now_ns, &issue);
+	if (request->inserted_ns)
+		raidtrace_count_i2d(engine->account, issue.direction,
+				    since(request->inserted_ns, now_ns));
+	request->inserted_ns = 0;
+}
+
+static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2]);
+
+	if (!request || !request->in_flight) {
+		engine->account->flow[raidtrace_event_direction(record[1])].requeued_unissued++;
+		return;
+	}
+	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->direction);
+	request->in_flight = false;
+	request->requeued = true;
+	/* Until its next issue others may be merged with it. */
+	if (request->noted)
+		note_bio(engine, request->bio, request->noted);
+	request->noted = 0;
+}
+
+static void count_part(struct raidtrace_account *account, const struct raidtrace_issued *request,
+		       u64 head)
+{
+	bool known = request && request->in_flight;
+	struct raidtrace_flow *flow = &account->flow[known ? request->direction :
+						     raidtrace_event_direction(head)];
+
+	flow->partial++;
+	flow->errors += !!(head & RAIDTRACE_EVENT_ERROR);
+	if (known)
+		flow->bytes_completed += raidtrace_event_bytes(head);
+}
+
+/*
+ * The last completion of a request that is not in flight. Of one that was not
+ * seen issued: one that the driver had was issued unseen; one that it never had
+ * ends without an issue. Else the second end of a flush sequence.
+ */
+static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
+		      u64 head)
+{
+	bool sequenced = request && request->sequenced;
+	struct raidtrace_flow *flow = &account->flow[sequenced ? request->direction :
+						     raidtrace_event_direction(head)];
+
+	flow->errors += !!(head & RAIDTRACE_EVENT_ERROR);
+	if (sequenced)
+		return;
+	if (head & RAIDTRACE_EVENT_STARTED)
+		flow->unmatched++;
+	else
+		flow->unissued++;
+}
+
+static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued *request,
+			u64 head, u64 now_ns)
+{
+	if (request && request->in_flight) {
+		struct raidtrace_completion completion = {
+			.direction = request->direction,
+			.bytes = raidtrace_event_bytes(head),
+			.error = head & RAIDTRACE_EVENT_ERROR,
+			.d2c_ns = since(request->issued_ns, now_ns),
+			.depth_row = request->depth_row,
+		};
+
+		raidtrace_count_completion(&engine->queue, engine->account, now_ns, &completion);
+	} else {
+		end_aside(engine->account, request, head);
+	}
+	if (!request)
+		return;
+	request->in_flight = false;
+	request->requeued = false;
+	request->inserted_ns = 0;
+	request->sequenced = head & RAIDTRACE_EVENT_SEQUENCE;
+}
+
+static void take_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2]);
+	u64 noted = 0, bio = record[3], head = record[1];
+
+	if (head & RAIDTRACE_EVENT_PART)
+		count_part(engine->account, request, head);
+	else
+		end_request(engine, request, head, now_ns);
+	if (!bio)
+		return;
+	if (request && request->bio == bio) {
+		noted = request->noted;
+		request->noted = 0;
+	}
+	end_bio(engine, noted ?: forget_bio(engine, bio), raidtrace_event_direction(head), now_ns);
+}
+
+/* A request goes away without an issue; the next one at that address was not inserted. */
+static void take_merge(struct raidtrace_engine *engine, const u64 *record)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2]);
+
+	engine->account->queue[raidtrace_event_direction(record[1])][RAIDTRACE_REQUEST_MERGES]++;
+	if (request)
+		request->inserted_ns = 0;
+}
+
+static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+{
+	struct raidtrace_issued *request = NULL;
+
+	engine->account->queue[raidtrace_event_direction(record[1])][RAIDTRACE_INSERTED]++;
+	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY)
+		request = find_request(engine, record[2]);
+	if (request)
+		request->inserted_ns = now_ns;
+}
+
+static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *source,
+		      const u64 *record)
+{
+	source->task = (struct raidtrace_task){
+		.comm = { record[2], record[3] }, .pid = raidtrace_event_bytes(record[1]),
+	};
+	source->table = engine->resets - 1;
+}
+
+/**
+ * raidtrace_engine_take() - count an event
+ * @engine: of the disk
+ * @source: where it comes from
+ * @record: the event
+ * @time_ns: when, CLOCK_MONOTONIC
+ *
+ * Events come in the order of their times. One that is late, because it was
+ * written down after those behind it were taken, counts at the time of the last:
+ * no time is lost or negative, sums stay exact.
+ */
+void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			   const u64 *record, u64 time_ns)
+{
+	u64 now_ns = raidtrace_queue_time(&engine->queue, time_ns);
+
+	if (source->held)
+		count_held(engine, source, record);
+	switch (raidtrace_event_kind(record[1])) {
+	case RAIDTRACE_EVENT_QUEUE:
+		return take_queue(engine, source, record, now_ns);
+	case RAIDTRACE_EVENT_ISSUE:
+		return take_issue(engine, record, now_ns);
+	case RAIDTRACE_EVENT_COMPLETE:
+		return take_complete(engine, record, now_ns);
+	case RAIDTRACE_EVENT_COUNT:
+		return raidtrace_count_undirected(engine->account,
+						  raidtrace_event_direction(record[1]),
+						  raidtrace_event_class(record[1]),
+						  raidtrace_event_bytes(record[1]));
+	case RAIDTRACE_EVENT_INSERT:
+		return take_insert(engine, record, now_ns);
+	case RAIDTRACE_EVENT_END:
+		return take_end(engine, record, now_ns);
+	case RAIDTRACE_EVENT_ISSUE_BIO:
+		return take_issue_bio(engine, record);
+	case RAIDTRACE_EVENT_TASK:
+		return take_task(engine, source, record);
+	case RAIDTRACE_EVENT_SPLIT:
+		return take_split(engine, record);
+	case RAIDTRACE_EVENT_MERGE:
+		return take_merge(engine, record);
+	case RAIDTRACE_EVENT_REQUEUE:
+		return take_requeue(engine, record, now_ns);
+	default:
+		return;
+	}
+}
+
+/**
+ * raidtrace_engine_release() - count a bio that was held and has gone on elsewhere
+ * @engine: of the disk
+ * @source: where it was queued
+ *
+ * Another CPU went on with it, or it is issued and nothing came behind it.
+ */
+void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
+{
+	if (!source->held || (engine->bios && find_bio(engine, source->bio, false)))
+		return;
+	source->held = false;
+	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
+}
+
+/**
+ * raidtrace_engine_start() - begin to count, nothing in flight
+ * @engine: all zero but for account, tables and place
+ * @groups: what to count, &enum raidtrace_group flags
+ * @streams: how many streams to remember
+ * @now_ns: CLOCK_MONOTONIC
+ */
+void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns)
+{
+	unsigned int i;
+
+	raidtrace_arrival_start(&engine->arrival, groups, streams);
+	raidtrace_queue_start(&engine->queue, groups, streams, now_ns);
+	for (i = 0; engine->requests && i < 1U << engine->request_bits; i++)
+		engine->requests[i].class = RAIDTRACE_CLASSES;
+}
+
+/**
+ * raidtrace_engine_reset() - begin anew; what is in flight stays known
+ * @engine: whose queue was just settled
+ */
+void raidtrace_engine_reset(struct raidtrace_engine *engine)
+{
+	raidtrace_queue_reset(&engine->queue);
+	raidtrace_arrival_reset(&engine->arrival);
+	engine->submitters = (struct raidtrace_submitters){};
+	engine->resets++;
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What events come to: who knows what of which bio and request. */
+#include <kunit/test.h>
+#include <linux/slab.h>
+
+#include "../account-lot.h"
+#include "../engine.c"
+
+#define DIR_READ RAIDTRACE_DIRECTION_READ
+#define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
+#define DIR_FLUSH RAIDTRACE_DIRECTION_FLUSH
+#define DIR_ALL RAIDTRACE_DIRECTION_ALL
+#define CLASS_DATA RAIDTRACE_CLASS_DATA
+#define CLASS_JOURNAL RAIDTRACE_CLASS_JOURNAL
+
+#define START 1000000ULL
+#define REQUEST_BITS 9
+
+struct machine {
+	struct raidtrace_engine engine;
+	struct raidtrace_source source;
+	struct raidtrace_account account;
+};
+
+static int engine_init(struct kunit *test)
+{
+	struct machine *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	struct raidtrace_engine *engine = &m->engine;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	engine->account = &m->account;
+	engine->bios = kunit_kcalloc(test, 1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
+				     GFP_KERNEL);
+	engine->requests = kunit_kcalloc(test, 1 << REQUEST_BITS, sizeof(*engine->requests),
+					 GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, engine->bios);
+	KUNIT_ASSERT_NOT_NULL(test, engine->requests);
+	engine->request_bits = REQUEST_BITS;
+	raidtrace_place_set(&engine->place, 1 << 20);
+	raidtrace_engine_start(engine, 0xfff, 4, START);
+	test->priv = m;
+	return 0;
+}
+
+static void take(struct kunit *test, u64 time_ns, u64 head, u64 one, u64 two, u64 three)
+{
+	struct machine *m = test->priv;
+	const u64 record[RAIDTRACE_EVENT_WORDS] = { time_ns, head, one, two, three };
+
+	raidtrace_engine_take(&m->engine, &m->source, record, time_ns);
+}
+
+static void queue_bio(struct kunit *test, u64 time_ns, u64 bio, u32 class, u64 sector, u32 flags)
+{
+	take(test, time_ns,
+	     raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, class, flags, 4096), bio,
+	     sector, 0);
+}
+
+static void issue_request(struct kunit *test, u64 time_ns, u64 request, u64 bio, u64 sector)
+{
+	take(test, time_ns, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_READ, 0, 0, 4096),
+	     request, sector, bio);
+}
+
+static void complete_request(struct kunit *test, u64 time_ns, u64 request, u64 bio, u32 flags)
+{
+	take(test, time_ns, raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, DIR_READ, 0, flags, 4096),
+	     request, bio, 0);
+}
+
+static void event_of_request(struct kunit *test, u64 time_ns, enum raidtrace_event kind,
+			     u64 request)
+{
+	take(test, time_ns, raidtrace_event_head(kind, DIR_READ, 0, 0, 0), request, 0, 0);
+}
+
+static struct raidtrace_flow *flow_of(struct kunit *test, enum raidtrace_direction direction)
+{
+	return &((struct machine *)test->priv)->account.flow[direction];
+}
+
+static u32 in_flight(struct kunit *test)
+{
+	return ((struct machine *)test->priv)->engine.queue.in_flight[DIR_ALL];
+}
+
+static void head_of_a_record_says_what_was_put_there(struct kunit *test)
+{
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_DIRECTION_PASSTHROUGH,
+					RAIDTRACE_CLASS_MAX, RAIDTRACE_EVENT_STARTED, ~0U);
+	unsigned int kind;
+
+	KUNIT_EXPECT_EQ(test, (u32)raidtrace_event_kind(head), (u32)RAIDTRACE_EVENT_COMPLETE);
+	KUNIT_EXPECT_EQ(test, (u32)raidtrace_event_direction(head),
+			(u32)RAIDTRACE_DIRECTION_PASSTHROUGH);
+	KUNIT_EXPECT_EQ(test, raidtrace_event_class(head), (u32)RAIDTRACE_CLASS_MAX);
+	KUNIT_EXPECT_EQ(test, raidtrace_event_bytes(head), ~0U);
+	KUNIT_EXPECT_TRUE(test, head & RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_FALSE(test, head & (RAIDTRACE_EVENT_SEQUENCE | RAIDTRACE_EVENT_PART |
+					 RAIDTRACE_EVENT_ERROR));
+	for (kind = 0; kind < RAIDTRACE_EVENTS; kind++) {
+		KUNIT_EXPECT_GE(test, raidtrace_event_words(kind), 2U);
+		KUNIT_EXPECT_LE(test, raidtrace_event_words(kind), (u32)RAIDTRACE_EVENT_WORDS);
+	}
+	KUNIT_EXPECT_LE(test, RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_DISK_COUNTERS,
+			RAIDTRACE_EVENT_NIBBLE);
+}
+
+static void request_is_timed_from_queue_and_issue(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	queue_bio(test, START + 10, 0x100, CLASS_JOURNAL, 8, 0);
+	event_of_request(test, START + 20, RAIDTRACE_EVENT_INSERT, 0x9000);
+	issue_request(test, START + 50, 0x9000, 0x100, 8);
+	KUNIT_EXPECT_EQ(test, in_flight(test), 1U);
+	complete_request(test, START + 150, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 140ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 30ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->d2c_sum_ns, 100ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
+	KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_JOURNAL].issued, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.queue[DIR_READ][RAIDTRACE_INSERTED], 1ULL);
+	/* The request and the bio at the same addresses are others. */
+	issue_request(test, START + 200, 0x9000, 0x100, 16);
+	complete_request(test, START + 210, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 30ULL);
+}
+
+/* 64 flush requests of as many queues, and 64 others, are in flight at once, each once. */
+static void requests_are_told_apart_by_address(struct kunit *test)
+{
+	unsigned int i, round;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 128; i++)
+			issue_request(test, START + i, 0xffff888000000000 + i * 384, 0, i * 8);
+		KUNIT_EXPECT_EQ(test, in_flight(test), 128U);
+		for (i = 0; i < 128; i++)
+			complete_request(test, START + 1000 + i, 0xffff888000000000 + i * 384, 0,
+					 RAIDTRACE_EVENT_STARTED);
+		KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
+	}
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 384ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
+}
+
+/* More requests than there are places: those that find none are not counted as issued, nor as ended. */
+static void request_without_a_place_is_unmatched(struct kunit *test)
+{
+	const unsigned int all = 4 << REQUEST_BITS;
+	unsigned int i;
+	u64 issued;
+
+	for (i = 0; i < all; i++)
+		issue_request(test, START + i, 0x100000 + i * 384, 0, i * 8);
+	issued = flow_of(test, DIR_READ)->issued;
+	KUNIT_EXPECT_GT(test, issued, (u64)(3 << (REQUEST_BITS - 2)));
+	KUNIT_EXPECT_LE(test, issued, (u64)(1 << REQUEST_BITS));
+	KUNIT_EXPECT_EQ(test, in_flight(test), (u32)issued);
+	for (i = 0; i < all; i++)
+		complete_request(test, START + all, 0x100000 + i * 384, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, issued);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, all - issued);
+}
+
+/* What was read with one busy answer is data and a position once. */
+static void issue_after_a_requeue_is_no_new_position(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		u64 now = START + 100 * i;
+
+		queue_bio(test, now, 0x100, CLASS_DATA, 8 * i, 0);
+		issue_request(test, now + 10, 0x9000, 0x100, 8 * i);
+		event_of_request(test, now + 20, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+		KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
+		issue_request(test, now + 30, 0x9000, 0x100, 8 * i);
+		complete_request(test, now + 40, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	}
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 4ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->reissued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->requeued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_issued, 8192ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_backward_sectors, 0ULL);
+	KUNIT_EXPECT_EQ(test, m->account.size[DIR_READ][8], 2ULL);
+	KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_DATA].issued, 2ULL);
+	KUNIT_EXPECT_EQ(test, m->account.depth_issue[RAIDTRACE_DEPTH_ALL][0], 4ULL);
+	/* From the last issue; and from the queueing, which the requeue did not lose. */
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->d2c_sum_ns, 20ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 80ULL);
+}
+
+/* Of bios that agree their class, else mixed; one that nothing is known of says nothing. */
+static void class_of_several_bios(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0);
+
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	queue_bio(test, START, 0x200, CLASS_DATA, 8, 0);
+	queue_bio(test, START, 0x300, CLASS_JOURNAL, 16, 0);
+	take(test, START + 1, head, 0x9000, 0x100, 0);
+	take(test, START + 1, head, 0x9000, 0x200, 0);
+	take(test, START + 1, head, 0x9000, 0x666, 0);
+	issue_request(test, START + 1, 0x9000, 0, 0);
+	KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_DATA].issued, 1ULL);
+	take(test, START + 2, head, 0xa000, 0x200, 0);
+	take(test, START + 2, head, 0xa000, 0x300, 0);
+	issue_request(test, START + 2, 0xa000, 0, 8);
+	KUNIT_EXPECT_EQ(test, m->account.origin[RAIDTRACE_CLASS_MIXED].issued, 1ULL);
+	take(test, START + 3, head, 0xb000, 0x666, 0);
+	issue_request(test, START + 3, 0xb000, 0, 8);
+	KUNIT_EXPECT_EQ(test, m->account.origin[RAIDTRACE_CLASS_OTHER].issued, 1ULL);
+	/* Each of several ends by itself; what is left of one ends with the request. */
+	take(test, START + 10, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x100,
+	     0, 0);
+	complete_request(test, START + 10, 0x9000, 0, RAIDTRACE_EVENT_PART);
+	complete_request(test, START + 20, 0x9000, 0x200, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 30ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->partial, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_completed, 8192ULL);
+}
+
+static void piece_of_a_bio_is_as_old_as_the_bio(struct kunit *test)
+{
+	queue_bio(test, START + 10, 0x100, CLASS_DATA, 0, 0);
+	take(test, START + 20, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
+	issue_request(test, START + 30, 0x9000, 0x200, 0);
+	complete_request(test, START + 110, 0x9000, 0x200, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 100ULL);
+	take(test, START + 210, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x100,
+	     0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 300ULL);
+	take(test, START + 220, RAIDTRACE_EVENT_SPLIT, 0x300, 0x100, 0);
+	KUNIT_EXPECT_NULL(test, find_bio(&((struct machine *)test->priv)->engine, 0x300, false));
+}
+
+/* The data ends, then the sequence: one completion. What ends and never was issued says so. */
+static void ends_that_are_no_completion(struct kunit *test)
+{
+	issue_request(test, START, 0x9000, 0, 0);
+	complete_request(test, START + 1, 0x9000, 0,
+			 RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_SEQUENCE);
+	complete_request(test, START + 2, 0x9000, 0x100,
+			 RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->errors, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
+	complete_request(test, START + 3, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	complete_request(test, START + 4, 0x9000, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unissued, 1ULL);
+	event_of_request(test, START + 5, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->requeued_unissued, 1ULL);
+	KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
+}
+
+static void request_issued_twice_was_abandoned(struct kunit *test)
+{
+	issue_request(test, START, 0x9000, 0, 0);
+	issue_request(test, START + 10, 0x9000, 0, 8);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->abandoned, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->reissued, 0ULL);
+	KUNIT_EXPECT_EQ(test, in_flight(test), 1U);
+}
+
+/* The request goes away; the next one at its address was not inserted. */
+static void merged_request_leaves_no_insert(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	event_of_request(test, START, RAIDTRACE_EVENT_INSERT, 0x9000);
+	event_of_request(test, START, RAIDTRACE_EVENT_MERGE, 0x9000);
+	issue_request(test, START + 100, 0x9000, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, m->account.i2d[DIR_READ][0], 0ULL);
+	KUNIT_EXPECT_EQ(test, m->account.queue[DIR_READ][RAIDTRACE_REQUEST_MERGES], 1ULL);
+}
+
+static void late_event_counts_at_the_time_of_the_last(struct kunit *test)
+{
+	issue_request(test, START + 100, 0x9000, 0, 0);
+	complete_request(test, START + 50, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->d2c_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
+}
+
+static void bios_are_of_the_task_told_of_last(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
+	unsigned int i;
+	u32 row;
+
+	take(test, START, head, 0x6161, 0, 0);
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	row = m->source.row;
+	take(test, START, head, 0x6161, 0, 0);
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_EQ(test, m->source.row, row);
+	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[row].pid, 4711U);
+	take(test, START, head, 0x6262, 0, 0);
+	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_NE(test, m->source.row, row);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[row].queued, 2ULL);
+	/* After a reset the table is empty, and the writer does not tell again. */
+	raidtrace_engine_reset(&m->engine);
+	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_TRUE(test, m->engine.submitters.used[m->source.row]);
+	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x6262ULL);
+	for (i = 0; i < RAIDTRACE_SUBMITTERS * 2; i++) {
+		take(test, START, head, 0x7000 + i, 0, 0);
+		queue_bio(test, START, 0x300, CLASS_DATA, 0, 0);
+	}
+	KUNIT_EXPECT_EQ(test, m->source.row, (u32)RAIDTRACE_SUBMITTER_REST);
+}
+
+static void counts_go_where_they_belong(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_DISK_COUNTERS; i++)
+		take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_COUNT, DIR_WRITE, i, 0, 16), 0, 0,
+		     0);
+	for (i = 0; i < RAIDTRACE_QUEUE_COUNTERS; i++)
+		KUNIT_EXPECT_EQ(test, m->account.queue[DIR_WRITE][i], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_PLUGS], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_UNPLUGS_EXPLICIT], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_UNPLUGS_SCHEDULE], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_TAG_WAITS], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_RA_SYNC_SECTORS], 16ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_RA_ASYNC_SECTORS], 16ULL);
+	KUNIT_EXPECT_EQ(test, m->account.unplug[16], 2ULL);
+	KUNIT_EXPECT_EQ(test, m->account.window[0][16], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.window[1][16], 1ULL);
+}
+
+/* Where in a zone it is appended the disk decides. */
+static void append_has_no_position(struct kunit *test)
+{
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	queue_bio(test, START, 0x200, CLASS_DATA, 4096, RAIDTRACE_EVENT_UNPLACED);
+	queue_bio(test, START, 0x300, CLASS_DATA, 8, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_queued_forward_sectors, 0ULL);
+	issue_request(test, START, 0x9000, 0x100, 0);
+	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_READ, 0,
+					       RAIDTRACE_EVENT_UNPLACED, 4096), 0xa000, 4096, 0x200);
+	issue_request(test, START, 0xb000, 0x300, 8);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_forward_sectors, 0ULL);
+}
+
+/* A bio that was not to wait and would have had to is nothing but refused; one that goes on counts as any other. */
+static void refused_bio_is_no_position(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_NOWAIT, 0);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, RAIDTRACE_EVENT_NOWAIT);
+		take(test, START + i, end, 0x100, 0, 0);
+		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, 0);
+		issue_request(test, START + i, 0x9000, 0x100, 8 * i);
+		complete_request(test, START + i, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	}
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 3ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 3ULL * 4096);
+	KUNIT_EXPECT_EQ(test, m->account.q2c[DIR_READ][0], 3ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
+	/* What comes next says that it was not refused: an event of another, or the end of another. */
+	queue_bio(test, START, 0x100, CLASS_DATA, 24, RAIDTRACE_EVENT_NOWAIT);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
+	take(test, START, end, 0x200, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
+	/* Or that it is issued elsewhere. */
+	queue_bio(test, START, 0x300, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
+	raidtrace_engine_release(&m->engine, &m->source);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
+	KUNIT_EXPECT_NE(test, forget_bio(&m->engine, 0x300), 0ULL);
+	raidtrace_engine_release(&m->engine, &m->source);
+	raidtrace_engine_release(&m->engine, &m->source);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
+}
+
+/* What this engine does not know it leaves alone; a part of a request in flight is data of its direction. */
+static void unknown_things_are_left_alone(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	struct raidtrace_issued *requests = m->engine.requests;
+
+	take(test, START, RAIDTRACE_EVENTS, 0x9000, 0, 0);
+	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0), 0x9000,
+	     0x666, 0);
+	KUNIT_EXPECT_FALSE(test, raidtrace_any((u64 *)&m->account, sizeof(m->account) / sizeof(u64)));
+	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_PART | RAIDTRACE_EVENT_ERROR);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->partial, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->errors, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_completed, 0ULL);
+	/* A disk that has no requests, and groups that need neither latency nor processes. */
+	m->engine.requests = NULL;
+	m->engine.queue.groups = RAIDTRACE_GROUP_FLOW;
+	m->engine.arrival.groups = RAIDTRACE_GROUP_FLOW;
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_EQ(test, m->source.row, 0U);
+	take(test, START + 10, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x100,
+	     0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
+	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
+	m->engine.requests = requests;
+	m->engine.bios = NULL;
+	take(test, START, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
+	issue_request(test, START, 0x9000, 0x100, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 1ULL);
+}
+
+/* More bios side by side than there are places: some are not known, none is mistaken for another. */
+static void bio_without_a_place_is_unknown(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	const unsigned int all = 2 << RAIDTRACE_ENGINE_BIO_BITS;
+	unsigned int i, known = 0;
+
+	for (i = 1; i <= all; i++)
+		note_bio(&m->engine, i * 64, START + i);
+	for (i = 1; i <= all; i++) {
+		u64 noted = forget_bio(&m->engine, i * 64);
+
+		known += !!noted;
+		KUNIT_ASSERT_TRUE(test, !noted || noted == START + i);
+	}
+	KUNIT_EXPECT_GT(test, known, all / 4);
+	KUNIT_EXPECT_LE(test, known, all / 2);
+}
+
+/* Places for bios: those that lie side by side in memory are spread. */
+static void bios_of_one_slab_have_places(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	const unsigned int quarter = 1 << (RAIDTRACE_ENGINE_BIO_BITS - 2);
+	unsigned int i, lost = 0;
+
+	for (i = 0; i < quarter; i++)
+		note_bio(&m->engine, 0x60000000 + i * 256, START);
+	for (i = 0; i < quarter; i++)
+		lost += !find_bio(&m->engine, 0x60000000 + i * 256, false);
+	KUNIT_EXPECT_EQ(test, lost, 0U);
+	for (i = 0; i < 8 * quarter; i++)
+		note_bio(&m->engine, 0x60000000 + i * 256, START);
+	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x60000000, false));
+}
+
+/* Beyond the last bin of the histogram the mean depth still is exact. */
+static void sum_of_depth_over_time_has_no_end(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 400; i++)
+		issue_request(test, START, 0x9000 + i * 384, 0, 0);
+	raidtrace_queue_advance(&m->engine.queue, &m->account, START + 1000);
+	KUNIT_EXPECT_EQ(test, m->account.depth_sum_ns[RAIDTRACE_DEPTH_READ], 400000ULL);
+	KUNIT_EXPECT_EQ(test, m->account.depth_sum_ns[RAIDTRACE_DEPTH_ALL], 400000ULL);
+	KUNIT_EXPECT_EQ(test, m->account.depth_sum_ns[RAIDTRACE_DEPTH_WRITE], 0ULL);
+	KUNIT_EXPECT_EQ(test, m->account.depth_time[RAIDTRACE_DEPTH_ALL][RAIDTRACE_DEPTH_LINEAR],
+			1000ULL);
+}
+
+static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
+	KUNIT_CASE(request_is_timed_from_queue_and_issue),
+	KUNIT_CASE(requests_are_told_apart_by_address),
+	KUNIT_CASE(request_without_a_place_is_unmatched),
+	KUNIT_CASE(issue_after_a_requeue_is_no_new_position),
+	KUNIT_CASE(class_of_several_bios),
+	KUNIT_CASE(piece_of_a_bio_is_as_old_as_the_bio),
+	KUNIT_CASE(ends_that_are_no_completion),
+	KUNIT_CASE(request_issued_twice_was_abandoned),
+	KUNIT_CASE(merged_request_leaves_no_insert),
+	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
+	KUNIT_CASE(bios_are_of_the_task_told_of_last),
+	KUNIT_CASE(counts_go_where_they_belong),
+	KUNIT_CASE(append_has_no_position),
+	KUNIT_CASE(refused_bio_is_no_position),
+	KUNIT_CASE(unknown_things_are_left_alone),
+	KUNIT_CASE(bio_without_a_place_is_unknown),
+	KUNIT_CASE(bios_of_one_slab_have_places),
+	KUNIT_CASE(sum_of_depth_over_time_has_no_end),
+	{}
+};
+
+static struct kunit_suite engine_suite = {
+	.name = "raidtrace_engine",
+	.init = engine_init,
+	.test_cases = engine_cases,
+};
+
+kunit_test_suite(engine_suite);

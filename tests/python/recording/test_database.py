@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of SQLite that somebody else made: reading one runs nothing that is in it and changes nothing that lies beside it."""
+
+import contextlib
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from conftest import TOP
+from long_recording import SCHEMA, VIEW
+
+from raidtrace.recording import database, recording
+from raidtrace.sweep import index as sweep_index
+
+KILLED = """
+import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA cache_size=2")
+db.execute("BEGIN")
+for number in range(500):
+    db.execute("INSERT INTO output VALUES(?, 'stdout', ?)", (number + 10, "x" * 500))
+db.execute("UPDATE meta SET value = 'not committed'")
+os._exit(0)
+"""
+
+
+@pytest.fixture
+def killed(maker, tmp_path, monkeypatch):
+    """A recording whose recorder died when a part of a transaction was in the file; nothing may be left in TMPDIR."""
+    path = maker.write([(1, 0, 1000, {"read": {"issued": 3}}, {})], output="kept")
+    subprocess.run([sys.executable, "-c", KILLED, path], check=True)
+    assert path.with_name("run.rtdb-journal").stat().st_size > 1024
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    before = {entry: entry.read_bytes() for entry in tmp_path.iterdir() if entry.is_file()}
+    yield path
+    assert {entry: entry.read_bytes() for entry in tmp_path.iterdir() if entry.is_file()} == before
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_what_a_killed_recorder_did_not_commit_is_not_read(killed):
+    found = recording.load(killed)
+    assert found.output == "kept" and found.meta["end"] == "complete"
+
+
+def test_raidctl_reads_the_same(killed, tmp_path):
+    environment = dict(os.environ, TMPDIR=str(tmp_path / "tmp"))
+    command = [TOP / "tools/bin/raidctl", "export", "--json", killed]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and "not committed" not in done.stdout and "kept" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
+def test_another_user_reads_what_root_left(killed):
+    for place in [killed.parent, *killed.parent.parents][:-2]:
+        place.chmod(0o755)
+    code = (
+        f"import pathlib, sys; sys.path.insert(0, {str(TOP / 'tools/python')!r}); from raidtrace.recording import recording; "
+        f"print(recording.load(pathlib.Path({str(killed)!r})).output)"
+    )
+    (killed.parent / "tmp").chmod(0o777)
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, user=65534, group=65534,
+                          extra_groups=[], env={"TMPDIR": str(killed.parent / "tmp")}, cwd="/")  # fmt: skip
+    assert (done.stdout, done.stderr) == ("kept\n", "")
+
+
+def name_another(journal, victim):
+    name = str(victim).encode()
+    with journal.open("ab") as file:
+        file.write(struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name))
+                   + database.JOURNAL_MAGIC)  # fmt: skip
+
+
+@pytest.mark.parametrize("door", [database.read, database.write, recording.load])
+def test_a_journal_that_names_another_file_is_refused_and_that_is_not_deleted(maker, tmp_path, door):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    subprocess.run([sys.executable, "-c", KILLED, path], check=True)
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    name_another(path.with_name("run.rtdb-journal"), victim)
+    with pytest.raises((sqlite3.DatabaseError, recording.RecordingError), match="names another file"):
+        door(path)
+    assert victim.read_text() == "mine" and path.with_name("run.rtdb-journal").exists()
+
+
+HOSTILE = [
+    "DROP TABLE host; CREATE VIEW host AS WITH RECURSIVE r(start_ns) AS (SELECT 1 UNION ALL SELECT start_ns + 1 FROM r) "
+    "SELECT * FROM r",
+    "DROP TABLE bin; CREATE VIEW bin AS SELECT 1 AS sample", "CREATE VIEW more AS SELECT 1",
+    "CREATE TRIGGER t AFTER INSERT ON note BEGIN DELETE FROM sample; END",
+    "CREATE TABLE t (a, b AS (hex(zeroblob(1000000000))))", "CREATE TABLE t (a CHECK (a != hex(zeroblob(100))))",
+    "CREATE TABLE t (a DEFAULT (random()))", "CREATE INDEX i ON note (abs(time_ns))",
+    "CREATE INDEX i ON note (time_ns) WHERE time_ns > 5", "CREATE VIRTUAL TABLE t USING fts5(a)", "ANALYZE",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", HOSTILE)
+def test_what_computes_is_refused_before_a_row_is_read(maker, statement):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(statement)
+    with pytest.raises(recording.RecordingError, match="more than what raidctl makes"):
+        recording.load(path)
+
+
+PLAIN = [
+    "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL, UNIQUE (a, b))",
+    "ALTER TABLE note ADD COLUMN more INTEGER",
+    "CREATE INDEX i ON note (time_ns, text)",
+]
+
+
+@pytest.mark.parametrize("statement", PLAIN)
+def test_what_computes_nothing_is_taken(maker, statement):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(statement)
+    assert recording.load(path)
+
+
+def test_the_view_is_that_of_raidctl():
+    assert VIEW.rstrip(";").split() == database.VIEW.split()
+    assert not database.EXPRESSION.search("".join(SCHEMA.replace(";", "").split("CREATE")))
+
+
+def test_a_log_that_lies_there_is_not_read_and_none_is_made(maker):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    wal = path.with_name("run.rtdb-wal")
+    wal.write_text("junk")
+    assert recording.load(path) and wal.read_text() == "junk"
+    wal.unlink()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+    with pytest.raises(recording.RecordingError, match="WAL"):
+        recording.load(path)
+    assert not wal.exists()
+
+
+def test_a_writer_is_neither_waited_for_nor_seen(maker):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE meta SET value = 'not committed'")
+        with contextlib.closing(database.read(path)) as seen:
+            db.execute("COMMIT")
+            assert "not committed" not in dict(seen.execute("SELECT key, value FROM meta")).values()
+
+
+def test_what_is_read_cannot_be_written(maker):
+    with contextlib.closing(database.read(maker.write([(1, 0, 1000, {}, {})]))) as db, pytest.raises(
+        sqlite3.OperationalError
+    ):
+        db.execute("UPDATE meta SET value = ''")
+
+
+def test_an_index_of_a_sweep_goes_through_the_same_door(tmp_path):
+    path = tmp_path / sweep_index.NAME
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(f"PRAGMA application_id={sweep_index.APPLICATION_ID}; PRAGMA user_version=1;")
+        db.executescript(sweep_index.SCHEMA)
+    for write in (False, True):
+        sweep_index.Index(path, write).close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript("DROP TABLE meta; CREATE VIEW meta AS SELECT 'key' AS key, 'value' AS value")
+    for write in (False, True):
+        with pytest.raises(sweep_index.SweepIndexError, match="more than what raidctl makes"):
+            sweep_index.Index(path, write)

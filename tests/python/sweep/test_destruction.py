@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What speaks against overwriting a disk, on a made-up machine; tests/lab/ctl-destruction does it with real disks."""
+
+import dataclasses
+import errno
+import os
+import pathlib
+
+import pytest
+from made_machine import Made
+
+from raidtrace.sweep import destruction, device, disk_users, plan
+from raidtrace.sweep.run import wanted as sweep_disk
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    monkeypatch.setattr(destruction, "PAUSE_S", 0)
+    return Made(tmp_path)
+
+
+def reasons(made, disk):
+    return [refusal.reason for refusal in destruction.refusals(disk_users.Look.now(made.machine()), disk)]
+
+
+def refused(made, disks, **options):
+    """What is said of disks that must not be overwritten, whatever is forced."""
+    with pytest.raises(device.DeviceError) as caught:
+        destruction.permit(made.machine(), disks, **({"forced": True} | options))
+    return str(caught.value)
+
+
+def test_an_empty_idle_disk_is_accepted(made):
+    made.add("sdb").add("sda")
+    made.mount("sda", "/")
+    made.process(70, "dd", opens=[f"{made.dev}/sda"])
+    assert reasons(made, "sdb") == []
+    with destruction.permit(made.machine(), ["sdb"], forced=False) as permit:
+        assert [identity.name for identity in permit.identities] == ["sdb"]
+
+
+# a disk sdb with a partition sdb1, and who uses it -> every reason that is said
+USES = {
+    "mounted": (lambda m: m.mount("sdb", "/data"), ["it is mounted on /data"]),
+    "a blank in the mount point": (lambda m: m.mount("sdb", r"/my\040data"), ["it is mounted on /my data"]),
+    "a partition is mounted": (lambda m: m.mount("sdb1", "/home"), ["its partition sdb1 is mounted on /home"]),
+    "mounted in another name space": (
+        lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/x", 70)),
+        ["its partition sdb1 is mounted on /x in the mount namespace of 70 (sleep)"],
+    ),
+    "root": (
+        lambda m: m.mount("sdb1", "/"),
+        ["the root file system lies on it", "its partition sdb1 is mounted on /"],
+    ),
+    "root of the first process alone": (
+        lambda m: (m.process(1, "init"), m.space(1, "mnt:[2]"), m.mount("sdb1", "/", 1)),
+        [
+            "the root file system of process 1 (init) lies on it",
+            "its partition sdb1 is mounted on / in the mount namespace of 1 (init)",
+        ],
+    ),
+    "root of a container": (
+        lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/", 70)),
+        ["its partition sdb1 is mounted on / in the mount namespace of 70 (sleep)"],
+    ),
+    "root through md": (
+        lambda m: (m.add("md0").hold("sdb1", "md0"), m.mount("md0", "/")),
+        ["the root file system lies on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"],
+    ),
+    "root by its source, where the number is a made-up one": (
+        lambda m: m.mount("", "/", source=f"{m.dev}/sdb1"),
+        ["the root file system lies on it", "its partition sdb1 is mounted on /"],
+    ),
+    "the second of two sources": (
+        lambda m: m.mount("", "/b", source=f"/nonexist:{m.dev}/sdb1"),
+        ["its partition sdb1 is mounted on /b"],
+    ),
+    "btrfs over several disks": (
+        lambda m: (m.sys / "fs/btrfs/be-ef/devices/sdb").mkdir(parents=True),
+        ["it is a member of the mounted btrfs be-ef"],
+    ),
+    "swap": (lambda m: m.swaps.append("sdb"), ["it is swap"]),
+    "a partition is swap": (lambda m: m.swaps.append("sdb1"), ["its partition sdb1 is swap"]),
+    "md": (lambda m: m.add("md0").hold("sdb", "md0"), ["it is a member of md0 (md)"]),
+    "a partition of an md": (
+        lambda m: (m.add("md0").add("md0p1", "md0").hold("sdb", "md0"), m.mount("md0p1", "/m")),
+        ["it is a member of md0 (md)", "md0's partition md0p1 is mounted on /m"],
+    ),
+    "device mapper above md": (
+        lambda m: m.add("md0").add("dm-0").hold("sdb1", "md0").hold("md0", "dm-0"),
+        ["its partition sdb1 is a member of md0 (md)", "md0 above it is a member of dm-0 (device mapper)"],
+    ),
+    "LVM": (
+        lambda m: m.add("dm-0", **{"dm/uuid": "LVM-abc"}).hold("sdb", "dm-0"),
+        ["it is a member of dm-0 (LVM)"],
+    ),
+    "an open encrypted container": (
+        lambda m: m.add("dm-0", **{"dm/uuid": "CRYPT-LUKS2-abc"}).hold("sdb", "dm-0"),
+        ["it is a member of dm-0 (an open encrypted container)"],
+    ),
+    "a path of multipath": (
+        lambda m: m.add("dm-0", **{"dm/uuid": "mpath-3600"}).hold("sdb", "dm-0"),
+        ["it is a member of dm-0 (multipath)"],
+    ),
+    "bcache": (lambda m: m.add("bcache0").hold("sdb", "bcache0"), ["it is a member of bcache0 (another device)"]),
+    "a loop on it, with an offset": (
+        lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb", offset=1048576),
+        ["it is below loop3 at byte 1048576"],
+    ),
+    "a mounted loop on a partition": (
+        lambda m: (m.loop("loop3", f"{m.dev}/sdb1", below="sdb1"), m.mount("loop3", "/l")),
+        ["its partition sdb1 is below loop3", "loop3 above it is mounted on /l"],
+    ),
+    "a loop on a file of it, unmounted lazily": (
+        lambda m: m.loop("loop3", "/gone/disk.img", file="sdb1"),
+        ["its partition sdb1 holds the file /gone/disk.img below loop3"],
+    ),
+    "a mounted loop on a file of it": (
+        lambda m: (m.loop("loop3", "/m/disk.img", file="sdb1"), m.mount("loop3", "/l")),
+        ["its partition sdb1 holds the file /m/disk.img below loop3", "loop3 above it is mounted on /l"],
+    ),
+    "a loop on a loop": (
+        lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb").loop("loop4", f"{m.dev}/loop3", below="loop3"),
+        ["it is below loop3", "loop3 above it is below loop4"],
+    ),
+    "open in a process": (
+        lambda m: m.process(70, "qemu-system-x86", opens=[f"{m.dev}/sda", f"{m.dev}/sdb"]),
+        ["it is open for writing in process 70 (qemu-system-x86)"],
+    ),
+    "a partition is open in a process, write-only": (
+        lambda m: m.process(70, "dd", opens=[f"{m.dev}/sdb1"], flags=0o100001),
+        ["its partition sdb1 is open for writing in process 70 (dd)"],
+    ),
+    "open in a thread with a table of its own": (
+        lambda m: m.process(70, "vm", opens=[f"{m.dev}/sdb"], task=71),
+        ["it is open for writing in process 70 (vm)"],
+    ),
+    "what lies above it is open": (
+        lambda m: m.add("md0").hold("sdb", "md0").process(70, "vm", opens=[f"{m.dev}/md0"]),
+        ["it is a member of md0 (md)", "md0 above it is open for writing in process 70 (vm)"],
+    ),
+    "mapped": (
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb"),
+        ["it is open for writing in process 70 (db), as a mapping"],
+    ),
+    "open as a SCSI generic device": (
+        lambda m: m.generic("sdb", "sg1").process(70, "vm", opens=[f"{m.dev}/sg1"]),
+        ["its sg1 (scsi_generic) is open for writing in process 70 (vm)"],
+    ),
+    "served by nvmet": (
+        lambda m: m.export("nvmet/subsystems/n/namespaces/1/device_path", f"{m.dev}/sdb1"),
+        [
+            "its partition sdb1 is served to others by the kernel "
+            "(TOP/sys/kernel/config/nvmet/subsystems/n/namespaces/1/device_path)"
+        ],
+    ),
+    "served by a target of files": (
+        lambda m: m.export("target/core/fileio_0/x/info", f"Status: ACTIVATED\n TCM FILEIO ID: 0 File: {m.dev}/sdb Size: 9"),
+        ["it is served to others by the kernel (TOP/sys/kernel/config/target/core/fileio_0/x/info)"],
+    ),
+    "a name of a process that is no text": (
+        lambda m: m.process(70, "\x1b[2Jevil", opens=[f"{m.dev}/sdb"]),
+        ["it is open for writing in process 70 (?[2Jevil)"],
+    ),
+    "read-only": (lambda m: (m.sys / "block/sdb/ro").write_text("1\n"), ["it is read-only"]),
+    "no medium": (lambda m: (m.sys / "block/sdb/size").write_text("0\n"), ["it has no sectors"]),
+    "another path to it": (
+        lambda m: [m.wide(name, "naa.5000") for name in ("sdb", "sdc")],
+        ["sdc is another path to the same disk (naa.5000)"],
+    ),
+    "suspended, as while it grows": (
+        lambda m: m.write("sdb", "dm/suspended", 1),
+        ["it is suspended, as while it is being resized"],
+    ),
+    "an md that is reshaped": (lambda m: m.write("sdb", "md/sync_action", "reshape"), ["md is at work on it (reshape)"]),
+    "what the kernel alone knows": (
+        lambda m: m.busy.update(sdb=errno.EBUSY),
+        ["in use, says the kernel, and it is open in no process"],
+    ),
+    "claimed by a process that only reads": (
+        lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "fsck", opens=[f"{m.dev}/sdb"], flags=0o100000)),
+        ["in use, says the kernel; it is open in process 70 (fsck)"],
+    ),
+    "locked by a partitioning tool": (
+        lambda m: m.busy.update(sdb=errno.EAGAIN),
+        ["another program has locked it (flock), as partitioning tools do"],
+    ),
+    "left by a lazy umount with somebody in it": (
+        lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "bash").enter(70, "sdb")),
+        ["in use, says the kernel; process 70 (bash) has files of it"],
+    ),
+    "an I/O error": (lambda m: m.busy.update(sdb=errno.EIO), ["it cannot be opened: Input/output error"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_use_is_refused_and_named_whatever_is_forced(made, name):
+    arrange, expected = USES[name]
+    made.add("sda").add("sdb").add("sdb1", "sdb").add("sdc")
+    arrange(made)
+    assert [text.replace(str(made.top), "TOP") for text in reasons(made, "sdb")] == expected
+    known = [made.machine().identity("sdb")]
+    text = refused(made, ["sdc", "sdb"], known=known)
+    assert all(f"sdb: {one} (" in text.replace(str(made.top), "TOP") for one in expected)
+    assert all(line.startswith("  ") and line.endswith(")") for line in text.splitlines()[1:])  # what to do, on each
+
+
+SIGNATURES = {
+    "xfs": "a signature of xfs", "gpt": "a signature of gpt", "linux_raid_member": "the signature of a stopped md array",
+    "LVM2_member": "a signature of LVM2_member", "zfs_member": "a signature of zfs_member", "btrfs": "a signature of btrfs",
+    "crypto_LUKS": "an encrypted container (crypto_LUKS)", "BitLocker": "an encrypted container (BitLocker)",
+    "swsuspend": "a signature of swsuspend",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SIGNATURES)
+def test_a_signature_is_refused_unless_forced(made, kind):
+    made.add("sdb").add("sdb1", "sdb")
+    made.signatures["sdb1"] = [kind]
+    assert reasons(made, "sdb") == [f"its partition sdb1 holds {SIGNATURES[kind]}"]
+    assert "--force-signature if that is of no use any more" in refused(made, ["sdb"], forced=False)
+    with destruction.permit(made.machine(), ["sdb"], forced=True) as permit:
+        (identity,) = permit.identities
+    destruction.permit(made.machine(), ["sdb"], forced=False, known=[identity]).release(["sdb"])
+
+
+@pytest.mark.parametrize(
+    "arrange",
+    [
+        lambda m: m.process(70, "smartd", opens=[f"{m.dev}/sdb"], flags=0o100000),  # only reads
+        lambda m: m.process(70, "systemd", opens=[f"{m.dev}/sdb"], flags=0o12000000),  # O_PATH: only names it
+        lambda m: m.process(70, "vm", opens=[f"{m.dev}/sda"]),
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "rw-p"),
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "r--s"),
+        lambda m: m.loop("loop3", f"{m.dev}/sda", below="sda"),
+        lambda m: m.mount("sda", "/data"),
+        lambda m: m.generic("sda", "sg0").process(70, "vm", opens=[f"{m.dev}/sg0"]),
+        lambda m: [m.wide(name, name) for name in ("sda", "sdb")],
+        lambda m: m.write("sdb", "md/sync_action", "idle"),
+    ],
+)
+def test_what_is_no_use_of_the_disk_is_no_reason(made, arrange):
+    made.add("sda").add("sdb").add("sdb1", "sdb")
+    arrange(made)
+    assert reasons(made, "sdb") == []
+
+
+def test_one_bad_disk_and_none_is_taken(made):
+    taken = []
+    made.add("sdb").add("sdc").add("sdd")
+    made.mount("sdd", "/data")
+    machine = dataclasses.replace(
+        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
+    )
+    with pytest.raises(device.DeviceError, match="sdd: it is mounted"):
+        destruction.permit(machine, ["sdb", "sdc", "sdd"], forced=True)
+    assert f"{made.dev}/sdd" not in taken
+
+
+def test_what_came_while_the_disks_were_judged_is_found_once_they_are_held(made):
+    made.add("sdb")
+    machine = made.machine()
+    calls = []
+
+    def claim(path, number):
+        calls.append(made.claim(path, number))
+        if len(calls) == 2:  # the first only tries
+            made.process(70, "vm", opens=[f"{made.dev}/sdb"])
+        return calls[-1]
+
+    with pytest.raises(device.DeviceError, match="open for writing in process 70"):
+        destruction.permit(dataclasses.replace(machine, claim=claim), ["sdb"], forced=True)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(calls[1])  # nothing is held any more
+
+
+def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
+    made.add("sdb").add("sdc")
+    with destruction.permit(made.machine(), ["sdb"], forced=True) as permit:
+        permit.hand_over(["sdb"])
+        permit.hold(["sdb"])
+        with pytest.raises(device.DeviceError, match="sdc: not named in --destroy-data"):
+            permit.check(["sdc"])
+        made.process(70, "vm", opens=[f"{made.dev}/sdb"])
+        with pytest.raises(device.DeviceError, match="open for writing in process 70"):
+            permit.hand_over(["sdb"])
+
+
+@pytest.mark.parametrize("why", [errno.EBUSY, errno.EAGAIN])
+def test_a_claim_of_a_moment_as_of_udev_is_waited_for(made, why):
+    made.add("sdb")
+    left = [why, why]
+
+    def claim(path, number):
+        made.busy = {"sdb": left.pop()} if left else {}
+        return made.claim(path, number)
+
+    destruction.permit(dataclasses.replace(made.machine(), claim=claim), ["sdb"], forced=True).release(["sdb"])
+    assert not left
+
+
+def test_a_disk_that_was_let_go_is_held_again_by_the_next_look(made):
+    made.add("sdb")
+    taken = []
+    machine = dataclasses.replace(
+        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
+    )
+    with destruction.permit(machine, ["sdb"], forced=True) as permit:
+        held = len(taken)
+        permit.check(["sdb"])
+        assert len(taken) == held
+        permit.release(["sdb"])
+        permit.check(["sdb"])
+        assert len(taken) == held + 1
+
+
+def test_another_disk_or_size_under_the_name_is_refused(made):
+    made.add("sdb").add("sdc")
+    with destruction.permit(made.machine(), ["sdb", "sdc"], forced=True) as permit:
+        made.write("sdb", "size", 2000)
+        with pytest.raises(device.DeviceError, match="sdb has 2000 sectors and had 1000: it is being resized"):
+            permit.check(["sdb"])
+        made.write("sdc", "diskseq", 99)
+        with pytest.raises(device.DeviceError, match="sdc is another disk than when the sweep began"):
+            permit.check(["sdc"])
+
+
+def test_where_processes_cannot_be_seen_nothing_is_judged(made):
+    made.add("sdb")
+    (made.proc / "self/ns/pid").symlink_to(disk_users.INITIAL_PID_NAMESPACE)
+    destruction.permit(made.machine(), ["sdb"], forced=True).release(["sdb"])
+    (made.proc / "self/ns/pid").unlink()
+    (made.proc / "self/ns/pid").symlink_to("pid:[4026532999]")
+    assert "from inside this container" in refused(made, ["sdb"])
+    (made.proc / "self/ns/pid").unlink()
+    (made.proc / "1/fd").rmdir()
+    assert "run it as root of the machine" in refused(made, ["sdb"])
+
+
+def test_a_loop_whose_disk_cannot_be_seen_is_a_reason_not_to_go_on(made):
+    made.add("sdb").loop("loop3", "/x")
+
+    def unknown(path):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    machine = dataclasses.replace(made.machine(), loop_numbers=unknown)
+    with pytest.raises(device.DeviceError, match="loop3 lies on /x, and what that is cannot be seen"):
+        destruction.permit(machine, ["sdb"], forced=True)
+
+
+def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
+    def unreadable(path):
+        raise device.DeviceError(f"{path}: wipefs cannot look for signatures: not permitted")
+
+    made.add("sda").add("sdb")
+    made.mount("sda", "/")
+    look = disk_users.Look.now(dataclasses.replace(made.machine(), signatures=unreadable))
+    assert destruction.refusals(look, "sda")[0].reason == "the root file system lies on it"
+    with pytest.raises(device.DeviceError, match="cannot look for signatures"):
+        destruction.refusals(look, "sdb")
+
+
+def test_what_is_run_before_the_first_cell_is_told(made):
+    made.add("sdb").add("sdb1", "sdb").add("sdc")
+    text = 'title = "x"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\nworkload = "ddt"\ndata_size = "1 MiB"\n'
+    the_plan = plan.parse(text + 'md_level = "raid0"\nmd_members = 2\nmd_chunk_kib = 64\n', "p", "p.toml")
+    wanted = sweep_disk.wanted(made.machine(), the_plan, ["sdb,sdc"], [], [f"one={made.dev}/sdb,sdc"], True)
+    first = wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), ())
+    looked = [f"wipefs --json --no-act {made.dev}/{name}" for name in ("sdb", "sdb1", "sdc")]
+    assert first == [*looked, "/bin/raidctl check --json --data-size 1048576 sdb sdc"]
+    known = [made.machine().identity("sdb")]  # this sweep overwrote it
+    assert wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), known)[:1] == looked[2:]
+    made.signatures |= {"sdb": ["xfs"], "sdc": ["xfs"]}
+    said, would_be = wanted.destruction(made.machine(), False, known)
+    assert would_be and [line for line in said if "refused" in line] == [
+        "would be refused: sdc: it holds a signature of xfs (--force-signature if that is of no use any more)"
+    ]
+    assert wanted.destruction(made.machine(), True, known)[1] is False
+
+
+def test_a_sweep_goes_on_on_its_own_disks_only(made):
+    made.add("sdb", **{"device/wwid": "naa.5000"}).add("sdc", **{"device/wwid": "naa.6000"}).add("sdd")
+    known = [made.machine().identity("sdb")]
+    sweep_disk.same_disks(made.machine(), ["sdb", "sdd"], known)
+    sweep_disk.same_disks(made.machine(), ["sdc"], ())  # it had none yet
+    with pytest.raises(device.DeviceError, match="sdc is not a disk on which this sweep began .sdb then."):
+        sweep_disk.same_disks(made.machine(), ["sdc"], known)

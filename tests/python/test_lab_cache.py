@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's cache: what a guest runs from stays while it runs, whatever others build."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP
+
+LAB = TOP / "tools" / "lab"
+sys.path.insert(0, str(LAB))
+
+from raidlab.uml import modules  # noqa: E402
+
+
+@pytest.fixture
+def entries(tmp_path):
+    """Builds of a module, the oldest first, more than are kept."""
+    made = []
+    for number in range(modules._KEEP + 2):
+        entry = tmp_path / f"raidtrace-{number}"
+        entry.mkdir()
+        (entry / "complete").touch()
+        os.utime(entry, (number, number))
+        made.append(entry)
+    return made
+
+
+def forget(entries):
+    modules._forget_old(entries[-1].parent, "raidtrace", entries[-1])
+    return [entry.exists() for entry in entries]
+
+
+def test_what_was_not_used_for_longest_is_forgotten(entries):
+    assert forget(entries) == [False, False] + [True] * modules._KEEP
+
+
+def test_what_another_process_runs_from_stays_as_long_as_that_lives(entries):
+    code = "import pathlib, sys; from raidlab.base import cache; cache.hold(pathlib.Path(sys.argv[1])); print(flush=1); input()"
+    holder = subprocess.Popen([sys.executable, "-B", "-c", code, entries[0]], env=dict(os.environ, PYTHONPATH=str(LAB)),
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    holder.stdout.readline()
+    assert forget(entries) == [True, False] + [True] * modules._KEEP
+    holder.send_signal(signal.SIGKILL)
+    holder.communicate()
+    assert forget(entries) == [False, False] + [True] * modules._KEEP

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest is told to do, and what of a profile can be changed."""
+
+import pathlib
+import subprocess
+
+import pytest
+from conftest import TOP
+
+from raidtrace.why import changes, figures, lab
+from raidtrace.why.changes import Change, Kind
+
+
+def wanted(**more: object) -> lab.Wanted:
+    """A dd in the lab."""
+    profile = str(more.pop("profile", "9500s-12-raid0"))
+    return lab.Wanted(pathlib.Path("/x/raidctl"), pathlib.Path("/out"), profile, ("dd", "if=/dev/sda"), **more)  # type: ignore
+
+
+def causes(place: lab.Lab) -> list[str]:
+    """Of what can be changed besides settings."""
+    return [change.cause for change in place.others(frozenset())]
+
+
+def test_faults() -> None:
+    """What is broken in the profile or on the command line can be made whole; how slow or where is not a fault."""
+    assert causes(lab.Lab(wanted())) == []
+    assert causes(lab.Lab(wanted(profile="slow-drive"))) == ["slow drive"]
+    assert causes(lab.Lab(wanted(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
+        "fault (fault.lose_command)"
+    ]
+    assert causes(lab.Lab(wanted(beside="cat x"))) == ["load beside it"]
+
+
+def test_physics() -> None:
+    """Times are divided, rates multiplied, by ten, of what the profile says; seeks are free."""
+    free = lab.Lab(wanted()).bound()
+    assert free and free.kind is Kind.FREE
+    keys = dict(free.lab)
+    assert keys["controller.part_us"] == "68" and keys["controller.read_kib_s"] == "4425000"
+    assert keys["drive.media_outer_kib_s"] == "703120" and keys["drive.command_us"] == "10"
+    assert keys["drive.seek_average_us"] == "0" and keys["drive.slow_member"] == "0"
+    names = [change.cause for change in lab.Lab(wanted()).last()]
+    assert names == ["seeks", "controller", "drives"]
+    assert "RAID level" in [change.cause for change in lab.Lab(wanted(profile="9500s-12-raid5")).last()]
+    assert "kernel" in [change.cause for change in lab.Lab(wanted(other_kernel="6.12")).last()]
+
+
+def test_guest() -> None:
+    """A change's keys take the place of those that were asked for; the same seed is the same guest."""
+    place = lab.Lab(wanted(sets={"fault.lose_command": "5"}))
+    change = Change("no faults", "fault", Kind.FAULT, lab=(("fault.lose_command", "0"),))
+    words = place.guest(change, 1, pathlib.Path("/out/run-01"), 0)
+    assert "fault.lose_command=0" in words and "fault.lose_command=5" not in words
+    assert words == place.guest(change, 1, pathlib.Path("/out/run-01"), 0)
+    assert words != place.guest(change, 2, pathlib.Path("/out/run-01"), 0)
+
+
+@pytest.mark.parametrize("change", [changes.BASELINE, changes.setting("scheduler", "bfq"), changes.ALONE])
+@pytest.mark.parametrize("more", [{}, {"prepare": "echo 'a b'\nfalse || true"}, {"beside": "dd if='x y'"}])
+def test_scripts_are_shell(change: Change, more: dict[str, str]) -> None:
+    """Whatever is asked for."""
+    text = lab.script(wanted(**more), change, 3)
+    subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+    assert ("setsid" in text) == (bool(more.get("beside")) and not change.alone)
+    assert ("queue/scheduler 2>>refused" in text) == bool(change.settings)
+    assert text == lab.script(wanted(**more), change, 3) != lab.script(wanted(**more), change, 4)
+
+
+def test_measured() -> None:
+    """A cap only when there is one, sync unless something runs beside, nothing left out unless it is said."""
+    raidctl = TOP / "tools/bin/raidctl"
+    text = figures.measured(("cat", "a b"), raidctl, "", 0.0, False)
+    assert "timeout" not in text and "OMIT" not in text and text.endswith("\nsync\n") and "'a b'" in text
+    text = figures.measured(("cat",), raidctl, "sync", 6.5, True)
+    assert (
+        text.startswith("timeout -k 5 6.500000 env ") and "RAIDTRACE_WHY_OMIT=sync" in text and "\nsync\n" not in text
+    )
+
+
+def test_runs_and_time_are_limited() -> None:
+    """Whichever ends first."""
+    place = lab.Lab(wanted(), most_runs=10, budget_s=20.0)
+    assert place.left() == 10
+    place.runs, place.wall_s = 4, [8.0, 8.0]
+    assert place.left() == 4  # 20 s, 4 s a run with two at once
+    place.budget_s = float("inf")
+    assert place.left() == 6
+
+
+def test_a_recording_that_is_not_there_is_a_failure(tmp_path: pathlib.Path) -> None:
+    """With what is missing."""
+    run = figures.read(tmp_path, "sda", "", TOP / "tools/bin/raidctl", 0.0)
+    assert run.failure.startswith("no figures: ") and "settings" in run.failure

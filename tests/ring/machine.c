@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "machine.h"
+
+#include <sched.h>
+
+#include "account-place.h"
+
+unsigned int nr_cpus;
+bool no_cut;
+
+/* In order with what is before and behind it, as rdtsc_ordered(). */
+uint64_t clock_ticks(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+uint64_t ktime_get_ns(void)
+{
+	return clock_ticks();
+}
+
+bool raidtrace_clock_now(struct raidtrace_clock *clock)
+{
+	clock->ns = no_cut ? UINT64_MAX - 1 : clock_ticks();
+	return false;
+}
+
+void raidtrace_clock_pass(struct raidtrace_clock *clock)
+{
+	(void)clock;
+}
+
+u64 raidtrace_clock_ns_beyond(const struct raidtrace_clock *clock, u64 counter)
+{
+	(void)clock;
+	return counter;
+}
+
+struct raidtrace_probe *machine_new(unsigned int cpus)
+{
+	struct raidtrace_probe *probe = aligned_zero(sizeof(*probe));
+	struct raidtrace_engine *engine = &probe->engine;
+
+	nr_cpus = cpus;
+	pthread_spin_init(&probe->lock, PTHREAD_PROCESS_PRIVATE);
+	probe->groups = 0xfff;
+	engine->account = calloc(1, sizeof(*engine->account));
+	engine->bios = calloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios));
+	engine->request_bits = 12;
+	engine->requests = calloc(1 << engine->request_bits, sizeof(*engine->requests));
+	raidtrace_place_set(&engine->place, 1ULL << 31);
+	if (raidtrace_rings_init() || raidtrace_rings_alloc(probe))
+		abort();
+	raidtrace_engine_start(engine, probe->groups, RAIDTRACE_STREAMS_DEFAULT, clock_ticks());
+	return probe;
+}
+
+void machine_free(struct raidtrace_probe *probe)
+{
+	raidtrace_rings_free(probe);
+	raidtrace_rings_exit();
+	free(probe->engine.account);
+	free(probe->engine.bios);
+	free(probe->engine.requests);
+	free(probe);
+}
+
+void pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, uint64_t sector)
+{
+	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
+	u64 *record = raidtrace_ring_next(probe, ring);
+
+	record[0] = raidtrace_clock_read(false);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, RAIDTRACE_DIRECTION_READ,
+					 RAIDTRACE_CLASS_DATA, 0, 4096);
+	record[2] = bio;
+	record[3] = sector;
+	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_QUEUE);
+}
+
+void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio,
+		 uint64_t sector)
+{
+	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
+	u64 *record = raidtrace_ring_next(probe, ring);
+
+	record[0] = raidtrace_clock_read(false);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, RAIDTRACE_DIRECTION_READ, 0, 0,
+					 4096);
+	record[2] = request;
+	record[3] = sector;
+	record[4] = bio;
+	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_ISSUE);
+}
+
+void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request,
+		    uint64_t bio, uint64_t time)
+{
+	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
+	u64 *record = raidtrace_ring_next(probe, ring);
+
+	record[0] = time ? time : raidtrace_clock_read(false);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_DIRECTION_READ, 0,
+					 RAIDTRACE_EVENT_STARTED, 4096);
+	record[2] = request;
+	record[3] = bio;
+	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_COMPLETE);
+}

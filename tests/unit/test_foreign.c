@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Whatever bytes a name has: a terminal, JSON and CSV get what they can take, and a name of today stays what it is. */
+
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/csv.h"
+#include "base/foreign.h"
+#include "format/json.h"
+#include "base/terminal.h"
+#include "format/wrap.h"
+
+#define ROUNDS	20000
+
+static char *text;
+static size_t size;
+
+static FILE *begin(void)
+{
+	free(text);
+	text = NULL;
+	return open_memstream(&text, &size);
+}
+
+static void is(FILE *to, const char *expected)
+{
+	fclose(to);
+	assert_string_equal(text, expected);
+}
+
+static void visible(const char *from, const char *expected, size_t columns)
+{
+	size_t wide;
+	char *got = foreign_visible(from, SIZE_MAX, &wide);
+
+	assert_string_equal(got, expected);
+	assert_int_equal(wide, columns);
+	free(got);
+}
+
+static void what_is_shown(void **state)
+{
+	(void)state;
+	visible("", "", 0);
+	visible("bonnie++ \\ \"x\"", "bonnie++ \\ \"x\"", 14);
+	visible("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 3);
+	visible("a\033]0;x\a", "a\\x1b]0;x\\x07", 13);
+	visible("two\nlines\tand\r\x7f", "two\\nlines\\tand\\r\\x7f", 21);
+	/* Cut inside a character, as the kernel cuts names. */
+	visible("caf\xc3", "caf\\xc3", 7);
+	visible("\xe2\x82", "\\xe2\\x82", 8);
+	/* A control in UTF-8, one by its byte, one that turns the direction. */
+	visible("\xc2\x9b" "31m\x9b", "\\u009b31m\\x9b", 13);
+	visible("\xe2\x80\xae", "\\u202e", 6);
+	visible("\xf3\xa0\x81\x81", "\\U000e0041", 10);
+	/* Longer than need be, a surrogate, beyond Unicode. */
+	visible("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80", 36);
+}
+
+static void formats(void **state)
+{
+	FILE *to = begin();
+
+	(void)state;
+	terminal_print(to, "%s|%5s|%-5s|%.2s|%*s|%-*s|%%|%c|", "a", "b", "c", "defg",
+		       3, "h", -4, "i", 'j');
+	terminal_print(to, "%d %5d %-5d| %05d %+d %u %x %ld %lld %zu %" PRIu64 " %" PRIu32 " %hhd|",
+		       -1, 2, 3, 4, 5, 6U, 255, -7L, -8LL, (size_t)9, UINT64_MAX, UINT32_MAX, 10);
+	terminal_print(to, "%f %.3f %8.1f %+11.1f %e %g", 1.5, 2.25, 3.06, -4.04, 5.0, 6.5);
+	is(to, "a|    b|c    |de|  h|i   |%|j|"
+	   "-1     2 3    | 00004 +5 6 ff -7 -8 9 18446744073709551615 4294967295 10|"
+	   "1.500000 2.250      3.1        -4.0 5.000000e+00 6.5");
+	/* Columns count what is seen. */
+	to = begin();
+	terminal_print(to, "%-6s|%6s|\n", "\xc3\xa4\033", "\xe2\x82\xac");
+	is(to, "\xc3\xa4\\x1b |     \xe2\x82\xac|\n");
+	to = begin();
+	/* The bytes of an attribute make none. */
+	terminal_print(to, "%s", "\033[1m");
+	is(to, "\\x1b[1m");
+	to = begin();
+	print_wrapped(to, "one\ntwo \033[2J", 2);
+	is(to, "one\\ntwo \\x1b[2J\n");
+}
+
+static void json(void **state)
+{
+	struct json_object *object = json_new_object();
+	FILE *to = begin();
+
+	(void)state;
+	json_add_text(object, "caf\xc3", "\xc3\xa4\033\xff\xc2\x9b\x7f");
+	json_finish(to, object);
+	is(to, "{\n  \"caf\\ufffd\":\"\xc3\xa4\\u001b\\ufffd\\u009b\\u007f\"\n}\n");
+}
+
+static const char *cell(const char *field)
+{
+	FILE *to = begin();
+
+	csv_row(to, 1, &field);
+	fclose(to);
+	text[strcspn(text, "\r")] = '\0';
+	return text;
+}
+
+static void formulas(void **state)
+{
+	static const char *const numbers[] = { "-1", "+2", "-1.5e-3", "0", "+.5" };
+	static const char *const left[] = { "a=b", "a-b", "'", " =1" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		assert_string_equal(cell(numbers[i]), numbers[i]);
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		assert_string_equal(cell(left[i]), left[i]);
+	assert_string_equal(cell("=1+1"), "'=1+1");
+	assert_string_equal(cell("@x"), "'@x");
+	assert_string_equal(cell("\t=1"), "'\t=1");
+	assert_string_equal(cell("-"), "'-");
+	assert_string_equal(cell("-1+cmd"), "'-1+cmd");
+	assert_string_equal(cell("+1-1"), "'+1-1");
+	assert_string_equal(cell("-0x10"), "'-0x10");
+	assert_string_equal(cell("-inf"), "'-inf");
+	assert_string_equal(cell("=\"a\",1"), "\"'=\"\"a\"\",1\"");
+	assert_string_equal(cell("caf\xc3"), "caf\xef\xbf\xbd");
+}
+
+static void one_harmless_line(const char *line, size_t len)
+{
+	while (len) {
+		uint32_t code;
+		size_t bytes = foreign_next(line, len, &code);
+
+		assert_int_not_equal(code, FOREIGN_INVALID);
+		assert_false(foreign_is_hidden(code));
+		line += bytes;
+		len -= bytes;
+	}
+}
+
+/* Bytes that parsers and terminals care for, more often than by chance. */
+static void random_name(char *name, size_t most)
+{
+	static const char some[] = "\033[]=+-@\"\\,\n\r\t \xc3\xa4\xc2\x9b\xe2\x80\xae\xf0\x9f\xff'{}:0a";
+	size_t len = (size_t)random() % most;
+
+	for (size_t i = 0; i < len; i++)
+		name[i] = random() % 3 ? some[(size_t)random() % (sizeof(some) - 1)] :
+					 (char)(1 + random() % 255);
+	name[len] = '\0';
+}
+
+static void random_names(void **state)
+{
+	char name[24];
+
+	(void)state;
+	srandom(1);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct json_object *object = json_new_object(), *back, *value;
+		FILE *to = begin();
+		char *made;
+		const char *repaired;
+
+		random_name(name, sizeof(name));
+		terminal_print(to, "%s%4s%-9.5s", name, name, name);
+		fclose(to);
+		one_harmless_line(text, size);
+
+		to = begin();
+		json_member(object, "name", json_new_string(name));
+		json_finish(to, object);
+		fclose(to);
+		back = json_tokener_parse(text);
+		assert_true(json_object_object_get_ex(back, "name", &value));
+		repaired = foreign_utf8(name, &made);
+		assert_string_equal(json_object_get_string(value), repaired);
+		json_object_put(back);
+		free(made);
+
+		cell(name);
+		assert_null(strchr("=@\t\r", text[text[0] == '"'] ?
+				   text[text[0] == '"'] : 'x'));
+	}
+}
+
+static int free_text(void **state)
+{
+	(void)state;
+	free(text);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_shown),
+		cmocka_unit_test(formats),
+		cmocka_unit_test(json),
+		cmocka_unit_test(formulas),
+		cmocka_unit_test(random_names),
+	};
+
+	return cmocka_run_group_tests_name("foreign", tests, NULL, free_text);
+}

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl why: find the cause of a command's speed by changing one thing at a time, in the lab or on a disk."""
+
+import argparse
+import os
+import pathlib
+import signal
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+from raidtrace.sweep import device, journal
+from raidtrace.why import chance
+from raidtrace.why import disk as why_disk
+from raidtrace.why import experiment
+from raidtrace.why import lab as why_lab
+from raidtrace.why import store, text, verdict
+from raidtrace.why.run import Metric
+
+RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
+DESCRIPTION = """Run a command as it is and with one thing changed at a time, and say what makes it as fast as it is."""
+EPILOG = """raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256"""
+ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
+PROFILE = "9500s-12-raid0"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    words, command = list(arguments), []
+    if "--" in words:
+        at = words.index("--")
+        words, command = words[:at], words[at + 1 :]
+    if words == ["restore"]:
+        return _restore()
+    top = parser()
+    options = top.parse_args(words)
+    if not command:
+        top.error("no command; put it after --, as in: -- dd if=/dev/sdb of=/dev/null bs=1M count=1000")
+    if options.lab and (options.destroy_data or options.freeze or options.in_use or options.force_signature):
+        top.error("--destroy-data, --force-signature, --freeze and --in-use are for real disks; --lab destroys nothing")
+    if not options.lab and not (options.disk or options.destroy_data):
+        top.error("name where: --lab PROFILE, --disk DISK (is only read), or --destroy-data DISK (may be overwritten)")
+    if not options.lab and (options.set or options.lab_option or options.other_kernel):
+        top.error("--set, --lab-option and --other-kernel are for --lab")
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        return _lab(options, command) if options.lab else _disk(options, command)
+    except ERRORS as error:
+        print(f"raidctl why: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("raidctl why: stopped" + ("" if options.lab else "; what it changed is put back"), file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, without the command."""
+    top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
+                                  usage="raidctl why [options] (--lab PROFILE | --disk DISK) -- CMD...")  # fmt: skip
+    top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
+                     help=f"in guests with this simulated array (default {PROFILE}); nothing here is changed")  # fmt: skip
+    top.add_argument("-d", "--disk", metavar="DISK", help="the disk to look at; it is only read (in the lab: sda)")
+    top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
+    top.add_argument(
+        "-b", "--beside", default="", metavar="CMD", help="shell command that runs beside, as other load does"
+    )
+    top.add_argument("-m", "--metric", choices=Metric.ALL, default=Metric.SECONDS,
+                     help="what is compared (default %(default)s); rate for a command that runs for a fixed time")  # fmt: skip
+    top.add_argument("--phase", default="", help="this phase of the recording alone")
+    top.add_argument(
+        "-t", "--budget", type=float, default=float("inf"), metavar="SECONDS", help="begin no run after that"
+    )
+    top.add_argument("--runs", type=int, help="at most so many (default 25 in the lab, 100 on a disk)")
+    top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
+                     help="recordings of all runs and the table (default %(default)s)")  # fmt: skip
+    top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    top.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    lab = top.add_argument_group("in the lab")
+    lab.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the profile")
+    lab.add_argument("--lab-option", action="append", default=[], metavar="WORD", help="passed to raidctl lab run")
+    lab.add_argument("--other-kernel", default="", metavar="SERIES", help="try this kernel, too")
+    real = top.add_argument_group("on a real disk")
+    real.add_argument("--destroy-data", metavar="DISK", help="the disk to look at, which may be overwritten, all of it")
+    real.add_argument("--force-signature", action="store_true", help="overwrite what nobody uses now, too")
+    real.add_argument(
+        "--in-use", action="store_true", help="the disk is mounted, and the command may write files there"
+    )
+    real.add_argument("--freeze", action="append", default=[], metavar="CGROUP",
+                      help="may be frozen for a run, to see what it costs: system.slice/backup.service")  # fmt: skip
+    return top
+
+
+class Progress:
+    """Tells on standard error how far an experiment is, a line before each batch of runs."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet, self.begun = quiet, time.monotonic()
+
+    def __call__(self, what: str, done: int, most: int) -> None:
+        if self.quiet:
+            return
+        seconds = time.monotonic() - self.begun
+        left = f", at most {seconds / done * (most - done):.0f} s left" if done else ""
+        line = f"{done:3} of at most {most} runs{left}: {what}"
+        print(textwrap.shorten(line, text.COLUMNS, placeholder=" ..."), file=sys.stderr, flush=True)
+
+
+def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
+    sets = {}
+    for setting in options.set:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise experiment.WhyError(f"--set {setting}: not KEY=VALUE; as in fault.lose_command=500")
+        sets[name] = value
+    path = why_lab.profile_path(options.lab)
+    if not path.is_file():
+        raise experiment.WhyError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
+    wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), options.disk or "sda",
+                            options.prepare, options.beside, options.phase, sets, tuple(options.lab_option),
+                            options.other_kernel)  # fmt: skip
+    place = why_lab.Lab(wanted, options.runs or 25, options.budget)
+    return _experiment(options, command, place, wanted.disk)
+
+
+def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
+    if options.disk and options.destroy_data:
+        raise experiment.WhyError("one disk is looked at: name it with --disk or with --destroy-data")
+    if os.geteuid():
+        raise experiment.WhyError("settings of disks are root's: run it as root, or in the lab: --lab")
+    machine = device.Machine()
+    name = machine.whole(options.destroy_data or options.disk)
+    with journal.alone():
+        for line in journal.recover():
+            print(f"put back after one that was killed: {line}", file=sys.stderr)
+        wanted = why_disk.Wanted(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
+                                 options.phase, bool(options.destroy_data), options.in_use,
+                                 tuple(options.freeze))  # fmt: skip
+        force = options.force_signature
+        with why_disk.Disk.opened(wanted, machine, force, options.runs or 100, options.budget) as place:
+            return _experiment(options, command, place, name)
+
+
+def _experiment(
+    options: argparse.Namespace, command: Sequence[str], place: why_lab.Lab | why_disk.Disk, disk: str
+) -> int:
+    options.out.mkdir(parents=True, exist_ok=True)
+    say = Progress(options.quiet)
+
+    def forecast(table: experiment.Table) -> None:
+        """What it will take, and what it can find, before anything is changed."""
+        pairs = min(place.most_pairs, chance.MOST)
+        least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
+        if not options.quiet:
+            said = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."
+            said += f" At most {place.most_runs - place.runs} runs more, {place.seconds_left():.0f} s."
+            said += f" Effects from {100 * (least - 1):.0f} % on can be found."
+            print(textwrap.fill(said, text.COLUMNS), file=sys.stderr, flush=True)
+
+    table = experiment.Experiment(place, options.metric, say, forecast).run()
+    table.runs = place.runs
+    found = verdict.judge(table, disk)
+    about = {"command": list(command), "disk": disk, "simulated": options.lab is not None, "profile": options.lab}
+    as_json = text.as_json(table, found, about)
+    store.write(options.out, as_json)
+    print(as_json if options.json else "\n".join(text.lines(table, found, options.lab is not None)), flush=True)
+    return 0
+
+
+def _restore() -> int:
+    """What an experiment that was killed left."""
+    try:
+        with journal.alone():
+            said = journal.recover()
+    except (journal.JournalError, OSError) as error:
+        print(f"raidctl why: {error}", file=sys.stderr)
+        return 1
+    print("\n".join(said) or "nothing to put back")
+    return 0

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text that came from elsewhere, names of processes, mounts, files and phases: what a terminal and a CSV file are given of it.
+
+A program goes through run(), so that nothing it prints moves a cursor; tools/raidctl/base/foreign.h is the same for raidctl.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TextIO
+
+# controls, what is not seen or moves what is seen, and bytes that Python could not decode
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x80:
+        return _SHORT.get(found[0], f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def visible(text: str) -> str:
+    """One line without anything that a terminal obeys."""
+    return text if text.isprintable() else _HIDDEN.sub(_escaped, text)
+
+
+def lines(text: str) -> str:
+    """The same of a text of several lines."""
+    return text if text.isprintable() else "\n".join(visible(line) for line in text.split("\n"))
+
+
+def cell(value: object) -> object:
+    """What a CSV file is given: what a spreadsheet takes for a formula is marked, numbers stay numbers."""
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")) or _NUMBER.fullmatch(value):
+        return value
+    return "'" + value
+
+
+def cells(row: Iterable[object]) -> list[object]:
+    """cell() of each value."""
+    return [cell(value) for value in row]
+
+
+class Door:
+    """A stream through which nothing goes that a terminal obeys. raw: the one below, for a line of progress."""
+
+    def __init__(self, raw: TextIO) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        """Write lines."""
+        self.raw.write(lines(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.raw, name)
+
+
+def raw(stream: TextIO) -> TextIO:
+    """The stream below the door, if there is one."""
+    return stream.raw if isinstance(stream, Door) else stream
+
+
+def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
+    """Run a program with the door before its output."""
+    sys.stdout, sys.stderr = Door(sys.stdout), Door(sys.stderr)  # type: ignore[assignment]
+    return main(sys.argv[1:])

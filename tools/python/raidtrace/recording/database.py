@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The door to files of SQLite, which anybody can have made: recordings, indexes of sweeps.
+
+SQLite itself plays back a journal that lies beside a file, and deletes that and each file that the journal names. So it is
+never shown a file that is only to be read: the bytes are read here, and what a killed writer left undone is undone on a copy
+that nobody else can reach. What a file holds may be wrong, but it runs nothing: tables, indices of columns and the view that
+raidctl makes, or it is refused before a row is read. tools/raidctl/store/image.c and untrusted.c are the same for raidctl.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import pathlib
+import re
+import sqlite3
+import stat
+import struct
+import tempfile
+import time
+
+PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
+LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+MOST_BYTES, MOST_SQL = 64 << 20, 1 << 20  # of a value, of a statement
+EXPRESSION = re.compile(r"\b(as|check|collate|default|generated|select|using|virtual|where)\b|[^\w\s,()]", re.I | re.A)
+VIEW = """CREATE VIEW bin AS
+    SELECT sample, direction.key AS direction, kind.key AS kind,
+           CAST(bin.key AS INTEGER) AS bin, bin.value AS count
+    FROM sample, json_each(sample.histograms) AS direction,
+         json_each(direction.value) AS kind, json_each(kind.value) AS bin"""  # as tools/raidctl/store/schema.sql has it
+
+
+def read(path: pathlib.Path) -> sqlite3.Connection:
+    """A file as of its last commit, to be read and closed; it and what lies beside stay as they are. sqlite3.DatabaseError."""
+    try:
+        content = _image(path)
+    except OSError as error:
+        raise sqlite3.OperationalError(error.strerror or str(error)) from error
+    if not content:
+        raise sqlite3.DatabaseError("an empty file")
+    if len(content) < 100 or not content.startswith(b"SQLite format 3\0"):
+        raise sqlite3.DatabaseError("file is not a database")
+    if 2 in content[18:20]:
+        raise sqlite3.DatabaseError("another program made its journal a WAL; "
+                                    "turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'")  # fmt: skip
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    database.text_factory = decoded
+    try:
+        database.deserialize(content)
+        _defend(database)
+        database.execute("PRAGMA query_only=ON")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def decoded(text: bytes) -> str:
+    """Text of a file that can hold any bytes."""
+    return text.decode("utf-8", "replace")
+
+
+def write(path: pathlib.Path) -> sqlite3.Connection:
+    """A file that is to be written: opened where it lies, after the same look at it. sqlite3.DatabaseError."""
+    read(path).close()
+    database = sqlite3.connect(path, isolation_level=None)
+    database.text_factory = decoded
+    try:
+        _defend(database)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _defend(database: sqlite3.Connection) -> None:
+    for kind, most in ((sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, MOST_SQL),
+                       (sqlite3.SQLITE_LIMIT_ATTACHED, 0)):  # fmt: skip
+        database.setlimit(kind, most)
+    for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "temp_store=MEMORY"):
+        database.execute(f"PRAGMA {pragma}")
+    for kind, name, sql in database.execute("SELECT type, name, sql FROM sqlite_schema"):
+        if not _plain(kind, name, sql):
+            raise sqlite3.DatabaseError("it holds more than what raidctl makes, a view or a trigger perhaps, and is not read; "
+                                        "see what: sqlite3 FILE .schema")  # fmt: skip
+
+
+def _plain(kind: object, name: object, sql: object) -> bool:
+    """Whether an object of a schema computes nothing: expressions need a word that is refused, or parentheses."""
+    if kind == "index" and sql is None:
+        return True  # what SQLite makes of a key
+    if not isinstance(sql, str) or not isinstance(name, str) or name.lower().startswith("sqlite_"):
+        return False
+    if kind == "view":
+        return sql.split() == VIEW.split()
+    depth = {"table": 2, "index": 1}.get(str(kind), 0)
+    flat = re.sub(r"\([^()]*\)", "", sql) if depth == 2 else sql
+    return bool(depth) and not EXPRESSION.search(sql) and flat.count("(") <= 1
+
+
+def _image(path: pathlib.Path) -> bytes:
+    """The bytes of a file, of which none is of a transaction that was not committed."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    with open(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "not a file")
+        _share(fd)
+        journal = b"" if _lock(fd, fcntl.F_OFD_GETLK, fcntl.F_WRLCK, RESERVED, 1) != fcntl.F_UNLCK else _journal(path)
+        content = _bytes(file.fileno())
+    return _played(content, journal) if journal else content
+
+
+def _lock(fd: int, command: int, kind: int, start: int, length: int) -> int:
+    """Set or ask for a lock that belongs to this open file; the kind that is there."""
+    done = fcntl.fcntl(fd, command, struct.pack("@hhqqi4x", kind, os.SEEK_SET, start, length, 0))
+    return int(struct.unpack("@hhqqi4x", done)[0])
+
+
+def _share(fd: int) -> None:
+    """Lock as readers of SQLite do: until the file is closed no commit begins."""
+    for last in [False] * LOCK_TRIES + [True]:
+        with contextlib.suppress(BlockingIOError):
+            _lock(
+                fd, fcntl.F_OFD_SETLK, fcntl.F_RDLCK, PENDING, 1
+            )  # held by a writer that waits for its readers to end
+            try:
+                _lock(fd, fcntl.F_OFD_SETLK, fcntl.F_RDLCK, SHARED, SHARED_BYTES)
+            finally:
+                _lock(fd, fcntl.F_OFD_SETLK, fcntl.F_UNLCK, PENDING, 1)
+            return
+        if last:
+            raise OSError(errno.EBUSY, "another process keeps it locked")
+        time.sleep(LOCK_SECONDS)
+
+
+def _bytes(fd: int) -> bytes:
+    size = os.fstat(fd).st_size
+    if size > os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE"):
+        raise OSError(errno.EFBIG, "larger than half of this machine's memory: read it on a larger one")
+    parts = []
+    while size > 0 and (part := os.read(fd, size)):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _journal(path: pathlib.Path) -> bytes:
+    """The journal beside a file, if it holds what is to be played back."""
+    beside = path.with_name(path.name + "-journal")
+    try:
+        fd = os.open(beside, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise OSError(error.errno, f"its writer was killed; its journal cannot be read: {error.strerror}") from error
+    with open(fd, "rb"):
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "its writer was killed, and the journal beside it is no file")
+        found = _bytes(fd)
+    if len(found) < len(JOURNAL_MAGIC) or not found[0]:
+        return b""  # SQLite clears the first byte, or all, of one that is done with
+    if len(found) > 2 * len(JOURNAL_MAGIC) and found.endswith(JOURNAL_MAGIC):
+        raise OSError(errno.EINVAL, "the journal beside it names another file, as no journal of raidctl does: it was not made "
+                                    "for this file; remove that journal")  # fmt: skip
+    return found
+
+
+def _played(content: bytes, journal: bytes) -> bytes:
+    """A file after SQLite played back its journal, which it does when it reads first."""
+    with tempfile.TemporaryDirectory(prefix="raidtrace-") as place:
+        copy = pathlib.Path(place, "copy")
+        copy.write_bytes(content)
+        copy.with_name("copy-journal").write_bytes(journal)
+        with contextlib.closing(sqlite3.connect(copy)) as database:
+            database.execute("SELECT 1 FROM sqlite_schema").fetchall()
+        if copy.stat().st_size > len(content) + len(journal):  # a journal that makes it longer than both is none
+            raise sqlite3.DatabaseError("its writer was killed, and the journal beside it is damaged")
+        return copy.read_bytes()

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""May this disk be written? The one place where that is decided; everything that overwrites a disk asks here.
+
+What is in use is refused whatever the user says. A disk that holds something nobody uses now (a signature) is refused unless
+that is forced. All disks are judged before any is written, and from then on each is held: opened exclusively, which keeps
+mount, swap, md, dm, LVM and ZFS away, and locked (flock), which keeps udev from looking into it. A program that claims the disk
+itself, as mkfs, mdadm and mount do, is handed the disk: the claim is let go just before it starts and taken again when it
+has ended. Between, nobody has it while the program starts. Whoever claims it then makes that program fail, and nothing is
+overwritten; whoever only opens it is not kept away by any claim, at any time, and found by the look before each hand-over.
+"""
+
+import dataclasses
+import errno
+import os
+import time
+from collections.abc import Iterable, Sequence
+
+from raidtrace.sweep import disk_users
+from raidtrace.sweep.device import DeviceError, Identity, Machine
+
+ENCRYPTED = ("crypto_LUKS", "BitLocker", "FVE-FS")
+TRIES, PAUSE_S = 50, 0.1  # udev opens and locks a disk for a moment after each change to it
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """One reason not to overwrite a disk, and what to do about it. forcible: --force-signature overrides it."""
+
+    disk: str
+    reason: str
+    remedy: str
+    forcible: bool = False
+
+    def text(self) -> str:
+        """A line of a message."""
+        return f"{self.disk}: {self.reason} ({self.remedy})"
+
+
+class Taken(Exception):
+    """A device could not be claimed."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
+def refusals(look: disk_users.Look, disk: str, known: bool = False) -> list[Refusal]:
+    """Everything that speaks against overwriting a disk. known: what it holds is this sweep's own, so no matter."""
+    machine = look.machine
+    found = _in_use(look, disk)
+    if not found:
+        try:
+            os.close(_claim(machine, disk))
+        except Taken as taken:
+            found = [taken.refusal]
+    if not found and not known:  # a disk in use may not even be readable
+        found = _signatures(machine, disk)
+    return found
+
+
+def _in_use(look: disk_users.Look, disk: str) -> list[Refusal]:
+    """What nobody may override."""
+    machine = look.machine
+    machine.at_its_place(disk)
+    found = [Refusal(disk, use.what, use.remedy) for use in look.uses(disk)]
+    block = machine.sys / "block" / disk
+    if machine.read(block / "ro") not in ("", "0"):
+        found.append(Refusal(disk, "it is read-only", f"blockdev --setrw /dev/{disk}, if the device can be written"))
+    if machine.identity(disk).sectors == 0:
+        found.append(Refusal(disk, "it has no sectors", "put a medium in"))
+    if machine.read(block / "dm/suspended") == "1":
+        found.append(Refusal(disk, "it is suspended, as while it is being resized", f"wait, or dmsetup resume {disk}"))
+    action = machine.read(block / "md/sync_action")
+    if action not in ("", "idle", "frozen"):
+        found.append(Refusal(disk, f"md is at work on it ({action})", "wait until it ends"))
+    return found
+
+
+def _signatures(machine: Machine, disk: str) -> list[Refusal]:
+    found = []
+    for name in (disk, *machine.partitions(disk)):
+        which = "it" if name == disk else f"its partition {name}"
+        for kind in dict.fromkeys(machine.signatures(f"{machine.dev}/{name}")):
+            what = "a signature of " + kind
+            what = "the signature of a stopped md array" if kind == "linux_raid_member" else what
+            what = f"an encrypted container ({kind})" if kind in ENCRYPTED else what
+            found.append(
+                Refusal(disk, f"{which} holds {what}", "--force-signature if that is of no use any more", True)
+            )
+    return found
+
+
+@dataclasses.dataclass
+class Permit:
+    """Disks that may be overwritten, held as long as this lives. Other devices made of them can be held with it."""
+
+    machine: Machine
+    identities: tuple[Identity, ...]
+    _held: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def __enter__(self) -> "Permit":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release(list(self._held))
+
+    def hold(self, names: Iterable[str]) -> None:
+        """Claim devices, those that are held already stay so. DeviceError: somebody else has one."""
+        for name in names:
+            if name not in self._held:
+                try:
+                    self._held[name] = _claim(self.machine, name)
+                except Taken as taken:
+                    _refuse([taken.refusal])
+
+    def release(self, names: Iterable[str]) -> None:
+        """Let go of devices, those that are not held are left."""
+        for name in names:
+            handle = self._held.pop(name, None)
+            if handle is not None:
+                os.close(handle)
+
+    def hand_over(self, names: Sequence[str]) -> None:
+        """Let go of devices so that a program can claim them, after another look at who uses them."""
+        disks = [name for name in names if name in self._named()]
+        if disks:
+            self.check(disks)
+        self.release(names)
+
+    def check(self, names: Sequence[str]) -> None:
+        """See that disks are still those that were judged, and that nobody has begun to use one. DeviceError: so it is."""
+        missing = [name for name in names if name not in self._named()]
+        if missing:
+            raise DeviceError(f"{', '.join(missing)}: not named in --destroy-data")
+        for identity in self.identities:
+            if identity.name in names:
+                now = self.machine.identity(identity.name)
+                if now.sequence != identity.sequence:
+                    raise DeviceError(f"{identity.name} is another disk than when the sweep began")
+                if now.sectors != identity.sectors:
+                    raise DeviceError(
+                        f"{identity.name} has {now.sectors} sectors and had {identity.sectors}: it is being resized"
+                    )
+        look = disk_users.Look.now(self.machine)
+        _refuse([refusal for name in names for refusal in _in_use(look, name)])
+        self.hold(names)
+
+    def _named(self) -> list[str]:
+        return [identity.name for identity in self.identities]
+
+
+def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[Identity] = ()) -> list[Refusal]:
+    """Every reason against overwriting any of the disks. known: disks that this sweep has overwritten before.
+    DeviceError: it cannot be judged."""
+    disk_users.all_can_be_seen(machine)
+    look = disk_users.Look.now(machine)
+    found = [r for disk in disks for r in refusals(look, disk, machine.identity(disk).among(known))]
+    return [refusal for refusal in found if not (forced and refusal.forcible)]
+
+
+def permit(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[Identity] = ()) -> Permit:
+    """Judge disks, all of them before any is taken, and hold them. DeviceError names every reason against any of them."""
+    found = Permit(machine, tuple(machine.identity(disk) for disk in disks))
+    _refuse(judge(machine, disks, forced, known))
+    try:
+        found.hold(disks)
+        found.check(disks)  # what came while the disks were looked at
+    except BaseException:
+        found.release(disks)
+        raise
+    return found
+
+
+def _refuse(reasons: Sequence[Refusal]) -> None:
+    if reasons:
+        raise DeviceError("nothing is overwritten, for:" + "".join(f"\n  {reason.text()}" for reason in reasons))
+
+
+def _claim(machine: Machine, name: str) -> int:
+    """A descriptor that holds a device exclusively."""
+    for left in reversed(range(TRIES)):
+        try:
+            return machine.claim(f"{machine.dev}/{name}", machine.number(name))
+        except OSError as error:
+            if error.errno not in (errno.EBUSY, errno.EAGAIN) or not left:
+                raise Taken(_taken(machine, name, error)) from error
+        time.sleep(PAUSE_S)
+    raise AssertionError("the last try returns or raises")
+
+
+def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
+    """Why a device could not be claimed, and who that may be."""
+    if error.errno == errno.EAGAIN:
+        return Refusal(name, "another program has locked it (flock), as partitioning tools do", "wait until that ends")
+    if error.errno != errno.EBUSY:
+        return Refusal(name, f"it cannot be opened: {error.strerror}", "see dmesg")
+    found = sorted({process for _, process in disk_users.openers(machine, {machine.number(name)})})
+    if found:
+        return Refusal(name, f"in use, says the kernel; it is open in process {', '.join(found)}", "end that")
+    found = disk_users.within(machine, machine.number(name))
+    if found:
+        return Refusal(name, f"in use, says the kernel; process {', '.join(found)} has files of it", "end that")
+    return Refusal(
+        name,
+        "in use, says the kernel, and it is open in no process",
+        "look for a mount that no process sees, a ZFS pool, or a driver",
+    )

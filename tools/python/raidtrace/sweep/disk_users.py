@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who uses a disk: whatever lies on it, and the mounts, swap, processes and exports of the kernel on any of that.
+
+A use need not claim the disk: a loop device with an offset, a virtual machine with a raw disk and an exported disk only
+have it open. So what is open is looked for in every process, and mounts in every mount namespace.
+
+What cannot be seen from here: a descriptor that is in no table of a process (registered with io_uring and closed, or
+under way in a socket), and what a kernel driver opened by itself without a claim, other than those in EXPORTS.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import stat
+from collections.abc import Iterator
+
+from raidtrace.sweep.device import DeviceError, Loop, Machine
+
+INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same in all kernels
+# targets that the kernel serves to other machines; each file holds the path of a block device or a file, or says File: PATH
+EXPORTS = (
+    "kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
+    "kernel/config/target/core/*/*/udev_path",
+    "kernel/config/target/core/fileio_*/*/info",
+    "kernel/config/usb_gadget/*/functions/mass_storage.*/lun.*/file",
+)
+FD_WRITES = os.O_WRONLY | os.O_RDWR
+
+
+@dataclasses.dataclass(frozen=True)
+class Use:
+    """One use of a disk, and what to do about it. Both are words that end a sentence about the disk."""
+
+    what: str
+    remedy: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Mount:
+    """A mount of a disk or partition. owner: empty in our own mount namespace, or a process of the other one."""
+
+    number: int
+    point: str
+    owner: str
+
+
+def lies_on(machine: Machine, disk: str, loops: list[Loop]) -> dict[str, str]:
+    """Everything that lies on a disk, itself included: name -> which it is, as the subject of a sentence."""
+    found = {disk: "it"}
+    waiting = [disk]
+    while waiting:
+        name = waiting.pop(0)
+        number = machine.number(name)
+        its = "its partition" if found[name] == "it" else f"{name}'s partition"
+        more = [(one, f"{its} {one}") for one in machine.partitions(name)]
+        more += [(one, f"{one} above it") for one in machine.holders(name)]
+        more += [
+            (loop.name, f"{loop.name} above it") for loop in loops if number and number in (loop.rdev, loop.file_system)
+        ]
+        for one, which in more:
+            if one not in found:
+                found[one] = which
+                waiting.append(one)
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """What of a machine is in use at one moment, by device number. paths: wide name of a disk -> the disks that have it."""
+
+    machine: Machine
+    loops: list[Loop]
+    mounts: list[Mount]
+    swap: set[int]
+    writers: dict[int, list[str]]
+    exports: dict[int, list[str]]
+    paths: dict[str, list[str]]
+
+    @staticmethod
+    def now(machine: Machine) -> "Look":
+        """One look for all disks: it goes through the descriptors of every process. DeviceError: something cannot be seen."""
+        passthrough = {number for disk in machine.disks() for number in _passthrough(machine, disk)}
+        writing: dict[int, list[str]] = {}
+        for number, owner in writers(machine, set(machine.names()) | passthrough):
+            writing.setdefault(number, []).append(owner)
+        paths: dict[str, list[str]] = {}
+        for disk in machine.disks():
+            paths.setdefault(machine.wide_name(disk), []).append(disk)
+        return Look(machine, machine.loops(), mounts(machine), _swap(machine), writing, _exports(machine), paths)
+
+    def uses(self, disk: str) -> list[Use]:
+        """Every use of a disk that shows in /sys and /proc."""
+        above = lies_on(self.machine, disk, self.loops)
+        numbers = {number: name for name in above if (number := self.machine.number(name))}
+        found = [Use(f"the root file system{whose} lies on it", "name another disk") for whose in self._roots(numbers)]
+        for name, which in above.items():
+            found += self._made_of(name, which)
+            if number := self.machine.number(name):
+                found += self._lies_on(number, which)
+            found += [Use(f"{which} is swap", f"swapoff /dev/{name}")] if number in self.swap else []
+            found += _btrfs(self.machine, name, which)
+        wanted = {number: above[name] for number, name in numbers.items()} | _passthrough(self.machine, disk)
+        found += [Use(f"{which} is open for writing in process {owner}", "end it, or let it let go of the disk")
+                  for number, which in wanted.items() for owner in self.writers.get(number, [])]  # fmt: skip
+        found += [Use(f"{which} is served to others by the kernel ({path})", "take it out of there")
+                  for number, which in wanted.items() for path in self.exports.get(number, [])]  # fmt: skip
+        wide = self.machine.wide_name(disk)
+        found += [Use(f"{other} is another path to the same disk ({wide})", f"remove {other}, or name their multipath device")
+                  for other in self.paths.get(wide, []) if wide and other != disk]  # fmt: skip
+        return list(dict.fromkeys(found))
+
+    def _roots(self, numbers: dict[int, str]) -> Iterator[str]:
+        """Whose root file system lies on one of the devices: ours, or that of the first process."""
+        for mount in self.mounts:
+            if mount.point == "/" and mount.number in numbers and (not mount.owner or mount.owner.startswith("1 ")):
+                yield f" of process {mount.owner}" if mount.owner else ""
+
+    def _made_of(self, name: str, which: str) -> list[Use]:
+        """md, dm and other devices that were made of it."""
+        return [Use(f"{which} is a member of {holder} ({_kind(self.machine, holder)})", _stop(self.machine, holder))
+                for holder in self.machine.holders(name)]  # fmt: skip
+
+    def _lies_on(self, number: int, which: str) -> list[Use]:
+        """Loop devices and mounts of a device."""
+        found = []
+        for loop in self.loops:
+            remedy = f"losetup --detach /dev/{loop.name}"
+            if number == loop.rdev:
+                at = f" at byte {loop.offset_bytes}" if loop.offset_bytes else ""
+                found.append(Use(f"{which} is below {loop.name}{at}", remedy))
+            elif number == loop.file_system:
+                found.append(Use(f"{which} holds the file {loop.backing} below {loop.name}", remedy))
+        for mount in self.mounts:
+            if mount.number == number:
+                where = f" in the mount namespace of {mount.owner}" if mount.owner else ""
+                found.append(
+                    Use(f"{which} is mounted on {mount.point}{where}", f"umount it{' there' if where else ''}")
+                )
+        return found
+
+
+def _kind(machine: Machine, holder: str) -> str:
+    """What made a device of others, in the words of its field."""
+    if holder.startswith("md"):
+        return "md"
+    if not holder.startswith("dm-"):
+        return "another device"
+    prefix = machine.read(machine.sys / "class/block" / holder / "dm/uuid").split("-")[0].lower()
+    known = {"lvm": "LVM", "crypt": "an open encrypted container", "mpath": "multipath", "part": "partitions by kpartx"}
+    return known.get(prefix, "device mapper")
+
+
+def _stop(machine: Machine, holder: str) -> str:
+    kind = _kind(machine, holder)
+    if kind == "multipath":
+        return f"name {holder}, the whole of its paths, if that disk is meant"
+    if kind == "md":
+        return f"mdadm --stop /dev/{holder}"
+    name = machine.read(machine.sys / "class/block" / holder / "dm/name")
+    return f"dmsetup remove {name or holder}" if holder.startswith("dm-") else f"stop {holder}"
+
+
+def mounts(machine: Machine) -> list[Mount]:
+    """The mounts of every mount namespace that a process is in. One whose last process has gone shows nowhere; the kernel
+    still refuses such a disk exclusively."""
+    found: dict[Mount, None] = {}
+    ours = machine.link(machine.proc / "self/ns/mnt")
+    seen = set()
+    for process in [machine.proc / "self", *processes(machine)]:
+        space = machine.link(process / "ns/mnt")
+        if space in seen and space:
+            continue
+        seen.add(space)
+        owner = "" if space == ours else who(machine, process)
+        for line in machine.read(process / "mountinfo").splitlines():
+            found |= {mount: None for mount in _mount(machine, process, line, owner)}
+    return list(found)
+
+
+def _mount(machine: Machine, process: pathlib.Path, line: str, owner: str) -> Iterator[Mount]:
+    fields = line.split(" ")
+    if "-" not in fields[6:]:
+        return
+    major, _, minor = fields[2].partition(":")
+    point, source = unescape(fields[4]), unescape(fields[fields.index("-", 6) + 2])
+    yield Mount(os.makedev(int(major), int(minor)), point, owner)
+    # btrfs, bcachefs and overlay have numbers of their own: there the source names the disks
+    for path in source.split(":") if major == "0" else ():
+        number = block_number(machine, f"{process}/root{path}") or block_number(machine, path)
+        if path.startswith("/") and number:
+            yield Mount(number, point, owner)
+
+
+def unescape(text: str) -> str:
+    r"""A field of /proc/*/mountinfo or /proc/swaps: \040 is a blank."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def block_number(machine: Machine, path: str) -> int:
+    """Device number of a block device by its path; 0 if it is none."""
+    try:
+        found = machine.stat(path)
+    except OSError:
+        return 0
+    return found.st_rdev if stat.S_ISBLK(found.st_mode) else 0
+
+
+def _swap(machine: Machine) -> set[int]:
+    """Device numbers that swap lies on. A file of swap lies on what is mounted."""
+    lines = machine.read(machine.proc / "swaps").splitlines()[1:]
+    return {block_number(machine, unescape(line.split()[0])) for line in lines if line.strip()} - {0}
+
+
+def _btrfs(machine: Machine, name: str, which: str) -> list[Use]:
+    """A file system over several disks names one of them in the mount table; all are listed here while it is mounted."""
+    found = [path.parent.parent.name for path in (machine.sys / "fs/btrfs").glob(f"*/devices/{name}")]
+    return [Use(f"{which} is a member of the mounted btrfs {one}", "umount it") for one in found]
+
+
+def processes(machine: Machine) -> list[pathlib.Path]:
+    """All processes."""
+    found = [path for path in machine.proc.glob("[0-9]*") if path.name.isdigit()]
+    return sorted(found, key=lambda path: int(path.name))
+
+
+def who(machine: Machine, process: pathlib.Path) -> str:
+    """A process as people look for it: its id and name. The name is its own choice: only plain characters of it are shown."""
+    name = machine.read(process / "comm")
+    return f"{process.name} ({re.sub(r'[^ -~]', '?', name)})"
+
+
+def all_can_be_seen(machine: Machine) -> None:
+    """DeviceError where other processes' files cannot be seen: who uses a disk would remain unknown."""
+    if machine.link(machine.proc / "self/ns/pid") not in ("", INITIAL_PID_NAMESPACE):  # "": a kernel without them
+        raise DeviceError(
+            "who uses a disk cannot be seen from inside this container (a PID namespace); run it on the machine itself"
+        )
+    try:
+        os.listdir(machine.proc / "1/fd")
+    except OSError as error:
+        raise DeviceError(
+            f"who uses a disk cannot be seen: /proc/1/fd: {error.strerror}; run it as root of the machine"
+        ) from error
+
+
+def writers(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str]]:
+    """Device number and process of every descriptor and mapping, of others, that may write to one of the devices."""
+    for number, owner, link in _opened(machine, numbers):
+        flags = re.search(r"^flags:\s*([0-7]+)", machine.read(link.parent.parent / "fdinfo" / link.name), re.MULTILINE)
+        if flags and int(flags[1], 8) & FD_WRITES:
+            yield number, owner
+    for process in processes(machine):
+        yield from ((number, f"{who(machine, process)}, as a mapping") for number in _mapped(machine, process, numbers))
+
+
+def openers(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str]]:
+    """Device number and process of every descriptor of others, however it was opened."""
+    return ((number, owner) for number, owner, _ in _opened(machine, numbers))
+
+
+def _opened(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str, pathlib.Path]]:
+    for process in processes(machine):
+        if int(process.name) == os.getpid():
+            continue
+        # a thread may have a table of its own, and the first one may have ended before the others
+        for task in sorted((process / "task").glob("[0-9]*")) or [process]:
+            for number, name in _device_numbers(machine, task / "fd", numbers):
+                yield number, who(machine, process), task / "fd" / name
+
+
+def within(machine: Machine, number: int) -> list[str]:
+    """Processes that have files open on the file system of a device or are in a directory of it, as after umount --lazy."""
+    found = []
+    for process in processes(machine):
+        links = [process / "cwd", process / "root", *(process / "fd").glob("*")]
+        if any(machine.file_system(link) == number for link in links):
+            found.append(who(machine, process))
+    return found
+
+
+def _mapped(machine: Machine, process: pathlib.Path, numbers: set[int]) -> set[int]:
+    """Devices that a process has mapped to write to them: a mapping outlives the descriptor that it was made of."""
+    lines = re.findall(r"^([0-9a-f]+)-([0-9a-f]+) .w.s ", machine.read(process / "maps"), re.MULTILINE)
+    shared = {f"{int(first, 16):x}-{int(end, 16):x}" for first, end in lines}
+    found = _device_numbers(machine, process / "map_files", numbers) if shared else ()
+    return {number for number, name in found if name in shared}
+
+
+def _device_numbers(machine: Machine, directory: pathlib.Path, numbers: set[int]) -> Iterator[tuple[int, str]]:
+    """Device number and name of the links in a directory of /proc that lead to one of the devices."""
+    try:
+        names = os.listdir(directory)
+    except OSError:  # it ended
+        return
+    for name in names:
+        try:
+            found = machine.stat(f"{directory}/{name}")
+        except OSError:
+            continue
+        if stat.S_ISBLK(found.st_mode) and found.st_rdev in numbers:
+            yield found.st_rdev, name
+        elif stat.S_ISCHR(found.st_mode) and -found.st_rdev in numbers:
+            yield -found.st_rdev, name
+
+
+def _passthrough(machine: Machine, disk: str) -> dict[int, str]:
+    """Character devices by which a program, as a virtual machine, gives commands to the disk itself. Their numbers are made
+    negative here, as a block device may have the same one."""
+    found = {}
+    for pattern in ("scsi_generic/*/dev", "bsg/*/dev"):
+        for path in (machine.sys / "block" / disk / "device").glob(pattern):
+            major, _, minor = machine.read(path).partition(":")
+            found[-os.makedev(int(major), int(minor))] = f"its {path.parent.name} ({path.parent.parent.name})"
+    return found
+
+
+def _exports(machine: Machine) -> dict[int, list[str]]:
+    """Disks that the kernel serves to others: device number -> the files that say so."""
+    found: dict[int, list[str]] = {}
+    for pattern in EXPORTS:
+        for path in machine.sys.glob(pattern):
+            text = machine.read(path)
+            named = re.search(r"File: (\S+)", text)
+            number = block_number(machine, named[1] if named else text)
+            if number:
+                found.setdefault(number, []).append(str(path))
+    return found

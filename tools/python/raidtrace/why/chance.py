@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether an effect is more than chance: a paired test of logarithms, looked at as pairs come in.
+
+A pair is one run as it is and one changed, next to each other. Each of at most LOOKS looks may be wrong with an equal share of
+the chance of error (Bonferroni), and Holm's procedure keeps the chance that any of several changes is wrong below ALPHA.
+"""
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Sequence
+
+ALPHA = 0.05
+FEWEST, MOST = 3, 10  # pairs
+LOOKS = MOST - FEWEST + 1
+WORTH = math.log(1.05)  # less than this is no effect that one would act on
+CONFIDENCE = 0.95
+POWER = 0.842  # normal quantile of 80 %
+
+
+@dataclasses.dataclass(frozen=True)
+class Effect:
+    """How many times faster a change makes it. low, high: interval, None for a single pair. chance: of an effect as large
+    where there is none, over all looks."""
+
+    factor: float
+    low: float | None
+    high: float | None
+    pairs: int
+    chance: float
+
+
+def student_tail(t: float, freedom: int) -> float:
+    """Two-sided tail of Student's distribution for a whole number of degrees of freedom: the finite series of Abramowitz and
+    Stegun 26.7.3 and 26.7.4."""
+    if freedom < 1:
+        return 1.0
+    angle = math.atan2(abs(t), math.sqrt(freedom))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    if freedom % 2:
+        total, term = 0.0, cosine
+        for step in range(1, (freedom - 1) // 2 + 1):
+            total += term
+            term *= cosine * cosine * 2 * step / (2 * step + 1)
+        inside = 2 / math.pi * (angle + sine * total)
+    else:
+        total, term = 0.0, 1.0
+        for step in range(1, freedom // 2 + 1):
+            total += term
+            term *= cosine * cosine * (2 * step - 1) / (2 * step)
+        inside = sine * total
+    return max(0.0, 1.0 - inside)
+
+
+def student_quantile(tail: float, freedom: int) -> float:
+    """The t whose two-sided tail this is."""
+    low, high = 0.0, 1.0
+    while student_tail(high, freedom) > tail:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
+    return high
+
+
+def effect(before: Sequence[float], after: Sequence[float], floor: float = 0.0, looks: int = LOOKS) -> Effect:
+    """Of pairs of costs, at least one. floor: the least standard deviation of a logarithm, from the baselines: pairs that agree
+    by luck are not taken to be exact. looks: how often this is asked while pairs come in."""
+    ratios = [math.log(a / b) for a, b in zip(before, after)]
+    count, mean = len(ratios), statistics.fmean(ratios)
+    if count < 2:
+        return Effect(math.exp(mean), None, None, count, 1.0)
+    error = max(statistics.stdev(ratios), floor, 1e-9) / math.sqrt(count)
+    half = student_quantile(1 - CONFIDENCE, count - 1) * error
+    chance = min(1.0, looks * student_tail(mean / error, count - 1)) if count >= FEWEST else 1.0
+    return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), count, chance)
+
+
+def settled(found: Effect, candidates: int) -> bool:
+    """Whether more pairs would not change what is said: an effect beyond chance, or none that is worth acting on."""
+    if found.pairs < FEWEST:
+        return False
+    if found.chance <= ALPHA / candidates or found.pairs >= MOST:
+        return True
+    return found.high is not None and math.log(found.high) < WORTH
+
+
+def holm(chances: Sequence[float]) -> list[bool]:
+    """Which effects are beyond chance when all are judged together."""
+    order = sorted(range(len(chances)), key=lambda at: chances[at])
+    shown = [False] * len(chances)
+    for rank, at in enumerate(order):
+        if chances[at] > ALPHA / (len(chances) - rank):
+            break
+        shown[at] = True
+    return shown
+
+
+def noise(costs: Sequence[float]) -> float:
+    """Standard deviation of the logarithm of a cost, from repeated baselines; 0 for one."""
+    return statistics.stdev([math.log(cost) for cost in costs]) if len(costs) > 1 else 0.0
+
+
+def smallest_detectable(deviation: float, pairs: int, candidates: int, looks: int = LOOKS) -> float:
+    """The factor that is found in four cases of five, with so many pairs and candidates."""
+    error = deviation * math.sqrt(2 / pairs)
+    t = student_quantile(ALPHA / candidates / looks, pairs - 1)
+    return math.exp(max((t + POWER) * error, WORTH))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an experiment can change, one thing at a time: settings of a queue, the program, the load beside it, and what only the
+lab has. Which changes are worth a run follows from the values that were read, and from what the program was seen to do."""
+
+import dataclasses
+import enum
+from collections.abc import Mapping, Sequence
+
+from raidtrace.why.store import AS_IT_IS
+
+# Setting -> file below /sys/block/DISK, in the order in which they are written: a scheduler sets nr_requests anew.
+FILES = {
+    "scheduler": "queue/scheduler",
+    "queue_depth": "device/queue_depth",
+    "nr_requests": "queue/nr_requests",
+    "max_sectors_kb": "queue/max_sectors_kb",
+    "nomerges": "queue/nomerges",
+    "read_ahead_kb": "queue/read_ahead_kb",
+}
+CAUSES = {
+    "scheduler": "scheduler",
+    "queue_depth": "queue depth",
+    "nr_requests": "nr_requests",
+    "max_sectors_kb": "request size",
+    "nomerges": "lost merges",
+    "read_ahead_kb": "readahead",
+}
+# Middles of ladders, not their ends: 128 MiB of readahead in a guest of 256 MiB reads the same data for ever.
+WIDE_KB, MOST_KB = 2048, 8192
+WIDE_DEPTH, MOST_DEPTH = 32, 254
+WIDE_REQUESTS = 256
+SETTLED_SCHEDULER = "mq-deadline"
+
+PROGRAM = {  # what the preloaded library sees and can leave out: cause, how it is said, what to do
+    "direct": (
+        "direct I/O",
+        "through the page cache",
+        "open the file without O_DIRECT, or keep more requests in flight",
+    ),
+    "sync": ("sync", "without fsync and O_SYNC", "sync less often, if the newest data may be lost in a power failure"),
+    "sleep": ("program sleeps", "without its sleeps", "let the program ask without pauses"),
+    "fadvise": ("fadvise", "without fadvise", "leave out the program's posix_fadvise"),
+}
+
+
+class Kind(enum.Enum):
+    """What sort of thing is changed. The order is that of preference where two gain alike: what is easiest comes first."""
+
+    BASELINE = "baseline"
+    SETTING = "setting"
+    GROUP = "settings together"
+    LOAD = "load beside it"
+    PROGRAM = "program"
+    FAULT = "fault"
+    LAB = "lab"
+    FREE = "bound"
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """One change against the baseline. cause: what it tells about. settings: of the disk's queue, by name. lab: keys of the
+    profile. program: what the preloaded library leaves out. alone: without the load beside it. warm: data in memory.
+    freeze: a control group that stands still meanwhile."""
+
+    name: str
+    cause: str
+    kind: Kind
+    settings: tuple[tuple[str, str], ...] = ()
+    lab: tuple[tuple[str, str], ...] = ()
+    program: str = ""
+    kernel: str = ""
+    alone: bool = False
+    warm: bool = False
+    freeze: str = ""
+
+
+BASELINE = Change(AS_IT_IS, "", Kind.BASELINE)
+ALONE = Change("nothing beside it", "load beside it", Kind.LOAD, alone=True)
+WARM = Change("data in memory", "disk", Kind.FREE, warm=True)
+
+
+def setting(name: str, value: str) -> Change:
+    """One setting of the queue changed."""
+    return Change(said(name, value), CAUSES[name], Kind.SETTING, settings=((name, value),))
+
+
+def said(name: str, value: str) -> str:
+    """A setting in the words of the table; readahead in sectors, as blockdev --setra takes it."""
+    return f"readahead {2 * int(value)}" if name == "read_ahead_kb" else f"{name} {value}"
+
+
+def command(name: str, value: str, disk: str) -> str:
+    """What to type for a setting."""
+    if name == "read_ahead_kb":
+        return f"blockdev --setra {2 * int(value)} /dev/{disk}"
+    return f"echo {value} >/sys/block/{disk}/{FILES[name]}"
+
+
+def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list[Change]:
+    """Changes of single settings worth a run. now: values that were read. limits: schedulers that are offered, and the
+    largest max_sectors_kb, as {"scheduler": [...], "max_sectors_kb": ["128"]}."""
+    found: list[tuple[str, str | int]] = []
+    if "read_ahead_kb" in now:
+        kb = int(now["read_ahead_kb"])
+        up = min(max(16 * kb, 128), MOST_KB)
+        found += [("read_ahead_kb", value) for value in (up, kb // 4) if (value > kb) == (value == up) and value != kb]
+    if "queue_depth" in now:
+        depth = int(now["queue_depth"])
+        found.append(("queue_depth", WIDE_DEPTH if depth != WIDE_DEPTH else WIDE_DEPTH // 4))
+    if "nr_requests" in now:
+        requests = int(now["nr_requests"])
+        found.append(("nr_requests", WIDE_REQUESTS if requests < WIDE_REQUESTS else 4 * requests))
+    found += [("scheduler", other) for other in limits.get("scheduler", ()) if other != now.get("scheduler", other)]
+    if now.get("nomerges", "0") != "0":
+        found.append(("nomerges", 0))
+    if "max_sectors_kb" in now:
+        most = int(limits.get("max_sectors_kb", ["0"])[0])
+        kb = int(now["max_sectors_kb"])
+        found.append(("max_sectors_kb", most if kb < most else kb // 2))
+    return [setting(name, str(value)) for name, value in found]
+
+
+def finer(change: Change, now: Mapping[str, str], gains: bool) -> list[Change]:
+    """Around a change that gained: smaller steps of the same setting, and a larger one, to find the smallest that does.
+    gains: whether it made it faster."""
+    (name, value), *others = change.settings or (("", ""),)
+    if others or not gains or name not in ("read_ahead_kb", "queue_depth") or int(value) <= int(now[name]):
+        return []
+    to, most = int(value), MOST_KB if name == "read_ahead_kb" else MOST_DEPTH
+    steps = [to // 4] + ([min(4 * to, most)] if name == "read_ahead_kb" else [most])
+    return [setting(name, str(step)) for step in dict.fromkeys(steps) if step > int(now[name]) and step != to]
+
+
+def wide(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Every setting opened that stands narrower than the middle of its ladder."""
+    opened: dict[str, str] = {}
+    for name, middle in (("read_ahead_kb", WIDE_KB), ("queue_depth", WIDE_DEPTH), ("nr_requests", WIDE_REQUESTS)):
+        if name in now and int(now[name]) < middle:
+            opened[name] = str(middle)
+    most = int(limits.get("max_sectors_kb", ["0"])[0])
+    if "max_sectors_kb" in now and int(now["max_sectors_kb"]) < most:
+        opened["max_sectors_kb"] = str(most)
+    if now.get("nomerges", "0") != "0":
+        opened["nomerges"] = "0"
+    if now.get("scheduler") in ("bfq", "kyber") and SETTLED_SCHEDULER in limits.get("scheduler", ()):
+        opened["scheduler"] = SETTLED_SCHEDULER
+    return opened
+
+
+def group(settings: Mapping[str, str], without: str = "") -> Change:
+    """Settings changed together, but for one."""
+    kept = {name: value for name, value in settings.items() if name != without}
+    causes = " and ".join(CAUSES[name] for name in kept)
+    name = f"all wide but {CAUSES[without]}" if without else "all of the queue wide"
+    return Change(name, causes, Kind.GROUP, settings=tuple(kept.items()))
+
+
+def program(seen: frozenset[str]) -> list[Change]:
+    """What the program was seen to do, left out."""
+    return [Change(PROGRAM[what][1], PROGRAM[what][0], Kind.PROGRAM, program=what)
+            for what in PROGRAM if what in seen]  # fmt: skip

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs on this machine's own disk: settings that can be put back, all of them in the journal of the sweep.
+
+A disk that was not named for destruction is made read-only while the command runs, if nobody uses it; if it is in use the user
+must say that the command may write files. One that was named is judged by the one door for that (raidtrace.sweep.destruction).
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+
+from raidtrace.sweep import destruction, disk_users, journal
+from raidtrace.sweep.device import DeviceError, Machine
+from raidtrace.why import chance, changes, figures, store
+from raidtrace.why.changes import FILES, Change, Kind
+from raidtrace.why.run import CAP, Run
+
+BASELINES = 5
+DROP = "/proc/sys/vm/drop_caches"
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+LEAD_S = 0.5  # of the load beside the command
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for. prepare, beside: shell. destroy: the disk may be overwritten.
+    in_use: it is mounted, and the command may write files. freeze: control groups that may be frozen for a run."""
+
+    raidctl: pathlib.Path
+    out: pathlib.Path
+    disk: str
+    command: tuple[str, ...]
+    prepare: str = ""
+    beside: str = ""
+    phase: str = ""
+    destroy: bool = False
+    in_use: bool = False
+    freeze: tuple[str, ...] = ()
+
+
+class Disk:
+    """A Place on a disk. Each changed run has a run as it is next to it, now before and now after it."""
+
+    looks = chance.LOOKS
+    most_pairs = chance.MOST
+
+    def __init__(self, wanted: Wanted, machine: Machine, log: journal.Journal, permit: destruction.Permit | None,
+                 most_runs: int, budget_s: float) -> None:  # fmt: skip
+        self.wanted, self.machine, self.journal, self.permit = wanted, machine, log, permit
+        self.most_runs, self.budget_s, self.begun = most_runs, budget_s, time.monotonic()
+        self.runs = 0
+        self.wall_s: list[float] = []
+        self._first: Run | None = None
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    @staticmethod
+    @contextlib.contextmanager
+    def opened(wanted: Wanted, machine: Machine, forced: bool, most_runs: int, budget_s: float) -> Iterator["Disk"]:
+        """A place; afterwards everything is as it was. forced: what nobody uses may be overwritten, too."""
+        with contextlib.ExitStack() as stack:
+            permit = None
+            if wanted.destroy:
+                permit = stack.enter_context(destruction.permit(machine, [wanted.disk], forced))
+            elif not wanted.in_use:
+                _unused(machine, wanted.disk)
+            log = journal.Journal.begin([wanted.disk], machine)
+            place = Disk(wanted, machine, log, permit, most_runs, budget_s)
+            try:
+                for group in wanted.freeze:
+                    log.cover(str(frozen_file(group)))
+                if not wanted.destroy and not wanted.in_use:
+                    log.read_only(wanted.disk, machine)
+                yield place
+            finally:
+                place.end()
+                log.end(machine)
+
+    def baselines(self) -> list[Run]:
+        runs = [self._run(changes.BASELINE, 0, 0)]
+        self._first = runs[0]
+        for trial in range(1, BASELINES if not runs[0].failure and not runs[0].status else 1):
+            runs.append(self._run(changes.BASELINE, trial, runs[0].seconds))
+        return runs
+
+    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
+        found = []
+        for change, trial in wanted:
+            order = (changes.BASELINE, change) if trial % 2 == 0 else (change, changes.BASELINE)
+            first, second = (self._run(one, trial, cap_s) for one in order)
+            found.append((first, second) if trial % 2 == 0 else (second, first))
+        return found
+
+    def bound(self) -> Change | None:
+        """Data in memory; of a program that writes, or goes past the cache, this says nothing."""
+        first = self._first
+        if first is None or first.disk_bytes.get("write") or "direct" in first.seen:
+            return None
+        return changes.WARM
+
+    def others(self, seen: frozenset[str]) -> list[Change]:
+        found = [changes.ALONE] if self.wanted.beside else []
+        found += [
+            Change(f"{group} frozen", f"load of {group}", Kind.LOAD, freeze=group) for group in self.wanted.freeze
+        ]
+        return found + changes.program(seen)
+
+    def last(self) -> list[Change]:
+        return []  # a disk has no other physics to try
+
+    def left(self) -> int:
+        """Pairs for which there is room and time."""
+        seconds = self.budget_s - (time.monotonic() - self.begun)
+        typical = sum(self.wall_s) / len(self.wall_s) if self.wall_s else 0.0
+        in_time = int(seconds / typical) if typical and seconds < float("inf") else self.most_runs
+        return max(0, min(self.most_runs - self.runs, in_time)) // 2
+
+    def seconds_left(self) -> float:
+        """What all runs that are left would take."""
+        return 2 * self.left() * sum(self.wall_s) / max(len(self.wall_s), 1)
+
+    def end(self) -> None:
+        """End what still runs."""
+        for child in self._children:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        self._children.clear()
+
+    def _run(self, change: Change, trial: int, cap_s: float) -> Run:
+        self.runs += 1
+        out = self.wanted.out / f"run-{self.runs:03}"
+        out.mkdir(parents=True, exist_ok=True)
+        for path in out.iterdir():
+            path.unlink()
+        (out / store.CHANGE).write_text(f"{change.name}, trial {trial}\n", encoding="utf-8")
+        begin = time.monotonic()
+        try:
+            return self._measured(change, out, CAP * cap_s)
+        except (OSError, subprocess.SubprocessError) as error:
+            return Run(failure=str(error))
+        finally:
+            self.wall_s.append(time.monotonic() - begin)
+
+    def _measured(self, change: Change, out: pathlib.Path, cap_s: float) -> Run:
+        wanted = self.wanted
+        self.journal.settle(self.machine)
+        if self.permit:
+            self.permit.hand_over([wanted.disk])
+        try:
+            if wanted.prepare:
+                self._shell(wanted.prepare, out / "prepare.log")
+            self._set(change)
+            self._keep_settings(out)
+            loaded = bool(wanted.beside) and not change.alone
+            script = figures.measured(wanted.command, wanted.raidctl, change.program, cap_s, loaded)
+            (out / figures.MEASURED).write_text(script, encoding="utf-8")
+            with contextlib.ExitStack() as stack:
+                if change.warm:
+                    # the cache of a block device lives as long as somebody has it open
+                    stack.callback(os.close, os.open(f"{self.machine.dev}/{wanted.disk}", os.O_RDONLY | os.O_CLOEXEC))
+                    for _ in range(2):
+                        self._wait(self._start(wanted.command, out / "warm.log", out))
+                else:
+                    os.sync()
+                    self.journal.put(DROP, "3")
+                if change.freeze:
+                    self.journal.put(str(frozen_file(change.freeze)), "1")
+                    stack.callback(self.journal.put, str(frozen_file(change.freeze)), "0")
+                beside = self._start(["sh", "-c", wanted.beside], out / "beside.log", out) if loaded else None
+                if beside:
+                    time.sleep(LEAD_S)
+                command = [str(wanted.raidctl), "record", "-q", "-f", "-d", wanted.disk, "-o", figures.RECORDING, "--",
+                           "sh", figures.MEASURED]  # fmt: skip
+                status = self._wait(self._start(command, out / "record.log", out))
+                if beside:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(beside.pid, signal.SIGKILL)
+                    self._wait(beside)
+            if not (out / figures.STATUS).exists():
+                last = (out / "record.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
+                return Run(failure=f"raidctl record: exit status {status}: {' '.join(last)}")
+            return figures.read(out, wanted.disk, wanted.phase, wanted.raidctl, cap_s)
+        finally:
+            if self.permit:
+                self.permit.hold([wanted.disk])
+
+    def _set(self, change: Change) -> None:
+        """What is refused shows when settings are read back."""
+        before = self._settings()
+        for name, file in FILES.items():
+            value = dict(change.settings).get(name)
+            if value is None and change.settings and name == "nr_requests":
+                value = before.get(name)  # a scheduler sets it anew
+            if value is not None:
+                with contextlib.suppress(OSError):
+                    self.journal.put(str(self.machine.sys / "block" / self.wanted.disk / file), value)
+
+    def _settings(self) -> dict[str, str]:
+        top = self.machine.sys / "block" / self.wanted.disk
+        return {name: journal.value(top / file) for name, file in FILES.items() if (top / file).exists()}
+
+    def _keep_settings(self, out: pathlib.Path) -> None:
+        queue = self.machine.sys / "block" / self.wanted.disk / "queue"
+        limits = {"scheduler": (queue / "scheduler").read_text(encoding="ascii").replace("[", "").replace("]", "").strip(),
+                  "max_sectors_kb": (queue / "max_hw_sectors_kb").read_text(encoding="ascii").strip()}  # fmt: skip
+        for path, found in ((out / figures.SETTINGS, self._settings()), (out / figures.LIMITS, limits)):
+            path.write_text("".join(f"{name} {value}\n" for name, value in found.items()), encoding="ascii")
+
+    def _shell(self, text: str, log: pathlib.Path) -> None:
+        status = self._wait(self._start(["sh", "-c", text], log, log.parent))
+        if status:
+            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
+            raise OSError(f"--prepare: exit status {status}: {' '.join(last)}")
+
+    def _start(self, words: Sequence[str], log: pathlib.Path, cwd: pathlib.Path) -> subprocess.Popen[bytes]:
+        """In a session of its own, with the mark by which the journal finds what a kill has left."""
+        environment = dict(os.environ, **{journal.MARKER: self.journal.marker})
+        environment["PATH"] = f"{self.wanted.raidctl.parent}:{environment.get('PATH', '')}"
+        with log.open("ab") as output:
+            child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=cwd, env=environment,
+                                     start_new_session=True)  # fmt: skip
+        self._children.append(child)
+        return child
+
+    def _wait(self, child: subprocess.Popen[bytes]) -> int:
+        status = child.wait()
+        self._children.remove(child)
+        return status
+
+
+def frozen_file(group: str) -> pathlib.Path:
+    """The file that freezes a control group. DeviceError: there is none, or we ourselves are in it."""
+    group = group.removeprefix(str(CGROUPS)).strip("/")
+    path = CGROUPS / group / "cgroup.freeze"
+    if not group or ".." in group or not path.is_file():
+        raise DeviceError(f"--freeze {group or '/'}: there is no {path}; systemd-cgls lists the groups")
+    own = pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8").rpartition("0::/")[2].strip()
+    if f"{own}/".startswith(f"{group}/"):
+        raise DeviceError(f"--freeze {group}: this very process is in it, and would be frozen")
+    return path
+
+
+def _unused(machine: Machine, disk: str) -> None:
+    """A disk that is in use cannot be made read-only under its user. DeviceError says who uses it."""
+    disk_users.all_can_be_seen(machine)
+    uses = disk_users.Look.now(machine).uses(disk)
+    if uses:
+        raise DeviceError(
+            f"{disk}: {'; '.join(use.what for use in uses)}. The command could write to it: give --in-use if its files may be "
+            "written, or name an idle disk"
+        )

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The order of an experiment: baselines, what no setting can do, single changes, changes together, and what the best do again.
+
+Where runs are made is another's business (Place), so all that is decided here can be tested on made-up runs.
+"""
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from raidtrace.why import chance, changes
+from raidtrace.why.changes import Change, Kind
+from raidtrace.why.run import Metric, Run, also_changed, invalid
+
+TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
+MEMBER = 1.1  # what a group loses without a member that belongs to it
+HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
+CONFIRMED = 3
+
+
+class WhyError(Exception):
+    """The experiment cannot be made; the text says why and what to do."""
+
+
+class Place(Protocol):
+    """Where runs are made. looks: how often a test is looked at. most_pairs: of one change. most_runs: of all; runs: so far."""
+
+    runs: int
+    looks: int
+    most_pairs: int
+    most_runs: int
+
+    def baselines(self) -> list[Run]:
+        """The command as it is, several times."""
+
+    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
+        """For each change and trial the run as it is that belongs to it, and the changed one."""
+
+    def bound(self) -> Change | None:
+        """What would tell whether it is the disk at all."""
+
+    def others(self, seen: frozenset[str]) -> list[Change]:
+        """What can be changed besides settings: program, load beside it, faults."""
+
+    def last(self) -> list[Change]:
+        """What only explains and cannot be bought: the model's physics."""
+
+    def left(self) -> int:
+        """Changes that can still be run once."""
+
+
+@dataclasses.dataclass
+class Row:
+    """A change and what its runs gave. costs: as it is and changed, of each pair that counts. p99_ms: of reads or writes,
+    whichever is longer, as it is and changed. wrong: why it does not count. moved: settings that changed along with it.
+    """
+
+    change: Change
+    costs: list[tuple[float, float]] = dataclasses.field(default_factory=list)
+    p99_ms: tuple[float | None, float | None] = (None, None)
+    wrong: str = ""
+    moved: tuple[str, ...] = ()
+    effect: chance.Effect | None = None
+    shown: bool = False
+
+    def factor(self) -> float:
+        """How many times faster; 1 where nothing was measured."""
+        return self.effect.factor if self.effect else 1.0
+
+
+@dataclasses.dataclass
+class Table:
+    """All that was found. noise: standard deviation of the logarithm of the baselines' cost. together: settings that were
+    opened in a group, and what was lost without each."""
+
+    baseline: Run
+    costs: list[float]
+    metric: str
+    noise: float
+    rows: list[Row] = dataclasses.field(default_factory=list)
+    together: dict[str, float] = dataclasses.field(default_factory=dict)
+    runs: int = 0
+    unfinished: list[str] = dataclasses.field(default_factory=list)
+
+    def row(self, change: Change) -> Row | None:
+        """Of a change that was tried."""
+        return next((row for row in self.rows if row.change == change), None)
+
+    def least(self) -> float:
+        """The factor from which on an effect is looked at: worth acting on, and twice the noise of a pair."""
+        return math.exp(max(chance.WORTH, 2 * math.sqrt(2) * self.noise))
+
+    def helpful(self, *kinds: Kind) -> list[Row]:
+        """Rows that made it faster, the fastest first."""
+        found = [
+            row for row in self.rows if not row.wrong and row.change.kind in kinds and row.factor() >= self.least()
+        ]
+        return sorted(found, key=lambda row: -row.factor())
+
+
+Say = Callable[[str, int, int], None]  # what is being run, runs made, runs expected
+
+
+class Experiment:
+    """Runs a Place through the stages. say: told before each batch of runs. forecast: told when the baselines are known."""
+
+    def __init__(self, place: Place, metric: str, say: Say, forecast: Callable[[Table], None] = lambda _: None) -> None:
+        self.place, self.metric, self.say, self.forecast = place, metric, say, forecast
+        self.table: Table
+
+    def run(self) -> Table:
+        """All stages."""
+        runs = self.place.baselines()
+        self.table = baseline_table(runs, self.metric)
+        self.forecast(self.table)
+        now, limits = self.table.baseline.read_back, self.table.baseline.limits
+        bound = self.place.bound()
+        first = ([bound] if bound else []) + self.place.others(self.table.baseline.seen)
+        self._try([*first, *changes.singles(now, limits)])
+        for row in self.table.helpful(Kind.SETTING)[:1]:
+            self._try(changes.finer(row.change, now, True))
+        self._together(changes.wide(now, limits))
+        best = recommended(self.table)
+        if best:
+            self._confirm([best])
+        if self._unexplained():
+            self._try(self.place.last())
+            if not best:
+                self._confirm(self.table.helpful(Kind.LAB)[:1])
+                if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
+                    self._confirm([row for row in self.table.rows if row.change.kind is Kind.FREE])
+        self._confirm(self._top(CONFIRMED))
+        self._judge()
+        return self.table
+
+    def _unexplained(self) -> bool:
+        bounds = [row.factor() for row in self.table.rows if row.change.kind is Kind.FREE]
+        best = max(
+            (row.factor() for row in self.table.rows if row.change.kind not in (Kind.FREE, Kind.LAB)), default=1.0
+        )
+        return not bounds or math.log(max(best, 1.0)) < HALF * math.log(max(*bounds, 1.0)) or best < self.table.least()
+
+    def _top(self, count: int) -> list[Row]:
+        return self.table.helpful(Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
+
+    def _together(self, opened: Mapping[str, str]) -> None:
+        """A group wide, and less one at a time: what masks another shows only so."""
+        if len(opened) < 2:
+            return
+        whole = changes.group(opened)
+        self._try([whole])
+        row = self.table.row(whole)
+        singles = self.table.helpful(Kind.SETTING)
+        best = singles[0].factor() if singles else 1.0
+        if row is None or row.wrong or row.factor() < max(TOGETHER * best, self.table.least()):
+            return
+        lesser = {name: changes.group(opened, name) for name in opened}
+        self._try(list(lesser.values()))
+        for name, change in lesser.items():
+            without = self.table.row(change)
+            if without and not without.wrong and without.effect:
+                self.table.together[name] = row.factor() / without.factor()
+        members = {name: opened[name] for name in opened if self.table.together.get(name, MEMBER) >= MEMBER}
+        if members and len(members) < len(opened):
+            only = changes.group(members)
+            self._try([dataclasses.replace(only, name=" and ".join(changes.said(*pair) for pair in members.items()))])
+
+    def _confirm(self, rows: Sequence[Row]) -> None:
+        """More pairs of the best, until chance is settled, the runs end, or there are as many as this place makes."""
+        for row in rows:
+            while len(row.costs) < self.place.most_pairs and not row.wrong:
+                if row.effect and len(row.costs) >= chance.FEWEST and chance.settled(row.effect, CONFIRMED):
+                    break
+                want = max(1, min(chance.FEWEST, self.place.most_pairs) - len(row.costs))
+                if self.place.left() < want:
+                    self.table.unfinished.append(
+                        "the runs that were allowed did not suffice to confirm all that gained"
+                    )
+                    return
+                self._measure([(row.change, len(row.costs) + step) for step in range(want)])
+
+    def _try(self, wanted: Sequence[Change]) -> None:
+        """One pair of each that was not tried before."""
+        new = [change for change in dict.fromkeys(wanted) if self.table.row(change) is None]
+        room = self.place.left()
+        if len(new) > room:
+            self.table.unfinished.append(f"not tried: {', '.join(change.name for change in new[room:])}")
+        if new[:room]:
+            self._measure([(change, 0) for change in new[:room]])
+
+    def _measure(self, wanted: Sequence[tuple[Change, int]]) -> None:
+        names = ", ".join(dict.fromkeys(change.name for change, _ in wanted))
+        self.say(names, self.place.runs, self.place.most_runs)
+        typical = statistics.median(self.table.costs) if self.metric == Metric.SECONDS else self.table.baseline.seconds
+        for (change, _), (before, after) in zip(wanted, self.place.pairs(wanted, typical)):
+            row = self.table.row(change)
+            if row is None:
+                row = Row(change)
+                self.table.rows.append(row)
+            self._add(row, before, after)
+
+    def _add(self, row: Row, before: Run, after: Run) -> None:
+        refused, moved = also_changed(after, before, row.change)
+        row.moved = tuple(dict.fromkeys((*row.moved, *moved)))
+        wrong = invalid(before, self.table.baseline, self.metric) or invalid(after, before, self.metric)
+        if refused and not after.failure:
+            wrong = f"not taken: {'; '.join(refused)}"
+        if wrong:
+            row.wrong, row.effect = wrong, None
+            return
+        row.costs.append((before.cost(self.metric), after.cost(self.metric)))
+        if row.p99_ms == (None, None):
+            row.p99_ms = (before.cost(Metric.P99) or None, after.cost(Metric.P99) or None)
+        costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
+        row.effect = chance.effect(*costs, self.table.noise, self.place.looks)
+
+    def _judge(self) -> None:
+        """Which effects are beyond chance, of those that were run often enough to tell."""
+        told = [row for row in self.table.rows if row.effect and len(row.costs) >= chance.FEWEST]
+        for row, shown in zip(told, chance.holm([row.effect.chance for row in told if row.effect])):
+            row.shown = shown and abs(math.log(row.factor())) >= math.log(self.table.least())
+
+
+def baseline_table(runs: Sequence[Run], metric: str) -> Table:
+    """WhyError: the command as it is fails, or is not the same twice."""
+    for run in runs:
+        wrong = invalid(run, runs[0], metric)
+        if run.failure or wrong:
+            hint = (
+                "; a command that runs for a fixed time is compared with --metric rate" if "asked for" in wrong else ""
+            )
+            raise WhyError(f"the command as it is cannot be measured: {wrong}{hint}")
+    if runs[0].status:
+        raise WhyError(f"the command as it is fails: exit status {runs[0].status}")
+    costs = [run.cost(metric) for run in runs]
+    return Table(runs[0], costs, metric, chance.noise(costs), runs=len(runs))
+
+
+def recommended(table: Table) -> Row | None:
+    """The smallest change within 5 % of the best: smaller kinds first, then smaller values."""
+    remedies = (Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
+    found = table.helpful(*remedies)
+    if not found:
+        return None
+    near = [row for row in found if row.factor() >= found[0].factor() / math.exp(chance.WORTH)]
+    order = list(Kind)
+
+    def size(row: Row) -> tuple[int, int, float]:
+        numbers = [int(value) for _, value in row.change.settings if value.isdigit()]
+        return order.index(row.change.kind), len(row.change.settings), sum(numbers)
+
+    return min(near, key=size)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run left in its directory, read back: the recording, the settings, and what the measured program asked for."""
+
+import json
+import pathlib
+import shlex
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from raidtrace.why.changes import FILES
+from raidtrace.why.run import Run
+
+OUTSIDE = "outside"  # the phase that raidctl gives to what happens around the command
+RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
+MEASURED = "measured.sh"
+STATUS, ASKED, SEEN = "status", "asked", "seen"  # of the measured program
+TOOK_TOO_LONG = 124  # timeout(1)
+NS_PER_MS = 1e6
+
+
+def read(directory: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path, cap_s: float) -> Run:
+    """The run whose files lie in a directory; one whose files are missing or strange is a failure, with what is wrong."""
+    try:
+        settings = named_values(directory / SETTINGS)
+        limits = {name: tuple(value.split()) for name, value in named_values(directory / LIMITS).items()}
+        status = int((directory / STATUS).read_text(encoding="ascii"))
+        asked = named_values(directory / ASKED)
+        bytes_asked = int(asked["rchar:"]) + int(asked["wchar:"])
+        seen = (
+            frozenset((directory / SEEN).read_text(encoding="ascii").split())
+            if (directory / SEEN).exists()
+            else frozenset()
+        )
+        spans = _spans(directory / RECORDING, disk, phase, raidctl)
+    except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        return Run(failure=f"no figures: {error}")
+    failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""
+    longest: dict[str, float | None] = {}
+    for name in ("read", "write"):
+        found = [span["directions"][name]["d2c_p99_ns_high"] for span in spans]
+        longest[name] = max((value / NS_PER_MS for value in found if value), default=None)
+    return Run(
+        seconds=sum(float(span["seconds"]) for span in spans),
+        asked_bytes=bytes_asked,
+        errors=sum(int(_flow(span, name)["errors"]) for span in spans for name in ("read", "write")),
+        status=status,
+        p99_ms=longest,
+        disk_bytes={
+            name: sum(int(_flow(span, name)["bytes_completed"]) for span in spans) for name in ("read", "write")
+        },
+        read_back=settings,
+        limits=limits,
+        seen=seen,
+        failure=failure,
+        recording=str(directory / RECORDING),
+    )
+
+
+def measured(command: Sequence[str], raidctl: pathlib.Path, omit: str, cap_s: float, loaded: bool) -> str:
+    """A shell script: the command, its end in time, and until its data is on the disk. omit: what the preloaded library
+    leaves out. loaded: something writes beside it, whose data is none of its business. The shell's own /proc/self/io holds
+    what its children asked for, once they have ended."""
+    words = ["timeout", "-k", "5", f"{cap_s:.6f}"] if cap_s else []
+    words += ["env", f"LD_PRELOAD={raidctl.parent / 'why-preload.so'}", f"RAIDTRACE_WHY_SEEN={SEEN}"]
+    words += [f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []
+    lines = [f"{shlex.join([*words, *command])} >out 2>err", f"echo $? >{STATUS}", f"cat /proc/$$/io >{ASKED}"]
+    return "\n".join(lines + ([] if loaded else ["sync"])) + "\n"
+
+
+def named_values(path: pathlib.Path) -> dict[str, str]:
+    """Lines of NAME VALUE."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(" ") for line in lines) if name}
+
+
+def script_settings(disk: str) -> list[str]:
+    """Lines of shell that write the settings as they are now into a file, and what they may be."""
+    top = f"/sys/block/{disk}"
+    lines = [f"for s in {' '.join(f'{name}:{path}' for name, path in FILES.items())}; do"]
+    lines.append(f"  [ -e {top}/${{s#*:}} ] && echo \"${{s%%:*}} $(sed 's/.*\\[\\(.*\\)\\].*/\\1/' {top}/${{s#*:}})\"")
+    lines.append(f"done >{SETTINGS}")
+    lines.append(f'echo "scheduler $(tr -d [] <{top}/queue/scheduler)" >{LIMITS}')
+    lines.append(f'echo "max_sectors_kb $(cat {top}/queue/max_hw_sectors_kb)" >>{LIMITS}')
+    return lines
+
+
+def _spans(recording: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path) -> list[dict[str, Any]]:
+    command = [str(raidctl), "report", "--json", str(recording)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(done.stderr.strip() or f"raidctl report: exit status {done.returncode}")
+    spans = [span for span in json.loads(done.stdout)["spans"] if span["phase"] != OUTSIDE and span["disk"] == disk]
+    spans = [span for span in spans if span["phase"] == phase] if phase else spans
+    if not spans:
+        raise ValueError(f"the recording has no phase {phase or 'of the command'} of {disk}")
+    return spans
+
+
+def _flow(span: dict[str, Any], direction: str) -> dict[str, Any]:
+    flow: dict[str, Any] = span["directions"][direction]["flow"]
+    return flow

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs in guests of the lab: each boots with fresh disks, and a trial's seed moves its start and its stack a little, as two
+runs on real disks differ. With the same seed two runs are the same to the bit, so a pair differs by its change alone."""
+
+import concurrent.futures
+import dataclasses
+import pathlib
+import random
+import shlex
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+import tomllib
+
+from raidtrace.why import changes, figures, store
+from raidtrace.why.changes import FILES, Change, Kind
+from raidtrace.why.run import CAP, Run
+
+SCRIPT = "run.sh"
+JOBS = 2  # a guest in simulated time has one processor
+BASELINES = 3
+FASTER = 10  # times, of a controller or drives that would not limit
+WALL_S, WALL_FACTOR = 40.0, 8.0  # a run whose simulated time stands still is ended
+SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
+         "drive.rpm": 30000}  # fmt: skip
+SHORTER = {"controller": ("command_us", "part_us"), "drive": ("command_us",)}
+LARGER = {"controller": ("read_kib_s", "write_kib_s", "parity_kib_s"),
+          "drive": ("media_outer_kib_s", "media_inner_kib_s", "interface_kib_s")}  # fmt: skip
+PRESETS = {"controller.parity_kib_s": 0}
+SLOW = ("drive.slow_member", "fault.slow_member")
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What the command line asks of the lab. prepare: shell, before each run. beside: shell, while the command runs. options:
+    of raidctl lab run, passed on. sets: keys of the profile."""
+
+    raidctl: pathlib.Path
+    out: pathlib.Path
+    profile: str
+    command: tuple[str, ...]
+    disk: str = "sda"
+    prepare: str = ""
+    beside: str = ""
+    phase: str = ""
+    sets: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    other_kernel: str = ""
+    keep: bool = False
+
+
+class Lab:
+    """A Place in the lab. most_runs: guests in all; until: when no new run is begun, of time.monotonic()."""
+
+    looks = 1
+    most_pairs = 3
+
+    def __init__(self, wanted: Wanted, most_runs: int = 25, budget_s: float = float("inf")) -> None:
+        self.wanted, self.most_runs = wanted, most_runs
+        self.budget_s, self.begun = budget_s, time.monotonic()
+        self.runs = 0
+        self.wall_s: list[float] = []
+        self._base: dict[int, Run] = {}
+        self._guests: set[subprocess.Popen[str]] = set()
+        self._profile = flat(tomllib.loads(profile_path(wanted.profile).read_text(encoding="utf-8")))
+
+    def baselines(self) -> list[Run]:
+        self._all([(changes.BASELINE, 0)], 0)  # alone: what fails is told before more is run
+        if not self._base[0].failure:
+            self._all([(changes.BASELINE, seed) for seed in range(1, BASELINES)], self._base[0].seconds)
+        return [self._base[seed] for seed in sorted(self._base)]
+
+    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
+        after = self._all(list(wanted), cap_s)
+        return [(self._base[seed], run) for (_, seed), run in zip(wanted, after)]
+
+    def bound(self) -> Change | None:
+        free = {**self._faster("controller"), **self._faster("drive"), **SEEKS, **dict.fromkeys(SLOW, 0)}
+        return _lab("array free of its limits", "disk", Kind.FREE, free)
+
+    def others(self, seen: frozenset[str]) -> list[Change]:
+        found = [changes.ALONE] if self.wanted.beside else []
+        values = self._profile | dict(self.wanted.sets)
+        faults = {name: "0" for name in values if name.startswith("fault.") and values[name] != "0"
+                  and not name.endswith(("_factor", "_sectors", "_for_ms", ".controller", ".unit"))}  # fmt: skip
+        slow = {name: "0" for name in SLOW if values.get(name, "0") != "0"}
+        if faults:
+            found.append(_lab("no faults", f"fault ({', '.join(faults)})", Kind.FAULT, faults))
+        if slow and not faults:
+            found.append(_lab("no slow drive", "slow drive", Kind.FAULT, slow))
+        return found + changes.program(seen)
+
+    def last(self) -> list[Change]:
+        values = self._profile | dict(self.wanted.sets)
+        found = [_lab("seeks free", "seeks", Kind.LAB, SEEKS),
+                 _lab(f"controller {FASTER} x as fast", "controller", Kind.LAB, self._faster("controller")),
+                 _lab(f"drives {FASTER} x as fast", "drives", Kind.LAB, self._faster("drive"))]  # fmt: skip
+        level = values.get("array.level", "raid0")
+        if level == "raid5" and int(values.get("array.drives", "12")) >= 2:
+            found.append(_lab("RAID 0", "RAID level", Kind.LAB, {"array.level": "raid0"}))
+        reported = values.get("controller.write_cache_reported", "0")
+        if reported == "1":
+            found.append(
+                _lab("cache said to be safe", "cache flushes", Kind.LAB, {"controller.write_cache_reported": 0})
+            )
+        if self.wanted.other_kernel:
+            name = self.wanted.other_kernel
+            found.append(Change(f"kernel {name}", "kernel", Kind.LAB, kernel=name))
+        return found
+
+    def left(self) -> int:
+        """Runs for which there is room and time, as long as those were that were made."""
+        typical = sum(self.wall_s) / len(self.wall_s) / JOBS if self.wall_s else 0.0
+        seconds = self.budget_s - (time.monotonic() - self.begun)
+        in_time = int(seconds / typical) if typical and seconds < float("inf") else self.most_runs
+        return max(0, min(self.most_runs - self.runs, in_time))
+
+    def seconds_left(self) -> float:
+        """What all runs that are left would take."""
+        return self.left() * sum(self.wall_s) / max(len(self.wall_s), 1) / JOBS
+
+    def _faster(self, part: str) -> dict[str, int]:
+        values = self._profile | dict(self.wanted.sets)
+        found = {f"{part}.{name}": values.get(f"{part}.{name}") for name in (*SHORTER[part], *LARGER[part])}
+        return {name: int(value) * FASTER if name.partition(".")[2] in LARGER[part] else int(value) // FASTER
+                for name, value in found.items() if value is not None and value.isdigit()}  # fmt: skip
+
+    def _all(self, wanted: list[tuple[Change, int]], cap_s: float) -> list[Run]:
+        missing = {seed for change, seed in wanted if change is not changes.BASELINE} - set(self._base)
+        todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + wanted
+        numbered = [(self.runs + at, change, seed) for at, (change, seed) in enumerate(todo, 1)]
+        self.runs += len(todo)
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            try:
+                runs = list(pool.map(lambda one: self._run(one[0], one[1], one[2], cap_s), numbered))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for guest in self._guests:
+                    guest.terminate()
+                raise
+        for (change, seed), run in zip(todo, runs):
+            if change is changes.BASELINE:
+                self._base[seed] = run
+        return runs[len(missing) :]
+
+    def _run(self, number: int, change: Change, seed: int, cap_s: float) -> Run:
+        out = self.wanted.out / f"run-{number:02}"
+        out.mkdir(parents=True, exist_ok=True)
+        for path in out.iterdir():
+            path.unlink()
+        (out / store.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
+        (out / SCRIPT).write_text(script(self.wanted, change, seed), encoding="utf-8")
+        loaded = bool(self.wanted.beside) and not change.alone
+        text = figures.measured(self.wanted.command, self.wanted.raidctl, change.program, CAP * cap_s, loaded)
+        (out / figures.MEASURED).write_text(text, encoding="utf-8")
+        begin = time.monotonic()
+        typical = max(self.wall_s[:BASELINES], default=0.0)
+        with subprocess.Popen(self.guest(change, seed, out, typical), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as guest:  # fmt: skip
+            self._guests.add(guest)
+            text, _ = guest.communicate()
+        self._guests.discard(guest)
+        self.wall_s.append(time.monotonic() - begin)
+        if guest.returncode:
+            why = {124: f"no end within {WALL_S + WALL_FACTOR * typical:.0f} s of real time"}.get(guest.returncode)
+            last = " ".join(text.strip().splitlines()[-2:])
+            return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
+        return figures.read(out, self.wanted.disk, self.wanted.phase, self.wanted.raidctl, CAP * cap_s)
+
+    def guest(self, change: Change, seed: int, out: pathlib.Path, typical_s: float) -> list[str]:
+        """raidctl lab run for one run."""
+        words = [str(self.wanted.raidctl), "lab", "run", "-q", "--out", str(out), "--profile", self.wanted.profile]
+        words += ["--timeout", f"{WALL_S + WALL_FACTOR * typical_s:.0f}"]
+        words += ["--env", f"TRIAL={'x' * random.Random(seed).randrange(1, 1000)}"]  # moves the stack
+        for name, value in {**self.wanted.sets, **dict(change.lab)}.items():
+            words += ["--set", f"{name}={value}"]
+        words += ["--kernel", change.kernel] if change.kernel else []
+        return [*words, *self.wanted.options, "--", "sh", SCRIPT]
+
+
+def script(wanted: Wanted, change: Change, seed: int) -> str:
+    """What a guest does: prepare, set, read back, drop caches, record."""
+    top = f"/sys/block/{wanted.disk}"
+    lines = ["# made by raidctl why for a guest of the lab", "grep -q '^simulated: yes' /proc/tw9000/status || exit 1"]
+    lines += [
+        "modprobe bfq 2>/dev/null",
+        f"{{ true; {wanted.prepare}",
+        "} >prepare.log 2>&1 || { tail -n 2 prepare.log >&2; exit 1; }",
+    ]
+    lines += figures.script_settings(wanted.disk)  # as they are before the change
+    lines.append(f'before() {{ sed -n "s/^$1 //p" {figures.SETTINGS}; }}')
+    for name in FILES:
+        new = dict(change.settings).get(name)
+        if new is not None:
+            lines.append(f"echo {new} >{top}/{FILES[name]} 2>>refused")
+        elif change.settings and name == "nr_requests":  # a scheduler sets it anew: as it was, if that is taken
+            lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
+    lines += figures.script_settings(wanted.disk)
+    lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]
+    delay_s = 0.1 + (random.Random(-seed).random() * 0.1 if seed else 0.0)
+    if wanted.beside and not change.alone:
+        lines += [f"setsid sh -c {shlex.quote(wanted.beside)} >beside.log 2>&1 & beside=$!", "sleep 0.2"]
+    lines.append(f"sleep {delay_s:.4f}")
+    lines.append(
+        f"raidctl record -q -f -d {wanted.disk} -o {figures.RECORDING} -i 50ms -- sh {figures.MEASURED} 2>record.log"
+    )
+    if wanted.beside and not change.alone:
+        lines.append("kill -9 -- -$beside")
+    lines.append(f"[ -e {figures.STATUS} ]")
+    return "\n".join(lines) + "\n"
+
+
+def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+    """Keys of a profile as the model has them: controller.command_us; yes and no as 1 and 0."""
+    found: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{key}.")
+        else:
+            found[prefix + key] = str(int(value)) if isinstance(value, bool | int) else str(value)
+    return found
+
+
+def profile_path(name: str) -> pathlib.Path:
+    """A profile's file, by its name or path."""
+    here = pathlib.Path(__file__).resolve().parents[3] / "lab/profiles"
+    return pathlib.Path(name) if name.endswith(".toml") else here / f"{name}.toml"
+
+
+def _lab(name: str, cause: str, kind: Kind, values: Mapping[str, object]) -> Change:
+    return Change(name, cause, kind, lab=tuple((key, str(value)) for key, value in values.items()))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of the command, and whether it counts. A run that failed or did less looks fastest, so it never counts."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from raidtrace.why.changes import FILES, Change
+
+CAP = 3.0  # baselines: a run that takes longer is ended
+SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /proc may differ by
+
+
+class Metric:
+    """What is compared. Each turns a run into a cost, which is better when it is less."""
+
+    SECONDS, RATE, P99 = "seconds", "rate", "p99"
+    ALL = (SECONDS, RATE, P99)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
+    write. p99_ms: by direction, None where nothing was completed. read_back: settings after they were written. seen: what the
+    preloaded library saw the program do. failure: why there is no figure; empty when there is. recording: its path."""
+
+    seconds: float = 0.0
+    asked_bytes: int = 0
+    errors: int = 0
+    status: int = 0
+    p99_ms: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
+    disk_bytes: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    read_back: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    limits: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    seen: frozenset[str] = frozenset()
+    failure: str = ""
+    recording: str = ""
+
+    def cost(self, metric: str) -> float:
+        """Less is better. Seconds, seconds a byte, or milliseconds."""
+        if metric == Metric.RATE:
+            return self.seconds / max(self.asked_bytes, 1)
+        if metric == Metric.P99:
+            return max((value for value in self.p99_ms.values() if value), default=0.0)
+        return self.seconds
+
+
+def invalid(run: Run, baseline: Run, metric: str = Metric.SECONDS) -> str:
+    """Why a run does not count against a baseline; empty when it does."""
+    if run.failure:
+        return run.failure
+    if run.status != baseline.status:
+        return f"exit status {run.status}, the baseline's {baseline.status}"
+    if run.errors != baseline.errors:
+        return f"{run.errors} failed requests, the baseline's {baseline.errors}"
+    differ = abs(run.asked_bytes - baseline.asked_bytes)
+    if metric != Metric.RATE and differ > max(SAME_BYTES, SAME_SHARE * baseline.asked_bytes):
+        return f"asked for {run.asked_bytes} bytes, the baseline for {baseline.asked_bytes}"
+    if run.cost(metric) <= 0:
+        return "nothing was measured"
+    return ""
+
+
+def also_changed(run: Run, baseline: Run, change: Change) -> tuple[list[str], list[str]]:
+    """Settings that were not taken, and settings that changed though they were not to: one change is often two."""
+    wanted = dict(change.settings)
+    refused = [f"{name} {value}: it is {run.read_back.get(name, 'not there')}"
+               for name, value in wanted.items() if run.read_back.get(name) != value]  # fmt: skip
+    moved = [f"{name} {baseline.read_back[name]} -> {run.read_back[name]}" for name in FILES
+             if name not in wanted and name in run.read_back and name in baseline.read_back
+             and run.read_back[name] != baseline.read_back[name]]  # fmt: skip
+    return refused, moved

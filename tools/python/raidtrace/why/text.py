@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table and the verdict of an experiment, as text of 80 columns and as JSON."""
+
+import json
+import textwrap
+from typing import Any
+
+from raidtrace.why import store
+from raidtrace.why.changes import Kind
+from raidtrace.why.experiment import Row, Table
+from raidtrace.why.verdict import Verdict
+
+COLUMNS = 80
+NAME, TIMES, LATE = 30, 17, 12  # columns
+
+
+def word(row: Row, table: Table) -> str:
+    """The verdict of a row."""
+    if row.wrong:
+        return "does not count"
+    factor, least = row.factor(), table.least()
+    if 1 / least < factor < least:
+        return "no effect"
+    way = "faster" if factor >= 1 else "slower"
+    return way if row.shown else f"{way}, once" if len(row.costs) == 1 else f"{way}, not sure"
+
+
+def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
+    """What is printed: the verdict first, then the table."""
+    found = textwrap.wrap(verdict.sentence, COLUMNS)
+    if verdict.commands:
+        found += ["Type:", *(f"  {command}" for command in verdict.commands)]
+    found += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"]
+    order = list(Kind)
+    for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
+        found.append(_row(row, table))
+        if row.wrong:
+            found += textwrap.wrap(row.wrong, COLUMNS, initial_indent="    ", subsequent_indent="    ")
+        if row.moved:
+            found += textwrap.wrap(f"with it changed: {', '.join(row.moved)}", COLUMNS, initial_indent="    ",
+                                   subsequent_indent="    ")  # fmt: skip
+    found.append("")
+    costs = table.costs
+    unit = {"seconds": "s", "rate": "s a byte", "p99": "ms"}[table.metric]
+    spread = 100 * (max(costs) / min(costs) - 1)
+    said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {len(costs)} runs within {spread:.2g} %."
+    said += f" {table.runs} runs in all." + (" Simulated: the lab's model of array and time." if simulated else "")
+    found += textwrap.wrap(said, COLUMNS)
+    if table.unfinished:
+        found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
+    return found
+
+
+def _row(row: Row, table: Table) -> str:
+    name = row.change.name if len(row.change.name) <= NAME else row.change.name[: NAME - 1] + "…"
+    effect = row.effect
+    times = "-"
+    if effect and effect.low is not None and effect.high is not None:
+        times = f"{_times(effect.factor)} ({_times(effect.low)}-{_times(effect.high)})"
+    elif effect:
+        times = _times(effect.factor)
+    before, after = row.p99_ms
+    late = f"{before:.3g} > {after:.3g}" if before and after else "-"
+    return f"{name:<{NAME}} {times:>{TIMES}}  {late:>{LATE}}  {word(row, table)}"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else f"{factor:.3g}"
+
+
+def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
+    """One object: what was run, the baseline, every row, the verdict."""
+    rows = [
+        {
+            "change": row.change.name,
+            "kind": row.change.kind.value,
+            "cause": row.change.cause,
+            "settings": dict(row.change.settings),
+            "lab": dict(row.change.lab),
+            "program": row.change.program or None,
+            "alone": row.change.alone,
+            "kernel": row.change.kernel or None,
+            "factor": row.effect.factor if row.effect else None,
+            "low": row.effect.low if row.effect else None,
+            "high": row.effect.high if row.effect else None,
+            "pairs": [list(pair) for pair in row.costs],
+            "p99_ms": list(row.p99_ms),
+            "verdict": word(row, table),
+            "shown": row.shown,
+            "invalid": row.wrong or None,
+            "also_changed": list(row.moved),
+        }
+        for row in table.rows
+    ]
+    return json.dumps(
+        {
+            "format": store.FORMAT,
+            **about,
+            "metric": table.metric,
+            "baseline": {"costs": table.costs, "settings": dict(table.baseline.read_back), "noise": table.noise},
+            "rows": rows,
+            "runs": table.runs,
+            "unfinished": table.unfinished,
+            "verdict": {
+                "causes": list(verdict.causes),
+                "change": verdict.change,
+                "kind": verdict.kind.value if verdict.kind else None,
+                "factor": verdict.factor,
+                "low": verdict.low,
+                "high": verdict.high,
+                "shown": verdict.shown,
+                "commands": list(verdict.commands),
+                "sentence": verdict.sentence,
+            },
+        },
+        indent=1,
+    )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a table of runs says: the cause, what to do about it, and what that gains. Cause and remedy may differ."""
+
+import dataclasses
+
+from raidtrace.why import changes
+from raidtrace.why.changes import PROGRAM, Change, Kind
+from raidtrace.why.experiment import MEMBER, Row, Table, recommended
+
+UNSURE = "Chance is not ruled out: more runs are needed."
+NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
+SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
+REMEDIES = (Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """causes: what limits, in the tool's words; empty when no experiment shows it.
+    change: the row that shows it. factor: what the remedy is expected to
+    gain, low and high its interval. commands: to type. sentence: all of it."""
+
+    causes: tuple[str, ...]
+    change: str
+    kind: Kind | None
+    factor: float
+    low: float | None
+    high: float | None
+    shown: bool
+    commands: tuple[str, ...]
+    sentence: str
+
+
+def judge(table: Table, disk: str) -> Verdict:
+    """The verdict on a finished table."""
+    best = recommended(table)
+    if best is None:
+        return _nothing_settable(table)
+    causes = _causes(table, best)
+    effect = best.effect
+    assert effect  # a row that is recommended was measured
+    settable = best if best.change.settings else _best_setting(table)
+    commands = tuple(changes.command(name, value, disk) for name, value in settable.change.settings) if settable else ()
+    said = [_what(table, best), "" if best.shown else UNSURE, _rest(table, best)]
+    if settable and settable is not best:
+        said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
+    if best.change.kind is Kind.PROGRAM:
+        said.append(f"To do: {PROGRAM[best.change.program][2]}.")
+    said += [_latency(table, best), _physics(table, best)]
+    return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, best.shown, commands,
+                   " ".join(part for part in said if part))  # fmt: skip
+
+
+def _causes(table: Table, best: Row) -> tuple[str, ...]:
+    if best.change.kind is not Kind.GROUP:
+        return (best.change.cause,)
+    kept = [name for name, _ in best.change.settings if table.together.get(name, MEMBER) >= MEMBER]
+    return tuple(changes.CAUSES[name] for name in kept)
+
+
+def _best_setting(table: Table) -> Row | None:
+    found = table.helpful(Kind.SETTING, Kind.GROUP)
+    return found[0] if found else None
+
+
+def _what(table: Table, best: Row) -> str:
+    before, after = _mean(table.costs), _mean([cost for _, cost in best.costs])
+    unit = {"seconds": "s", "rate": "s a byte", "p99": "ms"}[table.metric]
+    times = f"{best.factor():.2f}x, {_count(best)}"
+    what = f"{after:.3g} instead of {before:.3g} {unit} ({times})"
+    head = ", ".join(_causes(table, best))
+    head = head[0].upper() + head[1:]
+    if best.change.kind is Kind.GROUP:
+        alone = [_alone(table, name) for name, _ in best.change.settings]
+        if len(alone) > 1:
+            said = " and ".join(changes.said(*pair) for pair in best.change.settings)
+            return f"{head} together: with {said} it takes {what}. Alone: {', '.join(alone)}."
+    if best.change.kind is Kind.SETTING:
+        (name, _), *_ = best.change.settings
+        was = table.baseline.read_back.get(name, "?")
+        return f"{head}: with {best.change.name} instead of {changes.said(name, was).split()[-1]} it takes {what}."
+    return f"{head}: {_with(best.change)} it takes {what}."
+
+
+def _with(change: Change) -> str:
+    return change.name if change.kind is Kind.PROGRAM else f"with {change.name}"
+
+
+def _alone(table: Table, name: str) -> str:
+    found = [row for row in table.rows
+             if row.change.kind is Kind.SETTING and row.change.settings[0][0] == name and not row.wrong]  # fmt: skip
+    best = max(found, key=lambda row: row.factor(), default=None)
+    return f"{changes.CAUSES[name]} {best.factor():.2f}x" if best else f"{changes.CAUSES[name]} not tried"
+
+
+def _rest(table: Table, best: Row) -> str:
+    """What else was tried, and what the best costs in latency."""
+    others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
+              and not _same_cause(row.change, best.change)]  # fmt: skip
+    top = max(others, key=lambda row: row.factor(), default=None)
+    text = f"Nothing else of {len(others)} changes gave more than {max(top.factor(), 1.0):.2f}x. " if top else ""
+    before, after = best.p99_ms
+    if before and after and not 0.8 < after / before < 1.25:
+        text += f"The p99 latency of a request goes from {before:.3g} to {after:.3g} ms."
+    return text.strip()
+
+
+def _latency(table: Table, best: Row | None) -> str:
+    """What shortens the longest latencies most, if it costs no time: the best by speed need not be it."""
+    found = [(row.p99_ms[1] / row.p99_ms[0], row) for row in table.rows
+             if row.change.settings and not row.wrong and row.factor() >= 1 / table.least()
+             and row.p99_ms[0] and row.p99_ms[1]]  # fmt: skip
+    share, row = min(found, key=lambda one: one[0], default=(1.0, None))
+    if row is None or row is best or share > SHORTER:
+        return ""
+    before, after = row.p99_ms
+    return f"For latency: {row.change.name}, p99 {before:.3g} to {after:.3g} ms at {row.factor():.2f}x the speed."
+
+
+def _same_cause(one: Change, other: Change) -> bool:
+    return bool({name for name, _ in one.settings} & {name for name, _ in other.settings}) or one.cause == other.cause
+
+
+def _physics(table: Table, best: Row | None) -> str:
+    found = table.helpful(Kind.LAB)
+    if not found or (best and found[0].factor() < best.factor()):
+        return ""
+    return f"In the model, {_with(found[0].change)}: {found[0].factor():.2f}x."
+
+
+def _nothing_settable(table: Table) -> Verdict:
+    """No change that one could make helps: what the lab knows, or that it is not the disk."""
+    tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
+    top = max((row.factor() for row in tried), default=1.0)
+    late = _latency(table, None)
+    none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
+    physics = table.helpful(Kind.LAB)
+    if physics:
+        row = physics[0]
+        effect = row.effect
+        assert effect
+        return Verdict((row.change.cause,), row.change.name, Kind.LAB, effect.factor, effect.low, effect.high, row.shown, (),
+                       f"{none}; {_with(row.change)} it is {row.factor():.2f}x as fast ({_count(row)}). "
+                       f"What limits it: {row.change.cause}. {late}".strip())  # fmt: skip
+    bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
+    if bounds and bounds[0].factor() < table.least():
+        high = bounds[0].effect.high if bounds[0].effect else None
+        sure = high is not None and high < NOT_WORTH
+        return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, sure, (),
+                       f"It is not the disk: with {bounds[0].change.name} it takes as long "
+                       f"({bounds[0].factor():.2f}x). The program computes, or waits for something else.")  # fmt: skip
+    return Verdict(
+        (), "", None, 1.0, None, None, False, (), f"{none}. The cause is not shown by experiment. {late}".strip()
+    )
+
+
+def _mean(costs: list[float]) -> float:
+    return sum(costs) / len(costs)
+
+
+def _count(row: Row) -> str:
+    better = sum(after < before for before, after in row.costs)
+    return f"{better} of {len(row.costs)} pairs"
