@@ -170,7 +170,8 @@ class Lab:
 
     def guest(self, change: Change, seed: int, out: pathlib.Path, typical_s: float) -> list[str]:
         """raidctl lab run for one run."""
-        words = [str(self.wanted.raidctl), "lab", "run", "-q", "--out", str(out), "--profile", self.wanted.profile]
+        words = [str(self.wanted.raidctl), "lab", "run", "-q", "--host", "--out", str(out)]
+        words += ["--profile", self.wanted.profile]
         words += ["--timeout", f"{WALL_S + WALL_FACTOR * typical_s:.0f}"]
         words += ["--env", f"TRIAL={'x' * random.Random(seed).randrange(1, 1000)}"]  # moves the stack
         for name, value in {**self.wanted.sets, **dict(change.lab)}.items():

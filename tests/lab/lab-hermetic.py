@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: 6.1
+"""Nothing of the host shows in a guest: another directory, environment and language, the same bytes; another seed, others."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import LIMIT_S, TOP, check, finish  # noqa: E402
+
+ID = "00000000-7261-6964-7472-616365000001"
+SCRIPT = f"""
+mkfs.ext2 -q -F -U {ID} -E hash_seed={ID},nodiscard /dev/sda && mount -t ext2 /dev/sda /run/lab/mnt &&
+raidctl record -q -d sda -o run.rtdb -- dd if=/dev/zero of=/run/lab/mnt/f bs=64k count=1500 &&
+python3 -c 'print(hash("a"))' && env && cat /proc/meminfo && exec ls -l /
+"""
+PARTS = ("Kbuild", "kmod", "tools")
+
+
+def copied(checkout: Path) -> Path:
+    """What of the project a guest needs, elsewhere."""
+    checkout.mkdir(parents=True)
+    for part in PARTS:
+        if (TOP / part).is_dir():
+            shutil.copytree(TOP / part, checkout / part, symlinks=True, ignore=shutil.ignore_patterns("build"))
+        else:
+            shutil.copy2(TOP / part, checkout / part)
+    return checkout
+
+
+def ran(checkout: Path, out: Path, *options: str, **environment: str) -> tuple[bytes, ...]:
+    """Output, ground truth and kernel log; what lab.json says of root and seed."""
+    words = [str(checkout / "tools/lab/raidctl-lab"), "run", "-q", "--kernel", "6.1", "--mem", "48M", "--out", str(out)]
+    done = subprocess.run([*words, *options, "--", "sh", "-c", SCRIPT], capture_output=True, check=False, timeout=LIMIT_S,
+                          env=os.environ | {"LAB_ROOT": ""} | environment)  # fmt: skip
+    check(f"{out.name} runs", done.returncode == 0, done)
+    facts = json.loads((out / "lab.json").read_text(encoding="utf-8"))
+    said = f"{facts['root']} {facts['seed']}".encode()
+    return done.stdout, (out / "ground-truth.csv").read_bytes(), (out / "kernel.log").read_bytes(), said
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="lh-", dir="/var/tmp") as name:
+        near, far = copied(Path(name, "a")), copied(Path(name, "b" * 200, "c"))
+        plain = ran(near, Path(name, "plain"))
+        moved = ran(far, Path(name, "moved-to-a-longer-name"), LANG="de_DE.UTF-8", PADDING="x" * 500)
+        for what, one, other in zip(("output", "ground truth", "kernel log", "root and seed"), plain, moved):
+            check(f"{what}: the same bytes from another directory", one == other and one)
+        check("the root is the lab's own", not plain[3].startswith(b"host"), plain[3])
+        seeded = ran(near, Path(name, "seeded"), "--seed", "7")
+        check("another seed is another run", seeded[1] != plain[1] and seeded[0] != plain[0])
+        check("that is repeatable", ran(far, Path(name, "seeded-again"), "--seed", "7")[:3] == seeded[:3])
+        host = ran(near, Path(name, "host"), "--host")
+        check("with --host the run says so", host[3] == b"host 0", host[3])
+    finish()
+
+
+main()
