@@ -337,8 +337,8 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                empty_flushes, flush_sequences, discards, not_to_wait, medium_error, requeues_of_a_busy_host, in_flight_at_attach,
-                reset_in_flight, bio_based,
+                empty_flushes, flush_sequences, discards, not_to_wait, medium_error, requeues_of_a_busy_host,
+                in_flight_at_attach, reset_in_flight, bio_based,
             ]
         )
     )  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What make reproduce runs: the paper's 28 tests, experiments that change one thing, seeks, and small runs that tests repeat."""
+"""What make reproduce runs: the paper's 28 tests, experiments that change one thing, seeks, small runs that tests repeat."""
 
 import dataclasses
 
