@@ -97,7 +97,9 @@ def _requests(c: Counters) -> Iterator[str]:
         ends = flow["completed"] + flow["requeued"] + flow["abandoned"] + flow["in-flight"]
         yield from _same(f"{direction}: issued + carried = ends + in flight", flow["issued"] + flow["carried"], ends)
         if c.counts("size"):
-            yield from _same(f"{direction}: sizes sum to issues", c.sum("size", direction), flow["issued"] - flow["reissued"])
+            yield from _same(
+                f"{direction}: sizes sum to issues", c.sum("size", direction), flow["issued"] - flow["reissued"]
+            )
         if not flow["in-flight"] <= flow["in-flight-max"] <= c.flow["all"]["in-flight-max"]:
             yield f"{direction}: in flight {flow['in-flight']}, at most {flow['in-flight-max']}"
     if c.flow["all"]["in-flight-max"] > c.total("in-flight-max"):

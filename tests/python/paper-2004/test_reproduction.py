@@ -6,14 +6,7 @@ import json
 
 import pytest
 
-from paper2004 import (
-    amcc,
-    fit,
-    reproduce_plan,
-    reproduce_run,
-    reproduction,
-    reproduction_text,
-)
+from paper2004 import amcc, fit, reproduce_plan, reproduce_run, reproduction, reproduction_text
 from paper2004.reproduce_run import Result, Run
 
 PHASES = ("write", "rewrite", "read", "seeks", "run")
