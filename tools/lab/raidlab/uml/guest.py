@@ -17,7 +17,7 @@ from typing import IO
 
 from raidlab.base.failure import LabError
 from raidlab.uml import hermetic
-from raidlab.uml.machine import CONTROL, Guest
+from raidlab.uml.machine import CONTROL, OWN_ROOT, Guest
 
 # 2026-01-01 00:00 UTC: what the guest's clock says when it starts.
 _CLOCK_START_NS = 1767225600 * 10**9
@@ -98,7 +98,7 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         f"mem={guest.memory_mib * 1024 - guest.chance.less_memory_kib}K",
         "root=/dev/root",
         "rootfstype=hostfs",
-        *([f"rootflags={CONTROL}/root/."] if guest.root else []),
+        *([f"rootflags={CONTROL}/{OWN_ROOT}/."] if guest.root else []),
         "ro",
         f"init={guest.root.put_init(guest.init) if guest.root else f'{CONTROL}/init'}",
         f"uml_dir={CONTROL}/uml",

@@ -11,6 +11,7 @@ from raidlab.uml.chance import Chance
 from raidlab.uml.root import Root
 
 CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
+OWN_ROOT = "root"  # in it: the root that is the guest's own
 
 
 @dataclass
