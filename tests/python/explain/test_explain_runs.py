@@ -331,7 +331,7 @@ def change(path, *statements):
         ("in order", "UPDATE flow SET stream_queued = stream_queued / 2"),
         ("writes", "INSERT INTO flow(sample, direction, issued) SELECT sample, 'write', issued FROM flow"),
         ("errors", "UPDATE flow SET errors = 1"),
-        ("streams", "UPDATE sample SET streams_alive_queued = 4"),
+        ("streams", "UPDATE sample SET streams_alive_queued = 4; UPDATE flow SET sequential_queued = queued / 2"),
         ("kernel", "INSERT OR REPLACE INTO meta VALUES('kernel', '6.12')"),
         ("nr_requests", "UPDATE setting SET value='64' WHERE name='nr_requests'"),
     ],
@@ -340,10 +340,26 @@ def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp
     low = record(tmp_path / "a")
     high = record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
     assert explain_runs.two(low, high).chains[0].story is Verdict.INFERRED
-    change(high, statement)
+    change(high, *statement.split(";"))
     chain = explain_runs.two(low, high).chains[0]
     assert chain.story is not Verdict.INFERRED
     assert name in chain.link("changed").statement
+
+
+@pytest.mark.parametrize(("of_ten_windows", "same"), [(0.9, True), (1.1, False)])
+def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, of_ten_windows, same):
+    """Metadata on the way is a stream by the counts of its own; it takes no turns with the data."""
+    low = record(tmp_path / "a")
+    high = record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
+    elsewhere = f"{of_ten_windows} * bytes_queued / (10 * 16384 * 512)"
+    change(
+        high,
+        "UPDATE sample SET streams_alive_queued = 2",
+        f"UPDATE flow SET sequential_queued = queued - {elsewhere} WHERE direction = 'read'",
+    )
+    chain = explain_runs.two(low, high).chains[0]
+    assert (chain.story is Verdict.INFERRED) == same
+    assert ("streams" in chain.link("changed").statement) != same
 
 
 def test_what_limits_both_is_said_of_both_and_not_refused(tmp_path):

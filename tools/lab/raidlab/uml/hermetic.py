@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 from raidlab.base import cache
-from raidlab.uml.machine import CONTROL, Guest
+from raidlab.uml.machine import CONTROL, OWN_ROOT, Guest
 
 CHECKOUT = "/raidtrace"
 _IN_GUEST = "/run/lab/control"  # the control directory, as a guest's programs see it
@@ -55,7 +55,7 @@ def module_seen(path: Path) -> str:
 def compose(guest: Guest, control: Path) -> None:
     """Links beside what the process is in. Modules are copied: a guest would look for where a link leads in its own root."""
     assert guest.root
-    links = {"root": guest.root.path, "out": guest.out, "checkout": cache.CHECKOUT}
+    links = {OWN_ROOT: guest.root.path, "out": guest.out, "checkout": cache.CHECKOUT}
     links |= {"linux": guest.binary, "hostcalls.so": guest.preload}
     if guest.modroot:
         links["modroot"] = guest.modroot
