@@ -3,9 +3,9 @@
  * What a request costs: a module that reads 4 KiB blocks at random, 32 to a plug, from a disk that needs no time.
  *
  * Writing "FD COUNT [READERS]" to the parameter run has so many readers, each bound to a CPU of its own, read COUNT
- * blocks each of the disk that the writer has open as FD; reading it gives the nanoseconds that they took, from the first submission to the last completion.
- * Reading the parameter clock reads the clock 1,000 times, and gives the nanoseconds that this took; reading interrupts
- * turns them off and on again as often.
+ * blocks each of the disk that the writer has open as FD. Reading it gives the nanoseconds that they took, from the
+ * first submission to the last completion. Reading the parameter clock reads the clock 1,000 times, and gives the
+ * nanoseconds that this took; reading interrupts turns them off and on again as often.
  * For measurements alone: it reads whatever it is told to.
  */
 #include <linux/bio.h>
