@@ -252,7 +252,9 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
         limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in held)
         refused = [] if way != "read" or limiting else ["Readahead was the same in both and cannot be why."]
         # what accounts for it matters more than what does not
-        accounts = [*_waits(a, b, way), *_together(names), *refused]
+        waits = _waits(a, b, way)
+        accounted = any(": they account for" in sentence for sentence in waits)
+        accounts = [*waits, *([] if accounted else _together(names)), *refused]
         first, last = (tail, []) if found.speed < 1 else ([], tail)
         return verdict, [lead, *first, *accounts, _factors(found), *last]
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
