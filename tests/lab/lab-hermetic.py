@@ -22,6 +22,9 @@ mkfs.ext2 -q -F -U {ID} -E hash_seed={ID},nodiscard /dev/sda && mount -t ext2 /d
 raidctl record -q -d sda -o run.rtdb -- dd if=/dev/zero of=/run/lab/mnt/f bs=64k count=1500 &&
 python3 -c 'print(hash("a"))' && env && cat /proc/meminfo && exec ls -l /
 """
+# of programs that the root is there for: any that is missing, and any library that is
+LIBRARIES = """for name in fio bonnie++ dd xfs_io mkfs.xfs mkfs.ext4 mdadm python3 raidctl blockdev addpart; do
+path=$(command -v $name) || echo "no $name"; ldd "$path"; done 2>&1 | grep -E "not found|^no "; echo end"""
 PARTS = ("Kbuild", "kmod", "tools")
 
 
@@ -36,10 +39,10 @@ def copied(checkout: Path) -> Path:
     return checkout
 
 
-def ran(checkout: Path, out: Path, *options: str, **environment: str) -> tuple[bytes, ...]:
+def ran(checkout: Path, out: Path, *options: str, script: str = SCRIPT, **environment: str) -> tuple[bytes, ...]:
     """Output, ground truth and kernel log; what lab.json says of root and seed."""
     words = [str(checkout / "tools/lab/raidctl-lab"), "run", "-q", "--kernel", "6.1", "--mem", "48M", "--out", str(out)]
-    done = subprocess.run([*words, *options, "--", "sh", "-c", SCRIPT], capture_output=True, check=False, timeout=LIMIT_S,
+    done = subprocess.run([*words, *options, "--", "sh", "-c", script], capture_output=True, check=False, timeout=LIMIT_S,
                           env=os.environ | {"LAB_ROOT": ""} | environment)  # fmt: skip
     check(f"{out.name} runs", done.returncode == 0, done)
     facts = json.loads((out / "lab.json").read_text(encoding="utf-8"))
@@ -58,6 +61,8 @@ def main() -> None:
         seeded = ran(near, Path(name, "seeded"), "--seed", "7")
         check("another seed is another run", seeded[1] != plain[1] and seeded[0] != plain[0])
         check("that is repeatable", ran(far, Path(name, "seeded-again"), "--seed", "7")[:3] == seeded[:3])
+        missing = ran(near, Path(name, "libraries"), script=LIBRARIES)[0]
+        check("programs of the root find their libraries", missing == b"end\n", missing)
         host = ran(near, Path(name, "host"), "--host")
         check("with --host the run says so", host[3] == b"host 0", host[3])
     finish()
