@@ -77,9 +77,12 @@ static bool summarise(const struct record_run *run, struct store *store)
 		print_text.recording(to, &recording);
 		recording_free(&recording);
 	}
-	terminal_print(to, "%srecording in %s; see it again: raidctl report %s\n",
-		run->quiet ? "raidctl: " : "\n", run->path,
-		run->path);
+	if (run->quiet)
+		fputs("raidctl: ", to);
+	else
+		fputc('\n', to);
+	terminal_print(to, "recording in %s; see it again: raidctl report %s\n",
+		       run->path, run->path);
 	return true;
 }
 

@@ -140,8 +140,10 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 
 		print_readahead(readahead, sizeof(readahead),
 				c->readahead_sectors);
-		terminal_print(to, "%s%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
-			i ? "\n" : "", bold(to), spans[i].disk, plain(to),
+		if (i)
+			fputc('\n', to);
+		terminal_print(to, "%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
+			bold(to), spans[i].disk, plain(to),
 			c->gone ? " (GONE)" : "", or_none(targets[i].driver),
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
 			targets[i].unit_3ware ? ", 3ware unit" : "");

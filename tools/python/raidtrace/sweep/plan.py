@@ -105,7 +105,7 @@ def find(name: str) -> pathlib.Path:
     if name not in ready():
         close = difflib.get_close_matches(name, ready(), 1)
         hint = f"; do you mean {close[0]}?" if close else ""
-        raise PlanError(f"there is no plan {name}{hint} There are: {', '.join(ready())}; or name a .toml file")
+        raise PlanError(f"there is no plan {name}{hint or '.'} There are: {', '.join(ready())}; or name a .toml file")
     return READY / f"{name}.toml"
 
 
