@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidlab.apt.packages import Source, default_series, find_source
+from raidlab.apt.packages import Source, find_source
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
@@ -20,6 +20,7 @@ from raidlab.kernel.configuration import Asked
 HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"
 FILES = HERE / "kernel-files"
+DEFAULT = "6.1"  # whatever the host: the figures of the documentation are of it
 _SPACE_MIB = 700  # source 250, objects while building 200, package 170
 LINES = 1500  # of make's output, about; only the time left depends on it
 
@@ -63,14 +64,14 @@ class Kernel:
 
 
 def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
-    """The kernel of `series` (default: the release's own), built if it is not in the cache.
+    """The kernel of `series` (by default DEFAULT), built if it is not in the cache.
 
     With `refresh` the newest package of the series is asked for even when an
     older one is built already.
     """
     if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
         raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12, 7.2 or 7.3, or a directory.")
-    series = series or default_series(progress)
+    series = series or DEFAULT
     built = None if refresh else _newest_built(series)
     if built:
         return built
