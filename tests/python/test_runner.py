@@ -78,7 +78,7 @@ def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatc
     monkeypatch.setattr(runner, "build", lambda name: runner.Result(runner.Suite(name, ()), 1, 0, 0, 0.0, ""))
     monkeypatch.setattr(runner, "JOBS", 2)
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(runner, "guest_suites", lambda: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
+    monkeypatch.setattr(runner, "guest_suites", lambda *_: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
     monkeypatch.setattr(runner, "host_suites", list)
     assert runner.main([]) == 0
     assert list(beside)[-2:] == ["a", "b"]
@@ -105,8 +105,8 @@ def test_a_suite_begins_when_what_it_needs_is_built_and_nothing_else_is_built(ru
     monkeypatch.setattr(runner, "OUT", tmp_path)
     monkeypatch.setattr(runner, "build", build)
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(runner, "guest_suites", lambda: suites)
-    monkeypatch.setattr(runner, "host_suites", lambda: [runner.Suite("other", (), needs=("7.2",))])
+    monkeypatch.setattr(runner, "guest_suites", lambda *_: suites)
+    monkeypatch.setattr(runner, "host_suites", lambda *_: [runner.Suite("other", (), needs=("7.2",))])
     assert runner.main(["early", "late"]) == 0
     assert events == ["tools", "6.1", "early", "6.12", "6.1:sanitize", "late"]
 

@@ -63,7 +63,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
         path.unlink(missing_ok=True)
-    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks)
+    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks, how.progress.say)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
     if lab_root and result.status == _NOT_FOUND:
