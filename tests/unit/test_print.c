@@ -171,7 +171,7 @@ static int remove_recording(void **state)
 	return rmdir(directory);
 }
 
-static char *printed_as(const struct print_ops *ops, const struct reading *reading)
+static char *__attribute__((noinline)) printed_as(const struct print_ops *ops, const struct reading *reading)
 {
 	char *text = NULL;
 	size_t size;
