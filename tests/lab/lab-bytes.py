@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1
-"""The same bytes on every machine: ground truths of short runs have the digests that are committed: lab-bytes.py [--write | RUN...]
+"""The same bytes on every machine: short runs have the digests that are committed: lab-bytes.py [--write | RUN...]
 
 same-bytes.json has them for one kernel package and one root. Where the archive has another version of either by now, that is
 said, and each run is held to take as long as it did, within the spread that chance has there (Documentation/lab.rst).

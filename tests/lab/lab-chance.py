@@ -4,9 +4,9 @@
 # lab-long: 300 guests
 """Chance told from effect: 20 workloads under other draws, and on an array 2 % slower: lab-chance.py [--draws N] [WORKLOAD...]
 
-A against A: two groups of draws of the same kernel and array must not be told apart at 95 % but in as many workloads as chance
-does that in. Planted: the same array with every time of controller and drive 2 % longer is found slower, but where draws spread so far that
-more of them are needed; how many is said. Prints the table of Documentation/lab.rst, "Chance".
+A against A: two groups of draws of the same kernel and array must not be told apart at 95 %, but in as many workloads as
+chance does that in. Planted: the same array with every time of controller and drive 2 % longer is found slower, but where draws
+spread so far that more of them are needed; how many is said. Prints the table of Documentation/lab.rst, "Chance".
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ SLOWER += [f"{key}={round(value / LOSS)}" for key, value in RATES.items()]
 def seconds(name: str, seed: int, slower: bool, directory: Path) -> float:
     """Simulated time of one run."""
     before, timed = WORKLOADS[name]
-    script = f"{{ {before}; }} >/dev/null 2>&1; a=$(date +%s%N); {{ {timed}; }} >/dev/null 2>&1; b=$(date +%s%N); echo $((b - a))"
+    begin, end = "a=$(date +%s%N)", "b=$(date +%s%N)"
+    script = f"{{ {before}; }} >/dev/null 2>&1; {begin}; {{ {timed}; }} >/dev/null 2>&1; {end}; echo $((b - a))"
     words = [word for pair in SLOWER for word in ("--set", pair)] if slower else []
     out = directory / f"{name}-{seed}"
     done = lab("run", "-q", "--kernel", "6.1", "--mem", "48M", "--no-raidtrace", "--seed", str(seed), "--out", str(out), *words,
@@ -111,8 +112,7 @@ def main() -> None:
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
             for name in names:
                 found = [
-                    list(pool.map(lambda seed, slow=slow: seconds(name, seed, slow, Path(place)), many))
-                    for slow, many in groups
+                    list(pool.map(lambda seed: seconds(name, seed, slow, Path(place)), many)) for slow, many in groups
                 ]
                 same, slower = seeds.interval(found[0], found[1]), seeds.interval(found[0] + found[1], found[2])
                 both, enough = found[0] + found[1], needed(found[0] + found[1])
