@@ -111,9 +111,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lc-", dir="/var/tmp") as place:
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
             for name in names:
-                found = [
-                    list(pool.map(lambda seed: seconds(name, seed, slow, Path(place)), many)) for slow, many in groups
+                runs = [
+                    pool.map(seconds, [name] * count, many, [slow] * count, [Path(place)] * count)
+                    for slow, many in groups
                 ]
+                found = [list(run) for run in runs]
                 same, slower = seeds.interval(found[0], found[1]), seeds.interval(found[0] + found[1], found[2])
                 both, enough = found[0] + found[1], needed(found[0] + found[1])
                 if not seeds.is_chance(same):
@@ -121,9 +123,9 @@ def main() -> None:
                 if enough <= count and (seeds.is_chance(slower) or slower[0] < 1):
                     missed.append(name)
                 middle = statistics.median(both)
-                shown = ["{:.3f}-{:.3f}".format(*one) for one in (same, slower)]
-                print(f"{name:20} {min(both) / middle:7.3f} {middle:6.2f}s {max(both) / middle:7.3f}  {shown[0]:15} {shown[1]:15} "
-                      f"{enough}", flush=True)  # fmt: skip
+                one, other = ("{:.3f}-{:.3f}".format(*ends) for ends in (same, slower))
+                spread = f"{min(both) / middle:7.3f} {middle:6.2f}s {max(both) / middle:7.3f}"
+                print(f"{name:20} {spread}  {one:15} {other:15} {enough}", flush=True)
     # Of 20 true "equal" at 95 %, four or more are told apart in 2 of 100.
     check(
         "A is told from A in no more workloads than chance does that in",

@@ -46,6 +46,18 @@ def test_directives_of_a_guest_suite(runner, tmp_path):
     assert runner.directives(path) == {"lab": "--mem 512M --store 1G", "lab-kernels": "all"}
 
 
+def test_what_is_long_is_run_only_when_asked_for(runner, monkeypatch, tmp_path):
+    for name, line in (("lab-a", "# lab-long: hours"), ("lab-b", "# lab-kernels: 6.1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n# SPDX\n{line}\n")
+    monkeypatch.setattr(
+        runner, "programs", lambda _, pattern: sorted(tmp_path.glob("lab-?")) if pattern == "lab-*" else []
+    )
+    short, long = (
+        [s.name for s in suites if "lab-" in s.name] for suites in (runner.host_suites(), runner.long_suites())
+    )
+    assert (short, long) == (["lab-b"], ["lab-a"])
+
+
 def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatch, tmp_path):
     path = tmp_path / "kmod-x"
     path.write_text("#!/bin/sh\n# SPDX\n# lab: --mem 512M\n# lab-kernels: 6.1 6.12:sanitize 7.2:sanitize-smp\n")
