@@ -10,7 +10,7 @@ from conftest import TOP
 LAB = TOP / "tools" / "lab"
 sys.path.insert(0, str(LAB))
 
-from raidlab.uml import guest  # noqa: E402
+from raidlab.uml import guest, verdict  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,12 @@ def test_silence_is_said_after_a_minute_and_then_less_often(monkeypatch):
         silence.look(5 if now[0] == 1030 else 0)
     assert [when for when, _ in said] == [1090, 1150, 1270]
     assert "no output for 60 s" in said[0][1] and "in 1110 s (--timeout)" in said[0][1]
+
+
+@pytest.mark.parametrize(
+    ("log", "told"), [("...ptrace: Operation not permitted\ncheck_ptrace", True), ("ptrace...OK\n", False)]
+)
+def test_where_ptrace_is_forbidden_the_way_out_is_told(log, told, tmp_path):
+    ending = guest.Ending(None, None, 0.0, 0.1, False, 1, "")
+    result = verdict.judge(ending, log, 1200, tmp_path / "kernel.log")
+    assert result.status == verdict.LAB_FAILED and ("forbids ptrace(2)" in result.messages[0]) == told

@@ -39,6 +39,8 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     programs = modules.build_programs(how.progress)
     needs = variant.needs(getattr(arguments, "variant", ""))
     lab_root = None if arguments.host else root.get(how.progress)
+    if not lab_root:
+        how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")
     draw = chance.drawn(arguments.seed)
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
     machine = Guest(
