@@ -59,6 +59,11 @@ class Case:
         table = self.seen.timeline.table
         return bool(table) and self.seen.timeline.streams == table
 
+    def elsewhere(self) -> float:
+        """Part of the requests that do not begin where the one before ended."""
+        issued = sum(counts.get("issued", 0) for counts in self.seen.flow.values())
+        return (q.seeks(self.seen) or 0) / max(issued, 1)
+
     def windows(self) -> float | None:
         """Requests that one window of readahead is cut into."""
         predicted = self.reading.predicted_depth()

@@ -180,10 +180,9 @@ def slow_part(case: Case) -> Limit:
     """A member that is slower than the others: requests alike in size and order take very different times."""
     key, title, seen = "slow part", "Slow drive", case.seen
     times, mode, order = seen.histogram(case.way, "d2c"), q.size_mode(seen, case.way), in_order(case.reading)
-    issued = sum(counts.get("issued", 0) for counts in seen.flow.values())
     other = q.octets(seen, "write" if case.way == "read" else "read") or 0
     steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.way) or 1)
-    alike = mode is not None and mode[1] >= ALIKE and (q.seeks(seen) or 0) <= ORDERLY * max(issued, 1)
+    alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
     if case.way != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
         return unknown(
             key, title, "only equal reads of one reader in order, on a disk that is always busy, would show it"

@@ -13,6 +13,8 @@ COMPUTES = (
     0.4  # processor time of the command by the time the disk waited: from here on it is computing that it waits for
 )
 FLUSHED = 0.15  # part of the time with a flush in flight
+FLUSHES = 4  # so many at least: one at the end waits for all that was written
+BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
 DRY = 0.1  # part of the time that a queue which ran empty cost
 
@@ -69,6 +71,14 @@ def sync(case: Case) -> Limit:
         return ruled_out("sync", title, f"{number} flushes", *values)
     if part < FLUSHED:
         return ruled_out("sync", title, f"{number} flushes took {part:.0%} of the time", *values)
+    each = (q.octets(case.seen, "write") or 0) / number
+    if number < FLUSHES or each > BETWEEN:
+        text = (
+            f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} MiB each"
+        )
+        return open_question(
+            "sync", title, f"{text}: whether they waited for this data only an experiment tells", *values
+        )
     part = min(part, 0.999)
     return Limit(
         "sync",

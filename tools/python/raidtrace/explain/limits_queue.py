@@ -19,6 +19,7 @@ MANY = 8  # random requests in flight from which on it is the way there and no l
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
+SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
 SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
 SMALL = 4  # the disk would take requests so many times as large
 WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
@@ -154,8 +155,7 @@ def direct(case: Case) -> Limit:
 
 def scattered(case: Case) -> bool:
     """Whether what is read next lies elsewhere, most of the time, in short pieces, on a disk whose seeks take time."""
-    order, found = in_order(case.reading), q.seeks(case.seen)
-    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
+    order = in_order(case.reading)
     count = case.seen.count(case.way, "queued") or 0
     streams = case.seen.count(case.way, "stream_queued") or 0
     run = (case.seen.count(case.way, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
@@ -163,23 +163,21 @@ def scattered(case: Case) -> bool:
         case.rotates()
         and case.way == "read"
         and order is not None
-        and found is not None
         and order <= SCATTERED
-        and found >= ELSEWHERE * max(issued, 1)
+        and case.elsewhere() >= ELSEWHERE
         and run <= SHORT
     )
 
 
 def taking_turns(case: Case) -> bool:
     """Whether several streams keep the queue so full that what remains to gain is the way from one to the other."""
-    found, issued = q.seeks(case.seen) or 0, sum(counts.get("issued", 0) for counts in case.seen.flow.values())
     return (
         case.rotates()
         and case.way == "read"
         and case.streams() > 1
         and (case.depth() or 0.0) >= SHALLOW
         and (in_order(case.reading) or 0.0) > SCATTERED
-        and found >= ELSEWHERE * max(issued, 1)
+        and case.elsewhere() >= ELSEWHERE
     )
 
 
@@ -188,8 +186,7 @@ def positioning(case: Case) -> Limit:
     key, title, order, found = "seeks", "Seeks", in_order(case.reading), q.seeks(case.seen)
     if order is None or found is None or case.way != "read":
         return unknown(key, title, "not counted for this direction")
-    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
-    part = found / issued if issued else 0.0
+    part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
     text = f"{part:.1%} of the requests begin elsewhere, {order:.1%} of the bios continue a stream"
     if taking_turns(case):
@@ -206,6 +203,8 @@ def positioning(case: Case) -> Limit:
     if not scattered(case):
         return ruled_out(key, title, text, value)
     wait = q.d2c_mean_ms(case.seen, case.way) or 0.0
+    if wait < SLOW_SEEK:
+        return open_question(key, title, f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
     full = (
         "; more streams than the " + f"{case.seen.timeline.table} that are remembered may be there"
         if case.table_full()
