@@ -246,6 +246,15 @@ def test_a_reset_that_took_no_time_is_said_and_is_no_cause():
     assert "nothing recorded says why" in judged("reset", samples=SILENT).statement
 
 
+def test_a_disk_that_flushes_is_not_silent():
+    """1.6 s of 4 without a completed byte, 1.5 of them with a flush in flight, as when a cache is emptied."""
+    found = judged("reset", way="write", samples=SILENT, flushes=(1, 1500.0))
+    assert found.verdict is Verdict.NOT_SHOWN and "a flush was in flight" in found.statement
+    assert verdict("reset", way="write", samples=SILENT, flushes=(1, 1400.0)) is INFERRED
+    stats = [(1, "driver_stats", "SCSI Host Resets: 0", "SCSI Host Resets: 2")]
+    assert verdict("reset", way="write", samples=SILENT, flushes=(1, 1500.0), changes=stats) is INFERRED
+
+
 def test_errors_are_said_whatever_they_cost():
     assert verdict("errors", errors=3) is Verdict.NOT_SHOWN and "3 reads failed" in judged("errors", errors=3).statement
     assert verdict("errors") is Verdict.CONTRADICTED

@@ -12,6 +12,7 @@ from raidtrace.recording import quantities as q
 RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
 SILENT = 1.0  # s without a completion though requests were in flight, from which on that is an event
 SILENT_SHARE = 0.1  # part of the time that silence must take to be a limit
+EMPTIES = 0.9  # part of it with a flush in flight, from which on the disk was not silent but emptied its cache
 MATTERS = 1.15  # a factor between the rates before and after a change, from which on it mattered
 DECIDES = ("readahead_sectors", "scheduler", "nr_requests", "max_sectors_kb", "nomerges", "queue_depth", "wbt_lat_usec")
 ALIKE = 0.8  # part of requests and bios that must be of one size and in order for SPREAD to mean anything
@@ -42,6 +43,12 @@ def reset(case: Case) -> Limit:
         case.value("resets", number, "resets", "driver_stats"),
     )
     if silent >= SILENT * 1e9 and share >= SILENT_SHARE:
+        flushed = case.area("flush") * length
+        if not number and flushed >= EMPTIES * silent / 1e9:
+            text = (
+                f"for {silent / 1e9:.1f} s nothing was completed, and a flush was in flight for {flushed:.1f} s of it"
+            )
+            return open_question("reset", title, text, *values)
         at = (ended - case.seen.spans[0][0] - silent) / 1e9
         who = (
             f"the driver reset its controller {number} time{'s' if number > 1 else ''}"
