@@ -55,11 +55,12 @@ def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence
     found = links((reading,), way)
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
+    told = _told(story, found) if links_queue.predicted(reading, way) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
             if seconds >= OUTSIDE]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 (*summary(reading, way, _told(story, found), held), *cut), part)  # fmt: skip
+                 (*summary(reading, way, told, held), *cut), part)  # fmt: skip
 
 
 def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
@@ -89,7 +90,7 @@ def _told(story: Verdict, found: Sequence[Link]) -> str:
 
 
 def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tuple[str, ...]:
-    """What it comes to, in plain words. told: readahead's part, said of reads alone."""
+    """What it comes to, in plain words. told: readahead's part, of what was read ahead."""
     rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
     if reading.seen.disk.bio_based:
         return (
