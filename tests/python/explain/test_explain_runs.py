@@ -370,9 +370,9 @@ def test_what_limits_both_is_said_of_both_and_not_refused(tmp_path):
 
 
 def test_what_libaio_asked_for_is_not_known_and_no_percentage(tmp_path):
-    told = one(record(tmp_path / "a", command={"rchar": 400 << 20})).link("cache")
+    told = one(record(tmp_path / "a", command={"rchar": 488 << 20})).link("cache")
     assert told.verdict is Verdict.SHOWN and "%" in told.statement
-    untold = one(record(tmp_path / "b", command={"rchar": 300 << 20})).link("cache")
+    untold = one(record(tmp_path / "b", command={"rchar": 487 << 20})).link("cache")
     assert untold.verdict is Verdict.NOT_AVAILABLE and "%" not in untold.statement
 
 

@@ -4,7 +4,7 @@
 import pytest
 from explain_phase import first, judged, phase, verdict
 
-from raidtrace.explain import limits
+from raidtrace.explain import chain, limits
 from raidtrace.explain.evidence import Verdict
 from raidtrace.recording.quantities import Reading
 
@@ -244,6 +244,23 @@ def test_a_reset_that_took_no_time_is_said_and_is_no_cause():
     assert found.verdict is Verdict.NOT_SHOWN and "2 times" in found.statement
     assert "reset its controller 2 times" in judged("reset", changes=stats, samples=SILENT).statement
     assert "nothing recorded says why" in judged("reset", samples=SILENT).statement
+
+
+def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
+    assert "100% of the requests are as large" in judged("request size").statement
+    assert "; 0% of the requests are as large" in judged("request size", sectors=8).statement
+
+
+@pytest.mark.parametrize(("sectors", "larger"), [(127, True), (128, False)])
+def test_small_direct_reads_may_be_larger(sectors, larger):
+    assert ("read in larger pieces" in judged("direct", **DIRECT, sectors=sectors).remedy) is larger
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_where_nothing_ended_that_is_the_longest_time(way):
+    said = chain.longest(Reading("A", phase(way=way, samples=SILENT)), way)
+    assert said == ", and none that ended for 1.60 s from 2.00 s on"
+    assert chain.longest(Reading("A", phase(way=way)), way) == ", the longest 2 ms by 2.00 s"
 
 
 def test_a_disk_that_flushes_is_not_silent():

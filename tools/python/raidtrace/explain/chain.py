@@ -9,6 +9,7 @@ from raidtrace.explain import limits as holding
 from raidtrace.explain import links_disk, links_queue
 from raidtrace.explain.case import OUTSIDE, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict
+from raidtrace.explain.limits_events import SILENT
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
@@ -127,11 +128,15 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
 
 
 def longest(reading: Reading, way: str) -> str:
-    """The longest time to completion of the direction, and when."""
-    found = reading.seen.timeline.longest.get(way)
+    """The longest time to completion of the direction, and when; or how long none was completed, where that is more: a
+    command that was lost is issued again, and its time begins anew."""
+    found, (silent, ended) = reading.seen.timeline.longest.get(way), reading.seen.timeline.silence()
     if found is None or found.time_ns is None or not reading.seen.spans:
         return ""
-    at = (found.time_ns - reading.seen.spans[0][0]) / 1e9
+    begin = reading.seen.spans[0][0]
+    if silent > found.high_ns and silent >= SILENT * 1e9:
+        return f", and none that ended for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
+    at = (found.time_ns - begin) / 1e9
     return f", the longest {found.high_ns / 1e6:.3g} ms by {max(at, 0):.2f} s"
 
 

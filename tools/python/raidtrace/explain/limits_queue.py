@@ -17,6 +17,7 @@ ROOM = 0.5  # part of the queue's depth in use up to which the driver would take
 DIRECT = 0.5  # part of the bytes
 MANY = 8  # random requests in flight from which on it is the way there and no longer their number
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
+LARGE = 128  # sectors of a direct read from which on a larger one is not what is told to do first
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
 SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
@@ -103,11 +104,12 @@ def request_size(case: Case) -> Limit:
     if None in (mode, largest, most, cut) or mode is None:
         return unknown(key, title, "sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
+    whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
     text = (
-        f"max_sectors_kb is {largest} where the disk takes {most}; {mode[1]:.0%} of the requests are as large, "
+        f"max_sectors_kb is {largest} where the disk takes {most}; {whole:.0%} of the requests are as large, "
         f"{cut} bios were cut"
     )
-    if SMALL * (largest or 0) > (most or 0) or mode[0] != 2 * (largest or 0) or mode[1] < FULL or not cut:
+    if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
         return ruled_out(key, title, text, *values)
     return Limit(
         key,
@@ -143,13 +145,14 @@ def direct(case: Case) -> Limit:
         return open_question(key, title, text, *values)
     if scattered(case) and depth >= MANY:
         return open_question(key, title, text, *values)
+    larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
     return Limit(
         key,
         title,
         text,
         Verdict.INFERRED,
         values,
-        "keep more in flight (iodepth, threads, io_uring), or read through the page cache",
+        f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
     )
 
 

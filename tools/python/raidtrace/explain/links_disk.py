@@ -12,7 +12,7 @@ from raidtrace.recording.quantities import Reading
 
 BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
 BEYOND = 1.25  # rate of data alone by that of the best sample, up to which it is believed
-UNTOLD = 1.5  # served by asked for, from which on what a program asked for cannot have been counted
+UNTOLD = 1.05  # served by asked for, from which on some of it was asked for otherwise than by read and write
 ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
 
 
@@ -233,8 +233,8 @@ def cache(readings: Sequence[Reading], way: str) -> Link:
         asked, served = found
         if served > UNTOLD * asked:
             return (
-                f"the disk served {served / q.MIB:.1f} MiB; what the program asked for is not known: only read and write "
-                "calls are counted, not libaio, io_uring or mapped files"
+                f"the disk served {served / q.MIB:.1f} MiB; what was asked for is not known: read and write calls did for "
+                f"{asked / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
             )
         return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({served / asked:.1%}) served by the disk"
 
