@@ -108,3 +108,16 @@ def ruled_out(key: str, title: str, text: str, *values: Value) -> Limit:
 def open_question(key: str, title: str, text: str, *values: Value) -> Limit:
     """What the counts could have shown, and do not."""
     return Limit(key, title, text, Verdict.NOT_SHOWN, values)
+
+
+def inferred(
+    key: str,
+    title: str,
+    text: str,
+    remedy: str,
+    *values: Value,
+    share: float | None = None,
+    gain: tuple[float, float] | None = None,
+) -> Limit:
+    """What the counts have the signature of."""
+    return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, gain)

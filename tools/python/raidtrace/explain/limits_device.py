@@ -2,8 +2,8 @@
 """The ceiling of a disk: more in flight does not come faster."""
 
 from raidtrace.explain import ceiling
-from raidtrace.explain.case import Case, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
@@ -79,13 +79,12 @@ def parity(case: Case) -> Limit:
     if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
         text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
         return open_question(key, title, f"{text}: whether whole stripes are made of them is not told", *values)
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text} and takes {wait:.1f} ms, for each parity is worked out",
-        Verdict.INFERRED,
-        values,
         "write whole stripes, or use a level without parity (RAID 10)",
+        *values,
     )
 
 
@@ -110,13 +109,9 @@ def device(case: Case) -> Limit:
             f"{near.controller:.0f} "
             f"MiB/s, its drives {near.drives:.0f}"
         )
-        return Limit(
-            near.lower(), f"{near.lower().capitalize()} ceiling", text, Verdict.INFERRED, tuple(values), remedy
-        )
+        return inferred(near.lower(), f"{near.lower().capitalize()} ceiling", text, remedy, *values)
     if flat(case) and orderly:
-        return Limit(
-            key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", Verdict.INFERRED, tuple(values), remedy
-        )
+        return inferred(key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", remedy, *values)
     if found is None:
         return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
     return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)

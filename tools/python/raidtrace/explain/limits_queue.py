@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes in the queue and in how it is used: depth, requests, scheduler, their size, direct I/O, order, readahead."""
 
-from raidtrace.explain.case import Case, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import FLAT_FROM, ceiling_near, flat
 from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
 from raidtrace.recording import quantities as q
@@ -62,13 +62,12 @@ def queue(case: Case) -> Limit:
     if limit > FEW or flat(case) or ceiling_near(case):
         return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
-    return Limit(
+    return inferred(
         key,
         title,
         text,
-        Verdict.INFERRED,
-        values,
         f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.seen.disk.name}/{where}",
+        *values,
     )
 
 
@@ -83,13 +82,12 @@ def scheduler(case: Case) -> Limit:
     text = f"{name}: requests waited {held:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or held < HELD * served or depth > ROOM * found[0]:
         return ruled_out(key, title, text, *values)
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text}, with {depth:.1f} in flight where {found[0]} may be: it holds back what the driver would take",
-        Verdict.INFERRED,
-        values,
         f"echo mq-deadline >/sys/block/{case.seen.disk.name}/queue/scheduler (or none)",
+        *values,
     )
 
 
@@ -111,13 +109,8 @@ def request_size(case: Case) -> Limit:
     )
     if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
         return ruled_out(key, title, text, *values)
-    return Limit(
-        key,
-        title,
-        text,
-        Verdict.INFERRED,
-        values,
-        f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb",
+    return inferred(
+        key, title, text, f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb", *values
     )
 
 
@@ -146,13 +139,12 @@ def direct(case: Case) -> Limit:
     if scattered(case) and depth >= MANY:
         return open_question(key, title, text, *values)
     larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
-    return Limit(
+    return inferred(
         key,
         title,
         text,
-        Verdict.INFERRED,
-        values,
         f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
+        *values,
     )
 
 
@@ -194,14 +186,13 @@ def positioning(case: Case) -> Limit:
     text = f"{part:.1%} of the requests begin elsewhere, {order:.1%} of the bios continue a stream"
     if taking_turns(case):
         wide = "; more may be there than the table of streams holds" if case.table_full() else ""
-        return Limit(
+        return inferred(
             key,
             "Seeks between readers",
             f"{text}: {case.streams()} streams take turns, with {case.depth() or 0:.1f} in "
             f"flight the head goes from one to the other{wide}",
-            Verdict.INFERRED,
-            (value,),
             "read with fewer at once, or each in larger pieces: more readahead helps as long as memory holds it",
+            value,
         )
     if not scattered(case):
         return ruled_out(key, title, text, value)
@@ -213,13 +204,12 @@ def positioning(case: Case) -> Limit:
         if case.table_full()
         else ""
     )
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text}; each request takes {wait:.2f} ms, the way there with it{full}{_stream(case)}",
-        Verdict.INFERRED,
-        (value,),
         "read in order or in larger pieces, or keep more in flight so that the drives work at once",
+        value,
     )
 
 
@@ -275,13 +265,12 @@ def readahead(case: Case) -> Limit:
             key, title, f"{text}; whether more would come faster only another readahead can show", value
         )
     asked = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text}{asked}: readahead asks for no more",
-        Verdict.INFERRED,
-        (value,),
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.seen).disk.name}",
+        value,
     )
 
 
