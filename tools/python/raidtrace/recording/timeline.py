@@ -107,7 +107,9 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     table = numpy.stack(columns, axis=1).astype(numpy.float64)[length > 0]
     ends = dict(zip(numbers.tolist(), mine[:, 4].tolist(), strict=True))
     interval = _interval(rows)
-    return Timeline(table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes), interval)
+    return Timeline(
+        table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes), interval
+    )
 
 
 def _interval(rows: SampleRows) -> int | None:
