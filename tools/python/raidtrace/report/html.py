@@ -12,10 +12,11 @@ from raidtrace.plot import share as plot_share
 from raidtrace.recording import observation, overview, sample_rows
 from raidtrace.recording.observation import Observed
 from raidtrace.recording.overview import Overview
+from raidtrace.report import glance as report_glance
 from raidtrace.report import tables as report_tables
 from raidtrace.report import text as report_text
 from raidtrace.report import why as report_why
-from raidtrace.report.page import Part, Picture, ReportError, Text, picture, render
+from raidtrace.report.page import Glance, Part, Picture, ReportError, Text, picture, render
 from raidtrace.report.text import printable
 
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
@@ -34,11 +35,23 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
     said, why = report_why.part(explained, rows)
     openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
-    summary = [*(first for first, *_ in openings), *said, *(sentence for _, *rest in openings for sentence in rest)]
+    alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
+    glance = Glance(
+        [printable(text) for text in (explained.chains[0].summary if explained.chains else explained.summary)],
+        why.chains[0].id if why.chains else "",
+        report_glance.table([(*one, report_glance.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
+        report_glance.live(named),
+    )
+    summary = [
+        *(first for first, *_ in openings),
+        *said[len(why.chains) == 1 :],
+        *(sentence for _, *rest in openings for sentence in rest),
+    ]
     parts = [why]
-    for letter, one in named:
-        parts.append(_recording(one, letter, len(named) > 1))
-    return render(f"raidtrace: {' and '.join(_name(path) for path in paths)}", summary, parts)
+    names = _names(paths)
+    for (letter, one), name in zip(named, names, strict=True):
+        parts.append(_recording(one, letter, name, len(named) > 1))
+    return render(f"raidtrace: {' and '.join(names)}", summary, parts, glance)
 
 
 def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
@@ -47,8 +60,14 @@ def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
         return overview.read(path, rows), observation.read(path, rows)
 
 
-def _name(path: pathlib.Path) -> str:
-    return printable(path.name if path.name != "run.rtdb" else f"{path.resolve().parent.name}/{path.name}", 80)
+def _names(paths: Sequence[pathlib.Path]) -> list[str]:
+    """What each is called on the page; with its directory where the name alone tells nothing or is that of the other."""
+    short = [path.name for path in paths]
+    alike = len(set(short)) < len(short)
+    return [
+        printable(f"{path.resolve().parent.name}/{name}" if alike or name == "run.rtdb" else name, 80)
+        for path, name in zip(paths, short, strict=True)
+    ]
 
 
 def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
@@ -59,8 +78,7 @@ def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def _recording(one: Overview, letter: str, several: bool) -> Part:
-    name = _name(one.recording.path)
+def _recording(one: Overview, letter: str, name: str, several: bool) -> Part:
     of = f"recording {name}"
     pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
                                       plot_depth.in_flight(one, one.recording.targets))  # fmt: skip
