@@ -12,11 +12,15 @@ STYLES = {"untuned": plot.STYLES[0], "tuned": plot.STYLES[1]}
 
 
 def inflight(
-    paths: Sequence[pathlib.Path], runs: Sequence[tuple[str, explain.ReadPhase, Sequence[Point]]], simulated: bool
+    paths: Sequence[pathlib.Path],
+    runs: Sequence[tuple[str, explain.ReadPhase, Sequence[Point]]],
+    simulated: bool,
+    title: str | None = None,
 ) -> None:
     """Reads in flight over time, one panel per run, the first on top, all over the same scales.
 
     runs: (key of STYLES, figures, points) each. Written once per path, its suffix gives the format.
+    title: of an SVG, not drawn.
     """
     picture = plot.figure(0.8 + 2.3 * len(runs))
     panels = picture.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -38,4 +42,4 @@ def inflight(
         panel.legend(ncols=3, loc="upper right", columnspacing=1.2, handlelength=1.5)
     said = "simulated seconds since the read began\nsimulated 3ware 9500S-12, RAID 0 of 12 drives"
     panels[-1].set_xlabel(said if simulated else "seconds since the read began")
-    plot.save(picture, paths)
+    plot.save(picture, paths, title)
