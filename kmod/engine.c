@@ -176,14 +176,34 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 }
 
 /*
- * What comes next from where a bio was queued that was not to wait: its end, which says
- * that it was refused; or something else, and it was not.
+ * Whether an event from where a bio was queued that was not to wait says what became of
+ * it: its end, or what its task does next, or its issue. An interrupt between the two
+ * says nothing: requests that end, give up or start there are others'.
  */
+static bool is_answer(const struct raidtrace_source *source, const u64 *record)
+{
+	switch (raidtrace_event_kind(record[1])) {
+	case RAIDTRACE_EVENT_END:
+		return record[2] == source->bio;
+	case RAIDTRACE_EVENT_ISSUE_BIO:
+		return record[3] == source->bio;
+	case RAIDTRACE_EVENT_ISSUE:
+		return record[4] == source->bio;
+	case RAIDTRACE_EVENT_COMPLETE:
+	case RAIDTRACE_EVENT_REQUEUE:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static void count_held(struct raidtrace_engine *engine, struct raidtrace_source *source,
 		       const u64 *record)
 {
+	if (!is_answer(source, record))
+		return;
 	source->held = false;
-	if (raidtrace_event_kind(record[1]) == RAIDTRACE_EVENT_END && record[2] == source->bio &&
+	if (raidtrace_event_kind(record[1]) == RAIDTRACE_EVENT_END &&
 	    record[1] & RAIDTRACE_EVENT_NOWAIT)
 		return;
 	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);

@@ -49,7 +49,7 @@ int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next)
 				return -ENOMEM;
 			continue;
 		}
-#define X(member, attribute) to->member += from->member;
+#define X(member, attribute, ...) to->member += from->member;
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
 	}
@@ -58,7 +58,7 @@ int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next)
 
 static int subtract(struct rt_submitter *to, const struct rt_submitter *from)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (to->member < from->member)					\
 		return -ERANGE;						\
 	to->member -= from->member;
@@ -88,7 +88,7 @@ int rt_submitters_make_room(struct rt_counters *counters,
 
 		if (find(counters, &none))
 			continue;
-#define X(member, attribute) none.member = 0;
+#define X(member, attribute, ...) none.member = 0;
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
 		if (rt_submitters_append(counters, &none))

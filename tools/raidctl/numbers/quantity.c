@@ -74,7 +74,7 @@ LATENCY(i2d, I2D)
 LATENCY(q2c, Q2C)
 #undef LATENCY
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 static double counted_##member(const struct rt_counters *c, unsigned int d) \
 {									\
 	return (double)c->flow[d].member;				\

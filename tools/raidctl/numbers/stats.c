@@ -58,7 +58,7 @@ bool flow_is_idle(const struct rt_flow *flow)
 {
 	uint64_t any = flow->in_flight;
 
-#define X(member, attribute) any |= flow->member;
+#define X(member, attribute, ...) any |= flow->member;
 	RT_FLOW_COUNTERS(X)
 #undef X
 	return !any;

@@ -184,7 +184,7 @@ static void add_flow(struct json_object *to, const struct rt_flow *flow,
 {
 	struct json_object *object = json_new_object();
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	json_add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
 		  flow->member);
 	RT_FLOW_COUNTERS(X)
