@@ -13,7 +13,8 @@ from raidtrace.recording.recording import Target
 from raidtrace.recording.series import DIRECTIONS, Floats, Series
 
 PANELS = ("MiB/s", "in flight", "latency, ms")
-DASHES = ("-", (0, (5, 2)))  # of the first recording and of the second
+# by direction, of the first recording and of the second: as told apart without colour; lengths of lines and gaps, none: one line
+DASHES = {"read": ((), (6, 3)), "write": ((2, 2), (6, 2, 2, 2))}
 
 
 def values(one: Series, panel: str, direction: str) -> Floats | None:
@@ -56,8 +57,8 @@ def over_time(found: Sequence[tuple[Overview, Target]]) -> Figure | None:
         for at, direction, one, numbers in of[panel]:
             edges = (one.edges - found[at][0].begin_ns()) / 1e9
             label = f"{direction}s" + (f", {'AB'[at]}" if len(found) > 1 else "")
-            plot.steps(axes, numbers, edges, color=plot.OF[direction].line, linewidth=1.6,
-                       linestyle=DASHES[at] if len(found) > 1 else plot.OF[direction].dash, label=label)  # fmt: skip
+            dash = (0, DASHES[direction][at]) if DASHES[direction][at] else "-"
+            plot.steps(axes, numbers, edges, color=plot.OF[direction].line, linewidth=1.6, linestyle=dash, label=label)
             top = max(top, float(numpy.nanmax(numbers, initial=0.0)))
         axes.set_ylim(0, (1.3 if axes is panels[0] else 1.08) * (top or 1.0))
         axes.set_ylabel(panel)

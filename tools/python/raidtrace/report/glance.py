@@ -7,6 +7,7 @@ from typing import Any
 
 from raidtrace.explain.evidence import Explanation, Verdict
 from raidtrace.plot import overview as plot_overview
+from raidtrace.plot import style as plot_style
 from raidtrace.recording.overview import Overview, Span
 from raidtrace.recording.recording import Target
 from raidtrace.recording.series import Floats
@@ -95,6 +96,7 @@ def live(named: Sequence[tuple[str, Overview]]) -> Live | None:
     simulated = all(one.simulated() for _, one in named)
     data = {
         "panels": plot_overview.PANELS, "groups": groups, "axis": f"{'simulated ' if simulated else ''}seconds since it began",
+        "styles": {way: [plot_style.OF[way].line, dashes] for way, dashes in plot_overview.DASHES.items()},
         "names": [letter for letter, _ in named] if len(named) > 1 else [""],
     }  # fmt: skip
     return Live.of("over-time", f"Throughput, in flight and latency over time, {of}", figure, data)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The HTML report of one recording or two: the summary first, then why, then what it rests on."""
 
+import dataclasses
 import pathlib
 from collections.abc import Sequence
 
 from raidtrace.explain import runs as explain_runs
+from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import blame as plot_blame
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import lba as plot_lba
@@ -18,6 +20,7 @@ from raidtrace.report import text as report_text
 from raidtrace.report import why as report_why
 from raidtrace.report.page import Glance, Part, Picture, ReportError, Text, picture, render
 from raidtrace.report.text import printable
+from raidtrace.why import store as why_store
 
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
 SHARES = "The phases that moved most, each in the direction that moved more; disks together."
@@ -33,11 +36,13 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
     seen = [observed for _, observed in read]
     explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
+    if len(paths) == 1:
+        explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
     said, why = report_why.part(explained, rows)
     openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
     alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
     glance = Glance(
-        [printable(text) for text in (explained.chains[0].summary if explained.chains else explained.summary)],
+        _answer(explained),
         why.chains[0].id if why.chains else "",
         report_glance.table([(*one, report_glance.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
         report_glance.live(named),
@@ -58,6 +63,16 @@ def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
     """What pictures and tables are made of, and what explain goes by: the same sums, made once."""
     with sample_rows.opened(path) as rows:
         return overview.read(path, rows), observation.read(path, rows)
+
+
+def _answer(found: Explanation) -> list[str]:
+    """Of the phase with the largest effect, which is named where there are others."""
+    if not found.chains:
+        return [printable(text) for text in found.summary]
+    first = found.chains[0]
+    title = f"{printable(first.title, 200)}: " if len(found.chains) > 1 else ""
+    tested = [f"Tested by experiment (raidctl why): {printable(found.tested)}"] if found.tested else []
+    return [*tested, *(f"{'' if at else title}{printable(text)}" for at, text in enumerate(first.summary))]
 
 
 def _names(paths: Sequence[pathlib.Path]) -> list[str]:

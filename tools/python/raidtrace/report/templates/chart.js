@@ -4,8 +4,6 @@
 (() => {
 	const figure = document.querySelector("figure.live");
 	const data = JSON.parse(document.getElementById(`${figure.id}-data`).textContent);
-	const colours = { read: "#2f8fd0", write: "#dd6b10" };
-	const dashes = [[], [7, 4]];
 	const room = document.createElement("div");
 	const how = figure.querySelector(".how");
 	const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -53,8 +51,8 @@
 		for (const one of tables)
 			for (const line of one.panels[at])
 				series.push({
-					label: `${line.way}s ${data.names[one.of]}`.trim(), stroke: colours[line.way], width: 1.75,
-					dash: dashes[one.of], paths: uPlot.paths.stepped({ align: 1 }), points: { show: false },
+					label: `${line.way}s ${data.names[one.of]}`.trim(), stroke: data.styles[line.way][0], width: 1.75,
+					dash: data.styles[line.way][1][one.of], paths: uPlot.paths.stepped({ align: 1 }), points: { show: false },
 					value: (_, value) => digits(value), spanGaps: false,
 				});
 		const axis = { stroke: ink("--ink"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { stroke: ink("--grid") } };
