@@ -13,7 +13,7 @@ from raidtrace.recording.recording import Target
 from raidtrace.recording.series import DIRECTIONS, Floats, Series
 
 PANELS = ("MiB/s", "in flight", "latency, ms")
-# by direction, of the first recording and of the second: as told apart without colour; lengths of lines and gaps, none: one line
+# by direction, of the first recording and of the second: lengths of lines and gaps, so that they are told apart without colour
 DASHES = {"read": ((), (6, 3)), "write": ((2, 2), (6, 2, 2, 2))}
 
 
