@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain why compare help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -16,7 +16,8 @@ _raidctl_words() {
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
-	export) echo "--csv --openmetrics --json --help" ;;
+	export) echo "--csv --openmetrics --perfetto --json --help" ;;
+	exporter) echo "--listen --recording --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --help" ;;

@@ -169,7 +169,7 @@ def _experiment(
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs
-    found = verdict.judge(table, disk)
+    found = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
     about = {"command": list(command), "disk": disk, "simulated": options.lab is not None, "profile": options.lab}
     as_json = text.as_json(table, found, about)
     store.write(options.out, as_json)
