@@ -6,6 +6,7 @@
 #   make lint, make check-layers   parts of check
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
+#   make check-long   what check leaves out for its time: Linux 7.3, one kernel against itself under many draws of chance
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
@@ -16,7 +17,8 @@
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
-#   make install      both, below DESTDIR and PREFIX            make clean
+#   make deb          Debian packages of the last commit, in build/deb      make rpm    likewise, in build/rpm
+#   make install      tools, and the module where there are headers, below DESTDIR and PREFIX      make clean
 
 KERNEL  ?= $(shell uname -r)
 KDIR    ?= /lib/modules/$(KERNEL)/build
@@ -24,7 +26,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
+.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -70,6 +72,10 @@ quick:
 check:
 	@tools/setup check
 	@tests/run
+
+check-long:
+	@tools/setup check
+	@tests/run --long
 
 check-vm: tools
 	@tools/setup vm
@@ -161,9 +167,32 @@ html:
 	@tools/setup check
 	@sphinx-build -q -W --keep-going -b html Documentation build/html && echo build/html/index.html
 
-install: all
-	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+install: tools $(if $(wildcard $(KDIR)/Makefile),modules)
 	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install; \
+	else echo "installed without raidtrace.ko: no kernel headers at $(KDIR)"; fi
+
+# The packages of the last commit, in build/deb; of the files as they are: dpkg-buildpackage -b
+deb:
+	@tools/setup deb
+	@rm -rf build/deb && mkdir -p build/deb/raidtrace
+	@git archive HEAD | tar -x -C build/deb/raidtrace
+	@cd build/deb/raidtrace && dpkg-buildpackage -us -uc && lintian --fail-on warning --tag-display-limit 0 ../*.changes
+	@rm -rf build/deb/raidtrace && ls build/deb/*.deb
+
+# The packages in a Debian without the checkout; as root, some minutes.
+check-packages: tools
+	@tools/setup chroot
+	@tests/install/chroot
+
+# A real Prometheus scrapes raidctl exporter; its own tools check the alerts.
+check-exporter: tools
+	@tools/setup demo
+	@tests/exporter/run --prometheus
+
+rpm:
+	@tools/setup rpm
+	@packaging/rpm
 
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi

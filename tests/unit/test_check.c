@@ -309,6 +309,26 @@ static void drivers(void **state)
 	expect("drivers", VERDICT_UNKNOWN, "");
 }
 
+static void signing(void **state)
+{
+	(void)state;
+	expect("signing", VERDICT_PASS, "takes modules that are not signed");
+	facts.signing.lockdown = 1;
+	expect("signing", VERDICT_WARN, "(lockdown integrity); raidtrace is not installed");
+	strcpy(facts.module_file, "/lib/modules/x/raidtrace.ko");
+	expect("signing", VERDICT_WARN, "raidtrace is not signed");
+	strcpy(facts.module_signer, "DKMS key");
+	expect("signing", VERDICT_WARN, "it has not a key of \"DKMS key\"");
+	assert_non_null(strstr(judge("signing")->remedy, "mokutil --import"));
+	facts.module_enrolled = FACT_UNKNOWN;
+	expect("signing", VERDICT_WARN, "does not tell whether it has");
+	facts.module_enrolled = 1;
+	expect("signing", VERDICT_PASS, "whose key the kernel has");
+	facts.module_enrolled = 0;
+	facts.module_loaded = true;
+	expect("signing", VERDICT_PASS, "raidtrace is loaded");
+}
+
 static void kernel_debug(void **state)
 {
 	(void)state;
@@ -429,7 +449,7 @@ static void json_is_text(void **state)
 	assert_string_equal(member(all, "fail"), "1");
 	assert_string_equal(member(all, "warn"), "1");
 	assert_string_equal(member(all, "not_available"), "2");
-	assert_non_null(strstr(text, "11 pass, 1 warn, 1 fail, 2 not available"));
+	assert_non_null(strstr(text, "12 pass, 1 warn, 1 fail, 2 not available"));
 	json_object_put(all);
 	free(json);
 	free(text);
@@ -482,25 +502,6 @@ static void disk_lines(void **state)
 	assert_int_equal(parse_disk_use(" 8 0 sda 10 1 80 5 20 2 160 6 0 7 11", &use), 0);
 	assert_int_equal(use.requests, 30);
 	assert_int_not_equal(parse_disk_use(" 8 0 sda 10", &use), 0);
-}
-
-static void interrupt_lines(void **state)
-{
-	char device[] = " 24:         17          3  PCI-MSI 524288-edge      3w-9xxx, nvme0\n";
-	char alone[] = "  1: 5 6 IO-APIC 1-edge i8042\n";
-	char local[] = "LOC:  100 200 Local timer interrupts\n";
-	char few[] = " 24:  17\n";
-	struct interrupt i;
-
-	(void)state;
-	assert_int_equal(parse_interrupt(device, 2, &i), 0);
-	assert_int_equal(i.number, 24);
-	assert_int_equal(i.count, 20);
-	assert_true(i.shared);
-	assert_int_equal(parse_interrupt(alone, 2, &i), 0);
-	assert_false(i.shared);
-	assert_int_not_equal(parse_interrupt(local, 2, &i), 0);
-	assert_int_not_equal(parse_interrupt(few, 2, &i), 0);
 }
 
 static void memory_lines(void **state)
@@ -576,18 +577,22 @@ static void between(void **state)
 
 static void interrupts_between(void **state)
 {
-	struct interrupt first[] = { { 24, 10, false }, { 25, 7, false } };
-	struct interrupt second[] = { { 24, 30, false }, { 25, 7, true } };
-	struct activity before = { .nr_interrupts = 2, .interrupts = first };
-	struct activity after = { .nr_interrupts = 2, .interrupts = second };
+	struct activity before = { 0 }, after = { 0 };
 	bool shared = false;
 
 	(void)state;
+	assert_int_equal(interrupts_parse("  CPU0 CPU1\n 24: 3 7 PCI-MSI 9-edge 3w-9xxx\n 25: 7 0 PCI 1-edge a\n"
+					  "LOC: 1 2 Local timer interrupts\n", &before.interrupts), 0);
+	assert_int_equal(interrupts_parse("  CPU0 CPU1\n 24: 23 7 PCI-MSI 9-edge 3w-9xxx\n 25: 7 0 PCI 1-edge a, b\n",
+					  &after.interrupts), 0);
+	assert_int_equal(before.interrupts.nr, 2);
 	assert_int_equal(activity_interrupts(&before, &after, 24, &shared), 20);
 	assert_false(shared);
 	assert_int_equal(activity_interrupts(&before, &after, 25, &shared), 0);
 	assert_true(shared);
 	assert_int_equal(activity_interrupts(&before, &after, 99, &shared), 0);
+	activity_free(&before);
+	activity_free(&after);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, quiet, forget)
@@ -598,9 +603,9 @@ int main(void)
 		CASE(all_pass), CASE(data_set), CASE(unwritten),
 		CASE(processor), CASE(process_io), CASE(disks), CASE(swap),
 		CASE(governor), CASE(scheduler), CASE(readahead), CASE(mounts),
-		CASE(machine), CASE(drivers), CASE(kernel_debug), CASE(no_disk),
+		CASE(machine), CASE(drivers), CASE(kernel_debug), CASE(signing), CASE(no_disk),
 		CASE(two_disks), CASE(json_is_text), CASE(long_words),
-		CASE(process_lines), CASE(disk_lines), CASE(interrupt_lines),
+		CASE(process_lines), CASE(disk_lines),
 		CASE(memory_lines), CASE(between), CASE(interrupts_between),
 	};
 
