@@ -98,6 +98,7 @@ static const struct family families[] = {
 	       BYTES_AHEAD_QUEUED),
 	FAMILY("reissued_requests", "requests", reissued, REISSUED),
 	FAMILY("refused_bios", "bios", refused, REFUSED),
+	FAMILY("in_flight_request_seconds", "seconds", depth_sum_ns, DEPTH_SUM_NS),
 };
 
 #define NR_FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -317,6 +318,8 @@ static void write_disk(FILE *to, const struct total *totals, size_t nr)
 	DISK("tag_waits", "waits", tag_waits, TAG_WAITS)
 	DISK("readahead_sync_sectors", "sectors", ra_sync_sectors, RA_SYNC_SECTORS)
 	DISK("readahead_async_sectors", "sectors", ra_async_sectors, RA_ASYNC_SECTORS)
+	DISK("forgotten_streams", "streams", streams_forgotten, STREAMS_FORGOTTEN)
+	DISK("forgotten_streams_of_bios", "streams", streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED)
 #undef DISK
 }
 

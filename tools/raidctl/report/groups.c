@@ -23,6 +23,12 @@ static bool known(const struct rt_counters *c, uint64_t bit)
 }
 
 /* Of requests and of bios: what is sequential in itself, and within streams. */
+/* More streams began than are remembered: what went on there is not known. */
+static const char *at_least(uint64_t forgotten)
+{
+	return forgotten ? "at least " : "";
+}
+
 static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	const struct rt_flow *flow = &c->flow[d];
@@ -30,10 +36,12 @@ static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 
 	if (!known(c, RT_COUNTER_BIT(STREAM)) || !(flow->issued + flow->queued))
 		return;
-	terminal_print(to, "  %-11s in streams: requests %s", rt_direction_name(d),
+	terminal_print(to, "  %-11s in streams: requests %s%s", rt_direction_name(d),
+		at_least(c->disk.streams_forgotten),
 		format_share(a, (double)flow->stream, (double)flow->issued));
 	if (known(c, RT_COUNTER_BIT(STREAM_QUEUED)))
-		terminal_print(to, ", bios %s; sequential bios %s",
+		terminal_print(to, ", bios %s%s; sequential bios %s",
+			at_least(c->disk.streams_forgotten_queued),
 			format_share(b, (double)flow->stream_queued,
 				     (double)flow->queued),
 			format_share(queued, (double)flow->sequential_queued,

@@ -245,11 +245,17 @@ static void text_mount(FILE *to, const struct recording *r,
 	wrapped_line(to, "", text);
 }
 
+/* What a disk is that has bios alone: of an NVMe device with several paths the head. */
+static const char *stack_of(const struct rt_target *t)
+{
+	return strncmp(t->disk, "nvme", 4) ? "md or dm" : "NVMe multipath";
+}
+
 /* What drives a disk, and where it is. */
 static void text_driver(FILE *to, const struct rt_target *t)
 {
 	terminal_print(to, "%s%s%s%s%s", t->driver[0] ? t->driver :
-		t->bio_based ? "md or dm" : "driver n/a",
+		t->bio_based ? stack_of(t) : "driver n/a",
 		t->pci[0] ? " at " : "", t->pci, t->hctl[0] ? " " : "", t->hctl);
 }
 
