@@ -2,7 +2,8 @@
 # Front door. Each part builds itself; nothing but the order is decided here.
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
-#   make tools        raidctl alone, in tools/bin               make lint, make check-layers   parts of check
+#   make tools        raidctl alone, in tools/bin               make quick   what can be known in a minute, without a kernel
+#   make lint, make check-layers   parts of check
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
@@ -23,7 +24,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
+.PHONY: all modules tools quick demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -61,6 +62,10 @@ misconceptions:
 	@tools/setup vm
 	@$(MAKE) --no-print-directory -s -C tools
 	@tools/paper-2004/misconceptions
+
+quick:
+	@tools/setup check
+	@tests/quick
 
 check:
 	@tools/setup check

@@ -94,9 +94,9 @@ static void make_image(void)
 static void print(FILE *to, const struct recording *recording, uint8_t how)
 {
 	if (how == 0 || how == 3)
-		print_text.recording(to, recording);
+		print_text.recording(to, recording, &(struct reading){ .verbose = true });
 	if (how == 1 || how == 3)
-		print_json.recording(to, recording);
+		print_json.recording(to, recording, &(struct reading){ 0 });
 	if (how == 2 || how == 3)
 		openmetrics_write(to, recording);
 }

@@ -203,14 +203,20 @@ def sources() -> None:
         ("arch=amd64", "signed-by=/k.gpg"), "ftp://old.example/debian", ("bookworm",), ("main", "non-free")
     )
     check("one-line syntax is read", lines == [expected], lines)
-    derived = sources_list.derive(entries + lines, "bookworm")
+    derived = sources_list.derive(entries + lines)
     check("other suites come from mirrors of the base suite only",
           not any("security" in line for line in derived) and len(derived) == 12, derived)  # fmt: skip
     first = "deb [signed-by=/usr/share/keyrings/one.gpg] ftp://mirror.example/debian bookworm-backports main"
     check("with the same key and address", derived[0] == first, derived)
     trixie = [sources_list.Entry((), "ftp://m.example/debian", ("trixie", "sid"), ("main",))]
     check("suites that are configured are not added again",
-          [line.split()[2] for line in sources_list.derive(trixie, "trixie")] == ["trixie-backports"])  # fmt: skip
+          [line.split()[2] for line in sources_list.derive(trixie)] == ["bookworm", "bookworm-backports", "trixie-backports"])  # fmt: skip
+    for suite in ("sid", "stable", "testing", "forky"):
+        mirror = [sources_list.Entry((), "ftp://m.example/debian", (suite,), ("main",))]
+        check(f"a source of {suite} leads to the release that has 6.1",
+              "deb ftp://m.example/debian bookworm main" in sources_list.derive(mirror))  # fmt: skip
+    ubuntu = [sources_list.Entry((), "ftp://m.example/ubuntu", ("noble", "noble-updates"), ("main", "universe"))]
+    check("Debian's suites are not asked of another archive", sources_list.derive(ubuntu) == [])
 
 
 def own_root() -> None:

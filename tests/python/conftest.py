@@ -16,6 +16,10 @@ settings.register_profile("here", deadline=None)  # a loaded machine is no failu
 settings.load_profile("here")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes a second of processor or more; make quick leaves it out")
+
+
 class Maker:
     """Writes recordings. samples: list of (phase, start_ns, end_ns, flow, bins), of the first disk.
 

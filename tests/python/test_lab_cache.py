@@ -12,6 +12,7 @@ from conftest import TOP
 LAB = TOP / "tools" / "lab"
 sys.path.insert(0, str(LAB))
 
+from raidlab.base import cache  # noqa: E402
 from raidlab.uml import modules  # noqa: E402
 
 
@@ -29,7 +30,7 @@ def entries(tmp_path):
 
 
 def forget(entries):
-    modules._forget_old(entries[-1].parent, "raidtrace", entries[-1])
+    cache.keep_newest(entries[-1], "raidtrace", modules._KEEP)
     return [entry.exists() for entry in entries]
 
 

@@ -48,7 +48,7 @@ static void put_flow(struct nl_msg *msg, unsigned int direction,
 	struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_COUNTERS_FLOW);
 
 	nla_put_u32(msg, RAIDTRACE_A_FLOW_DIRECTION, direction);
-#define X(member, attribute) nla_put_u64(msg, RAIDTRACE_A_FLOW_##attribute, flow->member);
+#define X(member, attribute, ...) nla_put_u64(msg, RAIDTRACE_A_FLOW_##attribute, flow->member);
 	if (direction != RAIDTRACE_DIRECTION_ALL) {
 		RT_FLOW_COUNTERS(X)
 	}

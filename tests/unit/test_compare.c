@@ -232,7 +232,7 @@ static void definitions_of_all(void **state)
 	};
 
 	(void)state;
-#define X(member, attribute) defined(#member);
+#define X(member, attribute, ...) defined(#member);
 	RT_FLOW_COUNTERS(X)
 #undef X
 	for (unsigned int k = 0; k < RT_KINDS; k++)

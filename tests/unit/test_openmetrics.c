@@ -187,7 +187,7 @@ static void complete(void **state)
 	size_t counters = 0;
 
 	(void)state;
-#define X(member, attribute) counters++;
+#define X(member, attribute, ...) counters++;
 	RT_FLOW_COUNTERS(X)
 #undef X
 	/* info, seconds, in flight of two disks, and one counter less of sdc */
@@ -218,7 +218,7 @@ static void each_member(void **state)
 	memset(spans, 0, sizeof(spans));
 	for (size_t i = 0; i < 4; i++)
 		spans[i].disk = (char *)"sda";
-#define X(member, attribute) spans[2].counters.flow[READ].member = next++;
+#define X(member, attribute, ...) spans[2].counters.flow[READ].member = next++;
 	RT_FLOW_COUNTERS(X)
 #undef X
 	to = open_memstream(&text, &size);

@@ -156,7 +156,7 @@ static void put_md(struct store *store)
 	store_put_target(store, 1, &md);
 	store_put_setting(store, 0, 1, "mount", "/mnt");
 	store_put_setting(store, 0, 1, "mount_options",
-			  "rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,sunit=128,swidth=1024,noquota,prjquota,last");
+			  "rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,sunit=128,swidth=1024,noquota,last");
 	store_begin_phase(store, 0, "run", 0);
 	store_put_sample(store, 1, 0, &c);
 	store_end_phase(store, 0, NS_PER_S);
@@ -171,15 +171,20 @@ static int remove_recording(void **state)
 	return rmdir(directory);
 }
 
-static char *printed(const struct print_ops *ops)
+static char *__attribute__((noinline)) printed_as(const struct print_ops *ops, const struct reading *reading)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	ops->recording(to, &recording);
+	ops->recording(to, &recording, reading);
 	fclose(to);
 	return text;
+}
+
+static char *printed(const struct print_ops *ops)
+{
+	return printed_as(ops, &(struct reading){ .verbose = true });
 }
 
 static char *file_text(const char *name)
@@ -226,6 +231,86 @@ static void text_report(void **state)
 	golden("golden/report.txt", printed(&print_text));
 }
 
+/* As raidctl explain prints it, of these members alone. */
+#define EXPLAINED(limits, sentences) "{ \"chains\": [{ \"disk\": \"sda\", \"phase\": \"read\", \"direction\": \"read\", " \
+	"\"title\": \"sda, phase read (reads, dd)\", \"limits\": [" limits "], \"summary\": [" sentences "] }] }"
+#define INFERRED(key) "{ \"key\": \"" key "\", \"verdict\": \"inferred\" }"
+#define OPEN(key) "{ \"key\": \"" key "\", \"verdict\": \"not shown\" }"
+
+static char *at_a_glance(const char *json)
+{
+	struct explained explained;
+	char *text;
+
+	explained_of_text(json, &explained);
+	text = printed_as(&print_text, &(struct reading){ .explained = &explained });
+	explained_free(&explained);
+	return text;
+}
+
+static void glance(void **state)
+{
+	(void)state;
+	golden("golden/glance.txt", at_a_glance(EXPLAINED(
+		INFERRED("readahead") ", " OPEN("device"),
+		"\"Limited by readahead: 61.9 MiB/s with 10.50 reads in flight, the longest 2.62 ms by 0.10 s.\", "
+		"\"To do: blockdev --setra 16384 /dev/sda. Expected: 1.5 to 3.0 times as fast.\"")));
+}
+
+static bool row_ends(const char *text, const char *with)
+{
+	const char *row = strstr(text, "\nread  read ");
+	const char *end = row ? strchr(row + 1, '\n') + 1 : NULL;
+
+	return end && !strncmp(end - strlen(with), with, strlen(with));
+}
+
+/* The last column is what was inferred, or that nothing was, or that nothing was said; no answer is no verdict. */
+static void limit_column(void **state)
+{
+	static const struct {
+		const char *json, *read, *all;
+	} cases[] = {
+		{ EXPLAINED(INFERRED("queue depth"), "\"x\""), "  queue depth\n", "write" },
+		{ EXPLAINED(OPEN("device"), "\"x\""), "  not shown\n", "write" },
+		{ EXPLAINED("", "\"x\""), "  not shown\n", "write" },
+		{ "{ \"chains\": [], \"summary\": [\"No phase moved enough.\"] }", "  -\n", "No phase moved enough." },
+		{ "{ \"chains\": 7, \"summary\": {} }", "  -\n", "PHASE" },
+		{ "[1]", "2.62\n", "Why it is so: not available, raidctl explain said nothing that can be" },
+		{ "", "2.62\n", "Why it is so: not available, raidctl explain said nothing that can be" },
+		{ "{ \"chains\": [{ \"title\": \"a\\u001b[2Jb\", \"summary\": [\"c\\u001b[2Jd\"] }] }", "  -\n", "c" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = at_a_glance(cases[i].json);
+
+		if (!row_ends(text, cases[i].read) || !strstr(text, cases[i].all) || strchr(text, '\033'))
+			fail_msg("case %zu: %s", i, text);
+		free(text);
+	}
+}
+
+static void not_installed(void **state)
+{
+	static const struct {
+		const char *program, *why;
+	} cases[] = {
+		{ NULL, "raidctl-explain is not installed" }, { "/bin/false", "raidctl explain failed" },
+		{ "/nowhere/raidctl-explain", "raidctl explain failed" }, { "/bin/true", "raidctl explain failed" },
+		{ "/bin/echo", "raidctl explain said nothing that can be read" },
+	};
+	struct explained explained;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		explained_ask(cases[i].program, "a.rtdb", i % 2 ? "read" : NULL, &explained);
+		assert_null(explained.json);
+		assert_string_equal(explained.why_not, cases[i].why);
+		explained_free(&explained);
+	}
+}
+
 static void json_report(void **state)
 {
 	(void)state;
@@ -250,7 +335,7 @@ static char *joined(char *text)
 static void without_requests(void **state)
 {
 	static const char *const said[] = {
-		"command " LONG_COMMAND " ", "disk md0 md or dm, 1 MiB,", "tags n/a ", " last) ",
+		"command " LONG_COMMAND " ", "disk md0 md or dm, 1 MiB,", "tags n/a ", "noquota,last) ",
 		" direct 64 0 B 0 n/a n/a n/a n/a ",
 	};
 	struct recording other = recording;
@@ -279,14 +364,14 @@ static void without_requests(void **state)
 	recording = other;
 }
 
-/* No line is wider than a terminal that shows 100 columns. */
-static void hundred_columns(void **state)
+/* No line is wider than a terminal that shows 80 columns. */
+static void eighty_columns(void **state)
 {
 	char *text = printed(&print_text), *rest = text, *line;
 
 	(void)state;
 	while ((line = strsep(&rest, "\n")))
-		assert_true(strlen(line) <= 100);
+		assert_true(strlen(line) <= 80);
 	free(text);
 }
 
@@ -339,9 +424,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_report),
+		cmocka_unit_test(glance),
+		cmocka_unit_test(limit_column),
+		cmocka_unit_test(not_installed),
 		cmocka_unit_test(json_report),
 		cmocka_unit_test(without_requests),
-		cmocka_unit_test(hundred_columns),
+		cmocka_unit_test(eighty_columns),
 		cmocka_unit_test(json_numbers),
 		cmocka_unit_test(setting_in_time),
 	};

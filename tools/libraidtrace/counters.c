@@ -94,7 +94,7 @@ void rt_counters_free(struct rt_counters *counters)
 
 static int flow_subtract(struct rt_flow *flow, const struct rt_flow *from)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (flow->member < from->member)				\
 		return -ERANGE;						\
 	flow->member -= from->member;
@@ -106,7 +106,7 @@ static int flow_subtract(struct rt_flow *flow, const struct rt_flow *from)
 static void disk_add(struct rt_disk *disk, const struct rt_disk *next)
 {
 	disk->unknown |= next->unknown;
-#define X(member, attribute) disk->member += next->member;
+#define X(member, attribute, ...) disk->member += next->member;
 	RT_DISK_COUNTERS(X)
 #undef X
 	disk->streams_alive = next->streams_alive;
@@ -115,7 +115,7 @@ static void disk_add(struct rt_disk *disk, const struct rt_disk *next)
 
 static int disk_subtract(struct rt_disk *disk, const struct rt_disk *from)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (disk->member < from->member)				\
 		return -ERANGE;						\
 	disk->member -= from->member;
@@ -126,14 +126,14 @@ static int disk_subtract(struct rt_disk *disk, const struct rt_disk *from)
 
 static void origin_add(struct rt_origin *origin, const struct rt_origin *next)
 {
-#define X(member, attribute) origin->member += next->member;
+#define X(member, attribute, ...) origin->member += next->member;
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 }
 
 static int origin_subtract(struct rt_origin *origin, const struct rt_origin *from)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (origin->member < from->member)				\
 		return -ERANGE;						\
 	origin->member -= from->member;
@@ -162,7 +162,7 @@ static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 		struct rt_flow *flow = &sum->flow[d];
 		const struct rt_flow *more = &next->flow[d];
 
-#define X(member, attribute) flow->member += more->member;
+#define X(member, attribute, ...) flow->member += more->member;
 		RT_FLOW_COUNTERS(X)
 #undef X
 		flow->in_flight = more->in_flight;

@@ -27,69 +27,123 @@
  * attribute's name).  Member names are the columns of a recording too.
  */
 #define RT_FLOW_COUNTERS(X)						\
-	X(queued, QUEUED)						\
-	X(got, GOT)							\
-	X(back_merges, BACK_MERGES)					\
-	X(front_merges, FRONT_MERGES)					\
-	X(request_merges, REQUEST_MERGES)				\
-	X(splits, SPLITS)						\
-	X(inserted, INSERTED)						\
-	X(issued, ISSUED)						\
-	X(requeued, REQUEUED)						\
-	X(requeued_unissued, REQUEUED_UNISSUED)				\
-	X(completed, COMPLETED)						\
-	X(partial, PARTIAL)						\
-	X(errors, ERRORS)						\
-	X(unmatched, UNMATCHED)						\
-	X(unissued, UNISSUED)						\
-	X(abandoned, ABANDONED)						\
-	X(bytes_queued, BYTES_QUEUED)					\
-	X(bytes_issued, BYTES_ISSUED)					\
-	X(bytes_completed, BYTES_COMPLETED)				\
-	X(sequential, SEQUENTIAL)					\
-	X(seek_forward_sectors, SEEK_FORWARD_SECTORS)			\
-	X(seek_backward_sectors, SEEK_BACKWARD_SECTORS)			\
-	X(d2c_sum_ns, D2C_SUM_NS)					\
-	X(sequential_queued, SEQUENTIAL_QUEUED)				\
-	X(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS)	\
-	X(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS)	\
-	X(stream, STREAM)						\
-	X(stream_queued, STREAM_QUEUED)					\
-	X(i2d_sum_ns, I2D_SUM_NS)					\
-	X(q2c_sum_ns, Q2C_SUM_NS)					\
-	X(q2c_unknown, Q2C_UNKNOWN)					\
-	X(ahead_queued, AHEAD_QUEUED)					\
-	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED)			\
-	X(reissued, REISSUED)						\
-	X(refused, REFUSED)						\
-	X(depth_sum_ns, DEPTH_SUM_NS)
+	X(queued, QUEUED, "queued_bios", "bios",			\
+	  "bios queued (Q)")						\
+	X(got, GOT, "got_requests", "requests",				\
+	  "requests allocated (G)")					\
+	X(back_merges, BACK_MERGES, "back_merged_bios", "bios",		\
+	  "bios merged at the end of a request (M)")			\
+	X(front_merges, FRONT_MERGES, "front_merged_bios", "bios",	\
+	  "bios merged at the begin of a request (F)")			\
+	X(request_merges, REQUEST_MERGES, "merged_requests", "requests", \
+	  "requests merged into another request")			\
+	X(splits, SPLITS, "split_bios", "bios",				\
+	  "bios split because they were larger than a request may be")	\
+	X(inserted, INSERTED, "inserted_requests", "requests",		\
+	  "requests inserted into the scheduler (I)")			\
+	X(issued, ISSUED, "issued_requests", "requests",		\
+	  "requests issued to the driver (D)")				\
+	X(requeued, REQUEUED, "requeued_requests", "requests",		\
+	  "requests taken back after an issue (R)")			\
+	X(requeued_unissued, REQUEUED_UNISSUED, "requeued_unissued_requests", "requests", \
+	  "requests requeued that no issue was seen of since attach")	\
+	X(completed, COMPLETED, "completed_requests", "requests",	\
+	  "requests that ended and whose issue was counted (C)")	\
+	X(partial, PARTIAL, "partial_completions", "completions",	\
+	  "completions of a part, after which the request went on")	\
+	X(errors, ERRORS, "failed_completions", "completions",		\
+	  "completions with a status other than success")		\
+	X(unmatched, UNMATCHED, "unmatched_requests", "requests",	\
+	  "requests that ended but whose issue was not counted")	\
+	X(unissued, UNISSUED, "unissued_requests", "requests",		\
+	  "requests that ended without having been issued, as an empty flush does") \
+	X(abandoned, ABANDONED, "abandoned_requests", "requests",	\
+	  "requests whose tag was issued again before they were seen to end") \
+	X(bytes_queued, BYTES_QUEUED, "queued_bytes", "bytes",		\
+	  "bytes of the bios queued")					\
+	X(bytes_issued, BYTES_ISSUED, "issued_bytes", "bytes",		\
+	  "bytes of the requests issued")				\
+	X(bytes_completed, BYTES_COMPLETED, "completed_bytes", "bytes",	\
+	  "bytes completed")						\
+	X(sequential, SEQUENTIAL, "sequential_requests", "requests",	\
+	  "requests issued that begin where the previous one on the disk ended") \
+	X(seek_forward_sectors, SEEK_FORWARD_SECTORS, "seek_forward_sectors", "sectors", \
+	  "sum of the distances of requests that begin beyond the previous end") \
+	X(seek_backward_sectors, SEEK_BACKWARD_SECTORS, "seek_backward_sectors", "sectors", \
+	  "sum of the distances of requests that begin before the previous end") \
+	X(d2c_sum_ns, D2C_SUM_NS, "d2c_seconds", "ns",			\
+	  "sum of the times from issue to completion")			\
+	X(sequential_queued, SEQUENTIAL_QUEUED, "sequential_queued_bios", "bios", \
+	  "bios queued that begin where the one before on the disk ended") \
+	X(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, "seek_queued_forward_sectors", "sectors", \
+	  "sum of the distances of bios that begin beyond the previous end") \
+	X(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, "seek_queued_backward_sectors", "sectors", \
+	  "sum of the distances of bios that begin before the previous end") \
+	X(stream, STREAM, "stream_requests", "requests",		\
+	  "requests issued that begin where one of the last streams ended") \
+	X(stream_queued, STREAM_QUEUED, "stream_queued_bios", "bios",	\
+	  "bios queued that begin where one of the last streams ended")	\
+	X(i2d_sum_ns, I2D_SUM_NS, "i2d_seconds", "ns",			\
+	  "sum of the times from insert to issue")			\
+	X(q2c_sum_ns, Q2C_SUM_NS, "q2c_seconds", "ns",			\
+	  "sum of the times from queue to completion, of bios or their pieces") \
+	X(q2c_unknown, Q2C_UNKNOWN, "q2c_unknown_pieces", "pieces",	\
+	  "pieces of bios that completed and whose queueing was not seen") \
+	X(ahead_queued, AHEAD_QUEUED, "ahead_queued_bios", "bios",	\
+	  "bios queued that read ahead")				\
+	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED, "ahead_queued_bytes", "bytes", \
+	  "bytes of the bios that read ahead")				\
+	X(reissued, REISSUED, "reissued_requests", "requests",		\
+	  "of issued, requests that had been requeued before, whose data and position were counted then") \
+	X(refused, REFUSED, "refused_bios", "bios",			\
+	  "bios that were not to wait and would have had to, which are not among those queued") \
+	X(depth_sum_ns, DEPTH_SUM_NS, "in_flight_request_seconds", "ns",	\
+	  "time by requests in flight: by the length of the sample their mean; of read, write and all")
 
 /* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
 #define RT_DISK_COUNTERS(X)						\
-	X(plugs, PLUGS)							\
-	X(unplugs_explicit, UNPLUGS_EXPLICIT)				\
-	X(unplugs_schedule, UNPLUGS_SCHEDULE)				\
-	X(tag_waits, TAG_WAITS)						\
-	X(ra_sync_sectors, RA_SYNC_SECTORS)				\
-	X(ra_async_sectors, RA_ASYNC_SECTORS)				\
-	X(streams_forgotten, STREAMS_FORGOTTEN)				\
-	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED)
+	X(plugs, PLUGS, "plugs", "plugs",				\
+	  "tasks that began to hold requests back")			\
+	X(unplugs_explicit, UNPLUGS_EXPLICIT, "done_unplugs", "unplugs", \
+	  "held requests sent because the task was done")		\
+	X(unplugs_schedule, UNPLUGS_SCHEDULE, "slept_unplugs", "unplugs", \
+	  "held requests sent because the task slept")			\
+	X(tag_waits, TAG_WAITS, "tag_waits", "waits",			\
+	  "waits for a request because all tags were taken")		\
+	X(ra_sync_sectors, RA_SYNC_SECTORS, "readahead_sync_sectors", "sectors", \
+	  "sectors of windows read ahead because a page was missing")	\
+	X(ra_async_sectors, RA_ASYNC_SECTORS, "readahead_async_sectors", "sectors", \
+	  "sectors of windows read ahead because a marked page was met")	\
+	X(streams_forgotten, STREAMS_FORGOTTEN, "forgotten_streams", "streams", \
+	  "streams of requests forgotten within a second of their last move, because more began than are remembered") \
+	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_streams_of_bios", "streams", \
+	  "streams of bios, likewise")
 
 /* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
 #define RT_ORIGIN_COUNTERS(X)						\
-	X(queued, QUEUED)						\
-	X(bytes_queued, BYTES_QUEUED)					\
-	X(seeks_queued, SEEKS_QUEUED)					\
-	X(issued, ISSUED)						\
-	X(bytes_issued, BYTES_ISSUED)					\
-	X(seeks, SEEKS)							\
-	X(seek_sectors, SEEK_SECTORS)
+	X(queued, QUEUED, "class_queued_bios", "bios",			\
+	  "bios queued")						\
+	X(bytes_queued, BYTES_QUEUED, "class_queued_bytes", "bytes",	\
+	  "bytes of the bios queued")					\
+	X(seeks_queued, SEEKS_QUEUED, "class_queued_seeks_bios", "bios", \
+	  "bios queued elsewhere than where the one before ended")	\
+	X(issued, ISSUED, "class_issued_requests", "requests",		\
+	  "requests issued")						\
+	X(bytes_issued, BYTES_ISSUED, "class_issued_bytes", "bytes",	\
+	  "bytes of the requests issued")				\
+	X(seeks, SEEKS, "class_seeks_requests", "requests",		\
+	  "requests issued elsewhere than where the one before ended")	\
+	X(seek_sectors, SEEK_SECTORS, "class_seek_sectors", "sectors",	\
+	  "sum of the distances of these seeks, forward and backward")
 
 /* Counters of struct rt_submitter, as RT_FLOW_COUNTERS. */
 #define RT_SUBMITTER_COUNTERS(X)					\
-	X(queued, QUEUED)						\
-	X(bytes_queued, BYTES_QUEUED)					\
-	X(seeks_queued, SEEKS_QUEUED)
+	X(queued, QUEUED, "", "bios",					\
+	  "bios that it queued")					\
+	X(bytes_queued, BYTES_QUEUED, "", "bytes",			\
+	  "their bytes")						\
+	X(seeks_queued, SEEKS_QUEUED, "", "bios",			\
+	  "bios queued elsewhere than where the one before on the disk ended")
 
 /**
  * enum rt_counter - counters of struct rt_flow, for sets of them
@@ -98,7 +152,7 @@
  * The others are those of RT_FLOW_COUNTERS.
  */
 enum rt_counter {
-#define X(member, attribute) RT_COUNTER_##attribute,
+#define X(member, attribute, ...) RT_COUNTER_##attribute,
 	RT_FLOW_COUNTERS(X)
 #undef X
 	RT_COUNTER_IN_FLIGHT,
@@ -112,7 +166,7 @@ enum rt_counter {
  * The others are those of RT_DISK_COUNTERS.
  */
 enum rt_disk_counter {
-#define X(member, attribute) RT_DISK_##attribute,
+#define X(member, attribute, ...) RT_DISK_##attribute,
 	RT_DISK_COUNTERS(X)
 #undef X
 	RT_DISK_STREAMS_ALIVE,
@@ -133,7 +187,7 @@ enum rt_disk_counter {
  * bytes, sectors or nanoseconds.
  */
 struct rt_flow {
-#define X(member, attribute) uint64_t member;
+#define X(member, attribute, ...) uint64_t member;
 	RT_FLOW_COUNTERS(X)
 #undef X
 	uint32_t in_flight;
@@ -150,7 +204,7 @@ struct rt_flow {
  */
 struct rt_disk {
 	uint32_t unknown;
-#define X(member, attribute) uint64_t member;
+#define X(member, attribute, ...) uint64_t member;
 	RT_DISK_COUNTERS(X)
 #undef X
 	uint32_t streams_alive;
@@ -162,7 +216,7 @@ struct rt_disk {
  *	RT_ORIGIN_COUNTERS
  */
 struct rt_origin {
-#define X(member, attribute) uint64_t member;
+#define X(member, attribute, ...) uint64_t member;
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 };
@@ -181,7 +235,7 @@ struct rt_submitter {
 	bool rest;
 	uint32_t pid;
 	char comm[16];
-#define X(member, attribute) uint64_t member;
+#define X(member, attribute, ...) uint64_t member;
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
 };

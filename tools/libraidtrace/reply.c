@@ -129,7 +129,7 @@ static const struct {
 	uint16_t offset;
 	uint64_t bit;
 } flow_counters[RAIDTRACE_A_FLOW_MAX + 1] = {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	[RAIDTRACE_A_FLOW_##attribute] = {				\
 		offsetof(struct rt_flow, member), RT_COUNTER_BIT(attribute) \
 	},
@@ -171,7 +171,7 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 	if (direction >= RT_DIRECTIONS)
 		return -EBADMSG;
 	/* What the module cannot count it leaves out; of all directions together it keeps in-flight numbers alone. */
-#define X(member, attribute) all |= RT_COUNTER_BIT(attribute);
+#define X(member, attribute, ...) all |= RT_COUNTER_BIT(attribute);
 	if (direction != RAIDTRACE_DIRECTION_ALL) {
 		RT_FLOW_COUNTERS(X)
 	}
@@ -280,7 +280,7 @@ static int parse_origin(struct nlattr *nest, struct rt_counters *c)
 	if (class_ >= RT_CLASSES)
 		return -EBADMSG;
 	origin = &c->origin[class_];
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	origin->member = u64(attrs[RAIDTRACE_A_ORIGIN_##attribute]);
 	RT_ORIGIN_COUNTERS(X)
 #undef X
@@ -303,7 +303,7 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 	s.rest = !attrs[RAIDTRACE_A_SUBMITTER_PID];
 	s.pid = u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
 	copy_text(s.comm, sizeof(s.comm), attrs[RAIDTRACE_A_SUBMITTER_COMM]);
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	s.member = u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
@@ -312,7 +312,7 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 
 static void parse_disk(struct nlattr *const attrs[], struct rt_disk *disk)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	disk->member = u64(attrs[RAIDTRACE_A_COUNTERS_##attribute]);	\
 	if (!attrs[RAIDTRACE_A_COUNTERS_##attribute])			\
 		disk->unknown |= RT_DISK_BIT(attribute);

@@ -49,7 +49,7 @@ int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next)
 				return -ENOMEM;
 			continue;
 		}
-#define X(member, attribute) to->member += from->member;
+#define X(member, attribute, ...) to->member += from->member;
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
 	}
@@ -58,7 +58,7 @@ int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next)
 
 static bool less(const struct rt_submitter *a, const struct rt_submitter *b)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)						\
 	if (a->member < b->member)					\
 		return true;
 	RT_SUBMITTER_COUNTERS(X)
@@ -94,7 +94,7 @@ int rt_submitters_release(struct rt_counters *last, const struct rt_counters *no
 			continue;
 		}
 		any = true;
-#define X(member, attribute) rest.member += was->member;
+#define X(member, attribute, ...) rest.member += was->member;
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
 	}
@@ -107,7 +107,7 @@ int rt_submitters_release(struct rt_counters *last, const struct rt_counters *no
 
 static int subtract(struct rt_submitter *to, const struct rt_submitter *from)
 {
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (to->member < from->member)					\
 		return -ERANGE;						\
 	to->member -= from->member;
@@ -137,7 +137,7 @@ int rt_submitters_make_room(struct rt_counters *counters,
 
 		if (find(counters, &none))
 			continue;
-#define X(member, attribute) none.member = 0;
+#define X(member, attribute, ...) none.member = 0;
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
 		if (rt_submitters_append(counters, &none))

@@ -232,6 +232,7 @@ PARSERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARSERS)
 @settings(max_examples=150, deadline=None)
 @given(st.data())
@@ -256,6 +257,7 @@ def test_dd_reads_back_what_was_printed(seconds, size):
     assert figure.value == pytest.approx(size / 1024 / float(f"{seconds:.6g}"))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=13, max_size=13), st.integers(1, 1 << 30))
 def test_iozone_reads_back_a_whole_row(row, size):
     header = text("iozone-a-3.506.txt").splitlines()[7]
@@ -263,6 +265,7 @@ def test_iozone_reads_back_a_whole_row(row, size):
     assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
 def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
     phases = [phase for _, some in iozone_fio.TESTS.values() for phase, _ in some]

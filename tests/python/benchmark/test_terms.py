@@ -98,6 +98,7 @@ def rows(*words):
     return {row["key"]["phase"]: row for row in json.loads(done.stdout)["rows"]}
 
 
+@pytest.mark.slow
 def test_published_seeks_are_not_held_against_seeks_of_other_calls(tmp_path):
     path = bonnie(tmp_path, "2048:64k")
     found = rows(path, "--with", "amcc-9500s-2004")
@@ -122,6 +123,7 @@ def test_published_seeks_of_the_same_terms_are(tmp_path):
     assert not found["seeks"]["differs"]
 
 
+@pytest.mark.slow
 def test_of_two_recordings_other_terms_are_said_and_may_be_what_was_tried(tmp_path):
     a, b = bonnie(tmp_path / "a", "2048:64k"), bonnie(tmp_path / "b", "2048:8k", 800)
     found = rows(a, b)

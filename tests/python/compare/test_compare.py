@@ -99,6 +99,7 @@ def test_a_recording_with_a_table(tmp_path):
     assert found["exceeds-spread"] is False
 
 
+@pytest.mark.slow
 def test_two_recordings(tmp_path):
     a, b = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),))
     done = subprocess.run([COMPARE, "--json", a, b], capture_output=True, text=True, check=True)

@@ -61,6 +61,7 @@ def test_the_mark_must_be_ones_own_and_no_link(tmp_path, other):
     assert (tmp_path / "out/precious").read_text() == "x"
 
 
+@pytest.mark.slow
 def test_the_picture_is_labelled_and_repeatable(tmp_path):
     points = [Point(n * 100, (n + 1) * 100, 1.5 + n % 2, 4) for n in range(20)]
     panels = [("untuned", RUN, points), ("tuned", RUN, points[:5])]

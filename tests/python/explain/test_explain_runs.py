@@ -235,6 +235,7 @@ def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path
     assert "more than readahead" not in one(record(tmp_path / "usual")).link("bios").statement
 
 
+@pytest.mark.slow
 def test_json_is_the_same_each_time(tmp_path):
     both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
     for program in (EXPLAIN, COMPARE):
@@ -256,6 +257,7 @@ def test_one_line_says_why_there_is_nothing(tmp_path):
         assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_exit_statuses(tmp_path):
     path = record(tmp_path)
     for words, status in (([path], 0), ([tmp_path / "none.rtdb"], 1), (["--no-such-option"], 2)):
@@ -309,6 +311,7 @@ def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
         explain_runs.one(path, explain_runs.Choice(window=(1.0, 3.0)))
 
 
+@pytest.mark.slow
 def test_options_choose_direction_and_window(tmp_path):
     path = mixed(tmp_path)
     for words, ways in ((["--direction", "write"], ["write"]), (["--to", "4"], ["read", "write"])):

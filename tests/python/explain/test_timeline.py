@@ -10,8 +10,9 @@ from raidtrace.explain.case import Case, trimmed
 from raidtrace.recording.quantities import Reading
 
 
-def line(samples, seconds=10.0, **said):
-    return phase(samples=samples, seconds=seconds, **said).timeline
+def line(samples, seconds=10.0, interval=None, **said):
+    found = phase(samples=samples, seconds=seconds, **said).timeline
+    return dataclasses.replace(found, interval=None if interval is None else int(interval * SECOND))
 
 
 def test_idle_time_before_and_after_is_told_by_samples():
@@ -21,6 +22,21 @@ def test_idle_time_before_and_after_is_told_by_samples():
 
 def test_where_in_a_long_sample_it_was_idle_is_not_guessed():
     assert line([(0, 0.5, 0.4, 0.5), (0.5, 1, 0.4, 0.5)]).idle_ends("read") == (0, 0)
+
+
+def test_before_the_last_interval_of_a_sample_the_disk_was_left_out():
+    """A program that starts after 4.8 s or more without work, in a sample that began with them."""
+    samples = [(0, 0.5, 0.03, 0.02), (0.5, 1, 1, 0.98)]
+    assert line(samples, interval=0.2).idle_ends("read")[0] == pytest.approx(4.8 * SECOND)
+    assert line(samples, interval=1).idle_ends("read")[0] == pytest.approx(4 * SECOND)
+    assert line(samples, interval=5).idle_ends("read")[0] == 0
+
+
+def test_of_a_sample_that_was_taken_late_it_is_not_known_where_it_was_idle():
+    """Busy for longer than the interval: the disk was not left out, the recorder had no processor."""
+    samples = [(0, 0.5, 0.06, 0.02), (0.5, 1, 1, 0.98)]
+    assert line(samples, interval=0.3).idle_ends("read")[0] == pytest.approx(4.7 * SECOND)
+    assert line(samples, interval=0.29).idle_ends("read")[0] == 0
 
 
 def test_a_little_at_the_begin_does_not_begin_it():

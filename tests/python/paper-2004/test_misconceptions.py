@@ -129,6 +129,7 @@ def test_a_directory_that_is_not_ours_is_left_alone(tmp_path):
     assert (tmp_path / "direct-one" / "thesis.tex").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_what_the_runs_count_becomes_the_page(tmp_path, monkeypatch):
     class Loaded:
         meta = {"kernel": STATE["kernel"] + "-lab"}

@@ -61,6 +61,7 @@ def lowered(path):
     return sum(256 - byte for byte in path.read_bytes() if byte)
 
 
+@pytest.mark.slow
 def test_every_tenth_seek_changes_its_block(seeks, tmp_path):
     assert seeks("write", tmp_path, 64).returncode == 0 and seeks("read", tmp_path, 64).returncode == 0
     (file,) = tmp_path.iterdir()
@@ -73,6 +74,7 @@ def test_every_tenth_seek_changes_its_block(seeks, tmp_path):
     assert len(blocks) > 700, "processes of one seed do not go to the same places"
 
 
+@pytest.mark.slow
 def test_files_are_of_one_gibibyte(seeks, tmp_path):
     sizes = (1024 * MIB, 1024 * MIB, 16 * MIB)
     for number, size in enumerate(sizes):
@@ -85,6 +87,7 @@ def test_files_are_of_one_gibibyte(seeks, tmp_path):
     assert [(tmp_path / f"Bonnie.{number:03d}").stat().st_size for number in range(3)] == list(sizes)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made_or_read_is_said(seeks, tmp_path):
     assert seeks("write", tmp_path, 1).returncode == 0
     again = seeks("write", tmp_path, 1)

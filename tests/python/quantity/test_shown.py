@@ -98,6 +98,7 @@ def test_no_verb_lets_a_name_through(hostile, tmp_path, words):
                 assert not any(cell[:1] in ("=", "@") for row in csv.reader(rows) for cell in row)
 
 
+@pytest.mark.slow
 def test_an_argument_that_is_not_utf8_is_named_and_nothing_breaks(tmp_path):
     name = os.fsencode(tmp_path) + b"/caf\xc3\033[2J"
     for verb in ("explain", "compare", "report"):

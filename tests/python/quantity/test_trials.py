@@ -45,6 +45,7 @@ def test_steadiness_by_hand():
     assert trials.steadiness([1.0, 2.0]) is None and trials.steadiness([0.0] * 5) is None
 
 
+@pytest.mark.slow
 @given(st.lists(POSITIVE, min_size=2, max_size=9))
 def test_the_interval_holds_the_median_and_is_the_same_each_time(values):
     low, high = trials.interval(values)

@@ -56,6 +56,7 @@ def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
     assert {row[0]: row[8] for row in found.tolist() if row[8]} == seeks and seeks
 
 
+@pytest.mark.slow
 def test_a_page_is_the_same_to_the_byte_and_has_the_chain(both):
     page = report_html.page([both(False)])
     assert report_html.page([both(True)]) == page and 'id="chain-1"' in page

@@ -7,6 +7,7 @@ import pytest
 from raidtrace.recording import overview, recording, series
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds, columns, merged", [(50, 600, 1), (130, 600, 3), (50, 7, 72)])
 def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, monkeypatch, seconds, columns, merged):
     monkeypatch.setattr(series, "COLUMNS", columns)  # 7: a step holds parts of two phases

@@ -81,6 +81,7 @@ def test_the_knee_is_the_smallest_readahead_within_5_percent_of_the_best():
     assert plot_sweep.knee(points[:1]).readahead_sectors == 256
 
 
+@pytest.mark.slow
 def test_every_picture_is_the_same_file_each_time(tmp_path):
     for name in ("one", "two"):
         subprocess.run([sys.executable, drawn.__file__, tmp_path / name], check=True, stderr=subprocess.PIPE)
@@ -92,6 +93,7 @@ def test_every_picture_is_the_same_file_each_time(tmp_path):
         assert len(data) > 3000, name
 
 
+@pytest.mark.slow
 def test_no_picture_is_wider_than_600_pixels_show_or_has_text_too_small(tmp_path):
     for name, picture in drawn.pictures(tmp_path).items():
         assert picture.get_figwidth() == plot.WIDTH, name

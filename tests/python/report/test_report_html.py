@@ -102,6 +102,7 @@ def test_pictures_have_names_and_the_page_s_colours(page):
     assert not set(plot.VARIABLES) & set(re.findall(r"#[0-9a-f]{6}", svg))
 
 
+@pytest.mark.slow
 def test_what_a_recording_says_is_text(recorded, tmp_path):
     path = tmp_path / "hostile.rtdb"
     path.write_bytes(recorded.read_bytes())
@@ -130,6 +131,7 @@ def test_text_that_hides_is_shown():
     assert report_text.printable("x" * 50, 10) == "x" * 10 + " ..."
 
 
+@pytest.mark.slow
 def test_the_same_recording_gives_the_same_page(recorded, page):
     code = (
         "import sys, pathlib; sys.path.insert(0, sys.argv[1]); from raidtrace.report import html as report_html;"
@@ -164,6 +166,7 @@ def test_sums_are_those_of_all_samples(recorded):
     assert {key for span in one.spans() for key in span.counters.bins} >= {("read", "d2c"), ("all", "blame")}
 
 
+@pytest.mark.slow
 def test_two_recordings_are_set_against_each_other(recorded):
     page = report_html.page([recorded, recorded])
     ids = [element.get("id") for element in parse(page).iter() if element.get("id")]
@@ -179,6 +182,7 @@ def test_a_recording_that_lacks_groups_says_so_and_draws_the_rest(maker):
     assert len(list(parse(page).iter(f"{SVG}svg"))) == 3 and "n/a" in page
 
 
+@pytest.mark.slow
 def test_no_link_leads_nowhere(maker, recorded):
     idle = maker.write([(1, 0, 1000, {}, {("read", "depth_time"): {0: 1000}})])
     for paths in ([idle], [recorded], [recorded, recorded]):

@@ -113,6 +113,7 @@ def test_a_sweep_of_the_lab_says_that_it_is_simulated(tmp_path):
     assert found.subjects[0].simulated and found.notes[0].startswith("Simulated")
 
 
+@pytest.mark.slow
 def test_a_phase_of_a_sweep_alone_and_what_a_sweep_does_not_take(tmp_path):
     directory = made(tmp_path)
     program = TOP / "tools" / "python" / "raidctl-explain"

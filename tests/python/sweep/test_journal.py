@@ -106,6 +106,7 @@ BEFORE = st.lists(st.sampled_from([("dirty_bytes", "4194304"), ("dirty_backgroun
                                    ("dirty_background_bytes", "65536"), ("queue/scheduler", "none")]), max_size=4)  # fmt: skip
 
 
+@pytest.mark.slow
 @example(before=[], changes=[("queue/scheduler", "none"), ("queue/nr_requests", "64")], ended=False)
 @example(before=[("dirty_background_bytes", "65536")], changes=[("dirty_background_ratio", "5")], ended=False)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -249,6 +249,7 @@ AXES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(AXES, min_size=1, max_size=3), st.integers(1, 3), st.integers(0, 99))
 def test_any_plan_expands_to_the_sum_of_its_products(matrices, trials, seed):
     """Each matrix has an array of its own, so no cell is twice; order changes the order alone."""

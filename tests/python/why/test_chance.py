@@ -88,6 +88,7 @@ def sequential(source: random.Random, gain: float, noise: float) -> chance.Effec
             return found
 
 
+@pytest.mark.slow
 def test_how_often_noise_passes() -> None:
     """Three candidates that do nothing: in at most 5 % of 400 experiments one is shown; +20 % at 5 % noise is found."""
     source = random.Random(9000)

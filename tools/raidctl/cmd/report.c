@@ -21,6 +21,8 @@
 #define KEY_PHASE	'p'
 #define KEY_EXPLAIN	'e'
 #define KEY_HTML	'H'
+#define KEY_VERBOSE	'v'
+#define EXPLAIN_VERB	"explain"
 /* Pages are drawn by a program of its own. */
 #define HTML_VERB	"report-html"
 
@@ -29,6 +31,7 @@ struct report_options {
 	const char *phase;
 	const char *html;
 	bool explain;
+	bool verbose;
 	bool json;
 };
 
@@ -36,6 +39,7 @@ static const struct argp_option options[] = {
 	OPTION_JSON,
 	{ "phase", KEY_PHASE, "NAME", 0, "Only phases of that name", 0 },
 	{ "html", KEY_HTML, "FILE", 0, "Write one self-contained HTML page with pictures to FILE instead of text; of one or two recordings, or of the directory of a sweep", 0 },
+	{ "verbose", KEY_VERBOSE, NULL, 0, "Print all that was counted, behind the table", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "Instead of a report, say what the numbers are that have a NAME in it, or what all are; a name is a heading of the text or a member of the JSON", 0 },
 	{ 0 }
 };
@@ -53,6 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_HTML:
 		report->html = arg;
+		return 0;
+	case KEY_VERBOSE:
+		report->verbose = true;
 		return 0;
 	case KEY_EXPLAIN:
 		report->explain = true;
@@ -126,7 +133,27 @@ static int print_two(const struct print_ops *print, const struct recording *a,
 	return err ? fail("%s", strerror(-err)) : EXIT_DONE;
 }
 
-static int report_all(const struct report_options *report)
+/* A recording as text begins with what explain says of it. */
+static void print_one(const struct context *context,
+		      const struct report_options *report,
+		      const struct recording *recording)
+{
+	struct reading reading = { .verbose = report->verbose };
+	struct explained explained = { 0 };
+	char path[PATH_MAX + 64];
+
+	if (!report->json) {
+		explained_ask(find_program(context->directory, EXPLAIN_VERB, path,
+					 sizeof(path)) ? path : NULL,
+			    recording->path, report->phase, &explained);
+		reading.explained = &explained;
+	}
+	print_ops_of(report->json)->recording(stdout, recording, &reading);
+	explained_free(&explained);
+}
+
+static int report_all(const struct context *context,
+		      const struct report_options *report)
 {
 	const struct print_ops *print = print_ops_of(report->json);
 	struct recording recordings[2] = { 0 };
@@ -138,7 +165,7 @@ static int report_all(const struct report_options *report)
 	if (!status && report->words.nr == 2)
 		status = print_two(print, &recordings[0], &recordings[1]);
 	else if (!status)
-		print->recording(stdout, &recordings[0]);
+		print_one(context, report, &recordings[0]);
 	recording_free(&recordings[0]);
 	recording_free(&recordings[1]);
 	return status;
@@ -173,7 +200,7 @@ static int run(struct context *context, void *data)
 	}
 	if (!report->json)
 		pager_begin();
-	status = report->explain ? explain(report) : report_all(report);
+	status = report->explain ? explain(report) : report_all(context, report);
 	pager_end();
 	free(report->words.word);
 	return status;

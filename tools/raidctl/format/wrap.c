@@ -5,6 +5,7 @@
 #include "format/wrap.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,4 +68,18 @@ void print_wrapped(FILE *to, const char *text, int column)
 
 	wrap(to, shown ? shown : "", column);
 	free(shown);
+}
+
+void print_labelled(FILE *to, int column, const char *label, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	fprintf(to, "%-*s", column, label);
+	print_wrapped(to, text ? text : "", column);
+	free(text);
 }

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* No line of text that raidctl prints is longer. */
-#define WRAP_WIDTH	100
+/* No line of words is longer. */
+#define WRAP_WIDTH	80
 
 /**
  * print_wrapped - words, and the end of the line
@@ -17,5 +17,12 @@
  * @column: where the next lines begin
  */
 void print_wrapped(FILE *to, const char *text, int column);
+
+/* What a line of the head of a text begins at, behind its label. */
+#define LABEL_WIDTH	11
+
+/* print_labelled - a label and words behind it from a column on, in as many lines as they need */
+void __attribute__((format(printf, 4, 5)))
+print_labelled(FILE *to, int column, const char *label, const char *format, ...);
 
 #endif

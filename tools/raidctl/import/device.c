@@ -40,44 +40,68 @@ void blktrace_device_free(struct blktrace_device *d)
 	free(d);
 }
 
+/* What a trace must have for a counter to be known, unless it has all events. */
+enum need {
+	QUEUEING,	/* events between queue and insert: blktrace takes these together or not at all */
+	SPLITTING,
+	ISSUING,
+	REQUEUEING,
+	INSERT_TO_ISSUE,
+	ISSUE_TO_END,
+	ENDING,
+	ALL,
+};
+
+/*
+ * Each counter that a trace can tell, and what it takes: COUNTER(member, attribute, need) of the flow, BEFORE() of
+ * what is counted before the issue. A counter that is not here, as refused, which has events like any other bio, is
+ * not available.
+ */
+#define KNOWN_COUNTERS(COUNTER, BEFORE)					\
+	COUNTER(queued, QUEUED, QUEUEING)				\
+	COUNTER(bytes_queued, BYTES_QUEUED, QUEUEING)			\
+	COUNTER(ahead_queued, AHEAD_QUEUED, QUEUEING)			\
+	COUNTER(bytes_ahead_queued, BYTES_AHEAD_QUEUED, QUEUEING)	\
+	COUNTER(sequential_queued, SEQUENTIAL_QUEUED, QUEUEING)		\
+	COUNTER(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, QUEUEING) \
+	COUNTER(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, QUEUEING) \
+	COUNTER(stream_queued, STREAM_QUEUED, QUEUEING)			\
+	BEFORE(got, GOT, QUEUEING)					\
+	BEFORE(back_merges, BACK_MERGES, QUEUEING)			\
+	BEFORE(front_merges, FRONT_MERGES, QUEUEING)			\
+	BEFORE(request_merges, REQUEST_MERGES, QUEUEING)		\
+	BEFORE(inserted, INSERTED, QUEUEING)				\
+	BEFORE(splits, SPLITS, SPLITTING)				\
+	COUNTER(issued, ISSUED, ISSUING)				\
+	COUNTER(bytes_issued, BYTES_ISSUED, ISSUING)			\
+	COUNTER(sequential, SEQUENTIAL, ISSUING)			\
+	COUNTER(seek_forward_sectors, SEEK_FORWARD_SECTORS, ISSUING)	\
+	COUNTER(seek_backward_sectors, SEEK_BACKWARD_SECTORS, ISSUING)	\
+	COUNTER(stream, STREAM, ISSUING)				\
+	COUNTER(reissued, REISSUED, REQUEUEING)				\
+	COUNTER(requeued, REQUEUED, REQUEUEING)				\
+	COUNTER(requeued_unissued, REQUEUED_UNISSUED, REQUEUEING)	\
+	COUNTER(i2d_sum_ns, I2D_SUM_NS, INSERT_TO_ISSUE)		\
+	COUNTER(completed, COMPLETED, ISSUE_TO_END)			\
+	COUNTER(bytes_completed, BYTES_COMPLETED, ISSUE_TO_END)		\
+	COUNTER(partial, PARTIAL, ISSUE_TO_END)				\
+	COUNTER(unmatched, UNMATCHED, ISSUE_TO_END)			\
+	COUNTER(unissued, UNISSUED, ISSUE_TO_END)			\
+	COUNTER(abandoned, ABANDONED, ISSUE_TO_END)			\
+	COUNTER(d2c_sum_ns, D2C_SUM_NS, ISSUE_TO_END)			\
+	COUNTER(errors, ERRORS, ENDING)					\
+	COUNTER(q2c_sum_ns, Q2C_SUM_NS, ALL)				\
+	COUNTER(q2c_unknown, Q2C_UNKNOWN, ALL)
+
 static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
 		      const uint64_t *queued)
 {
 	*to = (struct rt_flow){
-		.queued = flow->queued,
-		.bytes_queued = flow->bytes_queued,
-		.sequential_queued = flow->sequential_queued,
-		.seek_queued_forward_sectors = flow->seek_queued_forward_sectors,
-		.seek_queued_backward_sectors = flow->seek_queued_backward_sectors,
-		.stream = flow->stream,
-		.stream_queued = flow->stream_queued,
-		.got = queued[RAIDTRACE_GOT],
-		.back_merges = queued[RAIDTRACE_BACK_MERGES],
-		.front_merges = queued[RAIDTRACE_FRONT_MERGES],
-		.request_merges = queued[RAIDTRACE_REQUEST_MERGES],
-		.splits = queued[RAIDTRACE_SPLITS],
-		.inserted = queued[RAIDTRACE_INSERTED],
-		.issued = flow->issued,
-		.reissued = flow->reissued,
-		.requeued = flow->requeued,
-		.requeued_unissued = flow->requeued_unissued,
-		.completed = flow->completed,
-		.partial = flow->partial,
-		.errors = flow->errors,
-		.unmatched = flow->unmatched,
-		.unissued = flow->unissued,
-		.abandoned = flow->abandoned,
-		.bytes_issued = flow->bytes_issued,
-		.bytes_completed = flow->bytes_completed,
-		.sequential = flow->sequential,
-		.seek_forward_sectors = flow->seek_forward_sectors,
-		.seek_backward_sectors = flow->seek_backward_sectors,
-		.d2c_sum_ns = flow->d2c_sum_ns,
-		.i2d_sum_ns = flow->i2d_sum_ns,
-		.q2c_sum_ns = flow->q2c_sum_ns,
-		.q2c_unknown = flow->q2c_unknown,
-		.ahead_queued = flow->ahead_queued,
-		.bytes_ahead_queued = flow->bytes_ahead_queued,
+#define COUNTER(member, attribute, need)	.member = flow->member,
+#define BEFORE(member, attribute, need)		.member = queued[RAIDTRACE_##attribute],
+		KNOWN_COUNTERS(COUNTER, BEFORE)
+#undef BEFORE
+#undef COUNTER
 	};
 }
 
@@ -157,52 +181,41 @@ void blktrace_device_total(struct blktrace_device *d, uint64_t start_ns,
 }
 
 #define SEEN(what)	(1U << BLKTRACE_##what)
-#define COUNTER(name)	RT_COUNTER_BIT(name)
+#define COMPLETE_TRACE	(SEEN(QUEUE) | SEEN(ISSUE) | SEEN(COMPLETE))
+
+static bool has(const struct blktrace_device *d, enum need need)
+{
+	static const uint32_t events[] = {
+		[SPLITTING] = SEEN(SPLIT),
+		[ISSUING] = SEEN(ISSUE),
+		[REQUEUEING] = SEEN(ISSUE) | SEEN(REQUEUE),
+		[INSERT_TO_ISSUE] = SEEN(INSERT) | SEEN(ISSUE),
+		[ISSUE_TO_END] = SEEN(ISSUE) | SEEN(COMPLETE),
+		[ENDING] = SEEN(COMPLETE),
+		[ALL] = COMPLETE_TRACE,
+	};
+	static const uint32_t queueing = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
+					 SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
+					 SEEN(REQUEST_MERGE);
+
+	if ((d->seen & COMPLETE_TRACE) == COMPLETE_TRACE)
+		return true;
+	return need == QUEUEING ? d->seen & queueing : (d->seen & events[need]) == events[need];
+}
 
 uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 {
-	static const uint32_t all = SEEN(QUEUE) | SEEN(ISSUE) | SEEN(COMPLETE);
-	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
-				      SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
-				      SEEN(REQUEST_MERGE);
-	uint64_t unknown = COUNTER(REFUSED);	/* it has them as bios like any other */
+	uint64_t all = RT_COUNTER_BIT(IN_FLIGHT), known = 0;
 
-	if ((d->seen & all) == all)
-		return unknown;
-	/* blktrace takes these together or not at all. */
-	if (!(d->seen & queue))
-		unknown |= COUNTER(QUEUED) | COUNTER(BYTES_QUEUED) |
-			   COUNTER(SEQUENTIAL_QUEUED) | COUNTER(STREAM_QUEUED) |
-			   COUNTER(SEEK_QUEUED_FORWARD_SECTORS) |
-			   COUNTER(SEEK_QUEUED_BACKWARD_SECTORS) |
-			   COUNTER(GOT) | COUNTER(BACK_MERGES) |
-			   COUNTER(FRONT_MERGES) | COUNTER(REQUEST_MERGES) |
-			   COUNTER(INSERTED) | COUNTER(AHEAD_QUEUED) |
-			   COUNTER(BYTES_AHEAD_QUEUED);
-	if (!(d->seen & SEEN(SPLIT)))
-		unknown |= COUNTER(SPLITS);
-	if (!(d->seen & SEEN(REQUEUE)))
-		unknown |= COUNTER(REQUEUED) | COUNTER(REQUEUED_UNISSUED);
-	if (!(d->seen & SEEN(ISSUE)))
-		unknown |= COUNTER(ISSUED) | COUNTER(BYTES_ISSUED) |
-			   COUNTER(SEQUENTIAL) | COUNTER(STREAM) |
-			   COUNTER(SEEK_FORWARD_SECTORS) |
-			   COUNTER(SEEK_BACKWARD_SECTORS) | COUNTER(REQUEUED) |
-			   COUNTER(REQUEUED_UNISSUED);
-	if (!(d->seen & SEEN(ISSUE)) || !(d->seen & SEEN(INSERT)))
-		unknown |= COUNTER(I2D_SUM_NS);
-	/* Without all three, and that is where this is. */
-	unknown |= COUNTER(Q2C_SUM_NS) | COUNTER(Q2C_UNKNOWN);
-	/* What ends and what is in flight takes both. */
-	if ((d->seen & (all & ~SEEN(QUEUE))) != (all & ~SEEN(QUEUE)))
-		unknown |= COUNTER(COMPLETED) | COUNTER(PARTIAL) |
-			   COUNTER(UNMATCHED) | COUNTER(UNISSUED) |
-			   COUNTER(ABANDONED) | COUNTER(D2C_SUM_NS) |
-			   COUNTER(BYTES_COMPLETED) | COUNTER(IN_FLIGHT) |
-			   COUNTER(DEPTH_SUM_NS);
-	if (!(d->seen & SEEN(COMPLETE)))
-		unknown |= COUNTER(ERRORS);
-	return unknown;
+#define X(member, attribute, ...) all |= RT_COUNTER_BIT(attribute);
+	RT_FLOW_COUNTERS(X)
+#undef X
+#define COUNTER(member, attribute, need) known |= has(d, need) ? RT_COUNTER_BIT(attribute) : 0;
+	KNOWN_COUNTERS(COUNTER, COUNTER)
+	COUNTER(in_flight, IN_FLIGHT, ISSUE_TO_END)
+	COUNTER(depth_sum_ns, DEPTH_SUM_NS, ISSUE_TO_END)
+#undef COUNTER
+	return all & ~known;
 }
 
 uint32_t blktrace_device_unknown_disk(const struct blktrace_device *d)

@@ -90,7 +90,7 @@ const struct quantity disk_quantities[] = {
 
 const size_t nr_disk_quantities = sizeof(disk_quantities) / sizeof(disk_quantities[0]);
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 static double class_##member(const struct rt_counters *c, unsigned int i) \
 {									\
 	return counted(c, RAIDTRACE_GROUP_ORIGIN) &&			\

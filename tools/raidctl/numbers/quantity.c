@@ -37,6 +37,8 @@ OF_STATS(d2c_p50, stats.d2c_p50.known && stats.d2c_p50.high != INT64_MAX,
 	 stats.d2c_p50.high)
 OF_STATS(d2c_p99, stats.d2c_p99.known && stats.d2c_p99.high != INT64_MAX,
 	 stats.d2c_p99.high)
+OF_STATS(d2c_max, stats.d2c_max.known && stats.d2c_max.high != INT64_MAX,
+	 stats.d2c_max.high)
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -72,7 +74,7 @@ LATENCY(i2d, I2D)
 LATENCY(q2c, Q2C)
 #undef LATENCY
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 static double counted_##member(const struct rt_counters *c, unsigned int d) \
 {									\
 	return (double)c->flow[d].member;				\
@@ -107,6 +109,7 @@ const struct quantity quantities[] = {
 	{ "d2c_mean_ns", "d2c, mean", QUANTITY_NS, false, true, BIT(D2C_SUM_NS), d2c_mean },
 	{ "d2c_p50_ns", "d2c, p50", QUANTITY_NS, true, true, BIT(D2C_SUM_NS), d2c_p50 },
 	{ "d2c_p99_ns", "d2c, p99", QUANTITY_NS, true, true, BIT(D2C_SUM_NS), d2c_p99 },
+	{ "d2c_max_ns", "d2c, max", QUANTITY_NS, true, true, BIT(D2C_SUM_NS), d2c_max },
 	{ "stream_share", "in streams, requests", QUANTITY_SHARE, false, false, BIT(STREAM), stream_share },
 	{ "i2d_mean_ns", "i2d, mean", QUANTITY_NS, false, true, BIT(I2D_SUM_NS), i2d_mean },
 	{ "i2d_p99_ns", "i2d, p99", QUANTITY_NS, true, true, BIT(I2D_SUM_NS), i2d_p99 },

@@ -58,7 +58,7 @@ bool flow_is_idle(const struct rt_flow *flow)
 {
 	uint64_t any = flow->in_flight;
 
-#define X(member, attribute) any |= flow->member;
+#define X(member, attribute, ...) any |= flow->member;
 	RT_FLOW_COUNTERS(X)
 #undef X
 	return !any;
@@ -140,4 +140,6 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 					    0.5);
 	ret->d2c_p99 = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
 					    0.99);
+	ret->d2c_max = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
+					    1);
 }

@@ -42,6 +42,7 @@ struct range {
  * @d2c_mean_ns: 0 when nothing completed
  * @d2c_p50: the bin that the median lies in, nanoseconds
  * @d2c_p99: likewise for the 99th percentile
+ * @d2c_max: the bin that the longest lies in
  */
 struct direction_stats {
 	uint64_t requests;
@@ -61,6 +62,7 @@ struct direction_stats {
 	double d2c_mean_ns;
 	struct range d2c_p50;
 	struct range d2c_p99;
+	struct range d2c_max;
 };
 
 /**

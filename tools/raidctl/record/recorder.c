@@ -186,7 +186,7 @@ static bool is_empty(const struct rt_counters *span)
 	for (int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++) {
 		uint64_t any = 0;
 
-#define X(member, attribute) any |= span->flow[d].member;
+#define X(member, attribute, ...) any |= span->flow[d].member;
 		RT_FLOW_COUNTERS(X)
 #undef X
 		if (any)

@@ -74,14 +74,14 @@ static bool summarise(const struct record_run *run, struct store *store)
 	if (!run->quiet && !recording_load(store, NULL, &recording)) {
 		recording.path = run->path;
 		fputc('\n', to);
-		print_text.recording(to, &recording);
+		print_text.recording(to, &recording, &(struct reading){ 0 });
 		recording_free(&recording);
 	}
 	if (run->quiet)
 		fputs("raidctl: ", to);
 	else
 		fputc('\n', to);
-	terminal_print(to, "recording in %s; see it again: raidctl report %s\n",
+	terminal_print(to, "recording in %s; why it is so: raidctl report %s\n",
 		       run->path, run->path);
 	return true;
 }

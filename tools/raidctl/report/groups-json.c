@@ -29,7 +29,7 @@ static void add_disk(struct json_object *to, const struct rt_counters *c)
 	struct json_object *object = json_new_object();
 	uint32_t unknown = c->groups ? c->disk.unknown : ~0U;
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	json_add_known(object, #member,					\
 		       unknown & RT_DISK_BIT(attribute), c->disk.member);
 	RT_DISK_COUNTERS(X)
@@ -49,7 +49,7 @@ static struct json_object *origin_object(const struct rt_counters *c)
 	for (unsigned int i = 0; i < RT_CLASSES; i++) {
 		struct json_object *row = json_new_object();
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 		json_add_known(row, #member,				\
 			       origin_unknown(c->unknown, offsetof(struct rt_origin, member)), \
 			       c->origin[i].member);
@@ -73,7 +73,7 @@ static struct json_object *submitters_object(const struct rt_counters *c)
 
 		json_add_known(row, "pid", s->rest, s->pid);
 		json_add_text(row, "comm", s->comm);
-#define X(member, attribute) json_add_count(row, #member, s->member);
+#define X(member, attribute, ...) json_add_count(row, #member, s->member);
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
 		json_element(array, row);

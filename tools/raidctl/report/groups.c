@@ -10,11 +10,13 @@
 
 #include "base/units.h"
 #include "base/terminal.h"
+#include "format/wrap.h"
 #include "histogram.h"
 #include "numbers/groups.h"
 #include "numbers/stats.h"
 
-#define PLACE_WIDTH	64	/* characters for the whole disk */
+#define PLACE_WIDTH	48	/* characters for the whole disk */
+#define DETAIL_WIDTH	14	/* what is said of a direction begins here */
 #define SUBMITTERS	8	/* more say little */
 
 static bool known(const struct rt_counters *c, uint64_t bit)
@@ -33,24 +35,27 @@ static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	const struct rt_flow *flow = &c->flow[d];
 	char a[UNITS_TEXT], b[UNITS_TEXT], queued[UNITS_TEXT];
+	char label[UNITS_TEXT], bios[4 * UNITS_TEXT] = "";
+	char ahead[4 * UNITS_TEXT] = "";
 
 	if (!known(c, RT_COUNTER_BIT(STREAM)) || !(flow->issued + flow->queued))
 		return;
-	terminal_print(to, "  %-11s in streams: requests %s%s", rt_direction_name(d),
-		at_least(c->disk.streams_forgotten),
-		format_share(a, (double)flow->stream, (double)flow->issued));
+	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
 	if (known(c, RT_COUNTER_BIT(STREAM_QUEUED)))
-		terminal_print(to, ", bios %s%s; sequential bios %s",
-			at_least(c->disk.streams_forgotten_queued),
-			format_share(b, (double)flow->stream_queued,
-				     (double)flow->queued),
-			format_share(queued, (double)flow->sequential_queued,
-				     (double)flow->queued));
+		snprintf(bios, sizeof(bios), ", bios %s%s; sequential bios %s",
+			 at_least(c->disk.streams_forgotten_queued),
+			 format_share(b, (double)flow->stream_queued,
+				      (double)flow->queued),
+			 format_share(queued, (double)flow->sequential_queued,
+				      (double)flow->queued));
 	if (known(c, RT_COUNTER_BIT(AHEAD_QUEUED)) && flow->ahead_queued)
-		terminal_print(to, "; read ahead %s, %s",
-			format_count(a, flow->ahead_queued),
-			format_bytes(b, (double)flow->bytes_ahead_queued));
-	fputc('\n', to);
+		snprintf(ahead, sizeof(ahead), "; read ahead %s, %s",
+			 format_count(a, flow->ahead_queued),
+			 format_bytes(b, (double)flow->bytes_ahead_queued));
+	print_labelled(to, DETAIL_WIDTH, label, "in streams: requests %s%s%s%s",
+		       at_least(c->disk.streams_forgotten),
+		       format_share(a, (double)flow->stream,
+				    (double)flow->issued), bios, ahead);
 }
 
 static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,
@@ -105,7 +110,7 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 		if (is_idle_class(o))
 			continue;
 		if (!any)
-			terminal_print(to, "  %s%-11s %11s %9s %9s %11s %9s %9s %10s%s\n",
+			terminal_print(to, "  %s%-9s %9s %8s %8s %9s %8s %8s %9s%s\n",
 				bold(to), "class", "bios", "data", "seeks",
 				"requests", "data", "seeks", "mean seek",
 				plain(to));
@@ -113,7 +118,7 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 		if (o->seeks)
 			format_bytes(distance, (double)o->seek_sectors *
 				     SECTOR_BYTES / (double)o->seeks);
-		terminal_print(to, "  %-11s %11s %9s %9s %11s %9s %9s %10s\n",
+		terminal_print(to, "  %-9s %9s %8s %8s %9s %8s %8s %9s\n",
 			rt_class_name(i), format_count(bios, o->queued),
 			format_bytes(queued, (double)o->bytes_queued),
 			format_count(bio_seeks, o->seeks_queued),
@@ -146,7 +151,7 @@ static void blame_table(FILE *to, const struct rt_counters *c)
 	terminal_print(to, "  %-13s", "seeks to");
 	for (unsigned int i = 0; i < RT_CLASSES; i++)
 		if (used & 1U << i)
-			terminal_print(to, " %10s", rt_class_name(i));
+			terminal_print(to, " %9s", rt_class_name(i));
 	fputc('\n', to);
 	for (unsigned int row = 0; row < RT_CLASSES; row++) {
 		char from[32], count[UNITS_TEXT];
@@ -158,7 +163,7 @@ static void blame_table(FILE *to, const struct rt_counters *c)
 		terminal_print(to, "  %-14s", from);
 		for (unsigned int i = 0; i < RT_CLASSES; i++)
 			if (used & 1U << i)
-				terminal_print(to, " %10s",
+				terminal_print(to, " %9s",
 					format_count(count, bin_of(blame, row * RT_CLASSES + i)));
 		fputc('\n', to);
 	}
@@ -220,23 +225,23 @@ static void plug_lines(FILE *to, const struct rt_counters *c)
 		&c->histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_UNPLUG];
 	const struct rt_disk *disk = &c->disk;
 	char plugs[UNITS_TEXT], explicit_[UNITS_TEXT], schedule[UNITS_TEXT];
-	char waits[UNITS_TEXT];
+	char waits[UNITS_TEXT], each[2 * UNITS_TEXT] = "";
 	double sent = 0;
 
 	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_PLUG))
 		return;
 	for (unsigned int i = 0; i < unplug->nr_bins; i++)
 		sent += (double)(unplug->first_bin + i) * (double)unplug->counts[i];
-	terminal_print(to, "  plugs %s; unplugs: done %s, slept %s",
+	if (rt_histogram_sum(unplug))
+		snprintf(each, sizeof(each), ", %.1f requests each",
+			 sent / (double)rt_histogram_sum(unplug));
+	print_labelled(to, DETAIL_WIDTH, "  plugs",
+		"%s; unplugs: done %s, slept %s%s; waits for tags %s",
 		disk_count(plugs, c, RT_DISK_BIT(PLUGS), disk->plugs),
 		disk_count(explicit_, c, RT_DISK_BIT(UNPLUGS_EXPLICIT),
 			   disk->unplugs_explicit),
 		disk_count(schedule, c, RT_DISK_BIT(UNPLUGS_SCHEDULE),
-			   disk->unplugs_schedule));
-	if (rt_histogram_sum(unplug))
-		terminal_print(to, ", %.1f requests each",
-			sent / (double)rt_histogram_sum(unplug));
-	terminal_print(to, "; waits for tags %s\n",
+			   disk->unplugs_schedule), each,
 		disk_count(waits, c, RT_DISK_BIT(TAG_WAITS), disk->tag_waits));
 }
 

@@ -184,7 +184,7 @@ static void add_flow(struct json_object *to, const struct rt_flow *flow,
 {
 	struct json_object *object = json_new_object();
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	json_add_known(object, #member, unknown & RT_COUNTER_BIT(attribute),	\
 		  flow->member);
 	RT_FLOW_COUNTERS(X)
@@ -228,6 +228,7 @@ static void add_stats(struct json_object *to,
 		   stats->d2c_mean_ns);
 	json_add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
 	json_add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
+	json_add_range(to, "d2c_max_ns_low", "d2c_max_ns_high", &stats->d2c_max);
 }
 
 static struct json_object *direction_object(const struct rt_counters *c,
@@ -332,13 +333,16 @@ static struct json_object *settings_object(const struct recording *r)
 	return array;
 }
 
-static void json_recording(FILE *to, const struct recording *r)
+static void json_recording(FILE *to, const struct recording *r,
+			   const struct reading *reading)
 {
 	struct json_object *object = json_new_object();
 	struct json_object *meta = json_new_object();
 	struct json_object *targets = json_new_array();
 	struct json_object *spans = json_new_array();
 
+	/* What explain says has a JSON of its own. */
+	(void)reading;
 	json_add_text(object, "recording", r->path);
 	for (size_t i = 0; i < r->nr_meta; i++)
 		json_add_text(meta, r->meta[i].name, r->meta[i].value);

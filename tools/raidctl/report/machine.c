@@ -10,6 +10,7 @@
 
 #include "base/terminal.h"
 #include "base/units.h"
+#include "format/wrap.h"
 #include "format/json.h"
 
 /* Disturbances that text names; the others are counted. */
@@ -40,15 +41,16 @@ static void text_stack(FILE *to, const struct recording *r)
 		fputc('\n', to);
 }
 
-static void text_disturbances(FILE *to, const struct recording *r)
+static void text_disturbances(FILE *to, const struct recording *r, bool verbose)
 {
 	const char *verdict = recording_meta(r, "disturbance");
 	uint64_t begin = strtoull(recording_meta(r, "start_ns"), NULL, 10);
 	const struct besides *b = &r->besides;
 
 	if (!strcmp(verdict, "quiet")) {
-		terminal_print(to, "quiet      nothing disturbed; watched: %s\n",
-			recording_meta(r, "watched"));
+		if (verbose)
+			print_labelled(to, LABEL_WIDTH, "quiet", "nothing disturbed; watched: %s",
+				       recording_meta(r, "watched"));
 		return;
 	}
 	for (size_t i = 0; i < b->nr_disturbances && i < NR_NAMED; i++) {
@@ -56,21 +58,21 @@ static void text_disturbances(FILE *to, const struct recording *r)
 		uint64_t start = what->start_ns > begin ?
 				 what->start_ns - begin : 0;
 
-		terminal_print(to, "%s %.1f s to %.1f s: %s\n",
-			i ? "          " : "disturbed ", (double)start / 1e9,
-			(double)(what->end_ns - begin) / 1e9, what->text);
+		print_labelled(to, LABEL_WIDTH, i ? "" : "disturbed", "%.1f s to %.1f s: %s",
+			       (double)start / 1e9,
+			       (double)(what->end_ns - begin) / 1e9, what->text);
 	}
 	if (b->nr_disturbances > NR_NAMED)
 		terminal_print(to, "           and %zu more; all of them: raidctl report --json\n",
 			b->nr_disturbances - NR_NAMED);
 }
 
-void besides_text(FILE *to, const struct recording *r)
+void besides_text(FILE *to, const struct recording *r, bool verbose)
 {
 	for (size_t i = 0; i < r->besides.nr_notes; i++)
-		terminal_print(to, "note       %s\n", r->besides.notes[i].text);
+		print_labelled(to, LABEL_WIDTH, "note", "%s", r->besides.notes[i].text);
 	text_stack(to, r);
-	text_disturbances(to, r);
+	text_disturbances(to, r, verbose);
 }
 
 /* Nothing is said of processors where simulated time makes them free. */

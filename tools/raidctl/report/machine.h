@@ -6,12 +6,13 @@
 #define REPORT_MACHINE_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "store/load.h"
 
-/* besides_text - notes, stack, and whether it was quiet */
-void besides_text(FILE *to, const struct recording *recording);
+/* besides_text - notes, stack, what disturbed; if @verbose, that nothing did */
+void besides_text(FILE *to, const struct recording *recording, bool verbose);
 
 /* besides_phase_text - processors and what the command did in a phase */
 void besides_phase_text(FILE *to, const struct recording *recording,

@@ -13,6 +13,7 @@
 #include "disk/disk.h"
 #include "raidtrace.h"
 #include "report/compare.h"
+#include "report/explained.h"
 #include "store/load.h"
 
 /**
@@ -40,6 +41,16 @@ struct status {
 };
 
 /**
+ * struct reading - how a recording is looked at
+ * @explained: what explain says of it, NULL when it is not asked
+ * @verbose: all that was counted in each phase, too
+ */
+struct reading {
+	const struct explained *explained;
+	bool verbose;
+};
+
+/**
  * struct print_ops - one back end
  * @disks: raidctl list
  * @status: raidctl alone
@@ -55,7 +66,8 @@ struct print_ops {
 			 const struct span *spans, size_t nr);
 	void (*check)(FILE *to, const struct facts *facts,
 		      const struct finding *findings, size_t nr);
-	void (*recording)(FILE *to, const struct recording *recording);
+	void (*recording)(FILE *to, const struct recording *recording,
+			  const struct reading *reading);
 	void (*comparison)(FILE *to, const struct comparison *comparison);
 };
 

@@ -9,11 +9,13 @@
 
 #include "base/units.h"
 #include "base/terminal.h"
+#include "format/wrap.h"
 #include "histogram.h"
 #include "numbers/stats.h"
 #include "report/groups.h"
 
-#define BAR_WIDTH	20
+#define BAR_WIDTH	16
+#define DETAIL_WIDTH	14	/* what is said of a direction begins here */
 
 static void text_share(char *ret, const struct direction_stats *stats)
 {
@@ -53,16 +55,16 @@ static void text_depth(char *mean, char *max, const struct direction_stats *s)
 
 static void flow_header(FILE *to)
 {
-	terminal_print(to, "  %s%-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s%s\n",
+	terminal_print(to, "  %s%-11s %9s %8s %7s %6s %4s %8s %8s %7s%s\n",
 		bold(to), "", "requests", "data", "MiB/s", "depth", "max",
-		"size mode", "mean", "sequential", "seeks", plain(to));
+		"mode", "mean", "sequ.", plain(to));
 }
 
 static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	char requests[UNITS_TEXT], data[UNITS_TEXT], mean[UNITS_TEXT];
 	char max[UNITS_TEXT], mode[3 * UNITS_TEXT], size[UNITS_TEXT] = "n/a";
-	char share[UNITS_TEXT], seeks[UNITS_TEXT], rate[UNITS_TEXT];
+	char share[UNITS_TEXT], rate[UNITS_TEXT];
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
@@ -73,18 +75,16 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		format_bytes(size, stats.size_mean_bytes);
 	format_count(requests, stats.requests);
 	format_bytes(data, (double)stats.bytes);
-	format_count(seeks, stats.seeks);
 	snprintf(rate, sizeof(rate), "%.2f", stats.bytes_per_s / (1 << 20));
 	if (c->unknown & RT_COUNTER_BIT(ISSUED)) {
 		strcpy(requests, "n/a");
 		strcpy(data, "n/a");
-		strcpy(seeks, "n/a");
 	}
 	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
 		strcpy(rate, "n/a");
-	terminal_print(to, "  %-11s %11s %9s %8s %7s %4s %10s %9s %10s %9s\n",
+	terminal_print(to, "  %-11s %9s %8s %7s %6s %4s %8s %8s %7s\n",
 		rt_direction_name(d), requests, data, rate, mean, max, mode,
-		size, share, seeks);
+		size, share);
 }
 
 static void bound(char *ret, const struct range *range)
@@ -104,6 +104,7 @@ static void bound(char *ret, const struct range *range)
 static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	char mean[UNITS_TEXT], p50[2 * UNITS_TEXT], p99[2 * UNITS_TEXT];
+	char longest[2 * UNITS_TEXT], label[UNITS_TEXT];
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
@@ -111,12 +112,26 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	bound(p50, &stats.d2c_p50);
 	bound(p99, &stats.d2c_p99);
-	terminal_print(to, "  %-11s d2c mean %s, p50 %s, p99 %s", rt_direction_name(d),
-		format_ns(mean, stats.d2c_mean_ns), p50, p99);
+	bound(longest, &stats.d2c_max);
+	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
+	print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s, p50 %s, p99 %s, max %s",
+		       format_ns(mean, stats.d2c_mean_ns), p50, p99, longest);
+}
+
+static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)
+{
+	char seeks[UNITS_TEXT], mean[UNITS_TEXT];
+	struct direction_stats stats;
+
+	stats_of(c, d, &stats);
+	if (!stats.requests || c->unknown & RT_COUNTER_BIT(ISSUED))
+		return;
+	terminal_print(to, "  %-11s seeks %s", rt_direction_name(d),
+		       format_count(seeks, stats.seeks));
 	if (stats.seeks)
-		terminal_print(to, "; mean seek %s",
-			format_bytes(mean, stats.seek_mean_sectors *
-						   SECTOR_BYTES));
+		terminal_print(to, ", mean seek %s",
+			       format_bytes(mean, stats.seek_mean_sectors *
+						  SECTOR_BYTES));
 	fputc('\n', to);
 }
 
@@ -127,16 +142,33 @@ static const char *count_or_na(char *ret, const struct rt_counters *c,
 	return c->unknown & bit ? "n/a" : format_count(ret, count);
 }
 
+/* What is worth a word only where there was any. */
+static void merge_more(char *to, size_t *at, size_t size, const char *what,
+		       uint64_t count)
+{
+	if (count)
+		*at += (size_t)snprintf(to + *at, size - *at, "; %s %" PRIu64,
+					what, count);
+}
+
 static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	const struct rt_flow *flow = &c->flow[d];
 	char queued[UNITS_TEXT], back[UNITS_TEXT], front[UNITS_TEXT];
-	char request[UNITS_TEXT], splits[UNITS_TEXT];
+	char request[UNITS_TEXT], splits[UNITS_TEXT], label[UNITS_TEXT];
+	char more[8 * UNITS_TEXT] = "";
+	size_t at = 0;
 
 	if (!flow->queued && !flow->issued)
 		return;
-	terminal_print(to, "  %-11s bios %s, splits %s, merges: back %s, front %s, request %s",
-		rt_direction_name(d),
+	merge_more(more, &at, sizeof(more), "requeued",
+		   flow->requeued + flow->requeued_unissued);
+	merge_more(more, &at, sizeof(more), "ERRORS", flow->errors);
+	merge_more(more, &at, sizeof(more), "unmatched", flow->unmatched);
+	merge_more(more, &at, sizeof(more), "abandoned", flow->abandoned);
+	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
+	print_labelled(to, DETAIL_WIDTH, label,
+		"bios %s, splits %s, merges: back %s, front %s, request %s%s",
 		count_or_na(queued, c, RT_COUNTER_BIT(QUEUED), flow->queued),
 		count_or_na(splits, c, RT_COUNTER_BIT(SPLITS), flow->splits),
 		count_or_na(back, c, RT_COUNTER_BIT(BACK_MERGES),
@@ -144,17 +176,7 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		count_or_na(front, c, RT_COUNTER_BIT(FRONT_MERGES),
 			    flow->front_merges),
 		count_or_na(request, c, RT_COUNTER_BIT(REQUEST_MERGES),
-			    flow->request_merges));
-	if (flow->requeued || flow->requeued_unissued)
-		terminal_print(to, "; requeued %" PRIu64,
-			flow->requeued + flow->requeued_unissued);
-	if (flow->errors)
-		terminal_print(to, "; ERRORS %" PRIu64, flow->errors);
-	if (flow->unmatched)
-		terminal_print(to, "; unmatched %" PRIu64, flow->unmatched);
-	if (flow->abandoned)
-		terminal_print(to, "; abandoned %" PRIu64, flow->abandoned);
-	fputc('\n', to);
+			    flow->request_merges), more);
 }
 
 /**
@@ -225,7 +247,7 @@ static size_t fold(const struct rt_histogram *h, unsigned int kind,
 static void bar_text(char *ret, size_t size, const struct bar *bar,
 		     uint64_t total)
 {
-	static const char full[BAR_WIDTH + 1] = "####################";
+	static const char full[BAR_WIDTH + 1] = "################";
 	char share[UNITS_TEXT];
 	int length = (int)((double)bar->count / (double)total * BAR_WIDTH + 0.5);
 
@@ -263,7 +285,7 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	snprintf(head, sizeof(head), "%s: request size, share of requests",
 		 rt_direction_name(d));
-	terminal_print(to, "  %-48s %ss in flight, share of time\n", head,
+	terminal_print(to, "  %-40s %ss in flight, share of time\n", head,
 		rt_direction_name(d));
 	for (size_t i = 0; i < nr_left || i < nr_right; i++) {
 		char a[96] = "", b[96] = "";
@@ -275,7 +297,7 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 			bar_text(b, sizeof(b), &right[i],
 				 rt_histogram_sum(depths));
 		if (b[0])
-			terminal_print(to, "  %-46s %s\n", a, b);
+			terminal_print(to, "  %-38s  %s\n", a, b);
 		else
 			terminal_print(to, "  %s\n", a);
 	}
@@ -316,6 +338,8 @@ void span_details(FILE *to, const struct rt_counters *c)
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, latency_line);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, merge_line);
+	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
+		  RAIDTRACE_DIRECTION_WRITE, seek_line);
 	text_groups(to, c);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE,
 		  bars_of);

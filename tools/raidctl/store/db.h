@@ -113,8 +113,8 @@ sqlite3_stmt *store_prepared(struct store *store, const char *sql);
 int store_run(struct store *store, sqlite3_stmt *stmt);
 
 /* Columns of the table sample that have no direction, in the order in which they are bound. */
-#define STORE_DISK_NAME(member, attribute)	"," #member
-#define STORE_DISK_PLACE(member, attribute)	",?"
+#define STORE_DISK_NAME(member, attribute, ...)	"," #member
+#define STORE_DISK_PLACE(member, attribute, ...)	",?"
 #define STORE_DISK_NAMES						\
 	",streams_alive,streams_alive_queued" RT_DISK_COUNTERS(STORE_DISK_NAME)
 #define STORE_DISK_PLACES	",?,?" RT_DISK_COUNTERS(STORE_DISK_PLACE)

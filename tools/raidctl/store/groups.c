@@ -11,9 +11,9 @@
 #include "numbers/groups.h"
 #include "submitters.h"
 
-#define NAME(member, attribute)		"," #member
-#define PLACE(member, attribute)	",?"
-#define SUM(member, attribute)		",sum(" #member ")"
+#define NAME(member, attribute, ...)		"," #member
+#define PLACE(member, attribute, ...)	",?"
+#define SUM(member, attribute, ...)		",sum(" #member ")"
 #define WHERE_SPAN			" WHERE phase=? AND target=?"
 
 static const char insert_origin[] =
@@ -32,7 +32,7 @@ int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *spa
 	const struct rt_disk *disk = &span->disk;
 	uint32_t unknown = span->groups & any ? disk->unknown : ~(uint32_t)0;
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	store_bind_known(stmt, ++place, unknown & RT_DISK_BIT(attribute), \
 			 disk->member);
 	X(streams_alive, STREAMS_ALIVE)
@@ -50,7 +50,7 @@ static int put_origin(struct store *store, sqlite3_int64 sample,
 	uint64_t any = 0;
 	int place = 0;
 
-#define X(member, attribute) any |= origin->member;
+#define X(member, attribute, ...) any |= origin->member;
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 	if (!any)
@@ -60,7 +60,7 @@ static int put_origin(struct store *store, sqlite3_int64 sample,
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);
 	store_bind_text(stmt, ++place, rt_class_name(class_));
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	store_bind_known(stmt, ++place,					\
 			 origin_unknown(span->unknown, offsetof(struct rt_origin, member)), \
 			 origin->member);
@@ -76,7 +76,7 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 	uint64_t any = 0;
 	int place = 0;
 
-#define X(member, attribute) any |= submitter->member;
+#define X(member, attribute, ...) any |= submitter->member;
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
 	if (!any)
@@ -91,7 +91,7 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 		sqlite3_bind_null(stmt, ++place);
 	else
 		store_bind_text(stmt, ++place, submitter->comm);
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)submitter->member);
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
@@ -123,7 +123,7 @@ static int take_disk(sqlite3_stmt *stmt, struct rt_counters *ret)
 	int column = -1;
 
 	disk->unknown = 0;
-#define TAKE(member, attribute)						\
+#define TAKE(member, attribute, ...)					\
 	disk->member = (__typeof__(disk->member))			\
 		sqlite3_column_int64(stmt, ++column);			\
 	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
@@ -145,7 +145,7 @@ static int take_origin(sqlite3_stmt *stmt, struct rt_counters *ret)
 		i++;
 	if (!name || i == RT_CLASSES)
 		return -EINVAL;
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	ret->origin[i].member =						\
 		(uint64_t)sqlite3_column_int64(stmt, ++column);
 	RT_ORIGIN_COUNTERS(X)
@@ -164,7 +164,7 @@ static int take_submitter(sqlite3_stmt *stmt, struct rt_counters *ret)
 	int column = 2;
 
 	snprintf(submitter.comm, sizeof(submitter.comm), "%s", comm ? comm : "");
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	submitter.member = (uint64_t)sqlite3_column_int64(stmt, ++column);
 	RT_SUBMITTER_COUNTERS(X)
 #undef X

@@ -18,7 +18,7 @@
 #include "store/load.h"
 
 #define INVARIANTS_TEXT	256
-#define NEGATIVE(member, attribute)	" OR " #member " < 0"
+#define NEGATIVE(member, attribute, ...)	" OR " #member " < 0"
 
 /* What is in flight is in a driver that has so many tags; 0: not known. */
 static uint64_t tags_of(const struct recording *r, uint32_t target)

@@ -109,7 +109,7 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	if (d < 0)
 		return -EINVAL;
 	flow = &ret->flow[d];
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	flow->member = (uint64_t)sqlite3_column_int64(stmt, ++column);	\
 	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
 		unknown |= RT_COUNTER_BIT(attribute);
@@ -149,7 +149,7 @@ static int take_packed(sqlite3_stmt *stmt, struct rt_counters *ret)
 }
 
 #define WHERE_SPAN " WHERE phase=? AND target=?"
-#define FLOW_SUM(member, attribute) ",sum(" #member ")"
+#define FLOW_SUM(member, attribute, ...) ",sum(" #member ")"
 
 int store_sum(struct store *store, uint32_t phase, uint32_t target,
 	      struct rt_counters *ret)

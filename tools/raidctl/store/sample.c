@@ -8,8 +8,8 @@
 
 #include "numbers/groups.h"
 
-#define FLOW_NAME(member, attribute) "," #member
-#define FLOW_PLACE(member, attribute) ",?"
+#define FLOW_NAME(member, attribute, ...) "," #member
+#define FLOW_PLACE(member, attribute, ...) ",?"
 
 static const char insert_sample[] =
 	"INSERT INTO sample(target,phase,start_ns,end_ns,histograms"
@@ -22,7 +22,7 @@ static bool flow_is_zero(const struct rt_flow *flow)
 {
 	uint64_t any = flow->in_flight | flow->in_flight_max;
 
-#define X(member, attribute) any |= flow->member;
+#define X(member, attribute, ...) any |= flow->member;
 	RT_FLOW_COUNTERS(X)
 #undef X
 	return !any;
@@ -47,7 +47,7 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);
 	store_bind_text(stmt, ++place, rt_direction_name(direction));
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	store_bind_known(stmt, ++place, unknown & RT_COUNTER_BIT(attribute),	\
 		   flow->member);
 	RT_FLOW_COUNTERS(X)
@@ -130,7 +130,7 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 {
 	int err = 0;
 
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (!err && (unknown & RT_COUNTER_BIT(attribute)))		\
 		err = forget_column(store, target, #member);
 	RT_FLOW_COUNTERS(X)
@@ -138,7 +138,7 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
 		err = forget_column(store, target,
 				    "in_flight=NULL, in_flight_max");
-#define X(member, attribute)						\
+#define X(member, attribute, ...)					\
 	if (!err && (disk & RT_DISK_BIT(attribute)))			\
 		err = forget_of_sample(store, target, #member);
 	RT_DISK_COUNTERS(X)

@@ -138,7 +138,7 @@ static int both_of(const struct rt_counters *c, struct top_flow *ret)
 				   .now_ns = c->now_ns };
 	int err = 0;
 
-#define X(member, attribute) \
+#define X(member, attribute, ...) \
 	sum.flow[READ].member = c->flow[READ].member + c->flow[WRITE].member;
 	RT_FLOW_COUNTERS(X)
 #undef X

@@ -40,11 +40,8 @@ class Apt:
         sources = self._base / "sources"
         for old in sources.iterdir():
             old.unlink()
-        lines = sources_list.other_suites()
-        if suites:
-            mirrors = dict.fromkeys(line.rsplit(" ", 2)[0] for line in lines)
-            lines = [f"{mirror} {suite} main" for mirror in mirrors for suite in suites]
-        else:
+        lines = sources_list.suites(suites) if suites else sources_list.other_suites()
+        if not suites:
             configured = pathlib.Path("/etc/apt")
             for path in (configured / "sources.list", *(configured / "sources.list.d").glob("*")):
                 if path.is_file():

@@ -76,12 +76,6 @@ class _Apt:
                 "The lab builds its kernel from Debian's packages: use a Debian system, or a container of one.",
             ) from None
 
-    def release_series(self) -> str | None:
-        """The series that the release calls its kernel: what its package linux-source depends on."""
-        depends = self.run("apt-cache", "depends", "linux-source").stdout
-        match = re.search(r"Depends: linux-source-([0-9]+\.[0-9]+)$", depends, re.MULTILINE)
-        return match[1] if match else None
-
     def offered(self) -> dict[str, str]:
         """series -> newest version of its source package."""
         names = self.run("apt-cache", "pkgnames", "linux-source-").stdout.split()
@@ -93,34 +87,6 @@ class _Apt:
                 # madison lists the newest first
                 found.setdefault(name.removeprefix("linux-source-"), version)
         return found
-
-
-def default_series(progress: Progress) -> str:
-    """The kernel of the release that apt is configured for, or else the newest series its sources offer.
-
-    A release's updates may hold the kernel of the next release as well; that one is had by naming it.
-    """
-    memory = cache.root() / "default-series"
-    state = _sources_state()
-    if memory.exists():
-        series, _, known = memory.read_text(encoding="ascii").partition(" ")
-        if known == state:
-            return series
-    apt = _Apt()
-    offered = apt.offered()
-    if not offered:
-        apt = _private(derived=False, progress=progress)
-        offered = apt.offered()
-    if not offered:
-        raise LabError(
-            "finding a kernel",
-            "the configured apt sources offer no linux-source package",
-            "Bring apt's lists up to date (apt-get update), or name a series: --kernel 6.1",
-        )
-    release = apt.release_series()
-    series = release if release in offered else max(offered, key=_series_key)
-    memory.write_text(f"{series} {state}", encoding="ascii")
-    return series
 
 
 def find_source(series: str, progress: Progress) -> Source:
@@ -153,15 +119,6 @@ def _series_key(series: str) -> list[int]:
     return [int(number) for number in series.split(".")]
 
 
-def _sources_state() -> str:
-    """Changes when apt is configured with other sources."""
-    names = ["/etc/apt/sources.list"]
-    directory = Path("/etc/apt/sources.list.d")
-    names += sorted(str(path) for path in directory.glob("*")) if directory.exists() else []
-    existing = [Path(name) for name in names if os.access(name, os.R_OK)]
-    return cache.digest(path.read_bytes() for path in existing)
-
-
 def _private(derived: bool, progress: Progress) -> _Apt:
     """Package lists of our own: of the configured sources, or of other suites on the same mirrors."""
     base = cache.root() / "apt" / ("other-suites" if derived else "configured")
@@ -176,6 +133,8 @@ def _private(derived: bool, progress: Progress) -> _Apt:
     ]
     if derived:
         lines = sources_list.other_suites()
+        if not lines and not sources_list.is_debian():
+            raise sources_list.no_mirror()
         (base / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
         options += [f"Dir::Etc::sourcelist={base}/sources.list", "Dir::Etc::sourceparts=-"]
     apt = _Apt(tuple(options))

@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Where newer kernels are, oldest first. Suites that a mirror does not have are left out by apt with a warning.
-_OTHER_SUITES = ("{base}-backports", "trixie", "trixie-backports", "sid")
+from raidlab.base.failure import LabError
+
+# Where kernels and a guest's programs are, oldest first. Suites that a mirror does not have are left out by apt with a warning.
+_SUITES = ("bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid")
+# What Debian's own archive calls a release: a source that has one of these is a mirror of it.
+_DEBIAN = {"bookworm", "trixie", "forky", "sid", "oldstable", "stable", "testing", "unstable"}
+_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
+MIRROR = "LAB_DEBIAN_MIRROR"  # names one on a system of another kind
 
 
 @dataclass(frozen=True)
@@ -24,30 +31,58 @@ class Entry:
 
 
 def other_suites() -> list[str]:
-    """sources.list lines for other suites of the mirrors that offer the release this machine runs."""
-    return derive(list(_configured()), _base_suite())
+    """sources.list lines for suites that are not configured, of the mirrors of Debian that are."""
+    return derive(_entries())
 
 
-def derive(entries: list[Entry], base: str) -> list[str]:
-    """The same for given entries and base suite; empty when none of them offers it."""
-    have = {(entry.uri, suite) for entry in entries for suite in entry.suites}
-    lines = []
+def suites(names: Sequence[str]) -> list[str]:
+    """sources.list lines for these suites of each mirror of Debian; LabError if there is none."""
+    found = [f"{line} {name} main" for line in _mirrors(_entries()) for name in names]
+    if not found:
+        raise no_mirror()
+    return found
+
+
+def is_debian() -> bool:
+    """Whether any source is a mirror of Debian."""
+    return bool(_mirrors(_entries()))
+
+
+def no_mirror() -> LabError:
+    """What a system of another kind, or one without sources, is told."""
+    return LabError(
+        "finding Debian's packages",
+        "none of apt's sources is a mirror of Debian",
+        f"Name one, and install its keys: {MIRROR}=URL, apt-get install debian-archive-keyring",
+    )
+
+
+def derive(entries: list[Entry]) -> list[str]:
+    """other_suites() for given entries; empty when none of them is a mirror of Debian."""
+    have = {(entry.uri, suite) for entry in entries if "main" in entry.components for suite in entry.suites}
+    return [
+        f"{line} {suite} main"
+        for line, uri in _mirrors(entries).items()
+        for suite in _SUITES
+        if (uri, suite) not in have
+    ]
+
+
+def _mirrors(entries: list[Entry]) -> dict[str, str]:
+    """The line of a source up to its suite -> its address."""
+    found = {}
     for entry in entries:
-        if base not in entry.suites or "main" not in entry.components:
-            continue
-        options = f"[{' '.join(entry.options)}] " if entry.options else ""
-        for pattern in _OTHER_SUITES:
-            suite = pattern.format(base=base)
-            if (entry.uri, suite) not in have:
-                have.add((entry.uri, suite))
-                lines.append(f"deb {options}{entry.uri} {suite} main")
-    return lines
+        if "main" in entry.components and _DEBIAN & set(entry.suites):
+            options = f"[{' '.join(entry.options)}] " if entry.options else ""
+            if entry.uri not in found.values():
+                found[f"deb {options}{entry.uri}"] = entry.uri
+    return found
 
 
-def _base_suite() -> str:
-    text = Path("/etc/os-release").read_text(encoding="utf-8")
-    match = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
-    return match[1] if match else "stable"
+def _entries() -> list[Entry]:
+    named = os.environ.get(MIRROR)
+    mine = [Entry((f"signed-by={_KEYS}",), named, ("stable",), ("main",))] if named else []
+    return [*_configured(), *mine]
 
 
 def _configured() -> Iterator[Entry]:

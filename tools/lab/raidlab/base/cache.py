@@ -111,6 +111,15 @@ def forget(path: Path) -> None:
         os.close(there)
 
 
+def keep_newest(keep: Path, name: str, count: int) -> None:
+    """Note that `keep` is in use; of the entries NAME-... beside it remove what has not been for longest."""
+    os.utime(keep)
+    entries = [path for path in keep.parent.glob(f"{name}-*") if path != keep]
+    entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for entry in entries[count - 1 :]:
+        forget(entry)
+
+
 def require_space(path: Path, mebibytes: int, what: str) -> None:
     status = os.statvfs(path)
     free = status.f_bavail * status.f_frsize >> 20

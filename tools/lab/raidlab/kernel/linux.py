@@ -10,14 +10,17 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidlab.apt.packages import Source, default_series, find_source
+from raidlab.apt.packages import Source, find_source
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
+from raidlab.kernel import configuration
+from raidlab.kernel.configuration import Asked
 
 HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"
 FILES = HERE / "kernel-files"
+DEFAULT = "6.1"  # whatever the host: the figures of the documentation are of it
 _SPACE_MIB = 700  # source 250, objects while building 200, package 170
 LINES = 1500  # of make's output, about; only the time left depends on it
 
@@ -61,32 +64,37 @@ class Kernel:
 
 
 def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
-    """The kernel of `series` (default: the release's own), built if it is not in the cache.
+    """The kernel of `series` (by default DEFAULT), built if it is not in the cache.
 
     With `refresh` the newest package of the series is asked for even when an
     older one is built already.
     """
     if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
-        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12 or 7.2, or a directory.")
-    series = series or default_series(progress)
+        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12, 7.2 or 7.3, or a directory.")
+    series = series or DEFAULT
     built = None if refresh else _newest_built(series)
     if built:
         return built
     toolchain.require(f"building kernel {series}")
     source = find_source(series, progress)
-    kernel = Kernel(series, source.version, _kernels() / f"{source.version}-{_config_hash()}")
+    kernel = Kernel(series, source.version, _kernels() / f"{source.version}-{_hash(series)}")
     with cache.entry(kernel.entry, progress) as is_new:
         if is_new:
             cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
             _unpack(kernel, source, progress)
-            make(kernel, CONFIG, progress)
+            make(kernel, asked(series), progress)
             source.release()
     return kernel
 
 
-def make(kernel: Kernel, config: Path, progress: Progress) -> None:
+def asked(series: str) -> Asked:
+    """What the lab asks of a kernel of `series`."""
+    return configuration.read(CONFIG.read_text(encoding="ascii"), series)
+
+
+def make(kernel: Kernel, wanted: Asked, progress: Progress) -> None:
     """Build a kernel from its source into its entry of the cache."""
-    _build(kernel, config, progress)
+    _build(kernel, wanted, progress)
     _make_movable(kernel)
     _trim(kernel)
 
@@ -97,9 +105,8 @@ def _kernels() -> Path:
     return path
 
 
-def _config_hash() -> str:
-    inputs = (CONFIG.read_bytes(), FILES.read_bytes(), toolchain.compiler().encode())
-    return cache.digest(inputs)
+def _hash(series: str) -> str:
+    return cache.digest((asked(series).text().encode(), FILES.read_bytes(), toolchain.compiler().encode()))
 
 
 def _version_key(version: str) -> list[int]:
@@ -107,7 +114,7 @@ def _version_key(version: str) -> list[int]:
 
 
 def _newest_built(series: str) -> Kernel | None:
-    suffix = f"-{_config_hash()}"
+    suffix = f"-{_hash(series)}"
     found = [
         Kernel(series, entry.name.removesuffix(suffix), entry)
         for entry in _kernels().glob(f"{series}.*{suffix}")
@@ -150,17 +157,20 @@ def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
     progress.end()
 
 
-def _build(kernel: Kernel, config: Path, progress: Progress) -> None:
-    kind = "" if config == CONFIG else f" {kernel.entry.parent.name.partition('-')[2]}"
-    what = f"building kernel {kernel.version}{kind}"
+def configure(what: str, make: list[str], build: Path, wanted: Asked, log: Path, extra: dict[str, str]) -> None:
+    """Write a kernel's .config into `build`; `make` is the command up to its target."""
+    given = build / "asked.config"
+    given.write_text(wanted.text(), encoding="ascii")
+    toolchain.run_logged(what, [*make, "allnoconfig"], log, extra=extra | {"KCONFIG_ALLCONFIG": str(given)})
+
+
+def _build(kernel: Kernel, wanted: Asked, progress: Progress) -> None:
+    kind = kernel.entry.parent.name.partition("-")[2]
+    what = " ".join(("building kernel", kernel.version, *([kind] if kind else [])))
     log = kernel.entry / "build.log"
     kernel.build.mkdir()
-    toolchain.run_logged(
-        what,
-        ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um", "allnoconfig"],
-        log,
-        extra={"KCONFIG_ALLCONFIG": str(config)},
-    )
+    configure(what, ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um"], kernel.build, wanted, log, {})
+    wanted.require(what, (kernel.build / ".config").read_text(encoding="utf-8"))
     progress.begin(what)
     make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
     toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES)

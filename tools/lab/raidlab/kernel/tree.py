@@ -17,10 +17,11 @@ from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, variant
+from raidlab.kernel.configuration import Asked
 from raidlab.kernel.linux import Kernel
 
 _OLDEST = (6, 1)  # what raidtrace and the model are written for
-_NEWEST_TRIED = (7, 2)
+_NEWEST_TRIED = (7, 3)
 _KEEP_TREES = 6  # build directories, 250 MB each
 _KEEP_BUILT = 4  # what was built of one tree, 15 MB each
 _SPACE_MIB = 500
@@ -48,7 +49,9 @@ def obtain(path: Path, progress: Progress) -> Kernel:
     """The kernel of the source tree `path`, brought up to date with it."""
     what = f"kernel {path}"
     if not path.is_dir():
-        raise LabError(what, "no such directory", "Name a series (6.1, 6.12, 7.2) or the top of a kernel source tree.")
+        raise LabError(
+            what, "no such directory", "Name a series (6.1, 6.12, 7.2, 7.3) or the top of a kernel source tree."
+        )
     source = path.resolve()
     version = _version(what, source)
     _refuse_unclean(what, source)
@@ -56,10 +59,11 @@ def obtain(path: Path, progress: Progress) -> Kernel:
         progress.say(f"{what}: Linux {version} is newer than any that was tried here")
     toolchain.require(f"building {what}")
     described = describe(source)
-    key = cache.digest((str(source).encode(), linux.CONFIG.read_bytes(), toolchain.compiler().encode()))
+    wanted = linux.asked(".".join(map(str, _series(version))))
+    key = cache.digest((str(source).encode(), wanted.text().encode(), toolchain.compiler().encode()))
     entry = cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
     with cache.locked(entry, progress):
-        _make(f"building {version} of {source}", source, entry, progress)
+        _make(f"building {version} of {source}", source, entry, wanted, progress)
         built = _keep(entry)
         _point_modules(built, source, entry)
     _forget_old(entry.parent, entry, _KEEP_TREES)
@@ -116,7 +120,7 @@ def _refuse_unclean(what: str, source: Path) -> None:
             )
 
 
-def _make(what: str, source: Path, entry: Path, progress: Progress) -> None:
+def _make(what: str, source: Path, entry: Path, wanted: Asked, progress: Progress) -> None:
     build = entry / "build"
     origin = entry / "origin"
     directory = f"{source.stat().st_dev} {source.stat().st_ino}\n"
@@ -131,8 +135,10 @@ def _make(what: str, source: Path, entry: Path, progress: Progress) -> None:
     log.unlink(missing_ok=True)
     common = [*_MAKE, "ARCH=um"]
     # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
-    configure = ["make", "-C", str(source), f"O={build}", *common, "allnoconfig"]
-    toolchain.run_logged(what, configure, log, extra=_ENVIRONMENT | {"KCONFIG_ALLCONFIG": str(linux.CONFIG)})
+    linux.configure(what, ["make", "-C", str(source), f"O={build}", *common], build, wanted, log, _ENVIRONMENT)
+    lost = wanted.lost((build / ".config").read_text(encoding="utf-8"))
+    if lost:  # a tree may be about such a change: said, and the rest is built
+        progress.say(f"{what}: it has no CONFIG_{', CONFIG_'.join(lost)} as the lab asks for")
     progress.begin(what)
     make = ["make", "-C", str(build), *common, f"-j{toolchain.jobs()}"]
     steps = linux.LINES if is_new else 0

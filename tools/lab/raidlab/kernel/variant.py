@@ -15,7 +15,7 @@ from pathlib import Path
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import linux
+from raidlab.kernel import configuration, linux
 from raidlab.kernel.linux import Kernel
 
 
@@ -47,20 +47,19 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
     if not name:
         return plain
     if plain.tree:
-        raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12 or 7.2.")
+        raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12, 7.2 or 7.3.")
     series = _said(name, "kernels")
     if series and plain.series not in series:
         raise LabError(f"--variant {name}", f"Linux {plain.series} cannot be built so", f"Use {' '.join(series)}.")
-    parts = (_config(name), linux.FILES.read_bytes(), toolchain.compiler().encode())
+    wanted = configuration.read(_config(name).decode(), plain.series)
+    parts = (wanted.text().encode(), linux.FILES.read_bytes(), toolchain.compiler().encode())
     entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{cache.digest(parts)}"
     built = Kernel(plain.series, plain.version, entry)
     with cache.entry(entry, progress) as is_new:
         if is_new:
             toolchain.require(f"building kernel {plain.series}")
             built.source.symlink_to(os.path.relpath(plain.source, entry))
-            config = entry / "config"
-            config.write_bytes(_config(name))
-            linux.make(built, config, progress)
+            linux.make(built, wanted, progress)
     return built
 
 

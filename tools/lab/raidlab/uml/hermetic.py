@@ -59,6 +59,8 @@ def compose(guest: Guest, control: Path) -> None:
     links |= {"linux": guest.binary, "hostcalls.so": guest.preload}
     if guest.modroot:
         links["modroot"] = guest.modroot
+    if guest.tools:
+        links["tools"] = guest.tools
     for name, path in links.items():
         (control / name).symlink_to(path)
     (control / _MODULES).mkdir()
@@ -69,6 +71,8 @@ def compose(guest: Guest, control: Path) -> None:
 def request(guest: Guest) -> list[str]:
     """What init is told of places, instead of the host's paths. The kernel needs the /. to follow a link."""
     lines = [f"out {CONTROL}/out/.", f"show {CONTROL}/checkout/. {CHECKOUT}"]
+    if guest.tools:
+        lines.append(f"show {CONTROL}/tools/. {CHECKOUT}/tools/bin")
     if guest.modroot:
         lines.append(f"modroot {CONTROL}/modroot/.")
     return lines + [f"insmod {module_seen(path)} {parameters}".rstrip() for path, parameters in guest.modules]

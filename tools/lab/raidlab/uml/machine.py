@@ -17,7 +17,8 @@ OWN_ROOT = "root"  # in it: the root that is the guest's own
 @dataclass
 class Guest:
     """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
-    where the kernel comes from, for recordings. Without a `root` the guest has the host's files (hermetic.py)."""
+    where the kernel comes from, for recordings. Without a `root` the guest has the host's files (hermetic.py). `tools` are
+    seen as tools/bin of the checkout (sysroot.py)."""
 
     binary: Path
     init: Path
@@ -34,4 +35,5 @@ class Guest:
     real_time: bool = False
     boot: Sequence[str] = ()
     root: Root | None = None
+    tools: Path | None = None
     chance: Chance = field(default_factory=Chance)

@@ -78,7 +78,7 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
         if is_new:
             with cache.locked(kernel.build.parent, progress) if kernel.tree else contextlib.nullcontext():
                 _compile(module, files, kernel, entry, progress)
-    _forget_old(entry.parent, module.name, entry)
+    cache.keep_newest(entry, module.name, _KEEP)
     log = entry / "build.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     warnings = tuple(line for line in lines if "warning:" in line.lower())
@@ -132,15 +132,6 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         raise LabError(what, f"the build made no {module.product}", f"The whole log: {entry}/build.log")
 
 
-def _forget_old(directory: Path, name: str, keep: Path) -> None:
-    """Note that `keep` is in use, and remove what has not been for longest."""
-    os.utime(keep)
-    entries = [path for path in directory.glob(f"{name}-*") if path != keep]
-    entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for entry in entries[_KEEP - 1 :]:
-        cache.forget(entry)
-
-
 @dataclass(frozen=True)
 class Programs:
     """What the host's compiler makes: the guest's init, what is preloaded into the kernel, the model's list of keys."""
@@ -174,5 +165,5 @@ def build_programs(progress: Progress) -> Programs:
                 files = [str(source) for source in names]
                 command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", *_PROGRAM_FLAGS[name], "-o"]
                 toolchain.run_logged(f"building {name}", command + [str(entry / name), *files], entry / "build.log")
-    _forget_old(entry.parent, "programs", entry)
+    cache.keep_newest(entry, "programs", _KEEP)
     return Programs(entry)

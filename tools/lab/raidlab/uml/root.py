@@ -81,9 +81,17 @@ def read(text: str) -> tuple[str, list[Package]]:
 
 
 def _fill(entry: Path, suite: str, packages: list[Package], progress: Progress) -> None:
+    got = download(entry, suite, packages, "(about 70 MiB, once)", progress)
+    _make(entry / "root", got)
+    shutil.rmtree(entry / "packages")
+
+
+def download(entry: Path, suite: str, packages: list[Package], why: str, progress: Progress) -> list[Path]:
+    """Packages as a lock names them, in entry/packages. Of one that the archive has in another version only, that is taken and
+    said; LabError if it has none, or one of another content."""
     apt = debs.Apt(f"{suite}-root", (suite,), progress)
     what = f"getting {len(packages)} packages for the guest's root"
-    progress.say(what + " (about 70 MiB, once)")
+    progress.say(f"{what} {why}")
     files = entry / "packages"
     offered = apt.versions([package.name for package in packages])
     others = []
@@ -106,18 +114,22 @@ def _fill(entry: Path, suite: str, packages: list[Package], progress: Progress) 
             f"not as root.lock has it: {', '.join(others)}. Figures may differ from those of the documentation."
         )
         (entry / _NOT_LOCKED).write_text("".join(f"{line}\n" for line in others), encoding="utf-8")
-    _unpack(entry / "root", got, what)
-    shutil.rmtree(files)
+    return got
 
 
-def _unpack(root: Path, packages: list[Path], what: str) -> None:
+def unpack(root: Path, packages: list[Path]) -> None:
+    """Their files, but for what only people read."""
+    for package in packages:
+        debs.unpack(package, root, _WITHOUT)
+
+
+def _make(root: Path, packages: list[Path]) -> None:
     for name in _MERGED:
         (root / "usr" / name).mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(f"usr/{name}")
     for name in _DIRECTORIES:
         (root / name).mkdir(exist_ok=True)
-    for package in packages:
-        debs.unpack(package, root, _WITHOUT)
+    unpack(root, packages)
     for name, text in _FILES.items():
         (root / name).write_text(text, encoding="utf-8")
     for name, target in _LINKS.items():
@@ -126,5 +138,5 @@ def _unpack(root: Path, packages: list[Path], what: str) -> None:
     # The root's own, static; the second cache that it leaves has the host's inode numbers.
     done = subprocess.run([root / "usr/sbin/ldconfig", "-r", root], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise LabError(what, f"ldconfig: {done.stderr.strip()}", "Try again: raidctl lab build")
+        raise LabError("making the guest's root", f"ldconfig: {done.stderr.strip()}", "Try again: raidctl lab build")
     shutil.rmtree(root / "var/cache/ldconfig", ignore_errors=True)

@@ -16,7 +16,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import variant
 from raidlab.kernel.linux import Kernel
-from raidlab.uml import chance, guest, hermetic, modules, root, verdict
+from raidlab.uml import chance, guest, hermetic, modules, root, sysroot, verdict
 from raidlab.uml.machine import Guest
 
 _NOT_FOUND = 127  # as shells say it
@@ -58,6 +58,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         real_time=needs.real_time or getattr(arguments, "real_time", False),
         boot=needs.boot,
         root=lab_root,
+        tools=sysroot.tools(lab_root, how.progress) if lab_root else None,
         chance=draw,
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):

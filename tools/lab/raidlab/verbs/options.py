@@ -88,7 +88,7 @@ def _shell(verb: argparse.ArgumentParser) -> None:
 def _ab(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--kernel", metavar="SERIES|DIR", action="append", default=[], dest="kernels",
-        help="one to compare: 6.1, 6.12, 7.2, or a kernel source tree; the first is what the others are compared with",
+        help="one to compare: 6.1, 6.12, 7.2, 7.3, or a kernel source tree; the first is what the others are compared with",
     )  # fmt: skip
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
     _seeds(verb, "draws of chance for each kernel: ratios get an interval, and chance is called so (default 1)")
@@ -146,7 +146,7 @@ def _vm(verb: argparse.ArgumentParser, text: str = _VM) -> None:
 def _kernel(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--kernel", metavar="SERIES|DIR", default=os.environ.get("LAB_KERNEL") or None,
-        help="6.1, 6.12, 7.2, or a kernel source tree; also LAB_KERNEL",
+        help="6.1, 6.12, 7.2, 7.3, or a kernel source tree; also LAB_KERNEL",
     )  # fmt: skip
     verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
 

@@ -40,18 +40,21 @@ class Change:
 class Timeline:
     """samples: a row each, in order of time, of ns, ns, ns with anything in flight (-1: not counted), bytes, bytes, requests.
     longest: by direction. streams: of bios that were remembered and had been continued, where a sample ended, at most; None:
-    not counted. table: streams that are remembered."""
+    not counted. table: streams that are remembered. interval: ns between the recorder's samples, at most; None: not recorded.
+    """
 
     samples: NDArray[numpy.float64]
     longest: Mapping[str, Longest]
     streams: int | None
     table: int | None
     changes: tuple[Change, ...]
+    interval: int | None = None
 
     def idle_ends(self, way: str) -> tuple[int, int]:
         """Ns with nothing in flight before a direction began, and after it ended, by samples: a program that starts or that
-        others beside it move a little does not count as begun. Of the first and the last sample what they lack to their length
-        counts where they are short: where in a sample it lay is not known."""
+        others beside it move a little does not count as begun. Where in a sample the disk was idle is not known: of the first
+        and the last all of it counts where they are short. But the recorder leaves a disk out that does nothing: of a sample
+        longer than the interval what is before its last interval is idle."""
         start, end, busy = (self.samples[:, column] for column in (START, END, BUSY))
         moved = numpy.cumsum(self.samples[:, READ if way == "read" else WRITTEN])
         if not len(moved) or not moved[-1] or (busy < 0).any():
@@ -59,7 +62,9 @@ class Timeline:
         idle, short = end - start - busy, SHORT * (end[-1] - start[0])
         first = int(numpy.argmax(moved > BEGUN * moved[-1]))
         last = int(numpy.argmax(moved >= (1 - BEGUN) * moved[-1]))
-        lead = idle[:first].sum() + (idle[first] if end[first] - start[first] <= short else 0)
+        length = end[first] - start[first]
+        left_out = length - self.interval if self.interval and busy[first] <= self.interval else 0
+        lead = idle[:first].sum() + (idle[first] if length <= short else min(idle[first], max(left_out, 0)))
         tail = idle[last + 1 :].sum() + (idle[last] if last > first and end[last] - start[last] <= short else 0)
         return int(lead), int(tail)
 
@@ -102,7 +107,14 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     table = numpy.stack(columns, axis=1).astype(numpy.float64)[length > 0]
     ends = dict(zip(numbers.tolist(), mine[:, 4].tolist(), strict=True))
     longest = {} if len(rows.samples) > LONG else _longest(rows, ends)
-    return Timeline(table, longest, _streams(rows, set(ends)), _table(rows, target), tuple(changes))
+    return Timeline(table, longest, _streams(rows, set(ends)), _table(rows, target), tuple(changes), _interval(rows))
+
+
+def _interval(rows: SampleRows) -> int | None:
+    found = rows.execute(
+        "SELECT value FROM meta WHERE key = 'interval_ns' UNION ALL SELECT value FROM setting WHERE name = 'interval_ns'"
+    )
+    return max((int(value) for (value,) in found if str(value).isdigit()), default=None)
 
 
 def _longest(rows: SampleRows, ends: Mapping[int, int]) -> dict[str, Longest]:

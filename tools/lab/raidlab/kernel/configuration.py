@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What lab.config and its additions ask of a kernel: for which series, and whether the kernel got it.
+
+A line is an assignment of Kconfig, `CONFIG_X=y`. Behind it `# until SERIES` or `# from SERIES` may say, for an option that
+came or went, which kernels have it; both series are included. Kconfig drops without a word what it does not know or what
+depends on something else, so lost() is asked after each configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from raidlab.base.failure import LabError
+
+_LINE = re.compile(r"CONFIG_(\w+)=(\"[^\"]*\"|[^\s\"]+)(?:\s+# (until|from) ([0-9]+\.[0-9]+))?")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Options and the values they are to have, as Kconfig writes them; of two lines for one option the later counts."""
+
+    options: dict[str, str]
+
+    def text(self) -> str:
+        """For KCONFIG_ALLCONFIG. Kernels whose texts are equal are configured alike: a cache is named after it."""
+        return "".join(f"CONFIG_{name}={value}\n" for name, value in sorted(self.options.items()))
+
+    def lost(self, config: str) -> list[str]:
+        """Options that a kernel's .config does not have as asked."""
+        have = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", config, re.MULTILINE))
+        return sorted(name for name, value in self.options.items() if have.get(name, "n") != value)
+
+    def require(self, what: str, config: str) -> None:
+        """LabError by name of what a .config has lost."""
+        lost = self.lost(config)
+        if lost:
+            names = ", ".join(f"CONFIG_{name}={self.options[name]}" for name in lost)
+            raise LabError(
+                what,
+                f"its configuration has lost {names}",
+                "Say in lab.config (or lab-VARIANT.config) until or from which series a kernel has it,"
+                " or ask for what it depends on.",
+            )
+
+
+def read(text: str, series: str) -> Asked:
+    """What `text` asks of a kernel of `series`, such as 6.12. LabError for a line that is neither option nor comment."""
+    options = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line.rstrip())
+        if not match:
+            raise LabError(
+                "configuring the kernel", f"line {number}: {line}", "Write CONFIG_X=y, or CONFIG_X=y # until 6.12"
+            )
+        name, value, word, limit = match.groups()
+        if not word or (_key(series) <= _key(limit) if word == "until" else _key(series) >= _key(limit)):
+            options[name] = value
+    return Asked(options)
+
+
+def _key(series: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in series.split("."))

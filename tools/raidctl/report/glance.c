@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* A recording at a glance: what it comes to, and a row a phase. */
+
+#include "report/glance.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/terminal.h"
+#include "base/units.h"
+#include "format/wrap.h"
+#include "numbers/stats.h"
+
+#define NUMBERS_WIDTH	56	/* of the columns between name and limit */
+#define NAME_MOST	512
+
+void glance_verdict(FILE *to, const struct explained *explained)
+{
+	const char *sentence;
+
+	if (!explained)
+		return;
+	if (!explained->json) {
+		terminal_print(to, "Why it is so: not available, %s.\n\n",
+			       explained->why_not);
+		return;
+	}
+	if (explained_tested(explained)[0])
+		print_labelled(to, LABEL_WIDTH, "Tested:", "%s", explained_tested(explained));
+	if (explained_chains(explained) > 1)
+		terminal_print(to, "%s%s%s\n", bold(to), explained_title(explained),
+			       plain(to));
+	for (size_t i = 0; (sentence = explained_sentence(explained, i)); i++)
+		print_wrapped(to, sentence, 0);
+	fputc('\n', to);
+}
+
+/* Three digits of milliseconds, as far as a bin of 1/16 is worth them. */
+static void text_ms(char *ret, const struct range *range)
+{
+	int64_t ns = range->high == INT64_MAX ? range->low : range->high;
+	double ms = (double)ns / 1e6;
+
+	if (!range->known)
+		strcpy(ret, "n/a");
+	else
+		snprintf(ret, UNITS_TEXT, "%s%.*f",
+			 range->high == INT64_MAX ? ">" : "",
+			 ms < 1 ? 3 : ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
+}
+
+static void text_kib(char *ret, const struct range *mode)
+{
+	if (!mode->known)
+		strcpy(ret, "n/a");
+	else
+		snprintf(ret, UNITS_TEXT, "%s%.4g",
+			 mode->high == mode->low + 1 ? "" : ">=",
+			 (double)mode->low * SECTOR_BYTES / 1024);
+}
+
+static void text_in_flight(char *ret, const struct direction_stats *stats)
+{
+	if (!stats->depth_known)
+		strcpy(ret, "n/a");
+	else
+		snprintf(ret, UNITS_TEXT, "%s%.2f", stats->depth_exact ? "" : ">",
+			 stats->depth_mean);
+}
+
+static void name_of(char *ret, size_t size, const struct recording *r,
+		    const struct span *span)
+{
+	if (r->nr_targets > 1)
+		snprintf(ret, size, "%s %s", span->phase, span->disk);
+	else
+		snprintf(ret, size, "%s", span->phase);
+}
+
+/* Which rows there are: what moved data. */
+static bool has_row(const struct span *span, unsigned int direction)
+{
+	const struct rt_flow *flow = &span->counters.flow[direction];
+
+	return flow->bytes_queued || flow->bytes_issued || flow->bytes_completed;
+}
+
+static const char *limit_of(const struct explained *explained,
+			    const struct span *span, unsigned int direction)
+{
+	return explained_limit(explained, span->disk, span->phase,
+			     rt_direction_name(direction));
+}
+
+static void row(FILE *to, const struct recording *r, const struct span *span,
+		unsigned int d, const struct explained *explained, int width)
+{
+	const struct rt_counters *c = &span->counters;
+	char rate[UNITS_TEXT], in_flight[UNITS_TEXT], size[UNITS_TEXT];
+	char share[UNITS_TEXT], p50[UNITS_TEXT], p99[UNITS_TEXT];
+	char longest[UNITS_TEXT], name[NAME_MOST];
+	struct direction_stats stats;
+
+	stats_of(c, d, &stats);
+	name_of(name, sizeof(name), r, span);
+	snprintf(rate, sizeof(rate), "%.1f", stats.bytes_per_s / (1 << 20));
+	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED) ||
+	    c->now_ns == c->since_ns)
+		strcpy(rate, "n/a");
+	text_in_flight(in_flight, &stats);
+	text_kib(size, &stats.size_mode);
+	snprintf(share, sizeof(share), "%.1f", 100.0 * (double)stats.sequential /
+		 (double)(stats.requests ? stats.requests : 1));
+	if (!stats.requests)
+		strcpy(share, "n/a");
+	text_ms(p50, &stats.d2c_p50);
+	text_ms(p99, &stats.d2c_p99);
+	text_ms(longest, &stats.d2c_max);
+	if ((int)strlen(name) > width) {
+		terminal_print(to, "%s\n", name);
+		name[0] = '\0';
+	}
+	terminal_print(to, "%-*s %-5s %7s %6s %6s %5s %6s %6s %7s", width, name,
+		       rt_direction_name(d), rate, in_flight, size, share, p50,
+		       p99, longest);
+	if (explained)
+		terminal_print(to, "  %s", limit_of(explained, span, d));
+	fputc('\n', to);
+}
+
+static void header(FILE *to, int width, bool limit)
+{
+	terminal_print(to, "%s%-*s %5s %7s %6s %6s %5s %6s %6s %7s%s\n",
+		       bold(to), width, "PHASE", "", "MiB/s", "IN", "SIZE",
+		       "SEQU.", "p50", "p99", "MAX", limit ? "  LIMIT" : "");
+	terminal_print(to, "%-*s %5s %7s %6s %6s %5s %6s %6s %7s%s\n", width, "",
+		       "", "", "FLIGHT", "KiB", "%", "ms", "ms", "ms", plain(to));
+}
+
+/* What does not move data is said beside the table. */
+static void others(FILE *to, const struct recording *r)
+{
+	uint64_t sum[RT_DIRECTIONS] = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < r->nr_spans; i++)
+		for (unsigned int d = RAIDTRACE_DIRECTION_DISCARD;
+		     d < RAIDTRACE_DIRECTION_ALL; d++)
+			sum[d] += r->spans[i].counters.flow[d].issued;
+	for (unsigned int d = RAIDTRACE_DIRECTION_DISCARD;
+	     d < RAIDTRACE_DIRECTION_ALL; d++) {
+		char count[UNITS_TEXT];
+
+		if (!sum[d])
+			continue;
+		terminal_print(to, "%s%s %s", any ? ", " : "Besides, requests: ",
+			       rt_direction_name(d), format_count(count, sum[d]));
+		any = true;
+	}
+	if (any)
+		fputs(".\n", to);
+}
+
+void glance_table(FILE *to, const struct recording *r,
+		  const struct explained *explained)
+{
+	int width = 5, limit = 5;
+	size_t rows = 0;
+	char name[NAME_MOST];
+
+	/* A column of nothing says nothing. */
+	if (explained && !explained->json)
+		explained = NULL;
+	for (size_t i = 0; i < r->nr_spans; i++)
+		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++) {
+			if (!has_row(&r->spans[i], d))
+				continue;
+			name_of(name, sizeof(name), r, &r->spans[i]);
+			if ((int)strlen(name) > width)
+				width = (int)strlen(name);
+			if (explained && (int)strlen(limit_of(explained, &r->spans[i], d)) > limit)
+				limit = (int)strlen(limit_of(explained, &r->spans[i], d));
+			rows++;
+		}
+	if (!rows) {
+		fputs(r->nr_spans ? "no data was moved\n" : "no samples\n", to);
+		return;
+	}
+	/* A name that is longer has a line of its own. */
+	if (width > WRAP_WIDTH - NUMBERS_WIDTH - (explained ? limit + 2 : 0))
+		width = WRAP_WIDTH - NUMBERS_WIDTH - (explained ? limit + 2 : 0);
+	header(to, width, explained);
+	for (size_t i = 0; i < r->nr_spans; i++)
+		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
+			if (has_row(&r->spans[i], d))
+				row(to, r, &r->spans[i], d, explained, width);
+	others(to, r);
+}
