@@ -317,7 +317,8 @@ BY_BOUNDS = {
 FREE = {
     "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
     "errors", "unmatched", "unissued", "refused", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
-    "streams-alive-queued", "streams-forgotten", "streams-forgotten-queued", "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
+    "streams-alive-queued", "streams-forgotten", "streams-forgotten-queued",
+    "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
     "id", "pid", "index", "snapshot",
 }  # fmt: skip
 

@@ -2,7 +2,6 @@
 """What is computed of one observation: the terms of Documentation/counters.rst, as numbers. None: not available."""
 
 import dataclasses
-from collections.abc import Mapping
 
 from raidtrace.recording.counters import DEPTH_SUM, mean_depth
 from raidtrace.recording.observation import EXACT_SIZES, SEEK_SAME, Observation

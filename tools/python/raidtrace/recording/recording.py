@@ -14,12 +14,12 @@ from typing import Any
 
 from raidtrace.quantity.shown import visible
 from raidtrace.recording import database
+from raidtrace.recording.counters import DEPTH_SUM
 from raidtrace.recording.counters import LEVELS as LEVELS
 from raidtrace.recording.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
 from raidtrace.recording.counters import Counters as Counters
 from raidtrace.recording.counters import RecordingError as RecordingError
 from raidtrace.recording.counters import add as add
-from raidtrace.recording.counters import DEPTH_SUM
 from raidtrace.recording.counters import mean_depth as mean_depth
 
 APPLICATION_ID = 0x52544442

@@ -142,9 +142,7 @@ class SampleRows:
             if samples.max() >= self.size or depths.min() < 0 or times.min() < 0:
                 raise RecordingError("it has bins or counts that raidctl does not write")
             last = numpy.append(numpy.flatnonzero(numpy.diff(samples)), len(samples) - 1)
-            deepest[samples[last]] = depths[
-                last
-            ]  # rows of a sample come in the order of bins, and zeros are left out
+            deepest[samples[last]] = depths[last]  # rows of a sample come in the order of bins, and zeros are left out
         return (
             numpy.bincount(samples, weights=times, minlength=self.size).astype(numpy.float64),
             numpy.bincount(samples, weights=times * depths, minlength=self.size).astype(numpy.float64),
