@@ -16,7 +16,7 @@ _raidctl_words() {
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
-	export) echo "--csv --openmetrics --json --help" ;;
+	export) echo "--csv --openmetrics --perfetto --json --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
 	demo) echo "--help" ;;

@@ -34,7 +34,8 @@ KEYS = (
     "pid",
     "comm",
 )
-FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
+# what series are made of
+FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns")
 CHUNK = 4096  # samples whose histograms are objects at a time
 Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
