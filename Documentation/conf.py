@@ -10,6 +10,10 @@ html_title = project
 html_show_copyright = False
 html_show_sphinx = False
 highlight_language = "none"  # commands, not Python
-html_theme_options = {"page_width": "1240px", "code_font_size": "0.8em", "description": "what a disk's request queue was given, and why"}
+html_theme_options = {
+    "page_width": "1240px",
+    "code_font_size": "0.8em",
+    "description": "what a disk's request queue was given, and why",
+}
 smartquotes = False
 nitpicky = True
