@@ -130,6 +130,14 @@ int top_view_key(void)
 		return TOP_KEY_UP;
 	case KEY_DOWN:
 		return TOP_KEY_DOWN;
+	case KEY_LEFT:
+		return TOP_KEY_LEFT;
+	case KEY_RIGHT:
+		return TOP_KEY_RIGHT;
+	case KEY_HOME:
+		return TOP_KEY_HOME;
+	case KEY_END:
+		return TOP_KEY_END;
 	case KEY_ENTER:
 	case '\n':
 	case '\r':
@@ -306,6 +314,16 @@ static void draw_detail(int y, const struct top_row *row)
 	}
 }
 
+static void draw_when(const struct top_picture *picture)
+{
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "raidctl top%s  %.120s%s  full bar = %" PRIu64,
+		 picture->simulated[0] ? " (simulated)" : "", picture->when,
+		 picture->keys->frozen ? "" : "  PLAYS", top_full_depth(picture->top));
+	put(0, 0, A_BOLD, text);
+}
+
 static void draw_title(const struct top_picture *picture)
 {
 	const struct top_keys *keys = picture->keys;
@@ -334,6 +352,9 @@ static void draw_prompt(const struct top_keys *keys)
 	top_keys_prompt(keys, text, sizeof(text));
 	if (text[0])
 		put(LINES - 1, 0, A_BOLD, text);
+	else if (keys->replay)
+		put(LINES - 1, 0, 0,
+		    "left right step  n p phase  space play  + - step  s sort  ? help  q quit");
 	else
 		put(LINES - 1, 0, 0,
 		    "arrows pick  s sort  f freeze  + - interval  r readahead  ? help  q quit");
@@ -376,7 +397,7 @@ void top_view_draw(const struct top_picture *picture)
 	} else if (picture->keys->mode == TOP_HELP) {
 		draw_help();
 	} else {
-		draw_title(picture);
+		picture->when ? draw_when(picture) : draw_title(picture);
 		draw_list(picture->top);
 		draw_prompt(picture->keys);
 	}
