@@ -15,7 +15,7 @@ DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
 
 
 RUBBISH = pytest.mark.parametrize(
-    ("recording", "said"), [(DAMAGED, "file is not a database"), (b"", "an empty file")], ids=["damaged", "empty"]
+    ("recording", "said"), [(DAMAGED, "no recording of raidctl"), (b"", "an empty file")], ids=["damaged", "empty"]
 )
 
 
