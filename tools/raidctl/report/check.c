@@ -42,6 +42,8 @@ void text_check(FILE *to, const struct facts *facts,
 	terminal_print(to, "%zu pass, %zu warn, %zu fail, %zu not available; activity of %.1f s\n",
 		count[VERDICT_PASS], count[VERDICT_WARN], count[VERDICT_FAIL],
 		count[VERDICT_UNKNOWN], facts->seconds);
+	if (count[VERDICT_WARN] + count[VERDICT_FAIL])
+		fputs("What a remedy gains only an experiment tells: raidctl why --disk DISK -- COMMAND\n", to);
 }
 
 static void add_text(struct json_object *to, const char *key, const char *text)
