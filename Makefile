@@ -17,7 +17,8 @@
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
-#   make install      both, below DESTDIR and PREFIX            make clean
+#   make deb          Debian packages of the last commit, in build/deb      make rpm    likewise, in build/rpm
+#   make install      tools, and the module where there are headers, below DESTDIR and PREFIX      make clean
 
 KERNEL  ?= $(shell uname -r)
 KDIR    ?= /lib/modules/$(KERNEL)/build
@@ -25,7 +26,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install clean
+.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -166,9 +167,32 @@ html:
 	@tools/setup check
 	@sphinx-build -q -W --keep-going -b html Documentation build/html && echo build/html/index.html
 
-install: all
-	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+install: tools $(if $(wildcard $(KDIR)/Makefile),modules)
 	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install; \
+	else echo "installed without raidtrace.ko: no kernel headers at $(KDIR)"; fi
+
+# The packages of the last commit, in build/deb; of the files as they are: dpkg-buildpackage -b
+deb:
+	@tools/setup deb
+	@rm -rf build/deb && mkdir -p build/deb/raidtrace
+	@git archive HEAD | tar -x -C build/deb/raidtrace
+	@cd build/deb/raidtrace && dpkg-buildpackage -us -uc && lintian --fail-on warning --tag-display-limit 0 ../*.changes
+	@rm -rf build/deb/raidtrace && ls build/deb/*.deb
+
+# The packages in a Debian without the checkout; as root, some minutes.
+check-packages: tools
+	@tools/setup chroot
+	@tests/install/chroot
+
+# A real Prometheus scrapes raidctl exporter; its own tools check the alerts.
+check-exporter: tools
+	@tools/setup demo
+	@tests/exporter/run --prometheus
+
+rpm:
+	@tools/setup rpm
+	@packaging/rpm
 
 clean:
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean; fi

@@ -4,6 +4,7 @@
 
 #include "netlink.h"
 #include "target.h"
+#include "version.h"
 
 static int __init raidtrace_init(void)
 {

@@ -14,6 +14,7 @@
 #include "netlink-options.h"
 #include "target-disk.h"
 #include "target.h"
+#include "version.h"
 
 #include <linux/file.h>
 #include <linux/ktime.h>

@@ -98,7 +98,7 @@ static void print(FILE *to, const struct recording *recording, uint8_t how)
 	if (how == 1 || how == 3)
 		print_json.recording(to, recording, &(struct reading){ 0 });
 	if (how == 2 || how == 3)
-		openmetrics_write(to, recording);
+		openmetrics_write(to, recording, true);
 }
 
 static void write_changed(const uint8_t *data, size_t size)

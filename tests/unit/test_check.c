@@ -309,6 +309,26 @@ static void drivers(void **state)
 	expect("drivers", VERDICT_UNKNOWN, "");
 }
 
+static void signing(void **state)
+{
+	(void)state;
+	expect("signing", VERDICT_PASS, "takes modules that are not signed");
+	facts.signing.lockdown = 1;
+	expect("signing", VERDICT_WARN, "(lockdown integrity); raidtrace is not installed");
+	strcpy(facts.module_file, "/lib/modules/x/raidtrace.ko");
+	expect("signing", VERDICT_WARN, "raidtrace is not signed");
+	strcpy(facts.module_signer, "DKMS key");
+	expect("signing", VERDICT_WARN, "it has not a key of \"DKMS key\"");
+	assert_non_null(strstr(judge("signing")->remedy, "mokutil --import"));
+	facts.module_enrolled = FACT_UNKNOWN;
+	expect("signing", VERDICT_WARN, "does not tell whether it has");
+	facts.module_enrolled = 1;
+	expect("signing", VERDICT_PASS, "whose key the kernel has");
+	facts.module_enrolled = 0;
+	facts.module_loaded = true;
+	expect("signing", VERDICT_PASS, "raidtrace is loaded");
+}
+
 static void kernel_debug(void **state)
 {
 	(void)state;
@@ -430,7 +450,7 @@ static void json_is_text(void **state)
 	assert_string_equal(member(all, "fail"), "1");
 	assert_string_equal(member(all, "warn"), "1");
 	assert_string_equal(member(all, "not_available"), "2");
-	assert_non_null(strstr(text, "11 pass, 1 warn, 1 fail, 2 not available"));
+	assert_non_null(strstr(text, "12 pass, 1 warn, 1 fail, 2 not available"));
 	json_object_put(all);
 	free(json);
 	free(text);
@@ -584,7 +604,7 @@ int main(void)
 		CASE(all_pass), CASE(data_set), CASE(unwritten),
 		CASE(processor), CASE(process_io), CASE(disks), CASE(swap),
 		CASE(governor), CASE(scheduler), CASE(readahead), CASE(mounts),
-		CASE(machine), CASE(drivers), CASE(kernel_debug), CASE(no_disk),
+		CASE(machine), CASE(drivers), CASE(kernel_debug), CASE(signing), CASE(no_disk),
 		CASE(two_disks), CASE(json_is_text), CASE(long_words),
 		CASE(process_lines), CASE(disk_lines),
 		CASE(memory_lines), CASE(between), CASE(interrupts_between),

@@ -118,7 +118,7 @@ static int write_text(void **state)
 
 	(void)state;
 	fill();
-	assert_int_equal(openmetrics_write(to, &recording), 0);
+	assert_int_equal(openmetrics_write(to, &recording, false), 0);
 	fclose(to);
 	read_back();
 	return 0;
@@ -222,7 +222,7 @@ static void each_member(void **state)
 	RT_FLOW_COUNTERS(X)
 #undef X
 	to = open_memstream(&text, &size);
-	assert_int_equal(openmetrics_write(to, &recording), 0);
+	assert_int_equal(openmetrics_write(to, &recording, false), 0);
 	fclose(to);
 	read_back();
 	next = 1;
@@ -260,7 +260,7 @@ static void groups(void **state)
 
 		if (!known)
 			made[1].counters.groups = RAIDTRACE_GROUP_FLOW;
-		assert_int_equal(openmetrics_write(to, &all), 0);
+		assert_int_equal(openmetrics_write(to, &all, false), 0);
 		fclose(to);
 		assert_int_equal(!!strstr(printed, "raidtrace_class_seeks_requests_total{disk=\"sda\",class=\"journal\"} 8\n"), known);
 		assert_non_null(strstr(printed, "raidtrace_plugs_total{disk=\"sda\"} 10\n"));

@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export import status lab demo workload sweep explain why compare help --help --version" ;;
+	"") echo "list check load unload attach detach show reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -17,14 +17,15 @@ _raidctl_words() {
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
 	export) echo "--csv --openmetrics --perfetto --json --help" ;;
+	exporter) echo "--listen --recording --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
-	demo) echo "--help" ;;
+	demo) echo "--out --jobs --seeds --help" ;;
 	explain) echo "--phase --disk --direction --from --to --json --help" ;;
 	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
 	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --seeds --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 

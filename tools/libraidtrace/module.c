@@ -56,7 +56,9 @@ int rt_module_loaded(void)
 	return ret;
 }
 
-static bool module_vermagic(struct kmod_module *module, char *ret, size_t size)
+/* What a module's file says of itself; one that is signed has a "signer", or else a "sig_id". */
+static bool module_says(struct kmod_module *module, const char *key, char *ret,
+			size_t size)
 {
 	struct kmod_list *list = NULL, *item;
 	bool found = false;
@@ -64,13 +66,43 @@ static bool module_vermagic(struct kmod_module *module, char *ret, size_t size)
 	if (kmod_module_get_info(module, &list) < 0)
 		return false;
 	kmod_list_foreach(item, list) {
-		if (strcmp(kmod_module_info_get_key(item), "vermagic"))
+		if (strcmp(kmod_module_info_get_key(item), key))
 			continue;
 		snprintf(ret, size, "%s", kmod_module_info_get_value(item));
 		found = true;
 	}
 	kmod_module_info_free_list(list);
 	return found;
+}
+
+static void module_signer(struct kmod_module *module, char *ret, size_t size)
+{
+	if (!module_says(module, "signer", ret, size) &&
+	    !module_says(module, "sig_id", ret, size))
+		ret[0] = '\0';
+}
+
+/* The kernel refuses with one number what is not signed and what nobody it knows has signed. */
+static void explain_signing(struct kmod_module *module, char *text, size_t size)
+{
+	struct rt_signing signing;
+	char signer[128], why[96], advice[384];
+
+	rt_signing_read("", &signing);
+	if (!rt_signing_needed(&signing)) {
+		snprintf(text, size, "not permitted; be root, with the capability CAP_SYS_MODULE");
+		return;
+	}
+	rt_signing_why(&signing, why, sizeof(why));
+	module_signer(module, signer, sizeof(signer));
+	rt_signing_advice(&signing, kmod_module_get_path(module), signer,
+			  advice, sizeof(advice));
+	if (signer[0])
+		snprintf(text, size, "this kernel takes signed modules only (%s), and has no key of \"%s\"; %s",
+			 why, signer, advice);
+	else
+		snprintf(text, size, "this kernel takes signed modules only (%s), and it is not signed; %s",
+			 why, advice);
 }
 
 /* What insertion's errno means here, and what can be done about it. */
@@ -83,20 +115,16 @@ static void explain(struct kmod_module *module, int err, char *text,
 	uname(&uts);
 	switch (-err) {
 	case ENOEXEC:
-		module_vermagic(module, vermagic, sizeof(vermagic));
+		module_says(module, "vermagic", vermagic, sizeof(vermagic));
 		snprintf(text, size,
 			 "it was built for %s, this kernel is %s; build it for this one: make modules",
 			 vermagic, uts.release);
 		break;
 	case EKEYREJECTED:
 	case ENOKEY:
-		snprintf(text, size,
-			 "this kernel takes signed modules only; sign it with a key that the kernel trusts, see Documentation/admin-guide/module-signing.rst of the kernel");
-		break;
 	case EPERM:
 	case EACCES:
-		snprintf(text, size,
-			 "not permitted; be root, and if you are, see /sys/kernel/security/lockdown: a locked down kernel takes signed modules only");
+		explain_signing(module, text, size);
 		break;
 	case ENOENT:
 		snprintf(text, size,
@@ -135,6 +163,28 @@ static int find_module(struct kmod_ctx *ctx, const char *path,
 		 "there is none under /lib/modules/%s; build it with make modules and name it: raidctl load FILE",
 		 uts.release);
 	return -ENOENT;
+}
+
+int rt_module_find(const char *path, char *file, size_t size, char *signer,
+		   size_t signer_size)
+{
+	struct kmod_ctx *ctx = new_context();
+	struct kmod_module *module;
+	char why[256];
+	int err;
+
+	file[0] = '\0';
+	signer[0] = '\0';
+	if (!ctx)
+		return -ENOMEM;
+	err = find_module(ctx, path, &module, why, sizeof(why));
+	if (!err) {
+		snprintf(file, size, "%s", kmod_module_get_path(module));
+		module_signer(module, signer, signer_size);
+		kmod_module_unref(module);
+	}
+	kmod_unref(ctx);
+	return err;
 }
 
 int rt_module_load(const char *path, char *text, size_t size)

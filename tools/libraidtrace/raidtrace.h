@@ -556,6 +556,51 @@ const char *rt_group_name(unsigned int index);
  */
 const char *rt_kind_name(unsigned int kind);
 
+/* signing.c: which modules this kernel takes */
+
+/**
+ * struct rt_signing - what a kernel asks of a module; -1 where it is not known
+ * @enforced: signed modules alone are taken: module.sig_enforce
+ * @lockdown: 0 none, 1 integrity, 2 confidentiality; from 1 on as @enforced
+ * @secure_boot: the firmware's secure boot is on
+ * @key: private key that DKMS signs with, "" for none
+ * @cert: its certificate, "" for none
+ */
+struct rt_signing {
+	int enforced;
+	int lockdown;
+	int secure_boot;
+	char key[128];
+	char cert[128];
+};
+
+/**
+ * rt_signing_read - look at this machine
+ * @root: directory in front of every path, "" for the machine itself
+ * @ret: filled in
+ */
+void rt_signing_read(const char *root, struct rt_signing *ret);
+
+/* rt_signing_needed - does the kernel refuse a module that is not signed by a key it has? */
+bool rt_signing_needed(const struct rt_signing *signing);
+
+/* rt_signing_why - what asks for signed modules, "secure boot, lockdown integrity" */
+void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size);
+
+/**
+ * rt_signing_advice - the commands that make a module loadable
+ * @signing: what the kernel asks
+ * @file: the module, NULL where it is not known
+ * @signer: who signed it, NULL for nobody
+ * @ret: text, one line
+ * @size: of @ret
+ */
+void rt_signing_advice(const struct rt_signing *signing, const char *file,
+		       const char *signer, char *ret, size_t size);
+
+/* rt_signing_enrolled - does the kernel have a key of that signer? -1: it does not tell */
+int rt_signing_enrolled(const char *root, const char *signer);
+
 /* module.c: libkmod */
 
 /**
@@ -564,6 +609,19 @@ const char *rt_kind_name(unsigned int kind);
  * Return: 1 loaded, 0 not loaded, -errno.
  */
 int rt_module_loaded(void);
+
+/**
+ * rt_module_find - the module that rt_module_load() would take
+ * @path: module file, NULL for the one under /lib/modules
+ * @file: its path, "" when there is none
+ * @size: of @file
+ * @signer: who signed it, "" for nobody
+ * @signer_size: of @signer
+ *
+ * Return: 0; -ENOENT when there is none; another -errno.
+ */
+int rt_module_find(const char *path, char *file, size_t size, char *signer,
+		   size_t signer_size);
 
 /**
  * rt_module_load - insert raidtrace

@@ -18,10 +18,7 @@
 #include "base/message.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
-
-#ifndef RAIDCTL_VERSION
-#error "the Makefile gives the version"
-#endif
+#include "version.h"
 
 /* Where an installation keeps verbs that are programs of their own. */
 #define LIBEXEC "../lib/raidtrace"
@@ -60,6 +57,7 @@ static const struct command commands[] = {
 	{ "top", &verb_top, 0, "show the counters of all disks, live" },
 	{ "report", &verb_report, 0, "print what a recording holds" },
 	{ "export", &verb_export, 0, "write a recording as CSV, OpenMetrics or JSON" },
+	{ "exporter", NULL, 0, "show the counters to Prometheus, over HTTP" },
 	{ "import", &verb_import, 0,
 	  "make a recording of what blktrace wrote" },
 	{ "status", &verb_status, 0,
@@ -76,7 +74,7 @@ static const struct command commands[] = {
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 /* argp prints these. */
-const char *argp_program_version = "raidctl " RAIDCTL_VERSION;
+const char *argp_program_version = "raidctl " RAIDTRACE_VERSION;
 error_t argp_err_exit_status = EXIT_USAGE;
 
 static char directory[PATH_MAX];

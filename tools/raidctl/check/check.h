@@ -14,6 +14,7 @@
 
 #include "disk/disk.h"
 #include "machine/process.h"
+#include "raidtrace.h"
 
 /**
  * struct process_use - what a process did while activity was measured
@@ -71,6 +72,11 @@ struct module_use {
  * @profile: the lab's profile
  * @virtual_known: @hypervisor could be found out
  * @hypervisor: what this machine runs on, "" for none
+ * @module_loaded: raidtrace is
+ * @signing: which modules the kernel takes
+ * @module_file: the one that would be loaded, "" for none
+ * @module_signer: who signed it, "" for nobody
+ * @module_enrolled: the kernel has a key of that signer, FACT_UNKNOWN: it does not tell
  * @config_source: where @config is from
  * @config: the kernel's configuration, NULL when unknown
  *
@@ -105,6 +111,11 @@ struct facts {
 	char profile[FACT_NAME];
 	bool virtual_known;
 	char hypervisor[2 * FACT_NAME];
+	bool module_loaded;
+	struct rt_signing signing;
+	char module_file[256];
+	char module_signer[128];
+	int module_enrolled;
 	char config_source[2 * FACT_NAME];
 	char *config;
 };
@@ -141,7 +152,7 @@ struct finding {
 	double value;
 	const char *unit;
 	char seen[384];
-	char remedy[192];
+	char remedy[384];
 };
 
 /**

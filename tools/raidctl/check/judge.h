@@ -48,6 +48,7 @@ JUDGE_MACHINE(target);
 JUDGE_MACHINE(drivers);
 JUDGE_MACHINE(machine);
 JUDGE_MACHINE(kernel_debug);
+JUDGE_MACHINE(signing);
 
 /* Rules about one disk. */
 #define JUDGE_DISK(name)						\

@@ -159,3 +159,38 @@ JUDGE_MACHINE(kernel_debug)
 	if (name_options(facts, false, ret))
 		finding_more(ret, ", as distributions build it");
 }
+
+/* What is refused is said before somebody tries: the commands take a reboot. */
+JUDGE_MACHINE(signing)
+{
+	const struct rt_signing *signing = &facts->signing;
+	const char *signer = facts->module_signer;
+	char why[96];
+
+	(void)disks;
+	(void)nr_disks;
+	rt_signing_why(signing, why, sizeof(why));
+	ret->verdict = VERDICT_PASS;
+	if (facts->module_loaded) {
+		finding_seen(ret, "raidtrace is loaded");
+	} else if (!rt_signing_needed(signing)) {
+		finding_seen(ret, "this kernel takes modules that are not signed");
+	} else if (signer[0] && facts->module_enrolled == 1) {
+		finding_seen(ret, "signed modules only (%s); raidtrace is signed by \"%s\", whose key the kernel has",
+			     why, signer);
+	} else {
+		ret->verdict = VERDICT_WARN;
+		finding_seen(ret, "signed modules only (%s); ", why);
+		if (!facts->module_file[0])
+			finding_more(ret, "raidtrace is not installed");
+		else if (!signer[0])
+			finding_more(ret, "raidtrace is not signed");
+		else
+			finding_more(ret, "%s a key of \"%s\", who signed raidtrace",
+				     facts->module_enrolled ? "it does not tell whether it has" :
+				     "it has not", signer);
+		rt_signing_advice(signing, facts->module_file[0] ?
+				  facts->module_file : NULL, signer,
+				  ret->remedy, sizeof(ret->remedy));
+	}
+}

@@ -39,6 +39,8 @@ const struct rule check_rules[] = {
 	  judge_machine, NULL },
 	{ "kernel-debug", "debugging in the kernel slows down each request",
 	  judge_kernel_debug, NULL },
+	{ "signing", "a kernel that takes signed modules only may refuse raidtrace",
+	  judge_signing, NULL },
 };
 
 const size_t nr_check_rules = sizeof(check_rules) / sizeof(check_rules[0]);

@@ -212,6 +212,16 @@ static int look_twice(const struct disk *disks, size_t nr_disks,
 	return err;
 }
 
+static void read_signing(struct facts *ret)
+{
+	ret->module_loaded = rt_module_loaded() > 0;
+	rt_signing_read("", &ret->signing);
+	rt_module_find(NULL, ret->module_file, sizeof(ret->module_file),
+		       ret->module_signer, sizeof(ret->module_signer));
+	ret->module_enrolled = ret->module_signer[0] ?
+		rt_signing_enrolled("", ret->module_signer) : FACT_UNKNOWN;
+}
+
 int facts_read(const struct disk *disks, size_t nr_disks, struct facts *ret)
 {
 	int err;
@@ -228,6 +238,7 @@ int facts_read(const struct disk *disks, size_t nr_disks, struct facts *ret)
 	ret->simulated = lab_profile(ret->profile, sizeof(ret->profile));
 	ret->cpu_is_free = time_travels();
 	read_hypervisor(ret);
+	read_signing(ret);
 	return 0;
 }
 

@@ -93,7 +93,7 @@ static int write_metrics(const char *path, const struct recording *recording)
 		unlink(beside);
 		return err;
 	}
-	err = openmetrics_write(file, recording);
+	err = openmetrics_write(file, recording, false);
 	/* mkostemp() keeps others out; an exporter is somebody else. */
 	if (!err && (fflush(file) || fchmod(fd, 0666 & ~mask) || fsync(fd)))
 		err = -errno;

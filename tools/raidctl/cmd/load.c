@@ -48,7 +48,7 @@ static const char *find_built(const char *directory, char *ret, size_t size)
 static int run(struct context *context, void *data)
 {
 	struct load_options *load = data;
-	char path[PATH_MAX], why[512];
+	char path[PATH_MAX], why[1024];
 	const char *file = load->file;
 	int err;
 

@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/foreign.h"
 #include "base/units.h"
+#include "export/openmetrics-histograms.h"
+#include "export/openmetrics-text.h"
 #include "numbers/groups.h"
 
 /**
  * struct total - one disk over all its spans
  * @disk: its name
+ * @gone: it was removed
  * @ns: length of its samples together
  * @unknown: as in struct rt_counters, of any span
  * @flow: sums; in_flight_max is the highest
@@ -26,6 +28,7 @@
  */
 struct total {
 	const char *disk;
+	bool gone;
 	uint64_t ns;
 	uint64_t unknown;
 	struct rt_flow flow[RT_DIRECTIONS];
@@ -72,6 +75,7 @@ static const struct family families[] = {
 static void add_span(struct total *total, const struct rt_counters *counters)
 {
 	total->ns += counters->now_ns - counters->since_ns;
+	total->gone = counters->gone;
 	total->unknown |= counters->unknown;
 	total->disk_counters.unknown |= counters->groups ?
 		counters->disk.unknown : ~0U;
@@ -119,44 +123,10 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 	return totals;
 }
 
-/* A label's value, in quotes: what a terminal would obey as its number. */
-static void quoted(FILE *to, const char *text)
-{
-	size_t len = strlen(text), bytes;
-	uint32_t code;
-
-	fputc('"', to);
-	for (; len; text += bytes, len -= bytes) {
-		bytes = foreign_next(text, len, &code);
-		if (*text == '\n')
-			fputs("\\n", to);
-		else if (code == FOREIGN_INVALID)
-			fputs("\xef\xbf\xbd", to);
-		else if (foreign_is_hidden(code))
-			fprintf(to, "\\\\u%04" PRIx32, code);
-		else
-			fprintf(to, "%s%.*s", strchr("\"\\", *text) ? "\\" : "",
-				(int)bytes, text);
-	}
-	fputc('"', to);
-}
-
-static void head(FILE *to, const char *name, const char *type,
-		 const char *unit, const char *help)
-{
-	fprintf(to, "# TYPE raidtrace_%s %s\n", name, type);
-	if (unit)
-		fprintf(to, "# UNIT raidtrace_%s %s\n", name, unit);
-	fprintf(to, "# HELP raidtrace_%s %s\n", name, help);
-}
-
 /* Of a disk, and of what else there is one for each. */
 static void labels(FILE *to, const struct total *total, const char *each, const char *which)
 {
-	fputs("{disk=", to);
-	quoted(to, total->disk);
-	if (each)
-		fprintf(to, ",%s=\"%s\"", each, which);
+	metric_labels(to, total->disk, each, which);
 	fputc('}', to);
 }
 
@@ -218,7 +188,7 @@ static void write_family(FILE *to, const struct family *family,
 		if (!is_known(&totals[i], family))
 			continue;
 		if (!begun)
-			head(to, family->name, "counter",
+			metric_head(to, family->name, "counter",
 			     strcmp(family->unit, "ns") ? family->unit : "seconds", family->help);
 		begun = true;
 		write_of_disk(to, family, &totals[i]);
@@ -233,26 +203,26 @@ static void write_info(FILE *to, const struct recording *recording)
 	};
 
 	/* A gauge: the exporter that reads the file knows no other type of OpenMetrics than it had itself. */
-	head(to, "recording_info", "gauge", NULL, "what was recorded");
+	metric_head(to, "recording_info", "gauge", NULL, "what was recorded");
 	fputs("raidtrace_recording_info{", to);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		fprintf(to, "%s%s=", i ? "," : "", keys[i]);
-		quoted(to, recording_meta(recording, keys[i]));
+		metric_quoted(to, recording_meta(recording, keys[i]));
 	}
 	fputs("} 1\n", to);
 }
 
 static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 {
-	head(to, "recorded_seconds", "gauge", "seconds",
+	metric_head(to, "recorded_seconds", "gauge", "seconds",
 	     "length of all samples of the disk together");
 	for (size_t i = 0; i < nr; i++) {
 		fputs("raidtrace_recorded_seconds{disk=", to);
-		quoted(to, totals[i].disk);
+		metric_quoted(to, totals[i].disk);
 		fprintf(to, "} %" PRIu64 ".%09" PRIu64 "\n",
 			totals[i].ns / NS_PER_S, totals[i].ns % NS_PER_S);
 	}
-	head(to, "in_flight_max_requests", "gauge", "requests",
+	metric_head(to, "in_flight_max_requests", "gauge", "requests",
 	     "highest depth since attach or reset, not a difference");
 	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
@@ -265,9 +235,21 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 		}
 }
 
-int openmetrics_write(FILE *to, const struct recording *recording)
+static void write_gone(FILE *to, const struct total *totals, size_t nr)
+{
+	metric_head(to, "disk_gone", "gauge", NULL,
+		    "1: the disk was removed, its counters stand still");
+	for (size_t i = 0; i < nr; i++) {
+		fputs("raidtrace_disk_gone", to);
+		labels(to, &totals[i], NULL, NULL);
+		fprintf(to, " %d\n", totals[i].gone);
+	}
+}
+
+int openmetrics_write(FILE *to, const struct recording *recording, bool live)
 {
 	size_t nr;
+	int err = 0;
 	struct total *totals = add_up(recording, &nr);
 
 	if (!totals)
@@ -276,7 +258,11 @@ int openmetrics_write(FILE *to, const struct recording *recording)
 	write_gauges(to, totals, nr);
 	for (size_t i = 0; i < NR_FAMILIES; i++)
 		write_family(to, &families[i], totals, nr);
+	if (live) {
+		write_gone(to, totals, nr);
+		err = openmetrics_histograms(to, recording);
+	}
 	fputs("# EOF\n", to);
 	free(totals);
-	return 0;
+	return err;
 }

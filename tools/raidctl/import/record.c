@@ -13,6 +13,7 @@
 
 #include "base/units.h"
 #include "format/json.h"
+#include "version.h"
 
 /* Samples that are written in one transaction. */
 #define SAMPLES_PER_COMMIT	512
@@ -233,7 +234,7 @@ int blktrace_record_begin(struct blktrace_record *r)
 
 	if (!err)
 		err = store_put_meta(r->store, "tool_version",
-				     RAIDCTL_VERSION);
+				     RAIDTRACE_VERSION);
 	if (!err)
 		err = store_put_meta(r->store, "source", "blktrace");
 	if (!err)

@@ -27,6 +27,7 @@
 #include "store/machine.h"
 #include "store/store.h"
 #include "store/writer.h"
+#include "version.h"
 
 /* How it ended, for meta.end. */
 static void describe_end(const struct follow *follow, char *ret, size_t size)
@@ -145,7 +146,7 @@ static int begin(const struct record_run *run, struct follow *follow,
 {
 	struct recorder *recorder = follow->recorder;
 	struct record_facts facts = {
-		.info = run->info, .tool_version = RAIDCTL_VERSION,
+		.info = run->info, .tool_version = RAIDTRACE_VERSION,
 		.interval_ns = run->interval_ns, .steady = run->steady,
 		.command = run->command, .notes = &run->notes,
 	};

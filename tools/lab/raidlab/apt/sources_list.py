@@ -78,7 +78,7 @@ def derive(entries: list[Entry]) -> list[str]:
 
 def _mirrors(entries: list[Entry]) -> dict[str, str]:
     """The line of a source up to its suite -> its address."""
-    found = {}
+    found: dict[str, str] = {}
     for entry in entries:
         if "main" in entry.components and _DEBIAN & set(entry.suites):
             options = _options(entry)

@@ -68,7 +68,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-r", "--resume", action="store_true", help="go on with the sweep in --out; finished cells stay")
     top.add_argument("--retry-failed", action="store_true", help="with --resume: cells that failed, too")
     top.add_argument("-s", "--data-size", help="instead of what the plan says")
-    top.add_argument("-t", "--trials", type=int, help="instead of what the plan says")
+    top.add_argument("-t", "--trials", "--seeds", type=int,
+                     help="instead of what the plan says; in the lab each is another draw of chance")  # fmt: skip
     lab = top.add_argument_group("in the lab")
     lab.add_argument("-j", "--jobs", type=int, help=f"guests at once (default {sweep.cores()})")
     lab.add_argument("-k", "--kernel", help="6.1, 6.12 or 7.2")

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* What a kernel asks of modules, read from made-up machines; and what is said then. */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "raidtrace.h"
+
+static char root[] = "/tmp/signing-XXXXXX";
+
+static void put(const char *path, const char *bytes, size_t len)
+{
+	char whole[512];
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/'));
+	     slash++) {
+		*slash = '\0';
+		mkdir(whole, 0755);
+		*slash = '/';
+	}
+	file = fopen(whole, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, len, file), len);
+	fclose(file);
+}
+
+static void text(const char *path, const char *words)
+{
+	put(path, words, strlen(words));
+}
+
+static int make(void **state)
+{
+	(void)state;
+	strcpy(root + sizeof(root) - 7, "XXXXXX");
+	return !mkdtemp(root);
+}
+
+static int drop(void **state)
+{
+	char command[600];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	return system(command);
+}
+
+static void nothing_known(void **state)
+{
+	struct rt_signing signing;
+	char why[96];
+
+	(void)state;
+	rt_signing_read(root, &signing);
+	assert_int_equal(signing.enforced, -1);
+	assert_int_equal(signing.lockdown, -1);
+	assert_int_equal(signing.secure_boot, -1);
+	assert_false(rt_signing_needed(&signing));
+	rt_signing_why(&signing, why, sizeof(why));
+	assert_string_equal(why, "");
+}
+
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+#define ENFORCE "/sys/module/module/parameters/sig_enforce"
+#define SECURE "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+
+static void each_reason(void **state)
+{
+	struct rt_signing signing;
+	char why[96];
+
+	(void)state;
+	text(LOCKDOWN, "[none] integrity confidentiality\n");
+	text(ENFORCE, "N\n");
+	put(SECURE, "\6\0\0\0\0", 5);
+	rt_signing_read(root, &signing);
+	assert_int_equal(signing.lockdown, 0);
+	assert_int_equal(signing.enforced, 0);
+	assert_int_equal(signing.secure_boot, 0);
+	assert_false(rt_signing_needed(&signing));
+	/* Secure boot alone refuses no module: the kernel must also be locked down. */
+	put(SECURE, "\6\0\0\0\1", 5);
+	rt_signing_read(root, &signing);
+	assert_int_equal(signing.secure_boot, 1);
+	assert_false(rt_signing_needed(&signing));
+	text(LOCKDOWN, "none [integrity] confidentiality\n");
+	rt_signing_read(root, &signing);
+	assert_true(rt_signing_needed(&signing));
+	text(LOCKDOWN, "none integrity [confidentiality]\n");
+	text(ENFORCE, "Y\n");
+	rt_signing_read(root, &signing);
+	rt_signing_why(&signing, why, sizeof(why));
+	assert_string_equal(why, "secure boot, lockdown confidentiality, module.sig_enforce");
+	text(LOCKDOWN, "[none] integrity confidentiality\n");
+	rt_signing_read(root, &signing);
+	assert_true(rt_signing_needed(&signing));
+}
+
+static void advice(void **state)
+{
+	struct rt_signing signing;
+	char said[384];
+
+	(void)state;
+	rt_signing_read(root, &signing);
+	rt_signing_advice(&signing, NULL, NULL, said, sizeof(said));
+	assert_non_null(strstr(said, "apt install raidtrace-dkms"));
+	text("/var/lib/shim-signed/mok/MOK.der", "x");
+	rt_signing_read(root, &signing);
+	assert_string_equal(signing.key, "/var/lib/shim-signed/mok/MOK.priv");
+	text("/var/lib/dkms/mok.pub", "x");
+	rt_signing_read(root, &signing);
+	assert_string_equal(signing.key, "/var/lib/dkms/mok.key");
+	rt_signing_advice(&signing, "/x/raidtrace.ko", "", said, sizeof(said));
+	assert_non_null(strstr(said, "sign-file sha256 /var/lib/dkms/mok.key /var/lib/dkms/mok.pub /x/raidtrace.ko"));
+	rt_signing_advice(&signing, "/x/raidtrace.ko", "DKMS key", said, sizeof(said));
+	assert_non_null(strstr(said, "mokutil --import /var/lib/dkms/mok.pub; reboot"));
+	assert_null(strstr(said, "sign-file"));
+}
+
+static void enrolled(void **state)
+{
+	(void)state;
+	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), -1);
+	text("/proc/keys", "1 I--Q--- 1 perm 1f 0 0 keyring DKMS key: 1\n");
+	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), -1);
+	text("/proc/keys", "1 I------ 1 perm 1f 0 0 asymmetri Debian CA: 6cce: X509.rsa 1 []\n");
+	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), 0);
+	assert_int_equal(rt_signing_enrolled(root, "Debian CA"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(nothing_known, make, drop),
+		cmocka_unit_test_setup_teardown(each_reason, make, drop),
+		cmocka_unit_test_setup_teardown(advice, make, drop),
+		cmocka_unit_test_setup_teardown(enrolled, make, drop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl exporter: the counters of attached disks over HTTP, for Prometheus. */
+
+#include <argp.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/terminal.h"
+#include "source.h"
+#include "store/load.h"
+#include "store/store.h"
+#include "version.h"
+
+#define DEFAULT_LISTEN	"127.0.0.1:9809"
+#define OPENMETRICS	"application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define PLAIN		"text/plain; charset=utf-8"
+
+/* Scrapes at a time, and seconds of silence until a peer is let go. */
+#define CONNECTIONS	16U
+#define PATIENCE_S	10U
+
+struct exporter_options {
+	const char *listen;
+	const char *path;
+};
+
+const char *argp_program_version = "raidctl " RAIDTRACE_VERSION;
+error_t argp_err_exit_status = EXIT_USAGE;
+
+static const struct argp_option options[] = {
+	{ "listen", 'l', "ADDRESS:PORT", 0, "Where to listen, instead of " DEFAULT_LISTEN, 0 },
+	{ "recording", 'r', "FILE", 0, "Show the totals of a recording instead of what is counted now", 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct exporter_options *given = state->input;
+
+	switch (key) {
+	case 'l':
+		given->listen = arg;
+		return 0;
+	case 'r':
+		given->path = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "%s: disks are not named here; what is attached is shown: raidctl attach DISK", arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection,
+			      unsigned int status, const char *type,
+			      char *text, size_t size, enum MHD_ResponseMemoryMode mode)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(size, text, mode);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection,
+			      unsigned int status, const char *text)
+{
+	return answer(connection, status, PLAIN, (char *)text, strlen(text),
+		      MHD_RESPMEM_MUST_COPY);
+}
+
+static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
+			      const char *url, const char *method,
+			      const char *version, const char *upload,
+			      size_t *upload_size, void **state)
+{
+	const struct recording *recording = data;
+	char why[256], said[300], *text;
+	size_t size;
+
+	(void)version;
+	(void)upload;
+	(void)upload_size;
+	(void)state;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+			      "this server is only read\n");
+	if (strcmp(url, "/metrics"))
+		return refuse(connection, MHD_HTTP_NOT_FOUND,
+			      "raidtrace's counters are at /metrics\n");
+	text = source_text(recording, &size, why, sizeof(why));
+	if (!text) {
+		fail("exporter: %s", why);
+		snprintf(said, sizeof(said), "%s\n", why);
+		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, said);
+	}
+	return answer(connection, MHD_HTTP_OK, OPENMETRICS, text, size,
+		      MHD_RESPMEM_MUST_FREE);
+}
+
+/* ADDRESS:PORT or [ADDRESS]:PORT of numbers: what a name means may change. */
+static int find_address(const char *listen, struct addrinfo **ret)
+{
+	const struct addrinfo wanted = {
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM,
+	};
+	const char *colon = strrchr(listen, ':');
+	char address[INET6_ADDRSTRLEN + 2];
+	size_t len = colon ? (size_t)(colon - listen) : 0;
+	int err = EAI_NONAME;
+
+	if (len && listen[0] == '[' && colon[-1] == ']') {
+		listen++;
+		len -= 2;
+	}
+	if (len && len < sizeof(address) && atoi(colon + 1) <= 0xffff) {
+		snprintf(address, sizeof(address), "%.*s", (int)len, listen);
+		err = getaddrinfo(address, colon + 1, &wanted, ret);
+	}
+	return err ? -EINVAL : 0;
+}
+
+/* The server has a thread of its own, which inherits that signals are kept for this one. */
+static int serve(const struct addrinfo *address, const char *listen,
+		 struct recording *recording)
+{
+	unsigned int flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD |
+		(address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+	struct MHD_Daemon *daemon;
+	sigset_t ends;
+	int got;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	errno = 0;
+	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, recording,
+				  MHD_OPTION_SOCK_ADDR, address->ai_addr,
+				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				  MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
+				  MHD_OPTION_END);
+	if (!daemon)
+		return fail("exporter: %s: %s%s", listen,
+			    errno ? strerror(errno) : "cannot listen",
+			    errno == EADDRINUSE ?
+			    "; is an exporter running already? or name another port: --listen" : "");
+	terminal_print(stdout, "http://%s/metrics\n", listen);
+	fflush(stdout);
+	sigwait(&ends, &got);
+	MHD_stop_daemon(daemon);
+	return EXIT_DONE;
+}
+
+static int load(const char *path, struct recording *ret)
+{
+	struct store *store;
+	int status = EXIT_DONE;
+
+	if (store_open(path, &store))
+		return fail("%s: %s", path, store_error(NULL));
+	if (recording_load(store, NULL, ret))
+		status = fail("%s: cannot be read: %s", path,
+			      store_error(store));
+	store_close(store);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		options, parse, NULL,
+		"Show the counters of all attached disks at http://" DEFAULT_LISTEN "/metrics, for Prometheus, until Ctrl-C. It reads, and needs no privilege.\v"
+		"Whoever reaches the address can read names of disks and what they do.",
+		NULL, NULL, NULL,
+	};
+	struct exporter_options given = { .listen = DEFAULT_LISTEN };
+	struct recording recording = { 0 };
+	struct addrinfo *address = NULL;
+	char name[] = "raidctl exporter";
+	int status;
+
+	argv[0] = name;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &given))
+		return EXIT_USAGE;
+	if (find_address(given.listen, &address))
+		return usage_error("exporter: --listen %s: not an ADDRESS:PORT of numbers, as " DEFAULT_LISTEN,
+				   given.listen);
+	status = given.path ? load(given.path, &recording) : EXIT_DONE;
+	if (!status)
+		status = serve(address, given.listen,
+			       given.path ? &recording : NULL);
+	recording_free(&recording);
+	freeaddrinfo(address);
+	return status;
+}

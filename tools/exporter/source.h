@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What the exporter shows: the module's counters now, or a recording. */
+
+#ifndef EXPORTER_SOURCE_H
+#define EXPORTER_SOURCE_H
+
+#include <stddef.h>
+
+struct recording;
+
+/**
+ * source_text - OpenMetrics text of what is counted now
+ * @recording: shown in its place, NULL for the module
+ * @size: length of the text
+ * @why: what went wrong, for a reader
+ * @why_size: room for it
+ *
+ * A module that is not loaded is no failure: the text says so.
+ *
+ * Return: text to free(); NULL on failure.
+ */
+char *source_text(const struct recording *recording, size_t *size, char *why,
+		  size_t why_size);
+
+#endif
