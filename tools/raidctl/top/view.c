@@ -120,24 +120,20 @@ void top_view_resize(void)
 
 int top_view_key(void)
 {
+	static const int moves[][2] = {
+		{ KEY_UP, TOP_KEY_UP }, { KEY_DOWN, TOP_KEY_DOWN },
+		{ KEY_LEFT, TOP_KEY_LEFT }, { KEY_RIGHT, TOP_KEY_RIGHT },
+		{ KEY_HOME, TOP_KEY_HOME }, { KEY_END, TOP_KEY_END },
+	};
 	int key = getch();
 
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+		if (moves[i][0] == key)
+			return moves[i][1];
 	switch (key) {
 	case ERR:
 	case KEY_RESIZE:
 		return 0;
-	case KEY_UP:
-		return TOP_KEY_UP;
-	case KEY_DOWN:
-		return TOP_KEY_DOWN;
-	case KEY_LEFT:
-		return TOP_KEY_LEFT;
-	case KEY_RIGHT:
-		return TOP_KEY_RIGHT;
-	case KEY_HOME:
-		return TOP_KEY_HOME;
-	case KEY_END:
-		return TOP_KEY_END;
 	case KEY_ENTER:
 	case '\n':
 	case '\r':
