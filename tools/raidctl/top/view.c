@@ -60,7 +60,7 @@ static const struct cell cells[] = {
 static SCREEN *screen;
 static bool styled;
 
-/* Asked before, because newterm() loses what it allocated where it fails. */
+/* Asked before: newterm() loses what it allocated where it fails. */
 static bool is_known_terminal(void)
 {
 	int found;
@@ -151,11 +151,8 @@ int top_view_key(void)
 /* Text that ends at the edge of the screen. */
 static void put(int y, int x, int attributes, const char *text)
 {
-	char *shown;
+	char *shown = y < LINES && x < COLS ? foreign_visible(text, SIZE_MAX, NULL) : NULL;
 
-	if (y >= LINES || x >= COLS)
-		return;
-	shown = foreign_visible(text, SIZE_MAX, NULL);
 	if (!shown)
 		return;
 	if (styled)

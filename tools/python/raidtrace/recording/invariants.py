@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the numbers of a recording agree with each other, found when it is read: the word that its recorder wrote stays when a
-number is changed. raidctl judges; what it finds is asked for here."""
+"""Whether the numbers of a recording agree with each other, found when it is read: the word that its recorder wrote stays when
+a number is changed. raidctl judges; what it finds is asked for here."""
 
 import json
 import pathlib
