@@ -16,7 +16,7 @@ def found(path: pathlib.Path, stored: str | None) -> str | None:
         return stored
     try:
         done = subprocess.run([PROGRAM, "report", "--json", "--", path], capture_output=True, check=True)
-        said = json.loads(done.stdout)["meta"]["invariants"]
+        said = json.loads(done.stdout)["meta"].get("invariants", "")
     except (OSError, subprocess.CalledProcessError, ValueError, KeyError, TypeError):
         return NOT_CHECKED
     return said if isinstance(said, str) else NOT_CHECKED

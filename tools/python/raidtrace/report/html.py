@@ -69,7 +69,7 @@ def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
     checked = {**observed.meta, "invariants": kept}
     return (
         dataclasses.replace(one, recording=dataclasses.replace(one.recording, meta=checked)),
-        dataclasses.replace(observed, meta=checked),
+        observed if kept == invariants.NOT_CHECKED else dataclasses.replace(observed, meta=checked),
     )
 
 
