@@ -193,3 +193,9 @@ def kib(sectors: float) -> str:
                 else f"{value / unit:.1f} {name}"
             )
     return f"{value:.0f} KiB" if value % 1 == 0 or value >= 100 else f"{value:.1f} KiB"
+
+
+def percent(part: float) -> str:
+    """A part of 1 as per cent. All and none are said of nothing less and nothing more."""
+    text = f"{part:.1%}"
+    return "99.9%" if text == "100.0%" and part < 1 else "<0.1%" if text == "0.0%" and part > 0 else text
