@@ -99,8 +99,10 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	check | attach | detach | show | tail | reset | top)
+	check | attach | detach | show | tail | reset)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
+	top)
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word"; compgen -f -- "$word") ;;
 	load | report | export | import | explain | compare)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
 	esac
