@@ -6,6 +6,7 @@
 #   make lint, make check-layers   parts of check
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
+#   make check-long   what check leaves out for its time: Linux 7.3, one kernel against itself under many draws of chance
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
@@ -25,7 +26,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo reproduce misconceptions figures check check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
+.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -71,6 +72,10 @@ quick:
 check:
 	@tools/setup check
 	@tests/run
+
+check-long:
+	@tools/setup check
+	@tests/run --long
 
 check-vm: tools
 	@tools/setup vm

@@ -129,6 +129,7 @@ def lost_command(draw: random.Random, place: Run) -> Scenario:
         kernel=place.kernel,
         sets={"fault.lose_command": draw.randrange(150, 500)},
         alone=True,
+        interval="200ms",
     )
     return Scenario(base, {"reset": base.but(sets={})})
 
@@ -142,6 +143,7 @@ def lost_command_of_a_writer(draw: random.Random, place: Run) -> Scenario:
         kernel=place.kernel,
         sets={"fault.lose_command": draw.randrange(150, 300)},
         alone=True,
+        interval="200ms",
     )
     return Scenario(base, {"reset": base.but(sets={})}, way="write")
 

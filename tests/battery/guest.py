@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: records the runs of a list, one after the other: guest.py LIST.json. Started by battery.py.
+"""In the guest: records the runs of a list, one after the other: guest.py LIST.json. Started by battery.
 
-Each is {"name", "settings", "prepare", "command", "beside"}; it leaves NAME.rtdb, and what went wrong in NAME.err.
+Each is {"name", "settings", "interval", "prepare", "command", "beside"}; it leaves NAME.rtdb, and what went wrong in NAME.err.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ FILES = {
     "nomerges": QUEUE / "nomerges",
 }
 PLAIN = {"scheduler": "mq-deadline", "queue_depth": 254, "nr_requests": 256, "max_sectors_kb": 128, "nomerges": 0}
-INTERVAL = "20ms"
 
 
 def shell(text: str) -> subprocess.CompletedProcess[str]:
@@ -60,7 +59,21 @@ def record(run: dict[str, object]) -> None:
     shell("sleep 0.1")
     words = ["sh", "-c", str(run["beside"])]
     beside = subprocess.Popen(words, start_new_session=True) if run["beside"] else None
-    words = ["raidctl", "record", "-q", "-f", "-d", DISK, "-o", f"{name}.rtdb", "-i", INTERVAL, "--", "sh", "-c"]
+    words = [
+        "raidctl",
+        "record",
+        "-q",
+        "-f",
+        "-d",
+        DISK,
+        "-o",
+        f"{name}.rtdb",
+        "-i",
+        str(run["interval"]),
+        "--",
+        "sh",
+        "-c",
+    ]
     done = subprocess.run([*words, str(run["command"])], capture_output=True, text=True, check=False)
     said += [done.stderr] if done.returncode else []
     if beside:

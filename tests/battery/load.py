@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import random
 import sys
 import threading
 import time
@@ -51,6 +50,8 @@ def places(said: dict[str, int | float | str], stream: int) -> list[int]:
     number, size = (int(said["mib"]) << 20) // int(said["io"]), int(said["io"])
     first = int(said["offset"]) + stream * int(said["apart"])
     if said["pattern"] == "random":
+        import random  # brings much along, and a guest has little of a processor
+
         draw = random.Random(int(said["seed"]) * 1000 + stream)
         return [draw.randrange(int(said["span"]) // size) * size + int(said["offset"]) for _ in range(number)]
     step = int(said["stride"]) if said["pattern"] == "stride" else size

@@ -41,7 +41,8 @@ KERNELS = ("6.1", "6.12", "7.2")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One recording. sets: keys of the profile; alone: it has a guest of its own, as the fault strikes once."""
+    """One recording. sets: keys of the profile; alone: it has a guest of its own, as the fault strikes once; interval: of
+    its samples."""
 
     command: str
     settings: Mapping[str, str | int] = dataclasses.field(default_factory=dict)
@@ -53,6 +54,7 @@ class Run:
     sets: Mapping[str, str | int] = dataclasses.field(default_factory=dict)
     real_time: bool = False
     alone: bool = False
+    interval: str = "20ms"
 
     def but(self, settings: Mapping[str, str | int] | None = None, **more: object) -> Run:
         """The same with something changed; settings are added."""

@@ -25,6 +25,8 @@ python3 -c 'print(hash("a"))' && env && cat /proc/meminfo && exec ls -l /
 # of programs that the root is there for: any that is missing, and any library that is
 LIBRARIES = """for name in fio bonnie++ dd xfs_io mkfs.xfs mkfs.ext4 mdadm python3 raidctl blockdev addpart; do
 path=$(command -v $name) || echo "no $name"; ldd "$path"; done 2>&1 | grep -E "not found|^no "; echo end"""
+AGAIN = "for i in 1 2; do raidctl record -q -d sda -- true; done && ls *.rtdb && raidctl unload && raidctl load"
+NAMES = ["raidtrace-20260101-000000-2.rtdb", "raidtrace-20260101-000000.rtdb"]
 PARTS = ("Kbuild", "kmod", "tools")
 
 
@@ -63,6 +65,9 @@ def main() -> None:
         check("that is repeatable", ran(far, Path(name, "seeded-again"), "--seed", "7")[:3] == seeded[:3])
         missing = ran(near, Path(name, "libraries"), script=LIBRARIES)[0]
         check("programs of the root find their libraries", missing == b"end\n", missing)
+        again = ran(near, Path(name, "again"), script=AGAIN)[0].decode().split()
+        check("a second recording has a name of its own", again[:2] == NAMES, again)
+        check("load finds the module that was unloaded", "/raidtrace.ko" in again[-1], again)
         host = ran(near, Path(name, "host"), "--host")
         check("with --host the run says so", host[3] == b"host 0", host[3])
     finish()

@@ -209,12 +209,16 @@ def sources() -> None:
     first = "deb [signed-by=/usr/share/keyrings/one.gpg] ftp://mirror.example/debian bookworm-backports main"
     check("with the same key and address", derived[0] == first, derived)
     trixie = [sources_list.Entry((), "ftp://m.example/debian", ("trixie", "sid"), ("main",))]
+    added = [line.split()[2] for line in sources_list.derive(trixie)]
     check("suites that are configured are not added again",
-          [line.split()[2] for line in sources_list.derive(trixie)] == ["bookworm", "bookworm-backports", "trixie-backports"])  # fmt: skip
+          added == ["bookworm", "bookworm-backports", "trixie-backports"], added)  # fmt: skip
     for suite in ("sid", "stable", "testing", "forky"):
         mirror = [sources_list.Entry((), "ftp://m.example/debian", (suite,), ("main",))]
         check(f"a source of {suite} leads to the release that has 6.1",
               "deb ftp://m.example/debian bookworm main" in sources_list.derive(mirror))  # fmt: skip
+    security = [sources_list.Entry((), "ftp://m.example/security", ("trixie-security",), ("main",))]
+    check("and what was mended of it is found where the release's own is", sources_list.derive(security) ==
+          ["deb ftp://m.example/security bookworm-security main"])  # fmt: skip
     ubuntu = [sources_list.Entry((), "ftp://m.example/ubuntu", ("noble", "noble-updates"), ("main", "universe"))]
     check("Debian's suites are not asked of another archive", sources_list.derive(ubuntu) == [])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
 LAB = TOP / "tools" / "lab" / "raidctl-lab"
-LIMIT_S = 300
+LIMIT_S = int(os.environ.get("LAB_LIMIT_S", "300"))
 
 _counts = {"passed": 0, "failed": 0, "skipped": 0}
 

@@ -14,6 +14,7 @@ from raidtrace.plot import blame as plot_blame  # noqa: E402
 from raidtrace.plot import depth as plot_depth  # noqa: E402
 from raidtrace.plot import filesystems as plot_filesystems  # noqa: E402
 from raidtrace.plot import lba as plot_lba  # noqa: E402
+from raidtrace.plot import overview as plot_overview  # noqa: E402
 from raidtrace.plot import published as plot_published  # noqa: E402
 from raidtrace.plot import share as plot_share  # noqa: E402
 from raidtrace.plot import style as plot  # noqa: E402
@@ -51,6 +52,8 @@ def pictures(directory):
              for said in (30, 90, 150, 400)]  # fmt: skip
     return {
         "in-flight": plot_depth.in_flight(seen, seen.recording.targets),
+        "over-time": plot_overview.over_time([(seen, disk)]),
+        "over-time-two": plot_overview.over_time([(seen, disk), (seen, disk)]),
         "lba": plot_lba.over_time(seen, disk),
         "depths": plot_share.depth(seen),
         "sizes": plot_share.size(seen),

@@ -46,6 +46,18 @@ def test_directives_of_a_guest_suite(runner, tmp_path):
     assert runner.directives(path) == {"lab": "--mem 512M --store 1G", "lab-kernels": "all"}
 
 
+def test_what_is_long_is_run_only_when_asked_for(runner, monkeypatch, tmp_path):
+    for name, line in (("lab-a", "# lab-long: hours"), ("lab-b", "# lab-kernels: 6.1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n# SPDX\n{line}\n")
+    monkeypatch.setattr(
+        runner, "programs", lambda _, pattern: sorted(tmp_path.glob("lab-?")) if pattern == "lab-*" else []
+    )
+    short, long = (
+        [s.name for s in suites if "lab-" in s.name] for suites in (runner.host_suites(), runner.long_suites())
+    )
+    assert (short, long) == (["lab-b"], ["lab-a"])
+
+
 def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatch, tmp_path):
     path = tmp_path / "kmod-x"
     path.write_text("#!/bin/sh\n# SPDX\n# lab: --mem 512M\n# lab-kernels: 6.1 6.12:sanitize 7.2:sanitize-smp\n")
@@ -78,7 +90,7 @@ def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatc
     monkeypatch.setattr(runner, "build", lambda name: runner.Result(runner.Suite(name, ()), 1, 0, 0, 0.0, ""))
     monkeypatch.setattr(runner, "JOBS", 2)
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(runner, "guest_suites", lambda: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
+    monkeypatch.setattr(runner, "guest_suites", lambda *_: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
     monkeypatch.setattr(runner, "host_suites", list)
     assert runner.main([]) == 0
     assert list(beside)[-2:] == ["a", "b"]
@@ -105,8 +117,8 @@ def test_a_suite_begins_when_what_it_needs_is_built_and_nothing_else_is_built(ru
     monkeypatch.setattr(runner, "OUT", tmp_path)
     monkeypatch.setattr(runner, "build", build)
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr(runner, "guest_suites", lambda: suites)
-    monkeypatch.setattr(runner, "host_suites", lambda: [runner.Suite("other", (), needs=("7.2",))])
+    monkeypatch.setattr(runner, "guest_suites", lambda *_: suites)
+    monkeypatch.setattr(runner, "host_suites", lambda *_: [runner.Suite("other", (), needs=("7.2",))])
     assert runner.main(["early", "late"]) == 0
     assert events == ["tools", "6.1", "early", "6.12", "6.1:sanitize", "late"]
 

@@ -18,9 +18,9 @@ def machine(tmp_path):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
 
-    def run(*arguments):
+    def run(*arguments, **more):
         return subprocess.run(
-            [TOP / "tools" / "setup", *arguments], env={"PATH": str(tmp_path)}, capture_output=True, text=True
+            [TOP / "tools" / "setup", *arguments], env={"PATH": str(tmp_path)} | more, capture_output=True, text=True
         )
 
     run.put = put
@@ -52,6 +52,15 @@ def test_lists_are_fetched_only_when_they_lack_a_package(machine):
     assert machine("build").returncode == 0
     words = [line.split()[-1] if "update" in line else "install" for line in machine.log.read_text().splitlines()]
     assert words == ["install", "update", "install"]
+
+
+def test_root_of_a_user_namespace_is_no_root(machine, tmp_path, monkeypatch):
+    machine.put("dpkg-query", "exit 1")
+    for users, told in (("0 0 1", True), ("0 1000 1\n1 100000 65536", False), ("0 0 4294967295", False)):
+        (tmp_path / "uid_map").write_text(f"{users}\n")
+        done = machine("demo", SETUP_UID_MAP=str(tmp_path / "uid_map"))
+        assert ("user namespace (unshare -r)" in done.stderr) == told and bool(done.returncode) == told
+    assert machine.log.exists()
 
 
 def test_neither_root_nor_sudo_is_told_what_to_ask_for(machine):

@@ -504,25 +504,6 @@ static void disk_lines(void **state)
 	assert_int_not_equal(parse_disk_use(" 8 0 sda 10", &use), 0);
 }
 
-static void interrupt_lines(void **state)
-{
-	char device[] = " 24:         17          3  PCI-MSI 524288-edge      3w-9xxx, nvme0\n";
-	char alone[] = "  1: 5 6 IO-APIC 1-edge i8042\n";
-	char local[] = "LOC:  100 200 Local timer interrupts\n";
-	char few[] = " 24:  17\n";
-	struct interrupt i;
-
-	(void)state;
-	assert_int_equal(parse_interrupt(device, 2, &i), 0);
-	assert_int_equal(i.number, 24);
-	assert_int_equal(i.count, 20);
-	assert_true(i.shared);
-	assert_int_equal(parse_interrupt(alone, 2, &i), 0);
-	assert_false(i.shared);
-	assert_int_not_equal(parse_interrupt(local, 2, &i), 0);
-	assert_int_not_equal(parse_interrupt(few, 2, &i), 0);
-}
-
 static void memory_lines(void **state)
 {
 	struct facts got = { 0 };
@@ -596,18 +577,22 @@ static void between(void **state)
 
 static void interrupts_between(void **state)
 {
-	struct interrupt first[] = { { 24, 10, false }, { 25, 7, false } };
-	struct interrupt second[] = { { 24, 30, false }, { 25, 7, true } };
-	struct activity before = { .nr_interrupts = 2, .interrupts = first };
-	struct activity after = { .nr_interrupts = 2, .interrupts = second };
+	struct activity before = { 0 }, after = { 0 };
 	bool shared = false;
 
 	(void)state;
+	assert_int_equal(interrupts_parse("  CPU0 CPU1\n 24: 3 7 PCI-MSI 9-edge 3w-9xxx\n 25: 7 0 PCI 1-edge a\n"
+					  "LOC: 1 2 Local timer interrupts\n", &before.interrupts), 0);
+	assert_int_equal(interrupts_parse("  CPU0 CPU1\n 24: 23 7 PCI-MSI 9-edge 3w-9xxx\n 25: 7 0 PCI 1-edge a, b\n",
+					  &after.interrupts), 0);
+	assert_int_equal(before.interrupts.nr, 2);
 	assert_int_equal(activity_interrupts(&before, &after, 24, &shared), 20);
 	assert_false(shared);
 	assert_int_equal(activity_interrupts(&before, &after, 25, &shared), 0);
 	assert_true(shared);
 	assert_int_equal(activity_interrupts(&before, &after, 99, &shared), 0);
+	activity_free(&before);
+	activity_free(&after);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, quiet, forget)
@@ -620,7 +605,7 @@ int main(void)
 		CASE(governor), CASE(scheduler), CASE(readahead), CASE(mounts),
 		CASE(machine), CASE(drivers), CASE(kernel_debug), CASE(signing), CASE(no_disk),
 		CASE(two_disks), CASE(json_is_text), CASE(long_words),
-		CASE(process_lines), CASE(disk_lines), CASE(interrupt_lines),
+		CASE(process_lines), CASE(disk_lines),
 		CASE(memory_lines), CASE(between), CASE(interrupts_between),
 	};
 

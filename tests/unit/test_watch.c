@@ -178,8 +178,8 @@ static void texts(void **state)
 	(void)state;
 	assert_int_equal(look_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 total=5\n"), 1234);
 	assert_int_equal(look_pressure(NULL), FACT_UNKNOWN);
-	assert_int_equal(look_swapped("pgpgin 1\npswpin 3\npswpout 4\npgfree 9\n"), 7);
-	assert_int_equal(look_swapped("pgpgin 1\n"), FACT_UNKNOWN);
+	assert_int_equal(proc_swapped("pgpgin 1\npswpin 3\npswpout 4\npgfree 9\n"), 7);
+	assert_int_equal(proc_swapped("pgpgin 1\n"), FACT_UNKNOWN);
 	look_steal("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2\ncpu1 1 2\nintr 5\n", &look);
 	assert_int_equal(look.steal_ticks, 8);
 	assert_int_equal(look.nr_processors, 2);

@@ -16,16 +16,16 @@ _raidctl_words() {
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
-	export) echo "--csv --openmetrics --json --help" ;;
+	export) echo "--csv --openmetrics --perfetto --json --help" ;;
 	exporter) echo "--listen --recording --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build profiles show --help" ;;
-	demo) echo "--help" ;;
+	demo) echo "--out --jobs --seeds --help" ;;
 	explain) echo "--phase --disk --direction --from --to --json --help" ;;
 	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
 	compare) echo "--with --array --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --seeds --jobs --kernel --store --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 

@@ -113,31 +113,21 @@ int __openat64_2(int directory, const char *path, int flags)
 }
 
 /* dd sets and takes away O_DIRECT so. */
-int fcntl64(int file, int command, ...)
-{
-	va_list list;
-	long value;
-
-	va_start(list, command);
-	value = va_arg(list, long);
-	va_end(list);
-	if (command == F_SETFL)
-		value = without((int)value);
-	return NEXT(fcntl64)(file, command, value);
+#define FCNTL(name)						\
+int name(int file, int command, ...)				\
+{								\
+	va_list list;						\
+	long value;						\
+								\
+	va_start(list, command);				\
+	value = va_arg(list, long);				\
+	va_end(list);						\
+	if (command == F_SETFL)					\
+		value = without((int)value);			\
+	return NEXT(name)(file, command, value);		\
 }
-
-int fcntl(int file, int command, ...)
-{
-	va_list list;
-	long value;
-
-	va_start(list, command);
-	value = va_arg(list, long);
-	va_end(list);
-	if (command == F_SETFL)
-		value = without((int)value);
-	return NEXT(fcntl)(file, command, value);
-}
+FCNTL(fcntl)
+FCNTL(fcntl64)
 
 int fsync(int file)
 {

@@ -8,8 +8,9 @@ import subprocess
 import pytest
 from conftest import TOP
 from explain_make import SECOND, record
+from explain_phase import phase
 
-from raidtrace.explain import links_disk
+from raidtrace.explain import chain, links_disk
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import LINKS, Verdict
@@ -52,7 +53,7 @@ def test_little_is_what_the_throughput_is_held_against(tmp_path):
         ({"depth": 1, "i2d_ms": 5.0}, {"queue_depth": "1", "readahead_sectors": "16384"}, {}, "queue depth"),
         ({"depth": 1}, {"readahead_sectors": "16384"},
          {"origin": {"direct": {"queued": 9, "bytes_queued": 9}}}, "direct"),
-        ({"depth": 1, "order": 0.0, "sectors": 32}, {"readahead_sectors": "16384"}, {}, "seeks"),
+        ({"depth": 1, "order": 0.0, "sectors": 32, "seconds": 9.0}, {"readahead_sectors": "16384"}, {}, "seeks"),
         ({"depth": 4, "order": 0.9, "sectors": 256, "bios": 512}, {"readahead_sectors": "131072"}, {}, "pieces"),
         ({}, {"md_degraded": "1"}, {}, "degraded"),
         ({}, {"controller_events": "ERROR (0x04:0x0002): Degraded unit detected:unit=0"}, {}, "degraded"),
@@ -372,9 +373,9 @@ def test_what_limits_both_is_said_of_both_and_not_refused(tmp_path):
 
 
 def test_what_libaio_asked_for_is_not_known_and_no_percentage(tmp_path):
-    told = one(record(tmp_path / "a", command={"rchar": 400 << 20})).link("cache")
+    told = one(record(tmp_path / "a", command={"rchar": 488 << 20})).link("cache")
     assert told.verdict is Verdict.SHOWN and "%" in told.statement
-    untold = one(record(tmp_path / "b", command={"rchar": 300 << 20})).link("cache")
+    untold = one(record(tmp_path / "b", command={"rchar": 487 << 20})).link("cache")
     assert untold.verdict is Verdict.NOT_AVAILABLE and "%" not in untold.statement
 
 
@@ -385,3 +386,18 @@ def test_a_rate_of_data_alone_far_beyond_any_that_was_seen_is_not_claimed(tmp_pa
         found = seek_cost.Cost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
         monkeypatch.setattr(seek_cost, "cost", lambda _, found=found: found)
         assert ("data alone" in links_disk.cost(reading).statement) is told
+
+
+@pytest.mark.parametrize(("way", "said"), [("write", {}), ("read", {"direct": 1.0, "ahead": 0.0, "depth": 20.0})])
+def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(way, said):
+    found = chain.single(Reading("A", phase(way=way, **said)), way, {})
+    assert "readahead" not in found.link("depth").statement + " ".join(found.summary)
+    assert found.link("depth").verdict is Verdict.SHOWN and found.link("depth").values[0].predicted is None
+
+
+@pytest.mark.parametrize(("depth", "streams", "verdict"), [(4, 2, Verdict.SHOWN), (4, 1, Verdict.CONTRADICTED)])
+def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
+    found = links_disk.depth([Reading("A", phase(depth=float(depth), streams=streams))], "read")
+    assert found.verdict is verdict
+    said = "as readahead predicts (1 to 4 for 2 streams)" if streams == 2 else "NOT the 1 to 2 of readahead"
+    assert found.statement.endswith(said)

@@ -4,13 +4,14 @@
 import pytest
 from explain_phase import first, judged, phase, verdict
 
-from raidtrace.explain import limits
+from raidtrace.explain import chain, limits
 from raidtrace.explain.evidence import Verdict
 from raidtrace.recording.quantities import Reading
 
 INFERRED, SIMULATED = Verdict.INFERRED, {"lab_time": "simulated"}
-LAB = {"simulated": "yes", "lab_profile": "9500s-12-raid0"}
-LAB5 = {"simulated": "yes", "lab_profile": "9500s-12-raid5"}
+RATES = "controller.read_kib_s=442500,controller.write_kib_s=215000,drive.media_outer_kib_s=70312"
+LAB = {"lab_config": f"name=9500s-12-raid0,array.level=raid0,array.drives=12,array.stripe_kib=64,{RATES}"}
+LAB5 = {"lab_config": LAB["lab_config"].replace("raid0", "raid5") + ",controller.parity_kib_s=264500"}
 SILENT = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
 SLOW = {2.6: 100, 10.0: 800, 45.0: 100}
 READER = {"order": 0.0, "seeks": 1.0, "sectors": 32}
@@ -36,7 +37,7 @@ FLAT = {
     "found": {16: 100, 32: 900},
     "settings": {"readahead_sectors": "16384"},
 }
-PARITY = {"depth": 4.0, "sectors": 32}
+PARITY = {"depth": 4.0, "sectors": 32, "seeks": 1.0}
 FULL = {"rate": 432}
 
 # key, way, recording's facts, what is enough, what of it is too little
@@ -87,8 +88,10 @@ SIDES = [
         {"settings": {"controller_events": "Rebuild started\nRebuild completed"}},
     ),
     ("degraded", "read", {}, {"settings": {"md_sync_action": "recover"}}, {"settings": {"md_sync_action": "idle"}}),
-    ("sync", "write", {}, {"flushes": (100, 6.5)}, {"flushes": (100, 5.5)}),
-    ("sync", "write", {}, {"flushes": (100, 6.5)}, {"flushes": (0, 6.5)}),
+    ("sync", "write", {}, {"flushes": (130, 5.0)}, {"flushes": (130, 4.5)}),
+    ("sync", "write", {}, {"flushes": (130, 5.0)}, {"flushes": (0, 5.0)}),
+    ("sync", "write", {}, {"flushes": (125, 6.5)}, {"flushes": (124, 6.5)}),  # 1 MiB, and more, to each
+    ("sync", "write", {}, {"flushes": (4, 200.0), "requests": 10}, {"flushes": (3, 300.0)}),
     ("competing", "read", {}, {"other": (200, 9.0)}, {"other": (150, 9.0)}),
     ("competing", "read", {}, {"other": (200, 9.0)}, {"other": (200, 6.0)}),
     ("competing", "read", {}, {**NOT_OURS, "others": (9,)}, {"others": ()}),
@@ -116,6 +119,8 @@ SIDES = [
     ("parity", "write", LAB5, PARITY, {"sectors": 1408}),
     ("parity", "write", LAB5, PARITY, {"idle": 0.16}),
     ("parity", "write", LAB5, PARITY, {"depth": 1.9}),
+    ("parity", "write", LAB5, {**PARITY, "seeks": 0.25}, {"seeks": 0.24}),
+    ("parity", "write", LAB5, {**PARITY, "requests": 3190}, {"requests": 3210}),  # 5.02 and 4.98 ms each
     ("queue depth", "read", {}, SLOTS, {"i2d_ms": 1.9}),
     ("queue depth", "read", {}, {**SLOTS, "idle": 0.45}, {"idle": 0.55}),
     (
@@ -133,6 +138,7 @@ SIDES = [
     ("seeks", "read", {}, {**READER, "order": 0.75}, {"order": 0.76}),
     ("seeks", "read", {}, {**READER, "seeks": 0.25}, {"seeks": 0.24}),
     ("seeks", "read", {}, {**READER, "sectors": 1024}, {"sectors": 1025}),
+    ("seeks", "read", {}, {**READER, "requests": 3900}, {"requests": 4100}),  # 2.05 and 1.95 ms each
     ("seeks", "read", {}, TURNS, {"streams": 1}),
     ("seeks", "read", {}, {**TURNS, "depth": 16.0}, {"depth": 15.9}),
     ("seeks", "read", {}, {**TURNS, "seeks": 0.25}, {"seeks": 0.24}),
@@ -240,6 +246,32 @@ def test_a_reset_that_took_no_time_is_said_and_is_no_cause():
     assert "nothing recorded says why" in judged("reset", samples=SILENT).statement
 
 
+def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
+    assert "100% of the requests are as large" in judged("request size").statement
+    assert "; 0% of the requests are as large" in judged("request size", sectors=8).statement
+
+
+@pytest.mark.parametrize(("sectors", "larger"), [(127, True), (128, False)])
+def test_small_direct_reads_may_be_larger(sectors, larger):
+    assert ("read in larger pieces" in judged("direct", **DIRECT, sectors=sectors).remedy) is larger
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_where_nothing_ended_that_is_the_longest_time(way):
+    said = chain.longest(Reading("A", phase(way=way, samples=SILENT)), way)
+    assert said == ", and none that ended for 1.60 s from 2.00 s on"
+    assert chain.longest(Reading("A", phase(way=way)), way) == ", the longest 2 ms by 2.00 s"
+
+
+def test_a_disk_that_flushes_is_not_silent():
+    """1.6 s of 4 without a completed byte, 1.5 of them with a flush in flight, as when a cache is emptied."""
+    found = judged("reset", way="write", samples=SILENT, flushes=(1, 1500.0))
+    assert found.verdict is Verdict.NOT_SHOWN and "a flush was in flight" in found.statement
+    assert verdict("reset", way="write", samples=SILENT, flushes=(1, 1400.0)) is INFERRED
+    stats = [(1, "driver_stats", "SCSI Host Resets: 0", "SCSI Host Resets: 2")]
+    assert verdict("reset", way="write", samples=SILENT, flushes=(1, 1500.0), changes=stats) is INFERRED
+
+
 def test_errors_are_said_whatever_they_cost():
     assert verdict("errors", errors=3) is Verdict.NOT_SHOWN and "3 reads failed" in judged("errors", errors=3).statement
     assert verdict("errors") is Verdict.CONTRADICTED
@@ -311,10 +343,41 @@ def test_rows_of_eight_and_more_are_enough_to_look_for_a_ceiling():
     assert "too few depths" in judged("device", **four).statement
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("controller.read_kib_s", 4425000, "drives"),  # 824 MiB/s of 12 drives, where 375 come
+        ("array.drives", 5, "drives"),  # 343 MiB/s
+        ("array.drives", 7, "controller"),  # 481 MiB/s, more than the controller's 432
+    ],
+)
+def test_the_ceiling_is_that_of_what_was_simulated_and_not_of_the_profile_of_its_name(key, value, named):
+    pairs = [pair if pair.partition("=")[0] != key else f"{key}={value}" for pair in LAB["lab_config"].split(",")]
+    found = judged(("controller", "drives", "device"), {"lab_config": ",".join(pairs)}, requests=12000)
+    if key == "controller.read_kib_s":
+        assert found.verdict is not INFERRED
+    else:
+        assert (found.key, found.verdict) == (named, INFERRED)
+
+
+def test_the_ceiling_of_writes_has_what_parity_takes():
+    """113.7 MiB/s, as the paper has it of this array: of 1 / (1 / 215000 + 1 / 264500) KiB/s 98 %."""
+    for requests, key in ((3640, "controller"), (3100, "device")):
+        found = judged(("controller", "drives", "device"), LAB5, "write", requests=requests)
+        assert (found.key, found.verdict is INFERRED) == (key, key == "controller"), found
+
+
+@pytest.mark.parametrize("lost", ["array.drives", "controller.read_kib_s", "drive.media_outer_kib_s", "array.level"])
+def test_what_is_not_recorded_has_no_ceiling(lost):
+    known = ",".join(pair for pair in LAB["lab_config"].split(",") if not pair.startswith(lost))
+    for meta in ({"lab_config": known}, {"simulated": "yes", "lab_profile": "9500s-12-raid0"}):
+        assert judged(("controller", "drives", "device"), meta, requests=12000).verdict is not INFERRED
+
+
 def member(level, sectors):
     """A member of an md of three disks with chunks of 64 KiB, which is written in parts of so many sectors."""
     above = phase(settings={"md_level": level, "md_raid_disks": "3", "md_chunk_bytes": "65536"})
-    seen = phase(way="write", depth=4.0, sectors=sectors)
+    seen = phase(way="write", depth=4.0, sectors=sectors, seeks=1.0)
     found = limits.limits(Reading("A", seen, above), "write", {})
     return next(limit.verdict for limit in found if limit.key == "parity")
 
@@ -338,9 +401,11 @@ def test_who_writes_beside_is_named():
 
 def test_flushes_are_told_beside_the_writes():
     assert (
-        "100 flushes beside 1000 writes took 24% of the time"
-        in judged("sync", way="write", flushes=(100, 9.6)).statement
+        "200 flushes beside 1000 writes took 24% of the time"
+        in judged("sync", way="write", flushes=(200, 4.8)).statement
     )
+    one = judged("sync", way="write", flushes=(1, 960.0))
+    assert one.verdict is Verdict.NOT_SHOWN and "1 flush took 24% of the time, after 125.0 MiB" in one.statement
     assert verdict("sync", flushes=(100, 9.6)) is Verdict.CONTRADICTED
 
 

@@ -83,8 +83,18 @@ def test_what_is_no_database_is_refused(tmp_path):
     with pytest.raises(recording.RecordingError, match="no such recording"):
         recording.load(tmp_path / "none.rtdb")
     (tmp_path / "text.rtdb").write_text("not a database, but long enough to look at" * 40)
-    with pytest.raises(recording.RecordingError, match="not a readable recording"):
+    with pytest.raises(recording.RecordingError, match="text.rtdb: it is no database, and so no recording of raidctl$"):
         recording.load(tmp_path / "text.rtdb")
+
+
+def test_what_is_damaged_is_said_without_the_words_of_sqlite(maker):
+    path = maker.write([(at, at, at + 1, {"read": {"issued": 3}}, {}) for at in range(1, 400)])
+    path.write_bytes(path.read_bytes()[:8192] + b"\xff" * (path.stat().st_size - 8192))
+    with pytest.raises(
+        recording.RecordingError, match="the recording is damaged or cut short: copy it again"
+    ) as raised:
+        recording.load(path).counters()
+    assert "malformed" not in str(raised.value)
 
 
 def test_reading_changes_nothing(maker):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The HTML report: one file, complete in itself, whose links lead somewhere and whose text is text."""
 
+import base64
+import hashlib
+import json
 import re
 import sqlite3
 import subprocess
@@ -11,6 +14,7 @@ import long_recording
 import pytest
 from conftest import TOP
 
+from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
 from raidtrace.recording import overview, recording
 from raidtrace.report import html as report_html
@@ -62,6 +66,66 @@ def test_every_link_leads_to_something_on_the_page(page):
     assert len(links) > 20 and set(links) <= ids
 
 
+def data_of(tree):
+    """The numbers of the picture over time."""
+    return next(e.text for e in tree.iter(f"{HTML}script") if e.get("type") == "application/json")
+
+
+def test_the_browser_runs_this_script_alone(page):
+    scripts = [e for e in parse(page).iter(f"{HTML}script") if e.get("type") is None]
+    digest = base64.b64encode(hashlib.sha256(scripts[0].text.encode()).digest()).decode()
+    assert len(scripts) == 1 and f"script-src 'sha256-{digest}'" in page
+    assert "SPDX-License-Identifier: MIT" in scripts[0].text and "Permission is hereby granted" in scripts[0].text
+
+
+def test_the_first_screen_has_answer_table_and_picture_in_this_order(recorded, page):
+    summary = next(parse(page).iter(f"{HTML}main"))[0]
+    kinds = [e.get("class") or e.tag.removeprefix(HTML) for e in summary]
+    assert kinds[:4] == ["h2", "answer", "scroll", "live"], kinds
+    said = "".join(summary[1].itertext())
+    assert all(sentence in said for sentence in explain_runs.one(recorded).chains[0].summary)
+
+
+def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, page):
+    explained = explain_runs.one(recorded)
+    limits = {
+        (chain.phase, chain.disk, chain.direction): next(
+            (i.title for i in chain.limits if i.verdict == "inferred"), "not shown"
+        )
+        for chain in explained.chains
+    }
+    table = next(e for e in parse(page).iter(f"{HTML}table") if e.get("id") == "glance")
+    rows = [["".join(cell.itertext()) for cell in row] for row in table.iter(f"{HTML}tr")][1:]
+    assert len(rows) == 10 and len({row[-1] for row in rows}) > 1
+    for row in rows:
+        phase, disk = row[0].split()
+        assert row[-1] == limits[phase, disk, row[1]]
+
+
+def test_the_numbers_of_the_picture_are_those_of_the_recording(recorded, page):
+    data, one = json.loads(data_of(parse(page))), overview.load(recorded)
+    assert data["panels"] == ["MiB/s", "in flight", "latency, ms"]
+    assert [group["disk"] for group in data["groups"]] == [disk.disk for disk in one.recording.targets]
+    of_sda = [counters for number, _, counters in one.recording.all_samples["sda"]]
+    rate, depth, latency = data["groups"][0]["tables"][0]["panels"]
+    x = data["groups"][0]["tables"][0]["x"]
+    lengths = [end - begin for begin, end in zip(x, x[1:], strict=False)]
+    moved = sum(value * length for value, length in zip(rate[0]["y"], lengths, strict=True)) * 2**20
+    assert moved == pytest.approx(sum(c.count("read", "bytes_completed") for c in of_sda), rel=0.01)
+    deep = sum(value * length for value, length in zip(depth[0]["y"], lengths, strict=True)) / sum(lengths)
+    times = [c.histogram("read", "depth_time") for c in of_sda]
+    whole = sum(sum(time.values()) for time in times)
+    assert deep == pytest.approx(sum(at * n for time in times for at, n in time.items()) / whole, rel=0.01)
+    took = [value for value in latency[0]["y"] if value is not None]
+    means = [
+        c.count("read", "d2c_sum_ns") / c.count("read", "completed") / 1e6
+        for c in of_sda
+        if c.count("read", "completed")
+    ]
+    assert took and min(means) * 0.5 < min(took) <= max(took) < 2 * max(means)
+    assert None in latency[0]["y"], "no latency where nothing was completed"
+
+
 def test_the_summary_comes_first_and_its_numbers_are_those_of_the_row_it_links_to(page):
     main = next(parse(page).iter(f"{HTML}main"))
     assert main[0].get("id") == "summary"
@@ -89,12 +153,16 @@ def test_numbers_of_a_chain_lead_to_the_row_of_their_phase(page):
     for link in links:
         assert by_id[link.get("href")[1:]].tag == f"{HTML}tr"
     verdicts = {e.get("class") for e in tree.iter(f"{HTML}span") if "verdict" in e.get("class", "")}
-    assert {"verdict shown", "verdict not-available"} <= verdicts
+    assert {"verdict shown", "verdict not-available", "verdict inferred", "verdict ruled-out"} <= verdicts
+    folded = [e for e in tree.iter(f"{HTML}details") if e.get("class") == "links" and e.get("open") is None]
+    quiet = [e for one in folded for e in one.iter(f"{HTML}span") if e.get("class") == "verdict ruled-out"]
+    everywhere = [e for e in tree.iter(f"{HTML}span") if e.get("class") == "verdict ruled-out"]
+    assert len(quiet) >= len(everywhere) > 10, "what is ruled out is folded"
 
 
 def test_pictures_have_names_and_the_page_s_colours(page):
     pictures = list(parse(page).iter(f"{SVG}svg"))
-    assert len(pictures) == 7  # depth, depths, sizes; map and blame of each disk
+    assert len(pictures) == 8  # over time, depth, depths, sizes; map and blame of each disk
     for picture in pictures:
         assert picture.get("role") == "img" and len(picture.get("aria-label")) > 10
     assert "var(--ink)" in page
@@ -118,7 +186,8 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
     db.close()
     page = report_html.page([path])
     tree = parse(page)
-    assert len(list(tree.iter(f"{HTML}script"))) == 1
+    assert len(list(tree.iter(f"{HTML}script"))) == 2
+    assert HOSTILE[:9] in json.loads(data_of(tree))["groups"][0]["disk"], "and in the numbers of the picture, too"
     for element in tree.iter():
         assert not any(str(name).startswith("on") for name in element.keys()), element.tag
     text = "".join(tree.itertext())
@@ -172,6 +241,9 @@ def test_two_recordings_are_set_against_each_other(recorded):
     ids = [element.get("id") for element in parse(page).iter() if element.get("id")]
     assert len(ids) == len(set(ids))
     assert "Recording A" in page and "Recording B" in page and "A and B" in page
+    groups = json.loads(data_of(parse(page)))["groups"]
+    assert [table["of"] for table in groups[0]["tables"]] == [0, 1] and not groups[0]["phases"]
+    assert groups[0]["tables"][0]["panels"] == groups[0]["tables"][1]["panels"]
 
 
 def test_a_recording_that_lacks_groups_says_so_and_draws_the_rest(maker):
@@ -179,7 +251,7 @@ def test_a_recording_that_lacks_groups_says_so_and_draws_the_rest(maker):
     bins = {("read", "size"): {256: 4}, ("read", "depth_time"): {1: 1000}, ("write", "depth_time"): {0: 1000}}
     path = maker.write([(1, 0, 1000, flow, bins)])
     page = report_html.page([path])
-    assert len(list(parse(page).iter(f"{SVG}svg"))) == 3 and "n/a" in page
+    assert len(list(parse(page).iter(f"{SVG}svg"))) == 4 and "n/a" in page
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A cell whose recording or results cannot be read has failed, and says why: the sweep goes on."""
 
+import dataclasses
+
 import pytest
 
 from raidtrace.sweep import plan
@@ -15,7 +17,7 @@ DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
 
 
 RUBBISH = pytest.mark.parametrize(
-    ("recording", "said"), [(DAMAGED, "file is not a database"), (b"", "an empty file")], ids=["damaged", "empty"]
+    ("recording", "said"), [(DAMAGED, "no recording of raidctl"), (b"", "an empty file")], ids=["damaged", "empty"]
 )
 
 
@@ -45,3 +47,12 @@ def test_rubbish_on_disks(recording, said, tmp_path):
     (tmp_path / "run.rtdb").write_bytes(recording)
     here = cell_disk.place(("sdy",), str(tmp_path), True)
     assert said in disks._outcome(CELL, here, tmp_path, "", 1.0).error
+
+
+@pytest.mark.parametrize(("trial", "words"), [(1, []), (2, ["--seed", "1"]), (5, ["--seed", "4"])])
+def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
+    cell = dataclasses.replace(CELL, trial=trial)
+    command = cell_lab.Lab(tmp_path / "raidctl", tmp_path, "", PLAN).command(cell, tmp_path)
+    assert command[command.index("--") - len(words) : command.index("--")] == words and command.count("--seed") == (
+        trial > 1
+    )

@@ -3,6 +3,7 @@
 
 import csv
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -302,20 +303,31 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "status", "said"),
     [
-        (["quick"], "where?"),
-        (["--lab", "--disk", "sda", "quick"], "where?"),
-        (["--lab"], "name a plan"),
-        (["--lab", "quik"], "do you mean quick"),
-        (["--destroy-data", "nosuchdisk", "quick"], "there is no such disk"),
-        (["show", "nowhere"], "there is no sweep"),
-        (["--lab", "--resume"], "--resume of what"),
+        (["quick"], 2, "where?"),
+        (["--lab", "--disk", "sda", "quick"], 2, "where?"),
+        (["--lab"], 2, "name a plan"),
+        (["--lab", "quik"], 2, "do you mean quick"),
+        (["--lab", "--trials", "0", "quick"], 2, "must be at least 1"),
+        (["--destroy-data", "nosuchdisk", "quick"], 1, "there is no such disk"),
+        (["show", "nowhere"], 1, "there is no sweep"),
+        (["--lab", "--resume"], 2, "--resume of what"),
     ],
 )
-def test_refusals_say_what_and_exit_with_1(words, said, tmp_path):
+def test_refusals_say_what_and_end_as_the_manual_says(words, status, said, tmp_path):
     done = dry(*words)
-    assert done.returncode == 1 and said in done.stderr and done.stderr.startswith("raidctl sweep: ")
+    assert done.returncode == status and said in done.stderr and done.stderr.startswith("raidctl sweep: ")
+
+
+@pytest.mark.parametrize("words", [["plans"], ["--lab", "--dry-run", "quick"]])
+def test_a_reader_that_has_gone_is_no_failure_to_be_told(words):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([TOP / "tools/python/raidctl-sweep", *words], stdin=subprocess.DEVNULL, stdout=write,
+                          stderr=subprocess.PIPE, text=True)  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_a_lab_without_simulated_time_is_refused(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "check/check.h"
+#include "machine/interrupts.h"
 #include "machine/process.h"
 
 /**
@@ -33,8 +34,7 @@ struct activity {
 	size_t nr_disks;
 	struct disk_use *disks;
 	bool interrupts_known;
-	size_t nr_interrupts;
-	struct interrupt *interrupts;
+	struct interrupt_table interrupts;
 };
 
 /**

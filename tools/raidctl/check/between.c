@@ -154,18 +154,18 @@ uint64_t activity_interrupts(const struct activity *before,
 			     const struct activity *after, unsigned int number,
 			     bool *shared)
 {
+	const struct interrupt_table *looks[2] = { &before->interrupts, &after->interrupts };
 	uint64_t counts[2] = { 0, 0 };
-	const struct activity *looks[2] = { before, after };
 
 	for (int look = 0; look < 2; look++)
-		for (size_t i = 0; i < looks[look]->nr_interrupts; i++) {
-			const struct interrupt *interrupt =
-				&looks[look]->interrupts[i];
+		for (size_t i = 0; i < looks[look]->nr; i++) {
+			const struct interrupt_line *line = &looks[look]->lines[i];
 
-			if (interrupt->number != number)
+			if (line->number != number)
 				continue;
-			counts[look] += interrupt->count;
-			*shared |= interrupt->shared;
+			counts[look] += interrupts_sum(looks[look], i);
+			/* Names of drivers that share a line are separated by ", ". */
+			*shared |= !!strstr(line->devices, ", ");
 		}
 	return counts[1] > counts[0] ? counts[1] - counts[0] : 0;
 }

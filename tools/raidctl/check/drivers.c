@@ -12,33 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Interrupts of one device: its line, and its messages if it has some. */
+/* Interrupts of one PCI device, by its address: its line, or its messages if it has some. */
 static uint64_t device_interrupts(const char *device,
 				  const struct activity *before,
 				  const struct activity *after, bool *shared)
 {
-	char path[PATH_MAX];
 	uint64_t sum = 0;
-	unsigned int line = 0;
-	glob_t found;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/msi_irqs/*", device);
-	if (!glob(path, 0, NULL, &found)) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			sum += activity_interrupts(before, after,
-						   (unsigned int)atoi(basename(found.gl_pathv[i])),
-						   shared);
-		globfree(&found);
-		return sum;
+	for (size_t i = 0; i < after->interrupts.nr; i++) {
+		unsigned int number = after->interrupts.lines[i].number;
+
+		if (interrupts_of_pci(device, number))
+			sum += activity_interrupts(before, after, number, shared);
 	}
-	snprintf(path, sizeof(path), "%s/irq", device);
-	file = fopen(path, "re");
-	/* 0 is a device without a line. */
-	if (file && fscanf(file, "%u", &line) == 1 && line)
-		sum = activity_interrupts(before, after, line, shared);
-	if (file)
-		fclose(file);
 	return sum;
 }
 
@@ -76,7 +62,7 @@ static bool module_devices(const char *module, const struct activity *before,
 			break;
 		}
 		devices++;
-		ret->interrupts += device_interrupts(found.gl_pathv[i], before,
+		ret->interrupts += device_interrupts(basename(found.gl_pathv[i]), before,
 						     after, &ret->shared);
 	}
 	globfree(&found);

@@ -19,10 +19,14 @@
 
 #define KEY_CSV 'c'
 #define KEY_OPENMETRICS 'm'
+#define KEY_PERFETTO 'p'
+/* A program of its own. */
+#define PERFETTO_VERB "export-perfetto"
 
 struct export_options {
 	const char *directory;
 	const char *metrics;
+	const char *trace;
 	const char *path;
 	bool json;
 };
@@ -30,6 +34,7 @@ struct export_options {
 static const struct argp_option options[] = {
 	{ "csv", KEY_CSV, "DIR", 0, "Write one CSV file per table into DIR, which is made if it is not there", 0 },
 	{ "openmetrics", KEY_OPENMETRICS, "FILE", 0, "Write the totals as OpenMetrics text, for a node exporter's textfile directory; FILE is replaced at once", 0 },
+	{ "perfetto", KEY_PERFETTO, "FILE", 0, "Write what happened over time as a trace of Perfetto: phases as slices, throughput, depth and latency as counters", 0 },
 	{ "json", KEY_JSON, NULL, 0, "Print every row of every table as JSON, and what each column means", 0 },
 	{ 0 }
 };
@@ -45,6 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_OPENMETRICS:
 		export->metrics = arg;
 		return 0;
+	case KEY_PERFETTO:
+		export->trace = arg;
+		return 0;
 	case KEY_JSON:
 		export->json = true;
 		return 0;
@@ -56,8 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!export->path)
 			argp_error(state, "name a RECORDING");
-		if (!export->directory && !export->json && !export->metrics)
-			argp_error(state, "say how: --csv DIR or --json or --openmetrics FILE");
+		if (!export->directory && !export->json && !export->metrics &&
+		    !export->trace)
+			argp_error(state, "say how: --csv DIR or --json or --openmetrics FILE or --perfetto FILE");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -116,13 +125,29 @@ static int export_metrics(struct store *store,
 	return status;
 }
 
+/* Become the program that writes a trace; returns only if that fails. */
+static int export_trace(const struct context *context,
+			const struct export_options *export)
+{
+	char program[PATH_MAX + 64];
+
+	if (!find_program(context->directory, PERFETTO_VERB, program,
+			  sizeof(program)))
+		return fail("export --perfetto: its program raidctl-" PERFETTO_VERB
+			    " is not installed beside %s/raidctl; build it with: make tools",
+			    context->directory);
+	fflush(stdout);
+	execl(program, "raidctl export --perfetto", "--", export->trace,
+	      export->path, NULL);
+	return fail("%s: %s", program, strerror(errno));
+}
+
 static int run(struct context *context, void *data)
 {
 	struct export_options *export = data;
 	struct store *store;
 	int status = 0;
 
-	(void)context;
 	if (store_open(export->path, &store))
 		return fail("%s: %s", export->path, store_error(NULL));
 	if (export->directory)
@@ -132,13 +157,13 @@ static int run(struct context *context, void *data)
 	if (!status && export->json)
 		status = export_json(store, export->path);
 	store_close(store);
-	return status;
+	return !status && export->trace ? export_trace(context, export) : status;
 }
 
 const struct verb verb_export = {
 	.argp = {
 		options, parse, "RECORDING",
-		"Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, as OpenMetrics text, or as JSON.",
+		"Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, as OpenMetrics text, as a trace of Perfetto, or as JSON.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct export_options),

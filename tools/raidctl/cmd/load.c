@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ static int run(struct context *context, void *data)
 	int err;
 
 	if (!file)
+		file = secure_getenv("RAIDTRACE_KO");
+	if (!file)
 		file = find_built(context->directory, path, sizeof(path));
 	if (rt_module_loaded() > 0)
 		return fail("load: raidtrace is loaded already; see it with: raidctl; replace it with: raidctl unload, then raidctl load");
@@ -70,7 +73,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_load = {
 	.argp = {
 		NULL, parse, "[FILE]",
-		"Load the kernel module: FILE, or else kmod/raidtrace.ko of the source tree that raidctl lies in, or else the one installed under /lib/modules; never one that merely lies in the current directory. It counts nothing until a disk is attached.",
+		"Load the kernel module: FILE, or else the one that RAIDTRACE_KO in the environment names, as in a guest of the lab, or kmod/raidtrace.ko of the source tree that raidctl lies in, or else the one installed under /lib/modules; never one that merely lies in the current directory. It counts nothing until a disk is attached.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct load_options),

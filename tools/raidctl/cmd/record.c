@@ -187,13 +187,19 @@ static int set_up_cutter(const struct record_options *record,
 			   record->phases, phase_program_name(0));
 }
 
+/* Two of one second, or of a clock that starts anew with each guest, have numbers. */
 static void default_path(char *ret, size_t size)
 {
 	time_t now = time(NULL);
+	char begun[32];
+	struct stat st;
 	struct tm local;
 
 	localtime_r(&now, &local);
-	strftime(ret, size, "raidtrace-%Y%m%d-%H%M%S.rtdb", &local);
+	strftime(begun, sizeof(begun), "raidtrace-%Y%m%d-%H%M%S", &local);
+	snprintf(ret, size, "%s.rtdb", begun);
+	for (unsigned int n = 2; !lstat(ret, &st); n++)
+		snprintf(ret, size, "%s-%u.rtdb", begun, n);
 }
 
 /* What is named and what it is made of, or all 3ware units and what is made of them. */

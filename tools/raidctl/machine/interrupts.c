@@ -131,6 +131,15 @@ const uint64_t *interrupts_of(const struct interrupt_table *table,
 	return NULL;
 }
 
+uint64_t interrupts_sum(const struct interrupt_table *table, size_t index)
+{
+	uint64_t sum = 0;
+
+	for (size_t cpu = 0; cpu < table->nr_processors; cpu++)
+		sum += table->counts[table->lines[index].first + cpu];
+	return sum;
+}
+
 /* A directory of /sys for a PCI device: its messages, or its line. */
 static bool is_of_device(const char *directory, unsigned int number)
 {

@@ -55,6 +55,9 @@ void interrupts_free(struct interrupt_table *table);
 const uint64_t *interrupts_of(const struct interrupt_table *table,
 			      unsigned int number);
 
+/* interrupts_sum - of one line, by its index in the table: how often it was raised on all processors */
+uint64_t interrupts_sum(const struct interrupt_table *table, size_t index);
+
 /**
  * interrupts_of_pci - is a line one of a PCI device's?
  * @device: its address

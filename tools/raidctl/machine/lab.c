@@ -50,15 +50,28 @@ const char *lab_time(void)
 							      "simulated";
 }
 
-bool lab_kernel(char *ret, size_t size)
+static bool first_line(const char *path, char *ret, size_t size)
 {
-	FILE *file = fopen("/run/lab/control/kernel", "re");
+	FILE *file = fopen(path, "re");
+	bool whole = false;
 
 	ret[0] = '\0';
 	if (!file)
 		return false;
-	if (fgets(ret, size, file))
+	if (fgets(ret, size, file)) {
+		whole = strchr(ret, '\n') || strlen(ret) < size - 1;
 		ret[strcspn(ret, "\n")] = '\0';
+	}
 	fclose(file);
-	return ret[0];
+	return whole && ret[0];
+}
+
+bool lab_config(char *ret, size_t size)
+{
+	return first_line("/sys/module/tw9000/parameters/config", ret, size);
+}
+
+bool lab_kernel(char *ret, size_t size)
+{
+	return first_line("/run/lab/control/kernel", ret, size);
 }

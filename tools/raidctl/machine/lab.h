@@ -18,6 +18,15 @@
 bool lab_profile(char *ret, size_t size);
 
 /**
+ * lab_config - what the simulated controller was told to be
+ * @ret: "name=...,array.level=raid0,...": its profile with all that --set changed of it
+ * @size: of @ret
+ *
+ * Return: whether that is known, and whole; of a controller outside of the guest it is not.
+ */
+bool lab_config(char *ret, size_t size);
+
+/**
  * lab_time - what kind of time the guest lives in
  *
  * Return: "simulated", or "real" in a virtual machine and in a guest that was

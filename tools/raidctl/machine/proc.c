@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,15 +111,55 @@ bool proc_process_read(int pid, struct process *ret)
 	       !parse_process(text, ret);
 }
 
-void proc_each_pid(int (*found)(void *data, int pid), void *data)
+int proc_each_pid(int (*found)(void *data, int pid), void *data)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
+	int ret = 0;
 
-	while (dir && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    found(data, atoi(entry->d_name)))
-			break;
+	while (!ret && dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			ret = found(data, atoi(entry->d_name));
 	if (dir)
 		closedir(dir);
+	return ret;
+}
+
+bool proc_disk_use(const char **text, struct disk_use *ret)
+{
+	while (*text && **text) {
+		char line[512];
+
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(*text, "\n"), *text);
+		*text = proc_line(*text);
+		if (!parse_disk_use(line, ret))
+			return true;
+	}
+	return false;
+}
+
+/* Partitions are in the file too; only whole disks are below /sys/block. */
+bool proc_whole_disk(const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/block/%s", name);
+	for (char *at = path + strlen("/sys/block/"); *at; at++)
+		if (*at == '/')
+			*at = '!';
+	return !access(path, F_OK);
+}
+
+int64_t proc_swapped(const char *text)
+{
+	int64_t pages, sum = FACT_UNKNOWN;
+
+	for (; text; text = proc_line(text)) {
+		if (strncmp(text, "pswp", 4) ||
+		    (sscanf(text, "pswpin %" SCNd64, &pages) != 1 &&
+		     sscanf(text, "pswpout %" SCNd64, &pages) != 1))
+			continue;
+		sum = sum == FACT_UNKNOWN ? pages : sum + pages;
+	}
+	return sum;
 }

@@ -71,7 +71,28 @@ bool proc_process_read(int pid, struct process *ret);
  * proc_each_pid - call a function with each process
  * @found: non-zero ends it
  * @data: for @found
+ *
+ * Return: what @found returned last, 0 when there was no process.
  */
-void proc_each_pid(int (*found)(void *data, int pid), void *data);
+int proc_each_pid(int (*found)(void *data, int pid), void *data);
+
+/**
+ * proc_disk_use - the next disk or partition of /proc/diskstats
+ * @text: of the file, is moved beyond what was taken; may be NULL
+ * @ret: since the disk is there
+ *
+ * Return: false at the end.
+ */
+bool proc_disk_use(const char **text, struct disk_use *ret);
+
+/* proc_whole_disk - is a name of /proc/diskstats a disk's, not a partition's? */
+bool proc_whole_disk(const char *name);
+
+/**
+ * proc_swapped - pages to and from swap in the text of /proc/vmstat
+ *
+ * Return: FACT_UNKNOWN when @text is NULL or does not tell.
+ */
+int64_t proc_swapped(const char *text);
 
 #endif

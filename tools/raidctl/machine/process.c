@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Lines of /proc: a process, a disk, an interrupt; pure. */
+/* Lines of /proc: a process, a disk; pure. */
 
 #include "machine/process.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,32 +53,5 @@ int parse_disk_use(const char *text, struct disk_use *ret)
 	ret->requests = reads + writes + discards + flushes;
 	ret->bytes = (read_sectors + written_sectors + discarded_sectors) *
 		     SECTOR_BYTES;
-	return 0;
-}
-
-int parse_interrupt(char *text, unsigned int nr_processors,
-		    struct interrupt *ret)
-{
-	char *at;
-
-	memset(ret, 0, sizeof(*ret));
-	while (isspace((unsigned char)*text))
-		text++;
-	/* NMI, LOC and the like are of processors, not of devices. */
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	ret->number = (unsigned int)strtoul(text, &at, 10);
-	if (*at++ != ':')
-		return -EINVAL;
-	for (unsigned int i = 0; i < nr_processors; i++) {
-		char *end;
-
-		ret->count += strtoull(at, &end, 10);
-		if (end == at)
-			return -EINVAL;
-		at = end;
-	}
-	/* Names of drivers that share a line are separated by ", ". */
-	ret->shared = strstr(at, ", ");
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lines of /proc: a process, a disk, an interrupt; pure. */
+/* Lines of /proc: a process, a disk; pure. */
 
 #ifndef MACHINE_PROCESS_H
 #define MACHINE_PROCESS_H
@@ -47,13 +47,6 @@ struct process {
 	bool io_known;
 };
 
-/* struct interrupt - how often one line was raised, and by how many drivers */
-struct interrupt {
-	unsigned int number;
-	uint64_t count;
-	bool shared;
-};
-
 /**
  * parse_process - /proc/PID/stat; pure
  * @text: its line; a name may hold blanks and parentheses
@@ -71,16 +64,5 @@ int parse_process(const char *text, struct process *ret);
  * Return: 0 or -EINVAL.
  */
 int parse_disk_use(const char *text, struct disk_use *ret);
-
-/**
- * parse_interrupt - a line of /proc/interrupts; pure
- * @text: the line, cut by it
- * @nr_processors: numbers there are on it
- * @ret: the sum of them
- *
- * Return: 0; -EINVAL for a line that is not about a device.
- */
-int parse_interrupt(char *text, unsigned int nr_processors,
-		    struct interrupt *ret);
 
 #endif

@@ -42,7 +42,7 @@ static int put_number(struct store *store, const char *key, uint64_t number)
 
 static int put_machine(struct store *store)
 {
-	char profile[DISK_NAME], started[64], kernel[PATH_MAX];
+	char profile[DISK_NAME], started[64], kernel[PATH_MAX], config[PATH_MAX];
 	time_t now = time(NULL);
 	struct utsname uts;
 	struct tm utc;
@@ -64,6 +64,8 @@ static int put_machine(struct store *store)
 				     "yes" : "no");
 	if (!err && profile[0])
 		err = store_put_meta(store, "lab_profile", profile);
+	if (!err && profile[0] && lab_config(config, sizeof(config)))
+		err = store_put_meta(store, "lab_config", config);
 	if (!err && profile[0])
 		err = store_put_meta(store, "lab_time", lab_time());
 	if (!err && lab_kernel(kernel, sizeof(kernel)))

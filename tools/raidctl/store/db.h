@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What the files of store/ share, and nobody else uses but bin-sums: SQLite
- * is known to them alone.  Each file has the statements that it runs.
+ * What the files of store/ share, and nobody else uses: SQLite is known to
+ * them alone.  Each file has the statements that it runs.
  */
 
 #ifndef STORE_DB_H

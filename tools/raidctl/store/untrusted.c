@@ -31,7 +31,7 @@ static int first_is_ok(void *data, int columns, const char *const *values)
 static int damaged(struct store *store)
 {
 	snprintf(store->error, sizeof(store->error),
-		 "the recording is damaged or cut short; what is left of it: sqlite3 FILE .recover");
+		 "the recording is damaged or cut short: copy it again from where it was made, or record again");
 	return -EINVAL;
 }
 

@@ -23,20 +23,6 @@ int64_t look_pressure(const char *text)
 	return total ? strtoll(total + 7, NULL, 10) : FACT_UNKNOWN;
 }
 
-int64_t look_swapped(const char *text)
-{
-	int64_t pages, sum = FACT_UNKNOWN;
-
-	for (; text; text = proc_line(text)) {
-		if (strncmp(text, "pswp", 4) ||
-		    (sscanf(text, "pswpin %" SCNd64, &pages) != 1 &&
-		     sscanf(text, "pswpout %" SCNd64, &pages) != 1))
-			continue;
-		sum = sum == FACT_UNKNOWN ? pages : sum + pages;
-	}
-	return sum;
-}
-
 void look_steal(const char *text, struct look *ret)
 {
 	ret->steal_ticks = FACT_UNKNOWN;
@@ -47,18 +33,10 @@ void look_steal(const char *text, struct look *ret)
 		ret->nr_processors++;
 }
 
-static bool is_whole(const char *name)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/sys/block/%s", name);
-	return !access(path, F_OK);
-}
-
 /* Recorded, made of a recorded disk or part of one, or no whole disk. */
 static bool leave_out(const struct look_scope *scope, const char *name)
 {
-	if (!is_whole(name))
+	if (!proc_whole_disk(name))
 		return true;
 	for (size_t i = 0; i < scope->nr_disks; i++) {
 		const char *recorded = scope->disks[i].name;
@@ -89,14 +67,11 @@ static void classify_disk(const struct look_scope *scope,
 int look_disks(const char *text, const struct look_scope *scope,
 	       const struct look *before, struct look *ret)
 {
-	ret->disks_known = text;
-	for (; text && *text; text = proc_line(text)) {
-		struct look_disk *more, disk = { 0 };
-		char line[512];
+	struct look_disk *more, disk = { 0 };
 
-		snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"),
-			 text);
-		if (parse_disk_use(line, &disk.use) || !disk.use.requests)
+	ret->disks_known = text;
+	while (proc_disk_use(&text, &disk.use)) {
+		if (!disk.use.requests)
 			continue;
 		classify_disk(scope, before, &disk);
 		more = reallocarray(ret->disks, ret->nr_disks + 1,
@@ -147,8 +122,7 @@ static void add_line(const struct look_scope *scope, const struct look *before,
 	line->number = table->lines[i].number;
 	memcpy(line->devices, table->lines[i].devices, sizeof(line->devices));
 	host_clean(line->devices);
-	for (size_t cpu = 0; cpu < table->nr_processors; cpu++)
-		line->count += table->counts[table->lines[i].first + cpu];
+	line->count = interrupts_sum(table, i);
 	classify_line(scope, before, line);
 }
 

@@ -8,13 +8,10 @@
 #include "watch/look.h"
 
 /*
- * look_pressure  total of "some" in /proc/pressure/memory, microseconds
- * look_swapped	  pages to and from swap in /proc/vmstat
- *
- * Return: FACT_UNKNOWN when @text is NULL or does not tell.
+ * look_pressure - total of "some" in /proc/pressure/memory, microseconds;
+ *	FACT_UNKNOWN when @text is NULL or does not tell
  */
 int64_t look_pressure(const char *text);
-int64_t look_swapped(const char *text);
 
 /* look_steal - steal_ticks and nr_processors from /proc/stat */
 void look_steal(const char *text, struct look *ret);

@@ -228,7 +228,7 @@ int look_read(struct look_files *files, const struct look_scope *scope,
 	ret->wall_ns = offset_of(CLOCK_REALTIME);
 	ret->slept_ns = offset_of(CLOCK_BOOTTIME);
 	ret->pressure_us = look_pressure(proc_read(&files->pressure));
-	ret->swapped_pages = look_swapped(proc_read(&files->vmstat));
+	ret->swapped_pages = proc_swapped(proc_read(&files->vmstat));
 	look_steal(proc_read(&files->stat), ret);
 	if (proc_io_read(getpid(), &own))
 		ret->own_bytes = own.write_bytes;

@@ -60,7 +60,15 @@ def no_mirror() -> LabError:
 def derive(entries: list[Entry]) -> list[str]:
     """other_suites() for given entries; empty when none of them is a mirror of Debian."""
     have = {(entry.uri, suite) for entry in entries if "main" in entry.components for suite in entry.suites}
-    return [
+    # Of the release with the default kernel also what was mended: its main suite has the kernel of the last point release.
+    mended = [
+        f"deb {_options(entry)}{entry.uri} {_SUITES[0]}-security main"
+        for entry in entries
+        if any(suite.endswith("-security") for suite in entry.suites)
+        and (entry.uri, f"{_SUITES[0]}-security") not in have
+        and {suite.removesuffix("-security") for suite in entry.suites} & _DEBIAN
+    ]
+    return mended + [
         f"{line} {suite} main"
         for line, uri in _mirrors(entries).items()
         for suite in _SUITES
@@ -70,22 +78,27 @@ def derive(entries: list[Entry]) -> list[str]:
 
 def _mirrors(entries: list[Entry]) -> dict[str, str]:
     """The line of a source up to its suite -> its address."""
-    found = {}
+    found: dict[str, str] = {}
     for entry in entries:
         if "main" in entry.components and _DEBIAN & set(entry.suites):
-            options = f"[{' '.join(entry.options)}] " if entry.options else ""
+            options = _options(entry)
             if entry.uri not in found.values():
                 found[f"deb {options}{entry.uri}"] = entry.uri
     return found
 
 
+def _options(entry: Entry) -> str:
+    return f"[{' '.join(entry.options)}] " if entry.options else ""
+
+
 def _entries() -> list[Entry]:
     named = os.environ.get(MIRROR)
     mine = [Entry((f"signed-by={_KEYS}",), named, ("stable",), ("main",))] if named else []
-    return [*_configured(), *mine]
+    return [*configured(), *mine]
 
 
-def _configured() -> Iterator[Entry]:
+def configured() -> Iterator[Entry]:
+    """What apt takes packages from."""
     one_line = ["/etc/apt/sources.list", *glob.glob("/etc/apt/sources.list.d/*.list")]
     for name in sorted(one_line):
         yield from one_line_entries(_text(name))

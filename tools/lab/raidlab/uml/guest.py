@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -22,6 +23,7 @@ from raidlab.uml.machine import CONTROL, OWN_ROOT, Guest
 # 2026-01-01 00:00 UTC: what the guest's clock says when it starts.
 _CLOCK_START_NS = 1767225600 * 10**9
 _POLL_S = 0.02
+_SILENT_S = 60.0  # a run takes seconds; some minutes with files of many gigabytes
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
 STORE_FULL = b"tw9000: store exhausted"  # what the model writes into the kernel's log
@@ -52,8 +54,10 @@ def hidden(path: Path) -> bool:
     return any(path.is_relative_to(top) for top in _HIDDEN)
 
 
-def run(guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
-    """Boot, copy the command's output to `sinks` as it comes, and clean up whatever happens."""
+def run(
+    guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]], say: Callable[[str], None]
+) -> Ending:
+    """Boot, copy the command's output to `sinks` as it comes, `say` when none has, and clean up whatever happens."""
     memory = _memory_directory(guest.memory_mib)
     _remove_stale(memory)
     control = Path(tempfile.mkdtemp(prefix=f"raidtrace-lab-{os.getpid()}-", dir=memory))
@@ -66,7 +70,7 @@ def run(guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes]
         else:
             shutil.copy(guest.init, control / "init")
         with open(kernel_log, "wb") as log:
-            return _run(guest, control, log, timeout_s, sinks)
+            return _run(guest, control, log, timeout_s, sinks, None if guest.interactive else _Silence(timeout_s, say))
     finally:
         shutil.rmtree(control, ignore_errors=True)
 
@@ -123,7 +127,14 @@ def _kernel_arguments(guest: Guest) -> list[str]:
     ]
 
 
-def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]]) -> Ending:
+def _run(
+    guest: Guest,
+    control: Path,
+    log: IO[bytes],
+    timeout_s: float,
+    sinks: tuple[IO[bytes], IO[bytes]],
+    silence: _Silence | None,
+) -> Ending:
     streams = [_Stream(control / name, sink) for name, sink in zip(("stdout", "stderr"), sinks)]
     full = _Mark(Path(log.name), STORE_FULL)
     start = time.monotonic()
@@ -131,8 +142,9 @@ def _run(guest: Guest, control: Path, log: IO[bytes], timeout_s: float, sinks: t
     timed_out = False
     try:
         while process.poll() is None:
-            for stream in streams:
-                stream.copy()
+            copied = sum(stream.copy() for stream in streams)
+            if silence:
+                silence.look(copied)
             timed_out = time.monotonic() - start > timeout_s
             # What goes on without room for its data fails one write after the other, for hours if need be.
             if timed_out or STOP.is_set() or full.has_come():
@@ -228,6 +240,28 @@ class _Mark:
         return found
 
 
+class _Silence:
+    """Says it when nothing has come from a guest for a minute, and then each time that has become twice as long."""
+
+    def __init__(self, timeout_s: float, say: Callable[[str], None]) -> None:
+        self._say, self._timeout_s = say, timeout_s
+        self._begin = self._last = time.monotonic()
+        self._next_s = _SILENT_S
+
+    def look(self, copied: int) -> None:
+        """`copied`: bytes that have just come."""
+        now = time.monotonic()
+        if copied:
+            self._last, self._next_s = now, _SILENT_S
+        elif now - self._last >= self._next_s:
+            left = self._timeout_s - (now - self._begin)
+            self._say(
+                f"no output for {now - self._last:.0f} s of real time. A command that works long is quiet, too; one that waits"
+                f" for what never comes is ended in {left:.0f} s (--timeout), or now by Ctrl-C"
+            )
+            self._next_s *= 2
+
+
 class _Stream:
     """A file that grows on the host, copied to a sink."""
 
@@ -236,10 +270,14 @@ class _Stream:
         self._file = open(path, "rb", buffering=0)
         self._sink = sink
 
-    def copy(self) -> None:
+    def copy(self) -> int:
+        """Bytes that were new."""
+        copied = 0
         while data := self._file.read(1 << 16):
             self._sink.write(data)
             self._sink.flush()
+            copied += len(data)
+        return copied
 
 
 def _text(path: Path) -> str:

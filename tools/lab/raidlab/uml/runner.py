@@ -39,6 +39,8 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     programs = modules.build_programs(how.progress)
     needs = variant.needs(getattr(arguments, "variant", ""))
     lab_root = None if arguments.host else root.get(how.progress)
+    if not lab_root:
+        how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")
     draw = chance.drawn(arguments.seed)
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
     machine = Guest(
@@ -63,7 +65,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
         path.unlink(missing_ok=True)
-    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks)
+    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks, how.progress.say)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
     if lab_root and result.status == _NOT_FOUND:

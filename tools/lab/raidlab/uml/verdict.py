@@ -17,6 +17,7 @@ LAB_FAILED = 125
 GUEST_COMPLAINED = 126
 
 _SHOWN = 20
+_NO_PTRACE = "ptrace: Operation not permitted"  # User Mode Linux tries it before anything else
 _COMPLAINTS = re.compile(
     # A driver's own messages may say WARNING further on in the line.
     r"^\[[^]]*\] WARNING: |\bOops\b|\bBUG\b|Kernel panic|KASAN|KCSAN|UBSAN|Call Trace|general protection"
@@ -76,6 +77,15 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
         )
     if ending.code is not None:
         return Verdict(ending.code, ())
+    if _NO_PTRACE in log:
+        return Verdict(
+            LAB_FAILED,
+            (
+                "this machine forbids ptrace(2), by which a guest runs its processes",
+                "  In a container allow it: --cap-add=SYS_PTRACE --security-opt seccomp=unconfined (docker, podman).",
+                "  Elsewhere see /proc/sys/kernel/yama/ptrace_scope, which must be less than 3.",
+            ),
+        )
     why = ending.failure or f"the guest ended without a word (status {ending.process_code})"
     last = [line for line in log.splitlines() if line.strip()][-3:]
     return Verdict(LAB_FAILED, (f"{why}; the end of {log_path}:", *(f"  {line}" for line in last)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import signal
 import sys
 import textwrap
 import traceback
+from pathlib import Path
 from types import FrameType
 
 from raidlab.array import profile
@@ -36,7 +38,7 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     words, command = options.split(argv)
-    arguments = options.parser(_ACTS).parse_args(words)
+    arguments = options.parsed(options.parser(_ACTS), words)
     arguments.command = command
     failed = verdict.LAB_FAILED if arguments.verb in ("run", "shell", "ab", "expect") else _FAILED
     try:
@@ -98,7 +100,19 @@ def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool)
     runner.profile_of(arguments, progress)  # a mistake there is told before a kernel is built
     lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
     how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
-    return _said(runner.boot(arguments, lab_kernel, command, runner.out_directory(arguments.out), how))
+    out = runner.out_directory(arguments.out)
+    before = _recordings(out)
+    result = _said(runner.boot(arguments, lab_kernel, command, out, how))
+    fresh = _recordings(out) - before
+    if fresh:  # the guest knows another name
+        path = Path(arguments.out, max(fresh, key=lambda one: one[1])[0])
+        progress.say(f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}")
+    return result
+
+
+def _recordings(out: Path) -> set[tuple[str, int]]:
+    """Names and change times."""
+    return {(path.name, path.stat().st_mtime_ns) for path in out.glob("*.rtdb")}
 
 
 def _shell(arguments: argparse.Namespace) -> int:

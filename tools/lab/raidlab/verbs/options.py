@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 from collections.abc import Callable
 
 from raidlab.array import profile
@@ -25,6 +26,18 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
         at = argv.index("--")
         return argv[:at], argv[at + 1 :]
     return argv, []
+
+
+def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """What the words say; one that is no option is most often a command without its --."""
+    arguments, extra = top.parse_known_args(words)
+    if extra and not extra[0].startswith("-") and arguments.verb in ("run", "shell", "ab", "expect"):
+        command = shlex.join([extra[0]] + words[words.index(extra[0]) + 1 :])
+        top.exit(2, f"raidctl lab {arguments.verb}: -- is missing before the command: "
+                    f"raidctl lab {arguments.verb} -- {command}\n")  # fmt: skip
+    if extra:
+        top.error(f"unrecognized arguments: {' '.join(extra)}")
+    return arguments
 
 
 def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:

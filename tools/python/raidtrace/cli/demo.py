@@ -18,15 +18,18 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="guests at once (default %(default)s)"
     )
+    parser.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="each run under N draws of chance; adds what they spread by"
+    )
     options = parser.parse_args(arguments)
-    if options.jobs < 1:
-        parser.error("--jobs must be at least 1")
+    if options.jobs < 1 or options.seeds < 1:
+        parser.error("--jobs and --seeds must be at least 1")
     # here, because drawing takes a second to load that --help and a wrong option need not wait for
     from raidtrace.demo import demo, guest, workload
     from raidtrace.recording import recording
 
     try:
-        return demo.run(RAIDCTL, options.out, options.jobs, lambda line: print(line, flush=True))
+        return demo.run(RAIDCTL, options.out, options.jobs, lambda line: print(line, flush=True), options.seeds)
     except (
         demo.DemoError,
         guest.GuestError,

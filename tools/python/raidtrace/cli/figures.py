@@ -83,14 +83,15 @@ def draw(data: Data, into: pathlib.Path) -> None:
     for key, name in zip(("untuned", "tuned"), DEPTH):
         run: Mapping[str, Any] = data["runs"][name]
         panels.append((key, explain.ReadPhase(**run["read"]), [Point(*point) for point in run["points"]]))
-    plot_demo.inflight([into / "demo-inflight.svg"], panels, simulated=True)
+    title = title_of(FIGURES / DATA)
+    plot_demo.inflight([into / "demo-inflight.svg"], panels, True, title)
     picture = plot_blame.table(data["seeks"][SEEKS])
     if picture:
-        plot.save(picture, [into / "demo-seeks.svg"])
+        plot.save(picture, [into / "demo-seeks.svg"], title)
 
 
 def title_of(table: pathlib.Path) -> str:
-    """What a picture of a table is called: so it can be told whether it is one of that table as it is now."""
+    """What a picture is called: what it is drawn of, with its digest: so it can be told whether it is of that as it is now."""
     return f"{table.name} {hashlib.sha256(table.read_bytes()).hexdigest()[:16]}"
 
 
@@ -128,6 +129,11 @@ def draw_surface(table: pathlib.Path, into: pathlib.Path) -> None:
     plot.save(plot_surface.surface(rates, True), [into / "surface.svg"], title_of(table))
 
 
+SOURCES = {  # picture -> what it is drawn of
+    "demo-inflight.svg": FIGURES / DATA,
+    "demo-seeks.svg": FIGURES / DATA,
+    "readahead.svg": FIGURES / SWEEP,
+}
 TABLES = {  # picture -> the table that it is drawn of, and how
     "published.svg": (REPRODUCTION, draw_published),
     "filesystems.svg": (REPRODUCTION, draw_filesystems),
@@ -147,7 +153,7 @@ def sweep(out: pathlib.Path) -> Data:
 def draw_sweep(data: Data, into: pathlib.Path) -> None:
     """The picture of the small sweep."""
     drawn = [(name, [plot_sweep.Point(*point) for point in points]) for name, points in data.items()]
-    plot.save(plot_sweep.readahead(drawn, True), [into / "readahead.svg"])
+    plot.save(plot_sweep.readahead(drawn, True), [into / "readahead.svg"], title_of(FIGURES / SWEEP))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -34,6 +34,10 @@ ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
           journal.JournalError, OSError)  # fmt: skip
 
 
+class _Usage(sweep.SweepError):
+    """What was asked for cannot be meant."""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
     verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore}
@@ -41,14 +45,13 @@ def main(arguments: Sequence[str]) -> int:
         if arguments and arguments[0] in verbs:
             return verbs[arguments[0]](arguments[1:])
         return _sweep(parser().parse_args(arguments))
+    except BrokenPipeError:
+        raise  # shown.run ends quietly
     except ERRORS as error:
         print(f"raidctl sweep: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, _Usage) else 1
     except KeyboardInterrupt:
         print("raidctl sweep: interrupted before the first cell", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
@@ -65,7 +68,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-r", "--resume", action="store_true", help="go on with the sweep in --out; finished cells stay")
     top.add_argument("--retry-failed", action="store_true", help="with --resume: cells that failed, too")
     top.add_argument("-s", "--data-size", help="instead of what the plan says")
-    top.add_argument("-t", "--trials", type=int, help="instead of what the plan says")
+    top.add_argument("-t", "--trials", "--seeds", type=int,
+                     help="instead of what the plan says; in the lab each is another draw of chance")  # fmt: skip
     lab = top.add_argument_group("in the lab")
     lab.add_argument("-j", "--jobs", type=int, help=f"guests at once (default {sweep.cores()})")
     lab.add_argument("-k", "--kernel", help="6.1, 6.12 or 7.2")
@@ -140,22 +144,26 @@ def _restore(arguments: Sequence[str]) -> int:
 
 def _sweep(options: argparse.Namespace) -> int:
     if (options.jobs is not None and options.jobs < 1) or (options.trials is not None and options.trials < 1):
-        raise sweep.SweepError("--jobs and --trials must be at least 1")
+        raise _Usage("--jobs and --trials must be at least 1")
     if options.resume:
         if options.plan and not options.out:
             options.out = pathlib.Path(f"sweep-{pathlib.Path(options.plan).stem}")
         if not options.out:
-            raise sweep.SweepError("--resume of what? Name the plan, or its directory with --out")
+            raise _Usage("--resume of what? Name the plan, or its directory with --out")
         the_plan, overrides = _stored(options)
     else:
         if not options.plan:
-            raise sweep.SweepError(f"name a plan: {', '.join(plan.ready())}, or a .toml file")
+            raise _Usage(f"name a plan: {', '.join(plan.ready())}, or a .toml file")
         overrides = _overrides(options)
-        the_plan = plan.load(plan.find(options.plan), overrides)
+        try:
+            path = plan.find(options.plan)
+        except plan.PlanError as error:
+            raise _Usage(str(error)) from error
+        the_plan = plan.load(path, overrides)
         options.out = options.out or pathlib.Path(f"sweep-{the_plan.name}")
     real = bool(options.destroy_data or options.disk)
     if options.lab == real:
-        raise sweep.SweepError("where? --lab, or real disks: --destroy-data DISK, --disk DISK")
+        raise _Usage("where? --lab, or real disks: --destroy-data DISK, --disk DISK")
     return (_lab if options.lab else _disks)(options, the_plan, overrides)
 
 

@@ -41,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     if options.lab and (options.destroy_data or options.freeze or options.in_use or options.force_signature):
         top.error("--destroy-data, --force-signature, --freeze and --in-use are for real disks; --lab destroys nothing")
     if not options.lab and not (options.disk or options.destroy_data):
-        top.error("name where: --lab PROFILE, --disk DISK (is only read), or --destroy-data DISK (may be overwritten)")
+        top.error(
+            "name where: --lab [PROFILE], --disk DISK (is only read), or --destroy-data DISK (may be overwritten)"
+        )
     if not options.lab and (options.set or options.lab_option or options.other_kernel):
         top.error("--set, --lab-option and --other-kernel are for --lab")
 
@@ -52,21 +54,20 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(number, stop)
     try:
         return _lab(options, command) if options.lab else _disk(options, command)
+    except BrokenPipeError:
+        raise  # shown.run ends quietly
     except ERRORS as error:
         print(f"raidctl why: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("raidctl why: stopped" + ("" if options.lab else "; what it changed is put back"), file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
-                                  usage="raidctl why [options] (--lab PROFILE | --disk DISK) -- CMD...")  # fmt: skip
+                                  usage="raidctl why [options] (--lab [PROFILE] | --disk DISK) -- CMD...")  # fmt: skip
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
                      help=f"in guests with this simulated array (default {PROFILE}); nothing here is changed")  # fmt: skip
     top.add_argument("-d", "--disk", metavar="DISK", help="the disk to look at; it is only read (in the lab: sda)")
@@ -168,7 +169,7 @@ def _experiment(
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs
-    found = verdict.judge(table, disk)
+    found = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
     about = {"command": list(command), "disk": disk, "simulated": options.lab is not None, "profile": options.lab}
     as_json = text.as_json(table, found, about)
     store.write(options.out, as_json)

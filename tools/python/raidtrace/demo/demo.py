@@ -70,7 +70,7 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
 
 def clear(out: pathlib.Path, cells: Sequence[workload.Cell]) -> None:
     """Remove what an earlier demo left in out, and nothing else."""
-    results.without(out, MAKER, ("summary.csv", "inflight.svg", "inflight.png", "report.txt"))
+    results.without(out, MAKER, ("summary.csv", "spread.csv", "inflight.svg", "inflight.png", "report.txt"))
     for cell in cells:
         results.fresh(out / cell.name(), MAKER)
 
@@ -125,7 +125,29 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
     return lines + [f"Each step with its numbers: raidctl explain {low.recording.path} {high.recording.path}"]
 
 
-def run(raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str], None]) -> int:
+def drawn(
+    cells: Sequence[workload.Cell], guests: guest.Guests, first: Sequence[workload.Row], seeds: int
+) -> list[workload.Spread]:
+    """Run the cells again under the draws 1 to seeds - 1, each verified as the first, and tell how far rates spread."""
+    draws = [list(first)]
+    for seed in range(1, seeds):
+        place = guests.out / f"seed-{seed}"
+        place.mkdir(exist_ok=True)
+        rows: dict[workload.Cell, tuple[workload.Row, ...]] = {}
+
+        def ended(cell: workload.Cell) -> None:
+            found = examine(cell, place / cell.name())  # noqa: B023
+            if found.verdict.mismatches:
+                raise DemoError(f"{place / cell.name()}: {'; '.join(found.verdict.mismatches)}")  # noqa: B023
+            rows[cell] = found.rows  # noqa: B023
+
+        clear(place, cells)
+        guest.run_all(cells, dataclasses.replace(guests, out=place, seed=seed), ended)
+        draws.append([row for cell in cells for row in rows[cell]])
+    return workload.spreads(draws)
+
+
+def run(raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str], None], seeds: int = 1) -> int:
     """Run the demo. 0: everything verified, 1: something did not agree (and was said)."""
     begin = time.monotonic()
     cells = workload.cells(DD_MIB, BONNIE_MIB)
@@ -142,10 +164,16 @@ def run(raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str]
         runs[cell] = examine(cell, directory)
         export(raidctl, runs[cell], directory)
 
-    guest.run_all(cells, guest.Guests(raidctl, out, MEMORY, jobs), ended)
-    workload.write_summary(out / "summary.csv", (row for cell in cells for row in runs[cell].rows))
+    guests = guest.Guests(raidctl, out, MEMORY, jobs)
+    guest.run_all(cells, guests, ended)
+    rows = [row for cell in cells for row in runs[cell].rows]
+    workload.write_summary(out / "summary.csv", rows)
     draw(out, pair(runs, cells, "xfs"))
     lines = text(cells, runs, out)
+    if seeds > 1:
+        spread = drawn(cells, guests, rows, seeds)
+        workload.write_spread(out / "spread.csv", spread)
+        lines += ["", *table.spread(spread)]
     (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     say("\n".join(["", *lines]))
     wrong = [run.cell.name() for run in runs.values() if run.complaints]

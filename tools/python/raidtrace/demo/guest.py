@@ -36,11 +36,23 @@ class Guests:
     out: pathlib.Path
     memory: str
     jobs: int
+    seed: int = 0
 
     def run(self, cell: Cell) -> None:
         """Boot one guest with a fresh array and run the cell in it. Its files are in out/NAME."""
         directory = self.out / cell.name()
-        command = [str(self.raidctl), "lab", "run", "-q", "--profile", PROFILE, "--mem", self.memory]
+        command = [
+            str(self.raidctl),
+            "lab",
+            "run",
+            "-q",
+            "--profile",
+            PROFILE,
+            "--mem",
+            self.memory,
+            "--seed",
+            str(self.seed),
+        ]
         command += ["--timeout", str(TIMEOUT_SECONDS), "--out", str(directory), "--", str(SCRIPT)]
         command += [cell.workload, cell.filesystem or "raw", str(cell.setra_sectors), str(cell.mib)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,

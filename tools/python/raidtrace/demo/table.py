@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 
 from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
-from raidtrace.demo.workload import Cell, Row
+from raidtrace.demo.workload import Cell, Row, Spread
 from raidtrace.explain.readahead import kib
 from raidtrace.recording.recording import SECTOR_BYTES
 
@@ -22,6 +22,25 @@ def _line(*fields: str) -> str:
 
 def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
     return "-" if value is None else format(value / per, form)
+
+
+def spread(found: Sequence[Spread]) -> list[str]:
+    """What one run is good for, MB/s."""
+    form = "{:27} {:>6} {:>8} {:>8} {:>8}   {}"
+    lines = [
+        f"Under {len(found[0].draws)} draws of chance (--seeds), MB/s simulated; in brackets the interval that holds",
+        "the median of all draws at 95 %:",
+    ]
+    lines.append(form.format("", "setra", "least", "median", "most", "").rstrip())
+    for one in found:
+        said = one.summary()
+        least, median, most, low, high = (
+            f"{value / 1000:.1f}"
+            for value in (min(one.draws), said.median, max(one.draws), said.low or 0, said.high or 0)
+        )
+        name = f"{one.cell.title()} {one.phase}"
+        lines.append(form.format(name, one.cell.setra_sectors, least, median, most, f"({low} to {high})"))
+    return lines
 
 
 def table(rows: Sequence[Row]) -> list[str]:

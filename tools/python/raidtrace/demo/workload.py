@@ -5,10 +5,11 @@ import csv
 import dataclasses
 import pathlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from raidtrace.explain import readahead as explain
 from raidtrace.published import reference
+from raidtrace.quantity import trials
 from raidtrace.recording.recording import SECTOR_BYTES, Counters, Recording
 
 ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 stands for
@@ -137,6 +138,46 @@ def evidence(cell: Cell, recording: Recording) -> explain.ReadPhase:
         share,
         reads.count("read", "d2c_sum_ns") / completed / 1e6,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """KiB/s of one phase of a cell under several draws of chance; the first is that of the summary."""
+
+    cell: Cell
+    phase: str
+    draws: tuple[float, ...]
+
+    def summary(self) -> trials.Summary:
+        """Median, and the interval that holds the median of all draws at 95 %."""
+        return trials.summarise(self.draws)
+
+
+SPREAD_HEADER = ("workload", "filesystem", "setra_sectors", "phase", "draws", "least", "median", "most", "interval_low",
+                 "interval_high")  # fmt: skip
+
+
+def spreads(draws: Sequence[Sequence[Row]]) -> list[Spread]:
+    """Of the rows of each draw, in the same order; phases without a rate are left out."""
+    found = []
+    for rows_of_one in zip(*draws, strict=True):
+        rates_of_one = tuple(row.kib_per_s for row in rows_of_one if row.kib_per_s is not None)
+        if len(rates_of_one) == len(draws):
+            found.append(Spread(rows_of_one[0].cell, rows_of_one[0].phase, rates_of_one))
+    return found
+
+
+def write_spread(path: pathlib.Path, all_spreads: Iterable[Spread]) -> None:
+    """spread.csv, MiB/s."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(SPREAD_HEADER)
+        for one in all_spreads:
+            said = one.summary()
+            values = (min(one.draws), said.median, max(one.draws), said.low or said.median, said.high or said.median)
+            cell = one.cell
+            writer.writerow([cell.workload, cell.filesystem, cell.setra_sectors, one.phase, said.trials,
+                             *(f"{value / 1024:.3f}" for value in values)])  # fmt: skip
 
 
 def write_summary(path: pathlib.Path, all_rows: Iterable[Row]) -> None:

@@ -59,6 +59,11 @@ class Case:
         table = self.seen.timeline.table
         return bool(table) and self.seen.timeline.streams == table
 
+    def elsewhere(self) -> float:
+        """Part of the requests that do not begin where the one before ended."""
+        issued = sum(counts.get("issued", 0) for counts in self.seen.flow.values())
+        return (q.seeks(self.seen) or 0) / max(issued, 1)
+
     def windows(self) -> float | None:
         """Requests that one window of readahead is cut into."""
         predicted = self.reading.predicted_depth()
@@ -103,3 +108,16 @@ def ruled_out(key: str, title: str, text: str, *values: Value) -> Limit:
 def open_question(key: str, title: str, text: str, *values: Value) -> Limit:
     """What the counts could have shown, and do not."""
     return Limit(key, title, text, Verdict.NOT_SHOWN, values)
+
+
+def inferred(
+    key: str,
+    title: str,
+    text: str,
+    remedy: str,
+    *values: Value,
+    share: float | None = None,
+    gain: tuple[float, float] | None = None,
+) -> Limit:
+    """What the counts have the signature of."""
+    return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, gain)

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the simulated array of a recording can do at most, from the lab's profile that the recording names.
+"""What the simulated array of a recording can do at most, from what the recording says that it was: its profile with all that
+--set changed of it.
 
 A real array says nothing of the kind: there a ceiling is found in the counters, and whether controller or drives make it is
 not available.
 """
 
 import dataclasses
-import pathlib
 from collections.abc import Mapping
 
-import tomllib
-
-PROFILES = pathlib.Path(__file__).resolve().parents[3] / "lab" / "profiles"
 KIB_PER_MIB = 1024
 
 
@@ -32,18 +29,18 @@ class Ceiling:
 
 
 def of(meta: Mapping[str, str], way: str) -> Ceiling | None:
-    """The ceiling of a direction. None: not simulated, or by a profile that is not here."""
-    name = meta.get("lab_profile", "")
-    path = PROFILES / f"{name}.toml"
-    if meta.get("simulated") != "yes" or not name.replace("-", "").isalnum() or not path.is_file():
+    """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
+    said = dict(pair.partition("=")[::2] for pair in meta.get("lab_config", "").split(","))
+    try:
+        drives, rate = int(said["array.drives"]), int(said["drive.media_outer_kib_s"])
+        controller = float(said[f"controller.{way}_kib_s"])
+        level, stripe = said["array.level"], int(said["array.stripe_kib"])
+        if level == "raid5" and way == "write":  # parity is worked out of what was taken, one after the other
+            controller = 1 / (1 / controller + 1 / int(said["controller.parity_kib_s"]))
+    except (KeyError, ValueError, ZeroDivisionError):
         return None
-    said = tomllib.loads(path.read_text(encoding="utf-8"))
-    array, drive = said["array"], said["drive"]
-    drives = int(array["drives"])
-    useful = {"raid5": drives - 1, "raid10": drives // 2 if way == "write" else drives, "raid1": 1}
-    rate = drive["media_outer_kib_s"] * useful.get(array["level"], drives)
-    controller = said["controller"]["read_kib_s" if way == "read" else "write_kib_s"]
-    data = useful.get(array["level"], drives)
+    data = {"raid5": drives - 1, "raid10": drives // 2, "raid1": 1}.get(level, drives)
+    used = drives if level == "raid10" and way == "read" else data
     return Ceiling(
-        name, controller / KIB_PER_MIB, rate / KIB_PER_MIB, drives, array["level"], 2 * array["stripe_kib"] * data
+        said.get("name", ""), controller / KIB_PER_MIB, rate * used / KIB_PER_MIB, drives, level, 2 * stripe * data
     )

@@ -9,6 +9,7 @@ from raidtrace.explain import limits as holding
 from raidtrace.explain import links_disk, links_queue
 from raidtrace.explain.case import OUTSIDE, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict
+from raidtrace.explain.limits_events import SILENT
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
@@ -55,11 +56,12 @@ def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence
     found = links((reading,), way)
     held = holding.limits(reading, way, meta, beside)
     story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
+    told = _told(story, found) if links_queue.predicted(reading, way) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
             if seconds >= OUTSIDE]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 (*summary(reading, way, _told(story, found), held), *cut), part)  # fmt: skip
+                 (*summary(reading, way, told, held), *cut), part)  # fmt: skip
 
 
 def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
@@ -89,7 +91,7 @@ def _told(story: Verdict, found: Sequence[Link]) -> str:
 
 
 def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tuple[str, ...]:
-    """What it comes to, in plain words. told: readahead's part, said of reads alone."""
+    """What it comes to, in plain words. told: readahead's part, of what was read ahead."""
     rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
     if reading.seen.disk.bio_based:
         return (
@@ -126,11 +128,15 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
 
 
 def longest(reading: Reading, way: str) -> str:
-    """The longest time to completion of the direction, and when."""
-    found = reading.seen.timeline.longest.get(way)
+    """The longest time to completion of the direction, and when; or how long none was completed, where that is more: a
+    command that was lost is issued again, and its time begins anew."""
+    found, (silent, ended) = reading.seen.timeline.longest.get(way), reading.seen.timeline.silence()
     if found is None or found.time_ns is None or not reading.seen.spans:
         return ""
-    at = (found.time_ns - reading.seen.spans[0][0]) / 1e9
+    begin = reading.seen.spans[0][0]
+    if silent > found.high_ns and silent >= SILENT * 1e9:
+        return f", and none that ended for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
+    at = (found.time_ns - begin) / 1e9
     return f", the longest {found.high_ns / 1e6:.3g} ms by {max(at, 0):.2f} s"
 
 

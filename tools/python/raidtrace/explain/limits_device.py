@@ -2,8 +2,8 @@
 """The ceiling of a disk: more in flight does not come faster."""
 
 from raidtrace.explain import ceiling
-from raidtrace.explain.case import Case, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
@@ -15,6 +15,10 @@ FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them a
 DEEP = 8  # requests in flight, from which on a ceiling is looked for
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
 PARITY = ("raid4", "raid5", "raid6")
+ELSEWHERE = (
+    0.25  # part of the requests that begin elsewhere, from which on a cache does not make whole stripes of writes
+)
+SLOW_WRITE = 5.0  # ms from issue to completion, from which on a write waits for drives
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
 
@@ -71,15 +75,16 @@ def parity(case: Case) -> Limit:
     text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
     if level not in PARITY or mean >= whole:
         return ruled_out(key, title, text, *values)
-    if (case.idle() or 0.0) >= IDLE or (case.depth() or 0.0) < 2:
-        return open_question(key, title, text, *values)
-    return Limit(
+    wait, busy = q.d2c_mean_ms(case.seen, case.way) or 0.0, (case.idle() or 0.0) < IDLE and (case.depth() or 0.0) >= 2
+    if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
+        text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
+        return open_question(key, title, f"{text}: whether whole stripes are made of them is not told", *values)
+    return inferred(
         key,
         title,
-        f"{text}: parity is worked out for each",
-        Verdict.INFERRED,
-        values,
+        f"{text} and takes {wait:.1f} ms, for each parity is worked out",
         "write whole stripes, or use a level without parity (RAID 10)",
+        *values,
     )
 
 
@@ -92,8 +97,7 @@ def device(case: Case) -> Limit:
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
     if found is not None:
         values.append(case.value("gain-of-depth", found[1], "of 1", "depth-d2c"))
-    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
-    orderly = (q.seeks(case.seen) or 0) <= ORDERLY * max(issued, 1)
+    orderly = case.elsewhere() <= ORDERLY
     remedy = "nothing that is set: other drives, another level or another controller"
     if idle >= IDLE:
         return ruled_out(
@@ -105,13 +109,9 @@ def device(case: Case) -> Limit:
             f"{near.controller:.0f} "
             f"MiB/s, its drives {near.drives:.0f}"
         )
-        return Limit(
-            near.lower(), f"{near.lower().capitalize()} ceiling", text, Verdict.INFERRED, tuple(values), remedy
-        )
+        return inferred(near.lower(), f"{near.lower().capitalize()} ceiling", text, remedy, *values)
     if flat(case) and orderly:
-        return Limit(
-            key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", Verdict.INFERRED, tuple(values), remedy
-        )
+        return inferred(key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", remedy, *values)
     if found is None:
         return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
     return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)

@@ -3,8 +3,8 @@
 
 import re
 
-from raidtrace.explain.case import Case, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
 from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
@@ -12,6 +12,7 @@ from raidtrace.recording import quantities as q
 RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
 SILENT = 1.0  # s without a completion though requests were in flight, from which on that is an event
 SILENT_SHARE = 0.1  # part of the time that silence must take to be a limit
+EMPTIES = 0.9  # part of it with a flush in flight, from which on the disk was not silent but emptied its cache
 MATTERS = 1.15  # a factor between the rates before and after a change, from which on it mattered
 DECIDES = ("readahead_sectors", "scheduler", "nr_requests", "max_sectors_kb", "nomerges", "queue_depth", "wbt_lat_usec")
 ALIKE = 0.8  # part of requests and bios that must be of one size and in order for SPREAD to mean anything
@@ -42,6 +43,12 @@ def reset(case: Case) -> Limit:
         case.value("resets", number, "resets", "driver_stats"),
     )
     if silent >= SILENT * 1e9 and share >= SILENT_SHARE:
+        flushed = case.area("flush") * length
+        if not number and flushed >= EMPTIES * silent / 1e9:
+            text = (
+                f"for {silent / 1e9:.1f} s nothing was completed, and a flush was in flight for {flushed:.1f} s of it"
+            )
+            return open_question("reset", title, text, *values)
         at = (ended - case.seen.spans[0][0] - silent) / 1e9
         who = (
             f"the driver reset its controller {number} time{'s' if number > 1 else ''}"
@@ -52,15 +59,14 @@ def reset(case: Case) -> Limit:
             f"from {max(at, 0):.1f} s on nothing was completed for {silent / 1e9:.1f} s with requests in flight, "
             f"{share:.0%} of the time: {who}"
         )
-        return Limit(
+        return inferred(
             "reset",
             title if number else "Silence of the disk",
             text,
-            Verdict.INFERRED,
-            values,
             "look for a command that timed out: dmesg, the controller's log, cables and the drive that it was for",
-            share,
-            (1 / (1 - min(share, 0.999)),) * 2,
+            *values,
+            share=share,
+            gain=(1 / (1 - min(share, 0.999)),) * 2,
         )
     if number:
         return open_question("reset", title, f"the driver reset its controller {number} times", *values)
@@ -102,15 +108,13 @@ def changed(case: Case) -> Limit:
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
     if max(before, after) / min(before, after) < MATTERS:
         return open_question("changed", title, text, *values)
-    return Limit(
+    return inferred(
         "changed",
         title,
         text,
-        Verdict.INFERRED,
-        values,
         "explain each part alone: raidctl explain --from T --to T",
-        None,
-        (max(before, after) / case_rate(case),) * 2 if after > before else None,
+        *values,
+        gain=(max(before, after) / case_rate(case),) * 2 if after > before else None,
     )
 
 
@@ -128,34 +132,23 @@ def degraded(case: Case) -> Limit:
     if missing:
         whose = above.disk.name if above else seen.disk.name
         text = f"{whose} lacks {missing} of its disks: what they held is worked out from all others"
-        return Limit(
-            "degraded",
-            title,
-            text,
-            Verdict.INFERRED,
-            (case.value("md-degraded", missing, "disks", "md_degraded"),),
-            remedy,
-        )
+        return inferred("degraded", title, text, remedy, case.value("md-degraded", missing, "disks", "md_degraded"))
     if action in ("recover", "resync", "check", "repair", "reshape"):
-        return Limit(
+        return inferred(
             "degraded",
             "Rebuild",
             f"md says {action}: its own reads and writes take their share",
-            Verdict.INFERRED,
-            (),
             "let it end, or lower sync_speed_max of md",
         )
     last = _state(seen.settings.get("controller_events", ""))
     if last == "degraded":
         line = next(line for line in reversed(seen.settings["controller_events"].splitlines()) if "egraded" in line)
-        return Limit("degraded", title, f'the controller said: "{line}"', Verdict.INFERRED, (), remedy)
+        return inferred("degraded", title, f'the controller said: "{line}"', remedy)
     if last == "rebuild":
-        return Limit(
+        return inferred(
             "degraded",
             "Rebuild",
             "the controller said that it rebuilds: its own reads and writes take their share",
-            Verdict.INFERRED,
-            (),
             "let it end, or give it a lower rate in the controller's set-up",
         )
     known = above is not None or "md_degraded" in seen.settings or "controller_events" in seen.settings
@@ -180,10 +173,9 @@ def slow_part(case: Case) -> Limit:
     """A member that is slower than the others: requests alike in size and order take very different times."""
     key, title, seen = "slow part", "Slow drive", case.seen
     times, mode, order = seen.histogram(case.way, "d2c"), q.size_mode(seen, case.way), in_order(case.reading)
-    issued = sum(counts.get("issued", 0) for counts in seen.flow.values())
     other = q.octets(seen, "write" if case.way == "read" else "read") or 0
     steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.way) or 1)
-    alike = mode is not None and mode[1] >= ALIKE and (q.seeks(seen) or 0) <= ORDERLY * max(issued, 1)
+    alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
     if case.way != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
         return unknown(
             key, title, "only equal reads of one reader in order, on a disk that is always busy, would show it"
@@ -196,13 +188,8 @@ def slow_part(case: Case) -> Limit:
             f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the slowest "
             f"twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest"
         )
-        return Limit(
-            key,
-            title,
-            text,
-            Verdict.INFERRED,
-            values,
-            "ask the controller for errors and times of each drive; replace the slow one",
+        return inferred(
+            key, title, text, "ask the controller for errors and times of each drive; replace the slow one", *values
         )
     return ruled_out(
         key, title, f"equal reads take alike: the slowest twentieth {high / middle:.1f} times the middle one", *values

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes above the disk: the program, others beside it, what it waits for, files and their metadata."""
 
-from raidtrace.explain.case import KERNEL_THREADS, Case, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.case import KERNEL_THREADS, Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
 from raidtrace.explain.links_queue import FOLLOWS, in_order
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
@@ -13,6 +13,8 @@ COMPUTES = (
     0.4  # processor time of the command by the time the disk waited: from here on it is computing that it waits for
 )
 FLUSHED = 0.15  # part of the time with a flush in flight
+FLUSHES = 4  # so many at least: one at the end waits for all that was written
+BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
 DRY = 0.1  # part of the time that a queue which ran empty cost
 
@@ -28,15 +30,15 @@ def host(case: Case) -> Limit:
     gain = (1.0, 1 / (1 - min(idle, 0.999)))
     nothing = f"the disk had nothing to do for {idle:.1%} of the time"
     if used is not None and used >= COMPUTES * idle and not case.simulated():
-        return Limit(
+        return inferred(
             "processor",
             "Processor",
             f"{nothing} while the command used {used:.2f} of a processor",
-            Verdict.INFERRED,
-            (value, case.value("processors", used, "CPUs", "command cpu")),
             "let the program compute less for each byte, or read in one thread and compute in others",
-            idle,
-            gain,
+            value,
+            case.value("processors", used, "CPUs", "command cpu"),
+            share=idle,
+            gain=gain,
         )
     why = (
         "computing takes no time in simulated time, so it waited for something else, as sleep does"
@@ -45,15 +47,14 @@ def host(case: Case) -> Limit:
         if used is None
         else f"it used {used:.2f} of a processor"
     )
-    return Limit(
+    return inferred(
         "program",
         title,
         f"{nothing}: nobody asked, as when a program sleeps, waits for another, or io.max holds it " f"back; {why}",
-        Verdict.INFERRED,
-        (value,),
         "look at what the program does between its calls, and whether its cgroup has an io.max",
-        idle,
-        gain,
+        value,
+        share=idle,
+        gain=gain,
     )
 
 
@@ -69,17 +70,24 @@ def sync(case: Case) -> Limit:
         return ruled_out("sync", title, f"{number} flushes", *values)
     if part < FLUSHED:
         return ruled_out("sync", title, f"{number} flushes took {part:.0%} of the time", *values)
+    each = (q.octets(case.seen, "write") or 0) / number
+    if number < FLUSHES or each > BETWEEN:
+        text = (
+            f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} MiB each"
+        )
+        return open_question(
+            "sync", title, f"{text}: whether they waited for this data only an experiment tells", *values
+        )
     part = min(part, 0.999)
-    return Limit(
+    return inferred(
         "sync",
         title,
         f"{number} flushes beside {writes} writes took {part:.0%} of the time: each waits until the "
         "cache is on the platters",
-        Verdict.INFERRED,
-        values,
         "call fsync less often, or give the controller a battery and let it not report a volatile cache",
-        part,
-        (1.0, 1 / (1 - part)),
+        *values,
+        share=part,
+        gain=(1.0, 1 / (1 - part)),
     )
 
 
@@ -112,15 +120,12 @@ def competing(case: Case) -> Limit:
         case.value("strangers", part, "of 1", "submitter"),
     )
     if part >= OTHERS:
-        return Limit(
+        return inferred(
             "competing",
             title,
             f"{part:.0%} of the bios are of others than the command, most of {who}",
-            Verdict.INFERRED,
-            values,
             "run it at another time, or give it a lower weight: ionice, io.weight, bfq",
-            None,
-            None,
+            *values,
         )
     if share >= OTHERS and requests >= OTHERS:
         who = next(
@@ -132,13 +137,12 @@ def competing(case: Case) -> Limit:
             "",
         )
         through = f", queued by {who}" if who and other == "write" else ""
-        return Limit(
+        return inferred(
             "competing",
             title,
             f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests{through}",
-            Verdict.INFERRED,
-            values,
             f"keep the {other}s away from it: another time, another disk, or a scheduler that " "shares (bfq)",
+            *values,
         )
     return ruled_out(
         "competing", title, f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the bios of others", *values
@@ -173,13 +177,12 @@ def pieces(case: Case) -> Limit:
         or (case.idle() or 0) >= IDLE
     ):
         return ruled_out("pieces", title, text, value)
-    return Limit(
+    return inferred(
         "pieces",
         title,
         f"{text}: it ends before the window does",
-        Verdict.INFERRED,
-        (value,),
         "read several files at once, or keep them in larger ones",
+        value,
     )
 
 
@@ -222,15 +225,14 @@ def filesystem(case: Case) -> Limit:
             "file system", title, f"{blocks} blocks of metadata, which of them were read is not told", *values
         )
     part = min(part, 0.9)
-    return Limit(
+    return inferred(
         "file system",
         title,
         f"{blocks} blocks of metadata were read on the way, and the queue ran empty {times} times: "
         f"until such a block is there nobody knows what to read next. Each costs the {alone:.2f} ms that a request alone "
         f"takes, together {part:.0%} of the time",
-        Verdict.INFERRED,
-        values,
         "a file system with extents, such as XFS or ext4, reads far less metadata on its way",
-        part,
-        (1.0, 1 / (1 - part)),
+        *values,
+        share=part,
+        gain=(1.0, 1 / (1 - part)),
     )

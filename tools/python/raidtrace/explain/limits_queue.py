@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes in the queue and in how it is used: depth, requests, scheduler, their size, direct I/O, order, readahead."""
 
-from raidtrace.explain.case import Case, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import FLAT_FROM, ceiling_near, flat
 from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
 from raidtrace.recording import quantities as q
@@ -17,8 +17,10 @@ ROOM = 0.5  # part of the queue's depth in use up to which the driver would take
 DIRECT = 0.5  # part of the bytes
 MANY = 8  # random requests in flight from which on it is the way there and no longer their number
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
+LARGE = 128  # sectors of a direct read from which on a larger one is not what is told to do first
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
+SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
 SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
 SMALL = 4  # the disk would take requests so many times as large
 WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
@@ -60,13 +62,12 @@ def queue(case: Case) -> Limit:
     if limit > FEW or flat(case) or ceiling_near(case):
         return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
-    return Limit(
+    return inferred(
         key,
         title,
         text,
-        Verdict.INFERRED,
-        values,
         f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.seen.disk.name}/{where}",
+        *values,
     )
 
 
@@ -81,13 +82,12 @@ def scheduler(case: Case) -> Limit:
     text = f"{name}: requests waited {held:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or held < HELD * served or depth > ROOM * found[0]:
         return ruled_out(key, title, text, *values)
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text}, with {depth:.1f} in flight where {found[0]} may be: it holds back what the driver would take",
-        Verdict.INFERRED,
-        values,
         f"echo mq-deadline >/sys/block/{case.seen.disk.name}/queue/scheduler (or none)",
+        *values,
     )
 
 
@@ -102,19 +102,15 @@ def request_size(case: Case) -> Limit:
     if None in (mode, largest, most, cut) or mode is None:
         return unknown(key, title, "sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
+    whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
     text = (
-        f"max_sectors_kb is {largest} where the disk takes {most}; {mode[1]:.0%} of the requests are as large, "
+        f"max_sectors_kb is {largest} where the disk takes {most}; {whole:.0%} of the requests are as large, "
         f"{cut} bios were cut"
     )
-    if SMALL * (largest or 0) > (most or 0) or mode[0] != 2 * (largest or 0) or mode[1] < FULL or not cut:
+    if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
         return ruled_out(key, title, text, *values)
-    return Limit(
-        key,
-        title,
-        text,
-        Verdict.INFERRED,
-        values,
-        f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb",
+    return inferred(
+        key, title, text, f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb", *values
     )
 
 
@@ -142,20 +138,19 @@ def direct(case: Case) -> Limit:
         return open_question(key, title, text, *values)
     if scattered(case) and depth >= MANY:
         return open_question(key, title, text, *values)
-    return Limit(
+    larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
+    return inferred(
         key,
         title,
         text,
-        Verdict.INFERRED,
-        values,
-        "keep more in flight (iodepth, threads, io_uring), or read through the page cache",
+        f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
+        *values,
     )
 
 
 def scattered(case: Case) -> bool:
     """Whether what is read next lies elsewhere, most of the time, in short pieces, on a disk whose seeks take time."""
-    order, found = in_order(case.reading), q.seeks(case.seen)
-    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
+    order = in_order(case.reading)
     count = case.seen.count(case.way, "queued") or 0
     streams = case.seen.count(case.way, "stream_queued") or 0
     run = (case.seen.count(case.way, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
@@ -163,23 +158,21 @@ def scattered(case: Case) -> bool:
         case.rotates()
         and case.way == "read"
         and order is not None
-        and found is not None
         and order <= SCATTERED
-        and found >= ELSEWHERE * max(issued, 1)
+        and case.elsewhere() >= ELSEWHERE
         and run <= SHORT
     )
 
 
 def taking_turns(case: Case) -> bool:
     """Whether several streams keep the queue so full that what remains to gain is the way from one to the other."""
-    found, issued = q.seeks(case.seen) or 0, sum(counts.get("issued", 0) for counts in case.seen.flow.values())
     return (
         case.rotates()
         and case.way == "read"
         and case.streams() > 1
         and (case.depth() or 0.0) >= SHALLOW
         and (in_order(case.reading) or 0.0) > SCATTERED
-        and found >= ELSEWHERE * max(issued, 1)
+        and case.elsewhere() >= ELSEWHERE
     )
 
 
@@ -188,36 +181,35 @@ def positioning(case: Case) -> Limit:
     key, title, order, found = "seeks", "Seeks", in_order(case.reading), q.seeks(case.seen)
     if order is None or found is None or case.way != "read":
         return unknown(key, title, "not counted for this direction")
-    issued = sum(counts.get("issued", 0) for counts in case.seen.flow.values())
-    part = found / issued if issued else 0.0
+    part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
     text = f"{part:.1%} of the requests begin elsewhere, {order:.1%} of the bios continue a stream"
     if taking_turns(case):
         wide = "; more may be there than the table of streams holds" if case.table_full() else ""
-        return Limit(
+        return inferred(
             key,
             "Seeks between readers",
             f"{text}: {case.streams()} streams take turns, with {case.depth() or 0:.1f} in "
             f"flight the head goes from one to the other{wide}",
-            Verdict.INFERRED,
-            (value,),
             "read with fewer at once, or each in larger pieces: more readahead helps as long as memory holds it",
+            value,
         )
     if not scattered(case):
         return ruled_out(key, title, text, value)
     wait = q.d2c_mean_ms(case.seen, case.way) or 0.0
+    if wait < SLOW_SEEK:
+        return open_question(key, title, f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
     full = (
         "; more streams than the " + f"{case.seen.timeline.table} that are remembered may be there"
         if case.table_full()
         else ""
     )
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text}; each request takes {wait:.2f} ms, the way there with it{full}{_stream(case)}",
-        Verdict.INFERRED,
-        (value,),
         "read in order or in larger pieces, or keep more in flight so that the drives work at once",
+        value,
     )
 
 
@@ -273,13 +265,12 @@ def readahead(case: Case) -> Limit:
             key, title, f"{text}; whether more would come faster only another readahead can show", value
         )
     asked = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
-    return Limit(
+    return inferred(
         key,
         title,
         f"{text}{asked}: readahead asks for no more",
-        Verdict.INFERRED,
-        (value,),
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.seen).disk.name}",
+        value,
     )
 
 

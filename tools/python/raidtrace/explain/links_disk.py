@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from raidtrace.explain.evidence import Distribution, Link, Value, Verdict, worst
-from raidtrace.explain.links_queue import each, source
+from raidtrace.explain.links_queue import each, predicted, source, streams
 from raidtrace.quantity import seek_cost
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import BLAME_COLUMNS, CLASSES
@@ -12,7 +12,7 @@ from raidtrace.recording.quantities import Reading
 
 BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
 BEYOND = 1.25  # rate of data alone by that of the best sample, up to which it is believed
-UNTOLD = 1.5  # served by asked for, from which on what a program asked for cannot have been counted
+UNTOLD = 1.05  # served by asked for, from which on some of it was asked for otherwise than by read and write
 ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
 
 
@@ -24,18 +24,18 @@ def depth(readings: Sequence[Reading], way: str) -> Link:
         if mean is None:
             return "the depth was not counted, or was beyond the exact bins"
         text = f"{mean:.2f} in flight on average, {q.depth_median(reading.seen, way)} or more half of the time, at most {most}"
-        predicted = reading.predicted_depth() if way == "read" else None
-        if predicted is None:
+        bounds = predicted(reading, way)
+        if bounds is None:
             return text
-        holds = "as" if depth_verdict(reading, way) is Verdict.SHOWN else "NOT the"
-        tail = f"{predicted[0]:g} to {predicted[1]:g}"
-        return (
-            f"{text}; {holds} readahead predicts ({tail})" if holds == "as" else f"{text}, {holds} {tail} of readahead"
-        )
+        number = streams(reading)
+        tail = f"{bounds[0]:g} to {bounds[1]:g}" + (f" for {number} streams" if number > 1 else "")
+        if depth_verdict(reading, way) is Verdict.SHOWN:
+            return f"{text}; as readahead predicts ({tail})"
+        return f"{text}, NOT the {tail} of readahead"
 
     values = tuple(
         Value("depth-mean", q.depth_mean(r.seen, way), "reqs.", source(r, "depth-time"),
-              r.predicted_depth() if way == "read" else None)
+              predicted(r, way))
         for r in readings
     ) + tuple(Value("depth-max", q.depth_max(r.seen, way), "reqs.", source(r, "depth-time")) for r in readings)  # fmt: skip
     return Link("depth", "In flight", each(readings, say), worst(depth_verdict(r, way) for r in readings), values,
@@ -43,13 +43,13 @@ def depth(readings: Sequence[Reading], way: str) -> Link:
 
 
 def depth_verdict(reading: Reading, way: str) -> Verdict:
-    """Whether the mean lies where readahead predicts it."""
-    mean, predicted = q.depth_mean(reading.seen, way), reading.predicted_depth()
-    if mean is None or predicted is None:
+    """Whether the mean lies where readahead predicts it; it does where nothing is predicted."""
+    mean, bounds = q.depth_mean(reading.seen, way), predicted(reading, way)
+    if mean is None or (way == "read" and reading.predicted_depth() is None):
         return Verdict.NOT_AVAILABLE
-    if way != "read":
-        return Verdict.SHOWN  # nothing is predicted of writes
-    low, high = predicted
+    if bounds is None:
+        return Verdict.SHOWN
+    low, high = bounds
     within = low * (1 - q.AGREEMENT) <= mean <= high * (1 + q.AGREEMENT)
     return Verdict.SHOWN if within else Verdict.CONTRADICTED
 
@@ -233,8 +233,8 @@ def cache(readings: Sequence[Reading], way: str) -> Link:
         asked, served = found
         if served > UNTOLD * asked:
             return (
-                f"the disk served {served / q.MIB:.1f} MiB; what the program asked for is not known: only read and write "
-                "calls are counted, not libaio, io_uring or mapped files"
+                f"the disk served {served / q.MIB:.1f} MiB; what was asked for is not known: read and write calls did for "
+                f"{asked / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
             )
         return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({served / asked:.1%}) served by the disk"
 

@@ -12,6 +12,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
 AHEAD = 0.5  # from this part of the bytes on a phase is said to be read ahead
+TURNS = 0.1  # streams take turns where so many windows of readahead begin elsewhere than the one before ended
 FOLLOWS = 0.5  # from this part of the bios in a stream on a phase is said to read in order
 
 
@@ -69,6 +70,27 @@ def in_order(reading: Reading) -> float | None:
 def ahead(reading: Reading) -> float | None:
     """Part of the bytes read that were asked for ahead."""
     return q.share(reading.seen, "read", "bytes_ahead_queued", "bytes_queued")
+
+
+def streams(reading: Reading) -> int:
+    """Streams that take turns: 1 where bios change their place for fewer than a TURNS of the windows of readahead, as one
+    reader's do that looks up now and then where its file goes on."""
+    queued, follow, moved = (
+        reading.seen.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
+    )
+    window = (reading.readahead_sectors() or 0) * q.SECTOR
+    if queued is not None and follow is not None and moved and window and (queued - follow) * window < TURNS * moved:
+        return 1
+    return max(reading.seen.timeline.streams or 1, 1)
+
+
+def predicted(reading: Reading, way: str) -> tuple[float, float] | None:
+    """Reads in flight that readahead makes, of all streams together. None: of writes and of what is not read ahead nothing
+    is predicted, or readahead was not recorded."""
+    part, one = ahead(reading), reading.predicted_depth()
+    if way != "read" or one is None or (part is not None and part < AHEAD):
+        return None
+    return one[0], one[1] * streams(reading)
 
 
 def window_sectors(reading: Reading) -> tuple[int, float] | None:

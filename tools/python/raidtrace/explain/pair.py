@@ -12,7 +12,7 @@ from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
 from raidtrace.explain.limits_queue import DIRECT
 from raidtrace.explain.links_disk import depth_verdict
-from raidtrace.explain.links_queue import in_order, source
+from raidtrace.explain.links_queue import in_order, predicted, source, streams
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import CLASSES
 from raidtrace.recording.quantities import Reading
@@ -21,7 +21,6 @@ SAME = 1.1  # a factor up to which two figures are called the same
 NEAR = 0.1  # an estimate is near what was measured within this part
 RISE = 1.5  # a factor from which a mean is said to have risen
 NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
-TURNS = 0.1  # streams take turns where so many windows of readahead begin elsewhere than the one before ended
 ELSE = 0.1  # shares that differ by more are not of the same load
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
@@ -78,25 +77,13 @@ def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
         ours, theirs = share(a), share(b)
         if ours is not None and theirs is not None and abs(ours - theirs) > ELSE:
             found.append((name, f"{ours:.0%}", f"{theirs:.0%}"))
-    ours, theirs = _streams(a), _streams(b)
+    ours, theirs = streams(a), streams(b)
     if max(ours, theirs) >= RISE * min(ours, theirs):
         found.append(("streams", str(ours), str(theirs)))
     for name, number in EVENTS:
         if number(a) != number(b):
             found.append((name, str(number(a)), str(number(b))))
     return found
-
-
-def _streams(reading: Reading) -> int:
-    """Streams that take turns: 1 where bios change their place for fewer than a TURNS of the windows of readahead, as one
-    reader's do that looks up now and then where its file goes on."""
-    queued, follow, moved = (
-        reading.seen.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
-    )
-    window = (reading.readahead_sectors() or 0) * q.SECTOR
-    if queued is not None and follow is not None and moved and window and (queued - follow) * window < TURNS * moved:
-        return 1
-    return max(reading.seen.timeline.streams or 1, 1)
 
 
 def _direct(reading: Reading) -> float | None:
@@ -305,8 +292,8 @@ def _together(names: list[str]) -> list[str]:
 def _depths(a: Reading, b: Reading, way: str) -> str:
     said = []
     for reading in (a, b):
-        mean, predicted = q.depth_mean(reading.seen, way), reading.predicted_depth()
-        band = f" (readahead predicts {predicted[0]:g} to {predicted[1]:g})" if predicted and way == "read" else ""
+        mean, bounds = q.depth_mean(reading.seen, way), predicted(reading, way)
+        band = f" (readahead predicts {bounds[0]:g} to {bounds[1]:g})" if bounds else ""
         said.append(f"{mean or 0:.2f}{band}")
     return " -> ".join(said)
 

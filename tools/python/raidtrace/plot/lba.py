@@ -12,13 +12,14 @@ from raidtrace.recording.overview import Overview
 from raidtrace.recording.recording import Target
 from raidtrace.recording.series import Floats
 
-ROWS = 128  # of the 256 parts of the disk two are drawn as one
+ROWS = 128  # where more of the 256 parts of the disk were used two are drawn as one
 WIDEST = 300  # steps of the map; more are not told apart at 600 pixels
 SECTORS_PER_GIB = 1 << 21
 
 
 def over_time(overview: Overview, disk: Target) -> Figure | None:
-    """Heat map: seconds to the right, place on the disk in GiB upwards, MiB/s read and written there; below seeks per second.
+    """Heat map: seconds to the right, place on the disk in GiB upwards as far as it was used, MiB/s read and written
+    there; below seeks per second.
 
     Darker is more, on a logarithmic scale; a part of the disk that nothing was read from or written to is white. None: the
     recording does not have the histogram place of this disk.
@@ -29,12 +30,14 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     begin = overview.begin_ns()
     picture, (upper, lower) = plot.panels(4.3, [1, 0.32], right=0.95)
     edges = (one.edges - begin) / 1e9
-    rates = _map(edges, one.place)
-    size = (disk.place_sectors or 0) * 256 / SECTORS_PER_GIB or 256
+    first, end = _used(one.place)
+    rates = _map(edges, one.place[:, first:end])
+    part = (disk.place_sectors or 0) / SECTORS_PER_GIB or 1.0
+    extent = (edges[0], edges[-1], first * part, end * part)
     filled = rates[rates > 0]
     norm = LogNorm(float(filled.min()), max(float(filled.max()), float(filled.min()) * 10))
     mesh = upper.imshow(numpy.where(rates > 0, rates, numpy.nan).T, norm=norm, cmap=plot.darker_is_more(), origin="lower",
-                        aspect="auto", interpolation="nearest", extent=(edges[0], edges[-1], 0, size))  # fmt: skip
+                        aspect="auto", interpolation="nearest", extent=extent)  # fmt: skip
     place = upper.get_position()
     beside = picture.add_axes((1 - 0.8 / plot.WIDTH, place.y0, 0.15 / plot.WIDTH, place.height))
     picture.colorbar(mesh, cax=beside, format=StrMethodFormatter("{x:g}")).set_label("MiB/s")
@@ -53,13 +56,23 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     return picture
 
 
+def _used(place: Floats) -> tuple[int, int]:
+    """From which part of the disk to which (not included) anything was moved; an even number of them where two are one row."""
+    used = numpy.flatnonzero(place.sum(axis=0))
+    first, end = int(used[0]), int(used[-1]) + 1
+    if end - first > ROWS and (end - first) % 2:
+        first, end = (first, end + 1) if end < place.shape[1] else (first - 1, end)
+    return first, end
+
+
 def _map(edges: Floats, place: Floats) -> Floats:
-    """MiB/s in WIDEST equal stretches of time, or fewer, and ROWS parts of the disk."""
-    by_row = place.reshape(len(place), ROWS, -1).sum(axis=2)
+    """MiB/s in WIDEST equal stretches of time, or fewer, at most ROWS parts of the disk."""
+    rows = place.shape[1] if place.shape[1] <= ROWS else place.shape[1] // 2
+    by_row = place.reshape(len(place), rows, -1).sum(axis=2)
     rates = by_row / numpy.maximum(numpy.diff(edges), 1e-9)[:, None] / (1 << 20)
     # every stretch has its share of each step that it lies in
     wide = numpy.linspace(edges[0], edges[-1], min(WIDEST, len(place)) + 1)
-    summed = numpy.vstack([numpy.zeros(ROWS), numpy.cumsum(rates * numpy.diff(edges)[:, None], axis=0)])
+    summed = numpy.vstack([numpy.zeros(rows), numpy.cumsum(rates * numpy.diff(edges)[:, None], axis=0)])
     at = numpy.interp(wide, edges, numpy.arange(len(edges)))
     below = numpy.minimum(at.astype(numpy.int64), len(edges) - 2)
     until = summed[below] + (at - below)[:, None] * (summed[below + 1] - summed[below])

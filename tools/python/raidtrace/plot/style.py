@@ -96,16 +96,16 @@ def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple
 def steps(
     panel: Axes, values: ArrayLike, edges: ArrayLike, *, color: str, baseline: ArrayLike | None = None, **style: Any
 ) -> None:
-    """Steps as Axes.stairs draws them, filled down to a baseline if there is one; it looks for the extremes of each step as
-    of a curve, which takes longer than drawing them."""
+    """Steps as Axes.stairs draws them, none at a NaN, filled down to a baseline if there is one; it looks for the extremes of
+    each step as of a curve, which takes longer than drawing them."""
     filled = baseline is not None
     style["facecolor" if filled else "edgecolor"] = color
     patch = StepPatch(values, edges, baseline=baseline, fill=filled, **style)
     low = float(numpy.min(0.0 if baseline is None else baseline))
     patch.sticky_edges.y.append(low)
     panel.add_artist(patch)
-    ends = numpy.asarray(edges)
-    panel.update_datalim([(ends[0], low), (ends[0], numpy.min(values)), (ends[-1], numpy.max(values))])
+    ends, shown = numpy.asarray(edges), numpy.nan_to_num(numpy.asarray(values, dtype=float))
+    panel.update_datalim([(ends[0], low), (ends[0], numpy.min(shown)), (ends[-1], numpy.max(shown))])
     panel.autoscale_view()
 
 

@@ -4,6 +4,7 @@
 A program goes through run(), so that nothing it prints moves a cursor; tools/raidctl/base/foreign.h is the same for raidctl.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -71,4 +72,11 @@ def raw(stream: TextIO) -> TextIO:
 def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
     """Run a program with the door before its output."""
     sys.stdout, sys.stderr = Door(sys.stdout), Door(sys.stderr)  # type: ignore[assignment]
-    return main(sys.argv[1:])
+    try:
+        status = main(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has gone, which is no failure to be told; Python must not try again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    return status

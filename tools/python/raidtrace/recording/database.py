@@ -20,6 +20,7 @@ import tempfile
 import time
 
 PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
+NO_DATABASE = "it is no database, and so no recording of raidctl"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 MOST_BYTES, MOST_SQL = 64 << 20, 1 << 20  # of a value, of a statement
@@ -40,7 +41,7 @@ def read(path: pathlib.Path) -> sqlite3.Connection:
     if not content:
         raise sqlite3.DatabaseError("an empty file")
     if len(content) < 100 or not content.startswith(b"SQLite format 3\0"):
-        raise sqlite3.DatabaseError("file is not a database")
+        raise sqlite3.DatabaseError(NO_DATABASE)
     if 2 in content[18:20]:
         raise sqlite3.DatabaseError("another program made its journal a WAL; "
                                     "turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'")  # fmt: skip

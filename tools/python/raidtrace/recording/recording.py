@@ -176,6 +176,15 @@ class Recording:
 SamplesOf = Callable[[sqlite3.Connection], Iterable[tuple[int, tuple[int, int, Counters]]]]
 
 
+_DAMAGED = "the recording is damaged or cut short: copy it again from where it was made, or record again"
+_UNREADABLE = {
+    sqlite3.SQLITE_NOTADB: database.NO_DATABASE,
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: is it yours to read?",
+    sqlite3.SQLITE_BUSY: "another program is writing to it: try again",
+    sqlite3.SQLITE_IOERR: "the disk that it is on does not read it",
+}
+
+
 @contextlib.contextmanager
 def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
@@ -188,7 +197,11 @@ def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
             _check(path, opened)
             yield opened
     except sqlite3.DatabaseError as error:
-        raise RecordingError(f"{path}: not a readable recording: {error}") from error
+        code = getattr(
+            error, "sqlite_errorcode", None
+        )  # SQLite's; what database.py says has none, and is in words already
+        words = str(error) if code is None else _UNREADABLE.get(code & 0xFF, _DAMAGED)
+        raise RecordingError(f"{path}: {words}") from error
 
 
 def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ For recordings too long to make an object of every sample: an hour of four disks
 import contextlib
 import functools
 import itertools
+import json
 import pathlib
 import sqlite3
 import warnings
@@ -15,8 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy
 from numpy.typing import NDArray
 
-from raidtrace.recording import bin_sums, recording
-from raidtrace.recording.bin_sums import BinSums
+from raidtrace.recording import recording
 from raidtrace.recording.counters import LEVELS, SEEK_NONE_BIN, RecordingError
 
 Ints = NDArray[numpy.int64]
@@ -34,8 +34,9 @@ KEYS = (
     "pid",
     "comm",
 )
-FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential")  # what series are made of
-LONG = 2_000  # samples from which on a program of its own reads the histograms
+# what series are made of
+FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns")
+CHUNK = 4096  # samples whose histograms are objects at a time
 Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
@@ -47,10 +48,10 @@ class SampleRows:
     groups: a row for each pair of target and phase that has samples; group_of: index of its pair, by number of sample.
     """
 
-    def __init__(self, database: sqlite3.Connection, path: pathlib.Path | None = None) -> None:
-        """path: of the recording, for the program that sums the histograms of a long one."""
+    def __init__(self, database: sqlite3.Connection) -> None:
         self.db = database
         self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
+        self._every = False
         self._flows: dict[str, dict[str, Ints]] = {}
         self._depths: dict[str, tuple[Floats, Floats, Ints]] = {}
         self._sums: dict[tuple[str, str], dict[tuple[int, int], dict[object, dict[str, int | None]]]] = {}
@@ -64,8 +65,6 @@ class SampleRows:
         self.groups, inverse = numpy.unique(self.samples[:, 1:3], axis=0, return_inverse=True)
         self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
         self.group_of[numbers] = inverse.reshape(-1)
-        # begun now and waited for when it is wanted: other tables are read and libraries loaded beside it
-        self._running = bin_sums.begin(path, self.size - 1) if path and len(numbers) > LONG else None
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """A query whose rows are tuples, however the connection has them."""
@@ -81,34 +80,52 @@ class SampleRows:
         """Sample, bin and count of each row of a histogram, by number of sample and by bin. Read once, then remembered."""
         if (direction, kind) in self._histograms:
             return self._histograms[direction, kind]
-        if self.long is not None and (direction, kind) in self.long.places:
-            return self.long.places[direction, kind]
+        if "histograms" in self.columns("sample"):
+            return self.every_histogram().get((direction, kind), _table((), (), (), _numbers(())))
         # In this order each sample finds its rows by the table's key, and what else there is is never read. As text, because
         # to make an object of each number takes longer than to write and read it.
         query = ("SELECT sample.sample, count(*), group_concat(bin), group_concat(count) FROM sample CROSS JOIN bin "
                  "ON bin.sample = sample.sample AND direction = ? AND kind = ? GROUP BY sample.sample")  # fmt: skip
         rows = self.execute(query, (direction, kind)).fetchall()
         samples, numbers, places, counts = zip(*rows) if rows else ((), (), (), ())
-        self._histograms[direction, kind] = _table(samples, numbers, places, counts)
+        self._histograms[direction, kind] = _table(samples, numbers, places, _numbers(counts))
         return self._histograms[direction, kind]
-
-    @functools.cached_property
-    def long(self) -> BinSums | None:
-        """The histograms of a long recording, summed already. None: it is not long, or the rows are to be read here."""
-        return bin_sums.finish(self._running)
 
     def group_sums(self) -> dict[tuple[str, str], dict[int, dict[int, int]]]:
         """Sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
-        if self.long is None:
-            return {key: self.by_group(found) for key, found in self.every_histogram().items()}
-        at = {(target, phase): number for number, (target, phase) in enumerate(self.groups.tolist())}
-        return {
-            key: {at[pair]: dict(counts) for pair, counts in by_pair.items()}
-            for key, by_pair in self.long.sums.items()
-        }  # fmt: skip
+        return {key: self.by_group(found) for key, found in self.every_histogram().items()}
 
     def every_histogram(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
-        """All histograms, by direction and kind, in one pass. For recordings that are not long, or where all are wanted."""
+        """All histograms, by direction and kind, in one pass that is remembered."""
+        if not self._every:
+            self._histograms = self._texts() if "histograms" in self.columns("sample") else self._bins()
+            self._every = True
+        return self._histograms
+
+    def _texts(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
+        """Of the texts that raidctl keeps with each sample."""
+        rows = self.execute("SELECT sample, histograms FROM sample WHERE histograms IS NOT NULL ORDER BY sample")
+        chunks: dict[tuple[str, str], list[tuple[Ints, Ints, Ints]]] = {}
+        while chunk := rows.fetchmany(CHUNK):
+            parts: dict[tuple[str, str], tuple[list[int], list[int], list[str], list[int]]] = {}
+            for sample, text in chunk:
+                for direction, kinds in json.loads(text).items():
+                    for kind, bins in kinds.items():
+                        part = parts.setdefault((direction, kind), ([], [], [], []))
+                        part[0].append(sample)
+                        part[1].append(len(bins))
+                        part[2].extend(bins)
+                        part[3].extend(bins.values())
+            for key, (samples, numbers, places, counts) in parts.items():
+                if not {*map(type, counts)} <= {int}:
+                    raise RecordingError("it has counts that are no numbers")
+                chunks.setdefault(key, []).append(
+                    _table(samples, numbers, places, numpy.array(counts, dtype=numpy.int64))
+                )
+        return {key: tuple(map(numpy.concatenate, zip(*tables, strict=True))) for key, tables in chunks.items()}  # type: ignore
+
+    def _bins(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
+        """Of the rows that older recordings have."""
         parts: dict[tuple[str, str], tuple[list[int], list[int], list[str], list[str]]] = {}
         query = ("SELECT sample, count(*), group_concat(bin), group_concat(count), direction, kind FROM bin "
                  "GROUP BY sample, direction, kind")  # fmt: skip
@@ -118,14 +135,11 @@ class SampleRows:
             part[1].append(number)
             part[2].append(places)
             part[3].append(counts)
-        self._histograms = {key: _table(*lists) for key, lists in parts.items()}
-        return self._histograms
+        return {key: _table(samples, numbers, places, _numbers(counts))
+                for key, (samples, numbers, places, counts) in parts.items()}  # fmt: skip
 
     def depth(self, direction: str) -> tuple[Floats, Floats, Ints]:
         """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
-        if direction not in self._depths and self.long is not None:
-            time, weighted, deepest = self.long.depth(direction, self.size)
-            self._depths[direction] = (time.astype(numpy.float64), weighted.astype(numpy.float64), deepest)
         if direction not in self._depths:
             samples, depths, times = self.histogram(direction, "depth_time")
             deepest = numpy.zeros(self.size, dtype=numpy.int64)
@@ -146,8 +160,6 @@ class SampleRows:
     @functools.cached_property
     def idle(self) -> Ints:
         """By number of sample: time with nothing in flight (ns), -1 where that was not counted."""
-        if self.long is not None:
-            return self.long.field(bin_sums.IDLE, self.size, -1)
         samples, depths, times = self.histogram("all", "depth_time")
         found = numpy.full(self.size, -1, dtype=numpy.int64)
         found[samples] = 0
@@ -157,8 +169,6 @@ class SampleRows:
     @functools.cached_property
     def seeks(self) -> Ints:
         """By number of sample: requests of all directions that are seeks."""
-        if self.long is not None:
-            return self.long.field(bin_sums.SEEKS, self.size, 0)
         found = numpy.zeros(self.size, dtype=numpy.int64)
         for direction in self.directions():
             samples, places, counts = self.histogram(direction, "seek")
@@ -243,8 +253,8 @@ def opened(path: pathlib.Path, window: Window | None = None) -> Iterator[SampleR
                 database.execute("PRAGMA query_only=OFF")  # views of this connection alone
                 _narrow(database, window)
                 database.execute("PRAGMA query_only=ON")
-            yield SampleRows(database, path if window is None else None)
-    except (OverflowError, ValueError, TypeError, LookupError) as error:
+            yield SampleRows(database)
+    except (OverflowError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:
         raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
@@ -275,14 +285,14 @@ def _narrow(database: sqlite3.Connection, window: Window) -> None:
 
 
 def _table(
-    samples: Sequence[int], numbers: Sequence[int], places: Sequence[str], counts: Sequence[str]
+    samples: Sequence[int], numbers: Sequence[int], places: Sequence[str], counts: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Sample, bin and count of each row, of samples that have so many rows, whose bins and counts are lists in text."""
+    """Sample, bin and count of each row, of samples that have so many rows, whose bins are lists in text."""
     each = numpy.repeat(numpy.array(samples, dtype=numpy.int64), numpy.array(numbers, dtype=numpy.int64))
-    found = (each, _numbers(places), _numbers(counts))
-    if not len(found[0]) == len(found[1]) == len(found[2]):
+    bins = _numbers(places)
+    if not len(each) == len(bins) == len(counts):
         raise RecordingError("it has bins or counts that are no numbers")
-    return found
+    return each, bins, counts
 
 
 def _numbers(texts: Sequence[str]) -> Ints:
@@ -291,4 +301,7 @@ def _numbers(texts: Sequence[str]) -> Ints:
         return numpy.zeros(0, dtype=numpy.int64)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of text that is no number numpy only warns
-        return numpy.fromstring(",".join(texts), dtype=numpy.int64, sep=",")
+        try:
+            return numpy.fromstring(",".join(texts), dtype=numpy.int64, sep=",")
+        except DeprecationWarning as error:
+            raise RecordingError("it has bins or counts that are no numbers") from error

@@ -39,6 +39,7 @@ class Series:
     """n steps of one disk. edges: n + 1 times, ns. merged: samples in the step that has most.
 
     depth: by direction, empty when not counted. moved: bytes completed by direction or, of a disk without requests, queued.
+    d2c: by direction, mean ms from issue to completion of what completed in a step, NaN where nothing did.
     seeks: requests that are seeks, None when not counted. place: bytes, n steps x 256 parts of the disk, None likewise.
     """
 
@@ -47,6 +48,7 @@ class Series:
     merged: int
     depth: Mapping[str, Depth]
     moved: Mapping[str, Ints]
+    d2c: Mapping[str, Floats]
     seeks: Ints | None
     place: Floats | None
 
@@ -86,17 +88,24 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series
     steps = _Steps(rows, target)
     depth = {} if bio_based else {direction: _depth(rows, steps, direction) for direction in DIRECTIONS}
     moved: dict[str, Ints] = {}
+    d2c: dict[str, Floats] = {}
     seeks: Ints | None = None
     for direction in DIRECTIONS:
         octets = rows.flow(direction, "bytes_queued" if bio_based else "bytes_completed")
         if octets is not None:
             moved[direction] = steps.sums(octets)
+        took, completed = rows.flow(direction, "d2c_sum_ns"), rows.flow(direction, "completed")
+        if took is not None and completed is not None and not bio_based:
+            number = steps.sums(completed).astype(numpy.float64)
+            d2c[direction] = numpy.divide(
+                steps.sums(took) / 1e6, number, out=numpy.full(steps.count, numpy.nan), where=number > 0
+            )
         issued, sequential = rows.flow(direction, "issued"), rows.flow(direction, "sequential")
         if issued is not None and sequential is not None and not bio_based:
             found = steps.sums(issued - sequential)
             seeks = found if seeks is None else seeks + found
     return Series(
-        target, steps.edges, steps.merged, {d: one for d, one in depth.items() if one is not None}, moved, seeks,
+        target, steps.edges, steps.merged, {d: one for d, one in depth.items() if one is not None}, moved, d2c, seeks,
         _place(rows, steps) if place else None,
     )  # fmt: skip
 

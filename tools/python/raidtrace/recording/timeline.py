@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from raidtrace.quantity import bins
-from raidtrace.recording.sample_rows import LONG, SampleRows
+from raidtrace.recording.sample_rows import SampleRows
 
 START, END, BUSY, READ, WRITTEN, SEEKS = range(6)  # columns of Timeline.samples
 WAYS = ("read", "write")
@@ -106,8 +106,10 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     columns.append(rows.seeks[numbers])
     table = numpy.stack(columns, axis=1).astype(numpy.float64)[length > 0]
     ends = dict(zip(numbers.tolist(), mine[:, 4].tolist(), strict=True))
-    longest = {} if len(rows.samples) > LONG else _longest(rows, ends)
-    return Timeline(table, longest, _streams(rows, set(ends)), _table(rows, target), tuple(changes), _interval(rows))
+    interval = _interval(rows)
+    return Timeline(
+        table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes), interval
+    )
 
 
 def _interval(rows: SampleRows) -> int | None:

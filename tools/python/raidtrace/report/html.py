@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The HTML report of one recording or two: the summary first, then why, then what it rests on."""
 
+import dataclasses
 import pathlib
 from collections.abc import Sequence
 
 from raidtrace.explain import runs as explain_runs
+from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import blame as plot_blame
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import lba as plot_lba
@@ -12,11 +14,13 @@ from raidtrace.plot import share as plot_share
 from raidtrace.recording import observation, overview, sample_rows
 from raidtrace.recording.observation import Observed
 from raidtrace.recording.overview import Overview
+from raidtrace.report import glance as report_glance
 from raidtrace.report import tables as report_tables
 from raidtrace.report import text as report_text
 from raidtrace.report import why as report_why
-from raidtrace.report.page import Part, Picture, ReportError, Text, picture, render
+from raidtrace.report.page import Glance, Part, Picture, ReportError, Text, picture, render
 from raidtrace.report.text import printable
+from raidtrace.why import store as why_store
 
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
 SHARES = "The phases that moved most, each in the direction that moved more; disks together."
@@ -32,13 +36,27 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
     seen = [observed for _, observed in read]
     explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
+    if len(paths) == 1:
+        explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
     said, why = report_why.part(explained, rows)
     openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
-    summary = [*(first for first, *_ in openings), *said, *(sentence for _, *rest in openings for sentence in rest)]
+    alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
+    glance = Glance(
+        _answer(explained),
+        why.chains[0].id if why.chains else "",
+        report_glance.table([(*one, report_glance.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
+        report_glance.live(named),
+    )
+    summary = [
+        *(first for first, *_ in openings),
+        *said[len(why.chains) == 1 :],
+        *(sentence for _, *rest in openings for sentence in rest),
+    ]
     parts = [why]
-    for letter, one in named:
-        parts.append(_recording(one, letter, len(named) > 1))
-    return render(f"raidtrace: {' and '.join(_name(path) for path in paths)}", summary, parts)
+    names = _names(paths)
+    for (letter, one), name in zip(named, names, strict=True):
+        parts.append(_recording(one, letter, name, len(named) > 1))
+    return render(f"raidtrace: {' and '.join(names)}", summary, parts, glance)
 
 
 def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
@@ -47,8 +65,24 @@ def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
         return overview.read(path, rows), observation.read(path, rows)
 
 
-def _name(path: pathlib.Path) -> str:
-    return printable(path.name if path.name != "run.rtdb" else f"{path.resolve().parent.name}/{path.name}", 80)
+def _answer(found: Explanation) -> list[str]:
+    """Of the phase with the largest effect, which is named where there are others."""
+    if not found.chains:
+        return [printable(text) for text in found.summary]
+    first = found.chains[0]
+    title = f"{printable(first.title, 200)}: " if len(found.chains) > 1 else ""
+    tested = [f"Tested by experiment (raidctl why): {printable(found.tested)}"] if found.tested else []
+    return [*tested, *(f"{'' if at else title}{printable(text)}" for at, text in enumerate(first.summary))]
+
+
+def _names(paths: Sequence[pathlib.Path]) -> list[str]:
+    """What each is called on the page; with its directory where the name alone tells nothing or is that of the other."""
+    short = [path.name for path in paths]
+    alike = len(set(short)) < len(short)
+    return [
+        printable(f"{path.resolve().parent.name}/{name}" if alike or name == "run.rtdb" else name, 80)
+        for path, name in zip(paths, short, strict=True)
+    ]
 
 
 def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
@@ -59,8 +93,7 @@ def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def _recording(one: Overview, letter: str, several: bool) -> Part:
-    name = _name(one.recording.path)
+def _recording(one: Overview, letter: str, name: str, several: bool) -> Part:
     of = f"recording {name}"
     pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
                                       plot_depth.in_flight(one, one.recording.targets))  # fmt: skip

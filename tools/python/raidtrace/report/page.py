@@ -8,9 +8,10 @@ import base64
 import collections
 import dataclasses
 import hashlib
+import json
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import jinja2
 import markupsafe
@@ -40,6 +41,35 @@ class Picture:
 
 
 @dataclasses.dataclass(frozen=True)
+class Live:
+    """A picture that can be zoomed: id, title, the still picture for print and for who has no script, and its numbers."""
+
+    id: str
+    title: str
+    svg: markupsafe.Markup
+    data: markupsafe.Markup
+
+    @classmethod
+    def of(cls, ident: str, title: str, figure: Figure | None, data: Mapping[str, object]) -> "Live":
+        """data: what chart.js draws; as JSON that no text in it can end the element of."""
+        svg = plot.inline(figure, f"{ident}-svg", title) if figure else ""
+        text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        for character in "<>&\u2028\u2029":
+            text = text.replace(character, f"\\u{ord(character):04x}")
+        return cls(ident, title, markupsafe.Markup(svg), markupsafe.Markup(text))
+
+
+@dataclasses.dataclass(frozen=True)
+class Glance:
+    """The first screen. answer: sentences; chain: id of what is behind them, empty when there is nothing."""
+
+    answer: Sequence[str]
+    chain: str
+    table: Table
+    live: Live | None
+
+
+@dataclasses.dataclass(frozen=True)
 class Text:
     """A long text, folded."""
 
@@ -66,6 +96,7 @@ class Chain:
     sentences: Sequence[Sentence]
     links: Sequence[Step]
     limits: Sequence[Step]
+    ruled_out: Sequence[Step] = ()
 
     def verdicts(self) -> str:
         """How many links have which verdict."""
@@ -95,18 +126,23 @@ def picture(ident: str, title: str, caption: str, of: str, figure: Figure | None
     return [Picture(ident, title, caption, svg)]
 
 
-def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part]) -> str:
-    """The page."""
+def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part], glance: Glance | None = None) -> str:
+    """The page. glance: what stands before the summary."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PARTS), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    script = (PARTS / "page.js").read_text(encoding="utf-8")
+    names = (["uplot/uplot.min.js", "chart.js"] if glance and glance.live else []) + ["page.js"]
+    script = "".join((PARTS / name).read_text(encoding="utf-8") for name in names)
+    style = "".join(
+        (PARTS / name.replace(".js", ".css")).read_text(encoding="utf-8") for name in names if name != "chart.js"
+    )
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode("ascii")
     return environment.get_template("page.html").render(
         title=printable(title, 300),
         summary=summary,
         parts=[Part("summary", "Summary"), *parts],
-        style=markupsafe.Markup((PARTS / "page.css").read_text(encoding="utf-8")),
+        glance=glance,
+        style=markupsafe.Markup(style),
         script=markupsafe.Markup(script),
         script_hash=f"sha256-{digest}",
     )

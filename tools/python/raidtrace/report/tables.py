@@ -13,12 +13,14 @@ PROCESSES = 10  # of each phase and disk
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column: heading, unit, and what the number is (a name of counters.rst)."""
+    """A column: heading, unit, and what the number is (a name of counters.rst). narrow: what stands before the number where
+    the window is too narrow for a table."""
 
     name: str
     unit: str = ""
     meaning: str = ""
     numeric: bool = True
+    narrow: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

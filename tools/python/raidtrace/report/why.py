@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What raidctl explain says, as chains on the page: every number leads to the row of the table that it is in."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.explain.evidence import Explanation, Limit, Link, Source, Value, Verdict
@@ -16,7 +17,8 @@ def part(found: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
         Chain(
             f"chain-{at}", printable(chain.title, 200), [Sentence(printable(text)) for text in chain.summary],
             [_step(link, rows) for link in chain.links],
-            [_step(limit, rows) for limit in chain.limits if limit.verdict is not Verdict.NOT_AVAILABLE],
+            [_limit(limit, rows) for limit in chain.limits if limit.verdict in (Verdict.SHOWN, Verdict.INFERRED)],
+            [_limit(limit, rows) for limit in chain.limits if limit.verdict in (Verdict.NOT_SHOWN, Verdict.CONTRADICTED)],
         )
         for at, chain in enumerate(found.chains, 1)
     ]  # fmt: skip
@@ -29,6 +31,14 @@ def part(found: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
 
 def _step(one: Link | Limit, rows: Rows) -> Step:
     return Step(one.title, printable(one.statement), str(one.verdict), [_value(value, rows) for value in one.values])
+
+
+def _limit(one: Limit, rows: Rows) -> Step:
+    """A possible cause. What is counted to be otherwise is ruled out, and nothing is wrong with that."""
+    step = _step(one, rows)
+    said = f"{step.statement} To do: {printable(one.remedy)}." if one.remedy else step.statement
+    verdict = "ruled out" if one.verdict is Verdict.CONTRADICTED else step.verdict
+    return dataclasses.replace(step, statement=said, verdict=verdict)
 
 
 def _value(value: Value, rows: Rows) -> tuple[str, str, str]:

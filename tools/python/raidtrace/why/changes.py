@@ -4,6 +4,7 @@ lab has. Which changes are worth a run follows from the values that were read, a
 
 import dataclasses
 import enum
+import shlex
 from collections.abc import Mapping, Sequence
 
 from raidtrace.why.store import AS_IT_IS
@@ -94,6 +95,13 @@ def command(name: str, value: str, disk: str) -> str:
     if name == "read_ahead_kb":
         return f"blockdev --setra {2 * int(value)} /dev/{disk}"
     return f"echo {value} >/sys/block/{disk}/{FILES[name]}"
+
+
+def without(what: str, program: Sequence[str], preload: str) -> tuple[str, ...]:
+    """How to run a program without something that it does; not without sync, which keeps its data."""
+    if what not in PROGRAM or what == "sync":
+        return ()
+    return (f"env LD_PRELOAD={shlex.quote(preload)} RAIDTRACE_WHY_OMIT={what} {shlex.join(program)}",)
 
 
 def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list[Change]:

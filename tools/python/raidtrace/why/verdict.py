@@ -2,6 +2,7 @@
 """What a table of runs says: the cause, what to do about it, and what that gains. Cause and remedy may differ."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from raidtrace.why import changes
 from raidtrace.why.changes import PROGRAM, Change, Kind
@@ -30,8 +31,8 @@ class Verdict:
     sentence: str
 
 
-def judge(table: Table, disk: str) -> Verdict:
-    """The verdict on a finished table."""
+def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "") -> Verdict:
+    """The verdict on a finished table. program: the command that was run; preload: the library that leaves out what it does."""
     best = recommended(table)
     if best is None:
         return _nothing_settable(table)
@@ -40,6 +41,8 @@ def judge(table: Table, disk: str) -> Verdict:
     assert effect  # a row that is recommended was measured
     settable = best if best.change.settings else _best_setting(table)
     commands = tuple(changes.command(name, value, disk) for name, value in settable.change.settings) if settable else ()
+    if not settable and program:
+        commands = changes.without(best.change.program, program, preload)
     said = [_what(table, best), "" if best.shown else UNSURE, _rest(table, best)]
     if settable and settable is not best:
         said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
@@ -97,7 +100,17 @@ def _rest(table: Table, best: Row) -> str:
     others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
               and not _same_cause(row.change, best.change)]  # fmt: skip
     top = max(others, key=lambda row: row.factor(), default=None)
-    text = f"Nothing else of {len(others)} changes gave more than {max(top.factor(), 1.0):.2f}x. " if top else ""
+    bound = max(
+        (row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong), key=Row.factor, default=None
+    )
+    text = (
+        f"Nothing else of {len(others)} changes that can be made gave more than {max(top.factor(), 1.0):.2f}x"
+        if top
+        else ""
+    )
+    if top and bound and bound.factor() >= best.factor() * table.least():
+        text += f"; the bound, {bound.change.name}, is {bound.factor():.2f}x"
+    text += ". " if top else ""
     before, after = best.p99_ms
     if before and after and not 0.8 < after / before < 1.25:
         text += f"The p99 latency of a request goes from {before:.3g} to {after:.3g} ms."

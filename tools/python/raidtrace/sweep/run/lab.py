@@ -64,6 +64,8 @@ class Lab:
         command += ["--store", store] if store else []
         command += [word for setting in lab.get("set", []) for word in ("--set", setting)]
         command += ["--kernel", self.kernel] if self.kernel else []
+        # A second run would be the first to the last bit: another trial is another draw of chance.
+        command += ["--seed", str(cell.trial - 1)] if cell.trial > 1 else []
         return [*command, "--", "sh", SCRIPT]
 
     def run(self, cell: plan.Cell, name: str, started: Callable[[subprocess.Popen[str]], None]) -> Outcome:

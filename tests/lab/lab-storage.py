@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: 6.1:storage
+"""The variant storage: control groups limit memory and I/O, an encrypted disk holds no plain text, file systems mount."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import check, finish, lab  # noqa: E402
+
+IN_GROUP = """
+mkdir -p /run/lab/tmp/cg && mount -t cgroup2 cgroup2 /run/lab/tmp/cg && cd /run/lab/tmp/cg || exit
+cat cgroup.controllers; echo '+memory +io +pids' >cgroup.subtree_control; mkdir slow
+"""
+RATE = "dd if=/dev/sda of=/dev/null bs=64k count=160 iflag=direct 2>&1 | tail -1"
+THROTTLED = f"""{IN_GROUP}
+echo "$(cat /sys/block/sda/dev) rbps=1048576" >slow/io.max && (echo 0 >slow/cgroup.procs; exec sh -c '{RATE}')
+{RATE}
+grep -h rbytes slow/io.stat
+"""
+MEMORY = f"""{IN_GROUP}
+echo 8M >slow/memory.max && (echo 0 >slow/cgroup.procs; dd if=/dev/sda of=/dev/null bs=1M count=64 2>/dev/null)
+cat slow/memory.peak 2>/dev/null || cat slow/memory.current
+"""
+WEIGHT = f"""{IN_GROUP}
+modprobe bfq && echo bfq >/sys/block/sda/queue/scheduler && echo 500 >slow/io.bfq.weight && cat slow/io.bfq.weight
+echo "$(cat /sys/block/sda/dev) enable=1" >io.cost.qos && cat io.cost.qos
+"""
+ENCRYPTED = """
+modprobe dm-crypt && key=$(printf '%064d' 7) || exit
+dmsetup create secret --table "0 65536 crypt aes-xts-plain64 $key 0 /dev/sda 0" || exit
+disk=/dev/$(basename $(ls -d /sys/block/dm-*))
+yes 'plain text' | dd of=$disk bs=1M count=4 iflag=fullblock oflag=direct 2>/dev/null
+for from in $disk /dev/sda; do dd if=$from bs=1M count=4 iflag=direct 2>/dev/null | grep -c 'plain text'; done; true
+"""
+MOUNTED = """
+mkfs.f2fs -q /dev/sda 400000 >/dev/null && modprobe f2fs && mount -t f2fs /dev/sda /run/lab/mnt &&
+dd if=/dev/zero of=/run/lab/mnt/f bs=1M count=20 conv=fsync 2>/dev/null && umount /run/lab/mnt && echo f2fs
+modprobe btrfs && grep -w btrfs /proc/filesystems
+"""
+
+
+def ran(directory: Path, name: str, script: str, memory: str = "96M") -> list[str]:
+    done = lab("run", "-q", "--kernel", "6.1", "--variant", "storage", "--mem", memory, "--out", str(directory / name), "--",
+               "sh", "-c", script, LAB_ROOT="")  # fmt: skip
+    check(f"{name} runs", done.returncode == 0, done)
+    return done.stdout.splitlines()
+
+
+def rate(line: str) -> float:
+    """MB/s as dd says."""
+    number, unit = line.split(", ")[-1].split()
+    return float(number) * {"kB/s": 1e-3, "MB/s": 1.0, "GB/s": 1e3}[unit]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="ls-", dir="/var/tmp") as name:
+        directory = Path(name)
+        said = ran(directory, "io.max", THROTTLED)
+        check("memory and I/O can be controlled", {"io", "memory", "pids"} <= set(said[0].split()), said)
+        check("io.max holds: 1 MiB/s", 0.9 <= rate(said[1]) <= 1.2, said)
+        check("outside of the group it is many times that", rate(said[2]) > 10 * rate(said[1]), said)
+        check("io.stat has the bytes", "rbytes=10485760" in said[3], said)
+        peak = int(ran(directory, "memory.max", MEMORY)[-1])
+        check("memory.max holds: 8 MiB", 4 << 20 <= peak <= 8 << 20, peak)
+        said = ran(directory, "io.weight", WEIGHT)
+        check("weights by BFQ, and a cost model", said[1] == "default 500" and "enable=1" in said[2], said)
+        said = ran(directory, "dm-crypt", ENCRYPTED)
+        check(
+            "what is read through dm-crypt is plain, what lies on the disk is not",
+            int(said[0]) > 300000 and said[1] == "0",
+            said,
+        )
+        said = ran(directory, "file systems", MOUNTED)
+        check("f2fs and btrfs", said[0] == "f2fs" and said[1].split() == ["btrfs"], said)
+    finish()
+
+
+main()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Histograms of a recording: texts as raidctl writes them, and rows as it did before, against the sums of SQL itself."""
+
+import sqlite3
+import subprocess
+
+import long_recording
+import pytest
+from conftest import TOP
+
+from raidtrace.recording import observation, overview, recording, sample_rows
+from raidtrace.report import html as report_html
+
+RAIDCTL = TOP / "tools" / "bin" / "raidctl"
+
+
+@pytest.fixture
+def both(tmp_path):
+    """A recording in both forms: rows, then texts. More samples than are objects at a time."""
+    paths = [tmp_path / "rows" / "run.rtdb", tmp_path / "texts" / "run.rtdb"]
+    for path in paths:
+        path.parent.mkdir()
+        long_recording.write(path, 40, 10, 2)
+    long_recording.pack(paths[1])
+    return paths
+
+
+def rows_of(path):
+    return sample_rows.SampleRows(sqlite3.connect(path))
+
+
+def test_sums_depths_and_places_are_those_of_sql(both, monkeypatch):
+    monkeypatch.setattr(sample_rows, "CHUNK", 100)
+    short, long = map(rows_of, both)
+    sums = {}
+    for direction, kind, target, phase, place, count in sqlite3.connect(both[0]).execute(
+        "SELECT direction, kind, target, phase, bin, sum(count) FROM bin JOIN sample USING(sample) GROUP BY 1, 2, 3, 4, 5"
+    ):
+        group = long.groups.tolist().index([target, phase])
+        sums.setdefault((direction, kind), {}).setdefault(group, {})[place] = count
+    assert long.group_sums() == short.group_sums() == sums and len(sums) > 20
+    for direction in ("read", "write"):
+        assert all((a == b).all() for a, b in zip(long.depth(direction), short.depth(direction), strict=True))
+        assert all(
+            (a == b).all()
+            for a, b in zip(long.histogram(direction, "place"), short.histogram(direction, "place"), strict=True)
+        )
+
+
+def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
+    db = sqlite3.connect(both[1])
+    found = rows_of(both[1])
+    idle = db.execute(
+        "SELECT sample, sum(count * (bin = 0)) FROM bin WHERE kind='depth_time' AND direction='all' GROUP BY 1"
+    ).fetchall()
+    seeks = dict(db.execute("SELECT sample, sum(count) FROM bin WHERE kind='seek' AND bin != 64 GROUP BY 1"))
+    assert [[n, found.idle[n]] for n, _ in idle] == [list(row) for row in idle] and any(time for _, time in idle)
+    assert {n: count for n, count in enumerate(found.seeks.tolist()) if count} == seeks and seeks
+
+
+@pytest.mark.slow
+def test_a_page_is_the_same_to_the_byte_and_has_the_chain(both):
+    page = report_html.page([both[0]])
+    assert report_html.page([long_recording.pack(both[0])]) == page and 'id="chain-1"' in page
+
+
+def test_what_explain_goes_by_is_the_same(both):
+    short, long = (observation.load(path).observations for path in both)
+    assert long == short and short[0].bins
+    for ours, theirs in zip(long, short, strict=True):
+        assert (ours.over_time == theirs.over_time).all() and len(theirs.over_time)
+
+
+def test_what_seeks_are_charged_by_is_that_of_sql(both):
+    found = observation.load(both[1]).find("sda", "random")
+    db = sqlite3.connect(both[1])
+    rows = db.execute(
+        """SELECT s.end_ns - s.start_ns - (SELECT coalesce(sum(count), 0) FROM bin WHERE bin.sample = s.sample
+             AND kind = 'depth_time' AND direction = 'all' AND bin = 0) AS busy,
+           (SELECT coalesce(sum(bytes_completed), 0) FROM flow WHERE flow.sample = s.sample AND direction != 'all'),
+           (SELECT coalesce(sum(count), 0) FROM bin WHERE bin.sample = s.sample AND kind = 'seek' AND bin != 64)
+           FROM sample s JOIN phase p USING(phase) WHERE s.target = 1 AND p.name = 'random' AND busy != 0
+           ORDER BY s.start_ns"""
+    ).fetchall()
+    assert found.over_time.tolist() == [list(map(float, row)) for row in rows] and len(rows) == 80
+    assert rows[0][2] and rows[0][0] < 10**8
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.rtdb"
+    long_recording.write(path, 4, 10, 2)
+    return path
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"read"}', '{"read":{"size":{"8":-1}}}', '{"read":{"size":{"8":1.5}}}',
+             '{"read":{"size":{"70000":1}}}', '{"read":{"size":{"8":9223372036854775808}}}', '{"read":{"size":{"8":1}}}x',
+             '{"read":{"size":{"8":1,}}}', '{"read":{"size":{"":1}}}'],
+)  # fmt: skip
+def test_a_text_that_raidctl_does_not_write_is_refused(rows, text):
+    long_recording.pack(rows)
+    overview.load(rows)
+    with sqlite3.connect(rows) as db:
+        db.execute("UPDATE sample SET histograms = ? WHERE sample = 9", (text,))
+    with pytest.raises(recording.RecordingError):
+        overview.load(rows)
+    found = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)
+    assert found.returncode == 1 and "the file is damaged or cut short" in found.stderr
+
+
+def test_both_forms_are_the_same_to_sql_report_and_export(rows):
+    def seen(path):
+        db = sqlite3.connect(path)
+        told = [
+            subprocess.run([RAIDCTL, *words, path], capture_output=True, check=True).stdout
+            for words in (("report", "--json"), ("export", "--json"))
+        ]
+        return db.execute("SELECT sample, direction, kind, bin, count FROM bin ORDER BY 1, 2, 3, 4").fetchall(), told
+
+    before = seen(rows)
+    assert before[0] and seen(long_recording.pack(rows)) == before

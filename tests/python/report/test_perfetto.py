@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trace of Perfetto, read by protoc, which knows nothing of how it was written."""
+
+import json
+import re
+import sqlite3
+import subprocess
+
+import long_recording
+import pytest
+from conftest import TOP
+
+from raidtrace.recording import recording
+from raidtrace.report import perfetto
+
+# What perfetto's own definitions say of the fields that are read here.
+SCHEMA = """syntax = "proto2";
+message Trace { repeated Packet packet = 1; }
+message Packet { optional uint64 timestamp = 8;
+                 optional uint32 trusted_packet_sequence_id = 10; optional Event track_event = 11;
+                 optional uint32 sequence_flags = 13; optional Track track_descriptor = 60; }
+message Track { optional uint64 uuid = 1; optional string name = 2;
+                optional uint64 parent_uuid = 5; optional Counter counter = 8; }
+message Counter { optional string unit_name = 6; }
+message Event { enum Type { UNSPECIFIED = 0; BEGIN = 1; END = 2; INSTANT = 3; COUNTER = 4; } optional Type type = 9;
+                optional uint64 track_uuid = 11; optional string name = 23; optional double double_counter_value = 44; }
+"""
+HOSTILE = "a\x1b[2J\u202eb\n" + "x" * 300
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    path = tmp_path_factory.mktemp("trace") / "run.rtdb"
+    long_recording.write(path, 30, 10, 2)
+    return path
+
+
+def decoded(path):
+    """Packets as protoc has them: nested dictionaries, field -> list of values."""
+    (path.parent / "trace.proto").write_text(SCHEMA)
+    command = ["protoc", "--decode=Trace", f"--proto_path={path.parent}", "trace.proto"]
+    with open(path, "rb") as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=True)
+    (path.parent / "trace.proto").unlink()
+    root = {}
+    stack = [root]
+    for line in done.stdout.splitlines():
+        line = line.strip()
+        if line == "}":
+            stack.pop()
+        elif line.endswith("{"):
+            stack[-1].setdefault(line.split()[0], []).append({})
+            stack.append(stack[-1][line.split()[0]][-1])
+        else:
+            field, _, value = line.partition(": ")
+            assert not field.isdigit(), f"{field}: a field that the schema does not have"
+            stack[-1].setdefault(field, []).append(
+                json.loads(value) if value.startswith('"') and "\\\\" not in value else value
+            )
+    assert set(root) == {"packet"}
+    return root["packet"]
+
+
+def tracks(packets):
+    """By uuid: name and parent."""
+    found = {}
+    for one in (packet["track_descriptor"][0] for packet in packets if "track_descriptor" in packet):
+        assert one["uuid"][0] not in found, "each once"
+        found[one["uuid"][0]] = (one["name"][0], one.get("parent_uuid", ["0"])[0])
+    return found
+
+
+def events(packets, kind):
+    """Time, track and rest of events of a kind."""
+    found = [(int(packet["timestamp"][0]), packet["track_event"][0]) for packet in packets if "track_event" in packet]
+    return [(time, event["track_uuid"][0], event) for time, event in found if event["type"] == [kind]]
+
+
+def test_phases_are_slices_and_counters_have_the_numbers_of_each_sample(recorded, tmp_path):
+    perfetto.write(tmp_path / "a.trace", recorded)
+    packets = decoded(tmp_path / "a.trace")
+    names = tracks(packets)
+    assert all(packet["trusted_packet_sequence_id"] == ["1"] for packet in packets) and packets[0][
+        "sequence_flags"
+    ] == ["1"]
+    db = sqlite3.connect(recorded)
+    begun = [(time, rest["name"][0]) for time, track, rest in events(packets, "BEGIN") if names[track][0] == "phases"]
+    assert begun == db.execute("SELECT start_ns, name FROM phase WHERE name != 'outside' ORDER BY phase").fetchall()
+    ended = [time for time, *_ in events(packets, "END")]
+    assert ended == [end for (end,) in db.execute("SELECT end_ns FROM phase WHERE name != 'outside' ORDER BY phase")]
+    parents = {uuid: name for uuid, (name, _) in names.items()}
+    rates = {}
+    for time, track, rest in events(packets, "COUNTER"):
+        assert parents[names[track][1]] in ("sda", "sdb")
+        rates.setdefault(names[track][0], []).append((time, float(rest["double_counter_value"][0])))
+    assert set(rates) == {f"{d} {w} {what}" for d in ("sda", "sdb") for w in ("read", "write")
+                          for what in ("throughput", "latency (d2c), mean")} | {
+                              f"{d} {w}s in flight, mean" for d in ("sda", "sdb") for w in ("read", "write")}  # fmt: skip
+    query = """SELECT start_ns, {} FROM sample JOIN target USING(target)
+               LEFT JOIN flow ON flow.sample = sample.sample AND direction = 'read' WHERE disk = 'sda' ORDER BY start_ns"""
+    compare(
+        rates["sda read throughput"],
+        db.execute(query.format("coalesce(bytes_completed, 0) / 1048576.0 / ((end_ns - start_ns) / 1e9)")),
+    )
+    compare(rates["sda read latency (d2c), mean"],
+            db.execute(query.format("d2c_sum_ns / 1e6 / nullif(completed, 0)")))  # fmt: skip
+    depth = """SELECT start_ns, sum(bin * count) * 1.0 / sum(count) FROM bin JOIN sample USING(sample) JOIN target USING(target)
+               WHERE disk = 'sda' AND direction = 'read' AND kind = 'depth_time' GROUP BY sample ORDER BY start_ns"""
+    compare(rates["sda reads in flight, mean"], db.execute(depth))
+    db.close()
+
+
+def compare(found, rows):
+    """A value holds until the next: what is in the trace against each sample's."""
+    found = dict(found)
+    at = None
+    number = 0
+    for time, value in rows:
+        at = found.pop(time, at)
+        number += value is not None
+        assert value is None or at == pytest.approx(value, rel=1e-6), time
+    assert not found and number > 10
+
+
+def test_names_are_valid_and_hide_nothing(recorded, tmp_path):
+    path = tmp_path / "hostile.rtdb"
+    path.write_bytes(recorded.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE phase SET name = ? || rowid", (HOSTILE,))
+        db.execute("UPDATE target SET disk = ? || rowid", (HOSTILE,))
+    perfetto.write(tmp_path / "b.trace", path)
+    raw = (tmp_path / "b.trace").read_bytes()
+    assert b"\x1b" not in raw and "\u202e".encode() not in raw and rb"a\x1b[2J\u202eb" in raw
+    assert len(decoded(tmp_path / "b.trace")) > 20
+
+
+def test_only_a_trace_is_replaced(recorded, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("years of work")
+    with pytest.raises(perfetto.TraceError, match="no trace of raidctl"):
+        perfetto.write(mine, recorded)
+    assert mine.read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
+    for _ in range(2):
+        perfetto.write(tmp_path / "c.trace", recorded)
+    with pytest.raises(recording.RecordingError):
+        perfetto.write(tmp_path / "c.trace", mine)
+    assert len(decoded(tmp_path / "c.trace")) > 20, "what was there stays"
+
+
+@pytest.mark.parametrize("value", (0, 1, 127, 128, 300, 1 << 32, (1 << 63) - 1))
+def test_numbers_are_read_as_they_were_written(value, tmp_path):
+    (tmp_path / "d").write_bytes(perfetto._packet(perfetto._number(8, value)))
+    assert decoded(tmp_path / "d") == [{"timestamp": [str(value)], "trusted_packet_sequence_id": ["1"]}]
+
+
+def test_the_command_writes_it(recorded, tmp_path):
+    raidctl = TOP / "tools/bin/raidctl"
+    done = subprocess.run(
+        [raidctl, "export", "--perfetto", tmp_path / "e", recorded], capture_output=True, text=True, check=True
+    )
+    assert re.search(r"/e: \d+ KiB; open it in ui.perfetto.dev", done.stdout)
+    done = subprocess.run(
+        [raidctl, "export", "--perfetto", tmp_path / "f", tmp_path / "none"], capture_output=True, text=True
+    )
+    assert done.returncode == 1 and not (tmp_path / "f").exists()

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an experiment concludes from, from both sides: members of a group, effects, noise, bounds, what is confirmed."""
+
+import dataclasses
+import json
+import math
+import pathlib
+from collections.abc import Mapping
+
+import pytest
+from test_experiment import NOW, Made, ahead, found
+
+from raidtrace.why import changes, experiment, figures, verdict
+from raidtrace.why.changes import Change, Kind
+from raidtrace.why.run import Run
+
+SEEKS = Change("seeks free", "seeks", Kind.LAB)
+FREE = Change("array free of its limits", "disk", Kind.FREE)
+
+
+@pytest.mark.parametrize("lost, member", [(1.09, False), (1.11, True)])
+def test_a_member_of_a_group_is_worth_a_tenth(lost: float, member: bool) -> None:
+    """Readahead and depth mask each other; without more requests the group loses so much."""
+
+    def both(values: Mapping[str, str], _change: Change) -> float:
+        wide = int(values["read_ahead_kb"]) >= 2048 and int(values["queue_depth"]) >= 32
+        return (lost if int(values["nr_requests"]) < 256 else 1.0) if wide else 3.0
+
+    place = Made(both, {**NOW, "queue_depth": "2", "nr_requests": "64"})
+    table, said = found(place)
+    assert table.together["nr_requests"] == pytest.approx(lost)
+    assert ("nr_requests" in said.causes) == member and {"readahead", "queue depth"} <= set(said.causes)
+    assert ("readahead 4096 and queue_depth 32" in place.tried) != member
+
+
+@pytest.mark.parametrize("whole, counts", [(2.21, True), (2.19, False)])
+def test_a_group_is_a_tenth_faster_than_the_best_of_its_members(whole: float, counts: bool) -> None:
+    """Readahead alone is twice as fast."""
+
+    def both(values: Mapping[str, str], _change: Change) -> float:
+        if int(values["read_ahead_kb"]) < 2048:
+            return whole
+        return 1.0 if int(values["queue_depth"]) >= 32 else whole / 2
+
+    table, _ = found(Made(both, {**NOW, "queue_depth": "2"}))
+    assert bool(table.together) == counts
+
+
+@pytest.mark.parametrize("whole, counts", [(1.16, True), (1.14, False)])
+def test_a_group_that_gains_less_than_the_noise_is_none(whole: float, counts: bool) -> None:
+    """Though no member gains anything: 5 % deviation makes 1.152 the least."""
+    wide = {"read_ahead_kb": "2048", "queue_depth": "32"}
+    place = Made(lambda values, _: 1.0 if wide.items() <= values.items() else whole, {**NOW, "queue_depth": "2"})
+    here = experiment.Experiment(place, "seconds", lambda *_: None)
+    here.table = experiment.Table(place.run(changes.BASELINE), [whole], "seconds", 0.05)
+    here._together(wide)
+    assert bool(here.table.together) == counts
+
+
+@pytest.mark.parametrize("noise, least", [(0.0, 1.05), (0.017, 1.05), (0.018, 1.0522), (0.05, 1.1519)])
+def test_the_least_effect_is_5_percent_or_twice_the_noise_of_a_pair(noise: float, least: float) -> None:
+    """A pair has the noise of two runs."""
+    assert experiment.Table(Run(), [1.0], "seconds", noise).least() == pytest.approx(least, abs=1e-4)
+
+
+@pytest.mark.parametrize("factor, shown", [(1.16, True), (1.145, False)])
+def test_an_effect_below_the_noise_is_not_shown_however_often_it_came(factor: float, shown: bool) -> None:
+    """20 pairs that agree to the last digit, of baselines with 5 % deviation: 1.152 is the least."""
+    row = experiment.Row(changes.setting("queue_depth", "32"), [(factor, 1.0)] * 20)
+    here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
+    here.table = experiment.Table(Run(), [1.0], "seconds", 0.05, [row])
+    costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
+    row.effect = experiment.chance.effect(*costs, here.table.noise, 1)
+    here._judge()
+    assert row.shown == shown and row.effect.chance < 0.001
+
+
+def test_the_noise_of_the_baselines_is_that_of_pairs_that_agree_by_luck() -> None:
+    """Three pairs of exactly 1.2 are beyond chance where the baselines agree, and are not where these differ by 10 %."""
+    place = Made(lambda _values, change: 1.0 if change.settings else 1.2)
+    for differ, shown in ((0.0, True), (0.1, False)):
+        here = experiment.Experiment(place, "seconds", lambda *_: None)
+        here.table = experiment.Table(place.run(changes.BASELINE), [1.2], "seconds", differ)
+        here._measure([(changes.setting("queue_depth", "32"), at) for at in range(3)])
+        assert (here.table.rows[0].effect.chance < 0.05) == shown  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("best, bound, looked", [
+    (3.9, 16.0, True), (4.1, 16.0, False),  # half of the bound's logarithm
+    (3.0, None, True),  # nothing bounds it
+    (1.04, 1.02, True), (1.06, 1.02, False), (1.0, 1.0, True),  # nothing gains
+])  # fmt: skip
+def test_what_only_the_lab_can_change_is_looked_at_where_less_is_explained(
+    best: float, bound: float | None, looked: bool
+) -> None:
+    """The best setting's factor, and that of an array without limits."""
+
+    def seconds(values: Mapping[str, str], change: Change) -> float:
+        return 16.0 / (bound or 1.0) if change is FREE else 16.0 / best if values["scheduler"] == "none" else 16.0
+
+    place = Made(seconds, physics=(SEEKS,), free=FREE if bound else None)
+    found(place)
+    assert (SEEKS.name in place.tried) == looked
+
+
+def test_the_three_best_are_confirmed_and_no_more() -> None:
+    """The fourth gains, too, and its one pair is not believed."""
+    gains = {
+        ("queue_depth", "32"): 4.0,
+        ("scheduler", "none"): 3.0,
+        ("scheduler", "bfq"): 2.0,
+        ("nr_requests", "1024"): 1.5,
+    }
+
+    def seconds(_values: Mapping[str, str], change: Change) -> float:
+        return 12.0 / gains.get(change.settings[0], 1.0) if change.settings else 12.0
+
+    table, said = found(Made(seconds, {**NOW, "read_ahead_kb": "8192"}))
+    pairs = {row.change.settings[0]: len(row.costs) for row in table.rows}
+    assert [pairs[name] for name in gains] == [3, 3, 3, 1]
+    assert [row.shown for row in table.helpful(Kind.SETTING)] == [True, True, True, False] and said.shown
+
+
+@pytest.mark.parametrize("slower, named", [(1.04, True), (1.06, False)])
+def test_a_short_latency_that_costs_time_is_not_recommended(slower: float, named: bool) -> None:
+    """Up to 5 % of speed."""
+
+    def shorter(change: Change, run: Run) -> Run:
+        deep = dict(change.settings).get("queue_depth") == "32"
+        return dataclasses.replace(run, p99_ms={"read": 0.5 if deep else 2.0, "write": None})
+
+    place = Made(lambda values, _: slower if values["queue_depth"] == "32" else 1.0, wrong=shorter)
+    assert ("For latency: queue_depth 32" in found(place)[1].sentence) == named
+
+
+def test_a_bound_that_gave_more_is_named_beside_what_else_can_be_changed() -> None:
+    """'Nothing else gave more than 1.00x' above a line with 9 is no truth."""
+
+    def seconds(values: Mapping[str, str], change: Change) -> float:
+        return 1.0 if change is FREE else 3.0 if values["scheduler"] == "none" else 9.0
+
+    _, said = found(Made(seconds, free=FREE))
+    assert "that can be made gave more than 1.00x; the bound, array free of its limits, is 9.00x" in said.sentence
+    _, said = found(Made(lambda values, _: 3.0 if values["scheduler"] == "none" else 9.0, free=FREE))
+    assert "that can be made gave more than 1.00x." in said.sentence and "bound" not in said.sentence
+
+
+@pytest.mark.parametrize("now, steps", [("511", ["512", "8192"]), ("512", ["8192"]), ("2047", ["8192"]), ("2048", [])])
+def test_a_finer_step_lies_above_what_is_set(now: str, steps: list[str]) -> None:
+    """A quarter of what gained, where that is still more than before, and four times."""
+    tried = changes.finer(changes.setting("read_ahead_kb", "2048"), {"read_ahead_kb": now}, True)
+    assert [dict(change.settings)["read_ahead_kb"] for change in tried] == steps
+    assert changes.finer(changes.setting("read_ahead_kb", "2048"), {"read_ahead_kb": now}, False) == []
+
+
+@pytest.mark.parametrize("status, cap, failure", [
+    (124, 6.0, "ended after 6 s, three times as long as it is"), (124, 0.0, ""), (123, 6.0, ""),
+])  # fmt: skip
+def test_what_timeout_ended_is_no_result(tmp_path: pathlib.Path, status: int, cap: float, failure: str) -> None:
+    """124 is its status; without a cap nothing was ended, and it is the program's own."""
+    report = tmp_path / "raidctl"
+    flow = {"flow": {"errors": 0, "bytes_completed": 1 << 20}, "d2c_p99_ns_high": 10**6}
+    span = {"phase": "run", "disk": "sdx", "seconds": 6.0, "directions": {"read": flow, "write": flow}}
+    report.write_text(f"#!/bin/sh\necho '{json.dumps({'spans': [span]})}'\n", encoding="utf-8")
+    report.chmod(0o755)
+    files = {figures.SETTINGS: "scheduler none\n", figures.LIMITS: "scheduler none\n", figures.STATUS: f"{status}\n",
+             figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
+    for name, said in files.items():
+        (tmp_path / name).write_text(said, encoding="utf-8")
+    run = figures.read(tmp_path, "sdx", "", report, cap)
+    assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0)
+
+
+def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
+    """The program without what the preloaded library leaves out; but nobody is told to type what may lose data."""
+    for what, typed in (("direct", True), ("sleep", True), ("fadvise", True), ("sync", False)):
+        place = Made(lambda _values, change: 1.0 if change.program else 3.0, seen=frozenset({what}))
+        table = experiment.Experiment(place, "seconds", lambda *_: None).run()
+        said = verdict.judge(table, "sdx", ("prog", "a b"), "/x/why-preload.so")
+        wanted = (f"env LD_PRELOAD=/x/why-preload.so RAIDTRACE_WHY_OMIT={what} prog 'a b'",) if typed else ()
+        assert said.commands == wanted, said

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording as a trace of Perfetto (TrackEvent): phases as slices, what a disk did in each sample as counters.
+
+The few messages that this needs are encoded here; the numbers of their fields are those of perfetto's trace_packet.proto,
+track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestamps are CLOCK_MONOTONIC, ns.
+"""
+
+import itertools
+import os
+import pathlib
+import struct
+from collections.abc import Iterable, Iterator
+
+import numpy
+
+from raidtrace.quantity import shown
+from raidtrace.recording import recording
+from raidtrace.recording.recording import Recording, Target
+from raidtrace.recording.sample_rows import Ints, SampleRows, opened
+from raidtrace.recording.series import DIRECTIONS, Floats
+
+LONGEST = 200  # characters of a name
+SEQUENCE = 1  # all packets are of one writer, in one order
+CLEARED = 1  # sequence_flags of the first: nothing before it is referred to
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.type
+VARINT, DOUBLE, BYTES = 0, 1, 2  # how a field is written
+
+
+def _varint(value: int) -> bytes:
+    """value: 0 or more."""
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3 | VARINT) + _varint(value)
+
+
+def _double(field: int, value: float) -> bytes:
+    return _varint(field << 3 | DOUBLE) + struct.pack("<d", value)
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | BYTES) + _varint(len(value)) + value
+
+
+def _text(field: int, value: str) -> bytes:
+    """Names are anybody's: valid UTF-8, and nothing in them that a terminal would obey."""
+    return _bytes(field, shown.visible(value[:LONGEST]).encode("utf-8"))
+
+
+def _packet(*fields: bytes) -> bytes:
+    return _bytes(1, b"".join(fields) + _number(10, SEQUENCE))
+
+
+def _track(uuid: int, name: str, parent: int, unit: str | None = None) -> bytes:
+    """A track, a counter if it has a unit."""
+    words = [_number(1, uuid), _text(2, name), _number(5, parent) if parent else b""]
+    if unit is not None:
+        words.append(_bytes(8, _text(6, unit)))
+    return _packet(_bytes(60, b"".join(words)))
+
+
+def _event(time_ns: int, kind: int, track: int, more: bytes = b"") -> bytes:
+    return _packet(_number(8, time_ns), _bytes(11, _number(9, kind) + _number(11, track) + more))
+
+
+HEAD = _packet(_number(13, CLEARED))  # that a file of ours begins with
+
+
+class TraceError(Exception):
+    """The trace cannot be written; the text says why and what to do."""
+
+
+def write(to: pathlib.Path, path: pathlib.Path) -> int:
+    """Write the trace of the recording at `path` whole or not at all, and say how many bytes; only such a trace is replaced."""
+    if to.exists():
+        if not to.is_file():
+            raise TraceError(f"{to} is no file: name one with --perfetto")
+        with to.open("rb") as file:
+            if file.read(len(HEAD)) != HEAD:
+                raise TraceError(f"{to} is there and is no trace of raidctl: name another file with --perfetto")
+    fresh = to.with_name(f".{to.name}.{os.getpid()}")
+    try:
+        with fresh.open("xb") as file:
+            size = sum(file.write(packet) for packet in trace(path))
+        fresh.replace(to)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return size
+
+
+def trace(path: pathlib.Path) -> Iterator[bytes]:
+    """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
+    with opened(path) as rows:
+        if not len(rows.samples):
+            raise recording.RecordingError(f"{path}: holds no sample")
+        found = recording.read(path, rows.db, lambda _: ())
+        uuids = itertools.count(1)
+        yield HEAD
+        yield from _phases(found, rows, next(uuids))
+        yield from _settings(found, rows, next(uuids))
+        for disk in found.targets:
+            yield from _disk(rows, disk, uuids)
+
+
+def _phases(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
+    last = int(rows.samples[:, 4].max())
+    yield _track(track, "phases", 0)
+    for phase in found.phases:
+        if phase.name == "outside":
+            continue
+        yield _event(phase.start_ns, BEGIN, track, _text(23, phase.name))
+        yield _event(phase.end_ns if phase.end_ns is not None else last, END, track)
+
+
+def _settings(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
+    """What was changed while it was recorded; not what a driver tells of itself in several lines."""
+    first, values = int(rows.samples[:, 3].min()), dict[tuple[str, str], str]()
+    changed = []
+    for one in found.settings:
+        before = values.get((one.disk, one.name))
+        values[one.disk, one.name] = one.value
+        if before not in (None, one.value) and one.time_ns > first and "\n" not in one.value:
+            changed.append((one.time_ns, f"{one.disk} {one.name}: {before} -> {one.value}".strip()))
+    if changed:
+        yield _track(track, "settings", 0)
+        for time_ns, text in changed:
+            yield _event(time_ns, INSTANT, track, _text(23, text))
+
+
+def _disk(rows: SampleRows, disk: Target, uuids: Iterator[int]) -> Iterator[bytes]:
+    """Counters of a disk below a track of its own."""
+    mine = rows.samples[rows.samples[:, 1] == disk.target]
+    mine = mine[mine[:, 4] > mine[:, 3]]
+    if not len(mine):
+        return
+    parent = next(uuids)
+    yield _track(parent, disk.disk, 0)
+    for name, unit, values in _counters(rows, disk, mine):
+        track = next(uuids)
+        yield _track(track, f"{disk.disk} {name}", parent, unit)
+        yield from _values(track, mine[:, 3], values)
+
+
+def _values(track: int, starts: Ints, values: Floats) -> Iterator[bytes]:
+    """A value holds until the next one; one that is not there (NaN), or is that before, is left out."""
+    before = None
+    for start, value in zip(starts.tolist(), values.tolist(), strict=True):
+        if value == value and value != before:
+            before = value
+            yield _event(start, COUNTER, track, _double(44, value))
+
+
+def _counters(rows: SampleRows, disk: Target, mine: Ints) -> Iterable[tuple[str, str, Floats]]:
+    """Name, unit and a value for each sample; NaN: there is none."""
+    number, seconds = mine[:, 0], (mine[:, 4] - mine[:, 3]) / 1e9
+    for way in DIRECTIONS:
+        moved = rows.flow(way, "bytes_queued" if disk.bio_based else "bytes_completed")
+        if moved is None or not moved[number].any():
+            continue
+        yield f"{way} throughput", "MiB/s", moved[number] / seconds / (1 << 20)
+        if disk.bio_based:
+            continue
+        time, weighted, _ = (part[number].astype(numpy.float64) for part in rows.depth(way))
+        if time.any():
+            yield f"{way}s in flight, mean", "requests", _ratio(weighted, time)
+        took, completed = rows.flow(way, "d2c_sum_ns"), rows.flow(way, "completed")
+        if took is not None and completed is not None:
+            yield f"{way} latency (d2c), mean", "ms", _ratio(
+                took[number] / 1e6, completed[number].astype(numpy.float64)
+            )
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    found: Floats = numpy.divide(part, whole, out=numpy.full(len(whole), numpy.nan), where=whole > 0)
+    return found
