@@ -50,6 +50,11 @@ def mean(values: list[Value]) -> Value:
     return statistics.geometric_mean(known) if min(known) > 0 else statistics.mean(known)
 
 
+def student(freedom: int) -> float:
+    """The quantile that 95 % lie within, on both sides."""
+    return _T[min(freedom, len(_T)) - 1]
+
+
 def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | None:
     """Where the ratio after/before of the geometric means lies, at 95 %: Welch's t of the logarithms. None if there are not
     two draws of each, or one has no logarithm."""
@@ -63,7 +68,7 @@ def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | N
         exact = (after[0] or 0) / (before[0] or 1)
         return exact, exact
     freedom = sum(parts) ** 2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, logs))
-    reach = _T[min(int(freedom), len(_T)) - 1] * error
+    reach = student(int(freedom)) * error
     return math.exp(ratio - reach), math.exp(ratio + reach)
 
 
