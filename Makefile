@@ -107,6 +107,7 @@ bench-import: tools
 
 bench: tools
 	@tools/setup check
+	@tests/ring/run --bench
 	@tests/bench/cost/run
 
 SOAK_KERNELS ?= 6.12

@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
+	"") echo "list check load unload attach detach show tail reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -12,6 +12,7 @@ _raidctl_words() {
 	attach) echo "--groups --streams --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
+	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
@@ -98,8 +99,10 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	check | attach | detach | show | reset | top)
+	check | attach | detach | show | tail | reset)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
+	top)
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word"; compgen -f -- "$word") ;;
 	load | report | export | import | explain | compare)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
 	esac

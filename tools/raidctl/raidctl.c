@@ -45,6 +45,8 @@ static const struct command commands[] = {
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
 	  "end counting and forget the counters" },
 	{ "show", &verb_show, NEED_MODULE, "print the counters now" },
+	{ "tail", &verb_tail, NEED_ADMIN | NEED_MODULE,
+	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set counters to zero" },
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,

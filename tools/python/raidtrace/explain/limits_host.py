@@ -26,9 +26,9 @@ def host(case: Case) -> Limit:
         return unknown("program", title, "idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
     if idle < IDLE:
-        return ruled_out("program", title, f"the disk waited for the host for {idle:.1%} of the time", value)
+        return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
     gain = (1.0, 1 / (1 - min(idle, 0.999)))
-    nothing = f"the disk had nothing to do for {idle:.1%} of the time"
+    nothing = f"the disk had nothing to do for {q.percent(idle)} of the time"
     if used is not None and used >= COMPUTES * idle and not case.simulated():
         return inferred(
             "processor",
@@ -165,7 +165,7 @@ def pieces(case: Case) -> Limit:
     if run is None or readahead is None or case.way != "read" or None in (order, depth, windows):
         return unknown("pieces", title, "not counted for this direction")
     value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
-    text = f"what lies in one piece is {q.kib(round(run))} on average, readahead {q.kib(readahead)}"
+    text = f"what lies in one piece is {q.kib(run)} on average, readahead {q.kib(readahead)}"
     mounted = bool(
         case.seen.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )
