@@ -16,7 +16,7 @@ def live(series: str, results: Results, progress: Progress) -> None:
     """One guest; its lines are ours."""
     out = empty(OUT / f"{series}-exporter")
     job = session.Session(
-        series, ["sh", "-c", f'ip link set lo up; exec {GUEST} "$RAIDTRACE_KO"'], out, timeout_s=HARNESS_S * 4
+        series, ["sh", "-c", f'ip link set lo up; exec {GUEST} "$RAIDTRACE_KO"'], out, timeout_s=HARNESS_S * 8
     )
     ended, said, complained = captured(job, progress, out / "log")
     bad = 0
