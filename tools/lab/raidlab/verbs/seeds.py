@@ -36,14 +36,18 @@ class Draws:
         return [span.value(direction, name) for span in self.spans]
 
     def value(self, direction: str, name: str) -> Value:
-        """Geometric mean, as a ratio is what one asks for; arithmetic if a value is 0, None if one is not known."""
-        values = self.values(direction, name)
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            return None
-        if len(set(known)) == 1:
-            return known[0]
-        return statistics.geometric_mean(known) if min(known) > 0 else statistics.mean(known)
+        """Their mean."""
+        return mean(self.values(direction, name))
+
+
+def mean(values: list[Value]) -> Value:
+    """Geometric, as a ratio is what one asks for; arithmetic if a value is 0, None if one is not known."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    if len(set(known)) == 1:
+        return known[0]
+    return statistics.geometric_mean(known) if min(known) > 0 else statistics.mean(known)
 
 
 def student(freedom: int) -> float:
