@@ -149,7 +149,7 @@ char *quantity_text(char *ret, const struct quantity *quantity, double value)
 	case QUANTITY_SECTORS:
 		return format_bytes(ret, value * SECTOR_BYTES);
 	case QUANTITY_MIB_PER_S:
-		snprintf(ret, UNITS_TEXT, "%.2f MiB/s", value);
+		snprintf(ret, UNITS_TEXT, "%.1f MiB/s", value);
 		return ret;
 	case QUANTITY_REQUESTS:
 		snprintf(ret, UNITS_TEXT, "%.2f", value);

@@ -75,7 +75,7 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		format_bytes(size, stats.size_mean_bytes);
 	format_count(requests, stats.requests);
 	format_bytes(data, (double)stats.bytes);
-	snprintf(rate, sizeof(rate), "%.2f", stats.bytes_per_s / (1 << 20));
+	snprintf(rate, sizeof(rate), "%.1f", stats.bytes_per_s / (1 << 20));
 	if (c->unknown & RT_COUNTER_BIT(ISSUED)) {
 		strcpy(requests, "n/a");
 		strcpy(data, "n/a");

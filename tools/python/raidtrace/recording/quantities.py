@@ -3,6 +3,7 @@
 
 import dataclasses
 
+from raidtrace.quantity import size
 from raidtrace.recording.counters import DEPTH_SUM, mean_depth
 from raidtrace.recording.observation import EXACT_SIZES, SEEK_SAME, Observation
 
@@ -174,16 +175,8 @@ def processors_used(seen: Observation) -> float | None:
 
 
 def kib(sectors: float) -> str:
-    """Sectors as KiB, MiB or GiB."""
-    value = sectors / 2
-    for unit, name in ((1 << 20, "GiB"), (1 << 10, "MiB")):
-        if value >= 10 * unit or (value >= unit and value % unit == 0):
-            return (
-                f"{value / unit:.0f} {name}"
-                if value % unit == 0 or value >= 100 * unit
-                else f"{value / unit:.1f} {name}"
-            )
-    return f"{value:.0f} KiB" if value % 1 == 0 or value >= 100 else f"{value:.1f} KiB"
+    """Sectors as raidctl prints sizes."""
+    return size.short(sectors * 512)
 
 
 def percent(part: float) -> str:
