@@ -72,9 +72,9 @@ static int name_index(const char *text, const char *(*name)(unsigned int))
 }
 
 int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
-			uint32_t target,
-			int (*row)(sqlite3_stmt *, struct rt_counters *),
-			struct rt_counters *ret)
+		       uint32_t target,
+		       int (*row)(sqlite3_stmt *, struct rt_counters *),
+		       struct rt_counters *ret)
 {
 	sqlite3_stmt *stmt;
 	int code, err = 0;
@@ -154,29 +154,29 @@ int store_sum(struct store *store, uint32_t phase, uint32_t target,
 
 	memset(ret, 0, sizeof(*ret));
 	err = store_each_of_span(store,
-			   "SELECT min(start_ns), max(end_ns) FROM sample"
-			   WHERE_SPAN, phase, target, take_bounds, ret);
+				 "SELECT min(start_ns), max(end_ns) FROM sample"
+				 WHERE_SPAN, phase, target, take_bounds, ret);
 	/* With max(sample) SQLite takes the bare columns from that row. */
 	if (!err)
 		err = store_each_of_span(store,
-				   "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
-				   ",in_flight,in_flight_max,max(sample)"
-				   " FROM sample JOIN flow USING(sample)"
-				   WHERE_SPAN " GROUP BY direction",
-				   phase, target, take_flow, ret);
+					 "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
+					 ",in_flight,in_flight_max,max(sample)"
+					 " FROM sample JOIN flow USING(sample)"
+					 WHERE_SPAN " GROUP BY direction",
+					 phase, target, take_flow, ret);
 	if (!err)
 		err = store_each_of_span(store,
-				   "SELECT histograms FROM sample" WHERE_SPAN
-				   " AND histograms IS NOT NULL",
-				   phase, target, take_packed, ret);
+					 "SELECT histograms FROM sample" WHERE_SPAN
+					 " AND histograms IS NOT NULL",
+					 phase, target, take_packed, ret);
 	/* Before there was that column they were rows of a table. */
 	if (!err)
 		err = store_each_of_span(store,
-				   "SELECT direction,kind,bin,sum(count)"
-				   " FROM sample JOIN bin USING(sample)"
-				   WHERE_SPAN " AND histograms IS NULL"
-				   " GROUP BY direction,kind,bin",
-				   phase, target, take_bin, ret);
+					 "SELECT direction,kind,bin,sum(count)"
+					 " FROM sample JOIN bin USING(sample)"
+					 WHERE_SPAN " AND histograms IS NULL"
+					 " GROUP BY direction,kind,bin",
+					 phase, target, take_bin, ret);
 	if (!err)
 		err = store_sum_groups(store, phase, target, ret);
 	if (err == -EINVAL)
