@@ -74,7 +74,7 @@ static const char *parse(const char *at, va_list *args, struct conversion *ret)
 	char precision[16] = "", width[16] = "", size[3] = "";
 
 	*ret = (struct conversion){ .precision = -1 };
-	ret->left = memchr(at, '-', flags) != NULL;
+	ret->left = !!memchr(at, '-', flags);
 	snprintf(ret->text, sizeof(ret->text), "%%%.*s", (int)flags, at);
 	at = number(at + flags, args, &ret->width);
 	if (ret->width < 0) {
@@ -143,6 +143,7 @@ static void put_number(FILE *to, const struct conversion *c, va_list *args)
 	else
 		fprintf(to, c->text, va_arg(*args, int));
 }
+
 #pragma GCC diagnostic pop
 
 void terminal_vprint(FILE *to, const char *format, va_list args)

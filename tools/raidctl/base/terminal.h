@@ -27,9 +27,9 @@ const char *plain(FILE *to);
  * A width counts characters.  A precision of %s is the most bytes that are
  * read.
  */
-void __attribute__((format(printf, 2, 3)))
-terminal_print(FILE *to, const char *format, ...);
-void __attribute__((format(printf, 2, 0)))
-terminal_vprint(FILE *to, const char *format, va_list args);
+void terminal_print(FILE *to, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void terminal_vprint(FILE *to, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
 
 #endif

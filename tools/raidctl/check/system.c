@@ -115,7 +115,7 @@ static void ask_systemd(struct facts *ret)
 	char line[FACT_NAME];
 
 	for (size_t i = 0; answer && i < sizeof(targets) / sizeof(targets[0]) &&
-			   fgets(line, sizeof(line), answer); i++)
+	     fgets(line, sizeof(line), answer); i++)
 		if (!strcmp(line, "active\n") && !ret->target[0])
 			snprintf(ret->target, sizeof(ret->target), "%s",
 				 targets[i]);

@@ -145,7 +145,7 @@ static int attach_all(struct rt_client *client, const struct disk *disks,
 		rt_target_del(client, targets[--done].id);
 	for (size_t i = 0; i < done; i++) {
 		terminal_print(stdout, "%s attached, target %u\n", targets[i].disk,
-		       targets[i].id);
+			       targets[i].id);
 		if (targets[i].bio_based)
 			note("%s", bios_alone(&targets[i]));
 	}

@@ -272,10 +272,10 @@ static void say_done(const struct importing *in)
 	if (in->options->quiet)
 		return;
 	terminal_print(stdout, "%s: %s events of %zu disk%s, %.3f s; see: raidctl report %s\n",
-	       in->options->output, format_count(events, in->import.events + in->merge.notes),
-	       in->import.nr, in->import.nr == 1 ? "" : "s",
-	       (double)(in->import.now_ns - in->import.start_ns) / 1e9,
-	       in->options->output);
+		       in->options->output, format_count(events, in->import.events + in->merge.notes),
+		       in->import.nr, in->import.nr == 1 ? "" : "s",
+		       (double)(in->import.now_ns - in->import.start_ns) / 1e9,
+		       in->options->output);
 }
 
 static void close_all(struct importing *in)

@@ -96,8 +96,8 @@ const char *json_text(struct json_object *object, int flags)
 void json_add_text(struct json_object *to, const char *key, const char *text)
 {
 	json_member(to, key,
-			       text && text[0] ? json_new_string(text) :
-						 NULL);
+		    text && text[0] ? json_new_string(text) :
+				      NULL);
 }
 
 void json_add_count(struct json_object *to, const char *key, uint64_t count)
@@ -106,7 +106,7 @@ void json_add_count(struct json_object *to, const char *key, uint64_t count)
 }
 
 void json_add_known(struct json_object *to, const char *key, bool unknown,
-		      uint64_t count)
+		    uint64_t count)
 {
 	if (unknown)
 		json_member(to, key, NULL);
@@ -115,10 +115,10 @@ void json_add_known(struct json_object *to, const char *key, bool unknown,
 }
 
 void json_add_number(struct json_object *to, const char *key, bool known,
-		       double number)
+		     double number)
 {
 	json_member(to, key,
-			       known ? json_new_double(number) : NULL);
+		    known ? json_new_double(number) : NULL);
 }
 
 void json_add_bool(struct json_object *to, const char *key, bool value)
@@ -127,14 +127,14 @@ void json_add_bool(struct json_object *to, const char *key, bool value)
 }
 
 void json_add_range(struct json_object *to, const char *low_key,
-		      const char *high_key, const struct range *range)
+		    const char *high_key, const struct range *range)
 {
 	json_member(to, low_key,
-			       range->known ?
-			       json_new_int64(range->low) : NULL);
+		    range->known ?
+		    json_new_int64(range->low) : NULL);
 	json_member(to, high_key,
-			       range->known && range->high != INT64_MAX ?
-			       json_new_int64(range->high) : NULL);
+		    range->known && range->high != INT64_MAX ?
+		    json_new_int64(range->high) : NULL);
 }
 
 void json_put(FILE *to, const char *text)
@@ -164,6 +164,6 @@ void json_finish(FILE *to, struct json_object *object)
 void json_add_or_null(struct json_object *to, const char *key, int64_t value)
 {
 	json_member(to, key,
-			       value >= 0 ? json_new_int64(value) :
-					    NULL);
+		    value >= 0 ? json_new_int64(value) :
+				 NULL);
 }

@@ -116,8 +116,7 @@ static void on_issue(struct blktrace_device *d, struct blktrace_pending *p,
 		raidtrace_count_i2d(&d->account, e->direction,
 				    now_ns - inserted_ns);
 	request.since_ns = now_ns;
-	request.depth_row = raidtrace_depth_row(
-		d->state.in_flight[RAIDTRACE_DIRECTION_ALL]);
+	request.depth_row = raidtrace_depth_row(d->state.in_flight[RAIDTRACE_DIRECTION_ALL]);
 	raidtrace_count_issue(&d->state, &d->account, now_ns, &issue);
 	if (blktrace_inflight_add(p->issued, &request, &given_up))
 		give_up(others[given_up.device], e->time_ns, &given_up);

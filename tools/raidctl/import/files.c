@@ -166,7 +166,6 @@ static int open_readers(struct blktrace_files *in)
 	return 0;
 }
 
-
 int blktrace_files_open(struct blktrace_files *in, const struct words *traces)
 {
 	int status = 0;

@@ -31,7 +31,7 @@ static void await_begin(pid_t pid, int ready, const char *path)
 
 	if (read(ready, &byte, 1) == 1) {
 		terminal_print(stdout, "recording %d to %s; end it with: raidctl record --stop %d\n",
-		       (int)pid, path, (int)pid);
+			       (int)pid, path, (int)pid);
 		fflush(stdout);
 		_exit(EXIT_DONE);
 	}
@@ -134,7 +134,7 @@ static int stop(const struct living *recording)
 	for (int i = 0; i < STOP_SECONDS * 1000 / LOOK_MS; i++) {
 		if (!lives(recording->pid)) {
 			terminal_print(stdout, "recording in %s; see it: raidctl report %s\n",
-			       recording->file, recording->file);
+				       recording->file, recording->file);
 			return EXIT_DONE;
 		}
 		nanosleep(&pause, NULL);

@@ -106,7 +106,8 @@ int child_start(struct child *child, char *const *argv, const char *variable,
 	int pipes[NR_STREAMS][2], report[2], err;
 
 	memset(child, 0, sizeof(*child));
-	child->fd[STREAM_STDOUT] = child->fd[STREAM_STDERR] = -1;
+	child->fd[STREAM_STDOUT] = -1;
+	child->fd[STREAM_STDERR] = -1;
 	if (pipe2(report, O_CLOEXEC))
 		return -errno;
 	for (int i = 0; i < NR_STREAMS; i++) {
@@ -200,7 +201,8 @@ void child_release(struct child *child)
 	for (int i = 0; i < NR_STREAMS; i++)
 		if (child->fd[i] >= 0)
 			close(child->fd[i]);
-	child->fd[STREAM_STDOUT] = child->fd[STREAM_STDERR] = -1;
+	child->fd[STREAM_STDOUT] = -1;
+	child->fd[STREAM_STDERR] = -1;
 	if (child->foreground)
 		tcsetpgrp(STDIN_FILENO, getpgrp());
 	child->foreground = false;

@@ -356,7 +356,8 @@ void follow_run(struct follow *follow, int signals)
 {
 	struct pollfd polls[NR_SOURCES];
 
-	follow->child.fd[STREAM_STDOUT] = follow->child.fd[STREAM_STDERR] = -1;
+	follow->child.fd[STREAM_STDOUT] = -1;
+	follow->child.fd[STREAM_STDERR] = -1;
 	open_sources(follow, polls, signals);
 	if (follow->socket[0] && polls[SOURCE_MARKS].fd < 0)
 		note("phases cannot be marked: %s: %s", follow->socket,

@@ -20,13 +20,13 @@
 static int put_command(struct store *store, char **command)
 {
 	struct json_object *array = json_object_new_array();
-	const char *text;
+	const char *text = NULL;
 	int err = 0;
 
 	for (; *command && !err; command++)
 		err = json_append(array, *command);
-	text = err ? NULL : json_object_to_json_string_ext(
-				    array, JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!err)
+		text = json_object_to_json_string_ext(array, JSON_C_TO_STRING_NOSLASHESCAPE);
 	err = text ? store_put_meta(store, "command", text) : -ENOMEM;
 	json_object_put(array);
 	return err;

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 /* For failures before there is a struct store. */
 static char open_error[256];
 

@@ -166,29 +166,29 @@ int store_sum_part(struct store *store, const struct store_part *part,
 
 	memset(ret, 0, sizeof(*ret));
 	err = store_each_of_part(store,
-			   "SELECT min(start_ns), max(end_ns) FROM sample"
-			   STORE_WHERE_PART, part, take_bounds, ret);
+				 "SELECT min(start_ns), max(end_ns) FROM sample"
+				 STORE_WHERE_PART, part, take_bounds, ret);
 	/* With max(sample) SQLite takes the bare columns from that row. */
 	if (!err)
 		err = store_each_of_part(store,
-				   "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
-				   ",in_flight,in_flight_max,max(sample)"
-				   " FROM sample JOIN flow USING(sample)"
-				   STORE_WHERE_PART " GROUP BY direction",
-				   part, take_flow, ret);
+					 "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
+					 ",in_flight,in_flight_max,max(sample)"
+					 " FROM sample JOIN flow USING(sample)"
+					 STORE_WHERE_PART " GROUP BY direction",
+					 part, take_flow, ret);
 	if (!err)
 		err = store_each_of_part(store,
-				   "SELECT histograms FROM sample" STORE_WHERE_PART
-				   " AND histograms IS NOT NULL",
-				   part, take_packed, ret);
+					 "SELECT histograms FROM sample" STORE_WHERE_PART
+					 " AND histograms IS NOT NULL",
+					 part, take_packed, ret);
 	/* Before there was that column they were rows of a table. */
 	if (!err)
 		err = store_each_of_part(store,
-				   "SELECT direction,kind,bin,sum(count)"
-				   " FROM sample JOIN bin USING(sample)"
-				   STORE_WHERE_PART " AND histograms IS NULL"
-				   " GROUP BY direction,kind,bin",
-				   part, take_bin, ret);
+					 "SELECT direction,kind,bin,sum(count)"
+					 " FROM sample JOIN bin USING(sample)"
+					 STORE_WHERE_PART " AND histograms IS NULL"
+					 " GROUP BY direction,kind,bin",
+					 part, take_bin, ret);
 	if (!err)
 		err = store_sum_groups(store, part, ret);
 	if (err == -EINVAL)

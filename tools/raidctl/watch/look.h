@@ -155,7 +155,7 @@ void look_close(struct look_files *files);
  * look_read - take a look
  * @files: opened
  * @scope: what belongs to the recording
- * @before: the last look, NULL for the first; what a device is is not asked
+ * @before: the last look, NULL for the first; the kind of a device is not asked
  *	again, and threads of the kernel are not read anew each time
  * @ret: to be given to look_free(), also after a failure
  *

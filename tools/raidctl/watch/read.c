@@ -140,7 +140,7 @@ static void find_command(struct look *look, int self)
 		const struct look_process *up = process;
 
 		for (int depth = 0; up && depth < 64 &&
-				    process->role == ROLE_OTHER; depth++) {
+		     process->role == ROLE_OTHER; depth++) {
 			if (up->process.parent == self ||
 			    (up != process && up->role == ROLE_COMMAND))
 				process->role = ROLE_COMMAND;

@@ -264,7 +264,8 @@ void watch_available(const struct watch *watch, char *watched, char *missing,
 		{ "thermal", last->throttled >= 0 },
 	};
 
-	watched[0] = missing[0] = '\0';
+	watched[0] = '\0';
+	missing[0] = '\0';
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		char *to = kinds[i].known ? watched : missing;
 		size_t len = strlen(to);
