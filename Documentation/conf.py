@@ -9,6 +9,11 @@ html_theme = "alabaster"
 html_title = project
 html_show_copyright = False
 html_show_sphinx = False
-html_theme_options = {"page_width": "1080px", "description": "what a disk's request queue was given, and why"}
+highlight_language = "none"  # commands, not Python
+html_theme_options = {
+    "page_width": "1240px",
+    "code_font_size": "0.8em",
+    "description": "what a disk's request queue was given, and why",
+}
 smartquotes = False
 nitpicky = True

@@ -42,8 +42,8 @@ def test_concurrency_that_did_not_rise_explains_nothing():
 
 
 def test_a_missed_prediction_is_said():
-    assert "does NOT hold at 8192 KiB" in said(tuned={"inflight_mean": 30.0, "d2c_mean_ms": 9.1})
-    assert "does NOT hold at 128 KiB and 8192 KiB" in said({"inflight_mean": 0.7}, {"inflight_mean": 140.0})
+    assert "does NOT hold at 8 MiB" in said(tuned={"inflight_mean": 30.0, "d2c_mean_ms": 9.1})
+    assert "does NOT hold at 128 KiB and 8 MiB" in said({"inflight_mean": 0.7}, {"inflight_mean": 140.0})
 
 
 def test_a_prediction_is_kept_to_five_percent():

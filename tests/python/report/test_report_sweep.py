@@ -24,7 +24,7 @@ def tree(tmp_path_factory):
 def test_the_knee_is_said_and_linked_to_its_figure(tree):
     said = next(p for p in tree.iter(f"{HTML}p") if "".join(p.itertext()).strip().startswith("dd"))
     text = "".join(said.itertext())
-    assert "from 89.8 to 409.0 MB/s at a readahead of 2048 KiB" in text
+    assert "from 89.8 to 409.0 MB/s at a readahead of 2 MiB" in text
     assert "from 2.00 to 24.00" in text
     target = next(said.iter(f"{HTML}a")).get("href")[1:]
     row = next(e for e in tree.iter(f"{HTML}tr") if e.get("id") == target)

@@ -53,8 +53,8 @@ Assumed, because the paper does not say it, and shown below for what they are wo
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A simple table of reStructuredText; columns of numbers are to the right."""
-    cells = [[text or r"\ " for text in row] for row in rows]
-    widths = [max(len(row[at]) for row in [list(header), *cells]) for at in range(len(header))]
+    head, *cells = [[text or r"\ " for text in row] for row in (header, *rows)]
+    widths = [max(len(row[at]) for row in [head, *cells]) for at in range(len(header))]
     rule = " ".join("=" * width for width in widths)
     right = [all(row[at][:1] in "+-0123456789\\" for row in cells) for at in range(len(header))]
 
@@ -62,7 +62,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
         parts = [text.rjust(width) if to else text.ljust(width) for text, width, to in zip(row, widths, right)]
         return " ".join(parts).rstrip()
 
-    return [rule, line(header), rule, *(line(row) for row in cells), rule, ""]
+    return [rule, line(head), rule, *(line(row) for row in cells), rule, ""]
 
 
 def number(value: float) -> str:

@@ -47,7 +47,7 @@ static void text_depth(char *mean, char *max, const struct direction_stats *s)
 		strcpy(max, "n/a");
 		return;
 	}
-	snprintf(mean, UNITS_TEXT, "%s%.2f", s->depth_open ? ">" : "",
+	snprintf(mean, UNITS_TEXT, "%s%.2f", s->depth_exact ? "" : ">",
 		 s->depth_mean);
 	snprintf(max, UNITS_TEXT, "%" PRIu64 "%s", s->depth_max,
 		 s->depth_open ? "+" : "");
@@ -75,7 +75,7 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		format_bytes(size, stats.size_mean_bytes);
 	format_count(requests, stats.requests);
 	format_bytes(data, (double)stats.bytes);
-	snprintf(rate, sizeof(rate), "%.2f", stats.bytes_per_s / (1 << 20));
+	snprintf(rate, sizeof(rate), "%.1f", stats.bytes_per_s / (1 << 20));
 	if (c->unknown & RT_COUNTER_BIT(ISSUED)) {
 		strcpy(requests, "n/a");
 		strcpy(data, "n/a");

@@ -105,6 +105,7 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	int d = name_index((const char *)sqlite3_column_text(stmt, 0),
 			   rt_direction_name);
 	struct rt_flow *flow;
+	uint64_t unknown = 0;
 	int column = 0;
 
 	if (d < 0)
@@ -112,11 +113,14 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	flow = &ret->flow[d];
 #define X(member, attribute, ...)					\
 	flow->member = (uint64_t)sqlite3_column_int64(stmt, ++column);	\
-	if (d != RAIDTRACE_DIRECTION_ALL &&				\
-	    sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
-		ret->unknown |= RT_COUNTER_BIT(attribute);
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
+		unknown |= RT_COUNTER_BIT(attribute);
 	RT_FLOW_COUNTERS(X)
 #undef X
+	if (d > RAIDTRACE_DIRECTION_WRITE)
+		unknown &= ~RT_COUNTER_BIT(DEPTH_SUM_NS);
+	if (d != RAIDTRACE_DIRECTION_ALL)
+		ret->unknown |= unknown;
 	flow->in_flight = (uint32_t)sqlite3_column_int64(stmt, ++column);
 	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
 		ret->unknown |= RT_COUNTER_BIT(IN_FLIGHT);

@@ -30,7 +30,7 @@ void top_depth_text(char *ret, const struct direction_stats *stats,
 
 	short_number(number, mean);
 	snprintf(ret, TOP_TEXT, "%s%s",
-		 !isnan(mean) && stats->depth_open ? ">" : "", number);
+		 !isnan(mean) && !stats->depth_exact ? ">" : "", number);
 }
 
 static void percent_text(char *ret, double share)

@@ -32,14 +32,14 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
     if options.a is None:
         rows, checks = paper.own(paper.find(options.table))
         name = published_name(options.table)
-        return comparison_text.Compared(f"{name}, before", f"{name}, after", tuple(rows), tuple(checks))
+        return comparison_text.Compared(f"{name}, before", f"{name}, after", tuple(rows), tuple(checks), (), True)
     a = compare_sides.read(options.a, options.array)
     if options.table:
         ours, theirs = compare_sides.against(a, paper.find(options.table))
         rows, _ = comparison.pair(theirs, ours, published=True)
         notes = sorted({f"{comparison.text(row.key)}: {row.a.note}" for row in rows if row.a.note})
         return comparison_text.Compared(
-            f"{published_name(options.table)}, published", _name(a), tuple(rows), (), tuple(notes)
+            f"{published_name(options.table)}, published", _name(a), tuple(rows), (), tuple(notes), True
         )
     b = compare_sides.read(options.b, options.array)
     rows, left, differs = compare_sides.pair(a, b)

@@ -128,10 +128,11 @@ def _counted(seen: Observation, several: bool) -> dict[Key, Figures]:
     if whole is None or whole < chain.LEAST_BYTES:
         return {}
     disk = seen.disk.name if several else ""
+    mean = q.size_mean(seen, way)
     numbers = (
         ("throughput", None if not seen.seconds() else whole / 1024 / seen.seconds(), "KiB/s"),
         ("in flight", q.depth_mean(seen, way), "reqs."),
-        ("request size", q.size_mean(seen, way), "sectors"),
+        ("request size", None if mean is None else mean / 2, "KiB"),
         ("d2c", q.d2c_mean_ms(seen, way), "ms"),
         ("seeks", q.seeks(seen), "reqs."),
     )

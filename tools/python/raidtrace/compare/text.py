@@ -8,24 +8,27 @@ from collections.abc import Container, Sequence
 from raidtrace.compare.comparison import KIB_PER_S, Figures, Row, text, unlike
 from raidtrace.compare.paper import Check
 from raidtrace.explain.text import table, wrap
+from raidtrace.quantity import size
 
 VERSION = 1
 MOST_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
-LEGEND = """Rates in KiB/s. Percent: by how much B is more than A. A +-, B +-: spread, largest less
+LEGEND = """Percent: by how much B is more than A. A +-, B +-: spread, largest less
 smallest trial, of the median. Real: no trial of one lies among those of the other; ? one trial each;
 x not the same test."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
-    """What is compared. a, b: what each side is; checks: of words with figures; notes: what to keep in mind."""
+    """What is compared. a, b: what each side is; checks: of words with figures; notes: what to keep in mind; published: one of
+    them or both are a published table, whose rates are KiB/s."""
 
     a: str
     b: str
     rows: tuple[Row, ...]
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
+    published: bool = False
 
     def to_json(self) -> str:
         """The members are those of the classes; ratio, percent, spreads and whether the difference exceeds them are added."""
@@ -61,7 +64,9 @@ def lines(found: Compared, width: int) -> list[str]:
         told += wrap(f"All: {said}", width, "", "   ") if said else []
         names = dict.fromkeys(name for row in found.rows for name, value in row.key if value and name not in alike)
         told += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
-        told += [*table(HEADER, [_row(row, alike) for row in found.rows], width), "", *wrap(LEGEND, width)]
+        rows = [_row(row, alike, found.published) for row in found.rows]
+        legend = f"Rates in {KIB_PER_S if found.published else 'MiB/s'}. {LEGEND}"
+        told += [*table(HEADER, rows, width), "", *wrap(legend, width)]
         for said in unlike(found.rows):
             told += wrap(said, width)
     if found.checks:
@@ -85,14 +90,26 @@ def _alike(rows: Sequence[Row]) -> dict[str, str]:
     return {name: str(found.pop() or "") for name, found in values.items() if len(found) == 1}
 
 
-def _row(row: Row, alike: Container[str]) -> list[str]:
+def _row(row: Row, alike: Container[str], published: bool) -> list[str]:
     ratio, percent, exceeds = row.ratio(), row.percent(), row.exceeds()
-    unit = "" if row.a.unit == KIB_PER_S else f" ({row.a.unit})"
+    unit, numbers = _shown(row, published)
     return [
-        text([part for part in row.key if part[0] not in alike]) + unit, _number(row.a.middle()), _number(row.b.middle()),
+        text([part for part in row.key if part[0] not in alike]) + unit, *numbers,
         "-" if ratio is None else f"{ratio:.2f}", "-" if percent is None else f"{percent:+.1f}%", _spread(row.a),
         _spread(row.b), {True: "yes", False: "no", None: "?"}[exceeds] if row.same_test() else "x",
     ]  # fmt: skip
+
+
+def _shown(row: Row, published: bool) -> tuple[str, list[str]]:
+    """Unit and medians, as report prints them; of a published table in its own unit."""
+    both = (row.a.middle(), row.b.middle())
+    if row.a.unit == KIB_PER_S and published:
+        return "", [f"{value:,.0f}" for value in both]
+    if row.a.unit == KIB_PER_S:
+        return "", [f"{value / 1024:,.1f}" for value in both]
+    if row.a.unit in ("ms", "KiB"):
+        return f" ({row.a.unit})", [size.three(value) for value in both]
+    return f" ({row.a.unit})", [_number(value) for value in both]
 
 
 def _spread(figures: Figures) -> str:

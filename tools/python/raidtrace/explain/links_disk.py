@@ -103,7 +103,7 @@ def throughput(readings: Sequence[Reading], way: str) -> Link:
             return f"{rate:.1f} MiB/s"
         mean, sectors, wait = (f(reading.seen, way) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
         equal = "=" if q.agree(made, rate) else "is NOT"
-        return f"{mean:.2f} x {q.kib(round(sectors or 0))} / {wait:.2f} ms {equal} {rate:.1f} MiB/s"
+        return f"{mean:.2f} x {q.kib(sectors or 0)} / {wait:.2f} ms {equal} {rate:.1f} MiB/s"
 
     def verdict(reading: Reading) -> Verdict:
         rate, made = q.mib_per_s(reading.seen, way), little(reading, way)
@@ -133,7 +133,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
         if not found:
             return "none"
         mean = q.seek_sectors(reading.seen) / found
-        return f"{found} of {issued} requests began elsewhere, {q.kib(round(mean))} away on average"
+        return f"{found} of {issued} requests began elsewhere, {q.kib(mean)} away on average"
 
     def verdict(reading: Reading) -> Verdict:
         found, issued = q.seeks(reading.seen), _issued(reading)

@@ -170,7 +170,7 @@ def bios(readings: Sequence[Reading], way: str) -> Link:
         number, size = reading.seen.count(way, "queued"), q.bio_mean(reading.seen, way)
         if number is None or size is None:
             return "bios were not counted"
-        text = f"{number} bios of {q.kib(round(size))} on average"
+        text = f"{number} bios of {q.kib(size)} on average"
         set_to = reading.readahead_sectors()
         if way != "read" or set_to is None or size <= set_to:
             return text

@@ -9,10 +9,11 @@ hold is said not to hold.
 
 import dataclasses
 
+from raidtrace.recording import quantities as q
+
 RISE = 1.5  # a factor from which a change of a mean is called a rise
 SAME = 1.1  # a factor up to which two means are called the same
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
-SECTORS_PER_KIB = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,15 +41,6 @@ class ReadPhase:
         return low * (1 - AGREEMENT) <= self.inflight_mean <= high * (1 + AGREEMENT)
 
 
-def kib(sectors: float) -> str:
-    """Sectors as KiB, without a decimal point where there is nothing behind it."""
-    return (
-        f"{sectors / SECTORS_PER_KIB:.0f} KiB"
-        if sectors % SECTORS_PER_KIB == 0
-        else f"{sectors / SECTORS_PER_KIB:.1f} KiB"
-    )
-
-
 def why(untuned: ReadPhase, tuned: ReadPhase) -> list[str]:
     """Sentences on what the larger readahead changed, supported or not."""
     speed = tuned.kib_per_s / untuned.kib_per_s
@@ -57,7 +49,7 @@ def why(untuned: ReadPhase, tuned: ReadPhase) -> list[str]:
         f"{untuned.workload}: {untuned.kib_per_s / 1000:.1f} -> {tuned.kib_per_s / 1000:.1f} MB/s, ratio {speed:.2f}"
     )
     if speed < SAME:
-        return [f"{rates}: a readahead of {kib(tuned.setra_sectors)} instead of {kib(untuned.setra_sectors)} did not "
+        return [f"{rates}: a readahead of {q.kib(tuned.setra_sectors)} instead of {q.kib(untuned.setra_sectors)} did not "
                 f"make it faster; {_depths(untuned, tuned)}."]  # fmt: skip
     sentences = [f"{rates}. {_size(untuned, tuned)}"]
     rose = depth >= RISE
@@ -79,20 +71,18 @@ def _depths(untuned: ReadPhase, tuned: ReadPhase) -> str:
 def _size(untuned: ReadPhase, tuned: ReadPhase) -> str:
     before, after = untuned.request_sectors_mode, tuned.request_sectors_mode
     if before != after:
-        return f"The requests changed size, {kib(before)} -> {kib(after)}, so size is part of it."
+        return f"The requests changed size, {q.kib(before)} -> {q.kib(after)}, so size is part of it."
     mean = tuned.request_sectors_mean / untuned.request_sectors_mean
     if mean >= SAME:
-        return (
-            f"Most requests are {kib(before)} in both, but the mean grew by a factor {mean:.2f}, so size is part of it."
-        )
-    return f"The requests did not grow: {kib(before)} in both."
+        return f"Most requests are {q.kib(before)} in both, but the mean grew by a factor {mean:.2f}, so size is part of it."
+    return f"The requests did not grow: {q.kib(before)} in both."
 
 
 def _prediction(untuned: ReadPhase, tuned: ReadPhase) -> str:
     ranges = [p.predicted() for p in (untuned, tuned)]
     said = " and ".join(f"{low:g} to {high:g}" for low, high in ranges)
     text = f"a readahead of S sectors in requests of M predicts S/M to 2S/M, {said}"
-    strays = [kib(p.setra_sectors) for p in (untuned, tuned) if not p.as_predicted()]
+    strays = [q.kib(p.setra_sectors) for p in (untuned, tuned) if not p.as_predicted()]
     return f"{text}, which does NOT hold at {' and '.join(strays)}" if strays else f"{text}, and so it is"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from raidtrace.explain import readahead as explain
 from raidtrace.plot import style as plot
+from raidtrace.recording import quantities as q
 from raidtrace.recording.recording import Point
 
 STYLES = {"untuned": plot.STYLES[0], "tuned": plot.STYLES[1]}
@@ -37,7 +38,7 @@ def inflight(
         panel.stairs([p.mean for p in points], edges, color=color, linewidth=2.2, label="mean")
         panel.set_xlim(0, longest * 1.01)
         panel.set_ylabel("reads in flight")
-        setra = f"{run.setra_sectors} ({explain.kib(run.setra_sectors)})"
+        setra = f"{run.setra_sectors} ({q.kib(run.setra_sectors)})"
         panel.set_title(f"{run.workload}, setra {setra}: {run.kib_per_s / 1000:.0f} MB/s")
         panel.legend(ncols=3, loc="upper right", columnspacing=1.2, handlelength=1.5)
     said = "simulated seconds since the read began\nsimulated 3ware 9500S-12, RAID 0 of 12 drives"

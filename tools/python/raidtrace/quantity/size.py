@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sizes as people write them: "20480 MiB", "20G", "40 x RAM"."""
+"""Sizes as people write them: "20480 MiB", "20G", "40 x RAM"; and as raidctl prints them."""
 
 import re
 
@@ -48,3 +48,17 @@ def text(size: int) -> str:
         if size % factor == 0 and size:
             return f"{size // factor} {unit}"
     return f"{size} bytes"
+
+
+def short(octets: float) -> str:
+    """As raidctl prints it (format_bytes() of base/units.c): whole numbers as they are, else three significant digits."""
+    units = iter(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
+    unit = next(units)
+    while octets >= 1023.5 and unit != "EiB":
+        octets, unit = octets / 1024, next(units)
+    return f"{octets:.0f} {unit}" if octets == int(octets) else f"{three(octets)} {unit}"
+
+
+def three(value: float) -> str:
+    """Three significant digits, or all before the point when there are more."""
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"

@@ -10,9 +10,9 @@ from raidtrace.plot import filesystems as plot_filesystems
 from raidtrace.plot import published as plot_published
 from raidtrace.plot import surface as plot_surface
 from raidtrace.plot import sweep as plot_sweep
+from raidtrace.recording import quantities as q
 from raidtrace.recording import recording
 from raidtrace.report import cells as report_cells
-from raidtrace.report import text as report_text
 from raidtrace.report import why as report_why
 from raidtrace.report.page import Part, Picture, ReportError, picture, render
 from raidtrace.report.tables import Column, Row, Table
@@ -223,9 +223,9 @@ def _summary(
         least = min(all_points, key=lambda p: p.readahead_sectors)
         at = plot_sweep.knee(all_points)
         text = f"{printable(name, 100)}: reading rises from {least.rate:.1f} to {at.rate:.1f} MB/s at a readahead of " \
-               f"{report_text.kib(at.readahead_sectors)}, the smallest within 5 % of the best"  # fmt: skip
+               f"{q.kib(at.readahead_sectors)}, the smallest within 5 % of the best"  # fmt: skip
         if at is least:
-            smallest = report_text.kib(least.readahead_sectors)
+            smallest = q.kib(least.readahead_sectors)
             text = f"{printable(name, 100)}: no readahead reads more than 5 % faster than the smallest, {smallest}"
         elif at.readahead_sectors == max(point.readahead_sectors for point in all_points):
             text += " and the largest that was tried"

@@ -4,7 +4,7 @@
 import dataclasses
 
 from raidtrace.quantity import shown
-from raidtrace.recording.counters import SECTOR_BYTES
+from raidtrace.recording import quantities as q
 from raidtrace.recording.overview import Overview, Span
 
 NOT_AVAILABLE = "n/a"
@@ -51,11 +51,6 @@ def rate_mib(span: Span, direction: str) -> float | None:
     return span.counters.count(direction, counter) / span.counters.seconds() / (1 << 20)
 
 
-def kib(value_sectors: float) -> str:
-    """Sectors as KiB."""
-    return f"{value_sectors * SECTOR_BYTES / 1024:g} KiB"
-
-
 def opening(overview: Overview, letter: str, several: bool) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
     time = "real time" if overview.recording.meta.get("lab_time") == "real" else "simulated time"
@@ -89,7 +84,7 @@ def _busiest(span: Span, letter: str, what: str) -> Sentence:
     if depth is not None:
         said.append(f"{depth:.2f} in flight on average")
     if mode is not None:
-        said.append(f"most requests of {kib(mode[0])} ({100 * mode[1]:.0f} %)")
+        said.append(f"most requests of {q.kib(mode[0])} ({100 * mode[1]:.0f} %)")
     issued, unknown = counters.flow.get(direction, {}).get("issued"), counters.unknown
     if issued and "sequential" not in unknown:
         said.append(f"{100 * counters.count(direction, 'sequential') / issued:.1f} % of all sequential")
