@@ -162,6 +162,11 @@ static void lengths(void **state)
 	shows(0, 100, "write", 1, 10);
 	go(TOP_ON, 50 * MS);
 	shows(100, 200, "write", 2, 20);
+	/* A sample of which little lies in it is in the next. */
+	go(TOP_FIRST, 101 * MS);
+	shows(0, 101, "write", 1, 10);
+	go(TOP_ON, 101 * MS);
+	shows(101, 202, "write", 2, 20);
 	go(TOP_FIRST, 50 * MS);
 	go(TOP_NOTHING, 60 * NS_PER_S);
 	shows(0, 503, "write", 1 + 2 + 3 + 4 + 5, 150);
