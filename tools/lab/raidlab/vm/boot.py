@@ -124,7 +124,14 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     if job.shared:
         words += ["-object", f"memory-backend-memfd,id=ram,size={job.memory_mib}M,share=on"]
     words += ["-cpu", "max", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-    words += ["-kernel", str(kernel.image), "-initrd", str(work / "initramfs"), "-append", f"{CMDLINE} {job.parameters}".strip()]
+    words += [
+        "-kernel",
+        str(kernel.image),
+        "-initrd",
+        str(work / "initramfs"),
+        "-append",
+        f"{CMDLINE} {job.parameters}".strip(),
+    ]
     words += ["-chardev", f"file,id=console,path={work / 'console'}", "-serial", "chardev:console"]
     for tag, path, access in (("host", "/", "on"), ("out", str(job.out), "off")):
         words += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly={access},multidevs=remap"]
