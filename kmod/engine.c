@@ -247,6 +247,13 @@ static void take_split(struct raidtrace_engine *engine, const u64 *record)
 		note_bio(engine, record[2], whole->noted, whole->pid, whole->row);
 }
 
+/* The next request at that address: the rest is said by its issue. */
+static void forget_first(struct raidtrace_ended *ended)
+{
+	ended->queued_ns = 0;
+	ended->again = false;
+}
+
 /* The first of a request's bios says since when it is on its way, and whose it is. */
 static void know_first(struct raidtrace_ended *ended, const struct raidtrace_queued *bio)
 {
@@ -266,7 +273,7 @@ static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 	if (!request || !bio)
 		return;
 	if (request->in_flight)
-		request->ended = (struct raidtrace_ended){};
+		forget_first(&request->ended);
 	know_first(&request->ended, bio);
 	if (request->class == RAIDTRACE_CLASSES)
 		request->class = note_class(bio->noted);
@@ -414,7 +421,7 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 	}
 	if (!request)
 		return;
-	request->ended = (struct raidtrace_ended){};
+	forget_first(&request->ended);
 	request->in_flight = false;
 	request->requeued = false;
 	request->inserted_ns = 0;

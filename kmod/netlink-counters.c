@@ -7,6 +7,7 @@
 #include "target.h"
 
 #include <linux/build_bug.h>
+#include <linux/ktime.h>
 #include <net/genetlink.h>
 
 #define NR_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
@@ -82,6 +83,9 @@ static const struct {
 
 /* Room that one u64 takes, alignment included. */
 #define U64_ROOM	(nla_total_size_64bit(sizeof(u64)))
+/* How old a snapshot may be for a reader without privilege. */
+#define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
+
 /* More than all counters take, however many pieces they are in. */
 #define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
 
@@ -323,6 +327,18 @@ static struct sk_buff *partial_message(struct raidtrace_target *target,
 	return skb;
 }
 
+/*
+ * Whether the last snapshot of all is of this target, and young enough for who may do
+ * nothing but read: however often that is, records are not taken for it each time.
+ */
+static bool is_fresh(const struct raidtrace_snapshot *snapshot,
+		     const struct raidtrace_target *target)
+{
+	return snapshot->account == target->total && snapshot->number == target->snapshot &&
+	       snapshot->id == target->id &&
+	       ktime_get_ns() - snapshot->now_ns < UNPRIVILEGED_NS;
+}
+
 /**
  * raidtrace_counters_message() - snapshot of a target as the reply to a request
  * @target: to take the snapshot of
@@ -345,8 +361,11 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
 	struct sk_buff *skb;
 
+	if (!named && is_fresh(&snapshot, target))
+		snapshot.base = 0;
+	else
+		raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, &snapshot);
 	snapshot.named = named;
-	raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, &snapshot);
 	if (snapshot.base)
 		skb = partial_message(target, &snapshot, info, family);
 	else

@@ -99,10 +99,15 @@ static struct sk_buff *message_of(struct genl_info *info, const struct genl_fami
 
 static int refuse_without(const struct raidtrace_target *target, struct genl_info *info)
 {
-	if (!target->bio_based)
+	if (target->bio_based)
+		raidtrace_refuse(info->extack,
+				 "%s has no requests, only bios: name the disks below it",
+				 target->name);
+	else if (!(target->options.groups & RAIDTRACE_GROUP_LATENCY))
+		raidtrace_refuse(info->extack, "of %s no latency is counted, which this needs",
+				 target->name);
+	else
 		return 0;
-	raidtrace_refuse(info->extack, "%s has no requests, only bios: name the disks below it",
-			 target->name);
 	return -EOPNOTSUPP;
 }
 

@@ -210,10 +210,12 @@ static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *que
 	}
 	if (!probe->has_requests)
 		return 0;
-	engine->history.ended = kvcalloc(RAIDTRACE_HISTORY, sizeof(*engine->history.ended),
-					 GFP_KERNEL);
-	if (!engine->history.ended)
-		return -ENOMEM;
+	if (probe->groups & RAIDTRACE_GROUP_LATENCY) {
+		engine->history.ended = kvcalloc(RAIDTRACE_HISTORY,
+						 sizeof(*engine->history.ended), GFP_KERNEL);
+		if (!engine->history.ended)
+			return -ENOMEM;
+	}
 	engine->request_bits = request_bits(queue->tag_set);
 	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
 				    GFP_KERNEL);

@@ -96,6 +96,7 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 	snapshot->base = base > target->reset_snapshot && base <= target->snapshot ? base : 0;
 	collect(target, false, &snapshot->state);
 	snapshot->since_ns = snapshot->state.queue.since_ns;
+	snapshot->id = target->id;
 	snapshot->now_ns = snapshot->state.queue.last_ns;
 	snapshot->account = target->total;
 	snapshot->changes = target->changes;

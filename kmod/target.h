@@ -103,6 +103,7 @@ struct raidtrace_used {
 
 /**
  * struct raidtrace_snapshot - what a target counted until one moment
+ * @id: of the target
  * @now_ns: that moment; of a target that is gone when it went
  * @since_ns: attach or last reset
  * @state: of the probe at that moment
@@ -115,6 +116,7 @@ struct raidtrace_used {
  *	from raidtrace_histograms_room()
  */
 struct raidtrace_snapshot {
+	u32 id;
 	u64 now_ns;
 	u64 since_ns;
 	struct raidtrace_probe_state state;

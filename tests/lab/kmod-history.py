@@ -148,6 +148,13 @@ def who_may() -> None:
                 os._exit(_refused(target))
             kmod.equal("nobody", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
             client.delete(target)
+            target = client.add("sda", groups=("depth",))
+            try:
+                client.ask("history-get", id=target["id"])
+                raise AssertionError("a history without latency")
+            except kmod.Refused as refusal:
+                kmod.equal("why", refusal.text, "of sda no latency is counted, which this needs")
+            client.delete(target)
         said = " ".join(kmod.run(f"{RAIDCTL} attach {upper}").split())
         kmod.run(f"{RAIDCTL} detach {upper}")
         kmod.equal("attach says so", f"{upper} is given bios alone" in said, True)

@@ -10,6 +10,7 @@ import pathlib
 import socket
 import struct
 import sys
+import time
 
 import kmod_client as kmod
 
@@ -193,7 +194,14 @@ def _with_capabilities(capabilities: tuple[int, ...], target: dict, queued: int)
     if CAP_SYS_ADMIN in capabilities:
         return _cannot_open()
     with kmod.Client() as client:
-        rows = client.counters(target).reply["submitter"]
+        first = client.counters(target).reply
+        rows = first["submitter"]
+        # Asking again and again takes no more snapshots; what is told grows old, but not older than that.
+        if client.counters(target).reply["snapshot"] != first["snapshot"]:
+            return 8
+        time.sleep(0.06)
+        if client.counters(target).reply["snapshot"] == first["snapshot"]:
+            return 9
         if len(client.ask("target-get", dump=True)) != 1 or client.ask("info-get")[0]["nr-targets"] != 1:
             return 1
         if [sorted(row) for row in rows] != [sorted(("index", "queued", "bytes-queued", "seeks-queued"))]:

@@ -220,14 +220,14 @@ def test_times_that_are_real_are_not_called_simulated(tmp_path):
 def test_arrays_of_one_name_that_were_set_otherwise_are_told_apart(tmp_path):
     array = "name=a,array.drives={},drive.rpm=10000,fault.lose_command={}"
     first, second, third = (
-        record(tmp_path / str(at), meta={"lab_config": array.format(*values)})
+        record(tmp_path / str(at), meta={"lab_config": array.format(*values), "lab_profile": "ab"[at == 1]})
         for at, values in enumerate(((12, 0), (3, 0), (12, 9)))
     )
     (chain,) = explain_runs.two(first, second).chains
     assert chain.link("changed").statement == "array.drives 12 -> 3"
     (chain,) = explain_runs.two(first, third).chains
     assert chain.link("changed").statement == "nothing that was recorded"
-    (chain,) = explain_runs.two(first, record(tmp_path / "without")).chains
+    (chain,) = explain_runs.two(first, record(tmp_path / "without", meta={"lab_profile": "a"})).chains
     assert chain.link("changed").statement == "nothing that was recorded"
 
 

@@ -223,7 +223,7 @@ def test_latency(after: float, said: bool) -> None:
         return dataclasses.replace(run, p99_ms={"read": after if deep else 2.0, "write": None})
 
     sentence = found(Made(lambda *_: 1.0, wrong=shorter))[1].sentence
-    assert ("For latency: queue_depth 32, p99 2 to 0.99 ms" in sentence) == said
+    assert ("For latency: queue_depth 32, p99 2 to" in sentence) == said
 
 
 def test_progress() -> None:

@@ -30,7 +30,22 @@ def test_a_member_of_a_group_is_worth_a_tenth(lost: float, member: bool) -> None
     table, said = found(place)
     assert table.together["nr_requests"] == pytest.approx(lost)
     assert ("nr_requests" in said.causes) == member and {"readahead", "queue depth"} <= set(said.causes)
-    assert ("readahead 4096 and queue_depth 32" in place.tried) != member
+    smaller = {name for name in place.tried if " and " in name}
+    assert smaller == (set() if member else {"readahead 4096 and queue_depth 32"})
+
+
+def test_a_member_whose_run_fails_is_not_judged() -> None:
+    """It stays, for nothing says that it is not needed."""
+
+    def broken(change: Change, run: Run) -> Run:
+        return dataclasses.replace(run, failure="no end") if change.name == "all wide but readahead" else run
+
+    wide = {"read_ahead_kb": "2048", "queue_depth": "32"}
+    both = Made(
+        lambda values, _: 1.0 if wide.items() <= values.items() else 3.0, {**NOW, "queue_depth": "2"}, wrong=broken
+    )
+    table, said = found(both)
+    assert set(table.together) == {"queue_depth"} and set(said.causes) == {"readahead", "queue depth"}
 
 
 @pytest.mark.parametrize("whole, counts", [(2.21, True), (2.19, False)])
@@ -212,3 +227,51 @@ def test_the_latency_of_the_best_is_not_said_twice() -> None:
     table = experiment.Table(Run(), [2.0], "seconds", 0.0)
     row = experiment.Row(changes.ALONE, [(2.0, 1.0)] * 3, (2.0, 0.5), effect=chance.Effect(2.0, 2.0, 2.0, 3, 0.0))
     assert "For latency" not in verdict.judge(dataclasses.replace(table, rows=[row]), "sdx").sentence
+
+
+def test_of_pairs_both_must_count_and_a_failed_one_is_not_run_again() -> None:
+    """The run as it is may fail, too; what does not count gets no more pairs."""
+
+    def baseline_fails(change: Change, run: Run) -> Run:
+        return dataclasses.replace(run, errors=3) if change is changes.BASELINE and place.runs > 3 else run
+
+    place = Made(ahead, wrong=baseline_fails)
+    table, said = found(place)
+    assert all(row.wrong == "3 failed requests, the baseline's 0" for row in table.rows) and not said.causes
+    row = experiment.Row(changes.setting("queue_depth", "32"), wrong="x")
+    here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
+    here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])
+    here._confirm([row])
+    assert not row.costs and not here.table.unfinished
+
+
+def test_two_pairs_are_too_few_to_tell() -> None:
+    """However well they agree."""
+    row = experiment.Row(changes.setting("queue_depth", "32"), [(3.0, 1.0)] * 2, effect=chance.Effect(3, 3, 3, 2, 0.0))
+    here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
+    here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])
+    here._judge()
+    assert not row.shown
+
+
+def test_what_is_settled_gets_no_more_pairs() -> None:
+    """Three that agree, where ten are allowed."""
+    place = Made(lambda values, _: 1.0 if values["queue_depth"] == "32" else 3.0, most_pairs=10)
+    table, _ = found(place)
+    assert {len(row.costs) for row in table.rows if row.change.settings == (("queue_depth", "32"),)} == {3}
+
+
+@pytest.mark.parametrize("metric, cap", [("seconds", 9.0), ("p99", 4.0)])
+def test_the_cap_is_of_the_seconds_that_it_takes(metric: str, cap: float) -> None:
+    """Median of the costs, where these are seconds; else what the first run took."""
+    seen: list[float] = []
+
+    class Caps(Made):
+        def pairs(self, wanted, cap_s):  # type: ignore[no-untyped-def]
+            seen.append(cap_s)
+            return super().pairs(wanted, cap_s)
+
+    here = experiment.Experiment(Caps(ahead), metric, lambda *_: None)
+    here.table = experiment.Table(Run(seconds=4.0, asked_bytes=1 << 28), [9.0], metric, 0.0)
+    here._measure([(changes.setting("queue_depth", "32"), 0)])
+    assert seen == [cap]

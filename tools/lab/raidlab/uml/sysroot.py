@@ -7,6 +7,7 @@ checkout. On a host of that release the checkout's own tools/bin does.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -54,7 +55,18 @@ def _libraries(lab_root: Root, suite: str, packages: list[root.Package], progres
             got = root.download(entry, suite, packages, "to build raidctl for it", progress)
             root.unpack(entry / "root", got)
             shutil.rmtree(entry / "packages")
+            _within(entry / "root")
     return entry / "root"
+
+
+def _within(top: Path) -> None:
+    """A linker follows a link to /lib/... to the host's library: links that lead from the top are made relative."""
+    for directory in (top / "usr/lib64", top / _LIBRARIES):
+        for path in directory.iterdir():
+            if path.is_symlink() and path.readlink().is_absolute():
+                target = os.path.relpath(top / path.readlink().relative_to("/"), path.parent)
+                path.unlink()
+                path.symlink_to(target)
 
 
 def _build(entry: Path, libraries: Path, progress: Progress) -> None:

@@ -51,10 +51,11 @@ def ratios(a: Reading, b: Reading, way: str) -> Ratios | None:
 def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
     """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
     found = _commands(*(meta.get("command", "") for meta in metas))
-    for name in ("kernel", "lab_kernel", "lab_profile", "hostname", "machine", "interval"):
+    array = _simulated(*(ceiling.values(meta) for meta in metas))
+    for name in ("kernel", "lab_kernel", *(() if array else ("lab_profile",)), "hostname", "machine", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
             found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
-    found += _simulated(*(ceiling.values(meta) for meta in metas))
+    found += array
     for of in ("settings", "machine"):
         ours, theirs = getattr(a.seen, of), getattr(b.seen, of)
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):

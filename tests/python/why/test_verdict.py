@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is said of a table, from tables made by hand: what counts as something else, what latency and the model have to say."""
+
+import dataclasses
+
+import pytest
+
+from raidtrace.why import chance, changes, experiment, verdict
+from raidtrace.why.changes import Change, Kind
+from raidtrace.why.run import Run
+
+DEEP = changes.setting("queue_depth", "32")
+FREE = Change("array free of its limits", "disk", Kind.FREE)
+SEEKS = Change("seeks free", "seeks", Kind.LAB)
+SLEEP = Change("without its sleeps", "program sleeps", Kind.PROGRAM, program="sleep")
+GROUP = changes.group({"queue_depth": "32", "read_ahead_kb": "2048"})
+
+
+def row(change: Change, factor: float, **more: object) -> experiment.Row:
+    """A change with its factor, in three pairs that agree."""
+    found = experiment.Row(
+        change, [(factor, 1.0)] * 3, effect=chance.Effect(factor, factor, factor, 3, 0.0), shown=True
+    )
+    return dataclasses.replace(found, **more)  # type: ignore[arg-type]
+
+
+def said(*rows: experiment.Row) -> verdict.Verdict:
+    """Of a command that takes 9 s as it is."""
+    return verdict.judge(
+        experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, list(rows)), "sdx"
+    )
+
+
+@pytest.mark.parametrize("after, told", [(1.58, True), (1.62, False), (2.48, False), (2.52, True), (None, False)])
+def test_what_the_best_does_to_latency_is_said_where_it_is_a_fifth_less_or_a_quarter_more(
+    after: float, told: bool
+) -> None:
+    sentence = said(row(DEEP, 3.0, p99_ms=(2.0, after))).sentence
+    assert ("The p99 latency of a request goes from 2" in sentence) == told
+    assert "latency" not in said(row(DEEP, 3.0, p99_ms=(None, 2.0))).sentence
+
+
+@pytest.mark.parametrize("factor, told", [(2.9, False), (3.1, True)])
+def test_the_model_is_told_where_it_gains_more(factor: float, told: bool) -> None:
+    assert ("In the model, with seeks free: " in said(row(DEEP, 3.0), row(SEEKS, factor)).sentence) == told
+
+
+def test_the_same_cause_is_nothing_else() -> None:
+    """A smaller step of the setting, a group that has it, and what failed are not counted; another setting is."""
+    rows = [row(DEEP, 3.0), row(changes.setting("queue_depth", "8"), 2.0), row(GROUP, 2.9),
+            row(changes.setting("nr_requests", "256"), 1.02), row(changes.setting("scheduler", "none"), 2.5, wrong="x"),
+            row(FREE, 2.8)]  # fmt: skip
+    assert "Nothing else of 1 changes that can be made gave more than 1.02x." in said(*rows).sentence
+    failed = row(FREE, 9.0, wrong="no end")
+    assert "bound" not in said(row(DEEP, 3.0), row(changes.setting("nr_requests", "256"), 1.0), failed).sentence
+
+
+def test_where_nothing_helps_what_was_tried_is_counted() -> None:
+    """Without what failed, and without what cannot be made."""
+    tried = [
+        row(DEEP, 1.01),
+        row(SLEEP, 1.02),
+        row(changes.setting("scheduler", "none"), 1.0, wrong="x"),
+        row(SEEKS, 1.0),
+    ]
+    assert "none of 2 changes gave more than 1.02x" in said(*tried, row(FREE, 4.0)).sentence
+    assert said(*tried, row(FREE, 1.0, wrong="no end")).causes == ()
+
+
+def test_a_program_is_without_and_a_load_with() -> None:
+    assert said(row(SLEEP, 3.0)).sentence.startswith("Program sleeps: without its sleeps it takes 1 instead of 9 s")
+    assert said(row(changes.ALONE, 3.0)).sentence.startswith("Load beside it: with nothing beside it it takes 1")
+
+
+def test_a_setting_that_is_the_best_is_not_named_again() -> None:
+    assert "Of settings" not in said(row(DEEP, 3.0)).sentence
+    assert "Of settings, queue_depth 32 gains most: 2.00x." in said(row(SLEEP, 3.0), row(DEEP, 2.0)).sentence
+
+
+def test_of_a_group_each_is_told_alone() -> None:
+    rows = [row(GROUP, 3.4), row(changes.setting("read_ahead_kb", "2048"), 1.2), row(DEEP, 1.1)]
+    assert "Alone: queue depth 1.10x, readahead 1.20x." in said(*rows).sentence
+
+
+def test_a_setting_is_typed_though_the_program_is_known() -> None:
+    table = experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, [row(DEEP, 3.0)])
+    assert verdict.judge(table, "sdx", ("prog",), "x.so").commands == ("echo 32 >/sys/block/sdx/device/queue_depth",)
