@@ -120,7 +120,7 @@ int rt_signing_enrolled(const char *root, const char *signer)
 	snprintf(path, sizeof(path), "%s/proc/keys", root);
 	file = fopen(path, "re");
 	while (file && !found && fgets(line, sizeof(line), file)) {
-		if (!strstr(line, " asymmetri "))
+		if (!strstr(line, " asymmetr"))
 			continue;
 		any = true;
 		found = strstr(line, signer);
