@@ -107,6 +107,7 @@ bench-import: tools
 
 bench: tools
 	@tools/setup check
+	@tests/ring/run --bench
 	@tests/bench/cost/run
 
 SOAK_KERNELS ?= 6.12
@@ -177,7 +178,7 @@ deb:
 	@tools/setup deb
 	@rm -rf build/deb && mkdir -p build/deb/raidtrace
 	@git archive HEAD | tar -x -C build/deb/raidtrace
-	@cd build/deb/raidtrace && dpkg-buildpackage -us -uc && lintian --fail-on warning --tag-display-limit 0 ../*.changes
+	@cd build/deb/raidtrace && dpkg-buildpackage -us -uc && lintian --fail-on error,warning --tag-display-limit 0 ../*.changes
 	@rm -rf build/deb/raidtrace && ls build/deb/*.deb
 
 # The packages in a Debian without the checkout; as root, some minutes.

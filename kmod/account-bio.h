@@ -51,7 +51,8 @@ static inline bool account_arrival(struct raidtrace_arrival *state,
 
 	if (state->groups & RAIDTRACE_GROUP_STREAM)
 		account->flow[bio->direction].stream_queued +=
-			raidtrace_streams_follow(&state->streams, bio->sector, end);
+			raidtrace_streams_follow(&state->streams, bio->sector, end,
+						 bio->queued_ns);
 	if (placed && state->groups & RAIDTRACE_GROUP_SEEK)
 		account_seek_queued(account, bio->direction, distance);
 	state->placed = true;

@@ -119,7 +119,7 @@ static inline void account_blame(struct raidtrace_account *account, u32 groups,
 
 /* Where a request lies, as seen from those before it. */
 static inline void account_position(struct raidtrace_queue *state,
-				    struct raidtrace_account *account,
+				    struct raidtrace_account *account, u64 now_ns,
 				    const struct raidtrace_issue *issue)
 {
 	u64 end = issue->sector + (issue->bytes >> SECTOR_BITS);
@@ -128,7 +128,7 @@ static inline void account_position(struct raidtrace_queue *state,
 
 	if (groups & RAIDTRACE_GROUP_STREAM)
 		account->flow[issue->direction].stream +=
-			raidtrace_streams_follow(&state->streams, issue->sector, end);
+			raidtrace_streams_follow(&state->streams, issue->sector, end, now_ns);
 	if (state->placed && groups & RAIDTRACE_GROUP_SEEK)
 		account_seek(account, issue->direction, distance);
 	if (state->placed && distance &&
@@ -172,7 +172,7 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account->origin[issue->class].bytes_issued += issue->bytes;
 	}
 	if (has_position(direction, issue->bytes) && !issue->unplaced)
-		account_position(state, account, issue);
+		account_position(state, account, now_ns, issue);
 }
 
 /**

@@ -23,19 +23,26 @@
 /* No stream; each stream is named by its index. */
 #define RAIDTRACE_STREAM_NONE		RAIDTRACE_STREAMS_MAX
 
+/* A stream that did not move for so long has ended. */
+#define RAIDTRACE_STREAM_ALIVE_NS	1000000000ULL
+
 /**
  * struct raidtrace_streams - ends of the last streams
  * @end: sector after the last one of each stream
+ * @moved_ns: when each stream began or went on last, 0 for a place that had none yet
  * @newer: the stream that moved next after it; of the newest the oldest
  * @older: the stream that moved next before it; of the oldest the newest
  * @next: the next stream whose end has the same hash
  * @first: by hash of an end, the first stream that has it
  * @continued: each stream that was continued at least once
+ * @forgotten: streams that were forgotten while they might have gone on
  * @nr: how many are remembered
  * @newest: the stream that moved last
  */
 struct raidtrace_streams {
 	u64 end[RAIDTRACE_STREAMS_MAX];
+	u64 moved_ns[RAIDTRACE_STREAMS_MAX];
+	u64 forgotten;
 	unsigned char newer[RAIDTRACE_STREAMS_MAX];
 	unsigned char older[RAIDTRACE_STREAMS_MAX];
 	unsigned char next[RAIDTRACE_STREAMS_MAX];
@@ -88,14 +95,25 @@ static inline void stream_renew(struct raidtrace_streams *streams, unsigned int 
 	streams->older[oldest] = stream;
 }
 
+/* Whether a stream moved lately. */
+static inline bool stream_moved(const struct raidtrace_streams *streams, unsigned int stream,
+				u64 now_ns)
+{
+	u64 moved_ns = streams->moved_ns[stream];
+
+	return moved_ns && now_ns < moved_ns + RAIDTRACE_STREAM_ALIVE_NS;
+}
+
 /* A stream of its own, in the place of the oldest. */
-static inline void stream_begin(struct raidtrace_streams *streams, u64 end)
+static inline void stream_begin(struct raidtrace_streams *streams, u64 end, u64 now_ns)
 {
 	unsigned int stream = streams->newer[streams->newest];
 
+	streams->forgotten += stream_moved(streams, stream, now_ns);
 	stream_unchain(streams, stream);
 	stream_chain(streams, stream, end);
 	streams->newest = stream;
+	streams->moved_ns[stream] = now_ns;
 	streams->continued[stream] = false;
 }
 
@@ -104,23 +122,25 @@ static inline void stream_begin(struct raidtrace_streams *streams, u64 end)
  * @streams: of its disk; moved on
  * @sector: where it begins
  * @end: sector after its last one
+ * @now_ns: when
  *
  * Return: whether it begins where one of the streams ended.
  */
 static inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector,
-					    u64 end)
+					    u64 end, u64 now_ns)
 {
 	unsigned int stream = streams->first[stream_hash(sector)];
 
 	while (stream != RAIDTRACE_STREAM_NONE && streams->end[stream] != sector)
 		stream = streams->next[stream];
 	if (stream == RAIDTRACE_STREAM_NONE) {
-		stream_begin(streams, end);
+		stream_begin(streams, end, now_ns);
 		return false;
 	}
 	stream_unchain(streams, stream);
 	stream_chain(streams, stream, end);
 	stream_renew(streams, stream);
+	streams->moved_ns[stream] = now_ns;
 	streams->continued[stream] = true;
 	return true;
 }
@@ -141,23 +161,27 @@ static inline void raidtrace_streams_start(struct raidtrace_streams *streams, un
 		streams->newer[i] = i + 1 < nr ? i + 1 : 0;
 		streams->older[i] = i ? i - 1 : nr - 1;
 		streams->continued[i] = false;
+		streams->moved_ns[i] = 0;
 	}
+	streams->forgotten = 0;
 	streams->nr = nr;
 	streams->newest = nr - 1;
 }
 
 /**
- * raidtrace_streams_alive() - streams remembered that were continued at least once
+ * raidtrace_streams_alive() - streams that were continued at least once, and moved lately
  * @streams: of a disk
+ * @now_ns: CLOCK_MONOTONIC
  *
  * Return: their number.
  */
-static inline unsigned int raidtrace_streams_alive(const struct raidtrace_streams *streams)
+static inline unsigned int raidtrace_streams_alive(const struct raidtrace_streams *streams,
+						   u64 now_ns)
 {
 	unsigned int i, alive = 0;
 
 	for (i = 0; i < streams->nr; i++)
-		alive += streams->continued[i];
+		alive += streams->continued[i] && stream_moved(streams, i, now_ns);
 	return alive;
 }
 

@@ -123,6 +123,22 @@ void raidtrace_count_undirected(struct raidtrace_account *account,
 }
 
 /**
+ * raidtrace_account_release() - a process gives its row to another
+ * @account: where the row is
+ * @row: what was counted there goes to that of the rest
+ */
+void raidtrace_account_release(struct raidtrace_account *account, unsigned int row)
+{
+	struct raidtrace_submitted *from = &account->submitted[row];
+	struct raidtrace_submitted *rest = &account->submitted[RAIDTRACE_SUBMITTER_REST];
+
+	rest->queued += from->queued;
+	rest->bytes_queued += from->bytes_queued;
+	rest->seeks_queued += from->seeks_queued;
+	*from = (struct raidtrace_submitted){};
+}
+
+/**
  * raidtrace_account_add() - add one account to another
  * @sum: added to
  * @part: added

@@ -154,7 +154,7 @@ struct raidtrace_origin {
 	u64 seek_sectors;
 };
 
-/* Processes that are told apart, and the row of those that found the table full. */
+/* Processes that are told apart, and the row of those that gave theirs to another. */
 #define RAIDTRACE_SUBMITTERS		64
 #define RAIDTRACE_SUBMITTER_REST	RAIDTRACE_SUBMITTERS
 #define RAIDTRACE_SUBMITTER_ROWS	(RAIDTRACE_SUBMITTERS + 1)
@@ -248,6 +248,7 @@ struct raidtrace_arrival {
  * struct raidtrace_bio - a bio that is queued
  * @direction: what it asks for
  * @class: what it is for
+ * @queued_ns: when
  * @sector: where it begins
  * @bytes: how long it is
  * @submitter: row of the process that queued it
@@ -257,6 +258,7 @@ struct raidtrace_arrival {
 struct raidtrace_bio {
 	enum raidtrace_direction direction;
 	enum raidtrace_class class;
+	u64 queued_ns;
 	u64 sector;
 	u32 bytes;
 	u32 submitter;
@@ -326,6 +328,7 @@ void raidtrace_queue_reset(struct raidtrace_queue *state);
 void raidtrace_count_undirected(struct raidtrace_account *account,
 				enum raidtrace_direction direction, unsigned int counter,
 				u32 amount);
+void raidtrace_account_release(struct raidtrace_account *account, unsigned int row);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now);

@@ -63,7 +63,7 @@ static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine,
 }
 
 /* One that is known has its note changed; one that finds no place stays unknown. */
-static void note_bio(struct raidtrace_engine *engine, u64 bio, u64 noted)
+static void note_bio(struct raidtrace_engine *engine, u64 bio, u64 noted, u32 pid, u32 row)
 {
 	struct raidtrace_queued *place = find_bio(engine, bio, true);
 
@@ -71,6 +71,8 @@ static void note_bio(struct raidtrace_engine *engine, u64 bio, u64 noted)
 		return;
 	place->bio = bio;
 	place->noted = noted;
+	place->pid = pid;
+	place->row = row;
 }
 
 /* What is noted of a bio, which is known no more after this; 0 for nothing. */
@@ -139,14 +141,28 @@ static void end_bio(struct raidtrace_engine *engine, u64 noted,
 		engine->account->flow[direction].q2c_unknown++;
 }
 
-static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *source)
+/* Of the process that the source's events are of; all sources look again when a row changes hands. */
+static void find_row(struct raidtrace_engine *engine, struct raidtrace_source *source)
+{
+	u64 replaced = engine->submitters.replaced;
+
+	engine->submitters.replaced = 0;
+	source->row = raidtrace_submitter_row(&engine->submitters, &source->task);
+	if (engine->submitters.replaced) {
+		raidtrace_account_release(engine->account, source->row);
+		engine->table++;
+	}
+	engine->submitters.replaced |= replaced;
+	source->table = engine->table;
+}
+
+static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *source, u64 now_ns)
 {
 	if (!(engine->queue.groups & RAIDTRACE_GROUP_SUBMITTER))
 		return RAIDTRACE_SUBMITTER_REST;
-	if (source->table != engine->resets) {
-		source->row = raidtrace_submitter_row(&engine->submitters, &source->task);
-		source->table = engine->resets;
-	}
+	if (source->table != engine->table)
+		find_row(engine, source);
+	engine->submitters.queued_ns[source->row] = now_ns;
 	return source->row;
 }
 
@@ -157,15 +173,17 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 	struct raidtrace_bio bio = {
 		.direction = raidtrace_event_direction(head),
 		.class = raidtrace_event_class(head),
+		.queued_ns = now_ns,
 		.sector = record[3],
 		.bytes = raidtrace_event_bytes(head),
-		.submitter = row_of(engine, source),
+		.submitter = row_of(engine, source, now_ns),
 		.ahead = head & RAIDTRACE_EVENT_AHEAD,
 		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
 	};
 
 	if (engine->bios)
-		note_bio(engine, record[2], note(now_ns, bio.direction, bio.class));
+		note_bio(engine, record[2], note(now_ns, bio.direction, bio.class),
+			 source->task.pid, bio.submitter);
 	source->held = head & RAIDTRACE_EVENT_NOWAIT;
 	if (!source->held) {
 		raidtrace_count_bio(&engine->arrival, engine->account, &bio);
@@ -226,7 +244,17 @@ static void take_split(struct raidtrace_engine *engine, const u64 *record)
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
 
 	if (whole)
-		note_bio(engine, record[2], whole->noted);
+		note_bio(engine, record[2], whole->noted, whole->pid, whole->row);
+}
+
+/* The first of a request's bios says since when it is on its way, and whose it is. */
+static void know_first(struct raidtrace_ended *ended, const struct raidtrace_queued *bio)
+{
+	if (ended->queued_ns && ended->queued_ns <= bio->noted >> NOTE_TIME)
+		return;
+	ended->queued_ns = bio->noted >> NOTE_TIME;
+	ended->pid = bio->pid;
+	ended->row = bio->row;
 }
 
 /* Class of several bios: theirs if they agree. One whose queueing was not seen says nothing. */
@@ -237,6 +265,9 @@ static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 
 	if (!request || !bio)
 		return;
+	if (request->in_flight)
+		request->ended = (struct raidtrace_ended){};
+	know_first(&request->ended, bio);
 	if (request->class == RAIDTRACE_CLASSES)
 		request->class = note_class(bio->noted);
 	else if (request->class != note_class(bio->noted))
@@ -247,11 +278,17 @@ static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 static enum raidtrace_class class_of(struct raidtrace_engine *engine,
 				     struct raidtrace_issued *request, u64 bio)
 {
+	struct raidtrace_queued *queued = bio ? find_bio(engine, bio, false) : NULL;
 	enum raidtrace_class class = request->class;
 
 	request->class = RAIDTRACE_CLASSES;
 	request->bio = bio;
-	request->noted = bio ? forget_bio(engine, bio) : 0;
+	request->noted = 0;
+	if (queued) {
+		know_first(&request->ended, queued);
+		request->noted = queued->noted;
+		queued->bio = 0;
+	}
 	if (request->noted)
 		return note_class(request->noted);
 	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
@@ -277,7 +314,13 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 	issue.class = class_of(engine, request, record[4]);
 	if (engine->queue.groups & RAIDTRACE_GROUP_PLACE)
 		issue.place = raidtrace_place_bin(&engine->place, issue.sector);
-	request->issued_ns = now_ns;
+	request->ended.inserted_ns = request->inserted_ns;
+	request->ended.issued_ns = now_ns;
+	request->ended.sector = issue.sector;
+	request->ended.bytes = issue.bytes;
+	request->ended.depth = engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL];
+	request->ended.class = issue.class;
+	request->ended.again |= issue.again;
 	request->direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
 	request->in_flight = true;
@@ -303,7 +346,8 @@ static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64
 	request->requeued = true;
 	/* Until its next issue others may be merged with it. */
 	if (request->noted)
-		note_bio(engine, request->bio, request->noted);
+		note_bio(engine, request->bio, request->noted, request->ended.pid,
+			 request->ended.row);
 	request->noted = 0;
 }
 
@@ -341,6 +385,15 @@ static void end_aside(struct raidtrace_account *account, const struct raidtrace_
 		flow->unissued++;
 }
 
+static void remember(struct raidtrace_engine *engine, struct raidtrace_issued *request, bool error,
+		     u64 now_ns)
+{
+	request->ended.completed_ns = now_ns;
+	request->ended.direction = request->direction;
+	request->ended.error = error;
+	raidtrace_history_put(&engine->history, &request->ended);
+}
+
 static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued *request,
 			u64 head, u64 now_ns)
 {
@@ -349,16 +402,19 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 			.direction = request->direction,
 			.bytes = raidtrace_event_bytes(head),
 			.error = head & RAIDTRACE_EVENT_ERROR,
-			.d2c_ns = since(request->issued_ns, now_ns),
+			.d2c_ns = since(request->ended.issued_ns, now_ns),
 			.depth_row = request->depth_row,
 		};
 
 		raidtrace_count_completion(&engine->queue, engine->account, now_ns, &completion);
+		if (engine->history.ended && !engine->history.frozen)
+			remember(engine, request, completion.error, now_ns);
 	} else {
 		end_aside(engine->account, request, head);
 	}
 	if (!request)
 		return;
+	request->ended = (struct raidtrace_ended){};
 	request->in_flight = false;
 	request->requeued = false;
 	request->inserted_ns = 0;
@@ -410,7 +466,7 @@ static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *
 	source->task = (struct raidtrace_task){
 		.comm = { record[2], record[3] }, .pid = raidtrace_event_bytes(record[1]),
 	};
-	source->table = engine->resets - 1;
+	source->table = engine->table - 1;
 }
 
 /**
@@ -503,5 +559,5 @@ void raidtrace_engine_reset(struct raidtrace_engine *engine)
 	raidtrace_queue_reset(&engine->queue);
 	raidtrace_arrival_reset(&engine->arrival);
 	engine->submitters = (struct raidtrace_submitters){};
-	engine->resets++;
+	engine->table++;
 }

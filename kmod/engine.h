@@ -14,6 +14,7 @@
 
 #include "account.h"
 #include "event.h"
+#include "history.h"
 #include "submitter.h"
 
 /* What needs to know of a request's bios when and as what they were queued. */
@@ -27,6 +28,8 @@
  * struct raidtrace_queued - a bio from queue to issue, or to its end
  * @bio: its address, 0 for a free place
  * @noted: when it was queued, its direction and class
+ * @pid: the process that queued it
+ * @row: of that process
  *
  * A bio that ends without an event leaves its place behind, until one at the same
  * address takes it over.
@@ -34,15 +37,17 @@
 struct raidtrace_queued {
 	u64 bio;
 	u64 noted;
+	u32 pid;
+	u32 row;
 };
 
 /**
  * struct raidtrace_issued - a request that has been seen
  * @request: its address, 0 for a free place
- * @issued_ns: of its last issue
  * @inserted_ns: when it was inserted, 0 when it was not since its last issue
  * @bio: its only bio while it is in flight, 0 when it has none or several
  * @noted: of @bio, 0 when nothing is known of it
+ * @ended: what will be known of it when it ends
  * @direction: of its last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that the issue found
  * @class: of the bios told of for the issue to come, RAIDTRACE_CLASSES for none yet
@@ -55,10 +60,10 @@ struct raidtrace_queued {
  */
 struct raidtrace_issued {
 	u64 request;
-	u64 issued_ns;
 	u64 inserted_ns;
 	u64 bio;
 	u64 noted;
+	struct raidtrace_ended ended;
 	unsigned char direction;
 	unsigned char depth_row;
 	unsigned char class;
@@ -71,7 +76,7 @@ struct raidtrace_issued {
  * struct raidtrace_source - where events come from in the order of their times: a CPU
  * @task: that they are of
  * @row: its row of the table of processes
- * @table: the table that @row is of, see &raidtrace_engine.resets
+ * @table: as &raidtrace_engine.table when @row was found
  * @held: a bio that may be refused, and is counted with the next event that says it was not
  * @bio: its address
  * @queued: what it is
@@ -92,10 +97,11 @@ struct raidtrace_source {
  * @place: how the disk is cut in parts
  * @account: that is counted in; may be another from event to event
  * @submitters: processes that queued bios
- * @resets: of @submitters
+ * @table: moves when a row of @submitters has another process
  * @bios: 1 << RAIDTRACE_ENGINE_BIO_BITS places, NULL when no group needs them
  * @requests: places for requests, NULL for a disk that has none
  * @request_bits: there are 1 << @request_bits
+ * @history: the last requests
  */
 struct raidtrace_engine {
 	struct raidtrace_arrival arrival;
@@ -103,10 +109,11 @@ struct raidtrace_engine {
 	struct raidtrace_place place;
 	struct raidtrace_account *account;
 	struct raidtrace_submitters submitters;
-	u32 resets;
+	u32 table;
 	struct raidtrace_queued *bios;
 	struct raidtrace_issued *requests;
 	unsigned int request_bits;
+	struct raidtrace_history history;
 };
 
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);

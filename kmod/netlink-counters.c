@@ -189,6 +189,26 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 	return err;
 }
 
+static int put_streams(struct sk_buff *skb, const struct raidtrace_target *target,
+		       const struct raidtrace_snapshot *snapshot)
+{
+	const struct raidtrace_streams *streams = &snapshot->state.queue.streams;
+	int err;
+
+	if (!(target->options.groups & RAIDTRACE_GROUP_STREAM))
+		return 0;
+	err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
+			  snapshot->state.streams_alive) ?:
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN_QUEUED,
+				snapshot->state.streams_forgotten, RAIDTRACE_A_COUNTERS_PAD);
+	if (err || target->bio_based)
+		return err;
+	return nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
+			   raidtrace_streams_alive(streams, snapshot->now_ns)) ?:
+	       nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN, streams->forgotten,
+				 RAIDTRACE_A_COUNTERS_PAD);
+}
+
 static int put_undirected(struct sk_buff *skb, const struct raidtrace_target *target,
 			  const struct raidtrace_snapshot *snapshot)
 {
@@ -202,13 +222,7 @@ static int put_undirected(struct sk_buff *skb, const struct raidtrace_target *ta
 			err = nla_put_u64_64bit(skb, disk_attrs[i].attr, snapshot->account->disk[i],
 						RAIDTRACE_A_COUNTERS_PAD);
 	}
-	if (!err && groups & RAIDTRACE_GROUP_STREAM)
-		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
-				  snapshot->state.streams_alive);
-	if (!err && groups & RAIDTRACE_GROUP_STREAM && !target->bio_based)
-		err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
-				  raidtrace_streams_alive(&snapshot->state.queue.streams));
-	return err;
+	return err ?: put_streams(skb, target, snapshot);
 }
 
 static int put_head(struct sk_buff *skb, struct raidtrace_target *target,

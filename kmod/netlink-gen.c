@@ -56,8 +56,21 @@ const struct nla_policy raidtrace_target_set_nl_policy[RAIDTRACE_A_TARGET_JOURNA
 	[RAIDTRACE_A_TARGET_JOURNAL] = NLA_POLICY_NESTED(raidtrace_extent_nl_policy),
 };
 
+/* RAIDTRACE_CMD_HISTORY_GET - do */
+const struct nla_policy raidtrace_history_get_nl_policy[RAIDTRACE_A_HISTORY_AFTER + 1] = {
+	[RAIDTRACE_A_HISTORY_ID] = { .type = NLA_U32, },
+	[RAIDTRACE_A_HISTORY_AFTER] = { .type = NLA_U64, },
+};
+
+/* RAIDTRACE_CMD_HISTORY_SET - do */
+const struct nla_policy raidtrace_history_set_nl_policy[RAIDTRACE_A_HISTORY_FAILED + 1] = {
+	[RAIDTRACE_A_HISTORY_ID] = { .type = NLA_U32, },
+	[RAIDTRACE_A_HISTORY_SLOWER_NS] = { .type = NLA_U64, },
+	[RAIDTRACE_A_HISTORY_FAILED] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for raidtrace */
-const struct genl_ops raidtrace_nl_ops[7] = {
+const struct genl_ops raidtrace_nl_ops[9] = {
 	{
 		.cmd		= RAIDTRACE_CMD_INFO_GET,
 		.doit		= raidtrace_nl_info_get_doit,
@@ -100,6 +113,18 @@ const struct genl_ops raidtrace_nl_ops[7] = {
 		.doit		= raidtrace_nl_target_set_doit,
 		.policy		= raidtrace_target_set_nl_policy,
 		.maxattr	= RAIDTRACE_A_TARGET_JOURNAL,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_HISTORY_GET,
+		.doit		= raidtrace_nl_history_get_doit,
+		.policy		= raidtrace_history_get_nl_policy,
+		.maxattr	= RAIDTRACE_A_HISTORY_AFTER,
+	},
+	{
+		.cmd		= RAIDTRACE_CMD_HISTORY_SET,
+		.doit		= raidtrace_nl_history_set_doit,
+		.policy		= raidtrace_history_set_nl_policy,
+		.maxattr	= RAIDTRACE_A_HISTORY_FAILED,
 	},
 };
 

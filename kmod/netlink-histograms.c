@@ -6,8 +6,8 @@
 #include <linux/string.h>
 #include <net/netlink.h>
 
-#define NR_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
-#define NR_KINDS	(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+#define NR_DIRECTIONS	RAIDTRACE_DIRECTIONS_AND_ALL
+#define NR_KINDS	RAIDTRACE_KINDS
 
 /* So many bins take no more room than the head of another piece. */
 #define CLOSE		(2 * RAIDTRACE_LOT)

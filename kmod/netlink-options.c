@@ -87,12 +87,6 @@ int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *opti
 	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_COUNTED) |
 			  RAIDTRACE_GROUP_FLOW;
 	options->streams = streams ? nla_get_u32(streams) : RAIDTRACE_STREAMS_DEFAULT;
-	if (options->groups & ~RAIDTRACE_GROUPS_COUNTED) {
-		raidtrace_refuse(info->extack, "groups 0x%x are not counted by this module",
-				 options->groups & ~RAIDTRACE_GROUPS_COUNTED);
-		NL_SET_BAD_ATTR(info->extack, groups);
-		return -EOPNOTSUPP;
-	}
 	return raidtrace_journal_get(info, &options->journal);
 }
 

@@ -11,6 +11,7 @@
 #include "netlink-counters.h"
 #include "netlink-description.h"
 #include "netlink-gen.h"
+#include "netlink-history.h"
 #include "netlink-options.h"
 #include "target-disk.h"
 #include "target.h"
@@ -22,14 +23,18 @@
 static struct genl_family family;
 
 /* Name of a request's target in its attributes; all requests number it the same. */
-static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID);
+static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID &&
+	      (int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_HISTORY_ID);
 
 static bool is_privileged(struct sk_buff *request)
 {
 	return netlink_capable(request, CAP_SYS_ADMIN);
 }
 
-/* What changes anything is for the administrator, as tracing a disk with blktrace is. */
+/*
+ * What changes anything is for the administrator, as tracing a disk with blktrace is; and so
+ * is where on the disk each request lay.
+ */
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
 	switch (cmd) {
@@ -37,6 +42,8 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 	case RAIDTRACE_CMD_TARGET_DEL:
 	case RAIDTRACE_CMD_TARGET_SET:
 	case RAIDTRACE_CMD_TARGET_RESET:
+	case RAIDTRACE_CMD_HISTORY_GET:
+	case RAIDTRACE_CMD_HISTORY_SET:
 		if (is_privileged(request))
 			return 0;
 		raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
@@ -312,6 +319,18 @@ int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *in
 
 	skb = raidtrace_counters_message(info->user_ptr[0], info, &family, named);
 	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
+}
+
+int raidtrace_nl_history_get_doit(struct sk_buff *request, struct genl_info *info)
+{
+	struct sk_buff *skb = raidtrace_history_message(info->user_ptr[0], info, &family);
+
+	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
+}
+
+int raidtrace_nl_history_set_doit(struct sk_buff *request, struct genl_info *info)
+{
+	return raidtrace_history_set(info->user_ptr[0], info);
 }
 
 static const struct genl_multicast_group multicast_groups[] = {

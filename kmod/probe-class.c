@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/pgtable.h>
 
 static bool in_journal(const struct raidtrace_journal *journal, u64 sector)
 {
@@ -53,9 +54,12 @@ static enum raidtrace_class class_of_memory(struct bio *bio)
 	if (folio_test_swapcache(folio))
 		return folio_test_locked(folio) && !folio_test_uptodate(folio) ?
 			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
-	mapping = folio_mapping(folio);
-	if (!mapping || !READ_ONCE(mapping->host))
+	if (folio_test_anon(folio) || bio_page(bio) == ZERO_PAGE(0))
 		return RAIDTRACE_CLASS_DIRECT;
+	mapping = folio_mapping(folio);
+	/* What dm-crypt encrypted, stripes of md, copies that bounce: nobody's but the kernel's. */
+	if (!mapping || !READ_ONCE(mapping->host))
+		return RAIDTRACE_CLASS_OTHER;
 	return class_of_inode(mapping->host);
 }
 

@@ -76,13 +76,16 @@ void raidtrace_on_bio_queue(void *data, struct bio *bio)
 /*
  * md sends the very bio that it was given on to a member, and that one has no
  * queue event any more. A bio that begins its way here, such as one that a
- * partition moved, has its queue event still to come.
+ * partition moved, has its queue event still to come. Of a member that is a partition
+ * there are two of these events; the second, by the partition, is where on the disk.
  */
 void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+	struct block_device *bdev = bio->bi_bdev;
 
-	if (probe && bio_flagged(bio, BIO_TRACE_COMPLETION))
+	if (probe && bio_flagged(bio, BIO_TRACE_COMPLETION) &&
+	    (!bdev_is_partition(bdev) || from == bdev->bd_dev))
 		queue(probe, bio);
 }
 

@@ -32,8 +32,10 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	now_ns = raidtrace_rings_take(probe);
 	raidtrace_queue_advance(&engine->queue, full, now_ns);
 	state->queue = engine->queue;
-	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams);
+	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams, now_ns);
+	state->streams_forgotten = engine->arrival.streams.forgotten;
 	state->submitters = engine->submitters;
+	engine->submitters.replaced = 0;
 	if (reset)
 		raidtrace_engine_reset(engine);
 	engine->account = empty;

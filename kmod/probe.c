@@ -210,6 +210,10 @@ static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *que
 	}
 	if (!probe->has_requests)
 		return 0;
+	engine->history.ended = kvcalloc(RAIDTRACE_HISTORY, sizeof(*engine->history.ended),
+					 GFP_KERNEL);
+	if (!engine->history.ended)
+		return -ENOMEM;
 	engine->request_bits = request_bits(queue->tag_set);
 	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
 				    GFP_KERNEL);
@@ -369,6 +373,7 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
 	raidtrace_rings_free(probe);
+	kvfree(probe->engine.history.ended);
 	kvfree(probe->engine.requests);
 	kvfree(probe->engine.bios);
 	kvfree(probe->engine.account);

@@ -18,12 +18,8 @@ struct gendisk;
 struct netlink_ext_ack;
 struct request_queue;
 
-/* What this module can count. */
-#define RAIDTRACE_GROUPS_COUNTED \
-	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_SEEK | \
-	 RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY | \
-	 RAIDTRACE_GROUP_PLACE | RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_ORIGIN | \
-	 RAIDTRACE_GROUP_BLAME | RAIDTRACE_GROUP_SUBMITTER | RAIDTRACE_GROUP_READAHEAD)
+/* What this module can count: all groups up to the last one. */
+#define RAIDTRACE_GROUPS_COUNTED	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
@@ -99,13 +95,34 @@ void raidtrace_probe_set_journal(struct raidtrace_probe *probe,
  * struct raidtrace_probe_state - where a disk stands at one moment
  * @queue: the disk's requests; the moment is its last_ns
  * @streams_alive: raidtrace_streams_alive() of the disk's bios
+ * @streams_forgotten: likewise
  * @submitters: processes that queued bios
  */
 struct raidtrace_probe_state {
 	struct raidtrace_queue queue;
 	unsigned int streams_alive;
+	u64 streams_forgotten;
 	struct raidtrace_submitters submitters;
 };
+
+/**
+ * struct raidtrace_known_ended - a request that ended, and who queued it
+ * @number: of the request
+ * @ended: the request
+ * @named: @task is the process of its row still
+ * @task: that process
+ */
+struct raidtrace_known_ended {
+	u64 number;
+	struct raidtrace_ended ended;
+	bool named;
+	struct raidtrace_task task;
+};
+
+unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
+				     struct raidtrace_known_ended *known, unsigned int most,
+				     struct raidtrace_history *history);
+void raidtrace_probe_set_history(struct raidtrace_probe *probe, u64 slower_ns, bool failed);
 
 struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
 						   struct raidtrace_account *empty, bool reset,

@@ -22,13 +22,15 @@ struct raidtrace_task {
 };
 
 /**
- * struct raidtrace_submitters - the rows; a row keeps its process until the table is cleared
+ * struct raidtrace_submitters - the rows; one that finds none free takes that of another
  * @task: found by the process
- * @used: the row has a process
+ * @queued_ns: when its last bio was queued, 0 for a free row
+ * @replaced: a bit for each row that has another process than it had
  */
 struct raidtrace_submitters {
 	struct raidtrace_task task[RAIDTRACE_SUBMITTERS];
-	bool used[RAIDTRACE_SUBMITTERS];
+	u64 queued_ns[RAIDTRACE_SUBMITTERS];
+	u64 replaced;
 };
 
 /**
@@ -36,28 +38,32 @@ struct raidtrace_submitters {
  * @submitters: the table
  * @task: the task; threads of a process that have another name have a row of their own
  *
- * Return: the row; RAIDTRACE_SUBMITTER_REST when none is free.
+ * Return: the row. When none was free it is that of the process that queued nothing for
+ * longest: then its bit is set in @replaced, and what was counted there is another's.
  */
 static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitters,
 					  const struct raidtrace_task *task)
 {
-	u32 first = (task->pid * 0x61c88647U) >> 26;
+	u32 first = (task->pid * 0x61c88647U) >> 26, oldest = first;
 	unsigned int i;
 
 	for (i = 0; i < RAIDTRACE_SUBMITTER_TRIES; i++) {
 		u32 index = (first + i) % RAIDTRACE_SUBMITTERS;
 		struct raidtrace_task *row = &submitters->task[index];
 
-		if (!submitters->used[index]) {
-			submitters->used[index] = true;
+		if (!submitters->queued_ns[index]) {
 			*row = *task;
 			return index;
 		}
 		if (row->pid == task->pid && row->comm[0] == task->comm[0] &&
 		    row->comm[1] == task->comm[1])
 			return index;
+		if (submitters->queued_ns[index] < submitters->queued_ns[oldest])
+			oldest = index;
 	}
-	return RAIDTRACE_SUBMITTER_REST;
+	submitters->task[oldest] = *task;
+	submitters->replaced |= 1ULL << oldest;
+	return oldest;
 }
 
 #endif /* RAIDTRACE_SUBMITTER_H */

@@ -48,13 +48,36 @@ void raidtrace_counters_exit(void)
 	spare = NULL;
 }
 
+/* Both rows change; each of them lies in one lot or two. */
+static void release_row(struct raidtrace_target *target, unsigned int row)
+{
+	const u64 *total = (const u64 *)target->total;
+	const unsigned int changed[] = { row, RAIDTRACE_SUBMITTER_REST };
+	unsigned int i;
+
+	raidtrace_account_release(target->total, row);
+	for (i = 0; i < ARRAY_SIZE(changed); i++) {
+		const u64 *first = (const u64 *)&target->total->submitted[changed[i]];
+		const u64 *last = (const u64 *)&target->total->submitted[changed[i] + 1] - 1;
+
+		target->changes[(first - total) / RAIDTRACE_LOT] = target->snapshot;
+		target->changes[(last - total) / RAIDTRACE_LOT] = target->snapshot;
+	}
+}
+
 /* Add what was counted since the last time to the totals; with @reset forget it. */
 static void collect(struct raidtrace_target *target, bool reset,
 		    struct raidtrace_probe_state *state)
 {
+	unsigned int row;
+
 	raidtrace_targets_assert_locked();
 	target->snapshot++;
 	spare = raidtrace_probe_snapshot(&target->probe, spare, reset, state);
+	for (row = 0; row < RAIDTRACE_SUBMITTERS; row++) {
+		if (state->submitters.replaced & BIT_ULL(row))
+			release_row(target, row);
+	}
 	raidtrace_account_move(reset ? NULL : target->total, spare, target->changes,
 			       target->snapshot);
 }

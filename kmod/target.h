@@ -88,6 +88,19 @@ struct raidtrace_limits {
 	bool rotational;
 };
 
+#define RAIDTRACE_KINDS			(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+#define RAIDTRACE_DIRECTIONS_AND_ALL	(RAIDTRACE_DIRECTION_MAX + 1)
+
+/**
+ * struct raidtrace_used - bins of a histogram from the first to the last that is not zero
+ * @first: index of the first
+ * @nr: how many, 0 for none
+ */
+struct raidtrace_used {
+	u16 first;
+	u16 nr;
+};
+
 /**
  * struct raidtrace_snapshot - what a target counted until one moment
  * @now_ns: that moment; of a target that is gone when it went
@@ -110,10 +123,7 @@ struct raidtrace_snapshot {
 	u64 number;
 	u64 base;
 	bool named;
-	struct {
-		u16 first;
-		u16 nr;
-	} used[RAIDTRACE_HISTOGRAM_KIND_MAX + 1][RAIDTRACE_DIRECTION_MAX + 1];
+	struct raidtrace_used used[RAIDTRACE_KINDS][RAIDTRACE_DIRECTIONS_AND_ALL];
 };
 
 int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),

@@ -10,6 +10,8 @@
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE
 #define DIR_FLUSH RAIDTRACE_DIRECTION_FLUSH
 
+#define NOW 1000000ULL
+
 struct fixture {
 	struct raidtrace_arrival arrival;
 	struct raidtrace_account account;
@@ -34,6 +36,7 @@ static void queue_of(struct kunit *test, enum raidtrace_direction direction,
 	struct raidtrace_bio bio = {
 		.direction = direction,
 		.class = class,
+		.queued_ns = NOW,
 		.sector = sector,
 		.bytes = nr_sectors << 9,
 		.submitter = submitter,
@@ -53,7 +56,7 @@ static bool follow(struct kunit *test, u64 sector)
 {
 	struct fixture *f = test->priv;
 
-	return raidtrace_streams_follow(&f->streams, sector, sector + 8);
+	return raidtrace_streams_follow(&f->streams, sector, sector + 8, NOW);
 }
 
 static void bio_counts_bytes_and_distance(struct kunit *test)
@@ -183,7 +186,7 @@ static void two_interleaved_streams_are_followed(struct kunit *test)
 	for (i = 0; i < 100; i++)
 		continued += follow(test, 8 * i) + follow(test, 1000000 + 8 * i);
 	KUNIT_EXPECT_EQ(test, continued, 198U);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 2U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 2U);
 }
 
 static void stream_that_moved_least_recently_is_forgotten(struct kunit *test)
@@ -210,10 +213,35 @@ static void stream_that_is_forgotten_is_not_alive(struct kunit *test)
 	follow(test, 3000);
 	follow(test, 4000);
 	follow(test, 5000);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 1U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 1U);
 	/* Four are remembered: this one takes the place of the one that was continued. */
 	follow(test, 6000);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
+}
+
+/* A second after it moved a stream has ended; one that is forgotten before might have gone on. */
+static void stream_lives_a_second(struct kunit *test)
+{
+	struct raidtrace_streams *streams = &((struct fixture *)test->priv)->streams;
+	const u64 end = NOW + RAIDTRACE_STREAM_ALIVE_NS;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		follow(test, 1000 * i);
+		follow(test, 1000 * i + 8);
+	}
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(streams, end - 1), 4U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(streams, end), 0U);
+	KUNIT_EXPECT_EQ(test, streams->forgotten, 0ULL);
+	raidtrace_streams_follow(streams, 70000, 70008, end - 1);
+	KUNIT_EXPECT_EQ(test, streams->forgotten, 1ULL);
+	raidtrace_streams_follow(streams, 80000, 80008, end);
+	KUNIT_EXPECT_EQ(test, streams->forgotten, 1ULL);
+	/* What went on lives on. */
+	raidtrace_streams_follow(streams, 80008, 80016, end + 5);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(streams, end + RAIDTRACE_STREAM_ALIVE_NS), 1U);
+	raidtrace_streams_start(streams, 4);
+	KUNIT_EXPECT_EQ(test, streams->forgotten, 0ULL);
 }
 
 /* Against the plainest of lists, in any order, with ends that meet. */
@@ -243,7 +271,7 @@ static void streams_are_those_of_a_list(struct kunit *test)
 			j = nr - 1;
 		memmove(&list[1], &list[0], j * sizeof(list[0]));
 		list[0] = sector + 8;
-		KUNIT_ASSERT_LE(test, raidtrace_streams_alive(&f->streams), nr);
+		KUNIT_ASSERT_LE(test, raidtrace_streams_alive(&f->streams, NOW), nr);
 	}
 }
 
@@ -256,7 +284,7 @@ static void one_stream_is_the_previous_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, follow(test, 8));
 	KUNIT_EXPECT_FALSE(test, follow(test, 800));
 	KUNIT_EXPECT_FALSE(test, follow(test, 16));
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
 }
 
 /* Ends of one hash are in one chain, and none of them is taken for another. */
@@ -285,7 +313,7 @@ static void start_forgets_all(struct kunit *test)
 		end += 8;
 	memset(&f->streams, 1, sizeof(f->streams));
 	raidtrace_streams_start(&f->streams, RAIDTRACE_STREAMS_MAX);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
 	KUNIT_EXPECT_FALSE(test, follow(test, 0));
 	for (i = 1; i < RAIDTRACE_STREAMS_MAX; i++)
 		follow(test, 1000 * i);
@@ -294,7 +322,7 @@ static void start_forgets_all(struct kunit *test)
 	follow(test, 500000);
 	follow(test, end - 8);
 	raidtrace_streams_start(&f->streams, 2);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams), 0U);
+	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
 	KUNIT_EXPECT_FALSE(test, follow(test, end));
 	KUNIT_EXPECT_FALSE(test, follow(test, 1008));
 	KUNIT_EXPECT_FALSE(test, follow(test, 5000));
@@ -330,6 +358,7 @@ static struct kunit_case bio_cases[] = {
 	KUNIT_CASE(two_interleaved_streams_are_followed),
 	KUNIT_CASE(stream_that_moved_least_recently_is_forgotten),
 	KUNIT_CASE(stream_that_is_forgotten_is_not_alive),
+	KUNIT_CASE(stream_lives_a_second),
 	KUNIT_CASE(streams_are_those_of_a_list),
 	KUNIT_CASE(one_stream_is_the_previous_end),
 	KUNIT_CASE(ends_of_one_hash_are_told_apart),

@@ -298,7 +298,6 @@ static void bios_are_of_the_task_told_of_last(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
-	unsigned int i;
 	u32 row;
 
 	take(test, START, head, 0x6161, 0, 0);
@@ -315,13 +314,50 @@ static void bios_are_of_the_task_told_of_last(struct kunit *test)
 	/* After a reset the table is empty, and the writer does not tell again. */
 	raidtrace_engine_reset(&m->engine);
 	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
-	KUNIT_EXPECT_TRUE(test, m->engine.submitters.used[m->source.row]);
+	KUNIT_EXPECT_NE(test, m->engine.submitters.queued_ns[m->source.row], 0ULL);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x6262ULL);
+}
+
+/* Of more processes than there are rows those that queued nothing for longest make room, for good. */
+static void process_gives_its_row_to_another(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	struct raidtrace_submitted *rest = &m->account.submitted[RAIDTRACE_SUBMITTER_REST];
+	struct raidtrace_source other = {};
+	const u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
+							   0, 4096), 0x200, 0 };
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
+	u64 told[] = { START, head, 0x6000, 0 };
+	unsigned int i, replaced = 0;
+	u64 sum = 0;
+
+	/* One that goes on keeps its row, whoever comes. */
+	raidtrace_engine_take(&m->engine, &other, told, START);
 	for (i = 0; i < RAIDTRACE_SUBMITTERS * 2; i++) {
+		raidtrace_engine_take(&m->engine, &other, record, START + 2 * i);
 		take(test, START, head, 0x7000 + i, 0, 0);
-		queue_bio(test, START, 0x300, CLASS_DATA, 0, 0);
+		queue_bio(test, START + 2 * i + 1, 0x300, CLASS_DATA, 0, 0);
+		KUNIT_ASSERT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x7000ULL + i);
+		KUNIT_ASSERT_EQ(test, m->account.submitted[m->source.row].queued, 1ULL);
+		KUNIT_ASSERT_EQ(test, rest->queued, i < RAIDTRACE_SUBMITTER_TRIES - 1 ? 0ULL :
+				i - (RAIDTRACE_SUBMITTER_TRIES - 2ULL));
 	}
-	KUNIT_EXPECT_EQ(test, m->source.row, (u32)RAIDTRACE_SUBMITTER_REST);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, i);
+	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
+	for (i = 0; i < RAIDTRACE_SUBMITTERS; i++)
+		replaced += m->engine.submitters.replaced >> i & 1;
+	KUNIT_EXPECT_EQ(test, replaced, RAIDTRACE_SUBMITTER_TRIES - 1U);
+	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS; i++)
+		sum += m->account.submitted[i].bytes_queued;
+	KUNIT_EXPECT_EQ(test, sum, RAIDTRACE_SUBMITTERS * 4 * 4096ULL);
+	/* One that gave its row away and comes again has one of its own. */
+	for (i = 0; i < RAIDTRACE_SUBMITTER_TRIES; i++) {
+		take(test, START, head, 0x8000 + i, 0, 0);
+		queue_bio(test, START + 1000 + i, 0x300, CLASS_DATA, 0, 0);
+	}
+	raidtrace_engine_take(&m->engine, &other, record, START + 2000);
+	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, 1ULL);
 }
 
 static void counts_go_where_they_belong(struct kunit *test)
@@ -473,7 +509,7 @@ static void bio_without_a_place_is_unknown(struct kunit *test)
 	unsigned int i, known = 0;
 
 	for (i = 1; i <= all; i++)
-		note_bio(&m->engine, i * 64, START + i);
+		note_bio(&m->engine, i * 64, START + i, 0, 0);
 	for (i = 1; i <= all; i++) {
 		u64 noted = forget_bio(&m->engine, i * 64);
 
@@ -492,12 +528,12 @@ static void bios_of_one_slab_have_places(struct kunit *test)
 	unsigned int i, lost = 0;
 
 	for (i = 0; i < quarter; i++)
-		note_bio(&m->engine, 0x60000000 + i * 256, START);
+		note_bio(&m->engine, 0x60000000 + i * 256, START, 0, 0);
 	for (i = 0; i < quarter; i++)
 		lost += !find_bio(&m->engine, 0x60000000 + i * 256, false);
 	KUNIT_EXPECT_EQ(test, lost, 0U);
 	for (i = 0; i < 8 * quarter; i++)
-		note_bio(&m->engine, 0x60000000 + i * 256, START);
+		note_bio(&m->engine, 0x60000000 + i * 256, START, 0, 0);
 	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x60000000, false));
 }
 
@@ -517,6 +553,124 @@ static void sum_of_depth_over_time_has_no_end(struct kunit *test)
 			1000ULL);
 }
 
+static void keep_history(struct kunit *test)
+{
+	struct raidtrace_history *history = &((struct machine *)test->priv)->engine.history;
+
+	history->ended = kunit_kcalloc(test, RAIDTRACE_HISTORY, sizeof(*history->ended), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, history->ended);
+}
+
+/* Every moment of a request, of one bio and of several, requeued and failed, and whose it was. */
+static void history_has_what_is_known(struct kunit *test)
+{
+	struct raidtrace_history *history = &((struct machine *)test->priv)->engine.history;
+	u64 several = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0);
+	const struct raidtrace_ended *ended = NULL;
+	u64 number = 0;
+
+	keep_history(test);
+	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
+	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711), 0x6161, 0, 0);
+	queue_bio(test, START + 10, 0x100, CLASS_JOURNAL, 800, 0);
+	event_of_request(test, START + 20, RAIDTRACE_EVENT_INSERT, 0x9000);
+	issue_request(test, START + 30, 0x9000, 0x100, 800);
+	complete_request(test, START + 40, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	ended = raidtrace_history_next(history, &number);
+	KUNIT_ASSERT_NOT_NULL(test, ended);
+	KUNIT_EXPECT_EQ(test, number, 1ULL);
+	KUNIT_EXPECT_EQ(test, ended->queued_ns, START + 10);
+	KUNIT_EXPECT_EQ(test, ended->inserted_ns, START + 20);
+	KUNIT_EXPECT_EQ(test, ended->issued_ns, START + 30);
+	KUNIT_EXPECT_EQ(test, ended->completed_ns, START + 40);
+	KUNIT_EXPECT_EQ(test, ended->sector, 800ULL);
+	KUNIT_EXPECT_EQ(test, ended->bytes, 4096U);
+	KUNIT_EXPECT_EQ(test, ended->pid, 4711U);
+	KUNIT_EXPECT_EQ(test, ended->class, (u32)CLASS_JOURNAL);
+	KUNIT_EXPECT_EQ(test, ended->direction, (u32)DIR_READ);
+	KUNIT_EXPECT_FALSE(test, ended->error || ended->again);
+	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
+	/* Of two bios the older one, while another request is in flight; then it fails, the second time. */
+	queue_bio(test, START + 100, 0x200, CLASS_DATA, 0, 0);
+	take(test, START + 105, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 12), 0x6262, 0, 0);
+	queue_bio(test, START + 110, 0x300, CLASS_DATA, 8, 0);
+	issue_request(test, START + 115, 0xa000, 0, 0);
+	take(test, START + 120, several, 0x9000, 0x300, 0);
+	take(test, START + 120, several, 0x9000, 0x200, 0);
+	issue_request(test, START + 120, 0x9000, 0, 0);
+	event_of_request(test, START + 130, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+	issue_request(test, START + 140, 0x9000, 0, 0);
+	complete_request(test, START + 150, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
+	ended = raidtrace_history_next(history, &number);
+	KUNIT_ASSERT_NOT_NULL(test, ended);
+	KUNIT_EXPECT_EQ(test, ended->queued_ns, START + 100);
+	KUNIT_EXPECT_EQ(test, ended->inserted_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, ended->issued_ns, START + 140);
+	KUNIT_EXPECT_EQ(test, ended->pid, 4711U);
+	KUNIT_EXPECT_EQ(test, ended->depth, 1U);
+	KUNIT_EXPECT_TRUE(test, ended->error && ended->again);
+	/* What was never seen queued, at an address that had a request before. */
+	issue_request(test, START + 200, 0x9000, 0x666, 0);
+	complete_request(test, START + 210, 0x9000, 0x666, RAIDTRACE_EVENT_STARTED);
+	ended = raidtrace_history_next(history, &number);
+	KUNIT_ASSERT_NOT_NULL(test, ended);
+	KUNIT_EXPECT_EQ(test, ended->queued_ns, 0ULL);
+	KUNIT_EXPECT_FALSE(test, ended->error || ended->again);
+	/* One whose end was never seen leaves nothing to the next at its address. */
+	queue_bio(test, START + 300, 0x100, CLASS_DATA, 0, 0);
+	issue_request(test, START + 310, 0x9000, 0x100, 0);
+	queue_bio(test, START + 400, 0x200, CLASS_DATA, 0, 0);
+	take(test, START + 410, several, 0x9000, 0x200, 0);
+	issue_request(test, START + 410, 0x9000, 0, 0);
+	complete_request(test, START + 420, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	ended = raidtrace_history_next(history, &number);
+	KUNIT_ASSERT_NOT_NULL(test, ended);
+	KUNIT_EXPECT_EQ(test, ended->queued_ns, START + 400);
+}
+
+static void read_takes(struct kunit *test, u64 ns)
+{
+	issue_request(test, START, 0x9000, 0, 0);
+	complete_request(test, START + ns, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+}
+
+/* The last so many; and none after one that was slow or failed, which is the last of them. */
+static void history_ends_with_the_slow_one(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	struct raidtrace_history *history = &m->engine.history;
+	u64 number = 5, i;
+
+	keep_history(test);
+	history->slower_ns = 100;
+	for (i = 0; i < RAIDTRACE_HISTORY + 10; i++) {
+		m->engine.queue.last_ns = START;
+		read_takes(test, 99);
+	}
+	KUNIT_EXPECT_NOT_NULL(test, raidtrace_history_next(history, &number));
+	KUNIT_EXPECT_EQ(test, number, 11ULL);
+	KUNIT_EXPECT_FALSE(test, history->frozen);
+	m->engine.queue.last_ns = START;
+	read_takes(test, 100);
+	KUNIT_EXPECT_TRUE(test, history->frozen);
+	read_takes(test, 1);
+	KUNIT_EXPECT_EQ(test, history->nr, RAIDTRACE_HISTORY + 11ULL);
+	history->frozen = false;
+	history->slower_ns = 0;
+	issue_request(test, START, 0x9000, 0, 0);
+	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
+	KUNIT_EXPECT_FALSE(test, history->frozen);
+	history->failed = true;
+	read_takes(test, 1000);
+	KUNIT_EXPECT_FALSE(test, history->frozen);
+	issue_request(test, START, 0x9000, 0, 0);
+	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
+	KUNIT_EXPECT_TRUE(test, history->frozen);
+	number = history->nr - 1;
+	KUNIT_EXPECT_TRUE(test, raidtrace_history_next(history, &number)->error);
+	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
+}
+
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),
@@ -530,6 +684,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(merged_request_leaves_no_insert),
 	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
 	KUNIT_CASE(bios_are_of_the_task_told_of_last),
+	KUNIT_CASE(process_gives_its_row_to_another),
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
 	KUNIT_CASE(refused_bio_is_no_position),
@@ -538,6 +693,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(bio_without_a_place_is_unknown),
 	KUNIT_CASE(bios_of_one_slab_have_places),
 	KUNIT_CASE(sum_of_depth_over_time_has_no_end),
+	KUNIT_CASE(history_has_what_is_known),
+	KUNIT_CASE(history_ends_with_the_slow_one),
 	{}
 };
 

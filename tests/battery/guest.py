@@ -32,7 +32,7 @@ def shell(text: str) -> subprocess.CompletedProcess[str]:
 
 
 def arrange(settings: dict[str, str | int]) -> list[str]:
-    """Set the queue; what was refused, or is read back otherwise."""
+    """Set the queue; what was refused of what is asked for. Without a scheduler nr_requests is not more than queue_depth."""
     wrong = []
     for name, value in {**PLAIN, **settings}.items():
         if name == "readahead_sectors":
@@ -41,7 +41,7 @@ def arrange(settings: dict[str, str | int]) -> list[str]:
         try:
             FILES[name].write_text(str(value))
         except OSError as error:
-            wrong.append(f"{name}={value}: {error}")
+            wrong += [f"{name}={value}: {error}"] if name in settings else []
     return wrong
 
 

@@ -32,6 +32,18 @@ static bool is_text(const char *text, size_t size)
 	return memchr(text, '\0', size) != NULL;
 }
 
+static void on_history(struct nlmsghdr *nlh)
+{
+	static struct rt_history history;
+
+	memset(&history, 0, sizeof(history));
+	if (!rt_parse_history(nlh, &history))
+		for (size_t i = 0; i < history.nr; i++)
+			expect(is_text(history.ended[i].comm, sizeof(history.ended[i].comm)) &&
+			       history.ended[i].class_ < RT_CLASSES,
+			       "requests are what can be printed");
+}
+
 static void on_info(struct nlmsghdr *nlh)
 {
 	struct rt_info info = { 0 };
@@ -107,7 +119,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(nlh, 0, NLMSG_HDRLEN + GENL_HDRLEN);
 	nlh->nlmsg_len = (uint32_t)length;
 	memcpy((char *)nlh + NLMSG_HDRLEN + GENL_HDRLEN, data + 1, size - 1);
-	if (data[0] % 4 == 0)
+	if (data[0] >= 252)
+		on_history(nlh);
+	else if (data[0] % 4 == 0)
 		on_info(nlh);
 	else if (data[0] % 4 == 1)
 		on_target(nlh);

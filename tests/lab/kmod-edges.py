@@ -142,6 +142,37 @@ def partitions() -> None:
     kmod.equal("at issue", flow["seek-forward-sectors"], starts[1] - starts[0] - 24)
 
 
+def members_that_are_partitions() -> None:
+    """What md passes on to a partition is queued to its disk once, at its place on the disk"""
+    name = kmod.scsi_debug(dev_size_mb=64, delay=0, num_parts=2)
+    parts = [f"{name}1", f"{name}2"]
+    for part in parts:
+        kmod.wait_for(f"/dev/{part}", pathlib.Path(f"/dev/{part}").exists)
+    first = int(pathlib.Path(f"/sys/block/{name}/{parts[0]}/start").read_text(encoding="ascii"))
+    members = " ".join(f"/dev/{part}" for part in parts)
+    kmod.run(f"modprobe raid0; mdadm --build /dev/md9 --run --level=0 --raid-devices=2 --chunk=64 {members}")
+    try:
+        # Without statistics md passes the very bio on.
+        pathlib.Path("/sys/block/md9/queue/iostats").write_text("0", encoding="ascii")
+        array = kmod.Disk("md9")
+        with kmod.Client() as client:
+            target = client.add(name)
+            direct = kmod.Disk(name)
+            client.ask("target-reset", id=target["id"])
+            for i in range(10):
+                array.read(256 * i, 128)  # the chunks of the first member
+            direct.read(first + 1280, 8)
+            counters = client.counters(target)
+            client.delete(target)
+        direct.close()
+        array.close()
+    finally:
+        kmod.run("mdadm --stop /dev/md9; modprobe -r scsi_debug")
+    flow = counters.flow["read"]
+    names = ("queued", "bytes-queued", "sequential-queued", "completed")
+    kmod.equal("counted", [flow[n] for n in names], [11, 10 * 65536 + 4096, 10, 11])
+
+
 @contextlib.contextmanager
 def dm_disk(table: str) -> Iterator[str]:
     """A dm disk by its table."""
@@ -286,7 +317,8 @@ BY_BOUNDS = {
 FREE = {
     "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
     "errors", "unmatched", "unissued", "refused", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
-    "streams-alive-queued", "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
+    "streams-alive-queued", "streams-forgotten", "streams-forgotten-queued",
+    "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
     "id", "pid", "index", "snapshot",
 }  # fmt: skip
 
@@ -339,7 +371,8 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                checker, hardware_queues, slow_to_open, partitions, frozen_queue, suspended_disk, disks_upon_disks,
+                checker, hardware_queues, slow_to_open, partitions, members_that_are_partitions,
+                frozen_queue, suspended_disk, disks_upon_disks,
                 missing_tracepoints, overtaken_dump,
             ]
         )

@@ -9,6 +9,7 @@ Run inside the lab. Prints a line per test and totals last.
 import os
 import pathlib
 import sys
+import time
 
 import kmod_client as kmod
 
@@ -39,18 +40,24 @@ def interleaved_streams() -> None:
             kmod.equal(f"bins of {seek}", counters.bins(seek, "read"), {65 + 19: 50, 63 - 20: 49})
         kmod.equal("streams alive", counters.reply["streams-alive"], 2)
         kmod.equal("streams of bios alive", counters.reply["streams-alive-queued"], 2)
+        kmod.equal("none forgotten", counters.reply["streams-forgotten"], 0)
+        time.sleep(1.1)
+        reply = client.counters(target).reply
+        kmod.equal("after a second none is", [reply["streams-alive"], reply["streams-alive-queued"]], [0, 0])
         client.delete(target)
 
 
 def streams_are_as_many_as_asked() -> None:
     """Three readers take turns: two remembered streams follow none of them, three all."""
     with kmod.Client() as client:
-        for streams, followed in ((2, 0), (3, 27)):
+        for streams, followed, forgotten in ((2, 0, 28), (3, 27, 0)):
             target = client.add("sda", streams=streams)
             kmod.equal("streams", target["streams"], streams)
             reads("sda", [start + 8 * i for i in range(10) for start in (0, FAR, 2 * FAR)])
             counters = client.counters(target)
             kmod.equal(f"of {streams} streams", counters.flow["read"]["stream"], followed)
+            kmod.equal("forgotten", counters.reply["streams-forgotten"], forgotten)
+            kmod.equal("of bios", counters.reply["streams-forgotten-queued"], forgotten)
             client.delete(target)
 
 

@@ -242,15 +242,42 @@ def bios_of_a_bio_based_disk() -> None:
 
 
 def more_processes_than_rows() -> None:
-    """With 100 processes some share the row of the rest; the sums stay exact."""
+    """Of 100 processes and one more the last ones have rows, and what the others had is the rest's; the sums stay exact."""
     with counted("sda") as (client, target):
         for i in range(100):
             kmod.run(f"dd if=/dev/sda of=/dev/null bs=4k count=1 skip={i} iflag=direct status=none")
+            if i == 80:
+                base = client.counters(target)
+        disk = kmod.Disk("sda")
+        for i in range(50):
+            disk.read(4096 + 8 * i, 8)
+        disk.close()
         counters = client.counters(target)
-        rows = counters.reply["submitter"]
-        kmod.equal("queued", sum(one["queued"] for one in rows), 100)
-        rest = [one for one in rows if "pid" not in one]
-        kmod.equal("rows", 2 <= len(rows) <= 65 and len(rest) == 1 and rest[0]["index"] == 64, True)
+    rows = counters.reply["submitter"]
+    kmod.equal("queued before", sum(one["queued"] for one in base.reply["submitter"]), 81)
+    kmod.equal("queued", sum(one["queued"] for one in rows), 150)
+    kmod.equal("bytes", sum(one["bytes-queued"] for one in rows), 150 * 4096)
+    rest = [one for one in rows if "pid" not in one]
+    kmod.equal("rows", 2 <= len(rows) <= 65 and len(rest) == 1 and rest[0]["index"] == 64, True)
+    kmod.equal("one that came late", [one["queued"] for one in rows if one.get("pid") == os.getpid()], [50])
+
+
+def memory_of_the_kernel() -> None:
+    """Stripes and parity of md are in memory of nobody: they are other, and what goes straight to a disk is direct."""
+    disks = kmod.null_blk(nr_devices=3, gb=1, memory_backed=1)
+    members = " ".join(f"/dev/{disk}" for disk in disks)
+    kmod.run("modprobe raid456; mdadm --create /dev/md9 --run --force --assume-clean --metadata=1.2 --level=5 --chunk=64 "
+             f"--bitmap=none --raid-devices=3 {members}")  # fmt: skip
+    try:
+        with counted(disks[0]) as (client, target):
+            kmod.run("dd if=/dev/urandom of=/dev/md9 bs=128k count=16 oflag=direct status=none")
+            written = client.counters(target).origin("bytes-queued")
+            kmod.run(f"dd if=/dev/{disks[0]} of=/dev/null bs=64k count=4 iflag=direct status=none")
+            read = client.counters(target).origin("bytes-queued")
+    finally:
+        kmod.run("mdadm --stop /dev/md9")
+    kmod.equal("stripes", written["other"] >= 16 * 65536 and "direct" not in written, True)
+    kmod.equal("direct", read["direct"], 4 * 65536)
 
 
 TESTS = (
@@ -265,6 +292,7 @@ TESTS = (
     time_from_queue,
     bios_of_a_bio_based_disk,
     more_processes_than_rows,
+    memory_of_the_kernel,
 )
 
 if __name__ == "__main__":

@@ -87,9 +87,9 @@ def no_such_target() -> None:
 
 def other_abi() -> None:
     """A client of another ABI"""
-    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 3, the client ABI 1", "info-get", abi=1)
+    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 4, the client ABI 1", "info-get", abi=1)
     with kmod.Client() as client:
-        kmod.equal("the same ABI", client.ask("info-get", abi=3)[0]["abi"], 3)
+        kmod.equal("the same ABI", client.ask("info-get", abi=4)[0]["abi"], 4)
 
 
 def malformed() -> None:
@@ -200,7 +200,10 @@ def _with_capabilities(capabilities: tuple[int, ...], target: dict, queued: int)
             return 2
         if rows[0]["queued"] != queued:
             return 3
-        changes = {name: {"id": target["id"]} for name in ("target-del", "target-reset", "target-set")}
+        changes = {
+            name: {"id": target["id"]}
+            for name in ("target-del", "target-reset", "target-set", "history-get", "history-set")
+        }
         for operation, attributes in (changes | {"target-add": {"fd": disk}}).items():
             try:
                 client.ask(operation, **attributes)

@@ -62,20 +62,20 @@ def span(rate: float, depth: float, size: float, time_ms: float, idle: float = 0
 
 BASE = span(100, 4, 131072, 5)
 FINDINGS = (
-    ("half the depth", span(50, 2, 131072, 5), "50.0% slower", "What explains it is the in-flight depth, 4.00 -> 2.00"),
+    ("half the depth", span(50, 2, 131072, 5), "50.0% slower", "It shows in the in-flight depth, 4.00 -> 2.00"),
     (
         "half the size",
         span(50, 4, 65536, 5),
         "50.0% slower",
-        "What explains it is the size of the requests, 128.0 -> 64",
+        "It shows in the size of the requests, 128.0 -> 64",
     ),
     (
         "twice the time",
         span(50, 4, 131072, 10),
         "50.0% slower",
-        "What explains it is the time of a request, 5.000 -> 10",
+        "It shows in the time of a request, 5.000 -> 10",
     ),
-    ("half the time", span(200, 4, 131072, 2.5), "100.0% faster", "What explains it is the time of a request"),
+    ("half the time", span(200, 4, 131072, 2.5), "100.0% faster", "It shows in the time of a request"),
     ("less depth outweighs less time", span(60, 2, 131072, 4), "slower", "Beside it, the time of a request"),
     (
         "a pipeline that runs dry",

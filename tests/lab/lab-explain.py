@@ -17,6 +17,7 @@ from lab_checks import check, finish, lab  # noqa: E402
 TOP = Path(__file__).resolve().parents[2]
 RAIDCTL = TOP / "tools/bin/raidctl"
 GUEST = Path(__file__).resolve().parent / "explain_guest"
+OWN_ROOT = ""  # the lab's programs: the same figures on every machine
 THREE = ("--profile", "9500s-12-raid5", "--set", "array.drives=3")
 LOST = ("--set", "fault.remove_member=2", "--set", "fault.remove_ms=500")
 GUESTS = (
@@ -44,10 +45,11 @@ COUNTER = {
 def record(out: Path) -> None:
     """All guests; each leaves a directory of recordings."""
     for name, cases, options in GUESTS:
-        done = lab("run", "-q", "--mem", "128M", *options, "--out", str(out / name), "--", str(GUEST), *cases)
+        words = ["--mem", "128M", *options, "--out", str(out / name), "--", str(GUEST), *cases]
+        done = lab("run", "-q", *words, LAB_ROOT=OWN_ROOT)
         check(f"{name}: its guest runs", done.returncode == 0, done.stderr + done.stdout)
     for name in FILESYSTEMS:
-        done = lab("run", "-q", "--mem", "96M", "--out", str(out / name), "--", str(CELL), name)
+        done = lab("run", "-q", "--mem", "96M", "--out", str(out / name), "--", str(CELL), name, LAB_ROOT=OWN_ROOT)
         check(f"{name}: its guest runs", done.returncode == 0, done.stderr + done.stdout)
 
 

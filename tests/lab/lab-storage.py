@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1:storage
+# lab-long: builds a kernel of its own, five minutes of processor
 """The variant storage: control groups limit memory and I/O, an encrypted disk holds no plain text, file systems mount."""
 
 from __future__ import annotations

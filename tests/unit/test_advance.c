@@ -14,6 +14,7 @@
 #include "advance.h"
 #include "raidtrace.h"
 #include "reply.h"
+#include "submitters.h"
 
 #define ROUNDS	200
 #define LOT	8
@@ -228,6 +229,55 @@ static void is_the_difference(void **state)
 	let_go(&now);
 }
 
+static struct rt_submitter of(uint32_t index, const char *comm, uint64_t queued)
+{
+	struct rt_submitter s = { .index = index, .queued = queued };
+
+	s.rest = !*comm;
+	snprintf(s.comm, sizeof(s.comm), "%s", comm);
+	return s;
+}
+
+static void has(const struct rt_counters *c, const char *comm, uint64_t queued)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->nr_submitters; i++)
+		if (!strcmp(c->submitters[i].comm, comm))
+			sum += c->submitters[i].queued;
+	assert_int_equal(sum, queued);
+}
+
+/* A process that gave its row away is with the rest; what the rest had more in the span is no more than that. */
+static void row_changes_hands(void **state)
+{
+	struct rt_submitter before[] = { of(0, "a", 10), of(1, "b", 20), of(2, "c", 30), of(64, "", 5) };
+	struct rt_submitter after[] = { of(0, "d", 7), of(1, "b", 21), of(2, "c", 4), of(64, "", 5 + 10 + 2 + 31) };
+
+	(void)state;
+	for (unsigned int partial = 0; partial < 2; partial++) {
+		struct rt_counters last = { .now_ns = 1 }, span = { 0 };
+		struct rt_advance a = { .last = &last, .partial = partial };
+
+		a.now = (struct rt_counters){ .since_ns = 1, .now_ns = 2 };
+		for (unsigned int i = 0; i < 4; i++) {
+			assert_int_equal(rt_submitters_append(&last, &before[i]), 0);
+			assert_int_equal(rt_submitters_append(&a.now, &after[i]), 0);
+		}
+		assert_int_equal(rt_advance_apply(&a, &last, &span), 0);
+		has(&span, "d", 7);
+		has(&span, "b", 1);
+		has(&span, "c", 4);
+		has(&span, "a", 0);
+		has(&span, "", 2 + 1);
+		has(&last, "a", 0);
+		has(&last, "c", 4);
+		has(&last, "", 48);
+		rt_counters_free(&span);
+		rt_counters_free(&last);
+	}
+}
+
 /* Of a target that was reset the span begins there, and is all there is. */
 static void begins_at_a_reset(void **state)
 {
@@ -291,6 +341,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_the_difference),
 		cmocka_unit_test(begins_at_a_reset),
+		cmocka_unit_test(row_changes_hands),
 		cmocka_unit_test(wrong_answers_change_nothing),
 	};
 

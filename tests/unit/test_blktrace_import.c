@@ -441,7 +441,9 @@ static void plugs(void **state)
 	/* One that is cut says no number: none was sent that is known of. */
 	assert_int_equal(bin(unplug, 0), 1);
 	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) |
-			 RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS));
+			 RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS) |
+			 RT_DISK_BIT(STREAMS_FORGOTTEN) |
+			 RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED));
 }
 
 static uint64_t capacity_of(void *data, uint32_t device)

@@ -113,6 +113,8 @@ static void advice(void **state)
 	rt_signing_read(root, &signing);
 	rt_signing_advice(&signing, NULL, NULL, said, sizeof(said));
 	assert_non_null(strstr(said, "apt install raidtrace-dkms"));
+	rt_signing_advice(&signing, "/x/raidtrace.ko", "somebody", said, sizeof(said));
+	assert_non_null(strstr(said, "mokutil --import ITS-CERTIFICATE.der; reboot"));
 	text("/var/lib/shim-signed/mok/MOK.der", "x");
 	rt_signing_read(root, &signing);
 	assert_string_equal(signing.key, "/var/lib/shim-signed/mok/MOK.priv");

@@ -95,9 +95,16 @@ static void depth(void **state)
 	assert_true(stats.depth_mean == 8.5);
 	assert_int_equal(stats.depth_max, 30);
 	assert_false(stats.depth_open);
-	count(&c, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 1000, 1);
+	count(&c, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 256, 1);
+	c.flow[RAIDTRACE_DIRECTION_READ].depth_sum_ns = 850 + 1000;
 	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_true(stats.depth_open);
+	assert_true(stats.depth_exact);
+	assert_true(stats.depth_mean == 1850. / 101);
+	c.unknown = RT_COUNTER_BIT(DEPTH_SUM_NS);
+	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	assert_false(stats.depth_exact);
+	assert_true(stats.depth_mean == (850. + 256) / 101);
 	rt_counters_free(&c);
 }
 

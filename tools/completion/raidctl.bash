@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
+	"") echo "list check load unload attach detach show tail reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
@@ -12,6 +12,7 @@ _raidctl_words() {
 	attach) echo "--groups --streams --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
+	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
@@ -19,7 +20,7 @@ _raidctl_words() {
 	export) echo "--csv --openmetrics --perfetto --json --help" ;;
 	exporter) echo "--listen --recording --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
-	lab) echo "run shell ab expect build profiles show --help" ;;
+	lab) echo "run shell ab expect build workloads profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --help" ;;
 	explain) echo "--phase --disk --direction --from --to --json --help" ;;
 	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
@@ -34,10 +35,10 @@ _raidctl_lab_words() {
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time --seed" ;;
 	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
-	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds" ;;
-	expect) echo "$guest --timeout --vm --disk --json --phase --seeds" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --workload --ktap --mail" ;;
+	expect) echo "$guest --timeout --vm --disk --json --phase --seeds --range" ;;
 	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
-	profiles | show) echo "--help" ;;
+	workloads | profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;
 	esac
 }
@@ -64,7 +65,10 @@ _raidctl_lab() {
 	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2" -- "$word"; compgen -d -- "$word") && return ;;
 	--out) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	--profile | show) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word"; compgen -f -X '!*.toml' -- "$word") && return ;;
-	-d | --disk | --mem | --store | --set | --env | --timeout | --phase | --seed | --seeds) return ;;
+	--workload) mapfile -t COMPREPLY < <(compgen -W "readahead queue filesystem all" -- "$word") && return ;;
+	--patch) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	--series) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+	-d | --disk | --mem | --store | --set | --env | --timeout | --phase | --seed | --seeds | --range) return ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_lab_words "$sub")" -- "$word")
 }
@@ -98,8 +102,10 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	check | attach | detach | show | reset | top)
+	check | attach | detach | show | tail | reset)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
+	top)
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word"; compgen -f -- "$word") ;;
 	load | report | export | import | explain | compare)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
 	esac

@@ -54,12 +54,12 @@ int rt_advance_apply(struct rt_advance *advance, struct rt_counters *last,
 	struct rt_counters *now = &advance->now;
 	int err;
 
-	if (advance->partial)
-		err = apply_partial(advance, last);
-	else if (now->resets != last->resets)
+	if (now->resets != last->resets)
 		err = delta_since_reset(now, span);
 	else
-		err = rt_counters_delta(last, now, span);
+		err = rt_submitters_release(last, now) ?:
+		      (advance->partial ? apply_partial(advance, last) :
+					  rt_counters_delta(last, now, span));
 	if (err)
 		return err;
 	if (advance->partial) {

@@ -96,7 +96,9 @@
 	X(reissued, REISSUED, "reissued_requests", "requests",		\
 	  "of issued, requests that had been requeued before, whose data and position were counted then") \
 	X(refused, REFUSED, "refused_bios", "bios",			\
-	  "bios that were not to wait and would have had to, which are not among those queued")
+	  "bios that were not to wait and would have had to, which are not among those queued") \
+	X(depth_sum_ns, DEPTH_SUM_NS, "in_flight_request_seconds", "ns",	\
+	  "time by requests in flight: by the length of the sample their mean; of read, write and all")
 
 /* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
 #define RT_DISK_COUNTERS(X)						\
@@ -111,7 +113,11 @@
 	X(ra_sync_sectors, RA_SYNC_SECTORS, "readahead_sync_sectors", "sectors", \
 	  "sectors of windows read ahead because a page was missing")	\
 	X(ra_async_sectors, RA_ASYNC_SECTORS, "readahead_async_sectors", "sectors", \
-	  "sectors of windows read ahead because a marked page was met")
+	  "sectors of windows read ahead because a marked page was met")	\
+	X(streams_forgotten, STREAMS_FORGOTTEN, "forgotten_streams", "streams", \
+	  "streams of requests forgotten within a second of their last move, because more began than are remembered") \
+	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_streams_of_bios", "streams", \
+	  "streams of bios, likewise")
 
 /* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
 #define RT_ORIGIN_COUNTERS(X)						\
@@ -175,6 +181,7 @@ enum rt_disk_counter {
  *	exactly when each counter moves
  * @in_flight: requests in flight at the end of the span, not a difference
  * @in_flight_max: highest depth since attach or reset, not a difference
+ * @depth_sum_ns: of reads, writes and all together alone, 0 else
  *
  * The members made by RT_FLOW_COUNTERS are events or, where the name says so,
  * bytes, sectors or nanoseconds.
@@ -264,7 +271,7 @@ struct rt_histogram {
  * @submitters: processes in the order of their index; known with the group
  *	submitter
  * @flow: by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the
- *	in-flight members are kept
+ *	in-flight members and depth_sum_ns are kept
  * @histogram: by direction and enum raidtrace_histogram_kind
  */
 struct rt_counters {
@@ -382,6 +389,60 @@ struct rt_options {
 	const struct rt_extent *journal;
 };
 
+/**
+ * struct rt_ended - a request that ended
+ * @number: how many had ended with it since the disk was attached; numbers that are
+ *	left out were lost
+ * @queued_ns: when the first of its bios was queued, 0 when none was seen
+ * @inserted_ns: when it was inserted, 0 when it was not
+ * @issued_ns: its last issue
+ * @completed_ns: its end
+ * @sector: where it begins
+ * @bytes: issued
+ * @direction: enum raidtrace_direction
+ * @class_: enum raidtrace_class
+ * @depth: requests in flight that its issue found
+ * @known: @pid is known
+ * @pid: the process that queued the first bio
+ * @comm: its name, "" when that is not known any more
+ * @error: its status was not success
+ * @again: it was requeued and issued again
+ */
+struct rt_ended {
+	uint64_t number;
+	uint64_t queued_ns;
+	uint64_t inserted_ns;
+	uint64_t issued_ns;
+	uint64_t completed_ns;
+	uint64_t sector;
+	uint32_t bytes;
+	uint32_t direction;
+	uint32_t class_;
+	uint32_t depth;
+	bool known;
+	uint32_t pid;
+	char comm[16];
+	bool error;
+	bool again;
+};
+
+/* Requests of one answer at most. */
+#define RT_HISTORY_MOST	64
+
+/**
+ * struct rt_history - a part of the last requests of a disk that ended
+ * @total: how many ended since it was attached, until the history did
+ * @frozen: the history has ended
+ * @nr: how many there are in @ended
+ * @ended: in the order of their ends
+ */
+struct rt_history {
+	uint64_t total;
+	bool frozen;
+	size_t nr;
+	struct rt_ended ended[RT_HISTORY_MOST];
+};
+
 struct rt_client;
 
 /* client.c: netlink; reply.c takes the answers apart */
@@ -467,6 +528,30 @@ int rt_counters_get(struct rt_client *client, uint32_t id,
  */
 int rt_counters_advance(struct rt_client *client, uint32_t id,
 			struct rt_counters *last, struct rt_counters *span);
+
+/**
+ * rt_history_get - the next requests of a disk that ended
+ * @client: the connection
+ * @id: the target
+ * @after: number of the last one that is known, 0 for none
+ * @ret: filled in; none in it means that there are no more for now
+ *
+ * Return: 0; -EOPNOTSUPP for a disk without requests; another -errno.
+ */
+int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
+		   struct rt_history *ret);
+
+/**
+ * rt_history_set - when the history of a disk is to end
+ * @client: the connection
+ * @id: the target
+ * @slower_ns: with the first request that takes so long, 0 for whatever it takes
+ * @failed: with the first that fails
+ *
+ * Return: 0 or -errno. A history that had ended goes on.
+ */
+int rt_history_set(struct rt_client *client, uint32_t id, uint64_t slower_ns,
+		   bool failed);
 
 /* counters.c: arithmetic on snapshots */
 

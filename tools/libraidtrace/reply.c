@@ -176,6 +176,9 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 		RT_FLOW_COUNTERS(X)
 	}
 #undef X
+	/* It has no depth over time of other directions, and that is not a lack. */
+	if (direction > RAIDTRACE_DIRECTION_WRITE)
+		all &= ~RT_COUNTER_BIT(DEPTH_SUM_NS);
 	c->unknown |= all & ~known;
 	c->flow[direction] = flow;
 	return 0;

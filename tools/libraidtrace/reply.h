@@ -29,4 +29,7 @@ int rt_parse_counters(struct nlmsghdr *nlh, void *ret);
 /* @ret: struct rt_advance with its @last; its @now is to be freed even on failure */
 int rt_parse_advance(struct nlmsghdr *nlh, void *ret);
 
+/* @ret: struct rt_history; in history.c */
+int rt_parse_history(struct nlmsghdr *nlh, void *ret);
+
 #endif

@@ -102,7 +102,7 @@ void rt_signing_advice(const struct rt_signing *signing, const char *file,
 	uname(&kernel);
 	if (signer && signer[0])
 		snprintf(ret, size, "enrol the key of its signer: mokutil --import %s; reboot, and choose \"Enroll MOK\" with the password given",
-			 cert);
+			 signing->cert[0] ? cert : "ITS-CERTIFICATE.der");
 	else if (signing->cert[0])
 		snprintf(ret, size, "sign it: /lib/modules/%s/build/scripts/sign-file sha256 %s %s %s; then enrol that key once: mokutil --import %s, and reboot",
 			 kernel.release, key, cert, file ? file : "raidtrace.ko", cert);

@@ -56,6 +56,55 @@ int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next)
 	return 0;
 }
 
+static bool less(const struct rt_submitter *a, const struct rt_submitter *b)
+{
+#define X(member, attribute, ...)						\
+	if (a->member < b->member)					\
+		return true;
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	return false;
+}
+
+/* The process that has a row now, NULL when nothing is told of it. */
+static const struct rt_submitter *tenant(const struct rt_counters *now,
+					 uint32_t index)
+{
+	for (size_t i = 0; i < now->nr_submitters; i++)
+		if (now->submitters[i].index == index)
+			return &now->submitters[i];
+	return NULL;
+}
+
+int rt_submitters_release(struct rt_counters *last, const struct rt_counters *now)
+{
+	struct rt_submitter rest = { .rest = true };
+	bool any = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < now->nr_submitters; i++)
+		if (now->submitters[i].rest)
+			rest.index = now->submitters[i].index;
+	for (size_t i = 0; i < last->nr_submitters; i++) {
+		const struct rt_submitter *was = &last->submitters[i];
+		const struct rt_submitter *is = tenant(now, was->index);
+
+		if (was->rest || !is || (same(was, is) && !less(is, was))) {
+			last->submitters[kept++] = *was;
+			continue;
+		}
+		any = true;
+#define X(member, attribute, ...) rest.member += was->member;
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+	last->nr_submitters = kept;
+	if (!any)
+		return 0;
+	return rt_submitters_add(last, &(const struct rt_counters){
+					       .nr_submitters = 1, .submitters = &rest });
+}
+
 static int subtract(struct rt_submitter *to, const struct rt_submitter *from)
 {
 #define X(member, attribute, ...)					\

@@ -32,4 +32,10 @@ int rt_submitters_make_room(struct rt_counters *counters,
 int rt_submitters_less(struct rt_counters *counters,
 		       const struct rt_counters *from);
 
+/*
+ * Move what processes had in @last that have given their rows away in @now to
+ * the row of the rest, as the module did; 0 or -ENOMEM.
+ */
+int rt_submitters_release(struct rt_counters *last, const struct rt_counters *now);
+
 #endif

@@ -20,9 +20,6 @@
 #include "cmd/command.h"
 #include "version.h"
 
-/* Where an installation keeps verbs that are programs of their own. */
-#define LIBEXEC "../lib/raidtrace"
-
 /**
  * struct command - a row of the table that is both dispatch and usage
  * @name: the verb
@@ -48,6 +45,8 @@ static const struct command commands[] = {
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
 	  "end counting and forget the counters" },
 	{ "show", &verb_show, NEED_MODULE, "print the counters now" },
+	{ "tail", &verb_tail, NEED_ADMIN | NEED_MODULE,
+	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set counters to zero" },
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
@@ -92,16 +91,10 @@ static void find_directory(void)
 
 bool find_program(const char *near, const char *verb, char *ret, size_t size)
 {
-	static const char *const places[] = { ".", LIBEXEC };
-
 	if (strchr(verb, '/'))
 		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(ret, size, "%s/%s/raidctl-%s", near, places[i], verb);
-		if (!access(ret, X_OK))
-			return true;
-	}
-	return false;
+	snprintf(ret, size, "%s/raidctl-%s", near, verb);
+	return !access(ret, X_OK);
 }
 
 static void usage(FILE *to)

@@ -217,6 +217,20 @@ def test_times_that_are_real_are_not_called_simulated(tmp_path):
     assert f"{host}: real Linux" in " ".join(explain_runs.two(own, host).notes)
 
 
+def test_arrays_of_one_name_that_were_set_otherwise_are_told_apart(tmp_path):
+    array = "name=a,array.drives={},drive.rpm=10000,fault.lose_command={}"
+    first, second, third = (
+        record(tmp_path / str(at), meta={"lab_config": array.format(*values)})
+        for at, values in enumerate(((12, 0), (3, 0), (12, 9)))
+    )
+    (chain,) = explain_runs.two(first, second).chains
+    assert chain.link("changed").statement == "array.drives 12 -> 3"
+    (chain,) = explain_runs.two(first, third).chains
+    assert chain.link("changed").statement == "nothing that was recorded"
+    (chain,) = explain_runs.two(first, record(tmp_path / "without")).chains
+    assert chain.link("changed").statement == "nothing that was recorded"
+
+
 def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
     fast = record(tmp_path / "a", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
     slow = record(

@@ -247,8 +247,8 @@ def test_a_reset_that_took_no_time_is_said_and_is_no_cause():
 
 
 def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
-    assert "100% of the requests are as large" in judged("request size").statement
-    assert "; 0% of the requests are as large" in judged("request size", sectors=8).statement
+    assert "100.0% of the requests are as large" in judged("request size").statement
+    assert "; 0.0% of the requests are as large" in judged("request size", sectors=8).statement
 
 
 @pytest.mark.parametrize(("sectors", "larger"), [(127, True), (128, False)])

@@ -195,6 +195,16 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
     assert "\u202e" not in page and "\x1b" not in page and "\\u202e" in text
 
 
+def test_whether_invariants_hold_is_found_when_it_is_read(recorded, tmp_path):
+    path = tmp_path / "changed.rtdb"
+    path.write_bytes(recorded.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT OR REPLACE INTO meta VALUES('invariants', 'hold')")
+        db.execute("UPDATE flow SET queued = -1 WHERE direction = 'read' AND sample = (SELECT min(sample) FROM flow)")
+    said = "".join(parse(report_html.page([path])).itertext())
+    assert "an invariant of the counters does not hold: a counter of sample" in said
+
+
 def test_text_that_hides_is_shown():
     assert report_text.printable("a\u202eb\x00c\nd") == "a\\u202eb\\x00c\nd"
     assert report_text.printable("x" * 50, 10) == "x" * 10 + " ..."

@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
-from raidtrace.why import changes
-from raidtrace.why.run import Metric, Run, also_changed, invalid
+from raidtrace.why import changes, metric
+from raidtrace.why.run import Run, also_changed, invalid
 
 GOOD = Run(seconds=2.0, asked_bytes=1 << 28, read_back={"scheduler": "none", "nr_requests": "254", "read_ahead_kb": "128"},
            p99_ms={"read": 2.0, "write": None})  # fmt: skip
@@ -37,14 +37,41 @@ def test_what_counts() -> None:
     assert invalid(but(asked_bytes=65536), but(asked_bytes=0)) == ""
     assert invalid(but(asked_bytes=65537), but(asked_bytes=0)) != ""
     assert invalid(but(status=1, errors=3), but(status=1, errors=3)) == ""
-    assert invalid(but(asked_bytes=1), GOOD, Metric.RATE) == ""  # a fixed time, not fixed bytes
+    assert invalid(but(asked_bytes=1), GOOD, metric.RATE) == ""  # a fixed time, not fixed bytes
 
 
 def test_costs() -> None:
     """Less is better of each."""
-    assert GOOD.cost(Metric.SECONDS) == 2.0
-    assert GOOD.cost(Metric.RATE) == 2.0 / (1 << 28)
-    assert GOOD.cost(Metric.P99) == 2.0 and but(p99_ms={"read": 2.0, "write": 9.0}).cost(Metric.P99) == 9.0
+    assert GOOD.cost(metric.SECONDS) == 2.0
+    assert GOOD.cost(metric.RATE) == 2.0 / (1 << 28)
+    assert GOOD.cost(metric.P99) == 2.0 and but(p99_ms={"read": 2.0, "write": 9.0}).cost(metric.P99) == 9.0
+
+
+@pytest.mark.parametrize("text, cost", [
+    ("seconds + read_p99_ms / 4", 2.5), ("1 / mib_per_s", 2.0 / 24), ("p99_ms * 3", 6.0), ("read_mib - write_mib", 8.0),
+    ("write_p99_ms", 0.0), ("seconds / (write_mib - 8)", 0.0), ("seconds + write_p99_ms", 0.0),
+])  # fmt: skip
+def test_an_expression_is_a_cost(text: str, cost: float) -> None:
+    """Of the figures of a run; what was not measured, or has no value, is no cost."""
+    run = but(disk_bytes={"read": 16 << 20, "write": 8 << 20})
+    assert run.cost(metric.checked(text)) == pytest.approx(cost)
+    assert (invalid(run, run, text) == "nothing was measured") == (cost == 0)
+    assert metric.unit(text) == f"({text})" and metric.unit("p99") == "ms"
+
+
+def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
+    """Another number of bytes is then no other work."""
+    run = but(disk_bytes={"read": 16 << 20, "write": 0})
+    assert invalid(dataclasses.replace(run, asked_bytes=1), run, "1 / mib_per_s") == ""
+    assert "asked for" in invalid(dataclasses.replace(run, asked_bytes=1), run, "seconds + p99_ms")
+
+
+@pytest.mark.parametrize("text", ["second", "seconds ** 2", "seconds.real", "__import__('os')", "'a' * 9", "(", "-seconds",
+                                  "[seconds]", "seconds if 1 else 2", "1 +" * 99 + "1", "True"])  # fmt: skip
+def test_what_is_no_metric_is_refused_with_what_there_is(text: str) -> None:
+    """Nothing of it is run."""
+    with pytest.raises(ValueError, match="none of seconds, rate, p99 and no sum.*mib_per_s"):
+        metric.checked(text)
 
 
 def test_settings_are_read_back() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 from test_experiment import NOW, Made, ahead, found
 
-from raidtrace.why import changes, experiment, figures, verdict
+from raidtrace.why import chance, changes, experiment, figures, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run
 
@@ -70,7 +70,7 @@ def test_an_effect_below_the_noise_is_not_shown_however_often_it_came(factor: fl
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.05, [row])
     costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
-    row.effect = experiment.chance.effect(*costs, here.table.noise, 1)
+    row.effect = chance.effect(*costs, here.table.noise, 1)
     here._judge()
     assert row.shown == shown and row.effect.chance < 0.001
 
@@ -179,3 +179,36 @@ def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
         said = verdict.judge(table, "sdx", ("prog", "a b"), "/x/why-preload.so")
         wanted = (f"env LD_PRELOAD=/x/why-preload.so RAIDTRACE_WHY_OMIT={what} prog 'a b'",) if typed else ()
         assert said.commands == wanted, said
+
+
+def bounded(high: float, factor: float = 1.0) -> verdict.Verdict:
+    """Nothing settable, and a bound with this interval."""
+    row = experiment.Row(FREE, [(1.0, 1.0)] * 3, effect=chance.Effect(factor, 0.9, high, 3, 1.0))
+    return verdict.judge(experiment.Table(Run(), [1.0], "seconds", 0.0, [row]), "sdx")
+
+
+@pytest.mark.parametrize("high, sure", [(1.09, True), (1.11, False)])
+def test_that_it_is_not_the_disk_is_shown_where_the_bound_is_below_a_tenth(high: float, sure: bool) -> None:
+    """Even at the end of its interval."""
+    said = bounded(high)
+    assert said.causes == ("not the disk",) and said.shown == sure
+
+
+@pytest.mark.parametrize("factor, disk", [(1.051, True), (1.049, False)])
+def test_a_bound_that_gains_is_the_disk(factor: float, disk: bool) -> None:
+    """From the least effect on; what it is there is not shown."""
+    assert (bounded(2.0, factor).causes == ()) == disk
+
+
+def test_the_latency_of_the_best_is_not_said_twice() -> None:
+    """Nor is there one where no setting was tried."""
+
+    def shorter(change: Change, run: Run) -> Run:
+        return dataclasses.replace(run, p99_ms={"read": 0.5 if ("scheduler", "none") in change.settings else 2.0})
+
+    place = Made(lambda values, _: 1.0 if values["scheduler"] == "none" else 2.0, wrong=shorter)
+    said = found(place)[1]
+    assert "For latency" not in said.sentence and "p99 latency of a request goes from 2 to 0.5 ms" in said.sentence
+    table = experiment.Table(Run(), [2.0], "seconds", 0.0)
+    row = experiment.Row(changes.ALONE, [(2.0, 1.0)] * 3, (2.0, 0.5), effect=chance.Effect(2.0, 2.0, 2.0, 3, 0.0))
+    assert "For latency" not in verdict.judge(dataclasses.replace(table, rows=[row]), "sdx").sentence

@@ -114,6 +114,20 @@ static int attach(struct rt_client *client, const struct disk *disk,
 		    err == -EEXIST ? "; see its counters: raidctl show" : "");
 }
 
+/* What cannot be counted of a disk whose driver takes bios, and where it can. */
+static const char *bios_alone(const struct rt_target *target)
+{
+	static char text[256];
+
+	if (strncmp(target->disk, "nvme", 4))
+		snprintf(text, sizeof(text), "%s is given bios alone: requests, their latency and depth are those of the disks below it; attach these",
+			 target->disk);
+	else
+		snprintf(text, sizeof(text), "%s is the head of several NVMe paths and is given bios alone: requests, their latency and depth are not counted, as the paths cannot be opened; with nvme_core.multipath=N each path is a disk",
+			 target->disk);
+	return text;
+}
+
 /* All or none: what was attached before a refusal is detached again. */
 static int attach_all(struct rt_client *client, const struct disk *disks,
 		      size_t nr, const struct rt_options *how)
@@ -129,9 +143,12 @@ static int attach_all(struct rt_client *client, const struct disk *disks,
 	}
 	while (err && done)
 		rt_target_del(client, targets[--done].id);
-	for (size_t i = 0; i < done; i++)
+	for (size_t i = 0; i < done; i++) {
 		terminal_print(stdout, "%s attached, target %u\n", targets[i].disk,
 			       targets[i].id);
+		if (targets[i].bio_based)
+			note("%s", bios_alone(&targets[i]));
+	}
 	free(targets);
 	return err;
 }

@@ -62,6 +62,7 @@ extern const struct verb verb_report;
 extern const struct verb verb_reset;
 extern const struct verb verb_show;
 extern const struct verb verb_status;
+extern const struct verb verb_tail;
 extern const struct verb verb_top;
 extern const struct verb verb_unload;
 

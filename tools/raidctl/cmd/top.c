@@ -19,6 +19,7 @@
 #include "base/signals.h"
 #include "base/units.h"
 #include "cmd/command.h"
+#include "cmd/top-recording.h"
 #include "disk/args.h"
 #include "machine/lab.h"
 #include "record/recorder.h"
@@ -216,7 +217,7 @@ static bool take_keys(struct watch *watch)
 		case TOP_WRITE:
 			write_readahead(watch);
 			break;
-		case TOP_NOTHING:
+		default:
 			break;
 		}
 	}
@@ -360,6 +361,11 @@ static int run(struct context *context, void *data)
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		status = usage_error("top: standard %s is not a terminal; print the counters once with: raidctl show, or keep them with: raidctl record",
 				     isatty(STDOUT_FILENO) ? "input" : "output");
+	if (!status && given->disks.nr == 1 && is_recording(given->disks.word[0])) {
+		status = top_recording(given->disks.word[0], given->interval_ns);
+		free(given->disks.word);
+		return status;
+	}
 	if (!status)
 		status = connect_module(context, false);
 	if (!status) {
@@ -376,8 +382,8 @@ static int run(struct context *context, void *data)
 
 const struct verb verb_top = {
 	.argp = {
-		options, parse, "[DISK...]",
-		"Show the counters of all targets, live. Each DISK is attached if it is not, all 3ware units if nothing is attached; what was attached is detached at the end. ? shows the keys.",
+		options, parse, "[DISK...]\nRECORDING",
+		"Show the counters of all targets, live. Each DISK is attached if it is not, all 3ware units if nothing is attached; what was attached is detached at the end. Of a RECORDING show an interval at a time; left and right step through it. ? shows the keys.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct top_options),

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "export/meta.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "histogram.h"
@@ -224,7 +225,9 @@ static int export_table(struct store *store, const struct table *table,
 		return EXIT_FAILED;
 	header(file, table->name);
 	query(sql, sizeof(sql), table);
-	err = store_each_row(store, sql, table->row, file);
+	err = strcmp(table->name, "meta") ?
+		      store_each_row(store, sql, table->row, file) :
+		      meta_csv(store, file);
 	if (err && !ferror(file)) {
 		fclose(file);
 		return fail("%s: table %s cannot be read: %s", path,
@@ -340,7 +343,9 @@ int export_json(struct store *store, const char *path)
 		printf("%s\n    \"%s\": [", i ? "," : "",
 		       tables[i].stored ? tables[i].stored : tables[i].name);
 		json_query(sql, sizeof(sql), &tables[i]);
-		err = store_each_row(store, sql, json_row, &rows);
+		err = strcmp(tables[i].name, "meta") ?
+			      store_each_row(store, sql, json_row, &rows) :
+			      meta_json(store, stdout);
 		fputs("\n    ]", stdout);
 	}
 	fputs("\n  }\n}\n", stdout);

@@ -120,14 +120,18 @@ static void fill_disk(const struct blktrace_device *d,
 {
 	span->disk.unknown = RT_DISK_BIT(TAG_WAITS) |
 			     RT_DISK_BIT(RA_SYNC_SECTORS) |
-			     RT_DISK_BIT(RA_ASYNC_SECTORS);
+			     RT_DISK_BIT(RA_ASYNC_SECTORS) |
+			     RT_DISK_BIT(STREAMS_FORGOTTEN) |
+			     RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED);
 	span->disk.plugs = account->disk[RAIDTRACE_PLUGS];
 	span->disk.unplugs_explicit =
 		account->disk[RAIDTRACE_UNPLUGS_EXPLICIT];
 	span->disk.unplugs_schedule =
 		account->disk[RAIDTRACE_UNPLUGS_SCHEDULE];
-	span->disk.streams_alive = raidtrace_streams_alive(&d->state.streams);
-	span->disk.streams_alive_queued = raidtrace_streams_alive(&d->arrival.streams);
+	span->disk.streams_alive =
+		raidtrace_streams_alive(&d->state.streams, d->state.last_ns);
+	span->disk.streams_alive_queued =
+		raidtrace_streams_alive(&d->arrival.streams, d->state.last_ns);
 }
 
 static void fill_span(const struct blktrace_device *d,
@@ -138,6 +142,12 @@ static void fill_span(const struct blktrace_device *d,
 	span->groups = d->state.groups;
 	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
 		fill_flow(&span->flow[i], &account->flow[i], account->queue[i]);
+	span->flow[RAIDTRACE_DIRECTION_READ].depth_sum_ns =
+		account->depth_sum_ns[RAIDTRACE_DEPTH_READ];
+	span->flow[RAIDTRACE_DIRECTION_WRITE].depth_sum_ns =
+		account->depth_sum_ns[RAIDTRACE_DEPTH_WRITE];
+	span->flow[RAIDTRACE_DIRECTION_ALL].depth_sum_ns =
+		account->depth_sum_ns[RAIDTRACE_DEPTH_ALL];
 	for (unsigned int i = 0; i < RT_DIRECTIONS; i++) {
 		span->flow[i].in_flight = d->state.in_flight[i];
 		span->flow[i].in_flight_max = d->state.in_flight_max[i];
@@ -203,6 +213,7 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 #define COUNTER(member, attribute, need) known |= has(d, need) ? RT_COUNTER_BIT(attribute) : 0;
 	KNOWN_COUNTERS(COUNTER, COUNTER)
 	COUNTER(in_flight, IN_FLIGHT, ISSUE_TO_END)
+	COUNTER(depth_sum_ns, DEPTH_SUM_NS, ISSUE_TO_END)
 #undef COUNTER
 	return all & ~known;
 }

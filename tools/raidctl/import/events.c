@@ -72,6 +72,7 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 	struct raidtrace_bio bio = {
 		.direction = e->direction,
 		.class = RAIDTRACE_CLASS_OTHER,
+		.queued_ns = e->time_ns,
 		.sector = e->sector,
 		.bytes = e->bytes,
 		.submitter = RAIDTRACE_SUBMITTER_REST,

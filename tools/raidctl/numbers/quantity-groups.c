@@ -36,6 +36,8 @@ OF_DISK(ra_sync_sectors, RA_SYNC_SECTORS, READAHEAD)
 OF_DISK(ra_async_sectors, RA_ASYNC_SECTORS, READAHEAD)
 OF_DISK(streams_alive, STREAMS_ALIVE, STREAM)
 OF_DISK(streams_alive_queued, STREAMS_ALIVE_QUEUED, STREAM)
+OF_DISK(streams_forgotten, STREAMS_FORGOTTEN, STREAM)
+OF_DISK(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, STREAM)
 
 static double requests_per_unplug(const struct rt_counters *c, unsigned int d)
 {
@@ -82,6 +84,8 @@ const struct quantity disk_quantities[] = {
 	ROW(ra_async_sectors, "  of", QUANTITY_SECTORS, of_ra_async_sectors),
 	ROW(streams_alive, "streams of requests", QUANTITY_COUNT, of_streams_alive),
 	ROW(streams_alive_queued, "streams of bios", QUANTITY_COUNT, of_streams_alive_queued),
+	ROW(streams_forgotten, "streams forgotten", QUANTITY_COUNT, of_streams_forgotten),
+	ROW(streams_forgotten_queued, "  of bios", QUANTITY_COUNT, of_streams_forgotten_queued),
 };
 
 const size_t nr_disk_quantities = sizeof(disk_quantities) / sizeof(disk_quantities[0]);

@@ -24,7 +24,7 @@ static double function(const struct rt_counters *c, unsigned int d)	\
 OF_STATS(requests, true, stats.requests)
 OF_STATS(bytes, true, stats.bytes)
 OF_STATS(mib_per_s, c->now_ns > c->since_ns, stats.bytes_per_s / (1 << 20))
-OF_STATS(depth_mean, stats.depth_known && !stats.depth_open, stats.depth_mean)
+OF_STATS(depth_mean, stats.depth_known && stats.depth_exact, stats.depth_mean)
 OF_STATS(depth_max, stats.depth_known && !stats.depth_open, stats.depth_max)
 OF_STATS(size_mode, stats.size_mode.known, stats.size_mode.low)
 OF_STATS(size_mean, stats.requests, stats.size_mean_bytes)

@@ -64,9 +64,11 @@ bool flow_is_idle(const struct rt_flow *flow)
 	return !any;
 }
 
-static void depth_stats(const struct rt_histogram *time,
+static void depth_stats(const struct rt_counters *c, unsigned int direction,
 			struct direction_stats *ret)
 {
+	const struct rt_histogram *time =
+		&c->histogram[direction][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME];
 	double weighted = 0, total = 0;
 
 	for (unsigned int i = 0; i < time->nr_bins; i++) {
@@ -80,6 +82,11 @@ static void depth_stats(const struct rt_histogram *time,
 	}
 	ret->depth_known = total > 0;
 	ret->depth_open = ret->depth_max >= RAIDTRACE_DEPTH_LINEAR;
+	ret->depth_exact = !ret->depth_open ||
+			   !(c->unknown & RT_COUNTER_BIT(DEPTH_SUM_NS));
+	/* Up to the open bin both are the same; recordings of older modules have the histogram alone. */
+	if (ret->depth_open && ret->depth_exact)
+		weighted = (double)c->flow[direction].depth_sum_ns;
 	ret->depth_mean = total > 0 ? weighted / total : 0;
 }
 
@@ -118,7 +125,7 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 	if (length)
 		ret->bytes_per_s = (double)flow->bytes_completed *
 				   (double)NS_PER_S / (double)length;
-	depth_stats(&histogram[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME], ret);
+	depth_stats(c, direction, ret);
 	ret->size_mode = histogram_mode(
 		&histogram[RAIDTRACE_HISTOGRAM_KIND_SIZE],
 		RAIDTRACE_HISTOGRAM_KIND_SIZE, &ret->size_mode_count);

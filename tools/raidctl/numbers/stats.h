@@ -28,10 +28,11 @@ struct range {
  * @bytes: issued, a requeued request counts each time
  * @bytes_per_s: completed bytes by the length of the span, 0 when that is 0
  * @depth_known: time at each depth was counted for this direction
- * @depth_mean: requests in flight, weighted by time; exact unless @depth_open
+ * @depth_mean: requests in flight, weighted by time
+ * @depth_exact: @depth_mean is exact, not a lower bound
  * @depth_max: highest depth that some time was spent at
  * @depth_open: time was spent beyond the last bin with a depth of its own,
- *	@depth_mean and @depth_max are lower bounds then
+ *	@depth_max is a lower bound then
  * @size_mode: most frequent request size, in sectors
  * @size_mode_count: how many had it
  * @size_mean_bytes: 0 when there was no request
@@ -49,6 +50,7 @@ struct direction_stats {
 	double bytes_per_s;
 	bool depth_known;
 	double depth_mean;
+	bool depth_exact;
 	uint64_t depth_max;
 	bool depth_open;
 	struct range size_mode;

@@ -37,11 +37,13 @@ void text_check(FILE *to, const struct facts *facts,
 			print_wrapped(to, f->remedy, COLUMN + 3);
 		}
 		if (f->verdict == VERDICT_WARN || f->verdict == VERDICT_FAIL)
-			terminal_print(to, "%*s(%s)\n", COLUMN, "", f->rule->why);
+			print_labelled(to, COLUMN, "", "(%s)", f->rule->why);
 	}
 	terminal_print(to, "%zu pass, %zu warn, %zu fail, %zu not available; activity of %.1f s\n",
 		count[VERDICT_PASS], count[VERDICT_WARN], count[VERDICT_FAIL],
 		count[VERDICT_UNKNOWN], facts->seconds);
+	if (count[VERDICT_WARN] + count[VERDICT_FAIL])
+		fputs("What a remedy gains only an experiment tells: raidctl why --disk DISK -- COMMAND\n", to);
 }
 
 static void add_text(struct json_object *to, const char *key, const char *text)

@@ -66,7 +66,7 @@ static void text_in_flight(char *ret, const struct direction_stats *stats)
 	if (!stats->depth_known)
 		strcpy(ret, "n/a");
 	else
-		snprintf(ret, UNITS_TEXT, "%s%.2f", stats->depth_open ? ">" : "",
+		snprintf(ret, UNITS_TEXT, "%s%.2f", stats->depth_exact ? "" : ">",
 			 stats->depth_mean);
 }
 

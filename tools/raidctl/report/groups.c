@@ -25,6 +25,12 @@ static bool known(const struct rt_counters *c, uint64_t bit)
 }
 
 /* Of requests and of bios: what is sequential in itself, and within streams. */
+/* More streams began than are remembered: what went on there is not known. */
+static const char *at_least(uint64_t forgotten)
+{
+	return forgotten ? "at least " : "";
+}
+
 static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	const struct rt_flow *flow = &c->flow[d];
@@ -36,7 +42,8 @@ static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
 	if (known(c, RT_COUNTER_BIT(STREAM_QUEUED)))
-		snprintf(bios, sizeof(bios), ", bios %s; sequential bios %s",
+		snprintf(bios, sizeof(bios), ", bios %s%s; sequential bios %s",
+			 at_least(c->disk.streams_forgotten_queued),
 			 format_share(b, (double)flow->stream_queued,
 				      (double)flow->queued),
 			 format_share(queued, (double)flow->sequential_queued,
@@ -45,7 +52,8 @@ static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		snprintf(ahead, sizeof(ahead), "; read ahead %s, %s",
 			 format_count(a, flow->ahead_queued),
 			 format_bytes(b, (double)flow->bytes_ahead_queued));
-	print_labelled(to, DETAIL_WIDTH, label, "in streams: requests %s%s%s",
+	print_labelled(to, DETAIL_WIDTH, label, "in streams: requests %s%s%s%s",
+		       at_least(c->disk.streams_forgotten),
 		       format_share(a, (double)flow->stream,
 				    (double)flow->issued), bios, ahead);
 }

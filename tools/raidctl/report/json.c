@@ -211,7 +211,8 @@ static void add_stats(struct json_object *to,
 	json_member(to, "in_flight_max",
 			       stats->depth_known ?
 			       json_new_uint64(stats->depth_max) : NULL);
-	json_add_bool(to, "in_flight_is_lower_bound", stats->depth_open);
+	json_add_bool(to, "in_flight_is_lower_bound",
+		      stats->depth_known && !stats->depth_exact);
 	json_add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
 		  &stats->size_mode);
 	json_add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
@@ -246,7 +247,8 @@ static struct json_object *direction_object(const struct rt_counters *c,
 			   stats.depth_mean);
 		json_add_known(object, "in_flight_max", !stats.depth_known,
 			  stats.depth_max);
-		json_add_bool(object, "in_flight_is_lower_bound", stats.depth_open);
+		json_add_bool(object, "in_flight_is_lower_bound",
+			      stats.depth_known && !stats.depth_exact);
 	}
 	for (unsigned int k = 0; k < RT_KINDS; k++)
 		if (c->histogram[direction][k].nr_bins)

@@ -72,6 +72,12 @@ static pid_t recorder_of(const struct recording *r)
 	return found;
 }
 
+/* What a disk is that has bios alone: of an NVMe device with several paths the head. */
+static const char *stack_of(const struct rt_target *t)
+{
+	return strncmp(t->disk, "nvme", 4) ? "md or dm" : "NVMe multipath";
+}
+
 /* Without an end: when the last sample did end. */
 static void text_no_end(FILE *to, const struct recording *r, const char *why)
 {
@@ -176,7 +182,7 @@ static void text_target(FILE *to, const struct recording *r,
 	print_labelled(to, LABEL_WIDTH, "disk", "%s  %s%s%s%s%s, %s, largest request %s (%" PRIu32
 	     " sectors), readahead %s, scheduler %s, nr_requests %s, queue depth %s, tags %s",
 	     t->disk, t->driver[0] ? t->driver :
-	     t->bio_based ? "md or dm" : "driver n/a",
+	     t->bio_based ? stack_of(t) : "driver n/a",
 	     verbose && t->pci[0] ? " at " : "", verbose ? t->pci : "",
 	     verbose && t->hctl[0] ? " " : "", verbose ? t->hctl : "",
 	     format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),

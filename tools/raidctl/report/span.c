@@ -47,7 +47,7 @@ static void text_depth(char *mean, char *max, const struct direction_stats *s)
 		strcpy(max, "n/a");
 		return;
 	}
-	snprintf(mean, UNITS_TEXT, "%s%.2f", s->depth_open ? ">" : "",
+	snprintf(mean, UNITS_TEXT, "%s%.2f", s->depth_exact ? "" : ">",
 		 s->depth_mean);
 	snprintf(max, UNITS_TEXT, "%" PRIu64 "%s", s->depth_max,
 		 s->depth_open ? "+" : "");

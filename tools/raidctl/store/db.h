@@ -126,12 +126,16 @@ int store_bind_disk(sqlite3_stmt *stmt, int place,
 /* What else of a sample has no direction: written, and summed over a span. */
 int store_put_groups(struct store *store, int64_t sample,
 		     const struct rt_counters *span);
-int store_sum_groups(struct store *store, uint32_t phase, uint32_t target,
+int store_sum_groups(struct store *store, const struct store_part *part,
 		     struct rt_counters *ret);
 
-/* Run a query whose parameters are a phase and a target, row by row. */
-int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
-		       uint32_t target,
+/* Of which samples a query is, with the parameters of store_each_of_part(). */
+#define STORE_WHERE_PART						\
+	" WHERE phase=?1 AND target=?2 AND sample BETWEEN ?3 AND ?4"
+
+/* Run a query whose parameters are phase, target, first and last sample, row by row. */
+int store_each_of_part(struct store *store, const char *sql,
+		       const struct store_part *part,
 		       int (*row)(sqlite3_stmt *, struct rt_counters *),
 		       struct rt_counters *ret);
 

@@ -14,7 +14,6 @@
 #define NAME(member, attribute, ...)		"," #member
 #define PLACE(member, attribute, ...)	",?"
 #define SUM(member, attribute, ...)		",sum(" #member ")"
-#define WHERE_SPAN			" WHERE phase=? AND target=?"
 
 static const char insert_origin[] =
 	"INSERT INTO origin(sample,class" RT_ORIGIN_COUNTERS(NAME)
@@ -171,34 +170,34 @@ static int take_submitter(sqlite3_stmt *stmt, struct rt_counters *ret)
 	return rt_submitters_append(ret, &submitter);
 }
 
-int store_sum_groups(struct store *store, uint32_t phase, uint32_t target,
+int store_sum_groups(struct store *store, const struct store_part *part,
 		     struct rt_counters *ret)
 {
-	int err = store_each_of_span(store,
+	int err = store_each_of_part(store,
 				     "SELECT groups, ?1 FROM target"
-				     " WHERE target=?2", phase, target,
+				     " WHERE target=?2", part,
 				     take_groups, ret);
 
 	/* With max(sample) SQLite takes the bare columns from that row. */
 	if (!err)
-		err = store_each_of_span(store,
+		err = store_each_of_part(store,
 					 "SELECT streams_alive,streams_alive_queued"
 					 RT_DISK_COUNTERS(SUM) ",max(sample)"
-					 " FROM sample" WHERE_SPAN,
-					 phase, target, take_disk, ret);
+					 " FROM sample" STORE_WHERE_PART,
+					 part, take_disk, ret);
 	if (!err)
-		err = store_each_of_span(store,
+		err = store_each_of_part(store,
 					 "SELECT class" RT_ORIGIN_COUNTERS(SUM)
 					 " FROM sample JOIN origin USING(sample)"
-					 WHERE_SPAN " GROUP BY class",
-					 phase, target, take_origin, ret);
+					 STORE_WHERE_PART " GROUP BY class",
+					 part, take_origin, ret);
 	if (!err)
-		err = store_each_of_span(store,
+		err = store_each_of_part(store,
 					 "SELECT submitter,pid,comm"
 					 RT_SUBMITTER_COUNTERS(SUM)
 					 " FROM sample JOIN submitter USING(sample)"
-					 WHERE_SPAN
+					 STORE_WHERE_PART
 					 " GROUP BY submitter,pid,comm",
-					 phase, target, take_submitter, ret);
+					 part, take_submitter, ret);
 	return err;
 }

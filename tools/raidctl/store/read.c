@@ -71,8 +71,8 @@ static int name_index(const char *text, const char *(*name)(unsigned int))
 	return -1;
 }
 
-int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
-		       uint32_t target,
+int store_each_of_part(struct store *store, const char *sql,
+		       const struct store_part *part,
 		       int (*row)(sqlite3_stmt *, struct rt_counters *),
 		       struct rt_counters *ret)
 {
@@ -81,8 +81,10 @@ int store_each_of_span(struct store *store, const char *sql, uint32_t phase,
 
 	if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
 		return store_failed(store);
-	sqlite3_bind_int64(stmt, 1, phase);
-	sqlite3_bind_int64(stmt, 2, target);
+	sqlite3_bind_int64(stmt, 1, part->phase);
+	sqlite3_bind_int64(stmt, 2, part->target);
+	sqlite3_bind_int64(stmt, 3, part->first);
+	sqlite3_bind_int64(stmt, 4, part->last);
 	while (!err && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		err = row(stmt, ret);
 	if (!err && code != SQLITE_DONE)
@@ -103,6 +105,7 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	int d = name_index((const char *)sqlite3_column_text(stmt, 0),
 			   rt_direction_name);
 	struct rt_flow *flow;
+	uint64_t unknown = 0;
 	int column = 0;
 
 	if (d < 0)
@@ -110,11 +113,14 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	flow = &ret->flow[d];
 #define X(member, attribute, ...)					\
 	flow->member = (uint64_t)sqlite3_column_int64(stmt, ++column);	\
-	if (d != RAIDTRACE_DIRECTION_ALL &&				\
-	    sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
-		ret->unknown |= RT_COUNTER_BIT(attribute);
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
+		unknown |= RT_COUNTER_BIT(attribute);
 	RT_FLOW_COUNTERS(X)
 #undef X
+	if (d > RAIDTRACE_DIRECTION_WRITE)
+		unknown &= ~RT_COUNTER_BIT(DEPTH_SUM_NS);
+	if (d != RAIDTRACE_DIRECTION_ALL)
+		ret->unknown |= unknown;
 	flow->in_flight = (uint32_t)sqlite3_column_int64(stmt, ++column);
 	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
 		ret->unknown |= RT_COUNTER_BIT(IN_FLIGHT);
@@ -144,41 +150,47 @@ static int take_packed(sqlite3_stmt *stmt, struct rt_counters *ret)
 	return text ? packed_add(text, ret) : -ENOMEM;
 }
 
-#define WHERE_SPAN " WHERE phase=? AND target=?"
 #define FLOW_SUM(member, attribute, ...) ",sum(" #member ")"
 
 int store_sum(struct store *store, uint32_t phase, uint32_t target,
 	      struct rt_counters *ret)
 {
+	return store_sum_part(store, &(struct store_part){ phase, target, 0, INT64_MAX },
+			      ret);
+}
+
+int store_sum_part(struct store *store, const struct store_part *part,
+		   struct rt_counters *ret)
+{
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	err = store_each_of_span(store,
+	err = store_each_of_part(store,
 				 "SELECT min(start_ns), max(end_ns) FROM sample"
-				 WHERE_SPAN, phase, target, take_bounds, ret);
+				 STORE_WHERE_PART, part, take_bounds, ret);
 	/* With max(sample) SQLite takes the bare columns from that row. */
 	if (!err)
-		err = store_each_of_span(store,
+		err = store_each_of_part(store,
 					 "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
 					 ",in_flight,in_flight_max,max(sample)"
 					 " FROM sample JOIN flow USING(sample)"
-					 WHERE_SPAN " GROUP BY direction",
-					 phase, target, take_flow, ret);
+					 STORE_WHERE_PART " GROUP BY direction",
+					 part, take_flow, ret);
 	if (!err)
-		err = store_each_of_span(store,
-					 "SELECT histograms FROM sample" WHERE_SPAN
+		err = store_each_of_part(store,
+					 "SELECT histograms FROM sample" STORE_WHERE_PART
 					 " AND histograms IS NOT NULL",
-					 phase, target, take_packed, ret);
+					 part, take_packed, ret);
 	/* Before there was that column they were rows of a table. */
 	if (!err)
-		err = store_each_of_span(store,
+		err = store_each_of_part(store,
 					 "SELECT direction,kind,bin,sum(count)"
 					 " FROM sample JOIN bin USING(sample)"
-					 WHERE_SPAN " AND histograms IS NULL"
+					 STORE_WHERE_PART " AND histograms IS NULL"
 					 " GROUP BY direction,kind,bin",
-					 phase, target, take_bin, ret);
+					 part, take_bin, ret);
 	if (!err)
-		err = store_sum_groups(store, phase, target, ret);
+		err = store_sum_groups(store, part, ret);
 	if (err == -EINVAL)
 		snprintf(store->error, sizeof(store->error),
 			 "the file is damaged or cut short");

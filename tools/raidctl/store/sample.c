@@ -38,9 +38,11 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 
 	if (flow_is_zero(flow))
 		return 0;
-	/* Of all directions together nothing but in-flight is counted. */
+	/* Of all directions together nothing but in-flight is counted; of some it is not followed over time. */
 	if (direction == RAIDTRACE_DIRECTION_ALL)
-		unknown = ~(uint64_t)0;
+		unknown |= ~RT_COUNTER_BIT(DEPTH_SUM_NS);
+	else if (direction > RAIDTRACE_DIRECTION_WRITE)
+		unknown |= RT_COUNTER_BIT(DEPTH_SUM_NS);
 	if (!stmt)
 		return store_failed(store);
 	sqlite3_bind_int64(stmt, ++place, sample);

@@ -140,6 +140,31 @@ int store_each_row(struct store *store, const char *sql,
 		   void *data);
 
 /**
+ * struct store_part - samples of one phase and target
+ * @phase: number of the phase
+ * @target: number of the disk
+ * @first: sample; 0 for all from the first on
+ * @last: sample; INT64_MAX for all to the last
+ */
+struct store_part {
+	uint32_t phase;
+	uint32_t target;
+	int64_t first;
+	int64_t last;
+};
+
+/**
+ * store_sum_part - some samples of one phase and target together
+ * @store: open
+ * @part: which
+ * @ret: as store_sum()
+ *
+ * Return: 0 or -errno.
+ */
+int store_sum_part(struct store *store, const struct store_part *part,
+		   struct rt_counters *ret);
+
+/**
  * store_sum - all samples of one phase and target together
  * @store: open
  * @phase: number

@@ -30,7 +30,7 @@ void top_depth_text(char *ret, const struct direction_stats *stats,
 
 	short_number(number, mean);
 	snprintf(ret, TOP_TEXT, "%s%s",
-		 !isnan(mean) && stats->depth_open ? ">" : "", number);
+		 !isnan(mean) && !stats->depth_exact ? ">" : "", number);
 }
 
 static void percent_text(char *ret, double share)
@@ -269,13 +269,15 @@ const char *top_detail_label(int line)
 const char *top_help_line(int line)
 {
 	static const char *const lines[] = {
-		"raidctl top: what the request queues of disks are given, live",
+		"raidctl top: what the request queues of disks are given, live or recorded",
 		"",
 		"up down k j  pick a disk; its details are shown below the list",
 		"s            sort by the next column; the column is marked with *",
 		"f or space   freeze the picture; the next interval includes that time",
+		"left right   of a recording: an interval back, on; also , and .",
+		"n p  g G     of a recording: next phase, phase before; begin, end",
 		"+ -          longer or shorter interval",
-		"r            change the readahead of the picked disk; asks first",
+		"r            live: change the readahead of the picked disk; asks first",
 		"q or Ctrl-C  quit",
 		"",
 		"in flight    requests with the driver: mean over the interval, by time;",

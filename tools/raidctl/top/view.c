@@ -60,7 +60,7 @@ static const struct cell cells[] = {
 static SCREEN *screen;
 static bool styled;
 
-/* Asked before, because newterm() loses what it allocated where it fails. */
+/* Asked before: newterm() loses what it allocated where it fails. */
 static bool is_known_terminal(void)
 {
 	int found;
@@ -120,16 +120,20 @@ void top_view_resize(void)
 
 int top_view_key(void)
 {
+	static const int moves[][2] = {
+		{ KEY_UP, TOP_KEY_UP }, { KEY_DOWN, TOP_KEY_DOWN },
+		{ KEY_LEFT, TOP_KEY_LEFT }, { KEY_RIGHT, TOP_KEY_RIGHT },
+		{ KEY_HOME, TOP_KEY_HOME }, { KEY_END, TOP_KEY_END },
+	};
 	int key = getch();
 
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+		if (moves[i][0] == key)
+			return moves[i][1];
 	switch (key) {
 	case ERR:
 	case KEY_RESIZE:
 		return 0;
-	case KEY_UP:
-		return TOP_KEY_UP;
-	case KEY_DOWN:
-		return TOP_KEY_DOWN;
 	case KEY_ENTER:
 	case '\n':
 	case '\r':
@@ -147,11 +151,8 @@ int top_view_key(void)
 /* Text that ends at the edge of the screen. */
 static void put(int y, int x, int attributes, const char *text)
 {
-	char *shown;
+	char *shown = y < LINES && x < COLS ? foreign_visible(text, SIZE_MAX, NULL) : NULL;
 
-	if (y >= LINES || x >= COLS)
-		return;
-	shown = foreign_visible(text, SIZE_MAX, NULL);
 	if (!shown)
 		return;
 	if (styled)
@@ -306,6 +307,16 @@ static void draw_detail(int y, const struct top_row *row)
 	}
 }
 
+static void draw_when(const struct top_picture *picture)
+{
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "raidctl top%s  %.120s%s  full bar = %" PRIu64,
+		 picture->simulated[0] ? " (simulated)" : "", picture->when,
+		 picture->keys->frozen ? "" : "  PLAYS", top_full_depth(picture->top));
+	put(0, 0, A_BOLD, text);
+}
+
 static void draw_title(const struct top_picture *picture)
 {
 	const struct top_keys *keys = picture->keys;
@@ -334,6 +345,9 @@ static void draw_prompt(const struct top_keys *keys)
 	top_keys_prompt(keys, text, sizeof(text));
 	if (text[0])
 		put(LINES - 1, 0, A_BOLD, text);
+	else if (keys->replay)
+		put(LINES - 1, 0, 0,
+		    "left right step  n p phase  space play  + - step  s sort  ? help  q quit");
 	else
 		put(LINES - 1, 0, 0,
 		    "arrows pick  s sort  f freeze  + - interval  r readahead  ? help  q quit");
@@ -376,7 +390,7 @@ void top_view_draw(const struct top_picture *picture)
 	} else if (picture->keys->mode == TOP_HELP) {
 		draw_help();
 	} else {
-		draw_title(picture);
+		picture->when ? draw_when(picture) : draw_title(picture);
 		draw_list(picture->top);
 		draw_prompt(picture->keys);
 	}

@@ -29,6 +29,7 @@ LINES = 1500  # of make's output, about; only the time left depends on it
 class Kernel:
     """A built kernel. `series` is what a user asks for (6.1), `version` the source package's or, for a kernel of the
     user's own (tree.py), the one in its Makefile; `tree` is then where its source is and `described` what git calls it.
+    `called` is its name for people where that is none of these.
     """
 
     series: str
@@ -36,6 +37,7 @@ class Kernel:
     entry: Path
     tree: Path | None = None
     described: str | None = None
+    called: str = ""
 
     @property
     def source(self) -> Path:
@@ -53,6 +55,8 @@ class Kernel:
     @property
     def name(self) -> str:
         """For people and recordings: where it comes from."""
+        if self.called:
+            return self.called
         if not self.tree:
             return f"linux-source {self.version}"
         return f"{self.tree} {self.described or self.version}"
@@ -85,6 +89,11 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
             make(kernel, asked(series), progress)
             source.release()
     return kernel
+
+
+def patterns() -> list[str]:
+    """Of the files that the lab needs of a kernel's source: wildcards below its top, where * also matches /."""
+    return [line for line in FILES.read_text(encoding="ascii").splitlines() if line and not line.startswith("#")]
 
 
 def asked(series: str) -> Asked:
@@ -130,15 +139,11 @@ def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
     kernel.source.mkdir()
-    patterns = [
-        f"linux-source-{kernel.series}/{line}"
-        for line in FILES.read_text(encoding="ascii").splitlines()
-        if line and not line.startswith("#")
-    ]
+    wanted = [f"linux-source-{kernel.series}/{pattern}" for pattern in patterns()]
     with source.open_tarball() as tarball:
         tar = subprocess.run(
             ["tar", "-x", "--use-compress-program=xz -d -T0", "--strip-components=1", "--wildcards"]
-            + ["--no-same-owner", "-C", str(kernel.source), "-f", "-", *patterns],
+            + ["--no-same-owner", "-C", str(kernel.source), "-f", "-", *wanted],
             stdin=tarball,
             stderr=subprocess.PIPE,
             text=True,

@@ -45,29 +45,93 @@ def is_directory(name: str) -> bool:
     return "/" in name or (not re.fullmatch(r"[0-9]+\.[0-9]+", name) and Path(name).is_dir())
 
 
-def obtain(path: Path, progress: Progress) -> Kernel:
-    """The kernel of the source tree `path`, brought up to date with it."""
+def copied(path: Path, to: Path, progress: Progress) -> None:
+    """Make `to` a copy of the tree `path`, and its build directory one of what is built of that: a second whole build is saved.
+    Nothing happens where `to` was built before. Both names must have the same length."""
+    source, entry = path.resolve(), _entry(path.resolve())
+    to.parent.mkdir(parents=True, exist_ok=True)
+    place = _entry(to.parent.resolve() / to.name, source)
+    with cache.locked(place, progress):
+        if (place / "build" / "linux").exists():
+            return
+        for old in (place, to):
+            shutil.rmtree(old, ignore_errors=True)
+        # With their dates: what is not newer than its object is not compiled.
+        shutil.copytree(source, to, symlinks=True)
+        shutil.copytree(entry / "build", place / "build", symlinks=True)
+        renamed = {bytes(source): bytes(to.resolve()), bytes(entry): bytes(place)}
+        for directory, _, names in os.walk(place / "build"):
+            for name in names:
+                _rename(Path(directory, name), renamed)
+        (place / "origin").write_text(_origin(to), encoding="ascii")
+
+
+def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
+    """Other names in a file that make wrote or the compiler, its date kept."""
+    if path.is_symlink():
+        there = os.readlink(os.fsencode(path))
+        for old, new in renamed.items():
+            there = there.replace(old, new)
+        path.unlink()
+        os.symlink(there, os.fsencode(path))
+        return
+    before = path.read_bytes()
+    after = before
+    for old, new in renamed.items():
+        after = after.replace(old, new)
+    if after != before:
+        facts = path.stat()
+        path.write_bytes(after)
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+
+def obtain(path: Path, progress: Progress, called: str = "") -> Kernel:
+    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one."""
+    what = f"kernel {path}"
+    source = checked(path)
+    version = _version(what, source)
+    if _series(version) > _NEWEST_TRIED:
+        progress.say(f"{what}: Linux {version} is newer than any that was tried here")
+    toolchain.require(f"building {what}")
+    described = describe(source)
+    entry = _entry(source)
+    with cache.locked(entry, progress):
+        _make(f"building {called or f'{version} of {source}'}", source, entry, _asked(version), progress)
+        built = _keep(entry)
+        _point_modules(built, source, entry)
+    _forget_old(entry.parent, entry, _KEEP_TREES)
+    return Kernel(str(path), version, built, source, described, called)
+
+
+def _entry(source: Path, like: Path | None = None) -> Path:
+    """Where a tree is built; one that is not there yet will have the version of another."""
+    wanted = _asked(_version(f"kernel {source}", like or source))
+    key = cache.digest((str(source).encode(), wanted.text().encode(), toolchain.compiler().encode()))
+    return cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
+
+
+def _asked(version: str) -> Asked:
+    """What the lab asks of a kernel of that version."""
+    return linux.asked(".".join(map(str, _series(version))))
+
+
+def _origin(source: Path) -> str:
+    """What tells a tree from another that was at its place."""
+    facts = source.stat()
+    return f"{facts.st_dev} {facts.st_ino}\n"
+
+
+def checked(path: Path) -> Path:
+    """Where the tree really lies. LabError if it is none that the lab can build."""
     what = f"kernel {path}"
     if not path.is_dir():
         raise LabError(
             what, "no such directory", "Name a series (6.1, 6.12, 7.2, 7.3) or the top of a kernel source tree."
         )
     source = path.resolve()
-    version = _version(what, source)
+    _version(what, source)
     _refuse_unclean(what, source)
-    if _series(version) > _NEWEST_TRIED:
-        progress.say(f"{what}: Linux {version} is newer than any that was tried here")
-    toolchain.require(f"building {what}")
-    described = describe(source)
-    wanted = linux.asked(".".join(map(str, _series(version))))
-    key = cache.digest((str(source).encode(), wanted.text().encode(), toolchain.compiler().encode()))
-    entry = cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
-    with cache.locked(entry, progress):
-        _make(f"building {version} of {source}", source, entry, wanted, progress)
-        built = _keep(entry)
-        _point_modules(built, source, entry)
-    _forget_old(entry.parent, entry, _KEEP_TREES)
-    return Kernel(str(path), version, built, source, described)
+    return source
 
 
 def describe(source: Path) -> str | None:
@@ -123,7 +187,7 @@ def _refuse_unclean(what: str, source: Path) -> None:
 def _make(what: str, source: Path, entry: Path, wanted: Asked, progress: Progress) -> None:
     build = entry / "build"
     origin = entry / "origin"
-    directory = f"{source.stat().st_dev} {source.stat().st_ino}\n"
+    directory = _origin(source)
     if not origin.exists() or origin.read_text(encoding="ascii") != directory:
         # Another tree at the same place: its files may be older than the objects of the one before.
         shutil.rmtree(build, ignore_errors=True)

@@ -16,9 +16,10 @@ from typing import Any
 from raidlab.base import toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import tree
+from raidlab.kernel import patched, tree
+from raidlab.kernel.linux import Kernel
 from raidlab.uml import guest, modules, runner, verdict
-from raidlab.verbs import compare, recorded
+from raidlab.verbs import compare, judge, recorded, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -27,20 +28,36 @@ _MOST = 26
 
 @dataclass(frozen=True)
 class Contender:
-    """A kernel to be compared: how it is called, what `raidctl lab` knows of its source, how the command runs on it with its
+    """A kernel to be compared: how it is called, what `raidctl lab` knows of its source, how a command runs on it with its
     results in a directory, under the draw of chance with a number."""
 
     name: str
     tree: Path | None
     described: str | None
-    run: Callable[[Path, int], recorded.Recorded]
+    run: Callable[[list[str], Path, int], recorded.Recorded]
+
+
+Place = tuple[Contender, list[str], Path, int]  # a command on a kernel, where its results go, the draw of chance
 
 
 def act(arguments: argparse.Namespace) -> int:
-    """Status 0; 1 if a repeated run differed."""
+    """Status 0; 1 if a repeated run differed, or if a workload of --workload is slower."""
     names: list[str] = arguments.kernels
-    if not 2 <= len(names) <= _MOST:
+    patches = patched.listed(arguments.patch, arguments.series)
+    if patches and arguments.range:
+        raise LabError("ab --range", "a patch, too", "Commit it, or leave out one of the two.")
+    one = bool(patches or arguments.range)
+    if one and len(names) > 1:
+        raise LabError(
+            "ab", f"{len(names)} kernels given", "Name the one that is patched, or has the range: --kernel 6.12"
+        )
+    if not one and not 2 <= len(names) <= _MOST:
         raise LabError("ab", f"{len(names)} kernels given", f"Name 2 to {_MOST}: --kernel 6.1 --kernel DIR")
+    if arguments.vm and (one or arguments.workload):
+        raise LabError("ab --vm", "a patch, a range or a set of workloads", "Leave out --vm (and LAB=vm).")
+    some = workloads.of_set(arguments.workload) if arguments.workload else ()
+    if some and not one and len(names) != 2:
+        raise LabError("ab --workload", f"{len(names)} kernels given", "Name two, or one and a --patch.")
     if arguments.vm:
         virtual.require_comparable(names, arguments.repeat)
         if arguments.seeds > 1:
@@ -48,17 +65,27 @@ def act(arguments: argparse.Namespace) -> int:
     recorded.require_tools()
     progress = Progress(arguments.quiet)
     runner.profile_of(arguments, progress)
-    ready = _virtual if arguments.vm else _simulated
-    contenders = [ready(arguments, name, progress) for name in names]
+    pair = None
+    if arguments.range:
+        pair = patched.between(names[0] if names else ".", arguments.range, progress)
+    elif patches:
+        pair = patched.obtain(names[0] if names else None, patches, progress)
+    if arguments.vm:
+        contenders = [_virtual(arguments, name) for name in names]
+    else:
+        kernels = [pair.base, pair.patched] if pair else [tree.pick(name, progress) for name in names]
+        contenders = [_simulated(arguments, kernel, progress) for kernel in kernels]
     top = Path(arguments.out).absolute()
-    plain = [(one, top / compare.letter(number).lower(), 0) for number, one in enumerate(contenders)]
-    places = [
-        (one, path.with_name(f"{path.name}-seed-{seed}") if seed else path, seed)
+    if some:
+        return _judge(arguments, contenders, pair, some, progress)
+    plain = [(one, top / compare.letter(number).lower()) for number, one in enumerate(contenders)]
+    places: list[Place] = [
+        (one, arguments.command, path.with_name(f"{path.name}-seed-{seed}") if seed else path, seed)
         for seed in range(arguments.seeds)
-        for one, path, _ in plain
+        for one, path in plain
     ]
     if arguments.repeat:
-        places += [(one, path.with_name(f"{path.name}-again"), 0) for one, path, _ in plain]
+        places += [(one, arguments.command, path.with_name(f"{path.name}-again"), 0) for one, path in plain]
     # Virtual machines end with the thread that started them, so that is this one.
     runs = _all(places, 1 if arguments.vm else min(2, toolchain.jobs()), progress)
     count = len(contenders)
@@ -69,6 +96,7 @@ def act(arguments: argparse.Namespace) -> int:
     if not sections:
         raise LabError("ab", "the recordings have no phase in common", f"Look at them: raidctl report {top}/a/*.rtdb")
     verdicts = [] if arguments.vm else _verdicts(drawn, unlike, bool(again))
+    verdicts += judge.covered(pair) if pair else []
     if arguments.json:
         print(json.dumps(_as_json(arguments, contenders, firsts, sections, verdicts, unlike), indent=2))
     else:
@@ -76,29 +104,50 @@ def act(arguments: argparse.Namespace) -> int:
     return _FAILED if unlike else 0
 
 
-def _simulated(arguments: argparse.Namespace, name: str, progress: Progress) -> Contender:
-    """Kernel and modules built, one after the other and with all processors, before any guest starts."""
-    lab_kernel = tree.pick(name, progress)
+def _judge(
+    arguments: argparse.Namespace,
+    contenders: list[Contender],
+    pair: patched.Pair | None,
+    some: tuple[workloads.Workload, ...],
+    progress: Progress,
+) -> int:
+    """A verdict on each workload. Status 1 if one is slower."""
+    top = Path(arguments.out).absolute()
+
+    def run(wanted: Iterable[tuple[workloads.Workload, int, int]]) -> list[recorded.Recorded]:
+        places = [
+            (contenders[kernel], one.words(), top / one.name / f"{compare.letter(kernel).lower()}-{seed}", seed)
+            for one, kernel, seed in wanted
+        ]
+        return _all(places, min(2, toolchain.jobs()), progress) if places else []
+
+    found = judge.judged(some, max(2, arguments.seeds), run)
+    print(judge.told(arguments, [one.name for one in contenders], pair, found))
+    return _FAILED if any(one.verdict == judge.SLOWER for one in found) else 0
+
+
+def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Progress) -> Contender:
+    """Modules built, one after the other and with all processors, before any guest starts."""
     for module in (modules.TW9000, modules.RAIDTRACE):
         modules.build(module, lab_kernel, progress)
 
-    def run(out: Path, seed: int) -> recorded.Recorded:
-        mine = argparse.Namespace(**vars(arguments) | {"seed": seed})
+    def run(command: list[str], out: Path, seed: int) -> recorded.Recorded:
+        mine = argparse.Namespace(**vars(arguments) | {"seed": seed, "command": command})
         with open(out / "output", "wb") as output:
             how = runner.How(Progress(quiet=True), (output, output))
 
             def boot(command: list[str], directory: Path) -> verdict.Verdict:
                 return runner.boot(mine, lab_kernel, command, directory, how)
 
-            return recorded.run(arguments, lab_kernel.name, boot, out)
+            return recorded.run(mine, lab_kernel.name, boot, out)
 
     return Contender(lab_kernel.name, lab_kernel.tree, lab_kernel.described, run)
 
 
-def _virtual(arguments: argparse.Namespace, name: str, _progress: Progress) -> Contender:
+def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
     """Debian's own kernel of a series, in QEMU."""
 
-    def run(out: Path, _seed: int) -> recorded.Recorded:
+    def run(_command: list[str], out: Path, _seed: int) -> recorded.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
         with open(out / "output", "wb") as output:
 
@@ -110,13 +159,13 @@ def _virtual(arguments: argparse.Namespace, name: str, _progress: Progress) -> C
     return Contender(f"Debian's {name}", None, None, run)
 
 
-def _all(places: list[tuple[Contender, Path, int]], at_once: int, progress: Progress) -> list[recorded.Recorded]:
+def _all(places: list[Place], at_once: int, progress: Progress) -> list[recorded.Recorded]:
     """A guest in simulated time has one processor: as many side by side as there are, at most two."""
 
-    def one(place: tuple[Contender, Path, int]) -> recorded.Recorded:
-        contender, out, seed = place
+    def one(place: Place) -> recorded.Recorded:
+        contender, command, out, seed = place
         out.mkdir(parents=True, exist_ok=True)
-        return contender.run(out, seed)
+        return contender.run(command, out, seed)
 
     def collected(coming: Iterable[recorded.Recorded]) -> list[recorded.Recorded]:
         runs = []

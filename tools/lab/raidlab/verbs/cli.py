@@ -20,7 +20,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import modules, runner, verdict
-from raidlab.verbs import ab, expect, options
+from raidlab.verbs import ab, expect, options, search, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -68,8 +68,10 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 def _compared(arguments: argparse.Namespace) -> int:
     """ab and expect."""
-    if not arguments.command:
+    if not arguments.command and not getattr(arguments, "workload", None):
         raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
+    if arguments.verb == "expect" and arguments.range:
+        return search.act(arguments)
     return _VERDICTS[arguments.verb](arguments)
 
 
@@ -171,6 +173,14 @@ def _show(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _workloads(_arguments: argparse.Namespace) -> int:
+    for name, some in workloads.SETS.items():
+        print(name)
+        for one in some:
+            print(f"  {one.name:20}{one.does}")
+    return 0
+
+
 _VERDICTS = {"ab": ab.act, "expect": expect.act}
 _ACTS: dict[str, options.Act] = {
     "run": _run,
@@ -178,6 +188,7 @@ _ACTS: dict[str, options.Act] = {
     "ab": _compared,
     "expect": _compared,
     "build": _build,
+    "workloads": _workloads,
     "profiles": _profiles,
     "show": _show,
 }

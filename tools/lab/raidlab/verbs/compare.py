@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same command on several kernels, side by side: a table, and what the numbers say about the difference.
 
-Why one is faster follows from Little's law, which holds for any queue: bytes per second = requests in flight x bytes
-per request / time of a request. So a change of the rate is the product of three changes, and all three are measured.
+Where a difference shows follows from Little's law, which holds for any queue: bytes per second = requests in flight x bytes
+per request / time of a request. So a change of the rate is the product of three changes, and all three are measured. What
+caused them is not in it: more in flight makes each request take longer.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
     rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _WORTH_A_WORD]
     same = {"depth": "depth", "size": "size of the requests", "time": "time of a request"}
     kept = [same[one] for one in causes if one != cause and abs(causes[one]) < _SAME]
-    said += f"What explains it is {parts[cause]}."
+    said += f"It shows in {parts[cause]} (where, not why: that is what raidctl explain looks for)."
     if rest:
         said += f" Beside it, {' and '.join(rest)}."
     if kept:

@@ -52,7 +52,8 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     _shell(verbs.add_parser("shell", help="an interactive shell in a guest"))
     _ab(verbs.add_parser(
         "ab", help="run a command on several kernels and compare",
-        usage="raidctl lab ab [options] --kernel A --kernel B... -- CMD...",
+        usage="raidctl lab ab [options] --kernel A [--kernel B... | --patch FILE] -- CMD...\n"
+        "       raidctl lab ab [options] --kernel A [--kernel B | --patch FILE] --workload SET",
         description="CMD runs under raidctl record, unless it says 'raidctl record' itself.",
     ))  # fmt: skip
     _expect(verbs.add_parser(
@@ -66,6 +67,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
     _kernel(build)
     _variant(build)
+    verbs.add_parser("workloads", help="list the workloads of ab --workload")
     verbs.add_parser("profiles", help="list the arrays there are")
     verbs.add_parser("show", help="explain one").add_argument("profile", metavar="P")
     for name, verb in verbs.choices.items():
@@ -103,6 +105,24 @@ def _ab(verb: argparse.ArgumentParser) -> None:
         "--kernel", metavar="SERIES|DIR", action="append", default=[], dest="kernels",
         help="one to compare: 6.1, 6.12, 7.2, 7.3, or a kernel source tree; the first is what the others are compared with",
     )  # fmt: skip
+    verb.add_argument(
+        "--patch", metavar="FILE", action="append", default=[],
+        help="compare the kernel with the same plus this diff or mailbox; several are applied in their order",
+    )  # fmt: skip
+    verb.add_argument(
+        "--series", metavar="DIR", action="append", default=[],
+        help="the same with a directory of patches, in the order of its file 'series' or of their names",
+    )  # fmt: skip
+    verb.add_argument(
+        "--range", metavar="A..B",
+        help="compare two commits of the source tree that --kernel names (default: the one here), whatever is checked out",
+    )  # fmt: skip
+    verb.add_argument(
+        "--workload", metavar="SET",
+        help="instead of CMD: workloads of a set, and a verdict on each; 'raidctl lab workloads' lists them",
+    )  # fmt: skip
+    verb.add_argument("--ktap", action="store_true", help="print the verdicts as KTAP")
+    verb.add_argument("--mail", action="store_true", help="print the verdicts as text for a mail, 72 columns")
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
     _seeds(verb, "draws of chance for each kernel: ratios get an interval, and chance is called so (default 1)")
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
@@ -114,6 +134,10 @@ def _ab(verb: argparse.ArgumentParser) -> None:
 def _expect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("expression", metavar="EXPRESSION", help="as in: mib_per_s >= 380 and seeks < 100")
     verb.add_argument("--phase", metavar="NAME", help="the phase to look at, if there are several")
+    verb.add_argument(
+        "--range", metavar="A..B",
+        help="search these commits of the source tree that --kernel names for the first at which it does not hold",
+    )  # fmt: skip
     _vm(verb, "on Debian's own kernel in QEMU, where only counts can be expected; also LAB=vm")
     _out(verb, f"results, and CMD's working directory (default {_OUT})")
     _seeds(verb, "draws of chance at most; as many are run as decide, 125 if these do not (default 1)")

@@ -36,14 +36,23 @@ class Draws:
         return [span.value(direction, name) for span in self.spans]
 
     def value(self, direction: str, name: str) -> Value:
-        """Geometric mean, as a ratio is what one asks for; arithmetic if a value is 0, None if one is not known."""
-        values = self.values(direction, name)
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            return None
-        if len(set(known)) == 1:
-            return known[0]
-        return statistics.geometric_mean(known) if min(known) > 0 else statistics.mean(known)
+        """Their mean."""
+        return mean(self.values(direction, name))
+
+
+def mean(values: list[Value]) -> Value:
+    """Geometric, as a ratio is what one asks for; arithmetic if a value is 0, None if one is not known."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    if len(set(known)) == 1:
+        return known[0]
+    return statistics.geometric_mean(known) if min(known) > 0 else statistics.mean(known)
+
+
+def student(freedom: int) -> float:
+    """The quantile that 95 % lie within, on both sides."""
+    return _T[min(freedom, len(_T)) - 1]
 
 
 def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | None:
@@ -59,7 +68,7 @@ def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | N
         exact = (after[0] or 0) / (before[0] or 1)
         return exact, exact
     freedom = sum(parts) ** 2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, logs))
-    reach = _T[min(int(freedom), len(_T)) - 1] * error
+    reach = student(int(freedom)) * error
     return math.exp(ratio - reach), math.exp(ratio + reach)
 
 

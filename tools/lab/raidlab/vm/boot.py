@@ -70,6 +70,7 @@ class Job:
     `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
     `beside` are processes that the guest cannot do without: when one fails first, the guest is stopped. With `instructions`
     the guest's clock counts them while it is not idle.
+    `parameters` are more words of the kernel's command line.
     `terminal` is the size of the user's terminal, lines and columns, which the command then runs on; None: no terminal.
     """
 
@@ -85,6 +86,7 @@ class Job:
     path: str = ""
     beside: tuple[subprocess.Popen[bytes], ...] = ()
     terminal: tuple[int, int] | None = None
+    parameters: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +124,14 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     if job.shared:
         words += ["-object", f"memory-backend-memfd,id=ram,size={job.memory_mib}M,share=on"]
     words += ["-cpu", "max", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-    words += ["-kernel", str(kernel.image), "-initrd", str(work / "initramfs"), "-append", CMDLINE]
+    words += [
+        "-kernel",
+        str(kernel.image),
+        "-initrd",
+        str(work / "initramfs"),
+        "-append",
+        f"{CMDLINE} {job.parameters}".strip(),
+    ]
     words += ["-chardev", f"file,id=console,path={work / 'console'}", "-serial", "chardev:console"]
     for tag, path, access in (("host", "/", "on"), ("out", str(job.out), "off")):
         words += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly={access},multidevs=remap"]

@@ -37,7 +37,7 @@ LEAST_MIB = 640  # two processors, an initramfs and the file systems over 9p
 class Session:
     """What to run. `array` is the simulated 3ware's profile, None: no such controller. `prepare` is shell text that
     runs before the command, after raidtrace.ko is inserted if `insert` says so. `devices` are further QEMU options.
-    `cpus` and `instructions` as of boot.Job.
+    `cpus`, `instructions` and `parameters` as of boot.Job.
     """
 
     series: str
@@ -53,6 +53,7 @@ class Session:
     devices: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     terminal: tuple[int, int] | None = None  # lines and columns of the user's, if the command runs on it
+    parameters: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
             path=str(cache.CHECKOUT / "tools/bin"),
             beside=tuple(card.process for card in cards),
             terminal=session.terminal,
+            parameters=session.parameters,
         )
         outcome = boot.run(kernel.kernel, job, emulator, outputs)
         model = controller.total([card.end() for card in cards])

@@ -16,8 +16,7 @@ from raidtrace.why import chance
 from raidtrace.why import disk as why_disk
 from raidtrace.why import experiment
 from raidtrace.why import lab as why_lab
-from raidtrace.why import store, text, verdict
-from raidtrace.why.run import Metric
+from raidtrace.why import metric, store, text, verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a command as it is and with one thing changed at a time, and say what makes it as fast as it is."""
@@ -64,6 +63,13 @@ def main(arguments: Sequence[str]) -> int:
         return 1
 
 
+def _metric(text: str) -> str:
+    try:
+        return metric.checked(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
@@ -75,8 +81,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "-b", "--beside", default="", metavar="CMD", help="shell command that runs beside, as other load does"
     )
-    top.add_argument("-m", "--metric", choices=Metric.ALL, default=Metric.SECONDS,
-                     help="what is compared (default %(default)s); rate for a command that runs for a fixed time")  # fmt: skip
+    top.add_argument("-m", "--metric", type=_metric, default=metric.SECONDS, metavar="METRIC",
+                     help="seconds (the default), p99, rate for a command that runs for a fixed time, or an expression that is "
+                     f"less where it is better, of {', '.join(metric.FIGURES)}: 'seconds + read_p99_ms / 100'")  # fmt: skip
     top.add_argument("--phase", default="", help="this phase of the recording alone")
     top.add_argument(
         "-t", "--budget", type=float, default=float("inf"), metavar="SECONDS", help="begin no run after that"

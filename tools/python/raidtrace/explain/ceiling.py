@@ -28,9 +28,14 @@ class Ceiling:
         return "controller" if self.controller <= self.drives else "drives"
 
 
+def values(meta: Mapping[str, str]) -> dict[str, str]:
+    """Keys of the profile, with what was set; empty: not recorded."""
+    return dict(pair.split("=", 1) for pair in meta.get("lab_config", "").split(",") if "=" in pair)
+
+
 def of(meta: Mapping[str, str], way: str) -> Ceiling | None:
     """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
-    said = dict(pair.partition("=")[::2] for pair in meta.get("lab_config", "").split(","))
+    said = values(meta)
     try:
         drives, rate = int(said["array.drives"]), int(said["drive.media_outer_kib_s"])
         controller = float(said[f"controller.{way}_kib_s"])

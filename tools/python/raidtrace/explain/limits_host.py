@@ -26,9 +26,9 @@ def host(case: Case) -> Limit:
         return unknown("program", title, "idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
     if idle < IDLE:
-        return ruled_out("program", title, f"the disk waited for the host for {idle:.1%} of the time", value)
+        return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
     gain = (1.0, 1 / (1 - min(idle, 0.999)))
-    nothing = f"the disk had nothing to do for {idle:.1%} of the time"
+    nothing = f"the disk had nothing to do for {q.percent(idle)} of the time"
     if used is not None and used >= COMPUTES * idle and not case.simulated():
         return inferred(
             "processor",

@@ -55,7 +55,7 @@ def queue(case: Case) -> Limit:
         case.value("full-share", full, "of 1", "depth-time"),
         case.value("waited", waited, "ms", "i2d-sum-ns", "q2c-sum-ns"),
     )
-    text = f"{name} allows {limit} at once and they were in use for {full:.1%} of the time"
+    text = f"{name} allows {limit} at once and they were in use for {q.percent(full)} of the time"
     if full < FULL or not served or waited < WAITS * served:
         return ruled_out(key, title, text, *values)
     text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
@@ -104,7 +104,7 @@ def request_size(case: Case) -> Limit:
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
     text = (
-        f"max_sectors_kb is {largest} where the disk takes {most}; {whole:.0%} of the requests are as large, "
+        f"max_sectors_kb is {largest} where the disk takes {most}; {q.percent(whole)} of the requests are as large, "
         f"{cut} bios were cut"
     )
     if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
@@ -129,9 +129,9 @@ def direct(case: Case) -> Limit:
         case.value("depth-mean", depth, "reqs.", "depth-time"),
     )
     if part < DIRECT:
-        return ruled_out(key, title, f"{part:.1%} of the bytes went past the page cache", *values)
+        return ruled_out(key, title, f"{q.percent(part)} of the bytes went past the page cache", *values)
     text = (
-        f"{part:.1%} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
+        f"{q.percent(part)} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
         "in flight"
     )
     if case.way != "read" or depth >= SHALLOW or flat(case) or ceiling_near(case):
@@ -183,7 +183,7 @@ def positioning(case: Case) -> Limit:
         return unknown(key, title, "not counted for this direction")
     part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
-    text = f"{part:.1%} of the requests begin elsewhere, {order:.1%} of the bios continue a stream"
+    text = f"{q.percent(part)} of the requests begin elsewhere, {q.percent(order)} of the bios continue a stream"
     if taking_turns(case):
         wide = "; more may be there than the table of streams holds" if case.table_full() else ""
         return inferred(

@@ -67,8 +67,8 @@ def busy(readings: Sequence[Reading]) -> Link:
         idle = q.idle_share(reading.seen)
         if idle is None:
             return "busy time was not counted"
-        return f"the disk had something to do for {1 - idle:.1%} of the time" + (
-            "" if 1 - idle >= BUSY else f" and waited for the host for {idle:.1%}"
+        return f"the disk had something to do for {q.percent(1 - idle)} of the time" + (
+            "" if 1 - idle >= BUSY else f" and waited for the host for {q.percent(idle)}"
         )
 
     def verdict(reading: Reading) -> Verdict:
@@ -208,7 +208,7 @@ def cost(reading: Reading) -> Link:
     alone = found.stream_mib_per_s if found.stream_mib_per_s and found.stream_mib_per_s <= BEYOND * reached else None
     stream = f"; data alone would have come at about {alone:.0f} MiB/s" if alone else ""
     return Link(
-        "cost", title, f"{interval}, together {found.share:.1%} of the busy time{stream}", Verdict.SHOWN, values
+        "cost", title, f"{interval}, together {q.percent(found.share)} of the busy time{stream}", Verdict.SHOWN, values
     )
 
 
@@ -236,7 +236,7 @@ def cache(readings: Sequence[Reading], way: str) -> Link:
                 f"the disk served {served / q.MIB:.1f} MiB; what was asked for is not known: read and write calls did for "
                 f"{asked / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
             )
-        return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({served / asked:.1%}) served by the disk"
+        return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({q.percent(served / asked)}) served by the disk"
 
     def verdict(reading: Reading) -> Verdict:
         found = numbers(reading)

@@ -130,10 +130,10 @@ def _window(reading: Reading) -> str:
     if read is None or order is None:
         return "what was read ahead was not counted"
     if read < AHEAD:
-        return f"{read:.1%} of the bytes were read ahead: readahead had no part in the rest"
+        return f"{q.percent(read)} of the bytes were read ahead: readahead had no part in the rest"
     if order < FOLLOWS:
-        return f"only {order:.1%} of the bios continue a stream: nothing follows for a window to hold"
-    text = f"{read:.1%} of the bytes were read ahead, {order:.1%} of the bios continue a stream"
+        return f"only {q.percent(order)} of the bios continue a stream: nothing follows for a window to hold"
+    text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
     found = window_sectors(reading)
     if found is None:
         return f"{text}; windows are not available: this kernel does not tell their size"
@@ -238,7 +238,7 @@ def size(readings: Sequence[Reading], way: str) -> Link:
         mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
         if mode is None:
             return "no size is the most frequent among those counted exactly"
-        text = f"{mode[1]:.1%} of the requests are {q.kib(mode[0])}"
+        text = f"{q.percent(mode[1])} of the requests are {q.kib(mode[0])}"
         if largest is None:
             return text
         return f"{text}, {'the largest' if mode[0] == largest else f'where up to {q.kib(largest)} are'} possible"

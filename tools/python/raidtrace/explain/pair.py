@@ -5,7 +5,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 
-from raidtrace.explain import chain
+from raidtrace.explain import ceiling, chain
 from raidtrace.explain import limits as holding
 from raidtrace.explain import limits_events, limits_host
 from raidtrace.explain.case import Case, trimmed
@@ -54,6 +54,7 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
     for name in ("kernel", "lab_kernel", "lab_profile", "hostname", "machine", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
             found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
+    found += _simulated(*(ceiling.values(meta) for meta in metas))
     for of in ("settings", "machine"):
         ours, theirs = getattr(a.seen, of), getattr(b.seen, of)
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
@@ -67,6 +68,13 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
         found.append(("array", before, after))
     names = {name for name, _, _ in found}  # a file system brings its own mount options
     return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+
+
+def _simulated(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Keys of the lab's array that differ, where both are recorded. What a fault did is counted, and said elsewhere."""
+    names = sorted(ours.keys() | theirs.keys()) if ours and theirs else []
+    return [(name, ours.get(name, "-"), theirs.get(name, "-")) for name in names
+            if ours.get(name) != theirs.get(name) and name != "name" and not name.startswith("fault.")]  # fmt: skip
 
 
 def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:

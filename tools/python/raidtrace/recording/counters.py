@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 SECTOR_BYTES = 512
 EXACT_SIZE_BINS = 257  # bins 0..256 of the size histogram are that many sectors each, exactly
+DEPTH_SUM = "depth_sum_ns"  # column of flow that other directions than read, write and all never have
 EXACT_DEPTH_BINS = 256  # bins 0..255 of the depth histograms are that depth each, exactly
 SEEK_NONE_BIN = 64  # seek histogram: distance 0
 DATA = ("read", "write", "discard", "other")  # directions that have a place on the disk
@@ -57,8 +58,8 @@ class Counters:
         return (self.end_ns - self.start_ns) / 1e9
 
     def inflight_mean(self, direction: str) -> float | None:
-        """Requests in flight, mean over time. None: nothing recorded, or a depth beyond the exact bins."""
-        return mean_depth(self.histogram(direction, "depth_time"))
+        """Requests in flight, mean over time. None: nothing recorded; of older recordings, a depth beyond the exact bins."""
+        return mean_depth(self.histogram(direction, "depth_time"), self.flow.get(direction, {}).get(DEPTH_SUM))
 
     def inflight_max(self, direction: str) -> int:
         """Most requests in flight: the deepest that lasted, or that an issue (not counting itself) found, plus one."""
@@ -92,11 +93,14 @@ class Counters:
         return sum(sum(self.histogram(direction, "seek").values()) for direction in DATA)
 
 
-def mean_depth(depth_time: Mapping[int, int]) -> float | None:
-    """Mean of a time-at-depth histogram. None when empty or when the open last bin holds any time."""
+def mean_depth(depth_time: Mapping[int, int], depth_sum_ns: int | None = None) -> float | None:
+    """Mean of a time-at-depth histogram. None when empty. The open last bin has no depth: then by `depth_sum_ns`, the counter,
+    and None without it."""
     total = sum(depth_time.values())
-    if not total or any(bin >= EXACT_DEPTH_BINS for bin in depth_time):
+    if not total:
         return None
+    if any(bin >= EXACT_DEPTH_BINS for bin in depth_time):
+        return None if depth_sum_ns is None else depth_sum_ns / total
     return sum(bin * time for bin, time in depth_time.items()) / total
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from raidtrace.recording import recording
-from raidtrace.recording.counters import Counters
+from raidtrace.recording.counters import DEPTH_SUM, Counters
 from raidtrace.recording.recording import Phase, Recording, Target
 from raidtrace.recording.sample_rows import SampleRows, opened
 from raidtrace.recording.series import DIRECTIONS, Series, build
@@ -109,7 +109,7 @@ def _sums(rows: SampleRows) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
         yield target, (group, phase, Counters(
             int(mine[:, 3].min()), int(mine[:, 4].max()), _known(flow),
             {key: by[group] for key, by in histograms.items() if group in by},
-            frozenset(name for sums in flow.values() for name, value in sums.items() if value is None),
+            frozenset(name for sums in flow.values() for name, value in sums.items() if value is None and name != DEPTH_SUM),
             plain.get((target, phase), {}), _known(of["origin"]),
             {(pid, comm or ""): sums for (pid, comm), sums in _known(of["submitter"]).items()},
         ))  # fmt: skip

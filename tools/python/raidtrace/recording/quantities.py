@@ -2,12 +2,11 @@
 """What is computed of one observation: the terms of Documentation/counters.rst, as numbers. None: not available."""
 
 import dataclasses
-from collections.abc import Mapping
 
 from raidtrace.quantity import size
+from raidtrace.recording.counters import DEPTH_SUM, mean_depth
 from raidtrace.recording.observation import EXACT_SIZES, SEEK_SAME, Observation
 
-EXACT_DEPTHS = 256
 SECTOR = 512
 MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
@@ -74,16 +73,8 @@ def mib_per_s(seen: Observation, way: str) -> float | None:
 
 
 def depth_mean(seen: Observation, way: str) -> float | None:
-    """In flight, mean over time. None where time was spent in the open bin, too."""
-    return mean(seen.histogram(way, "depth_time"))
-
-
-def mean(times: Mapping[int, int]) -> float | None:
-    """Mean of a histogram of depths."""
-    whole = sum(times.values())
-    if not whole or any(at >= EXACT_DEPTHS for at in times):
-        return None
-    return sum(at * count for at, count in times.items()) / whole
+    """In flight, mean over time. None, too, where an older recording spent time in the open bin."""
+    return mean_depth(seen.histogram(way, "depth_time"), seen.flow.get(way, {}).get(DEPTH_SUM))
 
 
 def depth_median(seen: Observation, way: str) -> int | None:
@@ -186,3 +177,9 @@ def processors_used(seen: Observation) -> float | None:
 def kib(sectors: float) -> str:
     """Sectors as raidctl prints sizes."""
     return size.short(sectors * 512)
+
+
+def percent(part: float) -> str:
+    """A part of 1 as per cent. All and none are said of nothing less and nothing more."""
+    text = f"{part:.1%}"
+    return "99.9%" if text == "100.0%" and part < 1 else "<0.1%" if text == "0.0%" and part > 0 else text

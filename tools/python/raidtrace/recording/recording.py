@@ -14,6 +14,7 @@ from typing import Any
 
 from raidtrace.quantity.shown import visible
 from raidtrace.recording import database
+from raidtrace.recording.counters import DEPTH_SUM
 from raidtrace.recording.counters import LEVELS as LEVELS
 from raidtrace.recording.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
 from raidtrace.recording.counters import Counters as Counters
@@ -167,7 +168,7 @@ class Recording:
         points = []
         for _, number, counters in self.samples:
             depths = counters.histogram(direction, "depth_time")
-            mean = mean_depth(depths)
+            mean = mean_depth(depths, counters.flow.get(direction, {}).get(DEPTH_SUM))
             if number in numbers and mean is not None:
                 points.append(Point(counters.start_ns, counters.end_ns, mean, max(depths)))
         return points
@@ -305,7 +306,7 @@ def _samples(db: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Coun
     columns = [row[1] for row in db.execute("PRAGMA table_info(flow)")][2:]
     lacks = " OR ".join(f"{name} IS NULL" for name in columns)
     for row in db.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
-        unknown[row["sample"]].update(name for name in columns if row[name] is None)
+        unknown[row["sample"]].update(name for name in columns if row[name] is None and name != DEPTH_SUM)
     origins = _named(db, "origin", ("sample", "class"), lambda row: row["class"])
     submitters = _named(
         db, "submitter", ("sample", "submitter", "pid", "comm"), lambda row: (row["pid"], row["comm"] or "")

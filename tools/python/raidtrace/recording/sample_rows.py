@@ -17,7 +17,7 @@ import numpy
 from numpy.typing import NDArray
 
 from raidtrace.recording import recording
-from raidtrace.recording.counters import LEVELS, SEEK_NONE_BIN, RecordingError
+from raidtrace.recording.counters import DEPTH_SUM, EXACT_DEPTH_BINS, LEVELS, SEEK_NONE_BIN, RecordingError
 
 Ints = NDArray[numpy.int64]
 Floats = NDArray[numpy.float64]
@@ -35,7 +35,7 @@ KEYS = (
     "comm",
 )
 # what series are made of
-FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns")
+FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)
 CHUNK = 4096  # samples whose histograms are objects at a time
 Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
@@ -141,21 +141,27 @@ class SampleRows:
     def depth(self, direction: str) -> tuple[Floats, Floats, Ints]:
         """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
         if direction not in self._depths:
-            samples, depths, times = self.histogram(direction, "depth_time")
-            deepest = numpy.zeros(self.size, dtype=numpy.int64)
-            if len(samples):
-                if samples.max() >= self.size or depths.min() < 0 or times.min() < 0:
-                    raise RecordingError("it has bins or counts that raidctl does not write")
-                last = numpy.append(numpy.flatnonzero(numpy.diff(samples)), len(samples) - 1)
-                deepest[samples[last]] = depths[
-                    last
-                ]  # rows of a sample come in the order of bins, and zeros are left out
-            self._depths[direction] = (
-                numpy.bincount(samples, weights=times, minlength=self.size).astype(numpy.float64),
-                numpy.bincount(samples, weights=times * depths, minlength=self.size).astype(numpy.float64),
-                deepest,
-            )
+            time, weighted, deepest = self._depth_bins(direction)
+            # The last bin has no depth of its own: beyond it the counter goes on.
+            sums = self.flow(direction, DEPTH_SUM) if (deepest >= EXACT_DEPTH_BINS).any() else None
+            if sums is not None:
+                weighted = numpy.where(deepest >= EXACT_DEPTH_BINS, sums, weighted)
+            self._depths[direction] = (time, weighted, deepest)
         return self._depths[direction]
+
+    def _depth_bins(self, direction: str) -> tuple[Floats, Floats, Ints]:
+        samples, depths, times = self.histogram(direction, "depth_time")
+        deepest = numpy.zeros(self.size, dtype=numpy.int64)
+        if len(samples):
+            if samples.max() >= self.size or depths.min() < 0 or times.min() < 0:
+                raise RecordingError("it has bins or counts that raidctl does not write")
+            last = numpy.append(numpy.flatnonzero(numpy.diff(samples)), len(samples) - 1)
+            deepest[samples[last]] = depths[last]  # rows of a sample come in the order of bins, and zeros are left out
+        return (
+            numpy.bincount(samples, weights=times, minlength=self.size).astype(numpy.float64),
+            numpy.bincount(samples, weights=times * depths, minlength=self.size).astype(numpy.float64),
+            deepest,
+        )
 
     @functools.cached_property
     def idle(self) -> Ints:

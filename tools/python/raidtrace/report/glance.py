@@ -19,7 +19,7 @@ Limits = Mapping[tuple[str, str, str], str]  # disk, phase, direction -> what li
 
 COLUMNS = (
     Column("phase", numeric=False),
-    Column("", meaning="direction", numeric=False),
+    Column("direction", numeric=False),
     Column(
         "throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", narrow="MiB/s"
     ),

@@ -10,9 +10,9 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from raidtrace.why import chance, changes
+from raidtrace.why import chance, changes, metric
 from raidtrace.why.changes import Change, Kind
-from raidtrace.why.run import Metric, Run, also_changed, invalid
+from raidtrace.why.run import Run, also_changed, invalid
 
 TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
 MEMBER = 1.1  # what a group loses without a member that belongs to it
@@ -106,8 +106,8 @@ Say = Callable[[str, int, int], None]  # what is being run, runs made, runs expe
 class Experiment:
     """Runs a Place through the stages. say: told before each batch of runs. forecast: told when the baselines are known."""
 
-    def __init__(self, place: Place, metric: str, say: Say, forecast: Callable[[Table], None] = lambda _: None) -> None:
-        self.place, self.metric, self.say, self.forecast = place, metric, say, forecast
+    def __init__(self, place: Place, what: str, say: Say, forecast: Callable[[Table], None] = lambda _: None) -> None:
+        self.place, self.metric, self.say, self.forecast = place, what, say, forecast
         self.table: Table
 
     def run(self) -> Table:
@@ -193,7 +193,7 @@ class Experiment:
     def _measure(self, wanted: Sequence[tuple[Change, int]]) -> None:
         names = ", ".join(dict.fromkeys(change.name for change, _ in wanted))
         self.say(names, self.place.runs, self.place.most_runs)
-        typical = statistics.median(self.table.costs) if self.metric == Metric.SECONDS else self.table.baseline.seconds
+        typical = statistics.median(self.table.costs) if self.metric == metric.SECONDS else self.table.baseline.seconds
         for (change, _), (before, after) in zip(wanted, self.place.pairs(wanted, typical)):
             row = self.table.row(change)
             if row is None:
@@ -212,7 +212,7 @@ class Experiment:
             return
         row.costs.append((before.cost(self.metric), after.cost(self.metric)))
         if row.p99_ms == (None, None):
-            row.p99_ms = (before.cost(Metric.P99) or None, after.cost(Metric.P99) or None)
+            row.p99_ms = (before.cost(metric.P99) or None, after.cost(metric.P99) or None)
         costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
         row.effect = chance.effect(*costs, self.table.noise, self.place.looks)
 
@@ -223,10 +223,10 @@ class Experiment:
             row.shown = shown and abs(math.log(row.factor())) >= math.log(self.table.least())
 
 
-def baseline_table(runs: Sequence[Run], metric: str) -> Table:
+def baseline_table(runs: Sequence[Run], what: str) -> Table:
     """WhyError: the command as it is fails, or is not the same twice."""
     for run in runs:
-        wrong = invalid(run, runs[0], metric)
+        wrong = invalid(run, runs[0], what)
         if run.failure or wrong:
             hint = (
                 "; a command that runs for a fixed time is compared with --metric rate" if "asked for" in wrong else ""
@@ -234,8 +234,8 @@ def baseline_table(runs: Sequence[Run], metric: str) -> Table:
             raise WhyError(f"the command as it is cannot be measured: {wrong}{hint}")
     if runs[0].status:
         raise WhyError(f"the command as it is fails: exit status {runs[0].status}")
-    costs = [run.cost(metric) for run in runs]
-    return Table(runs[0], costs, metric, chance.noise(costs), runs=len(runs))
+    costs = [run.cost(what) for run in runs]
+    return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs))
 
 
 def recommended(table: Table) -> Row | None:

@@ -4,17 +4,12 @@
 import dataclasses
 from collections.abc import Mapping
 
+from raidtrace.why import metric
 from raidtrace.why.changes import FILES, Change
 
+MIB = 1 << 20
 CAP = 3.0  # baselines: a run that takes longer is ended
 SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /proc may differ by
-
-
-class Metric:
-    """What is compared. Each turns a run into a cost, which is better when it is less."""
-
-    SECONDS, RATE, P99 = "seconds", "rate", "p99"
-    ALL = (SECONDS, RATE, P99)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,16 +30,25 @@ class Run:
     failure: str = ""
     recording: str = ""
 
-    def cost(self, metric: str) -> float:
-        """Less is better. Seconds, seconds a byte, or milliseconds."""
-        if metric == Metric.RATE:
-            return self.seconds / max(self.asked_bytes, 1)
-        if metric == Metric.P99:
-            return max((value for value in self.p99_ms.values() if value), default=0.0)
-        return self.seconds
+    def cost(self, what: str) -> float:
+        """Less is better. Seconds, seconds a byte, milliseconds, or what an expression is in; 0 where it was not measured."""
+        longest = max((value for value in self.p99_ms.values() if value), default=None)
+        known = {
+            metric.SECONDS: self.seconds,
+            metric.RATE: self.seconds / max(self.asked_bytes, 1),
+            metric.P99: longest or 0.0,
+        }
+        if what in known:
+            return known[what]
+        moved = {name: octets / MIB for name, octets in self.disk_bytes.items()}
+        rate = sum(moved.values()) / self.seconds if self.seconds else None
+        figures = {"seconds": self.seconds, "mib_per_s": rate, "p99_ms": longest}
+        for name in ("read", "write"):
+            figures |= {f"{name}_p99_ms": self.p99_ms.get(name), f"{name}_mib": moved.get(name)}
+        return metric.value(what, figures)
 
 
-def invalid(run: Run, baseline: Run, metric: str = Metric.SECONDS) -> str:
+def invalid(run: Run, baseline: Run, what: str = metric.SECONDS) -> str:
     """Why a run does not count against a baseline; empty when it does."""
     if run.failure:
         return run.failure
@@ -53,9 +57,9 @@ def invalid(run: Run, baseline: Run, metric: str = Metric.SECONDS) -> str:
     if run.errors != baseline.errors:
         return f"{run.errors} failed requests, the baseline's {baseline.errors}"
     differ = abs(run.asked_bytes - baseline.asked_bytes)
-    if metric != Metric.RATE and differ > max(SAME_BYTES, SAME_SHARE * baseline.asked_bytes):
+    if not metric.of_fixed_time(what) and differ > max(SAME_BYTES, SAME_SHARE * baseline.asked_bytes):
         return f"asked for {run.asked_bytes} bytes, the baseline for {baseline.asked_bytes}"
-    if run.cost(metric) <= 0:
+    if run.cost(what) <= 0:
         return "nothing was measured"
     return ""
 

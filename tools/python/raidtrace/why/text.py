@@ -5,7 +5,7 @@ import json
 import textwrap
 from typing import Any
 
-from raidtrace.why import store
+from raidtrace.why import metric, store
 from raidtrace.why.changes import Kind
 from raidtrace.why.experiment import Row, Table
 from raidtrace.why.verdict import Verdict
@@ -41,7 +41,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
                                    subsequent_indent="    ")  # fmt: skip
     found.append("")
     costs = table.costs
-    unit = {"seconds": "s", "rate": "s a byte", "p99": "ms"}[table.metric]
+    unit = metric.unit(table.metric)
     spread = 100 * (max(costs) / min(costs) - 1)
     said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {len(costs)} runs within {spread:.2g} %."
     said += f" {table.runs} runs in all." + (" Simulated: the lab's model of array and time." if simulated else "")

@@ -4,7 +4,7 @@
 import dataclasses
 from collections.abc import Sequence
 
-from raidtrace.why import changes
+from raidtrace.why import changes, metric
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
 
@@ -67,7 +67,7 @@ def _best_setting(table: Table) -> Row | None:
 
 def _what(table: Table, best: Row) -> str:
     before, after = _mean(table.costs), _mean([cost for _, cost in best.costs])
-    unit = {"seconds": "s", "rate": "s a byte", "p99": "ms"}[table.metric]
+    unit = metric.unit(table.metric)
     times = f"{best.factor():.2f}x, {_count(best)}"
     what = f"{after:.3g} instead of {before:.3g} {unit} ({times})"
     head = ", ".join(_causes(table, best))

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The last requests of a target that ended. */
+#ifndef RAIDTRACE_NETLINK_HISTORY_H
+#define RAIDTRACE_NETLINK_HISTORY_H
+
+struct genl_family;
+struct genl_info;
+struct raidtrace_target;
+struct sk_buff;
+
+struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
+					  const struct genl_family *family);
+int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *info);
+
+#endif /* RAIDTRACE_NETLINK_HISTORY_H */

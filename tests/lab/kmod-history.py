@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""The history of a disk: its last requests one by one, against the counters of the same requests, and where it ends.
+
+Run inside the lab. Prints a line per test and totals last.
+"""
+
+import csv
+import errno
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import time
+from typing import Any
+
+import kmod_client as kmod
+
+RAIDCTL = os.environ.get("RAIDCTL", "raidctl")
+KEPT = 4096
+
+
+def extra(name: str, value: int) -> bytes:
+    """An attribute of 64 bits of a request about a history."""
+    return struct.pack("=HHQ", 12, kmod.attribute_number("history", name), value)
+
+
+def history(client: kmod.Client, target: dict[str, Any], after: int = 0) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """All that is there behind a number, and how the history stands."""
+    found: list[dict[str, Any]] = []
+    while True:
+        answer = client.ask("history-get", raw=extra("after", after), id=target["id"])[0]
+        if not answer.get("ended"):
+            return found, answer
+        found += answer["ended"]
+        after = found[-1]["number"]
+
+
+def every_request() -> None:
+    """Each request with its moments, its place, its process; their sums are the counters to the nanosecond"""
+    with kmod.Client() as client:
+        target = client.add("sda")
+        disk = kmod.Disk("sda")
+        for i in range(200):
+            (disk.write if i % 4 == 3 else disk.read)(i * 4096, 8 + 8 * (i % 3))
+        disk.read_together([i * 1000 * 8 for i in range(1, 9)])
+        disk.flush()
+        disk.inquiry()
+        disk.close()
+        ended, state = history(client, target)
+        counters = client.counters(target)
+        client.delete(target)
+    kmod.equal("numbers", [one["number"] for one in ended], list(range(1, len(ended) + 1)))
+    kmod.equal("how many", (len(ended), state["nr"]), (counters.total("completed"),) * 2)
+    for way in ("read", "write", "passthrough"):
+        mine = [one for one in ended if one["direction"] == way]
+        flow = counters.flow[way]
+        kmod.equal(f"{way}: completed", len(mine), flow["completed"])
+        kmod.equal(f"{way}: bytes", sum(one["bytes"] for one in mine), flow["bytes-issued"])
+        kmod.equal(f"{way}: d2c", sum(one["completed-ns"] - one["issued-ns"] for one in mine), flow["d2c-sum-ns"])
+        held = sum(one["issued-ns"] - one["inserted-ns"] for one in mine if "inserted-ns" in one)
+        kmod.equal(f"{way}: i2d", held, flow["i2d-sum-ns"])
+    mine = [one for one in ended if one["direction"] in ("read", "write")][:200]
+    kmod.equal("places", [one["sector"] for one in mine], [i * 4096 for i in range(200)])
+    kmod.equal("classes", {one["class"] for one in mine}, {"direct"})
+    kmod.equal("whose", {(one["pid"], one["comm"]) for one in mine}, {(os.getpid(), comm())})
+    queued = sum(one["completed-ns"] - one["queued-ns"] for one in mine if one["direction"] == "write")
+    kmod.equal("q2c of writes", queued, counters.flow["write"]["q2c-sum-ns"])
+    if any(one["queued-ns"] > one["issued-ns"] for one in mine):
+        raise AssertionError("queued after it was issued")
+    depths: dict[int, int] = {}
+    for one in ended:
+        depths[one["depth"]] = depths.get(one["depth"], 0) + 1
+    kmod.equal("depths", depths, counters.bins("depth-issue", "all"))
+
+
+def comm() -> str:
+    """Name of this thread."""
+    return pathlib.Path("/proc/self/comm").read_text(encoding="utf-8").strip()
+
+
+def the_last_ones() -> None:
+    """Of more requests than are kept the last are there, and what was lost shows by its numbers"""
+    name = kmod.null_blk(nr_devices=1, gb=1)[0]
+    with kmod.Client() as client:
+        target = client.add(name)
+        disk = kmod.Disk(name)
+        for i in range(KEPT + 500):
+            disk.read(8 * i, 8)
+        disk.close()
+        ended, state = history(client, target)
+        some, _ = history(client, target, after=state["nr"] - 3)
+        client.delete(target)
+    first = state["nr"] - KEPT + 1
+    kmod.equal("numbers", [one["number"] for one in ended], list(range(first, first + KEPT)))
+    kmod.equal("the last", ended[-1]["sector"], 8 * (KEPT + 499))
+    kmod.equal(
+        "behind one that is known", [one["number"] for one in some], [state["nr"] - 2, state["nr"] - 1, state["nr"]]
+    )
+
+
+def it_ends_with_the_slow_one() -> None:
+    """Until one takes too long, which is the last; those behind it are not there, and it goes on when that is said"""
+    name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=20_000_000)[0]
+    with kmod.Client() as client:
+        target = client.add(name)
+        disk = kmod.Disk(name)
+        client.ask("history-set", raw=extra("slower-ns", 10**10), id=target["id"])
+        disk.read(0, 8)
+        client.ask("history-set", raw=extra("slower-ns", 10**7), id=target["id"])
+        before = history(client, target)
+        disk.read(800, 8)
+        disk.read(1600, 8)
+        frozen = history(client, target)
+        client.ask("history-set", id=target["id"])
+        disk.read(2400, 8)
+        after = history(client, target)
+        counters = client.counters(target)
+        disk.close()
+        client.delete(target)
+    kmod.equal("not before", [before[1].get("frozen"), before[0][-1]["sector"]], [None, 0])
+    kmod.equal("ended", [frozen[1].get("frozen"), frozen[0][-1]["sector"]], [True, 800])
+    kmod.equal("goes on", [after[1].get("frozen"), after[0][-1]["sector"]], [None, 2400])
+    kmod.equal("all are counted", counters.flow["read"]["completed"] >= 4, True)
+
+
+def who_may() -> None:
+    """It is for who has CAP_SYS_ADMIN, and a disk of bios alone has none"""
+    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
+    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
+    upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
+    try:
+        with kmod.Client() as client:
+            target = client.add(upper)
+            for operation in ("history-get", "history-set"):
+                try:
+                    client.ask(operation, id=target["id"])
+                    raise AssertionError("a disk of bios alone has a history")
+                except kmod.Refused as refusal:
+                    kmod.equal("refused", refusal.errno, errno.EOPNOTSUPP)
+                    kmod.equal("why", refusal.text, f"{upper} has no requests, only bios: name the disks below it")
+            child = os.fork()
+            if not child:
+                os._exit(_refused(target))
+            kmod.equal("nobody", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+            client.delete(target)
+        said = " ".join(kmod.run(f"{RAIDCTL} attach {upper}").split())
+        kmod.run(f"{RAIDCTL} detach {upper}")
+        kmod.equal("attach says so", f"{upper} is given bios alone" in said, True)
+    finally:
+        kmod.run("dmsetup remove raidtrace-test")
+
+
+def _refused(target: dict[str, Any]) -> int:
+    os.setgid(65534)
+    os.setuid(65534)
+    with kmod.Client() as client:
+        for operation in ("history-get", "history-set"):
+            try:
+                client.ask(operation, id=target["id"])
+                return 1
+            except kmod.Refused as refusal:
+                if refusal.errno != errno.EPERM:
+                    return 2
+    return 0
+
+
+def raidctl_tail() -> None:
+    """raidctl tail: text, CSV and JSON of what is there; with --slower it waits for the one, also while nothing comes"""
+    name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=20_000_000)[0]
+    kmod.run(f"{RAIDCTL} attach {name}")
+    disk = kmod.Disk(name)
+    for i in range(30):
+        disk.read(1000 * i, 8)
+    rows = list(csv.DictReader(kmod.run(f"{RAIDCTL} tail --csv {name}").splitlines()))
+    kmod.equal("rows", [int(row["sector"]) for row in rows][-30:], [1000 * i for i in range(30)])
+    kmod.equal("process", {row["pid"] for row in rows[-30:]}, {str(os.getpid())})
+    kmod.equal("20 ms", all(int(row["completed_ns"]) - int(row["issued_ns"]) >= 20_000_000 for row in rows), True)
+    text = kmod.run(f"{RAIDCTL} tail -n 5 {name}").splitlines()
+    kmod.equal("lines", (len(text), max(map(len, text)) <= 80, "direct" in text[-1]), (6, True, True))
+    print(*(f"# {line}" for line in text), sep="\n")
+    waits = subprocess.Popen([RAIDCTL, "tail", "--json", "-n", "2", "--slower", "10ms", name], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)  # fmt: skip
+    assert waits.stderr
+    waits.stderr.readline()  # that it waits
+    time.sleep(0.5)
+    kmod.equal("it waits", waits.poll(), None)
+    disk.read(77000, 8)
+    disk.read(88000, 8)
+    said = json.loads(waits.communicate(timeout=20)[0])
+    kmod.equal("it ended", (said["ended"], said["requests"][-1]["sector"], waits.returncode), (True, 77000, 0))
+    waits = subprocess.Popen(
+        [RAIDCTL, "tail", "--json", "--failed", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert waits.stderr
+    waits.stderr.readline()
+    time.sleep(0.3)
+    waits.send_signal(signal.SIGINT)
+    said = json.loads(waits.communicate(timeout=20)[0])
+    kmod.equal("it was ended", (said["ended"], waits.returncode), (False, 0))
+    disk.close()
+    kmod.run(f"{RAIDCTL} detach {name}")
+
+
+def _followed(name: str, disk: kmod.Disk, to: pathlib.Path | None) -> tuple[list[dict[str, str]], str]:
+    """What is said of 6,000 reads by one who follows, into a file or into a pipe that nobody reads meanwhile."""
+    with open(to or os.devnull, "w", encoding="ascii") as file:
+        follows = subprocess.Popen(
+            [RAIDCTL, "tail", "--csv", "--follow", name], stdout=file if to else subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        time.sleep(1)
+        for i in range(6000):
+            disk.read(16 * i, 8)
+            if i % 500 == 499:
+                time.sleep(0.1)  # those who look have their turn
+        follows.send_signal(signal.SIGINT)
+        said, note = follows.communicate(timeout=30)
+    text = to.read_text(encoding="ascii") if to else said.decode()
+    return list(csv.DictReader(text.splitlines())), note.decode()
+
+
+def raidctl_tail_follows() -> None:
+    """raidctl tail --follow writes every request of a run down; of those that it could not it says how many they were"""
+    name = kmod.null_blk(nr_devices=1, gb=1, irqmode=0)[0]
+    kmod.run(f"{RAIDCTL} attach {name}")
+    disk = kmod.Disk(name)
+    disk.read(8, 8)
+    rows, note = _followed(name, disk, pathlib.Path("followed.csv"))
+    with kmod.Client() as client:
+        target = next(one for one in client.ask("target-get", dump=True) if one["disk"] == name)
+        completed = client.counters(target).total("completed")
+    less, lost = _followed(name, disk, None)
+    disk.close()
+    kmod.run(f"{RAIDCTL} detach {name}")
+    if [int(row["sector"]) for row in rows] != [16 * i for i in range(6000)]:
+        raise AssertionError(f"{len(rows)} requests, or not those that there were: {note}")
+    kmod.equal("numbers", [int(rows[0]["number"]), int(rows[-1]["number"])], [completed - 5999, completed])
+    kmod.equal("what it says", f"{name}: 6000 requests, 0 lost" in note, True)
+    kmod.equal("some were lost", len(less) < 6000, True)
+    kmod.equal("and counted", f"{name}: {len(less)} requests, {6000 - len(less)} lost" in lost, True)
+
+
+TESTS = (every_request, the_last_ones, it_ends_with_the_slow_one, who_may, raidctl_tail, raidctl_tail_follows)
+
+if __name__ == "__main__":
+    os.environ.setdefault("LC_ALL", "C.UTF-8")
+    sys.exit(kmod.main(TESTS))

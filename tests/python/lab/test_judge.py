@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two kernels over a set of workloads: what is called faster, slower, chance, equal, identical."""
+
+import argparse
+import json
+import sys
+
+import pytest
+from conftest import TOP
+
+sys.path.insert(0, str(TOP / "tools" / "lab"))
+
+from raidlab.kernel.patched import Pair  # noqa: E402
+from raidlab.verbs import judge, measures, workloads  # noqa: E402
+from raidlab.verbs.recorded import Recorded  # noqa: E402
+
+ONE = workloads.Workload("one", "something", "true")
+NOISE = (1.0, 1.003, 0.998, 1.001, 0.997, 1.002, 0.999, 1.004)
+SAME = {
+    "request_bytes_mean": 4096.0,
+    "in_flight_mean": 2.0,
+    "bytes": 1 << 24,
+    "sequential_share": 0.9,
+    "d2c_mean_ns": 2e6,
+}
+
+
+def run(seconds, truth, **more):
+    direction = {**SAME, "d2c_p99_ns_high": 1, "flow": {"back_merges": 5, "splits": 0}, "histograms": {}, **more}
+    span = measures.Span("run", "sda", seconds, {"read": direction, "write": {**direction, "bytes": 0}})
+    return Recorded(None, [span], truth, {})
+
+
+class Lab:
+    """Says what each kernel would take under each draw, and counts."""
+
+    def __init__(self, *seconds, identical=False, **more):
+        self.seconds, self.identical, self.more, self.count = seconds, identical, more, 0
+
+    def __call__(self, wanted):
+        got = []
+        for _, kernel, seed in wanted:
+            self.count += 1
+            truth = f"{seed}" if self.identical else f"{kernel} {seed}"
+            got.append(run(self.seconds[kernel](seed), truth, **(self.more if kernel else {})))
+        return got
+
+
+def noisy(base):
+    return lambda seed: base * NOISE[(seed * 3 + int(base * 7)) % len(NOISE)]
+
+
+def verdict(lab, draws=4):
+    (one,) = judge.judged([ONE], draws, lab)
+    return one
+
+
+def test_the_same_commands_at_the_same_times_need_one_draw():
+    lab = Lab(noisy(2.0), noisy(2.0), identical=True)
+    assert verdict(lab).verdict == judge.IDENTICAL and lab.count == 2
+
+
+@pytest.mark.parametrize(
+    "after, said", [(1.5, judge.FASTER), (2.5, judge.SLOWER), (2.04, judge.SLOWER), (1.96, judge.FASTER)]
+)
+def test_a_difference_is_confirmed_by_fresh_draws(after, said):
+    lab = Lab(noisy(2.0), noisy(after))
+    one = verdict(lab)
+    assert one.verdict == said and lab.count == 16 and one.draws == 8
+    assert one.between[0] < 2.0 / after * 1.003 and one.between[1] > 2.0 / after * 0.997
+
+
+def test_noise_is_chance_and_needs_no_second_round():
+    lab = Lab(lambda seed: (2.0, 2.3, 1.8, 2.1)[seed % 4], lambda seed: (2.2, 1.9, 2.05, 1.95)[seed % 4])
+    assert verdict(lab).verdict == judge.CHANCE and lab.count == 8
+
+
+def test_what_fresh_draws_do_not_confirm_is_chance():
+    lab = Lab(noisy(2.0), lambda seed: noisy(1.9 if seed < 4 else 2.0)(seed))
+    assert verdict(lab).verdict == judge.CHANCE and lab.count == 16
+
+
+def test_what_fresh_draws_turn_round_is_chance():
+    lab = Lab(noisy(2.0), lambda seed: noisy(1.9 if seed < 4 else 2.1)(seed))
+    assert verdict(lab).verdict == judge.CHANCE
+
+
+@pytest.mark.parametrize("after, said", [(2.006, judge.EQUAL), (2.014, judge.SLOWER)])
+def test_less_than_half_a_percent_is_equal(after, said):
+    assert verdict(Lab(lambda seed: 2.0 + seed * 1e-5, lambda seed: after + seed * 1e-5)).verdict == said
+
+
+def test_the_mechanism_is_what_changed_most_and_no_effect():
+    one = verdict(Lab(noisy(3.0), noisy(1.0), request_bytes_mean=65536.0, in_flight_mean=2.2, d2c_mean_ns=9e6))
+    assert one.mechanism == ("size 4 -> 64 KiB", "in flight 2.0 -> 2.2")
+
+
+def test_the_time_of_a_request_is_named_where_nothing_else_changed():
+    assert verdict(Lab(noisy(3.0), noisy(1.0), d2c_mean_ns=1e6)).mechanism == (
+        "only the time of a request 2.00 -> 1.00 ms",
+    )
+
+
+def test_what_moved_less_than_a_hundredth_is_no_mechanism():
+    assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.019)).mechanism == ()
+    assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.021)).mechanism == ("in flight 2.0 -> 2.0",)
+
+
+def options(**more):
+    plain = {"json": False, "ktap": False, "mail": False, "profile": "p", "kernels": ["6.12"], "patch": ["a.patch"]}
+    return argparse.Namespace(**plain | {"series": [], "set": [], "seeds": 4, "workload": "queue"} | more)
+
+
+PAIR = Pair(None, None, (), (), ("drivers/nvme/host/core.c",))
+
+
+@pytest.fixture
+def found():
+    lab = Lab(noisy(2.0), noisy(2.5), in_flight_mean=1.0)
+    return judge.judged([ONE, workloads.Workload("two", "more", "true")], 4, lab)
+
+
+def test_text_begins_with_the_answer_and_fits(found):
+    said = judge.told(options(), ["A kernel", "another"], PAIR, found).splitlines()
+    assert said[0] == "2 workloads: 2 slower."
+    assert "NOTHING of the patch is compiled" in said[1] and "nvme" in said[2]
+    assert any("in flight 2.0 -> 1.0" in line for line in said)
+    assert max(len(line) for line in said[9:]) <= 80
+
+
+def test_a_mail_has_72_columns_and_the_command(found):
+    said = judge.told(options(mail=True), ["A kernel", "another " * 20], PAIR, found).splitlines()
+    assert max(map(len, said)) <= 72
+    assert any("--kernel 6.12 --patch a.patch" in line for line in said)
+
+
+def test_ktap_fails_what_is_slower(found):
+    said = judge.told(options(ktap=True), ["A", "B"], None, found).splitlines()
+    assert said[:2] == ["KTAP version 1", "1..2"] and "not ok 1 one" in said
+
+
+def test_json_has_it_all(found):
+    said = json.loads(judge.told(options(json=True), ["A", "B"], PAIR, found))
+    assert said["workloads"][0]["verdict"] == "slower" and said["patch"]["elsewhere"] == ["drivers/nvme/host/core.c"]
+
+
+def test_every_workload_has_a_name_of_its_own_and_can_be_chosen():
+    every = workloads.of_set(workloads.ALL)
+    assert len({one.name for one in every}) == len(every)
+    for one in every:
+        assert workloads.of_set(one.name) == (one,)
+    with pytest.raises(Exception, match="no such set"):
+        workloads.of_set("none")

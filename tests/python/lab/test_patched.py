@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A source with patches over it: what is refused, what is written, what is left alone."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP
+
+sys.path.insert(0, str(TOP / "tools" / "lab"))
+
+from raidlab.base.failure import LabError  # noqa: E402
+from raidlab.kernel import patched  # noqa: E402
+
+ONE = """--- a/mm/one.c
++++ b/mm/one.c
+@@ -1,3 +1,3 @@
+ first
+-second
++SECOND
+ third
+"""
+TWO = ONE.replace("SECOND", "Second").replace("-second", "-SECOND")
+NEW = "--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+made\n"
+GONE = "--- a/mm/one.c\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-first\n-second\n-third\n"
+FAR = "--- a/drivers/nvme/host/core.c\n+++ b/drivers/nvme/host/core.c\n@@ -1 +1 @@\n-a\n+b\n"
+MAIL = "From 1 Mon Sep 17 00:00:00 2001\nSubject: [PATCH {}/2] mm: one\n\nText.\n---\n{}-- \n2.39.5\n\n"
+
+
+@pytest.fixture
+def source(tmp_path):
+    top = tmp_path / "source"
+    (top / "mm").mkdir(parents=True)
+    (top / "Makefile").write_text("VERSION = 6\n")
+    (top / "mm/one.c").write_text("first\nsecond\nthird\n")
+    (top / "mm/other.c").write_text("other\n")
+    (top / "sound").mkdir()
+    (top / "sound/pci.c").write_text("nothing that the lab compiles\n")
+    return top
+
+
+@pytest.fixture
+def apply(source, tmp_path):
+    def act(*texts):
+        paths = []
+        for number, text in enumerate(texts):
+            paths.append(tmp_path / f"{number}.patch")
+            paths[-1].write_text(text)
+        overlay = tmp_path / "overlay"
+        overlay.mkdir(exist_ok=True)
+        return patched._applied("applying", source, paths, overlay)
+
+    return act
+
+
+def test_a_patch_changes_a_copy(apply, source):
+    changes, elsewhere = apply(ONE)
+    assert changes["mm/one.c"].read_text() == "first\nSECOND\nthird\n" and not elsewhere
+    assert (source / "mm/one.c").read_text() == "first\nsecond\nthird\n"
+
+
+def test_patches_follow_each_other(apply):
+    changes, _ = apply(ONE, TWO)
+    assert changes["mm/one.c"].read_text() == "first\nSecond\nthird\n"
+
+
+def test_a_mailbox_has_several(apply):
+    changes, _ = apply(MAIL.format(1, ONE) + MAIL.format(2, TWO))
+    assert changes["mm/one.c"].read_text() == "first\nSecond\nthird\n"
+
+
+def test_files_are_made_and_removed(apply):
+    changes, _ = apply(NEW, GONE)
+    assert changes["mm/new.c"].read_text() == "made\n" and changes["mm/one.c"] is None
+
+
+def test_what_the_lab_does_not_have_is_named_and_left(apply):
+    changes, elsewhere = apply(FAR + ONE)
+    assert list(changes) == ["mm/one.c"] and elsewhere == ["drivers/nvme/host/core.c"]
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        (FAR, "the lab's kernel has none of the files"),
+        (TWO, "does not apply"),
+        ("only words\n", "changes no file"),
+        (ONE.replace("mm/one.c", "../../one.c"), "outside of the source"),
+        ("diff --git a/mm/one.c b/mm/two.c\nrename from mm/one.c\nrename to mm/two.c\n" + ONE, "renames"),
+        ("diff --git a/x b/x\nGIT binary patch\nliteral 1\n", "binary"),
+    ],
+)
+def test_refused(apply, text, why):
+    with pytest.raises(LabError) as error:
+        apply(text)
+    assert why in str(error.value)
+
+
+def test_nothing_is_patched_through_a_link(apply, source, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("first\nsecond\nthird\n")
+    (source / "mm/one.c").unlink()
+    (source / "mm/one.c").symlink_to(victim)
+    with pytest.raises(LabError):
+        apply(ONE)
+    assert victim.read_text() == "first\nsecond\nthird\n"
+
+
+def test_only_what_differs_is_written(apply, source, tmp_path):
+    to = tmp_path / "tree/linux"
+    patched._bring(source, {}, to)
+    assert not (to / "sound").exists()
+    for path in (to / "mm/one.c", to / "mm/other.c"):
+        os.utime(path, (1, 1))
+    changes, _ = apply(ONE, NEW)
+    patched._bring(source, changes, to)
+    assert (to / "mm/one.c").read_text() == "first\nSECOND\nthird\n" and (to / "mm/one.c").stat().st_mtime > 1
+    assert (to / "mm/other.c").stat().st_mtime == 1 and (to / "mm/new.c").exists()
+    patched._bring(source, {}, to)
+    assert (to / "mm/one.c").read_text() == "first\nsecond\nthird\n" and not (to / "mm/new.c").exists()
+    patched._bring(source, {"mm/one.c": None}, to)
+    assert not (to / "mm/one.c").exists()
+
+
+def test_links_to_directories_stay(source, tmp_path):
+    (source / "scripts").mkdir()
+    (source / "scripts/mm").symlink_to("../mm")
+    patched._bring(source, {}, tmp_path / "to")
+    patched._bring(source, {}, tmp_path / "to")
+    assert os.readlink(tmp_path / "to/scripts/mm") == "../mm"
+
+
+def test_the_order_of_a_series(tmp_path):
+    for name in ("b.patch", "a.patch", "README"):
+        (tmp_path / name).write_text(ONE)
+    assert [path.name for path in patched.listed([], [str(tmp_path)])] == ["a.patch", "b.patch"]
+    (tmp_path / "series").write_text("# first\nb.patch -p1\n\na.patch\n")
+    assert [path.name for path in patched.listed([], [str(tmp_path)])] == ["b.patch", "a.patch"]
+
+
+def test_a_missing_patch_is_named(tmp_path):
+    with pytest.raises(LabError, match="no such file"):
+        str(patched.listed([str(tmp_path / "none")], []))
+    with pytest.raises(LabError):
+        patched.listed([], [str(tmp_path)])
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """Of a kernel's shape, with two commits; what is checked out is neither."""
+    top = tmp_path / "linux"
+    (top / "arch/um").mkdir(parents=True)
+    (top / "mm").mkdir()
+    (top / "drivers/nvme").mkdir(parents=True)
+
+    def git(*words):
+        subprocess.run(["git", "-C", str(top), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True)
+
+    def commit(tag, **files):
+        for name, text in {"mm/one.c": None, **files}.items():
+            path = top / name.replace("__", "/").replace("_c", ".c")
+            if text is not None:
+                path.write_text(text)
+        git("add", "-A")
+        git("commit", "-qm", tag)
+        git("tag", tag)
+
+    (top / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
+    (top / "arch/um/Makefile").write_text("")
+    git("init", "-q")
+    commit("first", mm__one_c="1", mm__gone_c="2", drivers__nvme__core_c="3")
+    (top / "mm/gone.c").unlink()
+    commit("second", mm__one_c="one", mm__new_c="4", drivers__nvme__core_c="5")
+    (top / "mm/one.c").write_text("being edited")
+    seen = {}
+
+    def built(source, changes, elsewhere, names, _progress, origin):
+        seen.update(
+            before={path.name: path.read_text() for path in (source / "mm").iterdir()},
+            changes={name: path and path.read_text() for name, path in changes.items()},
+            elsewhere=elsewhere, names=names, origin=origin,
+        )  # fmt: skip
+
+    monkeypatch.setattr(patched, "_built", built)
+    return top, seen
+
+
+def test_a_range_is_two_commits_whatever_is_checked_out(repository):
+    top, seen = repository
+    patched.between(str(top), "first..second", None)
+    assert seen["before"] == {"one.c": "1", "gone.c": "2"}
+    assert seen["changes"] == {"mm/gone.c": None, "mm/new.c": "4", "mm/one.c": "one"}
+    assert seen["elsewhere"] == ["drivers/nvme/core.c"] and seen["origin"] == top
+    assert seen["names"] == (f"{top} first", f"{top} second")
+
+
+@pytest.mark.parametrize("commits", ["first", "first..", "..second", "first...second", "first..none", "--all..first"])
+def test_what_is_no_range_is_refused(repository, commits):
+    with pytest.raises(LabError, match="range"):
+        patched.between(str(repository[0]), commits, None)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a request costs its CPU when several CPUs send requests to one disk: three
+ * events written down in rings, and as a control the same events counted at once
+ * under one lock, as it was before there were rings. Each thread has a processor
+ * of its own and requests of its own; all work at the same time.
+ */
+#include "machine.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define BATCH	256	/* requests; fewer than a ring holds */
+#define BATCHES	600
+#define ROUNDS	9
+
+enum arm { RINGS, LOCK, CLOCKS, ARMS };
+
+static const char *const names[ARMS] = { "rings", "one lock", "clocks alone" };
+static struct raidtrace_probe *probe;
+static struct raidtrace_source sources[MOST_CPUS];
+static unsigned int threads, arrived;
+static uint64_t side_by_side;
+static enum arm arm;
+static uint64_t begun[MOST_CPUS][BATCHES], ended[MOST_CPUS][BATCHES];
+static struct {
+	uint64_t sum;
+	char apart[192];
+} sink[MOST_CPUS];
+
+void queue_work(struct workqueue_struct *queue, struct work_struct *work)
+{
+	(void)queue;
+	(void)work;
+}
+
+void on_load(void)
+{
+}
+
+static void count_now(unsigned int cpu, enum raidtrace_event kind, u32 flags, u64 one, u64 two, u64 three)
+{
+	const u64 record[RAIDTRACE_EVENT_WORDS] = {
+		raidtrace_clock_read(false),
+		raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, RAIDTRACE_CLASS_DATA, flags, 4096),
+		one, two, three,
+	};
+
+	pthread_spin_lock(&probe->lock);
+	raidtrace_engine_take(&probe->engine, &sources[cpu], record, record[0]);
+	pthread_spin_unlock(&probe->lock);
+}
+
+static void request(unsigned int cpu, uint64_t number)
+{
+	uint64_t rq = 0xffff888000000000 + (cpu * BATCH + number) * 384, bio = rq + 64, sector = number * 9176;
+
+	switch (arm) {
+	case RINGS:
+		write_queue(probe, cpu, bio, sector);
+		write_issue(probe, cpu, rq, bio, sector);
+		write_complete(probe, cpu, rq, bio, 0);
+		break;
+	case LOCK:
+		count_now(cpu, RAIDTRACE_EVENT_QUEUE, 0, bio, sector, 0);
+		count_now(cpu, RAIDTRACE_EVENT_ISSUE, 0, rq, sector, bio);
+		count_now(cpu, RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_EVENT_STARTED, rq, bio, 0);
+		break;
+	default:
+		for (unsigned int i = 0; i < 3; i++)
+			sink[cpu].sum += raidtrace_clock_read(false);
+	}
+}
+
+/* Nobody sleeps: who is woken comes too late. */
+static void wait_for_all(unsigned int batch)
+{
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL);
+	for (unsigned int turns = 0; __atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < threads * (batch + 1); turns++)
+		if (turns > 10000)
+			sched_yield();
+}
+
+/* A ring is emptied between two batches by its owner, and not for the time that is taken. */
+static void *sender(void *data)
+{
+	unsigned int cpu = (unsigned int)(uintptr_t)data;
+	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
+
+	pin(cpu);
+	for (unsigned int batch = 0; batch < BATCHES; batch++) {
+		ring->tail = ring->head;
+		wait_for_all(batch);
+		begun[cpu][batch] = clock_ticks();
+		for (uint64_t i = 0; i < BATCH; i++)
+			request(cpu, i);
+		ended[cpu][batch] = clock_ticks();
+	}
+	return NULL;
+}
+
+static int in_order(const void *a, const void *b)
+{
+	return *(const double *)a > *(const double *)b ? 1 : -1;
+}
+
+/* Whether all threads were at a batch at the same time, for four fifths of it; its mean time then. */
+static double of_batch(unsigned int batch)
+{
+	uint64_t first = UINT64_MAX, last = 0, all_begun = 0, any_ended = UINT64_MAX, sum = 0;
+
+	for (unsigned int i = 0; i < threads; i++) {
+		uint64_t from = begun[i][batch], to = ended[i][batch];
+
+		first = from < first ? from : first;
+		last = to > last ? to : last;
+		all_begun = from > all_begun ? from : all_begun;
+		any_ended = to < any_ended ? to : any_ended;
+		sum += to - from;
+	}
+	if (any_ended <= all_begun || any_ended - all_begun < (last - first) / 5 * 4)
+		return 0;
+	return (double)sum / threads;
+}
+
+/* Ticks of a batch: the lower quartile of those in which all worked side by side; what the machine did besides is in the others. */
+static double ticks(enum arm which, unsigned int nr)
+{
+	pthread_t thread[MOST_CPUS];
+	static double found[BATCHES];
+	unsigned int kept = 0;
+
+	arm = which;
+	threads = nr;
+	arrived = 0;
+	for (unsigned int i = 0; i < threads; i++)
+		pthread_create(&thread[i], NULL, sender, (void *)(uintptr_t)i);
+	for (unsigned int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned int batch = 0; batch < BATCHES; batch++)
+		if ((found[kept] = of_batch(batch)) > 0)
+			kept++;
+	qsort(found, kept, sizeof(found[0]), in_order);
+	side_by_side += kept;
+	return kept ? found[kept / 4] : 0;
+}
+
+static double tick_ns(void)
+{
+	struct timespec from, to;
+	uint64_t begin = clock_ticks();
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	usleep(200000);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	return ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
+	       (double)(clock_ticks() - begin);
+}
+
+int main(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int most = cpus > MOST_CPUS ? MOST_CPUS : (unsigned int)cpus;
+	double ns = tick_ns(), found[ARMS][MOST_CPUS][ROUNDS];
+
+	for (unsigned int round = 0; round < ROUNDS; round++)
+		for (unsigned int n = 1; n <= most; n++)
+			for (unsigned int a = 0; a < ARMS; a++) {
+				probe = machine_new(most);
+				memset(sources, 0, sizeof(sources));
+				found[(a + round) % ARMS][n - 1][round] =
+					ticks((enum arm)((a + round) % ARMS), n) * ns / BATCH;
+				machine_free(probe);
+			}
+	printf("ns per request, median of %d rounds (least to most), all threads at once\n%-14s", ROUNDS, "threads");
+	for (unsigned int n = 1; n <= most; n++)
+		printf("%18u", n);
+	for (unsigned int a = 0; a < ARMS; a++) {
+		printf("\n%-14s", names[a]);
+		for (unsigned int n = 0; n < most; n++) {
+			qsort(found[a][n], ROUNDS, sizeof(double), in_order);
+			printf("%6.0f (%3.0f to %3.0f)", found[a][n][ROUNDS / 2], found[a][n][0], found[a][n][ROUNDS - 1]);
+		}
+	}
+	printf("\n%llu batches of %d requests, of %u, in which all threads worked side by side\n",
+	       (unsigned long long)side_by_side, BATCH, ROUNDS * most * ARMS * BATCHES);
+	return 0;
+}

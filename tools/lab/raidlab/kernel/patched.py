@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel without and with patches: two source trees of the lab's own in the cache, each with a build directory whose objects
+stay. Nothing is written into a tree of the user's, and a second patch compiles only what differs from the first.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import fnmatch
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidlab.base import cache, toolchain
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import linux, tree
+from raidlab.kernel.linux import Kernel
+
+_COMPILED = (".c", ".S")
+_PROGRAMS = {"patch": "patch", "lsdiff": "patchutils", "filterdiff": "patchutils"}
+_AT_ONCE = 500  # names of files on a command line
+_UNREADABLE = re.compile(r"^(rename (from|to)|copy (from|to)|GIT binary patch)", re.MULTILINE)
+
+Changes = Mapping[str, Path | None]  # file below the top of the source -> where it is now, None if it is removed
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both kernels, and what of the patches is in the second. Names of files are below the top of the source: `compiled` by
+    themselves; `included`, headers and the like, whose reach is not known; `elsewhere`, in none of the lab's kernels.
+    """
+
+    base: Kernel
+    patched: Kernel
+    compiled: tuple[str, ...]
+    included: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+
+
+def listed(patches: list[str], series: list[str]) -> list[Path]:
+    """The patches of --patch, each a diff or a mailbox of them, then those in the directories of --series: in the order of a
+    file `series` in it if there is one (as quilt has it), else of their names. LabError if one is not there."""
+    found = [Path(name) for name in patches]
+    for name in series:
+        directory = Path(name)
+        order = directory / "series"
+        if order.is_file():
+            lines = (line.partition("#")[0].split() for line in order.read_text(encoding="utf-8").splitlines())
+            found += [directory / words[0] for words in lines if words]
+        else:
+            found += sorted(path for path in directory.glob("*") if path.suffix in (".patch", ".diff", ".mbox"))
+    for path in found:
+        if not path.is_file():
+            raise LabError(
+                f"patch {path}", "no such file", "Name a diff, a mailbox or, by --series, a directory of them."
+            )
+    if series and not found:
+        raise LabError(
+            f"--series {series[0]}", "no *.patch, *.diff, *.mbox in it", "Name the directory of the patches."
+        )
+    return found
+
+
+def obtain(base: str | None, patches: list[Path], progress: Progress) -> Pair:
+    """Build `base`, a series or the directory of a source tree, without and with the patches, in their order."""
+    what = f"applying {patches[0].name}" + (f" and {len(patches) - 1} more" if len(patches) > 1 else "")
+    missing = sorted({package for program, package in _PROGRAMS.items() if not shutil.which(program)})
+    if missing:
+        raise LabError(what, f"missing: {' '.join(missing)}", "Install what the lab needs: tools/setup lab")
+    toolchain.require(what)
+    source, name = _source(base, progress)
+    with tempfile.TemporaryDirectory(prefix="raidtrace-patch-") as overlay:
+        changes, elsewhere = _applied(what, source, patches, Path(overlay))
+        called = f"{name} with {' '.join(path.name for path in patches)}"
+        return _built(source, changes, elsewhere, (name, called), progress)
+
+
+def between(directory: str, commits: str, progress: Progress) -> Pair:
+    """Build both ends of a range A..B of commits of a source tree, as they are in git, whatever is checked out."""
+    what = f"--range {commits}"
+    first, dots, last = commits.partition("..")
+    if not (first and dots and last) or last.startswith("."):
+        raise LabError(what, "not two commits", "Name them as in: --range v6.12..mine")
+    toolchain.require(what)
+    path = tree.checked(Path(directory))
+    ends = tuple(
+        _git(what, path, "rev-parse", "--verify", "--end-of-options", f"{end}^{{commit}}") for end in (first, last)
+    )
+    differ = _split(_git(what, path, "diff", "--name-only", "--no-renames", "-z", *ends))
+    before, after = (set(_needed(_split(_git(what, path, "ls-tree", "-r", "--name-only", "-z", end)))) for end in ends)
+    needed = [name for name in differ if name in before | after]
+    with tempfile.TemporaryDirectory(prefix="raidtrace-range-") as temporary:
+        old, new = Path(temporary, "old"), Path(temporary, "new")
+        _export(what, path, ends[0], sorted(before), old)
+        _export(what, path, ends[1], [name for name in needed if name in after], new)
+        changes = {name: new / name if name in after else None for name in needed}
+        elsewhere = [name for name in differ if name not in before | after]
+        return _built(old, changes, elsewhere, (f"{directory} {first}", f"{directory} {last}"), progress, path)
+
+
+def _split(text: str) -> list[str]:
+    return [name for name in text.split("\0") if name]
+
+
+def _git(what: str, path: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(path), *words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(what, done.stderr.strip() or "git failed", f"Try it by hand: git -C {path} {words[0]}")
+    return done.stdout.strip()
+
+
+def _export(what: str, path: Path, commit: str, names: list[str], to: Path) -> None:
+    """Files of a commit."""
+    to.mkdir()
+    for at in range(0, len(names), _AT_ONCE):
+        some = [f":(literal){name}" for name in names[at : at + _AT_ONCE]]
+        with subprocess.Popen(
+            ["git", "-C", str(path), "archive", commit, "--", *some], stdout=subprocess.PIPE
+        ) as archive:
+            done = subprocess.run(["tar", "-x", "-C", str(to)], stdin=archive.stdout, check=False)
+        if done.returncode or archive.returncode:
+            raise LabError(what, f"git archive {commit[:12]} failed", f"Look at the repository: git -C {path} fsck")
+
+
+def _built(
+    source: Path,
+    changes: Changes,
+    elsewhere: list[str],
+    names: tuple[str, str],
+    progress: Progress,
+    origin: Path | None = None,
+) -> Pair:
+    """Both kernels, `names` for people. What is built stays in a place named after `origin`, the source if it is not given."""
+    place = cache.root() / "patched" / cache.digest([str(origin or source).encode()])
+    with cache.locked(place, progress):
+        # Names of one length: a path is in the kernel's text, and more of it would leave the guest less memory.
+        plain, other = place / "base" / "linux", place / "with" / "linux"
+        _bring(source, {}, plain)
+        unchanged = tree.obtain(plain, progress, names[0])
+        tree.copied(plain, other, progress)
+        _bring(source, changes, other)
+        changed = tree.obtain(other, progress, names[1])
+    compiled = [path for path in changes if (changed.build / path).with_suffix(".o").exists()]
+    rest = [path for path in changes if path not in compiled]
+    return Pair(
+        unchanged,
+        changed,
+        tuple(compiled),
+        tuple(path for path in rest if not path.endswith(_COMPILED)),
+        tuple(sorted({*elsewhere, *(path for path in rest if path.endswith(_COMPILED))})),
+    )
+
+
+def _source(base: str | None, progress: Progress) -> tuple[Path, str]:
+    """Where the unpatched source is, and its name for people."""
+    if base and tree.is_directory(base):
+        path = tree.checked(Path(base))
+        return path, f"{base} {tree.describe(path) or ''}".strip()
+    kernel = linux.obtain(base, progress)
+    return kernel.source.resolve(), kernel.name
+
+
+def _applied(what: str, source: Path, patches: list[Path], overlay: Path) -> tuple[Changes, list[str]]:
+    """Copies of the files that the patches touch, patched in `overlay`; and the files that the lab's source does not have."""
+    touched: dict[str, None] = {}
+    elsewhere: dict[str, None] = {}
+    for path in patches:
+        files = _files(what, path)
+        absent = {
+            name for name, made in files.items() if not made and name not in touched and not _is_file(source, name)
+        }
+        elsewhere |= dict.fromkeys(sorted(absent))
+        for name in files:
+            if name not in absent and name not in touched:
+                touched[name] = None
+                (overlay / name).parent.mkdir(parents=True, exist_ok=True)
+                if _is_file(source, name):
+                    shutil.copy(source / name, overlay / name)
+        if len(absent) < len(files):
+            _patch(what, path, sorted(absent), overlay)
+    if not touched:
+        raise LabError(
+            what,
+            f"the lab's kernel has none of the files: {' '.join(elsewhere)}",
+            "It has what it compiles: block, mm, fs, md, SCSI with 3w-9xxx (tools/lab/raidlab/kernel/kernel-files).",
+        )
+    return {name: overlay / name if (overlay / name).exists() else None for name in touched}, list(elsewhere)
+
+
+def _files(what: str, path: Path) -> dict[str, bool]:
+    """The files that one patch touches, and whether it makes them. LabError for what cannot be told or must not be done."""
+    if _UNREADABLE.search(path.read_bytes().decode("utf-8", "replace")):
+        raise LabError(what, f"{path} renames, copies or is binary", "Make it plain: git diff --no-renames --text")
+    done = subprocess.run(["lsdiff", "-s", "--strip=1", str(path)], capture_output=True, text=True, check=False)
+    found = {line[2:].strip(): line.startswith("+") for line in done.stdout.splitlines() if line}
+    if not found:
+        raise LabError(what, f"{path} changes no file", "Name a diff as git format-patch or diff -u write it.")
+    for name in found:
+        if name.startswith("/") or ".." in Path(name).parts:
+            raise LabError(what, f"{path} names a file outside of the source: {name}", "Look at it before you use it.")
+    return found
+
+
+def _is_file(source: Path, name: str) -> bool:
+    """A link of the source may lead anywhere: nothing is patched through one."""
+    return (source / name).is_file() and (source / name).resolve() == source / name
+
+
+def _patch(what: str, path: Path, absent: list[str], overlay: Path) -> None:
+    left = ["filterdiff", *(word for name in absent for word in ("-x", f"?/{name}")), str(path)]
+    diff = subprocess.run(left, capture_output=True, check=False).stdout
+    words = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch", "-r", "-", "-d", str(overlay)]
+    done = subprocess.run(words, input=diff, capture_output=True, check=False)
+    if done.returncode:
+        said = done.stdout.decode("utf-8", "replace").splitlines()
+        wrong = [line for line in said if "FAILED" in line or "previously applied" in line] or said
+        raise LabError(
+            what, "\n  ".join([f"{path} does not apply", *wrong[:6]]), "Name the kernel it is for: --kernel."
+        )
+
+
+def _bring(source: Path, changes: Changes, to: Path) -> None:
+    """Make `to` the source with the changes. Only what differs is written, so make compiles no more than that."""
+    wanted: dict[str, Path] = {name: source / name for name in _names(source)}
+    for name, path in changes.items():
+        if path:
+            wanted[name] = path
+        else:
+            wanted.pop(name, None)
+    to.mkdir(parents=True, exist_ok=True)
+    for name in _names(to):
+        if name not in wanted:
+            (to / name).unlink()
+    for name, path in wanted.items():
+        there = to / name
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            if not there.is_symlink() or os.readlink(there) != os.readlink(path):
+                there.unlink(missing_ok=True)
+                there.symlink_to(os.readlink(path))
+        elif not there.is_file() or not filecmp.cmp(path, there, shallow=False):
+            shutil.copy(path, there)
+
+
+def _names(top: Path) -> list[str]:
+    """Of the files and links that the lab needs of a source, below its top."""
+    found = []
+    for directory, below, names in os.walk(top):
+        links = [name for name in below if os.path.islink(os.path.join(directory, name))]
+        found += [os.path.relpath(os.path.join(directory, name), top) for name in names + links]
+    return _needed(found)
+
+
+def _needed(names: Iterable[str]) -> list[str]:
+    """Of the files of a source those that the lab compiles or may."""
+    is_needed = re.compile("|".join(map(fnmatch.translate, linux.patterns()))).match
+    return [name for name in names if is_needed(name)]

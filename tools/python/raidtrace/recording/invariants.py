@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the numbers of a recording agree with each other, found when it is read: the word that its recorder wrote stays when
+a number is changed. raidctl judges; what it finds is asked for here."""
+
+import json
+import pathlib
+import subprocess
+
+PROGRAM = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
+NOT_CHECKED = "not checked: raidctl report does"
+
+
+def found(path: pathlib.Path, stored: str | None) -> str | None:
+    """What raidctl finds where its recorder wrote that they hold; otherwise what it wrote, None: nothing."""
+    if stored != "hold":
+        return stored
+    try:
+        done = subprocess.run([PROGRAM, "report", "--json", "--", path], capture_output=True, check=True)
+        said = json.loads(done.stdout)["meta"].get("invariants", "")
+    except (OSError, subprocess.CalledProcessError, ValueError, KeyError, TypeError):
+        return NOT_CHECKED
+    return said if isinstance(said, str) else NOT_CHECKED

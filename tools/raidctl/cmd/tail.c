@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* raidctl tail: the last requests of a disk, or those before one that is slow or fails. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/signals.h"
+#include "base/units.h"
+#include "cmd/command.h"
+#include "disk/args.h"
+#include "report/requests.h"
+
+#define KEY_SLOWER	's'
+#define KEY_FAILED	'f'
+#define KEY_LINES	'n'
+#define KEY_CSV		'c'
+#define KEY_FOLLOW	'F'
+
+#define LINES	20
+#define LOOK_MS	200
+#define FOLLOW_MS	20
+
+struct tail_options {
+	struct words words;
+	uint64_t slower_ns;
+	bool failed;
+	long lines;
+	bool csv;
+	bool json;
+	bool follow;
+};
+
+static const struct argp_option options[] = {
+	{ "lines", KEY_LINES, "N", 0, "So many requests, 0 for all that there are (20; with --csv or --json all)", 0 },
+	{ "slower", KEY_SLOWER, "TIME", 0, "Wait for a request that takes so long from issue to completion, such as 50ms; it is the last one", 0 },
+	{ "failed", KEY_FAILED, NULL, 0, "Wait for a request that fails; it is the last one", 0 },
+	{ "csv", KEY_CSV, NULL, 0, "Print every column as CSV", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "With --csv: go on with those that end from now on, until Ctrl-C; says how many were lost", 0 },
+	OPTION_JSON,
+	{ 0 }
+};
+
+static error_t parse_lines(const char *arg, struct argp_state *state)
+{
+	struct tail_options *tail = state->input;
+	char *end;
+
+	errno = 0;
+	tail->lines = strtol(arg, &end, 10);
+	if (errno || end == arg || *end || tail->lines < 0)
+		argp_error(state, "lines: %s is no number of requests", arg);
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct tail_options *tail = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		tail->lines = -1;
+		return 0;
+	case KEY_LINES:
+		return parse_lines(arg, state);
+	case KEY_SLOWER:
+		if (parse_duration(arg, &tail->slower_ns) || !tail->slower_ns)
+			argp_error(state, "slower: %s is no time; give one such as 50ms or 1s", arg);
+		return 0;
+	case KEY_FAILED:
+		tail->failed = true;
+		return 0;
+	case KEY_CSV:
+		tail->csv = true;
+		return 0;
+	case KEY_FOLLOW:
+		tail->follow = true;
+		return 0;
+	case KEY_JSON:
+		tail->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return words_add(&tail->words, arg);
+	case ARGP_KEY_END:
+		if (tail->words.nr != 1)
+			argp_error(state, "name one disk that is attached");
+		if (tail->csv && tail->json)
+			argp_error(state, "--csv or --json, not both");
+		if (tail->follow && (!tail->csv || tail->slower_ns || tail->failed || tail->lines >= 0))
+			argp_error(state, "--follow goes with --csv, and with nothing else");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int explain(struct rt_client *client, const char *disk, int err)
+{
+	if (err == -EPERM)
+		return fail("tail: %s: not permitted; where each request lay is for root", disk);
+	return fail("tail: %s: %s", disk, rt_error(client)[0] ? rt_error(client) : strerror(-err));
+}
+
+/* All that the module has behind one of them. */
+static int read_behind(struct rt_client *client, uint32_t id, uint64_t after, struct requests *ret)
+{
+	struct rt_history *part = malloc(sizeof(*part));
+	int err = part ? 0 : -ENOMEM;
+
+	while (!err) {
+		err = rt_history_get(client, id, after, part);
+		ret->frozen = part->frozen;
+		if (err || !part->nr)
+			break;
+		err = requests_add(ret, part->ended, part->nr);
+		after = part->ended[part->nr - 1].number;
+	}
+	free(part);
+	return err;
+}
+
+/* Until the history has ended; 1 when somebody ends this instead. */
+static int wait_for_end(struct rt_client *client, uint32_t id)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	struct pollfd signals = { .fd = signals_open(numbers), .events = POLLIN };
+	struct rt_history *part = malloc(sizeof(*part));
+	int err = part ? signals.fd < 0 ? signals.fd : 0 : -ENOMEM;
+
+	while (!err) {
+		/* Behind all numbers: nothing but how it stands. */
+		err = rt_history_get(client, id, UINT64_MAX, part);
+		if (err || part->frozen)
+			break;
+		if (poll(&signals, 1, LOOK_MS) > 0)
+			err = 1;
+	}
+	if (signals.fd >= 0)
+		close(signals.fd);
+	free(part);
+	return err;
+}
+
+static int print(struct requests *requests, const struct rt_target *target,
+		 const struct tail_options *tail)
+{
+	long lines = tail->lines >= 0 ? tail->lines : tail->csv || tail->json ? 0 : LINES;
+	size_t first = lines && (size_t)lines < requests->nr ? requests->nr - (size_t)lines : 0;
+
+	if (tail->csv) {
+		requests_csv_names(stdout);
+		requests_csv(stdout, requests, first);
+	} else if (tail->json) {
+		requests_json(stdout, requests, first, target->disk);
+	} else {
+		requests_text(stdout, requests, first, target->disk);
+	}
+	return EXIT_DONE;
+}
+
+static int tail_of(struct rt_client *client, const struct rt_target *target,
+		   const struct tail_options *tail)
+{
+	struct requests requests = { 0 };
+	bool waits = tail->slower_ns || tail->failed;
+	int err = 0, status;
+
+	if (waits) {
+		err = rt_history_set(client, target->id, tail->slower_ns, tail->failed);
+		if (err)
+			return explain(client, target->disk, err);
+		note("waiting for one in %s; Ctrl-C shows what there is", target->disk);
+		err = wait_for_end(client, target->id);
+	}
+	if (err >= 0)
+		err = read_behind(client, target->id, 0, &requests);
+	status = err ? explain(client, target->disk, err) : print(&requests, target, tail);
+	/* It goes on, and waits for nothing. */
+	if (waits)
+		rt_history_set(client, target->id, 0, false);
+	free(requests.ended);
+	return status;
+}
+
+/* What there is now, and how much of what ended before it is not there any more. */
+static int follow_on(struct rt_client *client, uint32_t id, uint64_t *after, uint64_t *nr, uint64_t *lost)
+{
+	struct requests requests = { 0 };
+	int err = read_behind(client, id, *after, &requests);
+
+	if (!err && requests.nr) {
+		uint64_t last = requests.ended[requests.nr - 1].number;
+
+		requests_csv(stdout, &requests, 0);
+		*nr += requests.nr;
+		*lost += last - *after - requests.nr;
+		*after = last;
+	}
+	free(requests.ended);
+	return err;
+}
+
+static int follow(struct rt_client *client, const struct rt_target *target)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	struct pollfd signals = { .fd = signals_open(numbers), .events = POLLIN };
+	struct rt_history *now = malloc(sizeof(*now));
+	int err = now ? signals.fd < 0 ? signals.fd : 0 : -ENOMEM;
+	uint64_t after = 0, nr = 0, lost = 0;
+
+	if (!err)
+		err = rt_history_get(client, target->id, UINT64_MAX, now);
+	if (!err) {
+		after = now->total;
+		requests_csv_names(stdout);
+	}
+	while (!err && !fflush(stdout)) {
+		bool ends = poll(&signals, 1, FOLLOW_MS) > 0;
+
+		err = follow_on(client, target->id, &after, &nr, &lost);
+		if (ends)
+			break;
+	}
+	free(now);
+	close(signals.fd);
+	if (err)
+		return explain(client, target->disk, err);
+	note("%s: %" PRIu64 " requests, %" PRIu64 " lost", target->disk, nr, lost);
+	return ferror(stdout) ? fail("tail: the output cannot be written") : EXIT_DONE;
+}
+
+static int run(struct context *context, void *data)
+{
+	struct tail_options *tail = data;
+	struct rt_target *targets;
+	size_t nr;
+	int status = args_targets(context->client, &tail->words, &nr, &targets);
+
+	free(tail->words.word);
+	if (status)
+		return status;
+	status = tail->follow ? follow(context->client, &targets[0]) :
+				tail_of(context->client, &targets[0], tail);
+	free(targets);
+	return status;
+}
+
+const struct verb verb_tail = {
+	.argp = {
+		options, parse, "DISK",
+		"Print the last requests of DISK that ended, the newest last: when each was queued, issued and completed, where it lay, what it was for and who asked for it. The module keeps 4,096 of them.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct tail_options),
+	.run = run,
+};
