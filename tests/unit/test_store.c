@@ -264,6 +264,9 @@ static void numbers_agree(void **state)
 {
 	(void)state;
 	is_judged("DELETE FROM note", "hold");
+	/* A disk of bios alone has no depth, also where it had no bio; another one has. */
+	is_judged("UPDATE target SET groups='flow depth', bio_based=1; DELETE FROM flow", "hold");
+	is_judged("UPDATE target SET groups='flow depth'; DELETE FROM flow", "depth_time histogram sums to 0");
 	is_judged("UPDATE flow SET completed=-5 WHERE sample=2", "a counter of sample 2 is negative");
 	is_judged("UPDATE flow SET completed=completed+1, issued=issued-1 WHERE sample=2", "sda: read: ");
 	is_judged("UPDATE flow SET in_flight=3 WHERE sample=1 AND direction IN ('read', 'all')", "sda: read: ");

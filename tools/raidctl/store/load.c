@@ -125,6 +125,16 @@ static int take_span(void *data, int columns, const char *const *values)
 	return copied(span->phase, span->disk);
 }
 
+/* Of a disk that is given bios alone nothing tells that, where it had none. */
+static uint64_t never_counted(const struct recording *r, uint32_t target)
+{
+	for (size_t i = 0; i < r->nr_targets; i++)
+		if (r->targets[i].id == target && r->targets[i].bio_based)
+			return RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED) |
+			       RT_COUNTER_BIT(IN_FLIGHT);
+	return 0;
+}
+
 static int sum_spans(struct store *store, struct recording *r)
 {
 	for (size_t i = 0; i < r->nr_spans; i++) {
@@ -136,6 +146,7 @@ static int sum_spans(struct store *store, struct recording *r)
 		if (err)
 			return err;
 		span->counters.id = target;
+		span->counters.unknown |= never_counted(r, target);
 	}
 	return 0;
 }
