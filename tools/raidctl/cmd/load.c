@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
+#include "machine/lab.h"
 
 struct load_options {
 	const char *file;
@@ -48,11 +49,12 @@ static const char *find_built(const char *directory, char *ret, size_t size)
 static int run(struct context *context, void *data)
 {
 	struct load_options *load = data;
-	char path[PATH_MAX], why[1024];
+	char path[PATH_MAX], why[1024], profile[64];
 	const char *file = load->file;
 	int err;
 
-	if (!file)
+	/* A guest of the lab has it nowhere else. On a machine root did not write the environment. */
+	if (!file && lab_profile(profile, sizeof(profile)))
 		file = secure_getenv("RAIDTRACE_KO");
 	if (!file)
 		file = find_built(context->directory, path, sizeof(path));
@@ -73,7 +75,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_load = {
 	.argp = {
 		NULL, parse, "[FILE]",
-		"Load the kernel module: FILE, or else the one that RAIDTRACE_KO in the environment names, as in a guest of the lab, or kmod/raidtrace.ko of the source tree that raidctl lies in, or else the one installed under /lib/modules; never one that merely lies in the current directory. It counts nothing until a disk is attached.",
+		"Load the kernel module: FILE, or else, in a guest of the lab, the one that RAIDTRACE_KO in the environment names, or kmod/raidtrace.ko of the source tree that raidctl lies in, or else the one installed under /lib/modules; never one that merely lies in the current directory. It counts nothing until a disk is attached.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct load_options),
