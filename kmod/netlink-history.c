@@ -74,6 +74,7 @@ static int put_state(struct sk_buff *skb, u32 id, const struct raidtrace_history
 	       (history->frozen ? nla_put_flag(skb, RAIDTRACE_A_HISTORY_FROZEN) : 0);
 }
 
+/* NULL for want of memory: nothing else can fail, as what is put in is cut to what fits. */
 static struct sk_buff *message_of(struct genl_info *info, const struct genl_family *family, u32 id,
 				  const struct raidtrace_history *history,
 				  const struct raidtrace_known_ended *known, unsigned int nr)
@@ -84,14 +85,14 @@ static struct sk_buff *message_of(struct genl_info *info, const struct genl_fami
 	int err;
 
 	if (!skb)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	header = genlmsg_put_reply(skb, info, family, 0, info->genlhdr->cmd);
 	err = header ? put_state(skb, id, history) : -EMSGSIZE;
 	for (i = 0; i < nr && !err; i++)
 		err = put_ended(skb, &known[i]);
 	if (err) {
 		nlmsg_free(skb);
-		return ERR_PTR(err);
+		return NULL;
 	}
 	genlmsg_end(skb, header);
 	return skb;
@@ -126,7 +127,7 @@ struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struc
 	struct nlattr *after = info->attrs[RAIDTRACE_A_HISTORY_AFTER];
 	struct raidtrace_known_ended *known;
 	struct raidtrace_history history;
-	struct sk_buff *skb;
+	struct sk_buff *skb = NULL;
 	unsigned int nr;
 	int err = refuse_without(target, info);
 
@@ -137,13 +138,12 @@ struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struc
 		nr = raidtrace_probe_history(&target->probe, after ? nla_get_u64(after) : 0, known,
 					     MOST_ENDED, &history);
 		skb = message_of(info, family, target->id, &history, known, nr);
-	} else {
-		skb = ERR_PTR(-ENOMEM);
 	}
 	kvfree(known);
-	if (IS_ERR(skb))
-		raidtrace_refuse(info->extack, "not enough memory for the reply");
-	return skb;
+	if (skb)
+		return skb;
+	raidtrace_refuse(info->extack, "not enough memory for the reply");
+	return ERR_PTR(-ENOMEM);
 }
 
 /**
