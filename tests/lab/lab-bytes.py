@@ -4,7 +4,8 @@
 """The same bytes on every machine: short runs have the digests that are committed: lab-bytes.py [--write | RUN...]
 
 same-bytes.json has them for one kernel package and one root. Where the archive has another version of either by now, that is
-said, and each run is held to take as long as it did, within the spread that chance has there (Documentation/lab.rst).
+said, and each run is held to take as long as it did, within the spread that chance has there (Documentation/lab.rst). The same
+goes for other bytes on another processor than theirs: that these cannot be is not shown yet.
 --write takes this machine's, after a change of the model, of the kernel's configuration or of the root.
 """
 
@@ -64,12 +65,22 @@ def truth(name: str, directory: Path) -> tuple[str, Truth]:
     return f"linux-source {facts['kernel']}, root {facts['root']}", digest
 
 
+def processor() -> str:
+    """Which processor this is, by what it can do."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0].splitlines()
+    wanted = ("vendor_id", "cpu family", "model", "stepping", "flags")
+    said = [line for line in lines if line.partition("\t")[0].strip() in wanted]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:12]
+
+
 def compare(name: str, key: str, now: Truth, kept: dict[str, Any]) -> None:
     """To the byte where kernel and root are those of the file; else within what chance does."""
     then = kept["runs"][name]
     if key == kept["of"]:
-        check(f"{name}: ground truth and output are the committed bytes", now == then, f"{now}\n{then}")
-        return
+        if now == then or processor() == kept["processor"]:
+            check(f"{name}: ground truth and output are the committed bytes", now == then, f"{now}\n{then}")
+            return
+        skip(f"{name}: the committed bytes", "this processor gives others, and is not the one that gave them")
     spread, ratio = RUNS[name][2], now["simulated_seconds"] / then["simulated_seconds"]
     check(f"{name}: takes as long within chance ({spread:.0%})", 1 / (1 + spread) <= ratio <= 1 + spread, ratio)
 
@@ -84,7 +95,7 @@ def main() -> None:
     check("all runs were of one kernel and one root", len(keys) == 1, keys)
     key, now = keys.pop(), {name: result for name, (_, result) in found.items()}
     if write:
-        KEPT.write_text(json.dumps({"of": key, "runs": now}, indent=1) + "\n", encoding="utf-8")
+        KEPT.write_text(json.dumps({"of": key, "processor": processor(), "runs": now}, indent=1) + "\n", encoding="utf-8")
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     if key != kept["of"]:
         skip("the committed bytes", f"they are of {kept['of']}; this is {key}: compared within the spread of chance")
