@@ -44,24 +44,8 @@ def act(arguments: argparse.Namespace) -> int:
     """Status 0; 1 if a repeated run differed, or if a workload of --workload is slower."""
     names: list[str] = arguments.kernels
     patches = patched.listed(arguments.patch, arguments.series)
-    if patches and arguments.range:
-        raise LabError("ab --range", "a patch, too", "Commit it, or leave out one of the two.")
-    one = bool(patches or arguments.range)
-    if one and len(names) > 1:
-        raise LabError(
-            "ab", f"{len(names)} kernels given", "Name the one that is patched, or has the range: --kernel 6.12"
-        )
-    if not one and not 2 <= len(names) <= _MOST:
-        raise LabError("ab", f"{len(names)} kernels given", f"Name 2 to {_MOST}: --kernel 6.1 --kernel DIR")
-    if arguments.vm and (one or arguments.workload):
-        raise LabError("ab --vm", "a patch, a range or a set of workloads", "Leave out --vm (and LAB=vm).")
+    _check(arguments, bool(patches or arguments.range))
     some = workloads.of_set(arguments.workload) if arguments.workload else ()
-    if some and not one and len(names) != 2:
-        raise LabError("ab --workload", f"{len(names)} kernels given", "Name two, or one and a --patch.")
-    if arguments.vm:
-        virtual.require_comparable(names, arguments.repeat)
-        if arguments.seeds > 1:
-            raise LabError("ab --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
     recorded.require_tools()
     progress = Progress(arguments.quiet)
     runner.profile_of(arguments, progress)
@@ -75,9 +59,38 @@ def act(arguments: argparse.Namespace) -> int:
     else:
         kernels = [pair.base, pair.patched] if pair else [tree.pick(name, progress) for name in names]
         contenders = [_simulated(arguments, kernel, progress) for kernel in kernels]
-    top = Path(arguments.out).absolute()
     if some:
         return _judge(arguments, contenders, pair, some, progress)
+    return _compare(arguments, contenders, judge.covered(pair) if pair else [], progress)
+
+
+def between(arguments: argparse.Namespace, kernels: list[Kernel], progress: Progress) -> int:
+    """The same with kernels that are built."""
+    return _compare(arguments, [_simulated(arguments, kernel, progress) for kernel in kernels], [], progress)
+
+
+def _check(arguments: argparse.Namespace, one: bool) -> None:
+    """What is asked must go together; `one` kernel is enough where a patch or a range makes the other."""
+    count = len(arguments.kernels)
+    if (arguments.patch or arguments.series) and arguments.range:
+        raise LabError("ab --range", "a patch, too", "Commit it, or leave out one of the two.")
+    if one and count > 1:
+        raise LabError("ab", f"{count} kernels given", "Name the one that is patched, or has the range: --kernel 6.12")
+    if not one and not 2 <= count <= _MOST:
+        raise LabError("ab", f"{count} kernels given", f"Name 2 to {_MOST}, or one and a --patch: --kernel 6.1 --kernel DIR")
+    if arguments.vm and (one or arguments.workload):
+        raise LabError("ab --vm", "a patch, a range or a set of workloads", "Leave out --vm (and LAB=vm).")
+    if arguments.workload and not one and count != 2:
+        raise LabError("ab --workload", f"{count} kernels given", "Name two, or one and a --patch.")
+    if arguments.vm:
+        virtual.require_comparable(arguments.kernels, arguments.repeat)
+        if arguments.seeds > 1:
+            raise LabError("ab --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
+
+
+def _compare(arguments: argparse.Namespace, contenders: list[Contender], more: list[str], progress: Progress) -> int:
+    """One command on all; `more` are lines below the verdicts. Status 1 if a repeated run differed."""
+    top = Path(arguments.out).absolute()
     plain = [(one, top / compare.letter(number).lower()) for number, one in enumerate(contenders)]
     places: list[Place] = [
         (one, arguments.command, path.with_name(f"{path.name}-seed-{seed}") if seed else path, seed)
@@ -96,7 +109,7 @@ def act(arguments: argparse.Namespace) -> int:
     if not sections:
         raise LabError("ab", "the recordings have no phase in common", f"Look at them: raidctl report {top}/a/*.rtdb")
     verdicts = [] if arguments.vm else _verdicts(drawn, unlike, bool(again))
-    verdicts += judge.covered(pair) if pair else []
+    verdicts += more
     if arguments.json:
         print(json.dumps(_as_json(arguments, contenders, firsts, sections, verdicts, unlike), indent=2))
     else:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from raidlab.base import cache
 from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.verbs import ab
 
@@ -44,11 +45,12 @@ def act(arguments: argparse.Namespace) -> int:
     culprit = _searched(what, clone, good, bad, _expect(arguments))
     print(_git(what, clone, "show", "--no-patch", "--format=%H%n%n    %s%n%n    %an, %as", culprit))
     print(_git(what, clone, "show", "--stat", "--format=", culprit) + "\n", flush=True)
-    evidence = argparse.Namespace(**vars(arguments))
-    evidence.range, evidence.kernels = f"{culprit}^..{culprit}", [str(source)]
-    evidence.patch, evidence.series, evidence.workload = [], [], None
-    evidence.repeat, evidence.ktap, evidence.mail = False, False, False
-    ab.act(evidence)
+    progress = Progress(arguments.quiet)
+    kernels = []
+    for commit in (f"{culprit}^", culprit):
+        _git(what, clone, "checkout", "-q", "--detach", "--force", commit)
+        kernels.append(tree.obtain(clone, progress, f"{source} {commit[:12]}{commit[40:]}"))
+    ab.between(argparse.Namespace(**vars(arguments) | {"repeat": False}), kernels, progress)
     return 0
 
 
