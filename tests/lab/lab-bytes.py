@@ -95,7 +95,9 @@ def main() -> None:
     check("all runs were of one kernel and one root", len(keys) == 1, keys)
     key, now = keys.pop(), {name: result for name, (_, result) in found.items()}
     if write:
-        KEPT.write_text(json.dumps({"of": key, "processor": processor(), "runs": now}, indent=1) + "\n", encoding="utf-8")
+        KEPT.write_text(
+            json.dumps({"of": key, "processor": processor(), "runs": now}, indent=1) + "\n", encoding="utf-8"
+        )
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     if key != kept["of"]:
         skip("the committed bytes", f"they are of {kept['of']}; this is {key}: compared within the spread of chance")

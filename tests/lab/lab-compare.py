@@ -223,7 +223,7 @@ def compares(out: Path) -> None:
     else:
         # a rotational disk has 128 KiB of readahead in 6.1, 256 KiB in 7.2
         check("7.2 is faster than 6.1", "faster than A" in text.stdout, text)
-        check("since it keeps more in flight", "is the in-flight depth" in text.stdout, text)
+        check("since it keeps more in flight", "shows in the in-flight depth" in text.stdout, text)
         check("that is not called identical", "identical" not in text.stdout, text)
         check("it says that all is simulated", "simulated" in text.stdout, text)
     one = lab("ab", "--kernel", "6.1", "--", "true")

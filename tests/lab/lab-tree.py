@@ -113,7 +113,8 @@ def builds(directory: Path) -> None:
     facts = json.loads((out / "lab.json").read_text())
     wanted = {"kernel": "6.1.7-rc1", "kernel_source": str(tree), "kernel_described": "v6.1.7-lab"}
     check("lab.json names version, tree and commit", facts.items() >= wanted.items(), facts)
-    report = subprocess.run([str(RAIDCTL), "report", str(out / "r.rtdb")], capture_output=True, text=True, check=False)
+    words = [str(RAIDCTL), "report", "-v", str(out / "r.rtdb")]
+    report = subprocess.run(words, capture_output=True, text=True, check=False)
     check("so does the recording", f"{tree} v6.1.7-lab" in report.stdout, report)
     kept = next((cache() / "trees").glob(f"{tree.name}-*")) / "built"
     check("it is kept under its content", len(list(kept.iterdir())) == 1, list(kept.iterdir()))
