@@ -77,7 +77,9 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
     if one and count > 1:
         raise LabError("ab", f"{count} kernels given", "Name the one that is patched, or has the range: --kernel 6.12")
     if not one and not 2 <= count <= _MOST:
-        raise LabError("ab", f"{count} kernels given", f"Name 2 to {_MOST}, or one and a --patch: --kernel 6.1 --kernel DIR")
+        raise LabError(
+            "ab", f"{count} kernels given", f"Name 2 to {_MOST}, or one and a --patch: --kernel 6.1 --kernel DIR"
+        )
     if arguments.vm and (one or arguments.workload):
         raise LabError("ab --vm", "a patch, a range or a set of workloads", "Leave out --vm (and LAB=vm).")
     if arguments.workload and not one and count != 2:
