@@ -19,7 +19,7 @@ from pathlib import Path
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import linux, tree
+from raidlab.kernel import commits, linux, tree
 from raidlab.kernel.linux import Kernel
 
 _COMPILED = (".c", ".S")
@@ -41,6 +41,11 @@ class Pair:
     compiled: tuple[str, ...]
     included: tuple[str, ...]
     elsewhere: tuple[str, ...]
+
+
+def place(source: Path) -> Path:
+    """Where the lab keeps the trees of its own that come from a source."""
+    return cache.root() / "patched" / cache.digest([str(source).encode()])
 
 
 def listed(patches: list[str], series: list[str]) -> list[Path]:
@@ -81,38 +86,30 @@ def obtain(base: str | None, patches: list[Path], progress: Progress) -> Pair:
         return _built(source, changes, elsewhere, (name, called), progress)
 
 
-def between(directory: str, commits: str, progress: Progress) -> Pair:
+def between(directory: str, wanted: str, progress: Progress) -> Pair:
     """Build both ends of a range A..B of commits of a source tree, as they are in git, whatever is checked out."""
-    what = f"--range {commits}"
-    first, dots, last = commits.partition("..")
-    if not (first and dots and last) or last.startswith("."):
-        raise LabError(what, "not two commits", "Name them as in: --range v6.12..mine")
+    what = f"--range {wanted}"
     toolchain.require(what)
     path = tree.checked(Path(directory))
-    ends = tuple(
-        _git(what, path, "rev-parse", "--verify", "--end-of-options", f"{end}^{{commit}}") for end in (first, last)
+    ends = commits.ends(what, path, wanted)
+    both = (ends.first, ends.last)
+    differ = _split(commits.git(what, path, "diff", "--name-only", "--no-renames", "-z", *both))
+    before, after = (
+        set(_needed(_split(commits.git(what, path, "ls-tree", "-r", "--name-only", "-z", end)))) for end in both
     )
-    differ = _split(_git(what, path, "diff", "--name-only", "--no-renames", "-z", *ends))
-    before, after = (set(_needed(_split(_git(what, path, "ls-tree", "-r", "--name-only", "-z", end)))) for end in ends)
     needed = [name for name in differ if name in before | after]
     with tempfile.TemporaryDirectory(prefix="raidtrace-range-") as temporary:
         old, new = Path(temporary, "old"), Path(temporary, "new")
-        _export(what, path, ends[0], sorted(before), old)
-        _export(what, path, ends[1], [name for name in needed if name in after], new)
+        _export(what, path, ends.first, sorted(before), old)
+        _export(what, path, ends.last, [name for name in needed if name in after], new)
         changes = {name: new / name if name in after else None for name in needed}
         elsewhere = [name for name in differ if name not in before | after]
-        return _built(old, changes, elsewhere, (f"{directory} {first}", f"{directory} {last}"), progress, path)
+        first, last = (f"{directory} {name}" for name in ends.names)
+        return _built(old, changes, elsewhere, (first, last), progress, path)
 
 
 def _split(text: str) -> list[str]:
     return [name for name in text.split("\0") if name]
-
-
-def _git(what: str, path: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(path), *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(what, done.stderr.strip() or "git failed", f"Try it by hand: git -C {path} {words[0]}")
-    return done.stdout.strip()
 
 
 def _export(what: str, path: Path, commit: str, names: list[str], to: Path) -> None:
@@ -137,10 +134,10 @@ def _built(
     origin: Path | None = None,
 ) -> Pair:
     """Both kernels, `names` for people. What is built stays in a place named after `origin`, the source if it is not given."""
-    place = cache.root() / "patched" / cache.digest([str(origin or source).encode()])
-    with cache.locked(place, progress):
+    kept = place(origin or source)
+    with cache.locked(kept, progress):
         # Names of one length: a path is in the kernel's text, and more of it would leave the guest less memory.
-        plain, other = place / "base" / "linux", place / "with" / "linux"
+        plain, other = kept / "base" / "linux", kept / "with" / "linux"
         _bring(source, {}, plain)
         unchanged = tree.obtain(plain, progress, names[0])
         tree.copied(plain, other, progress)

@@ -8,7 +8,6 @@ written.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import linux, tree
+from raidlab.kernel import commits, linux, patched, tree
 from raidlab.verbs import ab
 
 RAIDCTL_LAB = cache.LAB / "raidctl-lab"
@@ -28,40 +27,44 @@ _HOLDS, _NOT = 0, 1
 def act(arguments: argparse.Namespace) -> int:
     """Status 0 if a commit was found; what it changed is then printed. LabError (125) if there is none or it is not known."""
     what = f"--range {arguments.range}"
-    first, dots, last = arguments.range.partition("..")
-    if not (first and dots and last) or last.startswith("."):
-        raise LabError(what, "not two commits", "Name them as in: --range v6.12..mine")
     source = tree.checked(Path(arguments.kernel or "."))
-    clone = _clone(what, source)
-    good, bad = (
-        _git(what, source, "rev-parse", "--verify", "--end-of-options", f"{end}^{{commit}}") for end in (first, last)
-    )
-    for name, commit, wanted in ((first, good, _HOLDS), (last, bad, _NOT)):
-        _git(what, clone, "checkout", "-q", "--detach", "--force", commit)
+    ends = commits.ends(what, source, arguments.range)
+    clone = patched.place(source) / "find" / "linux"
+    with cache.locked(clone, Progress(arguments.quiet)):
+        _prepare(what, source, clone)
+        return _found(arguments, what, source, clone, ends)
+
+
+def _found(arguments: argparse.Namespace, what: str, source: Path, clone: Path, ends: commits.Range) -> int:
+    """Search in the clone, and compare what is found with the commit before it."""
+    for name, commit, wanted in ((ends.names[0], ends.first, _HOLDS), (ends.names[1], ends.last, _NOT)):
+        _check_out(what, clone, commit)
         status = subprocess.run(_expect(arguments), cwd=clone, check=False, stdout=sys.stderr).returncode
         if status != wanted:
             held = {_HOLDS: "it holds", _NOT: "it does not hold"}.get(status, f"it cannot be tested (status {status})")
             raise LabError(what, f"{held} at {name}", "It has to hold at the first commit and not at the last.")
-    culprit = _searched(what, clone, good, bad, _expect(arguments))
-    print(_git(what, clone, "show", "--no-patch", "--format=%H%n%n    %s%n%n    %an, %as", culprit))
-    print(_git(what, clone, "show", "--stat", "--format=", culprit) + "\n", flush=True)
+    culprit = _searched(what, clone, ends, _expect(arguments))
+    print(commits.git(what, clone, "show", "--no-patch", "--format=%H%n%n    %s%n%n    %an, %as", culprit))
+    print(commits.git(what, clone, "show", "--stat", "--format=", culprit) + "\n", flush=True)
     progress = Progress(arguments.quiet)
     kernels = []
     for commit in (f"{culprit}^", culprit):
-        _git(what, clone, "checkout", "-q", "--detach", "--force", commit)
+        _check_out(what, clone, commit)
         kernels.append(tree.obtain(clone, progress, f"{source} {commit[:12]}{commit[40:]}"))
     ab.between(argparse.Namespace(**vars(arguments) | {"repeat": False}), kernels, progress)
     return 0
 
 
-def _clone(what: str, source: Path) -> Path:
+def _prepare(what: str, source: Path, clone: Path) -> None:
     """The lab's clone of a repository, with the files alone that the lab needs."""
-    clone = cache.root() / "patched" / cache.digest([str(source).encode()]) / "find" / "linux"
     if not (clone / ".git").exists():
         clone.parent.mkdir(parents=True, exist_ok=True)
-        _git(what, source, "clone", "-q", "--shared", "--no-checkout", str(source), str(clone))
-    _git(what, clone, "sparse-checkout", "set", "--no-cone", *map(_sparse, linux.patterns()))
-    return clone
+        commits.git(what, source, "clone", "-q", "--shared", "--no-checkout", str(source), str(clone))
+    commits.git(what, clone, "sparse-checkout", "set", "--no-cone", *map(_sparse, linux.patterns()))
+
+
+def _check_out(what: str, clone: Path, commit: str) -> None:
+    commits.git(what, clone, "checkout", "-q", "--detach", "--force", commit)
 
 
 def _sparse(pattern: str) -> str:
@@ -93,10 +96,10 @@ def _expect(arguments: argparse.Namespace) -> list[str]:
     return [*words, "--", *arguments.command]
 
 
-def _searched(what: str, clone: Path, good: str, bad: str, expect: list[str]) -> str:
+def _searched(what: str, clone: Path, ends: commits.Range, expect: list[str]) -> str:
     """The first commit where it does not hold. Progress goes to standard error."""
-    subprocess.run(["git", "-C", str(clone), "bisect", "reset"], check=False, capture_output=True)
-    _git(what, clone, "bisect", "start", bad, good)
+    commits.git(what, clone, "bisect", "reset")
+    commits.git(what, clone, "bisect", "start", ends.last, ends.first)
     try:
         said = []
         words = ["git", "-C", str(clone), "bisect", "run", *expect]
@@ -107,22 +110,9 @@ def _searched(what: str, clone: Path, good: str, bad: str, expect: list[str]) ->
                 sys.stderr.write(line)
         found = _FIRST_BAD.search("".join(said))
     finally:
-        subprocess.run(["git", "-C", str(clone), "bisect", "reset"], check=False, capture_output=True)
+        commits.git(what, clone, "bisect", "reset")
     if not found:
         raise LabError(
             what, "the search found no single commit", "Those that could not be tested are in what is above."
         )
     return found[1]
-
-
-def _git(what: str, directory: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(directory), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"LC_ALL": "C"},
-    )
-    if done.returncode:
-        raise LabError(what, done.stderr.strip() or "git failed", f"Try it by hand: git -C {directory} {words[0]}")
-    return done.stdout.strip("\n")
