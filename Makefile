@@ -15,6 +15,7 @@
 #   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
+#   make board        published changes of the kernel, judged again (an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
 #   make deb          Debian packages of the last commit, in build/deb      make rpm    likewise, in build/rpm
@@ -26,7 +27,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
+.PHONY: all modules tools quick demo board reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -92,6 +93,10 @@ battery-why: tools
 bench-lab: tools
 	@tools/setup demo
 	@tests/bench/lab
+
+board: tools
+	@tools/setup lab
+	@tests/board/run
 
 bisect-demo: tools
 	@tools/setup lab
