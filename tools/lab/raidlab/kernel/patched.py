@@ -110,7 +110,7 @@ def configured(base: str | None, progress: Progress, added: Added) -> Kernel:
     """Build `base` with more configuration."""
     source, name = _source(base, progress)
     said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
-    return tree.obtain(source, progress, f"{name} with {said}", added)
+    return tree.obtain(source, progress, f"{name} with {said}" if said else name, added)
 
 
 def between(directory: str, wanted: str, progress: Progress, added: Added = NOTHING) -> Pair:
