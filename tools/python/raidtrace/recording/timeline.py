@@ -64,10 +64,10 @@ class Timeline:
         first = int(numpy.argmax(moved > BEGUN * moved[-1]))
         last = int(numpy.argmax(moved >= (1 - BEGUN) * moved[-1]))
         length, between = end - start, slice(first + 1, last)
-        waits = idle[between].sum() / max(length[between].sum(), 1)
+        waits = float(idle[between].sum() / max(length[between].sum(), 1))
 
         def beyond(at: int) -> float:
-            return max((idle[at] - waits * length[at]) / (1 - waits), 0.0) if waits < 1 else 0.0
+            return max(float(idle[at] - waits * length[at]) / (1 - waits), 0.0) if waits < 1 else 0.0
 
         left_out = length[first] - self.interval if self.interval and busy[first] <= self.interval else 0
         lead = idle[:first].sum() + (beyond(first) if length[first] <= short else min(idle[first], max(left_out, 0)))
