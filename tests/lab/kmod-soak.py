@@ -90,7 +90,7 @@ def nonsense() -> None:
         fuzz.children(
             functools.partial(fuzz.adder, DISKS[0], fuzz.times(40)),
             functools.partial(fuzz.adder, DISKS[1], fuzz.times(40)),
-            functools.partial(fuzz.dumper, 60),
+            functools.partial(fuzz.dumper, fuzz.times(60)),
             functools.partial(fuzz.storm, 300, 96, [1, 2, 3]),
         )
     print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(found.items())), flush=True)

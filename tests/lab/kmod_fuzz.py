@@ -12,6 +12,7 @@ import json
 import os
 import random
 import struct
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -93,13 +94,17 @@ def storm(count: int, seed: int, ids: list[int]) -> dict[int, int]:
     return found
 
 
-def adder(disk: str, goes_on: Callable[[int], bool]) -> tuple[int, int, int]:
-    """Add and delete one disk over and over, against others who do the same: how often it could, was refused, found no disk."""
+def adder(disk: str, goes_on: Callable[[int], bool], pause_s: float = 0) -> tuple[int, int, int]:
+    """Add and delete one disk over and over, against others who do the same: how often it could, was refused, found no disk.
+
+    pause_s: for which it stays a target, since simulated time stands still while anybody computes.
+    """
     done = refused = absent = 0
     with kmod.Client() as client:
         while goes_on(done + refused + absent):
             try:
                 target = client.add(disk)
+                time.sleep(pause_s)
                 client.counters(target)
                 client.delete(target)
                 done += 1
@@ -117,11 +122,12 @@ def times(count: int) -> Callable[[int], bool]:
     return lambda done: done < count
 
 
-def dumper(count: int) -> int:
+def dumper(goes_on: Callable[[int], bool]) -> int:
     """Read everything there is; the highest number of targets seen."""
-    most = 0
+    most = done = 0
     with kmod.Client() as client:
-        for _ in range(count):
+        while goes_on(done):
+            done += 1
             targets = client.ask("target-get", dump=True)
             most = max(most, len(targets))
             for target in targets:
