@@ -175,7 +175,7 @@ def repository(tmp_path, monkeypatch):
     (top / "mm/one.c").write_text("being edited")
     seen = {}
 
-    def built(source, changes, elsewhere, names, _progress, origin):
+    def built(source, changes, elsewhere, names, _progress, _added, origin):
         seen.update(
             before={path.name: path.read_text() for path in (source / "mm").iterdir()},
             changes={name: path and path.read_text() for name, path in changes.items()},
@@ -193,6 +193,24 @@ def test_a_range_is_two_commits_whatever_is_checked_out(repository):
     assert seen["changes"] == {"mm/gone.c": None, "mm/new.c": "4", "mm/one.c": "one"}
     assert seen["elsewhere"] == ["drivers/nvme/core.c"] and seen["origin"] == top
     assert seen["names"] == (f"{top} first", f"{top} second")
+
+
+def test_a_tree_as_it_stands_is_compared_with_its_last_commit(repository, monkeypatch):
+    top, seen = repository
+    patched.beside(None, str(top), None)
+    assert seen["before"] == {"one.c": "one", "new.c": "4"} and seen["changes"] == {"mm/one.c": "being edited"}
+    assert seen["names"] == (f"{top} HEAD", f"{top} as it is") and seen["origin"] == top
+
+
+def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch):
+    top, seen = repository
+    monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
+    patched.beside("6.12", str(top), None)
+    assert seen["changes"] == {
+        "Makefile": "VERSION = 6\nPATCHLEVEL = 12\n", "arch/um/Makefile": "",
+        "mm/new.c": "4", "mm/one.c": "being edited", "mm/other.c": None,
+    }  # fmt: skip
+    assert seen["names"] == ("6.12", f"{top} as it is") and seen["origin"] is None
 
 
 @pytest.mark.parametrize("commits", ["first", "first..", "..second", "first...second", "first..none", "--all..first"])
