@@ -172,6 +172,24 @@ static void fio_letters(void **state)
 	assert_string_equal(seen, "one+two one - three");
 }
 
+/* Whatever prints a line like fio's: a job without a name is none. */
+static void fio_nameless(void **state)
+{
+	static char name[] = "fio";
+	char *argv[] = { name, NULL };
+	struct phase_cutter cutter;
+	char seen[512];
+
+	(void)state;
+	phase_cutter_init(&cutter, NULL, argv);
+	feed(&cutter, STREAM_STDOUT,
+	     "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+	     ": (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+	     "two: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+	     "Jobs: 2 (f=2): [RR] [40.0% done]\r", 1, seen, sizeof(seen));
+	assert_string_equal(seen, "one+two");
+}
+
 static void own_programs(void **state)
 {
 	static char ddt[] = "tools/bin/ddt", place[] = "/mnt";
@@ -209,6 +227,7 @@ int main(void)
 		cmocka_unit_test(iozone_table),
 		cmocka_unit_test(fio),
 		cmocka_unit_test(fio_letters),
+		cmocka_unit_test(fio_nameless),
 		cmocka_unit_test(own_programs),
 		cmocka_unit_test(words),
 	};

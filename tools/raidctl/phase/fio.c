@@ -25,7 +25,7 @@ static void take_header(struct fio_jobs *jobs, const char *line)
 	const char *group = strstr(line, ": (g=");
 	int len = group ? (int)(group - line) : 0;
 
-	if (!group || !strstr(group, "): rw=") || jobs->nr == FIO_JOBS)
+	if (!len || !strstr(group, "): rw=") || jobs->nr == FIO_JOBS)
 		return;
 	snprintf(jobs->name[jobs->nr], PHASE_NAME, "%.*s", len, line);
 	jobs->many[jobs->nr++] = false;
