@@ -107,9 +107,11 @@ def _(do, a, b):
     "a mounted btrfs of two disks, of which the mount table names the other", r"B: it is a member of the mounted btrfs"
 )
 def _(do, a, b):
-    do(f"mkfs.btrfs -q -f /dev/{a} /dev/{b}", f"wipefs -a /dev/{a} /dev/{b}", needs="mkfs.btrfs")
+    do("command -v mkfs.btrfs", needs="mkfs.btrfs")
     do("modprobe btrfs", needs="btrfs")
-    do(f"mount -o ro /dev/{a} m", "umount m")
+    # the smallest that there is
+    do(f"mkfs.btrfs -q -f --mixed -m single -d single /dev/{a} /dev/{b}", f"wipefs -a /dev/{a} /dev/{b}")
+    do(f"mount -o ro,device=/dev/{a},device=/dev/{b} /dev/{a} m", "umount m")
     return b
 
 
