@@ -16,6 +16,8 @@
 #   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
+#   make farm SECONDS=3600   random histories of disks, held by the controller's log
+#   make board        published changes of the kernel, judged again (an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
 #   make deb          Debian packages of the last commit, in build/deb      make rpm    likewise, in build/rpm
@@ -27,7 +29,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate mutants soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
+.PHONY: all modules tools quick demo board reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo farm bench battery battery-why coverage mutate mutants soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -93,6 +95,15 @@ battery-why: tools
 bench-lab: tools
 	@tools/setup demo
 	@tests/bench/lab
+
+SECONDS ?= 600
+farm: tools
+	@tools/setup lab
+	@tests/lab/lab-farm.py --seconds $(SECONDS) --jobs $$(nproc)
+
+board: tools
+	@tools/setup lab
+	@tests/board/run
 
 bisect-demo: tools
 	@tools/setup lab

@@ -2,6 +2,7 @@
 """For ctl-destruction: words that name no disk to be overwritten, states of a disk, and signatures on it."""
 
 import os
+import struct
 import time
 
 from destruction_do import Missing, table
@@ -39,6 +40,13 @@ def _(do, a, b):
     do(f"truncate -s 16M {a}", f"rm {a}")
     do(f"ln -s {os.getcwd()}/{a} /dev/linked", "rm /dev/linked")
     return "linked"
+
+
+@row("a link in /dev to a disk that is mounted", "A: it is mounted on")
+def _(do, a, b):
+    do.file_system(a)
+    do(f"mkdir -p /dev/disk/by-rt && ln -s ../../{a} /dev/disk/by-rt/one", "rm -r /dev/disk/by-rt")
+    return "/dev/disk/by-rt/one"
 
 
 @row("a link that leads nowhere", "there is no such disk")
@@ -186,3 +194,15 @@ def _lvm_label(disk: str) -> None:
 
 for _kind in MAGIC:
     _signed(_kind)
+
+
+@row("the signature of zfs_member, not forced", "dm-0: it holds a signature of zfs_member", forced=False)
+def _(do, a, b):
+    with open(f"/dev/{a}", "r+b", buffering=0) as disk:
+        for block in range(8):  # uberblocks of the first label: their magic and a version
+            os.pwrite(disk.fileno(), struct.pack("<QQ", 0x00BAB10C, 5000).ljust(1024, b"\0"), (128 + block) << 10)
+    sectors = int(do(f"cat /sys/block/{a}/size"))
+    # libblkid looks for it on 64 MiB and more alone: one disk three times
+    table = "".join(f"{sectors * part} {sectors} linear /dev/{a} 0\n" for part in range(3))
+    do(f"dmsetup create rt --noudevsync <<'END'\n{table}END", "dmsetup remove --noudevsync rt")
+    return "dm-0"

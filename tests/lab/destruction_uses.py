@@ -52,6 +52,14 @@ def _(do, a, b):
     do.holder(f"unshare --mount --propagation private sh -c 'mount /dev/{a} m && exec sleep 36000'")
 
 
+@row("the root of a mount namespace", r"A: it is mounted on / in the mount namespace of \d+ \(sh\)")
+def _(do, a, b):
+    do(f"mkfs.ext2 -q -F /dev/{a} && mkfifo held", "rm held")
+    pivot = f"exec 3<>held; mount /dev/{a} m && mkdir m/old && mount -o remount,ro m && cd m"
+    pivot += " && pivot_root . old && read line <&3"
+    do.holder(f"unshare --mount --propagation private sh -c {shlex.quote(pivot)}")
+
+
 @row("mounted in a mount namespace that no process is in", "A: in use, says the kernel, and it is open in no process")
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a}")
@@ -350,6 +358,16 @@ def _(do, a, b):
 def _(do, a, b):
     code = "import os, sys, time; os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL); time.sleep(36000)"
     do.holder(f"python3 -c {shlex.quote(code)} /dev/{a}")
+
+
+@row("the raw disk of a virtual machine", r"A: it is open for writing in process \d+ \(qemu-system-x86\)")
+def _(do, a, b):
+    if os.environ.get("LAB") != "vm":  # in simulated time it does not come up on 7.2
+        raise Missing("QEMU in simulated time")
+    do("command -v qemu-system-x86_64", needs="qemu-system-x86_64")
+    disk = f"-blockdev driver=host_device,node-name=raw,filename=/dev/{a} -device virtio-blk-pci,drive=raw"
+    do(f"qemu-system-x86_64 -S -daemonize -pidfile qemu.pid -display none -nodefaults -accel tcg -m 16 {disk}",
+       "pid=$(cat qemu.pid) && kill $pid && while kill -0 $pid; do sleep 0.1; done")  # fmt: skip
 
 
 @row("locked by flock, as partitioning tools do", r"A: another program has locked it \(flock\)")

@@ -75,6 +75,17 @@ static void each_limit(void **state)
 	after.wall_ns = -2600000;
 	assert_string_equal(judge(&before, &after),
 			    "memory  100000000;swap  1;steal  20000000;clock  -2600000;");
+	/* Set and set back: nothing of it is left in the time. */
+	after = quiet(2);
+	after.clock_set = true;
+	assert_string_equal(judge(&before, &after), "clock  0;");
+	/* A clock that is set while the machine sleeps. */
+	after.slept_ns = 5 * (int64_t)SECOND;
+	after.wall_ns = after.slept_ns + 2400000;
+	assert_string_equal(judge(&before, &after), "suspend  5000000000;");
+	after.wall_ns = 0;
+	assert_string_equal(judge(&before, &after),
+			    "suspend  5000000000;clock  -5000000000;");
 	after = quiet(2);
 	after.slept_ns = after.wall_ns = 5 * (int64_t)SECOND;
 	strcpy(after.clocksource, "hpet");

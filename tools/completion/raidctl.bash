@@ -35,7 +35,7 @@ _raidctl_lab_words() {
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time --seed" ;;
 	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
-	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --workload --ktap --mail" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --tree --config --variant --workload --ktap --kcidb --mail" ;;
 	expect) echo "$guest --timeout --vm --disk --json --phase --seeds --range" ;;
 	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
 	workloads | profiles | show) echo "--help" ;;
@@ -65,9 +65,10 @@ _raidctl_lab() {
 	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2" -- "$word"; compgen -d -- "$word") && return ;;
 	--out) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	--profile | show) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word"; compgen -f -X '!*.toml' -- "$word") && return ;;
-	--workload) mapfile -t COMPREPLY < <(compgen -W "readahead queue filesystem all" -- "$word") && return ;;
-	--patch) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-	--series) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+	--variant) mapfile -t COMPREPLY < <(compgen -W "sanitize sanitize-smp smp storage" -- "$word") && return ;;
+	--workload) mapfile -t COMPREPLY < <(compgen -W "readahead queue filesystem array cgroup all" -- "$word") && return ;;
+	--patch | --config) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	--series | --tree) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	-d | --disk | --mem | --store | --set | --env | --timeout | --phase | --seed | --seeds | --range) return ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_lab_words "$sub")" -- "$word")

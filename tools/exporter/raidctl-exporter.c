@@ -161,7 +161,10 @@ static int serve(const struct addrinfo *address, const char *listen,
 			    errno == EADDRINUSE ?
 			    "; is an exporter running already? or name another port: --listen" : "");
 	terminal_print(stdout, "http://%s/metrics\n", listen);
-	fflush(stdout);
+	/* Where it is was only a courtesy: the counters are wanted on. */
+	if (fflush(stdout) || ferror(stdout))
+		fail("exporter: standard output: %s; it goes on",
+		     strerror(errno));
 	sigwait(&ends, &got);
 	MHD_stop_daemon(daemon);
 	return EXIT_DONE;

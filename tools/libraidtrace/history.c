@@ -12,16 +12,6 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-static uint64_t u64(struct nlattr *attr)
-{
-	return attr && nla_len(attr) >= 8 ? nla_get_u64(attr) : 0;
-}
-
-static uint32_t u32(struct nlattr *attr)
-{
-	return attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
-}
-
 static int parse_ended(struct nlattr *nest, struct rt_history *history)
 {
 	struct nlattr *attrs[RAIDTRACE_A_ENDED_MAX + 1];
@@ -32,18 +22,18 @@ static int parse_ended(struct nlattr *nest, struct rt_history *history)
 		return -EBADMSG;
 	e = &history->ended[history->nr];
 	*e = (struct rt_ended){
-		.number = u64(attrs[RAIDTRACE_A_ENDED_NUMBER]),
-		.queued_ns = u64(attrs[RAIDTRACE_A_ENDED_QUEUED_NS]),
-		.inserted_ns = u64(attrs[RAIDTRACE_A_ENDED_INSERTED_NS]),
-		.issued_ns = u64(attrs[RAIDTRACE_A_ENDED_ISSUED_NS]),
-		.completed_ns = u64(attrs[RAIDTRACE_A_ENDED_COMPLETED_NS]),
-		.sector = u64(attrs[RAIDTRACE_A_ENDED_SECTOR]),
-		.bytes = u32(attrs[RAIDTRACE_A_ENDED_BYTES]),
-		.direction = u32(attrs[RAIDTRACE_A_ENDED_DIRECTION]),
-		.class_ = u32(attrs[RAIDTRACE_A_ENDED_CLASS]),
-		.depth = u32(attrs[RAIDTRACE_A_ENDED_DEPTH]),
+		.number = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_NUMBER]),
+		.queued_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_QUEUED_NS]),
+		.inserted_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_INSERTED_NS]),
+		.issued_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_ISSUED_NS]),
+		.completed_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_COMPLETED_NS]),
+		.sector = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_SECTOR]),
+		.bytes = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_BYTES]),
+		.direction = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_DIRECTION]),
+		.class_ = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_CLASS]),
+		.depth = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_DEPTH]),
 		.known = attrs[RAIDTRACE_A_ENDED_PID],
-		.pid = u32(attrs[RAIDTRACE_A_ENDED_PID]),
+		.pid = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_PID]),
 		.error = attrs[RAIDTRACE_A_ENDED_ERROR],
 		.again = attrs[RAIDTRACE_A_ENDED_AGAIN],
 	};
@@ -65,7 +55,7 @@ int rt_parse_history(struct nlmsghdr *nlh, void *ret)
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_HISTORY_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_HISTORY_NR])
 		return -EBADMSG;
-	history->total = u64(attrs[RAIDTRACE_A_HISTORY_NR]);
+	history->total = rt_attr_u64(attrs[RAIDTRACE_A_HISTORY_NR]);
 	history->frozen = attrs[RAIDTRACE_A_HISTORY_FROZEN];
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest)
 		if (!err && nla_type(attr) == RAIDTRACE_A_HISTORY_ENDED)

@@ -23,12 +23,12 @@ static void copy_text(char *to, size_t size, struct nlattr *attr)
 		nla_strlcpy(to, attr, size);
 }
 
-static uint32_t u32(struct nlattr *attr)
+uint32_t rt_attr_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
 }
 
-static uint64_t u64(struct nlattr *attr)
+uint64_t rt_attr_u64(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= 8 ? nla_get_u64(attr) : 0;
 }
@@ -43,12 +43,12 @@ int rt_parse_info(struct nlmsghdr *nlh, void *ret)
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_INFO_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_INFO_ABI])
 		return -EBADMSG;
-	info->abi = u32(attrs[RAIDTRACE_A_INFO_ABI]);
+	info->abi = rt_attr_u32(attrs[RAIDTRACE_A_INFO_ABI]);
 	copy_text(info->version, sizeof(info->version),
 		  attrs[RAIDTRACE_A_INFO_VERSION]);
-	info->nr_targets = u32(attrs[RAIDTRACE_A_INFO_NR_TARGETS]);
-	info->max_targets = u32(attrs[RAIDTRACE_A_INFO_MAX_TARGETS]);
-	info->now_ns = u64(attrs[RAIDTRACE_A_INFO_NOW_NS]);
+	info->nr_targets = rt_attr_u32(attrs[RAIDTRACE_A_INFO_NR_TARGETS]);
+	info->max_targets = rt_attr_u32(attrs[RAIDTRACE_A_INFO_MAX_TARGETS]);
+	info->now_ns = rt_attr_u64(attrs[RAIDTRACE_A_INFO_NOW_NS]);
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
 		if (nla_type(attr) != RAIDTRACE_A_INFO_UNAVAILABLE ||
 		    used >= sizeof(info->unavailable))
@@ -69,30 +69,30 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_TARGET_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_TARGET_ID])
 		return -EBADMSG;
-	t->id = u32(attrs[RAIDTRACE_A_TARGET_ID]);
-	t->major = u32(attrs[RAIDTRACE_A_TARGET_MAJOR]);
-	t->minor = u32(attrs[RAIDTRACE_A_TARGET_MINOR]);
+	t->id = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_ID]);
+	t->major = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAJOR]);
+	t->minor = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MINOR]);
 	copy_text(t->disk, sizeof(t->disk), attrs[RAIDTRACE_A_TARGET_DISK]);
 	copy_text(t->driver, sizeof(t->driver),
 		  attrs[RAIDTRACE_A_TARGET_DRIVER]);
 	copy_text(t->pci, sizeof(t->pci), attrs[RAIDTRACE_A_TARGET_PCI]);
 	copy_text(t->hctl, sizeof(t->hctl), attrs[RAIDTRACE_A_TARGET_HCTL]);
-	t->gone = u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
+	t->gone = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
 	t->unit_3ware = attrs[RAIDTRACE_A_TARGET_UNIT_3WARE];
 	t->bio_based = attrs[RAIDTRACE_A_TARGET_BIO_BASED];
 	t->rotational = attrs[RAIDTRACE_A_TARGET_ROTATIONAL];
-	t->capacity_sectors = u64(attrs[RAIDTRACE_A_TARGET_CAPACITY_SECTORS]);
-	t->readahead_sectors = u64(attrs[RAIDTRACE_A_TARGET_READAHEAD_SECTORS]);
-	t->max_sectors = u32(attrs[RAIDTRACE_A_TARGET_MAX_SECTORS]);
-	t->max_hw_sectors = u32(attrs[RAIDTRACE_A_TARGET_MAX_HW_SECTORS]);
-	t->max_segments = u32(attrs[RAIDTRACE_A_TARGET_MAX_SEGMENTS]);
-	t->nr_requests = u32(attrs[RAIDTRACE_A_TARGET_NR_REQUESTS]);
-	t->nr_hw_queues = u32(attrs[RAIDTRACE_A_TARGET_NR_HW_QUEUES]);
-	t->nr_tags = u32(attrs[RAIDTRACE_A_TARGET_NR_TAGS]);
-	t->attached_ns = u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
-	t->groups = u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);
-	t->streams = u32(attrs[RAIDTRACE_A_TARGET_STREAMS]);
-	t->place_sectors = u64(attrs[RAIDTRACE_A_TARGET_PLACE_SECTORS]);
+	t->capacity_sectors = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_CAPACITY_SECTORS]);
+	t->readahead_sectors = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_READAHEAD_SECTORS]);
+	t->max_sectors = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAX_SECTORS]);
+	t->max_hw_sectors = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAX_HW_SECTORS]);
+	t->max_segments = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAX_SEGMENTS]);
+	t->nr_requests = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_NR_REQUESTS]);
+	t->nr_hw_queues = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_NR_HW_QUEUES]);
+	t->nr_tags = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_NR_TAGS]);
+	t->attached_ns = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
+	t->groups = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);
+	t->streams = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STREAMS]);
+	t->place_sectors = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_PLACE_SECTORS]);
 	return 0;
 }
 
@@ -276,12 +276,12 @@ static int parse_origin(struct nlattr *nest, struct rt_counters *c)
 	if (nla_parse_nested(attrs, RAIDTRACE_A_ORIGIN_MAX, nest, NULL) ||
 	    !attrs[RAIDTRACE_A_ORIGIN_CLASS])
 		return -EBADMSG;
-	class_ = u32(attrs[RAIDTRACE_A_ORIGIN_CLASS]);
+	class_ = rt_attr_u32(attrs[RAIDTRACE_A_ORIGIN_CLASS]);
 	if (class_ >= RT_CLASSES)
 		return -EBADMSG;
 	origin = &c->origin[class_];
 #define X(member, attribute, ...)					\
-	origin->member = u64(attrs[RAIDTRACE_A_ORIGIN_##attribute]);
+	origin->member = rt_attr_u64(attrs[RAIDTRACE_A_ORIGIN_##attribute]);
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 	return 0;
@@ -295,16 +295,16 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 	if (nla_parse_nested(attrs, RAIDTRACE_A_SUBMITTER_MAX, nest, NULL) ||
 	    !attrs[RAIDTRACE_A_SUBMITTER_INDEX])
 		return -EBADMSG;
-	s.index = u32(attrs[RAIDTRACE_A_SUBMITTER_INDEX]);
+	s.index = rt_attr_u32(attrs[RAIDTRACE_A_SUBMITTER_INDEX]);
 	/* The module names a row once. */
 	for (size_t i = 0; i < c->nr_submitters; i++)
 		if (c->submitters[i].index == s.index)
 			return -EBADMSG;
 	s.rest = !attrs[RAIDTRACE_A_SUBMITTER_PID];
-	s.pid = u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
+	s.pid = rt_attr_u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
 	copy_text(s.comm, sizeof(s.comm), attrs[RAIDTRACE_A_SUBMITTER_COMM]);
 #define X(member, attribute, ...)					\
-	s.member = u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
+	s.member = rt_attr_u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
 	return rt_submitters_append(c, &s);
@@ -313,16 +313,16 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 static void parse_disk(struct nlattr *const attrs[], struct rt_disk *disk)
 {
 #define X(member, attribute, ...)					\
-	disk->member = u64(attrs[RAIDTRACE_A_COUNTERS_##attribute]);	\
+	disk->member = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_##attribute]);	\
 	if (!attrs[RAIDTRACE_A_COUNTERS_##attribute])			\
 		disk->unknown |= RT_DISK_BIT(attribute);
 	RT_DISK_COUNTERS(X)
 #undef X
-	disk->streams_alive = u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE]);
+	disk->streams_alive = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE]);
 	if (!attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE])
 		disk->unknown |= RT_DISK_BIT(STREAMS_ALIVE);
 	disk->streams_alive_queued =
-		u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED]);
+		rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED]);
 	if (!attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED])
 		disk->unknown |= RT_DISK_BIT(STREAMS_ALIVE_QUEUED);
 }
@@ -349,16 +349,16 @@ static int parse_head(struct nlmsghdr *nlh, struct nlattr **attrs,
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_COUNTERS_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_COUNTERS_NOW_NS])
 		return -EBADMSG;
-	c->id = u32(attrs[RAIDTRACE_A_COUNTERS_ID]);
-	c->snapshot = u64(attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT]);
-	c->since_ns = u64(attrs[RAIDTRACE_A_COUNTERS_SINCE_NS]);
-	c->now_ns = u64(attrs[RAIDTRACE_A_COUNTERS_NOW_NS]);
-	c->resets = u32(attrs[RAIDTRACE_A_COUNTERS_RESETS]);
-	c->gone = u32(attrs[RAIDTRACE_A_COUNTERS_STATE]) ==
+	c->id = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_ID]);
+	c->snapshot = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT]);
+	c->since_ns = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_SINCE_NS]);
+	c->now_ns = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_NOW_NS]);
+	c->resets = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_RESETS]);
+	c->gone = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_STATE]) ==
 		  RAIDTRACE_STATE_GONE;
 	c->readahead_sectors =
-		u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
-	c->groups = u32(attrs[RAIDTRACE_A_COUNTERS_GROUPS]);
+		rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
+	c->groups = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_GROUPS]);
 	parse_disk(attrs, &c->disk);
 	return 0;
 }

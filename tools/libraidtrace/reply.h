@@ -15,7 +15,12 @@
 #include "advance.h"
 #include "raidtrace.h"
 
+struct nlattr;
 struct nlmsghdr;
+
+/* A number of an attribute; 0 when it is missing or too short. */
+uint32_t rt_attr_u32(const struct nlattr *attr);
+uint64_t rt_attr_u64(const struct nlattr *attr);
 
 /* @ret: struct rt_info */
 int rt_parse_info(struct nlmsghdr *nlh, void *ret);

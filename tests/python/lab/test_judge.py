@@ -11,7 +11,7 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
 from raidlab.kernel.patched import Pair  # noqa: E402
-from raidlab.verbs import judge, measures, workloads  # noqa: E402
+from raidlab.verbs import judge, measures, told, workloads  # noqa: E402
 from raidlab.verbs.recorded import Recorded  # noqa: E402
 
 ONE = workloads.Workload("one", "something", "true")
@@ -22,6 +22,8 @@ SAME = {
     "bytes": 1 << 24,
     "sequential_share": 0.9,
     "d2c_mean_ns": 2e6,
+    "mib_per_s": 8.0,
+    "requests": 4096,
 }
 
 
@@ -107,8 +109,30 @@ def test_what_moved_less_than_a_hundredth_is_no_mechanism():
 
 
 def options(**more):
-    plain = {"json": False, "ktap": False, "mail": False, "profile": "p", "kernels": ["6.12"], "patch": ["a.patch"]}
-    return argparse.Namespace(**plain | {"series": [], "set": [], "seeds": 4, "workload": "queue"} | more)
+    plain = {
+        "json": False,
+        "ktap": False,
+        "kcidb": False,
+        "mail": False,
+        "profile": "p",
+        "kernels": ["6.12"],
+        "range": None,
+    }
+    plain |= {
+        "series": [],
+        "set": [],
+        "config": [],
+        "tree": None,
+        "variant": "",
+        "seeds": 4,
+        "workload": "queue",
+        "patch": [],
+    }
+    return argparse.Namespace(**plain | more)
+
+
+def say(found, names=("A", "B"), pair=None, lacking=None, real_time=False, **more):
+    return told.told(options(**more), told.Judged(names, pair, found, lacking or {}, real_time))
 
 
 PAIR = Pair(None, None, (), (), ("drivers/nvme/host/core.c",))
@@ -121,7 +145,7 @@ def found():
 
 
 def test_text_begins_with_the_answer_and_fits(found):
-    said = judge.told(options(), ["A kernel", "another"], PAIR, found).splitlines()
+    said = say(found, ("A kernel", "another"), PAIR).splitlines()
     assert said[0] == "2 workloads: 2 slower."
     assert "NOTHING of the patch is compiled" in said[1] and "nvme" in said[2]
     assert any("in flight 2.0 -> 1.0" in line for line in said)
@@ -129,19 +153,75 @@ def test_text_begins_with_the_answer_and_fits(found):
 
 
 def test_a_mail_has_72_columns_and_the_command(found):
-    said = judge.told(options(mail=True), ["A kernel", "another " * 20], PAIR, found).splitlines()
+    said = say(found, ("A kernel", "another " * 20), PAIR, mail=True, patch=["a.patch"]).splitlines()
     assert max(map(len, said)) <= 72
     assert any("--kernel 6.12 --patch a.patch" in line for line in said)
 
 
 def test_ktap_fails_what_is_slower(found):
-    said = judge.told(options(ktap=True), ["A", "B"], None, found).splitlines()
+    said = say(found, ktap=True).splitlines()
     assert said[:2] == ["KTAP version 1", "1..2"] and "not ok 1 one" in said
 
 
 def test_json_has_it_all(found):
-    said = json.loads(judge.told(options(json=True), ["A", "B"], PAIR, found))
+    said = json.loads(say(found, pair=PAIR, json=True))
     assert said["workloads"][0]["verdict"] == "slower" and said["patch"]["elsewhere"] == ["drivers/nvme/host/core.c"]
+
+
+def test_what_a_kernel_cannot_run_is_said_and_skipped(found):
+    lacking = {"crypt": ["DM_CRYPT"], "more": ["DM_CRYPT"]}
+    assert "Left out, as a kernel has no CONFIG_DM_CRYPT: crypt more." in say(found, lacking=lacking)
+    said = say(found, lacking=lacking, ktap=True).splitlines()
+    assert said[1] == "1..4" and "ok 3 crypt # SKIP no CONFIG_DM_CRYPT" in said
+
+
+def test_real_time_says_how_far_a_is_from_itself(found):
+    assert "Real time" not in say(found)
+    assert "took 0.7% to 0.7% longer than its fastest" in " ".join(say(found, real_time=True).split())
+
+
+def test_kernelci_gets_the_verdicts(found, tmp_path):
+    (tmp_path / "a.patch").write_text("one")
+    said = json.loads(say(found, lacking={"crypt": ["X"]}, kcidb=True, patch=[str(tmp_path / "a.patch")]))
+    assert said["version"] == {"major": 5, "minor": 0} and len(said["checkouts"][0]["patchset_hash"]) == 64
+    assert [(one["path"], one["status"]) for one in said["tests"]] == [
+        ("raidtrace.one", "FAIL"), ("raidtrace.two", "FAIL"), ("raidtrace.crypt", "SKIP"),
+    ]  # fmt: skip
+    assert {one["build_id"] for one in said["tests"]} == {said["builds"][0]["id"]}
+    again = json.loads(say(found, kcidb=True))
+    assert again["checkouts"][0]["id"] != said["checkouts"][0]["id"] and again["checkouts"][0]["patchset_hash"] == ""
+
+
+MINE = """[[workload]]
+name = "mine"
+does = "something"
+command = "true"
+"""
+
+
+def test_a_file_of_workloads_is_a_set(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE + MINE.replace("mine", "other") + 'needs = ["X"]\nfilesystem = "ext4"\n')
+    assert [one.name for one in workloads.of_set(str(path))] == ["mine", "other"]
+    (one,) = workloads.of_set(f"{path}:other")
+    assert one.needs == ("X",) and "mkfs.ext4" in one.words()[2]
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("no toml", "The form"),
+        (MINE.replace("does", "dose"), "mine: dose, does"),
+        (MINE + "needs = 'X'\n", "mine: needs"),
+        (MINE + "filesystem = 'fat'\n", "filesystem fat"),
+        (MINE.replace("mine", "other"), "no such set or workload"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path, text, why):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(Exception, match=why):
+        workloads.of_set(f"{path}:mine")
 
 
 def test_every_workload_has_a_name_of_its_own_and_can_be_chosen():

@@ -11,7 +11,8 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
 from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.kernel import patched  # noqa: E402
+from raidlab.kernel import linux, patched  # noqa: E402
+from raidlab.kernel.variant import Added  # noqa: E402
 
 ONE = """--- a/mm/one.c
 +++ b/mm/one.c
@@ -175,7 +176,7 @@ def repository(tmp_path, monkeypatch):
     (top / "mm/one.c").write_text("being edited")
     seen = {}
 
-    def built(source, changes, elsewhere, names, _progress, origin):
+    def built(source, changes, elsewhere, names, _progress, _added, origin):
         seen.update(
             before={path.name: path.read_text() for path in (source / "mm").iterdir()},
             changes={name: path and path.read_text() for name, path in changes.items()},
@@ -195,7 +196,52 @@ def test_a_range_is_two_commits_whatever_is_checked_out(repository):
     assert seen["names"] == (f"{top} first", f"{top} second")
 
 
+def test_a_tree_as_it_stands_is_compared_with_its_last_commit(repository, monkeypatch):
+    top, seen = repository
+    patched.beside(None, str(top), None)
+    assert seen["before"] == {"one.c": "one", "new.c": "4"} and seen["changes"] == {"mm/one.c": "being edited"}
+    assert seen["names"] == (f"{top} HEAD", f"{top} as it is") and seen["origin"] == top
+
+
+def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch):
+    top, seen = repository
+    monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
+    patched.beside("6.12", str(top), None)
+    assert seen["changes"] == {
+        "Makefile": "VERSION = 6\nPATCHLEVEL = 12\n", "arch/um/Makefile": "",
+        "mm/new.c": "4", "mm/one.c": "being edited", "mm/other.c": None,
+    }  # fmt: skip
+    assert seen["names"] == ("6.12", f"{top} as it is") and seen["origin"] is None
+
+
 @pytest.mark.parametrize("commits", ["first", "first..", "..second", "first...second", "first..none", "--all..first"])
 def test_what_is_no_range_is_refused(repository, commits):
     with pytest.raises(LabError, match="range"):
         patched.between(str(repository[0]), commits, None)
+
+
+def test_more_options_are_asked_of_a_kernel(source, monkeypatch):
+    seen = []
+    monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
+    monkeypatch.setattr(patched.tree, "obtain", lambda *words: seen.append(words))
+    for added in (Added(), Added("smp", "CONFIG_HZ=1000\n")):
+        patched.configured("7.2", None, added)
+    assert [(words[0], words[2]) for words in seen] == [(source, "7.2"), (source, "7.2 with smp the fragment")]
+    plain, more = (linux.asked("7.2", words[3].text("7.2")).options for words in seen)
+    assert {name: more[name] for name in more if plain.get(name) != more[name]} == {
+        "LOCALVERSION": '"-lab-smp"', "UML_TIME_TRAVEL_SUPPORT": "n", "SMP": "y", "NR_CPUS": "2", "HZ": "1000",
+    }  # fmt: skip
+    with pytest.raises(LabError, match="6.12 cannot be built so"):
+        seen[1][3].text("6.12")
+
+
+def test_the_state_of_a_tree_is_what_make_goes_by(source):
+    before = patched._state(source)
+    assert patched._state(source) == before
+    facts = os.stat(source / "mm/one.c")
+    os.utime(source / "mm/one.c", ns=(facts.st_atime_ns, facts.st_mtime_ns + 1))
+    assert patched._state(source) != before
+    os.utime(source / "mm/one.c", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert patched._state(source) == before
+    (source / "mm/other.c").unlink()
+    assert patched._state(source) != before

@@ -68,6 +68,15 @@ char *format_count(char *ret, uint64_t count)
 	return ret;
 }
 
+char *format_sectors(char *ret, uint64_t sectors)
+{
+	char bytes[UNITS_TEXT];
+
+	snprintf(ret, SECTORS_TEXT, "%s (%" PRIu64 " sectors)",
+		 format_bytes(bytes, (double)sectors * SECTOR_BYTES), sectors);
+	return ret;
+}
+
 char *format_share(char *ret, double part, double whole)
 {
 	double percent;

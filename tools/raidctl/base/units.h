@@ -11,21 +11,25 @@
 #define SECTOR_BYTES	512
 #define NS_PER_S	((uint64_t)1000000000)
 
-/* Room for any text that a format_* function makes. */
+/* Room for any text that a format_* function makes; sectors are two numbers. */
 #define UNITS_TEXT	32
+#define SECTORS_TEXT	(2 * UNITS_TEXT)
 
 /*
- * Each writes to @ret, which has room for UNITS_TEXT bytes, and returns it.
+ * Each writes to @ret, which has room for UNITS_TEXT bytes, or SECTORS_TEXT, and
+ * returns it.
  *
  * format_bytes	 three digits and a binary unit: "128 KiB", "1.50 GiB"
  * format_ns	 three digits and a unit of time: "1.25 ms"
  * format_count	 digits in groups of three: "1,234,567"
+ * format_sectors  bytes and how many: "128 KiB (256 sectors)"
  * format_share	 @part of @whole in per cent: "99.9 %", "n/a" when @whole is 0
  * format_clock	 hours, minutes and seconds: "1:02:03", "0:07"
  */
 char *format_bytes(char *ret, double bytes);
 char *format_ns(char *ret, double ns);
 char *format_count(char *ret, uint64_t count);
+char *format_sectors(char *ret, uint64_t sectors);
 char *format_share(char *ret, double part, double whole);
 char *format_clock(char *ret, uint64_t ns);
 

@@ -5,21 +5,18 @@
 #include "cmd/top-recording.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/message.h"
-#include "base/signals.h"
 #include "base/units.h"
 #include "disk/disk.h"
 #include "store/store.h"
+#include "top/events.h"
 #include "top/replay.h"
 #include "top/view.h"
 
@@ -77,28 +74,12 @@ static bool take_keys(struct player *player)
 	return true;
 }
 
-static bool take_signal(int signals)
-{
-	struct signalfd_siginfo info;
-
-	if (read(signals, &info, sizeof(info)) != sizeof(info))
-		return true;
-	if (info.ssi_signo != SIGWINCH)
-		return false;
-	top_view_resize();
-	return true;
-}
-
 /* Milliseconds until what is played goes on, -1 for never. */
 static int time_left(const struct player *player)
 {
 	uint64_t length = player->replay.to_ns - player->replay.from_ns;
-	uint64_t end = player->shown_ns + length;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (player->keys.frozen)
-		return -1;
-	return now >= end ? 0 : (int)((end - now + 999999) / 1000000);
+	return player->keys.frozen ? -1 : top_events_left(player->shown_ns + length);
 }
 
 static void run_view(struct player *player, int signals)
@@ -107,10 +88,6 @@ static void run_view(struct player *player, int signals)
 	struct top_picture picture = {
 		.top = &player->top, .keys = &player->keys,
 		.simulated = player->simulated, .when = when,
-	};
-	struct pollfd fds[] = {
-		{ .fd = STDIN_FILENO, .events = POLLIN },
-		{ .fd = signals, .events = POLLIN },
 	};
 	bool go_on = true;
 
@@ -124,31 +101,27 @@ static void run_view(struct player *player, int signals)
 		}
 		replay_when(&player->replay, when, sizeof(when));
 		top_view_draw(&picture);
-		poll(fds, 2, left);
-		if (fds[1].revents & POLLIN)
-			go_on = take_signal(signals);
-		/* Keys that came before the terminal went are not wanted. */
-		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+		switch (top_events_wait(signals, left)) {
+		case TOP_EVENT_END:
 			go_on = false;
-		else if (go_on && (fds[0].revents & POLLIN))
+			break;
+		case TOP_EVENT_KEYS:
 			go_on = take_keys(player);
-		fds[0].revents = 0;
-		fds[1].revents = 0;
+			break;
+		case TOP_EVENT_NONE:
+			break;
+		}
 	}
 }
 
 static int watch(struct player *player)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-				       SIGWINCH, 0 };
-	int signals = signals_open(numbers), status = 0;
+	int signals = top_events_open(), status;
 
 	if (signals < 0)
-		return fail("top: %s", strerror(-signals));
-	if (top_view_begin())
-		status = fail("top: nothing is known of a terminal TERM=%s; set TERM to what it is, for example xterm or vt100",
-			      getenv("TERM") ? getenv("TERM") : "");
-	else
+		return EXIT_FAILED;
+	status = top_events_screen();
+	if (!status)
 		run_view(player, signals);
 	top_view_end();
 	close(signals);

@@ -5,24 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/message.h"
-#include "base/signals.h"
 #include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/top-recording.h"
 #include "disk/args.h"
 #include "machine/lab.h"
 #include "record/recorder.h"
+#include "top/events.h"
 #include "top/keys.h"
 #include "top/model.h"
 #include "top/view.h"
@@ -224,27 +221,11 @@ static bool take_keys(struct watch *watch)
 	return true;
 }
 
-static bool take_signal(int signals)
-{
-	struct signalfd_siginfo info;
-
-	if (read(signals, &info, sizeof(info)) != sizeof(info))
-		return true;
-	if (info.ssi_signo != SIGWINCH)
-		return false;
-	top_view_resize();
-	return true;
-}
-
 /* Milliseconds until the interval ends, -1 for never. */
 static int time_left(const struct watch *watch)
 {
-	uint64_t end = watch->sampled_ns + watch->keys.interval_ns;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	if (watch->keys.frozen)
-		return -1;
-	return now >= end ? 0 : (int)((end - now + 999999) / 1000000);
+	return watch->keys.frozen ? -1 :
+		top_events_left(watch->sampled_ns + watch->keys.interval_ns);
 }
 
 static void run_view(struct watch *watch, int signals)
@@ -253,29 +234,21 @@ static void run_view(struct watch *watch, int signals)
 		.top = &watch->top, .keys = &watch->keys,
 		.simulated = watch->simulated,
 	};
-	struct pollfd fds[] = {
-		{ .fd = STDIN_FILENO, .events = POLLIN },
-		{ .fd = signals, .events = POLLIN },
-	};
 	bool go_on = true;
 
 	sample(watch);
 	while (go_on && !watch->failed[0]) {
+		enum top_event event = TOP_EVENT_NONE;
 		int left;
 
 		top_view_draw(&picture);
 		left = time_left(watch);
 		if (left)
-			poll(fds, 2, left);
-		if (fds[1].revents & POLLIN)
-			go_on = take_signal(signals);
-		/* Keys that came before the terminal went are not wanted. */
-		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
-			go_on = false;
-		else if (go_on && (fds[0].revents & POLLIN))
+			event = top_events_wait(signals, left);
+		if (event == TOP_EVENT_KEYS)
 			go_on = take_keys(watch);
-		fds[0].revents = 0;
-		fds[1].revents = 0;
+		else if (event == TOP_EVENT_END)
+			go_on = false;
 		if (go_on && !time_left(watch))
 			sample(watch);
 	}
@@ -327,17 +300,14 @@ static uint64_t unavailable(const struct rt_info *info)
 static int watch_disks(struct watch *watch, const struct context *context,
 		       const struct words *words)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-				       SIGWINCH, 0 };
-	int signals = signals_open(numbers), status;
+	int signals = top_events_open(), status;
 
 	if (signals < 0)
-		return fail("top: %s", strerror(-signals));
+		return EXIT_FAILED;
 	status = attach(watch, context, words);
-	if (!status && top_view_begin())
-		status = fail("top: nothing is known of a terminal TERM=%s; set TERM to what it is, for example xterm or vt100",
-			      getenv("TERM") ? getenv("TERM") : "");
-	else if (!status)
+	if (!status)
+		status = top_events_screen();
+	if (!status)
 		run_view(watch, signals);
 	top_view_end();
 	recorder_detach(&watch->recorder);

@@ -154,27 +154,27 @@ static void value(FILE *to, const struct family *family, const void *counters)
 		fprintf(to, " %" PRIu64 "\n", n);
 }
 
+static void line(FILE *to, const struct family *family, const struct total *total,
+		 const char *each, const char *which, const void *counters)
+{
+	fprintf(to, "raidtrace_%s_total", family->name);
+	labels(to, total, each, which);
+	value(to, family, counters);
+}
+
 static void write_of_disk(FILE *to, const struct family *family, const struct total *total)
 {
 	switch (family->place) {
 	case IN_FLOW:
-		for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++) {
-			fprintf(to, "raidtrace_%s_total", family->name);
-			labels(to, total, "direction", rt_direction_name(d));
-			value(to, family, &total->flow[d]);
-		}
+		for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
+			line(to, family, total, "direction", rt_direction_name(d), &total->flow[d]);
 		break;
 	case IN_DISK:
-		fprintf(to, "raidtrace_%s_total", family->name);
-		labels(to, total, NULL, NULL);
-		value(to, family, &total->disk_counters);
+		line(to, family, total, NULL, NULL, &total->disk_counters);
 		break;
 	case IN_ORIGIN:
-		for (unsigned int i = 0; i < RT_CLASSES; i++) {
-			fprintf(to, "raidtrace_%s_total", family->name);
-			labels(to, total, "class", rt_class_name(i));
-			value(to, family, &total->origin[i]);
-		}
+		for (unsigned int i = 0; i < RT_CLASSES; i++)
+			line(to, family, total, "class", rt_class_name(i), &total->origin[i]);
 		break;
 	}
 }

@@ -16,7 +16,6 @@
 #include "numbers/stats.h"
 
 #define PLACE_WIDTH	48	/* characters for the whole disk */
-#define DETAIL_WIDTH	14	/* what is said of a direction begins here */
 #define SUBMITTERS	8	/* more say little */
 
 static bool known(const struct rt_counters *c, uint64_t bit)

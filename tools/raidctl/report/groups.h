@@ -9,6 +9,9 @@
 
 #include "raidtrace.h"
 
+/* What is said of a direction or a group begins here, behind its name. */
+#define DETAIL_WIDTH	14
+
 struct json_object;
 
 /* Text for people; what is not counted or did not happen is left out. */

@@ -152,14 +152,10 @@ static const char *setting_or_na(const struct recording *r, uint32_t target,
 	return or_na(recording_setting(r, target, name, time_ns));
 }
 
-static const char *text_sectors(char *ret, const char *sectors)
+/* Sectors as a setting has them. */
+static const char *setting_sectors(char *ret, const char *setting)
 {
-	char kib[UNITS_TEXT];
-	uint64_t value = strtoull(sectors, NULL, 10);
-
-	snprintf(ret, 64, "%s (%" PRIu64 " sectors)",
-		 format_bytes(kib, (double)value * SECTOR_BYTES), value);
-	return ret;
+	return setting ? format_sectors(ret, strtoull(setting, NULL, 10)) : "n/a";
 }
 
 static void text_target(FILE *to, const struct recording *r,
@@ -168,7 +164,7 @@ static void text_target(FILE *to, const struct recording *r,
 	const char *mount = recording_setting(r, t->id, "mount", UINT64_MAX);
 	const char *ahead = recording_setting(r, t->id, "readahead_sectors",
 					      UINT64_MAX);
-	char size[UNITS_TEXT], largest[UNITS_TEXT], window[64];
+	char size[UNITS_TEXT], largest[SECTORS_TEXT], window[SECTORS_TEXT];
 	char tags[UNITS_TEXT] = "n/a";
 
 	if (t->name_only) {
@@ -179,15 +175,13 @@ static void text_target(FILE *to, const struct recording *r,
 	if (t->nr_hw_queues)
 		snprintf(tags, sizeof(tags), "%" PRIu32 " x %" PRIu32,
 			 t->nr_hw_queues, t->nr_tags);
-	print_labelled(to, LABEL_WIDTH, "disk", "%s  %s%s%s%s%s, %s, largest request %s (%" PRIu32
-	     " sectors), readahead %s, scheduler %s, nr_requests %s, queue depth %s, tags %s",
+	print_labelled(to, LABEL_WIDTH, "disk", "%s  %s%s%s%s%s, %s, largest request %s, readahead %s, scheduler %s, nr_requests %s, queue depth %s, tags %s",
 	     t->disk, t->driver[0] ? t->driver :
 	     t->bio_based ? stack_of(t) : "driver n/a",
 	     verbose && t->pci[0] ? " at " : "", verbose ? t->pci : "",
 	     verbose && t->hctl[0] ? " " : "", verbose ? t->hctl : "",
 	     format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
-	     format_bytes(largest, (double)t->max_sectors * SECTOR_BYTES),
-	     t->max_sectors, ahead ? text_sectors(window, ahead) : "n/a",
+	     format_sectors(largest, t->max_sectors), setting_sectors(window, ahead),
 	     setting_or_na(r, t->id, "scheduler", UINT64_MAX),
 	     setting_or_na(r, t->id, "nr_requests", UINT64_MAX),
 	     setting_or_na(r, t->id, "queue_depth", UINT64_MAX), tags);
@@ -203,10 +197,9 @@ static void readahead_of(FILE *to, const struct recording *r,
 {
 	const char *at_start = recording_setting(r, c->id, "readahead_sectors",
 						 c->since_ns);
-	char text[64];
+	char text[SECTORS_TEXT];
 
-	terminal_print(to, ", readahead %s",
-		       at_start ? text_sectors(text, at_start) : "n/a");
+	terminal_print(to, ", readahead %s", setting_sectors(text, at_start));
 	for (size_t i = 0; at_start && i < r->nr_settings; i++) {
 		const struct pair *setting = &r->settings[i];
 
@@ -214,7 +207,7 @@ static void readahead_of(FILE *to, const struct recording *r,
 		    setting->time_ns <= c->since_ns ||
 		    strcmp(setting->name, "readahead_sectors"))
 			continue;
-		terminal_print(to, "\n  then readahead %s", text_sectors(text, setting->value));
+		terminal_print(to, "\n  then readahead %s", setting_sectors(text, setting->value));
 	}
 }
 

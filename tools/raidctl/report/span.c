@@ -15,7 +15,6 @@
 #include "report/groups.h"
 
 #define BAR_WIDTH	16
-#define DETAIL_WIDTH	14	/* what is said of a direction begins here */
 
 static void text_share(char *ret, const struct direction_stats *stats)
 {

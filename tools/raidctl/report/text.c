@@ -23,14 +23,6 @@ static const char *or_none(const char *text)
 	return text && text[0] ? text : "-";
 }
 
-static void print_readahead(char *ret, size_t size, uint64_t sectors)
-{
-	char kib[UNITS_TEXT];
-
-	snprintf(ret, size, "%s (%" PRIu64 " sectors)",
-		 format_bytes(kib, (double)sectors * SECTOR_BYTES), sectors);
-}
-
 /* A number that may be missing. */
 static const char *or_na(char *ret, int64_t value)
 {
@@ -87,9 +79,9 @@ static void text_disks(FILE *to, const struct disk *disks, size_t nr)
 
 static void target_line(FILE *to, const struct rt_target *t)
 {
-	char size[UNITS_TEXT], readahead[64];
+	char size[UNITS_TEXT], readahead[SECTORS_TEXT];
 
-	print_readahead(readahead, sizeof(readahead), t->readahead_sectors);
+	format_sectors(readahead, t->readahead_sectors);
 	terminal_print(to, "  %-10s target %-3" PRIu32 " %-12s %9s  readahead %s%s%s\n",
 		t->disk, t->id, or_none(t->driver),
 		format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
@@ -128,10 +120,9 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct rt_counters *c = &spans[i].counters;
-		char readahead[64];
+		char readahead[SECTORS_TEXT];
 
-		print_readahead(readahead, sizeof(readahead),
-				c->readahead_sectors);
+		format_sectors(readahead, c->readahead_sectors);
 		if (i)
 			fputc('\n', to);
 		terminal_print(to, "%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",

@@ -151,7 +151,10 @@ static int sum_spans(struct store *store, struct recording *r)
 	return 0;
 }
 
-/* What its recorder wrote is believed when it says more than that they hold. */
+/*
+ * What its recorder wrote is believed when it says more than that they hold. One that was
+ * killed wrote nothing; without a sample there is nothing to say.
+ */
 static int judge(struct store *store, struct recording *r)
 {
 	struct pair *stored = NULL;
@@ -161,11 +164,16 @@ static int judge(struct store *store, struct recording *r)
 	for (size_t i = 0; i < r->nr_meta; i++)
 		if (!strcmp(r->meta[i].name, "invariants"))
 			stored = &r->meta[i];
-	if (!stored || strcmp(stored->value, "hold"))
+	if (stored ? strcmp(stored->value, "hold") : !r->nr_spans)
 		return 0;
 	err = store_invariants(store, r, &found);
 	if (err)
 		return err;
+	if (!stored) {
+		err = take_meta(r, 2, (const char *const[]){ "invariants", found });
+		free(found);
+		return err;
+	}
 	free(stored->value);
 	stored->value = found;
 	return 0;

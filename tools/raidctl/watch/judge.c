@@ -62,6 +62,10 @@ void look_describe(struct disturbance *what)
 	else if (!strcmp(what->kind, "steal"))
 		snprintf(what->text, sizeof(what->text), "the host of this virtual machine took %.1f %% of a processor",
 			 (double)what->value / 1e7 / seconds);
+	else if (!strcmp(what->kind, "clock") &&
+		 llabs(what->value) < WATCH_STEP_NS)
+		snprintf(what->text, sizeof(what->text), "the clock was set, by %+.6f s in the end",
+			 (double)what->value / 1e9);
 	else if (!strcmp(what->kind, "clock"))
 		snprintf(what->text, sizeof(what->text), "the clock was set by %+.3f s",
 			 (double)what->value / 1e9);
@@ -301,14 +305,15 @@ static void judge_memory(struct judgement *j)
 static void judge_clocks(struct judgement *j)
 {
 	const struct look *a = j->before, *b = j->after;
-	double step = (double)(b->wall_ns - a->wall_ns);
 	double slept = (double)(b->slept_ns - a->slept_ns);
-	double allowed = WATCH_STEP_NS + WATCH_SLEW_PPM * 1e3 * j->seconds;
-
 	/* Time asleep passes on the wall too. */
-	if (fabs(slept) >= WATCH_STEP_NS)
+	double step = (double)(b->wall_ns - a->wall_ns) - slept;
+	double allowed = WATCH_STEP_NS + WATCH_SLEW_PPM * 1e3 * j->seconds;
+	bool asleep = fabs(slept) >= WATCH_STEP_NS;
+
+	if (asleep)
 		tell(j, "suspend", "ns", slept, "");
-	else if (fabs(step) >= allowed)
+	if (fabs(step) >= allowed || (b->clock_set && !asleep))
 		tell(j, "clock", "ns", step, "");
 	if (a->clocksource[0] && strcmp(a->clocksource, b->clocksource))
 		tell(j, "clocksource", "", 1, b->clocksource);

@@ -81,6 +81,7 @@ struct look_line {
  * @time_ns: CLOCK_MONOTONIC
  * @wall_ns: CLOCK_REALTIME minus CLOCK_MONOTONIC
  * @slept_ns: CLOCK_BOOTTIME minus CLOCK_MONOTONIC
+ * @clock_set: CLOCK_REALTIME was set since the look before, or the machine slept
  * @clocksource: name of the clock that the kernel uses, "" when unknown
  * @governor: of the first processor that has one, "" when unknown
  * @throttled: times processors were slowed down, FACT_UNKNOWN
@@ -97,6 +98,7 @@ struct look {
 	uint64_t time_ns;
 	int64_t wall_ns;
 	int64_t slept_ns;
+	bool clock_set;
 	char clocksource[FACT_NAME];
 	char governor[FACT_NAME];
 	int64_t throttled;
@@ -136,9 +138,11 @@ struct look_scope {
 /**
  * struct look_files - what stays open between looks
  * @round: looks so far
+ * @clock: a timer that ends when CLOCK_REALTIME is set, -1 when there is none
  */
 struct look_files {
 	unsigned int round;
+	int clock;
 	struct proc_file stat;
 	struct proc_file vmstat;
 	struct proc_file diskstats;

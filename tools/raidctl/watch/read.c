@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -163,9 +164,34 @@ static int read_processes(const struct look_files *files,
 	return scan.err;
 }
 
+/* Set and set back between two looks leaves no trace in the time itself. */
+static int open_clock(void)
+{
+	const struct itimerspec never = {
+		.it_value.tv_sec = (time_t)(INT64_MAX / NS_PER_S),
+	};
+	int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 &&
+	    timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
+			    &never, NULL)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool was_set(int clock)
+{
+	uint64_t expired;
+
+	return read(clock, &expired, sizeof(expired)) < 0 && errno == ECANCELED;
+}
+
 void look_open(struct look_files *files)
 {
 	files->round = 0;
+	files->clock = open_clock();
 	proc_open(&files->stat, "/proc/stat");
 	proc_open(&files->vmstat, "/proc/vmstat");
 	proc_open(&files->diskstats, "/proc/diskstats");
@@ -179,6 +205,8 @@ void look_open(struct look_files *files)
 
 void look_close(struct look_files *files)
 {
+	if (files->clock >= 0)
+		close(files->clock);
 	proc_close(&files->stat);
 	proc_close(&files->vmstat);
 	proc_close(&files->diskstats);
@@ -227,6 +255,7 @@ int look_read(struct look_files *files, const struct look_scope *scope,
 	ret->time_ns = clock_ns(CLOCK_MONOTONIC);
 	ret->wall_ns = offset_of(CLOCK_REALTIME);
 	ret->slept_ns = offset_of(CLOCK_BOOTTIME);
+	ret->clock_set = was_set(files->clock);
 	ret->pressure_us = look_pressure(proc_read(&files->pressure));
 	ret->swapped_pages = proc_swapped(proc_read(&files->vmstat));
 	look_steal(proc_read(&files->stat), ret);

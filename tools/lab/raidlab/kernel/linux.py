@@ -96,9 +96,9 @@ def patterns() -> list[str]:
     return [line for line in FILES.read_text(encoding="ascii").splitlines() if line and not line.startswith("#")]
 
 
-def asked(series: str) -> Asked:
-    """What the lab asks of a kernel of `series`."""
-    return configuration.read(CONFIG.read_text(encoding="ascii"), series)
+def asked(series: str, more: str = "") -> Asked:
+    """What the lab asks of a kernel of `series`, with `more` options in the same form."""
+    return configuration.read(f"{CONFIG.read_text(encoding='ascii')}\n{more}", series)
 
 
 def make(kernel: Kernel, wanted: Asked, progress: Progress) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel without and with patches: two source trees of the lab's own in the cache, each with a build directory whose objects
+"""A kernel without and with a change: two source trees of the lab's own in the cache, each with a build directory whose objects
 stay. Nothing is written into a tree of the user's, and a second patch compiles only what differs from the first.
 """
 
@@ -21,6 +21,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import commits, linux, tree
 from raidlab.kernel.linux import Kernel
+from raidlab.kernel.variant import NOTHING, Added
 
 _COMPILED = (".c", ".S")
 _PROGRAMS = {"patch": "patch", "lsdiff": "patchutils", "filterdiff": "patchutils"}
@@ -72,7 +73,7 @@ def listed(patches: list[str], series: list[str]) -> list[Path]:
     return found
 
 
-def obtain(base: str | None, patches: list[Path], progress: Progress) -> Pair:
+def obtain(base: str | None, patches: list[Path], progress: Progress, added: Added = NOTHING) -> Pair:
     """Build `base`, a series or the directory of a source tree, without and with the patches, in their order."""
     what = f"applying {patches[0].name}" + (f" and {len(patches) - 1} more" if len(patches) > 1 else "")
     missing = sorted({package for program, package in _PROGRAMS.items() if not shutil.which(program)})
@@ -83,10 +84,36 @@ def obtain(base: str | None, patches: list[Path], progress: Progress) -> Pair:
     with tempfile.TemporaryDirectory(prefix="raidtrace-patch-") as overlay:
         changes, elsewhere = _applied(what, source, patches, Path(overlay))
         called = f"{name} with {' '.join(path.name for path in patches)}"
-        return _built(source, changes, elsewhere, (name, called), progress)
+        return _built(source, changes, elsewhere, (name, called), progress, added)
 
 
-def between(directory: str, wanted: str, progress: Progress) -> Pair:
+def beside(base: str | None, directory: str, progress: Progress, added: Added = NOTHING) -> Pair:
+    """Build `base` and the source tree `directory` as it stands; without a base, its last commit and what was changed since."""
+    what = f"--tree {directory}"
+    toolchain.require(what)
+    path = tree.checked(Path(directory))
+    with tempfile.TemporaryDirectory(prefix="raidtrace-tree-") as temporary:
+        if base:
+            source, name = _source(base, progress)
+        else:
+            source, name = Path(temporary, "head"), f"{directory} HEAD"
+            _export(what, path, "HEAD", _needed(_tracked(what, path, "HEAD")), source)
+        before, after = set(_names(source)), set(_names(path))
+        changes: dict[str, Path | None] = {
+            one: path / one for one in sorted(after) if one not in before or not _same(source / one, path / one)
+        }
+        changes |= dict.fromkeys(sorted(before - after))
+        return _built(source, changes, [], (name, f"{directory} as it is"), progress, added, None if base else path)
+
+
+def configured(base: str | None, progress: Progress, added: Added) -> Kernel:
+    """Build `base` with more configuration."""
+    source, name = _source(base, progress)
+    said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
+    return tree.obtain(source, progress, f"{name} with {said}" if said else name, added)
+
+
+def between(directory: str, wanted: str, progress: Progress, added: Added = NOTHING) -> Pair:
     """Build both ends of a range A..B of commits of a source tree, as they are in git, whatever is checked out."""
     what = f"--range {wanted}"
     toolchain.require(what)
@@ -94,9 +121,7 @@ def between(directory: str, wanted: str, progress: Progress) -> Pair:
     ends = commits.ends(what, path, wanted)
     both = (ends.first, ends.last)
     differ = _split(commits.git(what, path, "diff", "--name-only", "--no-renames", "-z", *both))
-    before, after = (
-        set(_needed(_split(commits.git(what, path, "ls-tree", "-r", "--name-only", "-z", end)))) for end in both
-    )
+    before, after = (set(_needed(_tracked(what, path, end))) for end in both)
     needed = [name for name in differ if name in before | after]
     with tempfile.TemporaryDirectory(prefix="raidtrace-range-") as temporary:
         old, new = Path(temporary, "old"), Path(temporary, "new")
@@ -105,7 +130,11 @@ def between(directory: str, wanted: str, progress: Progress) -> Pair:
         changes = {name: new / name if name in after else None for name in needed}
         elsewhere = [name for name in differ if name not in before | after]
         first, last = (f"{directory} {name}" for name in ends.names)
-        return _built(old, changes, elsewhere, (first, last), progress, path)
+        return _built(old, changes, elsewhere, (first, last), progress, added, path)
+
+
+def _tracked(what: str, path: Path, commit: str) -> list[str]:
+    return _split(commits.git(what, path, "ls-tree", "-r", "--name-only", "-z", commit))
 
 
 def _split(text: str) -> list[str]:
@@ -131,6 +160,7 @@ def _built(
     elsewhere: list[str],
     names: tuple[str, str],
     progress: Progress,
+    added: Added,
     origin: Path | None = None,
 ) -> Pair:
     """Both kernels, `names` for people. What is built stays in a place named after `origin`, the source if it is not given."""
@@ -139,10 +169,10 @@ def _built(
         # Names of one length: a path is in the kernel's text, and more of it would leave the guest less memory.
         plain, other = kept / "base" / "linux", kept / "with" / "linux"
         _bring(source, {}, plain)
-        unchanged = tree.obtain(plain, progress, names[0])
-        tree.copied(plain, other, progress)
+        unchanged = tree.obtain(plain, progress, names[0], added, _state(plain))
+        tree.copied(plain, other, progress, added)
         _bring(source, changes, other)
-        changed = tree.obtain(other, progress, names[1])
+        changed = tree.obtain(other, progress, names[1], added, _state(other))
     compiled = [path for path in changes if (changed.build / path).with_suffix(".o").exists()]
     rest = [path for path in changes if path not in compiled]
     return Pair(
@@ -237,12 +267,26 @@ def _bring(source: Path, changes: Changes, to: Path) -> None:
     for name, path in wanted.items():
         there = to / name
         there.parent.mkdir(parents=True, exist_ok=True)
+        if _same(path, there):
+            continue
         if path.is_symlink():
-            if not there.is_symlink() or os.readlink(there) != os.readlink(path):
-                there.unlink(missing_ok=True)
-                there.symlink_to(os.readlink(path))
-        elif not there.is_file() or not filecmp.cmp(path, there, shallow=False):
+            there.unlink(missing_ok=True)
+            there.symlink_to(os.readlink(path))
+        else:
             shutil.copy(path, there)
+
+
+def _state(top: Path) -> str:
+    """What make goes by: names, dates and sizes of all files."""
+    facts = ((name, os.lstat(top / name)) for name in sorted(_names(top)))
+    return cache.digest([f"{name} {one.st_mtime_ns} {one.st_size}".encode() for name, one in facts])
+
+
+def _same(path: Path, there: Path) -> bool:
+    """Whether a file or link has the content of another."""
+    if path.is_symlink():
+        return there.is_symlink() and os.readlink(there) == os.readlink(path)
+    return there.is_file() and filecmp.cmp(path, there, shallow=False)
 
 
 def _names(top: Path) -> list[str]:

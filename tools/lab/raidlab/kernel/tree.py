@@ -19,6 +19,7 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import linux, variant
 from raidlab.kernel.configuration import Asked
 from raidlab.kernel.linux import Kernel
+from raidlab.kernel.variant import NOTHING, Added
 
 _OLDEST = (6, 1)  # what raidtrace and the model are written for
 _NEWEST_TRIED = (7, 3)
@@ -45,12 +46,12 @@ def is_directory(name: str) -> bool:
     return "/" in name or (not re.fullmatch(r"[0-9]+\.[0-9]+", name) and Path(name).is_dir())
 
 
-def copied(path: Path, to: Path, progress: Progress) -> None:
-    """Make `to` a copy of the tree `path`, and its build directory one of what is built of that: a second whole build is saved.
-    Nothing happens where `to` was built before. Both names must have the same length."""
-    source, entry = path.resolve(), _entry(path.resolve())
+def copied(path: Path, to: Path, progress: Progress, added: Added = NOTHING) -> None:
+    """Make `to` a copy of the tree `path`, and its build directory one of what is built of that with `added`: a second whole
+    build is saved. Nothing happens where `to` was built before. Both names must have the same length."""
+    source, entry = path.resolve(), _entry(path.resolve(), added)
     to.parent.mkdir(parents=True, exist_ok=True)
-    place = _entry(to.parent.resolve() / to.name, source)
+    place = _entry(to.parent.resolve() / to.name, added, source)
     with cache.locked(place, progress):
         if (place / "build" / "linux").exists():
             return
@@ -85,8 +86,9 @@ def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
         os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
 
 
-def obtain(path: Path, progress: Progress, called: str = "") -> Kernel:
-    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one."""
+def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTHING, state: str = "") -> Kernel:
+    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one. Make is
+    asked only if the tree's `state`, where the caller knows it, is not that of the last time."""
     what = f"kernel {path}"
     source = checked(path)
     version = _version(what, source)
@@ -94,25 +96,33 @@ def obtain(path: Path, progress: Progress, called: str = "") -> Kernel:
         progress.say(f"{what}: Linux {version} is newer than any that was tried here")
     toolchain.require(f"building {what}")
     described = describe(source)
-    entry = _entry(source)
+    entry = _entry(source, added)
     with cache.locked(entry, progress):
-        _make(f"building {called or f'{version} of {source}'}", source, entry, _asked(version), progress)
-        built = _keep(entry)
+        last = entry / "last"
+        then, _, name = last.read_text(encoding="ascii").partition(" ") if last.exists() else ("", "", "")
+        built = entry / "built" / name
+        if not state or state != then or not cache.is_complete(built):
+            last.unlink(missing_ok=True)
+            _make(f"building {called or f'{version} of {source}'}", source, entry, _asked(version, added), progress)
+            built = _keep(entry)
+            last.write_text(f"{state} {built.name}", encoding="ascii")
+        cache.hold(built)
         _point_modules(built, source, entry)
     _forget_old(entry.parent, entry, _KEEP_TREES)
     return Kernel(str(path), version, built, source, described, called)
 
 
-def _entry(source: Path, like: Path | None = None) -> Path:
+def _entry(source: Path, added: Added, like: Path | None = None) -> Path:
     """Where a tree is built; one that is not there yet will have the version of another."""
-    wanted = _asked(_version(f"kernel {source}", like or source))
+    wanted = _asked(_version(f"kernel {source}", like or source), added)
     key = cache.digest((str(source).encode(), wanted.text().encode(), toolchain.compiler().encode()))
     return cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
 
 
-def _asked(version: str) -> Asked:
+def _asked(version: str, added: Added) -> Asked:
     """What the lab asks of a kernel of that version."""
-    return linux.asked(".".join(map(str, _series(version))))
+    series = ".".join(map(str, _series(version)))
+    return linux.asked(series, added.text(series))
 
 
 def _origin(source: Path) -> str:

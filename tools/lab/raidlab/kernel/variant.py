@@ -42,15 +42,31 @@ def needs(name: str) -> Needs:
     return Needs(tuple(_said(name, "boot")), sum(int(word) for word in _said(name, "memory")), real_time)
 
 
+@dataclass(frozen=True)
+class Added:
+    """Configuration on top of lab.config, for a kernel that is built as a tree: a variant's, then a fragment of the user's."""
+
+    variant: str = ""
+    fragment: str = ""
+
+    def text(self, series: str) -> str:
+        """Its lines, for a kernel of that series."""
+        if not self.variant:
+            return self.fragment
+        _check_series(self.variant, series)
+        return b"".join(path.read_bytes() for path in _configs(self.variant)[1:]).decode() + self.fragment
+
+
+NOTHING = Added()
+
+
 def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
     """The variant of a kernel, built from the source of the plain one if it is not in the cache."""
     if not name:
         return plain
     if plain.tree:
         raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12, 7.2 or 7.3.")
-    series = _said(name, "kernels")
-    if series and plain.series not in series:
-        raise LabError(f"--variant {name}", f"Linux {plain.series} cannot be built so", f"Use {' '.join(series)}.")
+    _check_series(name, plain.series)
     wanted = configuration.read(_config(name).decode(), plain.series)
     parts = (wanted.text().encode(), linux.FILES.read_bytes(), toolchain.compiler().encode())
     entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{cache.digest(parts)}"
@@ -61,6 +77,12 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
             built.source.symlink_to(os.path.relpath(plain.source, entry))
             linux.make(built, wanted, progress)
     return built
+
+
+def _check_series(name: str, series: str) -> None:
+    can = _said(name, "kernels")
+    if can and series not in can:
+        raise LabError(f"--variant {name}", f"Linux {series} cannot be built so", f"Use {' '.join(can)}.")
 
 
 def _configs(name: str) -> list[Path]:

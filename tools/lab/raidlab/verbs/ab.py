@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +17,11 @@ from typing import Any
 from raidlab.base import toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import patched, tree
+from raidlab.kernel import patched, tree, variant
 from raidlab.kernel.linux import Kernel
+from raidlab.kernel.variant import Added
 from raidlab.uml import guest, modules, runner, verdict
-from raidlab.verbs import compare, judge, recorded, workloads
+from raidlab.verbs import compare, judge, recorded, told, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -34,54 +36,70 @@ class Contender:
     name: str
     tree: Path | None
     described: str | None
-    run: Callable[[list[str], Path, int], recorded.Recorded]
+    run: Callable[[list[str], Path, int, str], recorded.Recorded]
+    has: frozenset[str] = frozenset()  # options of its configuration, without CONFIG_
 
 
-Place = tuple[Contender, list[str], Path, int]  # a command on a kernel, where its results go, the draw of chance
+# A command on a kernel, where its results go, the draw of chance, the array ("" is --profile's).
+Place = tuple[Contender, list[str], Path, int, str]
 
 
 def act(arguments: argparse.Namespace) -> int:
     """Status 0; 1 if a repeated run differed, or if a workload of --workload is slower."""
     names: list[str] = arguments.kernels
     patches = patched.listed(arguments.patch, arguments.series)
-    _check(arguments, bool(patches or arguments.range))
+    added = Added(arguments.variant, "".join(map(_fragment, arguments.config)))
+    alone = bool(arguments.config) and len(names) <= 1 and not (patches or arguments.range or arguments.tree)
+    _check(arguments, bool(patches or arguments.range or arguments.tree or alone))
     some = workloads.of_set(arguments.workload) if arguments.workload else ()
     recorded.require_tools()
     progress = Progress(arguments.quiet)
     runner.profile_of(arguments, progress)
     pair = None
     if arguments.range:
-        pair = patched.between(names[0] if names else ".", arguments.range, progress)
+        pair = patched.between(names[0] if names else ".", arguments.range, progress, added)
     elif patches:
-        pair = patched.obtain(names[0] if names else None, patches, progress)
+        pair = patched.obtain(names[0] if names else None, patches, progress, added)
+    elif arguments.tree:
+        pair = patched.beside(names[0] if names else None, arguments.tree, progress, added)
     if arguments.vm:
         contenders = [_virtual(arguments, name) for name in names]
     else:
-        kernels = [pair.base, pair.patched] if pair else [tree.pick(name, progress) for name in names]
+        if pair:
+            kernels = [pair.base, pair.patched]
+        elif alone:
+            name = names[0] if names else None
+            kernels = [patched.configured(name, progress, one) for one in (Added(arguments.variant), added)]
+        elif arguments.config:
+            kernels = [patched.configured(name, progress, added) for name in names]
+        else:
+            kernels = [tree.pick(name, progress, kind=arguments.variant) for name in names]
         contenders = [_simulated(arguments, kernel, progress) for kernel in kernels]
     if some:
         return _judge(arguments, contenders, pair, some, progress)
-    return _compare(arguments, contenders, judge.covered(pair) if pair else [], progress)
+    return _compare(arguments, contenders, told.covered(pair) if pair else [], progress)
 
 
 def between(arguments: argparse.Namespace, kernels: list[Kernel], progress: Progress) -> int:
-    """The same with kernels that are built."""
+    """One command on kernels that are built."""
     return _compare(arguments, [_simulated(arguments, kernel, progress) for kernel in kernels], [], progress)
 
 
 def _check(arguments: argparse.Namespace, one: bool) -> None:
     """What is asked must go together; `one` kernel is enough where a patch or a range makes the other."""
     count = len(arguments.kernels)
-    if (arguments.patch or arguments.series) and arguments.range:
-        raise LabError("ab --range", "a patch, too", "Commit it, or leave out one of the two.")
+    if sum(map(bool, (arguments.patch or arguments.series, arguments.range, arguments.tree))) > 1:
+        raise LabError("ab", "more than one of --patch, --range and --tree", "Commit the patch, or leave one out.")
     if one and count > 1:
         raise LabError("ab", f"{count} kernels given", "Name the one that is patched, or has the range: --kernel 6.12")
     if not one and not 2 <= count <= _MOST:
         raise LabError(
             "ab", f"{count} kernels given", f"Name 2 to {_MOST}, or one and a --patch: --kernel 6.1 --kernel DIR"
         )
-    if arguments.vm and (one or arguments.workload):
-        raise LabError("ab --vm", "a patch, a range or a set of workloads", "Leave out --vm (and LAB=vm).")
+    if arguments.vm and (one or arguments.workload or arguments.config or arguments.variant):
+        raise LabError("ab --vm", "Debian's own kernels are as they are", "Leave out --vm (and LAB=vm), or the change.")
+    if arguments.repeat and variant.needs(arguments.variant).real_time:
+        raise LabError("ab --repeat", "no two runs in real time are alike", "Leave out --repeat, or --variant.")
     if arguments.workload and not one and count != 2:
         raise LabError("ab --workload", f"{count} kernels given", "Name two, or one and a --patch.")
     if arguments.vm:
@@ -95,14 +113,13 @@ def _compare(arguments: argparse.Namespace, contenders: list[Contender], more: l
     top = Path(arguments.out).absolute()
     plain = [(one, top / compare.letter(number).lower()) for number, one in enumerate(contenders)]
     places: list[Place] = [
-        (one, arguments.command, path.with_name(f"{path.name}-seed-{seed}") if seed else path, seed)
+        (one, arguments.command, path.with_name(f"{path.name}-seed-{seed}") if seed else path, seed, "")
         for seed in range(arguments.seeds)
         for one, path in plain
     ]
     if arguments.repeat:
-        places += [(one, arguments.command, path.with_name(f"{path.name}-again"), 0) for one, path in plain]
-    # Virtual machines end with the thread that started them, so that is this one.
-    runs = _all(places, 1 if arguments.vm else min(2, toolchain.jobs()), progress)
+        places += [(one, arguments.command, path.with_name(f"{path.name}-again"), 0, "") for one, path in plain]
+    runs = _all(places, _at_once(arguments), progress)
     count = len(contenders)
     firsts, again = runs[:count], runs[count * arguments.seeds :]
     drawn = [runs[number : count * arguments.seeds : count] for number in range(count)]
@@ -131,14 +148,43 @@ def _judge(
 
     def run(wanted: Iterable[tuple[workloads.Workload, int, int]]) -> list[recorded.Recorded]:
         places = [
-            (contenders[kernel], one.words(), top / one.name / f"{compare.letter(kernel).lower()}-{seed}", seed)
+            (
+                contenders[kernel],
+                one.words(),
+                top / one.name / f"{compare.letter(kernel).lower()}-{seed}",
+                seed,
+                one.profile,
+            )
             for one, kernel, seed in wanted
         ]
-        return _all(places, min(2, toolchain.jobs()), progress) if places else []
+        return _all(places, _at_once(arguments), progress) if places else []
 
-    found = judge.judged(some, max(2, arguments.seeds), run)
-    print(judge.told(arguments, [one.name for one in contenders], pair, found))
+    have = contenders[0].has & contenders[1].has
+    able = [one for one in some if have.issuperset(one.needs)]
+    lacking = {one.name: sorted(set(one.needs) - have) for one in some if one not in able}
+    if not able:
+        missing = " ".join(sorted({f"CONFIG_{name}" for names in lacking.values() for name in names}))
+        raise LabError(f"--workload {arguments.workload}", f"the kernels have no {missing}", "Try: --variant storage")
+    found = judge.judged(able, max(2, arguments.seeds), run)
+    names = tuple(one.name for one in contenders)
+    real_time = variant.needs(arguments.variant).real_time
+    print(told.told(arguments, told.Judged(names, pair, found, lacking, real_time)))
     return _FAILED if any(one.verdict == judge.SLOWER for one in found) else 0
+
+
+def _fragment(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8") + "\n"
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"--config {name}", str(error), "Name a file of lines such as CONFIG_X=y.") from None
+
+
+def _at_once(arguments: argparse.Namespace) -> int:
+    """How many guests side by side. Virtual machines end with the thread that started them, so that is this one; in real
+    time a guest has the processors to itself."""
+    if arguments.vm or variant.needs(arguments.variant).real_time:
+        return 1
+    return min(2, toolchain.jobs())
 
 
 def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Progress) -> Contender:
@@ -146,8 +192,9 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
     for module in (modules.TW9000, modules.RAIDTRACE):
         modules.build(module, lab_kernel, progress)
 
-    def run(command: list[str], out: Path, seed: int) -> recorded.Recorded:
-        mine = argparse.Namespace(**vars(arguments) | {"seed": seed, "command": command})
+    def run(command: list[str], out: Path, seed: int, array: str) -> recorded.Recorded:
+        more = {"seed": seed, "command": command, "profile": array or arguments.profile}
+        mine = argparse.Namespace(**vars(arguments) | more)
         with open(out / "output", "wb") as output:
             how = runner.How(Progress(quiet=True), (output, output))
 
@@ -156,13 +203,15 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
 
             return recorded.run(mine, lab_kernel.name, boot, out)
 
-    return Contender(lab_kernel.name, lab_kernel.tree, lab_kernel.described, run)
+    config = (lab_kernel.build / ".config").read_text(encoding="utf-8")
+    has = frozenset(re.findall(r"^CONFIG_(\w+)=[ym]$", config, re.MULTILINE))
+    return Contender(lab_kernel.name, lab_kernel.tree, lab_kernel.described, run, has)
 
 
 def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
     """Debian's own kernel of a series, in QEMU."""
 
-    def run(_command: list[str], out: Path, _seed: int) -> recorded.Recorded:
+    def run(_command: list[str], out: Path, _seed: int, _array: str) -> recorded.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
         with open(out / "output", "wb") as output:
 
@@ -178,9 +227,9 @@ def _all(places: list[Place], at_once: int, progress: Progress) -> list[recorded
     """A guest in simulated time has one processor: as many side by side as there are, at most two."""
 
     def one(place: Place) -> recorded.Recorded:
-        contender, command, out, seed = place
+        contender, command, out, seed, array = place
         out.mkdir(parents=True, exist_ok=True)
-        return contender.run(command, out, seed)
+        return contender.run(command, out, seed, array)
 
     def collected(coming: Iterable[recorded.Recorded]) -> list[recorded.Recorded]:
         runs = []

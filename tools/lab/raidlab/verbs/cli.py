@@ -174,10 +174,12 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _workloads(_arguments: argparse.Namespace) -> int:
-    for name, some in workloads.SETS.items():
-        print(name)
-        for one in some:
-            print(f"  {one.name:20}{one.does}")
+    name = ""
+    for one in workloads.of_set(workloads.ALL):
+        if one.set != name:
+            print(name := one.set)
+        needs = f" (CONFIG_{', CONFIG_'.join(one.needs)})" if one.needs else ""
+        print(f"  {one.name:20}{one.does}{needs}")
     return 0
 
 

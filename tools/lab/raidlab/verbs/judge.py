@@ -8,14 +8,10 @@ same side, under as many fresh ones. Of workloads that chance alone tells apart 
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from raidlab.kernel.patched import Pair
 from raidlab.verbs import measures, seeds
 from raidlab.verbs.recorded import Recorded
 from raidlab.verbs.seeds import Draws
@@ -33,7 +29,7 @@ _MECHANISMS = (
     ("back_merges", "merges", 1.0, "{:.0f}", ""),
     ("splits", "splits", 1.0, "{:.0f}", ""),
 )
-_MAIL = 72  # columns
+_MEANS = ("mib_per_s", "requests", *(row[0] for row in _MECHANISMS), "d2c_mean_ms")
 _EFFECT = ("d2c_mean_ms", "only the time of a request", 1.0, "{:.2f}", " ms")
 
 Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # workload, kernel (0 or 1), draw
@@ -42,7 +38,8 @@ Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # worklo
 @dataclass(frozen=True)
 class Verdict:
     """One workload. `seconds` are means of both kernels, `speed` how many times as fast the second is, `between` where that
-    lies at 95 % (None with one draw), `draws` how many of each were run, `mechanism` what else changed, most first."""
+    lies at 95 % (None with one draw), `draws` how many of each were run, `mechanism` what else changed, most first, `spread`
+    the first's slowest run in its fastest, `means` those of both kernels by name, in the direction that moved more."""
 
     workload: Workload
     seconds: tuple[float, float]
@@ -51,6 +48,8 @@ class Verdict:
     draws: int
     verdict: str
     mechanism: tuple[str, ...]
+    spread: float
+    means: dict[str, tuple[measures.Value, measures.Value]]
 
 
 def judged(workloads: Iterable[Workload], draws: int, run: Runs) -> list[Verdict]:
@@ -83,8 +82,11 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verd
         said = CHANCE
     else:
         said = FASTER if speed > 1 else SLOWER
-    mechanism = _mechanism(runs) if said in (FASTER, SLOWER) else ()
-    return Verdict(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), said, mechanism)
+    sides = _Sides.of(runs)
+    mechanism = _mechanism(sides) if said in (FASTER, SLOWER) else ()
+    known = [value for value in _seconds(runs[0]) if value]
+    spread = max(known) / min(known) if known else 1.0
+    return Verdict(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), said, mechanism, spread, sides.means())
 
 
 def _confirmed(runs: list[list[Recorded]], draws: int) -> bool:
@@ -105,11 +107,27 @@ def _seconds(side: list[Recorded]) -> list[measures.Value]:
     return [one.spans[0].seconds for one in side]
 
 
-def _mechanism(runs: list[list[Recorded]]) -> tuple[str, ...]:
-    """What changed beyond chance in the direction that moved more, the largest change first; if nothing did, that the time of a
-    request alone changed."""
-    a, b = (Draws(tuple(one.spans[0] for one in side)) for side in runs)
-    direction = max(measures.DIRECTIONS, key=lambda one: max(side.value(one, "bytes") or 0.0 for side in (a, b)))
+@dataclass(frozen=True)
+class _Sides:
+    """The draws of both kernels on the first disk, and the direction that moved more."""
+
+    a: Draws
+    b: Draws
+    direction: str
+
+    @staticmethod
+    def of(runs: list[list[Recorded]]) -> _Sides:
+        a, b = (Draws(tuple(one.spans[0] for one in side)) for side in runs)
+        direction = max(measures.DIRECTIONS, key=lambda one: max(side.value(one, "bytes") or 0.0 for side in (a, b)))
+        return _Sides(a, b, direction)
+
+    def means(self) -> dict[str, tuple[measures.Value, measures.Value]]:
+        return {name: (self.a.value(self.direction, name), self.b.value(self.direction, name)) for name in _MEANS}
+
+
+def _mechanism(sides: _Sides) -> tuple[str, ...]:
+    """What changed beyond chance, the largest change first; if nothing did, that the time of a request alone changed."""
+    a, b, direction = sides.a, sides.b, sides.direction
     changed: list[tuple[float, str]] = []
     for what in (*_MECHANISMS, _EFFECT):
         name, label, factor, form, unit = what
@@ -123,134 +141,3 @@ def _mechanism(runs: list[list[Recorded]]) -> tuple[str, ...]:
             continue
         changed.append((abs(moved), f"{label} {form.format(before * factor)} -> {form.format(after * factor)}{unit}"))
     return tuple(text for _, text in sorted(changed, reverse=True))
-
-
-def covered(pair: Pair) -> list[str]:
-    """What of the patches ran, in sentences."""
-    said = []
-    if not pair.compiled and not pair.included:
-        said.append("NOTHING of the patch is compiled in the lab's kernel: this comparison says nothing about it.")
-    if pair.elsewhere:
-        said.append(f"Not in the lab's kernel, so not judged: {' '.join(pair.elsewhere)}.")
-    return said
-
-
-def told(arguments: argparse.Namespace, names: list[str], pair: Pair | None, found: list[Verdict]) -> str:
-    """All of it, as the options want it."""
-    if arguments.json:
-        return json.dumps(_as_json(arguments, names, pair, found), indent=2)
-    if arguments.ktap:
-        return "\n".join(_as_ktap(found))
-    if arguments.mail:
-        return "\n".join(_as_mail(arguments, names, pair, found))
-    return "\n".join(_as_text(arguments, names, pair, found))
-
-
-def summary(found: list[Verdict]) -> str:
-    """One line."""
-    parts = []
-    for verdict in (SLOWER, FASTER, CHANCE, EQUAL, IDENTICAL):
-        count = sum(one.verdict == verdict for one in found)
-        if count:
-            parts.append(f"{count} {'told apart by chance alone' if verdict == CHANCE else verdict}")
-    return f"{len(found)} workloads: " + ", ".join(parts)
-
-
-def _as_text(arguments: argparse.Namespace, names: list[str], pair: Pair | None, found: list[Verdict]) -> list[str]:
-    said = [summary(found) + ".", *(covered(pair) if pair else [])]
-    said += ["", *(f"{letter}          {name}" for letter, name in zip("AB", names))]
-    said += [f"simulated  profile {arguments.profile}: the controller and all times are of the lab's model", ""]
-    return said + _table(found)
-
-
-def _table(found: list[Verdict]) -> list[str]:
-    """At most 72 columns wide: what stands in a mail."""
-    said = [f"{'workload':17}{'A, s':>8}{'B, s':>8}{'speed':>8}  {'95 %':13}{'draws':>5}  verdict"]
-    for one in found:
-        between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
-        said.append(
-            f"{one.workload.name:17}{one.seconds[0]:8.3f}{one.seconds[1]:8.3f}{one.speed:8.3f}  {between:13}{one.draws:5}"
-            f"  {one.verdict}"
-        )
-        if one.mechanism:
-            said += textwrap.wrap("; ".join(one.mechanism), 68, initial_indent="    ", subsequent_indent="    ")
-    return said
-
-
-def _as_mail(arguments: argparse.Namespace, names: list[str], pair: Pair | None, found: list[Verdict]) -> list[str]:
-    said = textwrap.wrap(
-        f"Judged by raidtrace's lab, a simulated 3ware array (profile {arguments.profile}) under the real 3w-9xxx driver "
-        "in User Mode Linux: times are the model's, one processor. Speed is that of B, in A's; draws are of what is chance "
-        "on a machine.",
-        _MAIL,
-    )
-    said += [
-        "",
-        f"A: {names[0]}",
-        *textwrap.wrap(f"B: {names[1]}", _MAIL),
-        "",
-        *_table(found),
-        "",
-        summary(found) + ".",
-    ]
-    for line in covered(pair) if pair else []:
-        said += textwrap.wrap(line, _MAIL)
-    words = ["raidctl lab ab", *(f"--kernel {name}" for name in arguments.kernels)]
-    words += [f"--patch {name}" for name in arguments.patch] + [f"--series {name}" for name in arguments.series]
-    words += [f"--set {one}" for one in arguments.set] + [
-        f"--profile {arguments.profile}",
-        f"--seeds {arguments.seeds}",
-    ]
-    return said + [
-        "",
-        "To repeat it:",
-        *(f"  {line}" for line in _continued([*words, f"--workload {arguments.workload}"])),
-    ]
-
-
-def _continued(words: list[str]) -> list[str]:
-    """A command in lines of a mail."""
-    lines = [words[0]]
-    for word in words[1:]:
-        if len(lines[-1]) + len(word) + 5 > _MAIL:
-            lines[-1] += " \\"
-            lines.append("  " + word)
-        else:
-            lines[-1] += " " + word
-    return lines
-
-
-def _as_ktap(found: list[Verdict]) -> list[str]:
-    said = ["KTAP version 1", f"1..{len(found)}"]
-    for number, one in enumerate(found, 1):
-        said += [
-            f"# {one.workload.name}: {one.verdict}, {one.speed:.3f} times as fast {'; '.join(one.mechanism)}".rstrip()
-        ]
-        said += [f"{'not ok' if one.verdict == SLOWER else 'ok'} {number} {one.workload.name}"]
-    return said
-
-
-def _as_json(
-    arguments: argparse.Namespace, names: list[str], pair: Pair | None, found: list[Verdict]
-) -> dict[str, object]:
-    return {
-        "simulated": True,
-        "profile": arguments.profile,
-        "kernels": names,
-        "patch": {"compiled": pair.compiled, "included": pair.included, "elsewhere": pair.elsewhere} if pair else None,
-        "workloads": [
-            {
-                "name": one.workload.name,
-                "does": one.workload.does,
-                "command": one.workload.command,
-                "prepare": one.workload.prepare,
-                "seconds": one.seconds,
-                "speed": one.speed,
-                "interval": one.between,
-                "draws": one.draws,
-                "verdict": one.verdict,
-                "mechanism": one.mechanism,
-            }
-            for one in found
-        ],
-    }

@@ -118,10 +118,20 @@ def _ab(verb: argparse.ArgumentParser) -> None:
         help="compare two commits of the source tree that --kernel names (default: the one here), whatever is checked out",
     )  # fmt: skip
     verb.add_argument(
+        "--tree", metavar="DIR",
+        help="compare a source tree as it stands with --kernel, or without that with its own last commit",
+    )  # fmt: skip
+    verb.add_argument(
+        "--config", metavar="FRAGMENT", action="append", default=[],
+        help="options for every kernel, CONFIG_X=y a line; with one kernel and nothing else: what they change",
+    )  # fmt: skip
+    _variant(verb)
+    verb.add_argument(
         "--workload", metavar="SET",
-        help="instead of CMD: workloads of a set, and a verdict on each; 'raidctl lab workloads' lists them",
+        help="instead of CMD: workloads of a set, or of FILE.toml, and a verdict on each; 'raidctl lab workloads' lists them",
     )  # fmt: skip
     verb.add_argument("--ktap", action="store_true", help="print the verdicts as KTAP")
+    verb.add_argument("--kcidb", action="store_true", help="print them as KernelCI's database takes them, JSON")
     verb.add_argument("--mail", action="store_true", help="print the verdicts as text for a mail, 72 columns")
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
     _seeds(verb, "draws of chance for each kernel: ratios get an interval, and chance is called so (default 1)")

@@ -11,12 +11,12 @@ NOT_CHECKED = "not checked: raidctl report does"
 
 
 def found(path: pathlib.Path, stored: str | None) -> str | None:
-    """What raidctl finds where its recorder wrote that they hold; otherwise what it wrote, None: nothing."""
-    if stored != "hold":
+    """What raidctl finds, None: nothing; where its recorder wrote that some do not hold, what it wrote."""
+    if stored not in (None, "hold"):
         return stored
     try:
         done = subprocess.run([PROGRAM, "report", "--json", "--", path], capture_output=True, check=True)
-        said = json.loads(done.stdout)["meta"].get("invariants", "")
+        said = json.loads(done.stdout)["meta"].get("invariants")
     except (OSError, subprocess.CalledProcessError, ValueError, KeyError, TypeError):
         return NOT_CHECKED
-    return said if isinstance(said, str) else NOT_CHECKED
+    return said if said is None or isinstance(said, str) else NOT_CHECKED

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What raidctl lab ab --workload prints: text, a mail, KTAP, JSON of its own and as KernelCI's database takes it."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import textwrap
+from dataclasses import dataclass
+
+from raidlab.kernel import patched
+from raidlab.kernel.patched import Pair
+from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdict
+
+_MAIL = 72  # columns
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of it: both kernels' names, what of a change is in the second, the verdicts, which workloads were left out
+    for want of which options, and whether times are the host's (a variant in real time)."""
+
+    names: tuple[str, ...]
+    pair: Pair | None
+    found: list[Verdict]
+    lacking: dict[str, list[str]]
+    real_time: bool = False
+
+
+def covered(pair: Pair) -> list[str]:
+    """What of the patches ran, in sentences."""
+    said = []
+    if not pair.compiled and not pair.included:
+        said.append("NOTHING of the patch is compiled in the lab's kernel: this comparison says nothing about it.")
+    if pair.elsewhere:
+        said.append(f"Not in the lab's kernel, so not judged: {' '.join(pair.elsewhere)}.")
+    return said
+
+
+def told(arguments: argparse.Namespace, judged: Judged) -> str:
+    """All of it, as the options want it."""
+    if arguments.json:
+        return json.dumps(_as_json(arguments, judged), indent=2)
+    if arguments.kcidb:
+        return json.dumps(_as_kcidb(arguments, judged), indent=2)
+    if arguments.ktap:
+        return "\n".join(_as_ktap(judged))
+    if arguments.mail:
+        return "\n".join(_as_mail(arguments, judged))
+    return "\n".join(_as_text(arguments, judged))
+
+
+def summary(found: list[Verdict]) -> str:
+    """One line."""
+    parts = []
+    for verdict in (SLOWER, FASTER, CHANCE, EQUAL, IDENTICAL):
+        count = sum(one.verdict == verdict for one in found)
+        if count:
+            parts.append(f"{count} {'told apart by chance alone' if verdict == CHANCE else verdict}")
+    return f"{len(found)} workload{'s' if len(found) != 1 else ''}: " + ", ".join(parts)
+
+
+def _notes(judged: Judged) -> list[str]:
+    """What has to be known beside the verdicts, in sentences."""
+    said = covered(judged.pair) if judged.pair else []
+    for missing in sorted({tuple(lack) for lack in judged.lacking.values()}):
+        names = [name for name, lack in judged.lacking.items() if tuple(lack) == missing]
+        said.append(f"Left out, as a kernel has no {' '.join(f'CONFIG_{one}' for one in missing)}: {' '.join(names)}.")
+    if judged.real_time:
+        spread = sorted(one.spread - 1 for one in judged.found)
+        said.append(
+            "Real time: the array is simulated, its clock and the processors are this machine's. A against itself: the slowest"
+            f" run of a workload took {spread[0]:.1%} to {spread[-1]:.1%} longer than its fastest."
+        )
+    return said
+
+
+def _as_text(arguments: argparse.Namespace, judged: Judged) -> list[str]:
+    said = [summary(judged.found) + ".", *_notes(judged)]
+    said += ["", *(f"{letter}          {name}" for letter, name in zip("AB", judged.names))]
+    times = "the controller is" if judged.real_time else "the controller and all times are"
+    return said + [
+        f"simulated  profile {_arrays(arguments, judged)}: {times} of the lab's model",
+        "",
+        *_table(judged.found),
+    ]
+
+
+def _arrays(arguments: argparse.Namespace, judged: Judged) -> str:
+    return ", ".join(dict.fromkeys(one.workload.profile or arguments.profile for one in judged.found))
+
+
+def _table(found: list[Verdict]) -> list[str]:
+    """At most 72 columns wide: what stands in a mail."""
+    said = [f"{'workload':18}{'A, s':>8}{'B, s':>8}{'speed':>7}  {'95 %':13}{'draws':>5}  verdict"]
+    for one in found:
+        between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
+        said.append(
+            f"{one.workload.name:18}{one.seconds[0]:8.3f}{one.seconds[1]:8.3f}{one.speed:7.3f}  {between:13}{one.draws:5}"
+            f"  {one.verdict}"
+        )
+        if one.mechanism:
+            said += textwrap.wrap("; ".join(one.mechanism), 68, initial_indent="    ", subsequent_indent="    ")
+    return said
+
+
+def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
+    times = (
+        "its times are this machine's, two processors" if judged.real_time else "times are the model's, one processor"
+    )
+    said = textwrap.wrap(
+        f"Judged by raidtrace's lab, a simulated 3ware array (profile {_arrays(arguments, judged)}) under the real 3w-9xxx "
+        f"driver in User Mode Linux: {times}. Speed is that of B, in A's; draws are of what is chance on a machine.",
+        _MAIL,
+    )
+    said += [
+        "",
+        *(line for letter, name in zip("AB", judged.names) for line in textwrap.wrap(f"{letter}: {name}", _MAIL)),
+    ]
+    said += ["", *_table(judged.found), "", summary(judged.found) + "."]
+    for line in _notes(judged):
+        said += textwrap.wrap(line, _MAIL)
+    words = ["raidctl lab ab", *(f"--kernel {name}" for name in arguments.kernels)]
+    for option in ("patch", "series", "config", "set"):
+        words += [f"--{option} {value}" for value in getattr(arguments, option)]
+    for option in ("range", "tree", "variant"):
+        words += [f"--{option} {getattr(arguments, option)}"] if getattr(arguments, option) else []
+    words += [f"--profile {arguments.profile}", f"--seeds {arguments.seeds}", f"--workload {arguments.workload}"]
+    return said + ["", "To repeat it:", *(f"  {line}" for line in _continued(words))]
+
+
+def _continued(words: list[str]) -> list[str]:
+    """A command in lines of a mail."""
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 5 > _MAIL:
+            lines[-1] += " \\"
+            lines.append("  " + word)
+        else:
+            lines[-1] += " " + word
+    return lines
+
+
+def _as_ktap(judged: Judged) -> list[str]:
+    said = ["KTAP version 1", f"1..{len(judged.found) + len(judged.lacking)}"]
+    for number, one in enumerate(judged.found, 1):
+        said += [
+            f"# {one.workload.name}: {one.verdict}, {one.speed:.3f} times as fast {'; '.join(one.mechanism)}".rstrip()
+        ]
+        said += [f"{'not ok' if one.verdict == SLOWER else 'ok'} {number} {one.workload.name}"]
+    for number, (name, missing) in enumerate(judged.lacking.items(), len(judged.found) + 1):
+        said += [f"ok {number} {name} # SKIP no CONFIG_{' CONFIG_'.join(missing)}"]
+    return said
+
+
+def _as_json(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]:
+    pair = judged.pair
+    return {
+        "simulated": True,
+        "real_time": judged.real_time,
+        "profile": arguments.profile,
+        "kernels": judged.names,
+        "patch": {"compiled": pair.compiled, "included": pair.included, "elsewhere": pair.elsewhere} if pair else None,
+        "workloads": [_figures(one) for one in judged.found],
+        "left_out": judged.lacking,
+    }
+
+
+def _figures(one: Verdict) -> dict[str, object]:
+    kept = ("name", "does", "command", "prepare", "filesystem", "profile")
+    return {
+        **{key: getattr(one.workload, key) for key in kept},
+        "seconds": one.seconds,
+        "speed": one.speed,
+        "interval": one.between,
+        "spread_of_a": one.spread,
+        "draws": one.draws,
+        "verdict": one.verdict,
+        "mechanism": one.mechanism,
+        "measures": one.means,
+    }
+
+
+def _as_kcidb(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]:
+    """A report of schema 5.0 of KernelCI's database. Its name is made of what was compared: the same again has the same."""
+    files = patched.listed(arguments.patch, arguments.series)
+    hashes = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in files)
+    series = hashlib.sha256(hashes.encode()).hexdigest() if files else ""
+    what = hashlib.sha256("\0".join((*judged.names, series, arguments.profile, arguments.variant)).encode()).hexdigest()
+    own = {"id": f"raidtrace:{what}", "origin": "raidtrace"}
+    status = {SLOWER: "FAIL", FASTER: "PASS", IDENTICAL: "PASS", EQUAL: "PASS", CHANCE: "PASS"}
+    tests = [(one.workload.name, status[one.verdict], one.workload.does, _figures(one)) for one in judged.found]
+    tests += [(name, "SKIP", f"no CONFIG_{' CONFIG_'.join(lack)}", {}) for name, lack in judged.lacking.items()]
+    return {
+        "version": {"major": 5, "minor": 0},
+        "checkouts": [{**own, "comment": f"{judged.names[1]}, against {judged.names[0]}", "patchset_hash": series}],
+        "builds": [
+            {
+                **own,
+                "checkout_id": own["id"],
+                "architecture": "um",
+                "config_name": f"lab{'-' * bool(arguments.variant)}{arguments.variant}",
+                "status": "PASS",
+            }
+        ],
+        "tests": [
+            {
+                "id": f"{own['id']}.{name}",
+                "origin": "raidtrace",
+                "build_id": own["id"],
+                "path": f"raidtrace.{name}",
+                "status": result,
+                "comment": comment,
+                "misc": misc,
+            }
+            for name, result, comment, misc in tests
+        ],
+    }
