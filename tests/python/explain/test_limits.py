@@ -257,7 +257,8 @@ def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
 
 def test_what_is_to_be_set_is_what_the_disk_takes():
     assert "echo 128 >" in judged("request size", **CUT).remedy
-    assert "echo 96 >" in judged("request size", **{**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": "96"}}).remedy
+    other = {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": "96"}}
+    assert "echo 96 >" in judged("request size", **other).remedy
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_how_often_noise_passes() -> None:
 
 
 def test_interval_and_what_can_be_found_are_those_of_the_tables() -> None:
-    """Student's t for a two-sided 5 %: 4.3027 with 2 degrees of freedom, 2.2622 with 9; the normal quantile of 80 % is 0.8416."""
+    """Student's t for a two-sided 5 %: 4.3027 with 2 degrees of freedom, 2.2622 with 9; the normal quantile of 80 %: 0.8416."""
     found = chance.effect([1.0, 1.0, 1.0], [math.exp(-0.1), math.exp(-0.2), math.exp(-0.3)])
     assert found.high is not None and found.low is not None
     assert math.log(found.high / found.factor) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
