@@ -255,6 +255,28 @@ def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
     assert "; 0.0% of the requests are as large" in judged("request size", sectors=8).statement
 
 
+def test_what_is_to_be_set_is_what_the_disk_takes():
+    assert "echo 128 >" in judged("request size", **CUT).remedy
+    other = {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": "96"}}
+    assert "echo 96 >" in judged("request size", **other).remedy
+
+
+@pytest.mark.parametrize(
+    ("key", "facts"),
+    [
+        ("request size", {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": ""}}),
+        ("request size", {**CUT, "settings": {"max_sectors_kb": ""}}),
+        ("scheduler", {**HELD, "settings": {"scheduler": "", "queue_depth": "9"}}),
+    ],
+)
+def test_one_thing_that_was_not_recorded_is_enough_to_know_nothing(key, facts):
+    assert verdict(key, **facts) is Verdict.NOT_AVAILABLE
+
+
+def test_streams_that_take_turns_say_how_many_are_in_flight():
+    assert "with 24.0 in flight" in judged("seeks", **arguments(TURNS)).statement
+
+
 @pytest.mark.parametrize(("sectors", "larger"), [(127, True), (128, False)])
 def test_small_direct_reads_may_be_larger(sectors, larger):
     assert ("read in larger pieces" in judged("direct", **DIRECT, sectors=sectors).remedy) is larger
