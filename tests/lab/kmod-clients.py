@@ -210,7 +210,9 @@ def refusals() -> None:
                     raise AssertionError(f"ynl of {series}: {operation} {values} is not refused")
                 except Refused as refusal:
                     kmod.equal(f"ynl of {series}: {operation} {values}: {refusal}", text in str(refusal), True)
-                    kmod.equal(f"ynl of {series}: {operation} {values}: {refusal}", os.strerror(errno) in str(refusal), True)
+                    kmod.equal(
+                        f"ynl of {series}: {operation} {values}: {refusal}", os.strerror(errno) in str(refusal), True
+                    )
         try:
             raidctl("attach", "sda")
             raise AssertionError("raidctl attaches twice")

@@ -100,11 +100,10 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
         + longest(reading, way)
     )
     inferred = [limit for limit in held if limit.verdict is Verdict.INFERRED]
-    failed = [limit.statement for limit in held if limit.key == "errors" and limit.verdict is Verdict.NOT_SHOWN]
+    open_ = [limit for limit in held if limit.verdict is Verdict.NOT_SHOWN]
+    failed = [limit.statement for limit in open_ if limit.key == "errors" or limit.remedy]  # said whatever it costs
     if not inferred:
-        missing = [
-            limit for limit in held if limit.verdict is Verdict.NOT_SHOWN and limit.key not in ("errors", "degraded")
-        ]
+        missing = [limit for limit in open_ if limit.key not in ("errors", "degraded")]
         why = (
             f" Open: {'; '.join(f'{_small(limit.title)} ({limit.statement})' for limit in missing[:2])}."
             if missing
@@ -138,15 +137,7 @@ def longest(reading: Reading, way: str) -> str:
 
 
 def _remedy(limit: Limit) -> str:
-    if not limit.remedy:
-        return ""
-    gain = ""
-    if limit.gain:
-        low, high = limit.gain
-        gain = (
-            f" Expected: {low:.1f} times as fast." if low == high else f" Expected: at most {high:.1f} times as fast."
-        )
-    return f"To do: {limit.remedy}.{gain or ' What it gains only an experiment tells: raidctl why.'}"
+    return f"To do: {limit.remedy}. {limit.expected()}" if limit.remedy else ""
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:
