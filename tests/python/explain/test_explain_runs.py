@@ -2,6 +2,7 @@
 """raidctl explain: each link and limit follows the counters, and says so when they do not show it."""
 
 import json
+import os
 import sqlite3
 import subprocess
 
@@ -422,3 +423,27 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
         Verdict.CONTRADICTED: "NOT the 1 to 2 of readahead",
     }
     assert found.statement.endswith(said[verdict])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--bogus"], "unrecognized arguments: --bogus"),
+        ([], "name a RECORDING"),
+        (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 does not lie before --to 1"),
+        (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 does not lie before --to 2"),
+    ],
+)
+def test_usage_says_what_is_wrong(words, said):
+    done = subprocess.run([EXPLAIN, *words], capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+
+
+def test_a_reader_that_left_ends_it_as_a_signal_would(tmp_path):
+    path = record(tmp_path)
+    for words in ([], ["--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as output:
+            done = subprocess.run([EXPLAIN, *words, path], stdout=output, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (141, "")
