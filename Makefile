@@ -10,11 +10,14 @@
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
+#   make mutants      the same of raidctl, its library and explain, too (hours; a part of it is in check-long)
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
 #   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
+#   make farm SECONDS=3600   random histories of disks, held by the controller's log
+#   make board        published changes of the kernel, judged again (an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
 #   make check-bare   installed where secure boot is on         make check-kernels   distributions' kernels, in a table
@@ -27,7 +30,12 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo bench battery battery-why coverage mutate soak kills sanitize lint check-layers html install deb check-packages check-bare check-kernels check-exporter rpm clean
+.PHONY: all modules tools quick clean install html figures
+.PHONY: demo reproduce misconceptions board farm battery battery-why
+.PHONY: check check-long check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
+.PHONY: sweep-kills why-kills kills soak sanitize coverage mutate mutants
+.PHONY: bench bench-lab bench-record bench-import bisect-demo
+.PHONY: deb rpm
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -94,6 +102,15 @@ bench-lab: tools
 	@tools/setup demo
 	@tests/bench/lab
 
+SECONDS ?= 600
+farm: tools
+	@tools/setup lab
+	@tests/lab/lab-farm.py --seconds $(SECONDS) --jobs $$(nproc)
+
+board: tools
+	@tools/setup lab
+	@tests/board/run
+
 bisect-demo: tools
 	@tools/setup lab
 	@tests/lab/bisect/run
@@ -135,13 +152,17 @@ mutate:
 	@tools/setup check
 	@tests/kunit/run --all-mutants
 
+mutants: tools
+	@tools/setup check
+	@tests/mutants/run --all
+
 sanitize: tools
 	@tools/setup check
 	@tests/sanitize/run
 
 kills: tools
 	@tools/setup check
-	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all calls times sleep enomem client
 
 # LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools

@@ -316,7 +316,7 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 		return;
 	if (request->in_flight)
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
-					request->direction);
+					request->ended.direction);
 	issue.again = request->requeued;
 	issue.class = class_of(engine, request, record[4]);
 	if (engine->queue.groups & RAIDTRACE_GROUP_PLACE)
@@ -328,7 +328,7 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 	request->ended.depth = engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL];
 	request->ended.class = issue.class;
 	request->ended.again |= issue.again;
-	request->direction = issue.direction;
+	request->ended.direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
 	request->in_flight = true;
 	request->sequenced = false;
@@ -348,7 +348,7 @@ static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64
 		engine->account->flow[raidtrace_event_direction(record[1])].requeued_unissued++;
 		return;
 	}
-	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->direction);
+	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->ended.direction);
 	request->in_flight = false;
 	request->requeued = true;
 	/* Until its next issue others may be merged with it. */
@@ -362,7 +362,7 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 		       u64 head)
 {
 	bool known = request && request->in_flight;
-	struct raidtrace_flow *flow = &account->flow[known ? request->direction :
+	struct raidtrace_flow *flow = &account->flow[known ? request->ended.direction :
 						     raidtrace_event_direction(head)];
 
 	flow->partial++;
@@ -380,7 +380,7 @@ static void end_aside(struct raidtrace_account *account, const struct raidtrace_
 		      u64 head)
 {
 	bool sequenced = request && request->sequenced;
-	struct raidtrace_flow *flow = &account->flow[sequenced ? request->direction :
+	struct raidtrace_flow *flow = &account->flow[sequenced ? request->ended.direction :
 						     raidtrace_event_direction(head)];
 
 	flow->errors += !!(head & RAIDTRACE_EVENT_ERROR);
@@ -396,7 +396,6 @@ static void remember(struct raidtrace_engine *engine, struct raidtrace_issued *r
 		     u64 now_ns)
 {
 	request->ended.completed_ns = now_ns;
-	request->ended.direction = request->direction;
 	request->ended.error = error;
 	raidtrace_history_put(&engine->history, &request->ended);
 }
@@ -406,7 +405,7 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 {
 	if (request && request->in_flight) {
 		struct raidtrace_completion completion = {
-			.direction = request->direction,
+			.direction = request->ended.direction,
 			.bytes = raidtrace_event_bytes(head),
 			.error = head & RAIDTRACE_EVENT_ERROR,
 			.d2c_ns = since(request->ended.issued_ns, now_ns),

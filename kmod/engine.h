@@ -47,8 +47,7 @@ struct raidtrace_queued {
  * @inserted_ns: when it was inserted, 0 when it was not since its last issue
  * @bio: its only bio while it is in flight, 0 when it has none or several
  * @noted: of @bio, 0 when nothing is known of it
- * @ended: what will be known of it when it ends
- * @direction: of its last issue
+ * @ended: what will be known of it when it ends; its direction is that of the last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that the issue found
  * @class: of the bios told of for the issue to come, RAIDTRACE_CLASSES for none yet
  * @in_flight: issued, and neither completed nor requeued
@@ -64,7 +63,6 @@ struct raidtrace_issued {
 	u64 bio;
 	u64 noted;
 	struct raidtrace_ended ended;
-	unsigned char direction;
 	unsigned char depth_row;
 	unsigned char class;
 	bool in_flight;

@@ -4,9 +4,8 @@
  * Preloaded into raidctl: let one call fail, or die in it.
  *
  * FAULT_AT    the N-th call from 1 on; none without it
- * FAULT_DO    kill: SIGKILL before the call is made; enospc, eio: the call fails
- *             with that errno, if it changes a recording or its journal; enomem:
- *             the N-th allocation gives NULL
+ * FAULT_DO    kill: SIGKILL before the call is made; short: the N-th write writes
+ *             half of what it is given; enomem: the N-th allocation gives NULL
  * FAULT_MARK  a file that is made when it happened
  * FAULT_EACH  a file: one run for each N from FAULT_AT on until one ends without
  *             it. A run is a copy of this process, made when its libraries are
@@ -16,8 +15,8 @@
  * FAULT_NEW   a recording that a run makes; removed before each
  *
  * Counted is what the process that began with FAULT_AT does, not its children:
- * for kill every call below, for enospc and eio those that change a recording,
- * for enomem allocations.
+ * for kill every call below, for short writes of at least two bytes, for enomem
+ * allocations.  Calls that fail: inject.py.
  */
 
 #define _GNU_SOURCE
@@ -43,7 +42,7 @@ extern void *__libc_realloc(void *old, size_t size);
 
 static atomic_long left;
 static pid_t process;
-static int fault;		/* errno, 0 for kill */
+static enum { DO_KILL, DO_SHORT, DO_ENOMEM } fault;
 static const char *mark;
 static atomic_bool *happened;	/* shared by the runs of FAULT_EACH */
 
@@ -114,8 +113,8 @@ __attribute__((constructor)) static void begin(void)
 	mark = getenv("FAULT_MARK");
 	if (!at || !what)
 		return;
-	fault = !strcmp(what, "enospc") ? ENOSPC : !strcmp(what, "eio") ? EIO :
-		!strcmp(what, "enomem") ? ENOMEM : 0;
+	fault = !strcmp(what, "short") ? DO_SHORT :
+		!strcmp(what, "enomem") ? DO_ENOMEM : DO_KILL;
 	process = getpid();
 	atomic_store(&left, atol(at));
 	/* What raidctl starts is not meant. */
@@ -142,96 +141,76 @@ static bool is_now(void)
 	return true;
 }
 
-static bool is_recording(const char *path)
+static void perhaps_die(void)
 {
-	return strstr(path, ".rtdb") != NULL;
+	if (fault == DO_KILL && is_now())
+		syscall(SYS_kill, process, SIGKILL);
 }
 
-static bool is_recording_fd(int fd)
+/* How much of a write is written. */
+static size_t part_of(size_t size)
 {
-	char link[64], path[512];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = syscall(SYS_readlink, link, path, sizeof(path) - 1);
-	path[len > 0 ? len : 0] = '\0';
-	return is_recording(path);
-}
-
-/* Returns whether the call is to fail; errno is set then. */
-static bool fails(bool recording)
-{
-	if (!process || fault == ENOMEM)
-		return false;
-	if (!fault) {
-		if (is_now())
-			syscall(SYS_kill, process, SIGKILL);
-		return false;
-	}
-	if (!recording || !is_now())
-		return false;
-	errno = fault;
-	return true;
-}
-
-static bool fails_fd(int fd)
-{
-	return fails(fault && fault != ENOMEM && is_recording_fd(fd));
+	perhaps_die();
+	return fault == DO_SHORT && size > 1 && is_now() ? size / 2 : size;
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int fd, const void *data, size_t size)
 {
-	return fails_fd(fd) ? -1 : syscall(SYS_write, fd, data, size);
+	return syscall(SYS_write, fd, data, part_of(size));
 }
 
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at)
 {
-	return fails_fd(fd) ? -1 : syscall(SYS_pwrite64, fd, data, size, at);
+	return syscall(SYS_pwrite64, fd, data, part_of(size), at);
 }
 
 int ftruncate64(int fd, off64_t size)
 {
-	return fails_fd(fd) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+	perhaps_die();
+	return (int)syscall(SYS_ftruncate, fd, size);
 }
 
 int fdatasync(int fd)
 {
-	return fails_fd(fd) ? -1 : (int)syscall(SYS_fdatasync, fd);
+	perhaps_die();
+	return (int)syscall(SYS_fdatasync, fd);
 }
 
 int fsync(int fd)
 {
-	return fails_fd(fd) ? -1 : (int)syscall(SYS_fsync, fd);
+	perhaps_die();
+	return (int)syscall(SYS_fsync, fd);
 }
 
 int unlink(const char *path)
 {
-	return fails(is_recording(path)) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	perhaps_die();
+	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	fails(false);
+	perhaps_die();
 	return REAL(sendmsg)(fd, message, flags);
 }
 
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-	fails(false);
+	perhaps_die();
 	return REAL(recvmsg)(fd, message, flags);
 }
 
 int poll(struct pollfd *fds, nfds_t nr, int timeout)
 {
-	fails(false);
+	perhaps_die();
 	return REAL(poll)(fds, nr, timeout);
 }
 
 static bool no_memory(void)
 {
-	if (fault != ENOMEM || !is_now())
+	if (fault != DO_ENOMEM || !is_now())
 		return false;
 	errno = ENOMEM;
 	return true;

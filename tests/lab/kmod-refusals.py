@@ -13,6 +13,8 @@ import sys
 import time
 
 import kmod_client as kmod
+import kmod_wrong as wrong
+from kmod_disk import extents
 
 
 def refused(error: int, text: str, operation: str, raw: bytes = b"", **attributes: int) -> None:
@@ -110,6 +112,67 @@ def malformed() -> None:
                 raise AssertionError(f"{name}: {reply}")
 
 
+def no_range() -> None:
+    """A journal's ranges that are none, and one too many"""
+    kind = kmod.attribute_number("target", "journal")
+    with kmod.Client() as client:
+        target = client.add("sda")
+        for ranges, error, text in (
+            ([(8, 0)], errno.EINVAL, "the range of 0 sectors from sector 8 is no range"),
+            ([(8 * i, 8) for i in range(65)], errno.E2BIG, "a journal may have 64 ranges at most"),
+        ):
+            refused(error, text, "target-set", raw=extents(ranges, kind), id=target["id"])
+        half = struct.pack("HHHHQ", 16, kind | 0x8000, 12, 1, 8)
+        refused(errno.EINVAL, "a range needs sector and nr-sectors", "target-set", raw=half, id=target["id"])
+        client.delete(target)
+
+
+def no_history() -> None:
+    """The history of a disk whose latency is not counted, or that is given bios alone"""
+    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
+    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
+    upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
+    with kmod.Client() as client:
+        for disk, groups, text in (
+            ("sda", ("depth",), "of sda no latency is counted, which this needs"),
+            (upper, (), f"{upper} has no requests, only bios: name the disks below it"),
+        ):
+            target = client.add(disk, groups=groups)
+            refused(errno.EOPNOTSUPP, text, "history-get", id=target["id"])
+            refused(errno.EOPNOTSUPP, text, "history-set", id=target["id"])
+            client.delete(target)
+    kmod.run("dmsetup remove raidtrace-test; modprobe -r null_blk")
+
+
+def removed() -> None:
+    """A disk that was removed while who adds it had it open"""
+    name = kmod.scsi_debug(dev_size_mb=16, delay=0)
+    with open(f"/dev/{name}", "rb", buffering=0) as disk:
+        pathlib.Path(f"/sys/block/{name}/device/delete").write_text("1", encoding="ascii")
+        refused(errno.ENODEV, f"{name} is being removed", "target-add", fd=disk.fileno())
+    kmod.run("modprobe -r scsi_debug")
+
+
+# What nothing here reaches, and why; all else that the source says must have been said when these tests have ended.
+ELSEWHERE = {
+    "this kernel has no tracepoint %s, which counting needs": "kmod-edges, missing_tracepoints",
+    "not enough memory for the reply": "no kernel of the lab makes an allocation fail",
+    "not enough memory for the journal": "likewise",
+    "not enough memory for the counters": "likewise",
+    "not enough memory to reset": "likewise",
+    "the tracepoint %s cannot be attached to: error %d": "likewise",
+    "removals of disks cannot be watched: error %d": "likewise",
+    "raidtrace is being unloaded": "unloading with one processor waits for nobody, so no request comes meanwhile",
+}
+
+
+def every_refusal() -> None:
+    """Each text that the module has for a refusal was its answer to a request of these tests, or is listed with why not"""
+    silent = {text for text, fits in wrong.patterns() if not any(map(fits.fullmatch, kmod.REFUSALS))}
+    kmod.equal("texts that no request was refused with", silent, set(ELSEWHERE))
+    print(f"# {len({text for text, _ in wrong.patterns()})} texts, {len(ELSEWHERE)} of them not reached here")
+
+
 def too_many() -> None:
     """64 targets are counted at once, a 65th is refused"""
     names = kmod.null_blk(nr_devices=65, gb=1, hw_queue_depth=16)
@@ -172,6 +235,7 @@ def unprivileged() -> None:
     with kmod.Client() as client:
         client.delete(target)
     kmod.equal("what the children found", found, dict.fromkeys(found, 0))
+    kmod.REFUSALS.add(NEEDED)  # they were told
 
 
 def _keep(capabilities: tuple[int, ...]) -> None:
@@ -245,7 +309,7 @@ if __name__ == "__main__":
         kmod.main(
             [
                 no_disk, partition, twice, missing_attributes, no_such_target, other_abi,
-                malformed, untold, unprivileged, too_many,
+                malformed, untold, no_range, no_history, removed, unprivileged, too_many, every_refusal,
             ]
         )
     )  # fmt: skip

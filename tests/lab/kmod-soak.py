@@ -89,9 +89,9 @@ def nonsense() -> None:
     with load(DISKS[:1] * 2):
         found = fuzz.storm(1000, 95, [1, 2, 3])
         fuzz.children(
-            functools.partial(fuzz.adder, DISKS[0], 40),
-            functools.partial(fuzz.adder, DISKS[1], 40),
-            functools.partial(fuzz.dumper, 60),
+            functools.partial(fuzz.adder, DISKS[0], fuzz.times(40)),
+            functools.partial(fuzz.adder, DISKS[1], fuzz.times(40)),
+            functools.partial(fuzz.dumper, fuzz.times(60)),
             functools.partial(fuzz.storm, 300, 96, [1, 2, 3]),
         )
     print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(found.items())), flush=True)

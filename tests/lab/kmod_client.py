@@ -26,6 +26,7 @@ from kmod_invariants import Counters
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SPEC = yaml.safe_load((TOP / "Documentation/netlink/specs/raidtrace.yaml").read_text(encoding="utf-8"))
 
+REFUSALS: set[str] = set()  # texts that requests of this process were refused with
 CHECKED: list[int] = []  # targets of snapshots in which the invariants were looked at
 
 _NETLINK_GENERIC, _SOL_NETLINK = 16, 270
@@ -44,6 +45,7 @@ class Refused(Exception):
         super().__init__(f"{os.strerror(errno)}: {text}")
         self.errno = errno
         self.text = text
+        REFUSALS.add(text)
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:

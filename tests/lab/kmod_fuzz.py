@@ -8,9 +8,13 @@ device number lead to a disk that exists: a message that happens to be right doe
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import struct
+import time
+from collections.abc import Callable
+from typing import Any
 
 import kmod_client as kmod
 
@@ -90,28 +94,40 @@ def storm(count: int, seed: int, ids: list[int]) -> dict[int, int]:
     return found
 
 
-def adder(disk: str, count: int) -> int:
-    """Add and delete one disk over and over, against others who do the same; how often it succeeded."""
-    done = 0
+def adder(disk: str, goes_on: Callable[[int], bool], pause_s: float = 0) -> tuple[int, int, int]:
+    """Add and delete one disk over and over, against others who do the same: how often it could, was refused, found no disk.
+
+    pause_s: for which it stays a target, since simulated time stands still while anybody computes.
+    """
+    done = refused = absent = 0
     with kmod.Client() as client:
-        for _ in range(count):
+        while goes_on(done + refused + absent):
             try:
                 target = client.add(disk)
+                time.sleep(pause_s)
                 client.counters(target)
                 client.delete(target)
                 done += 1
-            except kmod.Refused:
-                pass
-            except FileNotFoundError:
-                pass
-    return done
+            except kmod.Refused as refusal:
+                kmod.equal(f"errno {refusal.errno}: a reason", bool(refusal.text), True)
+                refused += 1
+            except OSError as error:  # the disk goes, and comes
+                kmod.equal("why it cannot be opened", error.errno in (errno.ENOENT, errno.ENXIO, errno.ENODEV), True)
+                absent += 1
+    return done, refused, absent
 
 
-def dumper(count: int) -> int:
+def times(count: int) -> Callable[[int], bool]:
+    """For who does something so often."""
+    return lambda done: done < count
+
+
+def dumper(goes_on: Callable[[int], bool]) -> int:
     """Read everything there is; the highest number of targets seen."""
-    most = 0
+    most = done = 0
     with kmod.Client() as client:
-        for _ in range(count):
+        while goes_on(done):
+            done += 1
             targets = client.ask("target-get", dump=True)
             most = max(most, len(targets))
             for target in targets:
@@ -123,18 +139,22 @@ def dumper(count: int) -> int:
     return most
 
 
-def children(*functions: object) -> None:
-    """Run each in a process of its own, and raise unless all end well."""
+def children(*functions: Callable[[], Any]) -> list[Any]:
+    """Run each in a process of its own, and raise unless all end well; what each returned."""
     started = []
     for function in functions:
+        end, begin = os.pipe()
         child = os.fork()
         if not child:
             try:
-                function()  # type: ignore[operator]
+                os.write(begin, json.dumps(function()).encode())
             except BaseException as error:  # pylint: disable=broad-except
                 print(f"# {type(error).__name__}: {error}", flush=True)
                 os._exit(1)
             os._exit(0)
-        started.append(child)
-    status = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in started]
+        os.close(begin)
+        started.append((child, open(end, encoding="utf-8")))
+    said = [file.read() for _, file in started]
+    status = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child, _ in started]
     kmod.equal("how the processes ended", status, [0] * len(status))
+    return [json.loads(text) for text in said]

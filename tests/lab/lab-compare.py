@@ -232,6 +232,26 @@ def compares(out: Path) -> None:
     check("a command that fails is 125, and named", fails.returncode == 125 and "exit status 3" in fails.stderr, fails)
 
 
+def judges(out: Path) -> None:
+    """A file of workloads, one of which the kernel cannot run: a verdict, and what is left out."""
+    mine = out.with_suffix(".toml")
+    one = '[[workload]]\nname = "{}"\ndoes = "16 MiB"\nneeds = ["{}"]\ncommand = "dd if=$DISK of=/dev/null bs=1M count=16"\n'
+    mine.write_text(one.format("mine", "BLOCK") + one.format("other", "NO_SUCH"), encoding="utf-8")
+    words = ("ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out), "--workload", str(mine))
+    said = lab(*words, "--kcidb")
+    tests = {one["path"]: one for one in json.loads(said.stdout)["tests"]}
+    verdict = tests["raidtrace.mine"]
+    check(
+        "a kernel and itself: no verdict",
+        (verdict["status"], verdict["misc"]["verdict"]) == ("PASS", "identical"),
+        said,
+    )
+    check("with what was measured", verdict["misc"]["measures"]["bytes"][0] >= 16 << 20, said)
+    check("what it cannot run is left out", tests["raidtrace.other"]["status"] == "SKIP", said)
+    none = lab(*words[:-1], f"{mine}:other")
+    check("alone it is refused", none.returncode == 125 and "CONFIG_NO_SUCH" in none.stderr, none)
+
+
 def stops(out: Path) -> None:
     """SIGTERM ends both guests."""
     words = [str(LAB), "ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out)]
@@ -260,6 +280,7 @@ def main() -> None:
         expects(Path(name, "expect"))
         bisect(Path(name))
         compares(Path(name, "ab"))
+        judges(Path(name, "judge"))
         stops(Path(name, "stopped"))
     finish()
 

@@ -64,6 +64,7 @@ def phase(
     rows=None,
     found=None,
     cpu=None,
+    machine=None,
 ):
     """depth: mean while busy. d2c: ms -> requests, all alike if None. flushes, other: number and ms of each. samples: from, to,
     parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth -> requests, of depth-issue.
@@ -141,7 +142,7 @@ def phase(
         tuple(Submitter(*row) for row in submitters),
         {},
         known,
-        {},
+        machine or {},
         tuple(change[1] for change in changes),
         host,
         numpy.zeros((0, 3)),

@@ -44,21 +44,21 @@ WHERE = {
     "throughput": {
         "report": rf"read-256 read {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read \S+ \S+ \S+ {NUMBER} ",
         "explain": rf"read-256 .*?{NUMBER} MiB/s", "report of two": rf"phase read-256 .*?throughput {NUMBER} MiB/s",
-        "compare": rf"read-256 counted: throughput {NUMBER} ", "page": rf"read-256 .*?{NUMBER} MiB/s",
+        "compare": rf"read-256 counted: throughput read {NUMBER} ", "page": rf"read-256 .*?{NUMBER} MiB/s",
     },
     "in flight": {
         "report": rf"read-256 read \S+ {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read \S+ \S+ \S+ \S+ {NUMBER} ",
         "explain": rf"read-256 .*?{NUMBER} reads in flight", "report of two": rf"phase read-256 .*?in flight, mean {NUMBER} ",
-        "compare": rf"read-256 counted: in flight \(reqs.\) {NUMBER} ", "page": rf"read-256 .*?{NUMBER} reads in flight",
+        "compare": rf"read-256 counted: in flight read \(reqs.\) {NUMBER} ", "page": rf"read-256 .*?{NUMBER} reads in flight",
     },
     "mean request, KiB": {
         "report -v": rf"phase read-256 .*?sequ\. read (?:\S+ ){{6}}\S+ KiB {NUMBER} KiB",
         "report of two": rf"phase read-256 .*?request size, mean {NUMBER} KiB",
-        "compare": rf"read-256 counted: request size \(KiB\) {NUMBER} ",
+        "compare": rf"read-256 counted: request size read \(KiB\) {NUMBER} ",
     },
     "d2c, mean, ms": {
         "report -v": rf"phase read-256 .*?d2c mean {NUMBER} ms", "report of two": rf"phase read-256 .*?d2c, mean {NUMBER} ms",
-        "compare": rf"read-256 counted: d2c \(ms\) {NUMBER} ",
+        "compare": rf"read-256 counted: d2c read \(ms\) {NUMBER} ",
     },
 }  # fmt: skip
 

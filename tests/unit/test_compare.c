@@ -149,6 +149,58 @@ static void sources(void **state)
 	free(text);
 }
 
+/* What a trace does not hold is no difference, and nothing is said of what it would mean. */
+static void not_recorded(void **state)
+{
+	struct made a, b;
+	char *text;
+
+	(void)state;
+	make(&a, "sda", "", "256", 10);
+	make(&b, "sda", "", "256", 10);
+	a.meta[1] = pair("exit_status", "0");
+	a.meta[2] = pair("disturbance", "quiet");
+	b.meta[1] = pair("source", "blktrace version 1, little-endian");
+	b.meta[2] = pair("disturbance", "");
+	b.recording.nr_settings = 0;
+	text = told(&a, &b, false);
+	has(text, "  not recorded in B, an imported trace: exit_status, disturbance, settings (1;\n  --json has them)\n");
+	assert_null(strstr(text, "did not do all"));
+	assert_null(strstr(text, "something else used"));
+	assert_null(strstr(text, "sda readahead_sectors"));
+	free(text);
+	text = told(&b, &a, false);
+	has(text, "  not recorded in A, an imported trace: exit_status");
+	free(text);
+	/* Neither is a trace: that one has none is told, what it would mean is not. */
+	b.meta[1] = pair("module_version", "1");
+	text = told(&a, &b, false);
+	has(text, "exit_status ");
+	has(text, "sda readahead_sectors ");
+	assert_null(strstr(text, "not recorded in"));
+	assert_null(strstr(text, "did not do all"));
+	free(text);
+	b.meta[1] = pair("exit_status", "1");
+	text = told(&a, &b, false);
+	has(text, "did not do all");
+	free(text);
+}
+
+static void a_model_beside_a_trace(void **state)
+{
+	struct made a, b;
+	char *text;
+
+	(void)state;
+	make(&a, "sda", "yes", "256", 10);
+	make(&b, "sda", "", "256", 10);
+	b.meta[1] = pair("source", "blktrace version 1, little-endian");
+	text = told(&a, &b, true);
+	has(text, "whose the other's are is not\n                  recorded\n");
+	assert_null(strstr(text, "not those of a disk"));
+	free(text);
+}
+
 static void alike(void **state)
 {
 	struct comparison c;
@@ -281,6 +333,8 @@ int main(void)
 		cmocka_unit_test(values_and_ratio),
 		cmocka_unit_test(not_comparable),
 		cmocka_unit_test(sources),
+		cmocka_unit_test(not_recorded),
+		cmocka_unit_test(a_model_beside_a_trace),
 		cmocka_unit_test(alike),
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(json),

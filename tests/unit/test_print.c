@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -265,6 +266,27 @@ static bool row_ends(const char *text, const char *with)
 	return end && !strncmp(end - strlen(with), with, strlen(with));
 }
 
+/* What explain complains of last is why. */
+static void complaint(void **state)
+{
+	char program[96];
+	struct explained explained;
+	FILE *file;
+
+	(void)state;
+	snprintf(program, sizeof(program), "%s/complains", directory);
+	file = fopen(program, "we");
+	assert_non_null(file);
+	fputs("#!/bin/sh\necho first >&2; echo \"raidctl explain: $3: holds no sample\" >&2; exit 1\n", file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(program, 0700), 0);
+	explained_ask(program, "a.rtdb", NULL, &explained);
+	assert_null(explained.json);
+	assert_string_equal(explained.why_not, "a.rtdb: holds no sample");
+	explained_free(&explained);
+	unlink(program);
+}
+
 /* The last column is what was inferred, or that nothing was, or that nothing was said; no answer is no verdict. */
 static void limit_column(void **state)
 {
@@ -427,6 +449,7 @@ int main(void)
 		cmocka_unit_test(glance),
 		cmocka_unit_test(limit_column),
 		cmocka_unit_test(not_installed),
+		cmocka_unit_test(complaint),
 		cmocka_unit_test(json_report),
 		cmocka_unit_test(without_requests),
 		cmocka_unit_test(eighty_columns),

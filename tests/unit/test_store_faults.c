@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -51,9 +52,16 @@ int ftruncate64(int fd, off64_t size)
 	return fails() ? -1 : (int)syscall(SYS_ftruncate, fd, size);
 }
 
+/* A disk that answers nothing while it is held, and how often it was asked. */
+static pthread_mutex_t slow = PTHREAD_MUTEX_INITIALIZER;
+static long syncs;
+
 int fdatasync(int fd)
 {
 	(void)fd;
+	pthread_mutex_lock(&slow);
+	syncs++;
+	pthread_mutex_unlock(&slow);
 	return fails() ? -1 : 0; /* nobody cuts the power here */
 }
 
@@ -258,6 +266,26 @@ static void writer_in_order(void **state)
 	store_close(store);
 }
 
+/* What came while the disk was busy goes into one transaction, not into one for each sample. */
+static void writer_behind(void **state)
+{
+	struct writer *writer;
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(writer_start(store, &writer), 0);
+	pthread_mutex_lock(&slow);
+	syncs = 0;
+	assert_int_equal(write_samples(writer, 50), 0);
+	pthread_mutex_unlock(&slow);
+	assert_int_equal(writer_flush(writer), 0);
+	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 50);
+	assert_true(syncs < 20);
+	writer_stop(writer);
+	store_close(store);
+}
+
 static void writer_without_space(void **state)
 {
 	struct writer *writer;
@@ -297,6 +325,7 @@ int main(void)
 		cmocka_unit_test_teardown(killed_everywhere, heal),
 		cmocka_unit_test_teardown(old_journal, heal),
 		cmocka_unit_test_teardown(writer_in_order, heal),
+		cmocka_unit_test_teardown(writer_behind, heal),
 		cmocka_unit_test_teardown(writer_without_space, heal),
 	};
 

@@ -383,3 +383,24 @@ def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused(
     the_plan = plan.parse(text + 'workload = "w"\ndata_size = "1 MiB"\n', "p", "p.toml")
     with pytest.raises(steps.StepsError, match="give its whole path"):
         steps.job(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=True))
+
+
+def test_a_line_of_thousands_of_digits_is_not_from_dd():
+    with pytest.raises(ParseError, match="how many blocks"):
+        parse_dd.parse(f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "write")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{\n"jobs": ' + "9" * 5000, id="digits"),
+        pytest.param('{\n"jobs": ' + "[" * 5000, id="nested"),
+        '{\n"jobs": [{"jobname": "a", "usr_cpu": 1, "sys_cpu": 1, "read": {"io_bytes": 1e999, "runtime": 1}}]}',
+        '{\n"jobs": [{"jobname": "a", "usr_cpu": 1, "sys_cpu": 1, "read": {"io_bytes": 1'
+        + "0" * 400
+        + ', "runtime": 1}}]}',
+    ],
+)
+def test_numbers_that_fio_does_not_write_are_refused(text):
+    with pytest.raises(ParseError):
+        parse_fio.parse(text)

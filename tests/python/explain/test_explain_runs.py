@@ -2,6 +2,7 @@
 """raidctl explain: each link and limit follows the counters, and says so when they do not show it."""
 
 import json
+import os
 import sqlite3
 import subprocess
 
@@ -20,6 +21,7 @@ from raidtrace.recording.quantities import Reading
 
 EXPLAIN = TOP / "tools" / "python" / "raidctl-explain"
 COMPARE = TOP / "tools" / "python" / "raidctl-compare"
+APART = {"depth": 8, "order": 0.4}  # several at once, elsewhere
 
 
 def one(path, **more):
@@ -55,8 +57,8 @@ def test_little_is_what_the_throughput_is_held_against(tmp_path):
          {"origin": {"direct": {"queued": 9, "bytes_queued": 9}}}, "direct"),
         ({"depth": 1, "order": 0.0, "sectors": 32, "seconds": 9.0}, {"readahead_sectors": "16384"}, {}, "seeks"),
         ({"depth": 4, "order": 0.9, "sectors": 256, "bios": 512}, {"readahead_sectors": "131072"}, {}, "pieces"),
-        ({}, {"md_degraded": "1"}, {}, "degraded"),
-        ({}, {"controller_events": "ERROR (0x04:0x0002): Degraded unit detected:unit=0"}, {}, "degraded"),
+        (APART, {"md_degraded": "1"}, {}, "degraded"),
+        (APART, {"controller_events": "ERROR (0x04:0x0002): Degraded unit detected:unit=0"}, {}, "degraded"),
     ],
 )  # fmt: skip
 def test_where_readahead_is_not_why_the_cause_is_named(tmp_path, arguments, settings, more, limit):
@@ -285,7 +287,7 @@ def test_half_of_the_time_is_told_beside_the_mean(tmp_path):
 
 
 def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path):
-    path = record(tmp_path, (("before", {}), ("read", {})))
+    path = record(tmp_path, (("before", APART), ("read", APART)))
     db = sqlite3.connect(path)
     db.execute(
         "INSERT INTO setting VALUES(?,1,'controller_events','ERROR (0x04:0x0002): Degraded unit')", (8 * SECOND,)
@@ -409,9 +411,39 @@ def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(way, said):
     assert found.link("depth").verdict is Verdict.SHOWN and found.link("depth").values[0].predicted is None
 
 
-@pytest.mark.parametrize(("depth", "streams", "verdict"), [(4, 2, Verdict.SHOWN), (4, 1, Verdict.CONTRADICTED)])
+@pytest.mark.parametrize(
+    ("depth", "streams", "verdict"), [(4, 2, Verdict.SHOWN), (4, 1, Verdict.NOT_SHOWN), (5, 1, Verdict.CONTRADICTED)]
+)
 def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
     found = links_disk.depth([Reading("A", phase(depth=float(depth), streams=streams))], "read")
     assert found.verdict is verdict
-    said = "as readahead predicts (1 to 4 for 2 streams)" if streams == 2 else "NOT the 1 to 2 of readahead"
-    assert found.statement.endswith(said)
+    said = {
+        Verdict.SHOWN: "as readahead predicts (1 to 4 for 2 streams)",
+        Verdict.NOT_SHOWN: "up to twice the 1 to 2 of readahead, as POSIX_FADV_SEQUENTIAL asks",
+        Verdict.CONTRADICTED: "NOT the 1 to 2 of readahead",
+    }
+    assert found.statement.endswith(said[verdict])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--bogus"], "unrecognized arguments: --bogus"),
+        ([], "name a RECORDING"),
+        (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 does not lie before --to 1"),
+        (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 does not lie before --to 2"),
+    ],
+)
+def test_usage_says_what_is_wrong(words, said):
+    done = subprocess.run([EXPLAIN, *words], capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+
+
+def test_a_reader_that_left_ends_it_as_a_signal_would(tmp_path):
+    path = record(tmp_path)
+    for words in ([], ["--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as output:
+            done = subprocess.run([EXPLAIN, *words, path], stdout=output, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (141, "")

@@ -15,6 +15,7 @@ LAB5 = {"lab_config": LAB["lab_config"].replace("raid0", "raid5") + ",controller
 SILENT = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
 SLOW = {2.6: 100, 10.0: 800, 45.0: 100}
 READER = {"order": 0.0, "seeks": 1.0, "sectors": 32}
+APART = {"depth": 2.0, "seeks": 0.26}
 TURNS = {"streams": 8, "depth": 24.0, "seeks": 0.5, "readahead": 512}
 NOT_OURS = {"submitters": [(7, "dd", 800, 1, 0), (9, "updatedb", 200, 1, 0)]}
 CHANGE = [(2 * 10**9, "readahead_sectors", "256", "4096")]
@@ -72,12 +73,15 @@ SIDES = [
         {"changes": CHANGE, "samples": TWO_RATES},
         {"changes": [(2 * 10**9, "driver_stats", "a", "b")]},
     ),
-    ("degraded", "read", {}, {"settings": {"md_degraded": "1"}}, {"settings": {"md_degraded": "0"}}),
+    ("degraded", "read", {}, {**APART, "settings": {"md_degraded": "1"}}, {"settings": {"md_degraded": "0"}}),
+    ("degraded", "read", {}, {**APART, "settings": {"md_degraded": "1"}}, {"seeks": 0.24}),
+    ("degraded", "read", {}, {**APART, "settings": {"md_degraded": "1"}}, {"depth": 1.9}),
+    ("degraded", "read", LAB, {**APART, "settings": {"md_degraded": "1"}}, {"requests": 12000}),
     (
         "degraded",
         "read",
         {},
-        {"settings": {"controller_events": "Degraded unit"}},
+        {**APART, "settings": {"controller_events": "Degraded unit"}},
         {"settings": {"controller_events": "Degraded unit\nRebuild completed"}},
     ),
     (
@@ -251,6 +255,28 @@ def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
     assert "; 0.0% of the requests are as large" in judged("request size", sectors=8).statement
 
 
+def test_what_is_to_be_set_is_what_the_disk_takes():
+    assert "echo 128 >" in judged("request size", **CUT).remedy
+    other = {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": "96"}}
+    assert "echo 96 >" in judged("request size", **other).remedy
+
+
+@pytest.mark.parametrize(
+    ("key", "facts"),
+    [
+        ("request size", {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": ""}}),
+        ("request size", {**CUT, "settings": {"max_sectors_kb": ""}}),
+        ("scheduler", {**HELD, "settings": {"scheduler": "", "queue_depth": "9"}}),
+    ],
+)
+def test_one_thing_that_was_not_recorded_is_enough_to_know_nothing(key, facts):
+    assert verdict(key, **facts) is Verdict.NOT_AVAILABLE
+
+
+def test_streams_that_take_turns_say_how_many_are_in_flight():
+    assert "with 24.0 in flight" in judged("seeks", **arguments(TURNS)).statement
+
+
 @pytest.mark.parametrize(("sectors", "larger"), [(127, True), (128, False)])
 def test_small_direct_reads_may_be_larger(sectors, larger):
     assert ("read in larger pieces" in judged("direct", **DIRECT, sectors=sectors).remedy) is larger
@@ -279,6 +305,54 @@ def test_errors_are_said_whatever_they_cost():
 
 def test_that_nothing_says_so_is_not_a_contradiction():
     assert verdict("degraded") is Verdict.NOT_SHOWN
+
+
+def test_a_missing_drive_that_costs_little_is_said_with_what_to_do():
+    found = judged("degraded", settings={"controller_events": "Drive removed\\nDegraded unit"})
+    assert found.verdict is Verdict.NOT_SHOWN and found.remedy.startswith("replace the drive")
+    assert found.statement.startswith('the controller said: "Degraded unit"; what that costs')
+
+
+def test_reads_that_take_neither_alike_nor_very_differently_are_an_open_question():
+    assert verdict("slow part", d2c={2.0: 100, 10.0: 800, 16.0: 100}) is Verdict.NOT_SHOWN
+    assert verdict("slow part", d2c={2.0: 100, 10.0: 800, 14.0: 100}) is Verdict.CONTRADICTED
+
+
+def test_few_bytes_that_may_be_unwritten_may_be_what_holds_a_writer():
+    """Up to 64 MiB; not of direct writes, nor of reads."""
+    few = {"idle": 0.5, "machine": {"vm.dirty_bytes": str(64 << 20)}}
+    assert verdict("program", way="write", **few) is Verdict.NOT_SHOWN
+    assert "65536 KiB" in judged("program", way="write", **few).statement
+    assert verdict("program", way="write", **few, direct=0.6) is Verdict.INFERRED
+    assert verdict("program", **few) is Verdict.INFERRED
+    for said in ("0", str((64 << 20) + 1), "n/a"):
+        assert verdict("program", way="write", idle=0.5, machine={"vm.dirty_bytes": said}) is Verdict.INFERRED
+
+
+def test_reads_of_which_no_window_is_read_ahead_are_not_a_matter_of_its_size():
+    """Bios of a quarter of what a window makes, and of less."""
+    alone = {"depth": 1.0, "sectors": 64}
+    assert (verdict("no readahead", **alone), verdict("readahead", **alone)) == (INFERRED, Verdict.CONTRADICTED)
+    larger = {"depth": 1.0, "sectors": 65}
+    assert (verdict("no readahead", **larger), verdict("readahead", **larger)) == (Verdict.CONTRADICTED, INFERRED)
+    for other in ({"order": 0.49}, {"direct": 0.51}, {"settings": {"readahead_sectors": "0"}}, {"way": "write"}):
+        assert verdict("no readahead", **{**alone, **other}) is Verdict.CONTRADICTED
+    assert verdict("no readahead", **alone, settings={"fstype": "ext4"}) is Verdict.NOT_SHOWN
+
+
+def test_pieces_that_end_where_metadata_is_read_may_be_of_one_file():
+    """100 pieces."""
+    assert verdict("pieces", **PIECES, metadata=49) is INFERRED
+    assert verdict("pieces", **PIECES, metadata=50) is Verdict.NOT_SHOWN
+
+
+def test_why_readahead_has_no_part_is_said():
+    for said, text in (
+        ({"direct": 0.6}, "past the page cache"),
+        ({"order": 0.4}, "continue a stream"),
+        ({"ahead": 0.4}, "read ahead"),
+    ):
+        assert text in judged("readahead", **said).statement
 
 
 def test_a_full_table_of_streams_is_said():

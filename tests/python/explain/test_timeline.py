@@ -43,7 +43,15 @@ def test_a_little_at_the_begin_does_not_begin_it():
     first = [(0, 0.1, 0.1, 0.009), (0.1, 0.5, 0, 0), (0.5, 1, 1, 0.991)]
     assert line(first).idle_ends("read")[0] == pytest.approx(4.9 * SECOND)
     more = [(0, 0.1, 0.1, 0.011), *first[1:]]
-    assert line(more).idle_ends("read")[0] == pytest.approx(0.9 * SECOND)
+    assert line(more).idle_ends("read")[0] == 0
+
+
+def test_of_a_disk_that_waits_between_requests_the_ends_wait_as_what_is_between_does():
+    """Every sample is idle for 0.7 of it, the first for 0.2 of it before it begins, the last for 0.4 after it ends."""
+    between = [(at / 10, (at + 1) / 10, 0.3, 0.1) for at in range(1, 9)]
+    ends = line([(0, 0.1, 0.24, 0.08), *between, (0.9, 1, 0.18, 0.06)]).idle_ends("read")
+    assert ends == (pytest.approx(0.2 * SECOND), pytest.approx(0.4 * SECOND))
+    assert line([(0, 0.1, 0.3, 0.1), *between, (0.9, 1, 0.31, 0.1)]).idle_ends("read") == (0, 0)
 
 
 def test_of_what_moved_nothing_no_end_is_told():

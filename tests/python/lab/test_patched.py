@@ -11,7 +11,8 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
 from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.kernel import patched  # noqa: E402
+from raidlab.kernel import linux, patched  # noqa: E402
+from raidlab.kernel.variant import Added  # noqa: E402
 
 ONE = """--- a/mm/one.c
 +++ b/mm/one.c
@@ -217,3 +218,30 @@ def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch)
 def test_what_is_no_range_is_refused(repository, commits):
     with pytest.raises(LabError, match="range"):
         patched.between(str(repository[0]), commits, None)
+
+
+def test_more_options_are_asked_of_a_kernel(source, monkeypatch):
+    seen = []
+    monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
+    monkeypatch.setattr(patched.tree, "obtain", lambda *words: seen.append(words))
+    for added in (Added(), Added("smp", "CONFIG_HZ=1000\n")):
+        patched.configured("7.2", None, added)
+    assert [(words[0], words[2]) for words in seen] == [(source, "7.2"), (source, "7.2 with smp the fragment")]
+    plain, more = (linux.asked("7.2", words[3].text("7.2")).options for words in seen)
+    assert {name: more[name] for name in more if plain.get(name) != more[name]} == {
+        "LOCALVERSION": '"-lab-smp"', "UML_TIME_TRAVEL_SUPPORT": "n", "SMP": "y", "NR_CPUS": "2", "HZ": "1000",
+    }  # fmt: skip
+    with pytest.raises(LabError, match="6.12 cannot be built so"):
+        seen[1][3].text("6.12")
+
+
+def test_the_state_of_a_tree_is_what_make_goes_by(source):
+    before = patched._state(source)
+    assert patched._state(source) == before
+    facts = os.stat(source / "mm/one.c")
+    os.utime(source / "mm/one.c", ns=(facts.st_atime_ns, facts.st_mtime_ns + 1))
+    assert patched._state(source) != before
+    os.utime(source / "mm/one.c", ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert patched._state(source) == before
+    (source / "mm/other.c").unlink()
+    assert patched._state(source) != before

@@ -96,7 +96,7 @@ def rows(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"read"}', '{"read":{"size":{"8":-1}}}', '{"read":{"size":{"8":1.5}}}',
              '{"read":{"size":{"70000":1}}}', '{"read":{"size":{"8":9223372036854775808}}}', '{"read":{"size":{"8":1}}}x',
-             '{"read":{"size":{"8":1,}}}', '{"read":{"size":{"":1}}}'],
+             '{"read":{"size":{"8":1,}}}', '{"read":{"size":{"":1}}}', pytest.param('{"read":' * 5000, id="nested")],
 )  # fmt: skip
 def test_a_text_that_raidctl_does_not_write_is_refused(rows, text):
     long_recording.pack(rows)

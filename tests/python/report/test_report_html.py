@@ -220,6 +220,12 @@ def test_the_same_recording_gives_the_same_page(recorded, page):
     assert done.stdout == page, done.stderr[-500:]
 
 
+def test_a_page_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
+    with pytest.raises(report_page.ReportError) as told:
+        report_page.write(tmp_path / "none" / "x.html", "page")
+    assert str(told.value) == f"{tmp_path}/none/x.html: cannot be written: No such file or directory"
+
+
 def test_only_a_report_is_replaced(page, tmp_path):
     thesis = tmp_path / "thesis.html"
     thesis.write_text("years of work")

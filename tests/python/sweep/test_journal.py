@@ -183,6 +183,17 @@ def test_a_line_that_was_cut_by_the_kill_is_left_out(kernel):
     assert kernel.recover() == [f"{kernel.setting('queue/read_ahead_kb')}: 8192 -> 128"]
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [b'{"path": "\xff', b'"a word"\n', b"[1]\n", b'{"a":' * 5000, b'{"a": ' + b"9" * 5000 + b"}", b"\0" * 4096],
+    ids=["no-utf8", "word", "list", "nested", "digits", "zeroes"],
+)
+def test_of_a_damaged_journal_what_stands_before_the_damage_is_read(tmp_path, damage):
+    path = tmp_path / "a.journal"
+    path.write_bytes(b'{"path": "/sys/x", "was": "1"}\n' + damage)
+    assert journal.read(path) == [{"path": "/sys/x", "was": "1"}]
+
+
 def test_a_disk_that_has_taken_the_name_keeps_its_settings(kernel):
     log = kernel.begin("sda")
     log.put(kernel.setting("queue/read_ahead_kb"), "8192")

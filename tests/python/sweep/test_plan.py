@@ -118,11 +118,12 @@ def test_options_that_name_nothing_are_taken():
         "x = " + "[" * 400 + "]" * 400,
         "a." * 3000 + "b = 1",
         f"[[{'a.' * 5000}b]]",
+        pytest.param("x = " + "9" * 5000, id="digits"),
         'title = "x"\n[[matrix]]\narray = ' + "[" * 300 + "]" * 300,
         'title = "x"\nlab = ' + "{a = " * 300 + "1" + "}" * 300,
     ],
 )
-def test_a_plan_nested_without_end_is_an_error_of_one_line(text):
+def test_a_plan_without_end_is_an_error_of_one_line(text):
     with pytest.raises(plan.PlanError) as caught:
         plan.parse(text, "p", "p.toml")
     assert str(caught.value).startswith("p.toml") and len(str(caught.value)) < 500

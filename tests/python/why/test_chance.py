@@ -96,3 +96,13 @@ def test_how_often_noise_passes() -> None:
     assert wrong <= 20
     found = sum(chance.holm([sequential(source, math.log(1.2), 0.05).chance, 1.0, 1.0])[0] for _ in range(200))
     assert found >= 180
+
+
+def test_interval_and_what_can_be_found_are_those_of_the_tables() -> None:
+    """Student's t for a two-sided 5 %: 4.3027 with 2 degrees of freedom, 2.2622 with 9; the normal quantile of 80 %: 0.8416."""
+    found = chance.effect([1.0, 1.0, 1.0], [math.exp(-0.1), math.exp(-0.2), math.exp(-0.3)])
+    assert found.high is not None and found.low is not None
+    assert math.log(found.high / found.factor) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    assert math.log(found.factor / found.low) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    least = math.log(chance.smallest_detectable(0.1, 10, 1, 1))
+    assert least == pytest.approx((2.2622 + 0.8416) * 0.1 * math.sqrt(2 / 10), rel=1e-3)

@@ -9,7 +9,6 @@ import dataclasses
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.explain import chain
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 
@@ -51,7 +50,7 @@ def measure(observed: observation.Observed) -> dict[str, dict[str, float | None]
     known = "command-cpu" in observed.meta.get("host_available", "")
     for seen in observed.observations:
         way = q.direction(seen)
-        if way is None or (q.octets(seen, way) or 0) < chain.LEAST_BYTES:
+        if way is None or (q.octets(seen, way) or 0) < q.LEAST_BYTES:
             continue
         used = seen.host.get(("command", "cpu"), 0 if known else None)
         real = observed.meta.get("lab_time") != "simulated"

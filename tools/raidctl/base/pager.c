@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/terminal.h"
+
 static pid_t pager;
 
 void pager_begin(void)
@@ -19,6 +21,7 @@ void pager_begin(void)
 
 	if (!command || !command[0] || !isatty(STDOUT_FILENO) || pipe(ends))
 		return;
+	terminal_width(stdout);
 	fflush(stdout);
 	pager = fork();
 	if (pager < 0) {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
@@ -34,6 +35,26 @@ const char *bold(FILE *to)
 const char *plain(FILE *to)
 {
 	return style(to, plain_code);
+}
+
+#define WIDTH	80	/* off a terminal */
+#define LEAST_WIDTH	20
+#define MOST_WIDTH	100	/* longer lines are hard to read */
+
+int terminal_width(FILE *to)
+{
+	static int found;
+	struct winsize size = { 0 };
+
+	if (to != stdout)
+		return WIDTH;
+	if (found)
+		return found;
+	found = WIDTH;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		found = size.ws_col < LEAST_WIDTH ? LEAST_WIDTH :
+			size.ws_col > MOST_WIDTH ? MOST_WIDTH : size.ws_col;
+	return found;
 }
 
 /**

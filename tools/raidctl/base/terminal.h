@@ -20,6 +20,14 @@ const char *bold(FILE *to);
 const char *plain(FILE *to);
 
 /**
+ * terminal_width - columns that lines of words may have
+ * @to: stdout as it was when it was asked for first, be a pager between or not
+ *
+ * Return: those of the terminal, 20 to 100; 80 off a terminal.
+ */
+int terminal_width(FILE *to);
+
+/**
  * terminal_print - as fprintf()
  * @to: a terminal, a pager, a file
  * @format: conversions of C11 without %n, %C, %S and long double

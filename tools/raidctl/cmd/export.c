@@ -94,9 +94,13 @@ static int write_metrics(const char *path, const struct recording *recording)
 		return err;
 	}
 	err = openmetrics_write(file, recording, false);
-	/* mkostemp() keeps others out; an exporter is somebody else. */
-	if (!err && (fflush(file) || fchmod(fd, 0666 & ~mask) || fsync(fd)))
-		err = -errno;
+	/*
+	 * A write in the middle that failed is forgotten by those after it.
+	 * mkostemp() keeps others out; an exporter is somebody else.
+	 */
+	if (!err && (fflush(file) || ferror(file) ||
+		     fchmod(fd, 0666 & ~mask) || fsync(fd)))
+		err = errno ? -errno : -EIO;
 	if (fclose(file) && !err)
 		err = -errno;
 	if (!err && rename(beside, path))

@@ -238,13 +238,10 @@ static void run_view(struct watch *watch, int signals)
 
 	sample(watch);
 	while (go_on && !watch->failed[0]) {
-		enum top_event event = TOP_EVENT_NONE;
-		int left;
+		enum top_event event;
 
 		top_view_draw(&picture);
-		left = time_left(watch);
-		if (left)
-			event = top_events_wait(signals, left);
+		event = top_events_wait(signals, time_left(watch));
 		if (event == TOP_EVENT_KEYS)
 			go_on = take_keys(watch);
 		else if (event == TOP_EVENT_END)

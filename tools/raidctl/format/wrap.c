@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/foreign.h"
+#include "base/terminal.h"
 
 /* Length of the next word; a number and what it counts are one. */
 static int word_length(const char *text)
@@ -33,12 +34,15 @@ static int columns_of(const char *text, int len)
 
 static void wrap(FILE *to, const char *text, int column)
 {
-	int at = column;
+	int at = column, width = terminal_width(to);
 
+	/* Beside a column that takes half of the line words do not fit. */
+	if (width < 2 * column)
+		width = 2 * column;
 	while (*text) {
 		int word = word_length(text), wide = columns_of(text, word);
 
-		if (at > column && at + 1 + wide > WRAP_WIDTH) {
+		if (at > column && at + 1 + wide > width) {
 			fprintf(to, "\n%*s", column, "");
 			at = column;
 		} else if (at > column) {
@@ -46,13 +50,13 @@ static void wrap(FILE *to, const char *text, int column)
 			at++;
 		}
 		/* A word that no line holds, such as mount options. */
-		while (wide > WRAP_WIDTH - column) {
-			int part = (int)foreign_cut(text, (size_t)(WRAP_WIDTH - column));
+		while (wide > width - column) {
+			int part = (int)foreign_cut(text, (size_t)(width - column));
 
 			fprintf(to, "%.*s\n%*s", part, text, column, "");
 			text += part;
 			word -= part;
-			wide -= WRAP_WIDTH - column;
+			wide -= width - column;
 		}
 		fprintf(to, "%.*s", word, text);
 		at += wide;

@@ -7,14 +7,13 @@
 
 #include <stdio.h>
 
-/* No line of words is longer. */
-#define WRAP_WIDTH	80
-
 /**
  * print_wrapped - words, and the end of the line
  * @to: where @column characters of the line are printed already
  * @text: separated by blanks; a number and what it counts stay together
  * @column: where the next lines begin
+ *
+ * No line of words is longer than terminal_width().
  */
 void print_wrapped(FILE *to, const char *text, int column);
 

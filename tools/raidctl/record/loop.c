@@ -305,8 +305,13 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 		polls[SOURCE_STDERR].fd = follow->child.fd[STREAM_STDERR];
 		if (follow->store_error)
 			polls[SOURCE_FAILED].fd = -1;
-		if (poll(polls, NR_SOURCES, -1) < 0 && errno != EINTR)
-			break;
+		if (poll(polls, NR_SOURCES, -1) < 0) {
+			/* What has come is not known; the command goes on. */
+			if (errno != EINTR)
+				remember(follow, -errno);
+			report_store_error(follow);
+			continue;
+		}
 		take_events(follow, polls, signals);
 	}
 	if (follow->child.pid) {

@@ -132,6 +132,33 @@ static void text_difference(FILE *to, const struct difference *d)
 	}
 }
 
+/* What a trace does not hold is no difference: names of facts, and how many settings. */
+static void text_lacking(FILE *to, const struct comparison *c)
+{
+	char names[512] = "";
+	const char *which = NULL;
+	size_t nr = 0, used = 0;
+
+	for (size_t i = 0; i < c->nr_differences; i++) {
+		const struct difference *d = &c->differences[i];
+
+		if (!d->lacks)
+			continue;
+		which = d->lacks;
+		if (d->disk[0])
+			nr++;
+		else if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s, ",
+						 d->what);
+	}
+	if (which && nr)
+		print_labelled(to, 2, "", "not recorded in %s, an imported trace: %ssettings (%zu; --json has them)",
+			       which, names, nr);
+	else if (which)
+		print_labelled(to, 2, "", "not recorded in %s, an imported trace: %.*s",
+			       which, (int)strlen(names) - 2, names);
+}
+
 static void text_differences(FILE *to, const struct comparison *c)
 {
 	if (!c->nr_differences) {
@@ -141,7 +168,9 @@ static void text_differences(FILE *to, const struct comparison *c)
 	terminal_print(to, "%s%-36s %*s %*s%s\n", bold(to), "what differs",
 		VALUE_WIDTH, "A", VALUE_WIDTH, "B", plain(to));
 	for (size_t i = 0; i < c->nr_differences; i++)
-		text_difference(to, &c->differences[i]);
+		if (!c->differences[i].lacks)
+			text_difference(to, &c->differences[i]);
+	text_lacking(to, c);
 }
 
 /* Around the phases that a program names it is enough to know of it. */
@@ -241,6 +270,7 @@ void json_comparison(FILE *to, const struct comparison *c)
 		json_add_text(row, "a", c->differences[i].a);
 		json_add_text(row, "b", c->differences[i].b);
 		json_add_text(row, "not_comparable", c->differences[i].why);
+		json_add_text(row, "not_recorded_in", c->differences[i].lacks);
 		json_element(differences, row);
 	}
 	json_member(object, "differences", differences);

@@ -59,6 +59,21 @@ static const char *or_na(const char *text)
 	return text && text[0] ? text : "n/a";
 }
 
+static bool is_imported(const struct recording *r)
+{
+	return recording_meta(r, "source")[0];
+}
+
+/* Which of the two is a trace that does not hold this, if just one is a trace. */
+static const char *lacks(const struct comparison *c, const char *a, const char *b)
+{
+	if (is_imported(c->a) == is_imported(c->b))
+		return NULL;
+	if (is_imported(c->a))
+		return a && a[0] ? NULL : "A";
+	return b && b[0] ? NULL : "B";
+}
+
 /* Keep a difference, if it is one; the texts of @row are copied. */
 static int add(struct comparison *c, const char *a, const char *b,
 	       struct difference row)
@@ -82,15 +97,18 @@ static int add(struct comparison *c, const char *a, const char *b,
 static const struct {
 	const char *key;
 	const char *why;
+	const char *unknown;	/* instead of @why, where a trace does not hold it */
 	bool times;
-	bool alone;	/* @why holds where one of them has none */
+	bool alone;	/* @why holds where one of them has none, and there alone */
+	bool both;	/* it holds where both have one alone */
 } facts[] = {
 	{ .key = "abi", .why = "counters of another ABI may mean something else" },
-	{ .key = "simulated", .why = "times of the lab's model are not those of a disk: no time or rate is comparable", .times = true },
-	{ .key = "lab_profile", .why = "another simulated array" },
+	{ .key = "simulated", .why = "times of the lab's model are not those of a disk: no time or rate is comparable",
+	  .unknown = "one has times of the lab's model; whose the other's are is not recorded", .times = true },
+	{ .key = "lab_profile", .why = "another simulated array", .both = true },
 	{ .key = "source", .why = "an imported trace lacks what blktrace does not tell", .alone = true },
 	{ .key = "command", .why = "another command asks for other work" },
-	{ .key = "exit_status", .why = "a command that failed did not do all of its work" },
+	{ .key = "exit_status", .why = "a command that failed did not do all of its work", .both = true },
 	{ .key = "end", .why = "one of them ended before its command did" },
 	{ .key = "invariants", .why = "numbers that contradict each other" },
 	{ .key = "machine" },
@@ -98,8 +116,15 @@ static const struct {
 	{ .key = "kernel" },
 	{ .key = "module_version" },
 	{ .key = "unavailable", .why = "counters of tracepoints that one kernel lacks" },
-	{ .key = "disturbance", .why = "something else used the machine meanwhile" },
+	{ .key = "disturbance", .why = "something else used the machine meanwhile", .both = true },
 };
+
+static const char *why_of(size_t fact, bool both, bool lacking)
+{
+	if (lacking && facts[fact].unknown)
+		return facts[fact].unknown;
+	return (both ? facts[fact].alone : facts[fact].both) ? NULL : facts[fact].why;
+}
 
 static int compare_facts(struct comparison *c)
 {
@@ -108,12 +133,13 @@ static int compare_facts(struct comparison *c)
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !err; i++) {
 		const char *a = recording_meta(c->a, facts[i].key);
 		const char *b = recording_meta(c->b, facts[i].key);
-		bool alike = facts[i].alone && a[0] && b[0];
+		const char *none = facts[i].alone ? NULL : lacks(c, a, b);
 		size_t before = c->nr_differences;
 
 		err = add(c, a, b,
 			  (struct difference){ .what = facts[i].key, .disk = "",
-					       .why = alike ? NULL : facts[i].why });
+					       .why = why_of(i, a[0] && b[0], none),
+					       .lacks = facts[i].unknown ? NULL : none });
 		c->other_times |= facts[i].times && c->nr_differences > before;
 	}
 	return err;
@@ -157,8 +183,8 @@ static int compare_setting(struct comparison *c, const struct span *sa,
 
 	if (!is_setting(name) || is_known(c, name, sa->disk, a, b))
 		return 0;
-	return add(c, a, b, (struct difference){ .what = name,
-						 .disk = sa->disk });
+	return add(c, a, b, (struct difference){ .what = name, .disk = sa->disk,
+						 .lacks = lacks(c, a, b) });
 }
 
 static int compare_settings(struct comparison *c, const struct paired *pair)

@@ -27,6 +27,8 @@ struct paired {
  * @a: value in A, "n/a" when it is not known
  * @b: value in B, likewise
  * @why: what of the numbers below it makes incomparable, NULL when it does not
+ * @lacks: "A" or "B" where that is an imported trace and does not hold it: no
+ *	difference that is known; else NULL
  */
 struct difference {
 	const char *what;
@@ -34,6 +36,7 @@ struct difference {
 	char *a;
 	char *b;
 	const char *why;
+	const char *lacks;
 };
 
 /**

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,14 +77,15 @@ static char *read_all(int fd)
 	return said;
 }
 
-/* In the child: its complaints are those of the report, too. */
+/* In the child: its complaints are told in the report. */
 static void become(const char *program, const char *recording,
-		   const char *phase, int out)
+		   const char *phase, int out, int complaints)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(out, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+	    dup2(out, STDOUT_FILENO) < 0 ||
+	    dup2(complaints < 0 ? null : complaints, STDERR_FILENO) < 0)
 		_exit(127);
 	if (phase)
 		execl(program, program, "--json", "--phase", phase, "--",
@@ -93,10 +95,34 @@ static void become(const char *program, const char *recording,
 	_exit(127);
 }
 
+/* The last line, where a program says why it ended, as of "raidctl explain: FILE: why". */
+static void take_complaint(int complaints, struct explained *ret)
+{
+	static const char name[] = "raidctl explain: ";
+	char text[4096], *line;
+	off_t end = lseek(complaints, 0, SEEK_END);
+	off_t begin = end > (off_t)sizeof(text) - 1 ? end - (off_t)sizeof(text) + 1 : 0;
+	ssize_t size = pread(complaints, text, sizeof(text) - 1, begin);
+
+	if (size <= 0)
+		return;
+	text[size] = '\0';
+	while (size && text[size - 1] == '\n')
+		text[--size] = '\0';
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	if (!strncmp(line, name, strlen(name)))
+		line += strlen(name);
+	snprintf(ret->complaint, sizeof(ret->complaint), "%.*s",
+		 (int)sizeof(ret->complaint) - 1, line);
+	if (ret->complaint[0])
+		ret->why_not = ret->complaint;
+}
+
 void explained_ask(const char *program, const char *recording,
 		 const char *phase, struct explained *ret)
 {
-	int ends[2], status = -1;
+	int ends[2], status = -1, complaints;
 	char *said;
 	pid_t pid;
 
@@ -108,9 +134,10 @@ void explained_ask(const char *program, const char *recording,
 	ret->why_not = "raidctl explain cannot be started";
 	if (pipe2(ends, O_CLOEXEC))
 		return;
+	complaints = memfd_create("complaints", MFD_CLOEXEC);
 	pid = fork();
 	if (!pid)
-		become(program, recording, phase, ends[1]);
+		become(program, recording, phase, ends[1], complaints);
 	close(ends[1]);
 	said = pid > 0 ? read_all(ends[0]) : NULL;
 	close(ends[0]);
@@ -119,6 +146,10 @@ void explained_ask(const char *program, const char *recording,
 	ret->why_not = "raidctl explain failed";
 	if (said && WIFEXITED(status) && !WEXITSTATUS(status))
 		explained_of_text(said, ret);
+	else if (complaints >= 0)
+		take_complaint(complaints, ret);
+	if (complaints >= 0)
+		close(complaints);
 	free(said);
 }
 

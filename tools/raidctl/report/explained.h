@@ -11,11 +11,14 @@
  * struct explained - what a program said
  * @json: all of it, as Documentation/explain.rst describes; NULL when there is
  *	nothing
- * @why_not: why there is nothing, NULL when there is something
+ * @why_not: why there is nothing, NULL when there is something; what the
+ *	program itself complained of is somebody else's text
+ * @complaint: its last line, where @why_not is that
  */
 struct explained {
 	struct json_object *json;
 	const char *why_not;
+	char complaint[512];
 };
 
 /**

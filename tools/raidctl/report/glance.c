@@ -14,6 +14,9 @@
 #include "numbers/stats.h"
 
 #define NUMBERS_WIDTH	56	/* of the columns between name and limit */
+#define WHOLE_WIDTH	72	/* a terminal of fewer columns is narrow */
+#define FEW_WIDTH	21	/* of these on a narrow terminal */
+#define LEAST_NAME	5
 #define NAME_MOST	512
 
 void glance_verdict(FILE *to, const struct explained *explained)
@@ -23,8 +26,8 @@ void glance_verdict(FILE *to, const struct explained *explained)
 	if (!explained)
 		return;
 	if (!explained->json) {
-		terminal_print(to, "Why it is so: not available, %s.\n\n",
-			       explained->why_not);
+		print_labelled(to, 0, "", "Why it is so: not available, %s.", explained->why_not);
+		fputc('\n', to);
 		return;
 	}
 	if (explained_tested(explained)[0])
@@ -94,8 +97,19 @@ static const char *limit_of(const struct explained *explained,
 			     rt_direction_name(direction));
 }
 
+/**
+ * struct layout - of the table
+ * @name: columns of the first
+ * @few: on a narrow terminal rate, requests in flight and limit alone
+ */
+struct layout {
+	int name;
+	bool few;
+};
+
 static void row(FILE *to, const struct recording *r, const struct span *span,
-		unsigned int d, const struct explained *explained, int width)
+		unsigned int d, const struct explained *explained,
+		const struct layout *layout)
 {
 	const struct rt_counters *c = &span->counters;
 	char rate[UNITS_TEXT], in_flight[UNITS_TEXT], size[UNITS_TEXT];
@@ -118,20 +132,31 @@ static void row(FILE *to, const struct recording *r, const struct span *span,
 	text_ms(p50, &stats.d2c_p50);
 	text_ms(p99, &stats.d2c_p99);
 	text_ms(longest, &stats.d2c_max);
-	if ((int)strlen(name) > width) {
+	if ((int)strlen(name) > layout->name) {
 		terminal_print(to, "%s\n", name);
 		name[0] = '\0';
 	}
-	terminal_print(to, "%-*s %-5s %7s %6s %6s %5s %6s %6s %7s", width, name,
-		       rt_direction_name(d), rate, in_flight, size, share, p50,
-		       p99, longest);
+	terminal_print(to, "%-*s %-5s %7s %6s", layout->name, name,
+		       rt_direction_name(d), rate, in_flight);
+	if (!layout->few)
+		terminal_print(to, " %6s %5s %6s %6s %7s", size, share, p50, p99,
+			       longest);
 	if (explained)
 		terminal_print(to, "  %s", limit_of(explained, span, d));
 	fputc('\n', to);
 }
 
-static void header(FILE *to, int width, bool limit)
+static void header(FILE *to, const struct layout *layout, bool limit)
 {
+	int width = layout->name;
+
+	if (layout->few) {
+		terminal_print(to, "%s%-*s %5s %7s %6s%s\n", bold(to), width, "PHASE", "",
+			       "MiB/s", "IN", limit ? "  LIMIT" : "");
+		terminal_print(to, "%-*s %5s %7s %6s%s\n", width, "", "", "", "FLIGHT",
+			       plain(to));
+		return;
+	}
 	terminal_print(to, "%s%-*s %5s %7s %6s %6s %5s %6s %6s %7s%s\n",
 		       bold(to), width, "PHASE", "", "MiB/s", "IN", "SIZE",
 		       "SEQU.", "p50", "p99", "MAX", limit ? "  LIMIT" : "");
@@ -166,7 +191,8 @@ static void others(FILE *to, const struct recording *r)
 void glance_table(FILE *to, const struct recording *r,
 		  const struct explained *explained)
 {
-	int width = 5, limit = 5;
+	int width = 5, limit = 5, columns = terminal_width(to);
+	struct layout layout;
 	size_t rows = 0;
 	char name[NAME_MOST];
 
@@ -188,13 +214,19 @@ void glance_table(FILE *to, const struct recording *r,
 		fputs(r->nr_spans ? "no data was moved\n" : "no samples\n", to);
 		return;
 	}
+	layout.few = columns < WHOLE_WIDTH;
+	columns -= explained ? limit + 2 : 0;
+	columns -= layout.few ? FEW_WIDTH : NUMBERS_WIDTH;
 	/* A name that is longer has a line of its own. */
-	if (width > WRAP_WIDTH - NUMBERS_WIDTH - (explained ? limit + 2 : 0))
-		width = WRAP_WIDTH - NUMBERS_WIDTH - (explained ? limit + 2 : 0);
-	header(to, width, explained);
+	if (columns < LEAST_NAME)
+		columns = LEAST_NAME;
+	layout.name = width < columns ? width : columns;
+	header(to, &layout, explained);
 	for (size_t i = 0; i < r->nr_spans; i++)
 		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
 			if (has_row(&r->spans[i], d))
-				row(to, r, &r->spans[i], d, explained, width);
+				row(to, r, &r->spans[i], d, explained, &layout);
+	if (layout.few)
+		print_wrapped(to, "Size, order and latency: on a wider terminal.", 0);
 	others(to, r);
 }

@@ -257,8 +257,7 @@ void text_recording(FILE *to, const struct recording *r,
 		text_target(to, r, &r->targets[i], reading->verbose);
 	if (reading->verbose)
 		text_details(to, r);
-	if (reading->verbose)
-		fputs("\nWhat a number is: raidctl report --explain NAME\n", to);
-	else
-		fputs("\nAll that was counted: raidctl report -v; what a number is: raidctl report\n--explain NAME\n", to);
+	fputc('\n', to);
+	print_wrapped(to, reading->verbose ? "What a number is: raidctl report --explain NAME" :
+		      "All that was counted: raidctl report -v; what a number is: raidctl report --explain NAME", 0);
 }

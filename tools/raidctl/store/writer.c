@@ -40,7 +40,7 @@ struct entry {
 };
 
 /**
- * struct batch - one transaction
+ * struct batch - what is stored together or not at all
  * @next: the one after it
  * @first: its rows
  * @last: where the next is added
@@ -59,7 +59,7 @@ struct batch {
  * @filling: the recorder's alone, NULL between transactions
  * @lock: protects all below
  * @changed: something below has
- * @pending: in order; the first is being stored
+ * @pending: in order; the first of them are being stored
  * @last: where the next is added
  * @stop: end when nothing is pending
  * @err: of the first transaction that failed
@@ -93,17 +93,41 @@ static void free_batch(struct batch *batch)
 	free(batch);
 }
 
-static int store_batch(struct store *store, const struct batch *batch)
+/*
+ * All that waits, up to the one whose @next is @end, is one transaction: a disk
+ * that takes longer for one than an interval would be further behind with each.
+ */
+static int store_batches(struct store *store, const struct batch *batch,
+			 struct batch *const *end)
 {
 	int err = store_begin(store);
 
-	for (const struct entry *entry = batch->first; entry && !err;
-	     entry = entry->next)
-		err = entry->store(store, entry);
+	for (;; batch = batch->next) {
+		for (const struct entry *entry = batch->first; entry && !err;
+		     entry = entry->next)
+			err = entry->store(store, entry);
+		if (&batch->next == end)
+			break;
+	}
 	if (!err)
 		return store_commit(store);
 	store_rollback(store);
 	return err;
+}
+
+/* Those up to @end are stored, or never will be; under the lock. */
+static void drop_batches(struct writer *writer, struct batch **end)
+{
+	struct batch *batch = writer->pending, *next;
+
+	writer->pending = *end;
+	if (!writer->pending)
+		writer->last = &writer->pending;
+	*end = NULL;
+	for (; batch; batch = next) {
+		next = batch->next;
+		free_batch(batch);
+	}
 }
 
 static void *write_batches(void *data)
@@ -112,7 +136,7 @@ static void *write_batches(void *data)
 
 	pthread_mutex_lock(&writer->lock);
 	while (writer->pending || !writer->stop) {
-		struct batch *batch = writer->pending;
+		struct batch *batch = writer->pending, **end = writer->last;
 		int err = writer->err;
 
 		if (!batch) {
@@ -122,16 +146,13 @@ static void *write_batches(void *data)
 		pthread_mutex_unlock(&writer->lock);
 		/* After a gap the rest would be wrong. */
 		if (!err)
-			err = store_batch(writer->store, batch);
+			err = store_batches(writer->store, batch, end);
 		pthread_mutex_lock(&writer->lock);
 		if (err && !writer->err) {
 			writer->err = err;
 			eventfd_write(writer->failed, 1);
 		}
-		writer->pending = batch->next;
-		if (!writer->pending)
-			writer->last = &writer->pending;
-		free_batch(batch);
+		drop_batches(writer, end);
 		pthread_cond_broadcast(&writer->changed);
 	}
 	pthread_mutex_unlock(&writer->lock);

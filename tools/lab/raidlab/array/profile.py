@@ -113,8 +113,10 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     text = _text_of(path)
     try:
         flat = _flatten(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of a number of too many digits it is not TOML's own
         raise _malformed(path, text, str(error)) from None
+    except RecursionError:
+        raise _malformed(path, text, "its values are nested too deeply") from None
     values = {}
     keys = model.keys
     for key, value in flat.items():

@@ -110,7 +110,7 @@ def configured(base: str | None, progress: Progress, added: Added) -> Kernel:
     """Build `base` with more configuration."""
     source, name = _source(base, progress)
     said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
-    return tree.obtain(source, progress, f"{name} with {said}", added)
+    return tree.obtain(source, progress, f"{name} with {said}" if said else name, added)
 
 
 def between(directory: str, wanted: str, progress: Progress, added: Added = NOTHING) -> Pair:
@@ -169,10 +169,10 @@ def _built(
         # Names of one length: a path is in the kernel's text, and more of it would leave the guest less memory.
         plain, other = kept / "base" / "linux", kept / "with" / "linux"
         _bring(source, {}, plain)
-        unchanged = tree.obtain(plain, progress, names[0], added)
+        unchanged = tree.obtain(plain, progress, names[0], added, _state(plain))
         tree.copied(plain, other, progress, added)
         _bring(source, changes, other)
-        changed = tree.obtain(other, progress, names[1], added)
+        changed = tree.obtain(other, progress, names[1], added, _state(other))
     compiled = [path for path in changes if (changed.build / path).with_suffix(".o").exists()]
     rest = [path for path in changes if path not in compiled]
     return Pair(
@@ -274,6 +274,12 @@ def _bring(source: Path, changes: Changes, to: Path) -> None:
             there.symlink_to(os.readlink(path))
         else:
             shutil.copy(path, there)
+
+
+def _state(top: Path) -> str:
+    """What make goes by: names, dates and sizes of all files."""
+    facts = ((name, os.lstat(top / name)) for name in sorted(_names(top)))
+    return cache.digest([f"{name} {one.st_mtime_ns} {one.st_size}".encode() for name, one in facts])
 
 
 def _same(path: Path, there: Path) -> bool:

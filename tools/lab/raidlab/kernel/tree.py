@@ -86,8 +86,9 @@ def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
         os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
 
 
-def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTHING) -> Kernel:
-    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one."""
+def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTHING, state: str = "") -> Kernel:
+    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one. Make is
+    asked only if the tree's `state`, where the caller knows it, is not that of the last time."""
     what = f"kernel {path}"
     source = checked(path)
     version = _version(what, source)
@@ -97,8 +98,15 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
     described = describe(source)
     entry = _entry(source, added)
     with cache.locked(entry, progress):
-        _make(f"building {called or f'{version} of {source}'}", source, entry, _asked(version, added), progress)
-        built = _keep(entry)
+        last = entry / "last"
+        then, _, name = last.read_text(encoding="ascii").partition(" ") if last.exists() else ("", "", "")
+        built = entry / "built" / name
+        if not state or state != then or not cache.is_complete(built):
+            last.unlink(missing_ok=True)
+            _make(f"building {called or f'{version} of {source}'}", source, entry, _asked(version, added), progress)
+            built = _keep(entry)
+            last.write_text(f"{state} {built.name}", encoding="ascii")
+        cache.hold(built)
         _point_modules(built, source, entry)
     _forget_old(entry.parent, entry, _KEEP_TREES)
     return Kernel(str(path), version, built, source, described, called)

@@ -18,7 +18,7 @@ from raidlab.array import profile
 from raidlab.base import terminal
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import tree
+from raidlab.kernel import linux, tree
 from raidlab.uml import modules, runner, verdict
 from raidlab.verbs import ab, expect, options, search, workloads
 from raidlab.vm import virtual
@@ -174,12 +174,11 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _workloads(_arguments: argparse.Namespace) -> int:
-    name = ""
+    name, plain = "", linux.asked(linux.DEFAULT).options
     for one in workloads.of_set(workloads.ALL):
         if one.set != name:
             print(name := one.set)
-        needs = f" (CONFIG_{', CONFIG_'.join(one.needs)})" if one.needs else ""
-        print(f"  {one.name:20}{one.does}{needs}")
+        print(f"  {one.name:20}{one.does}{'' if plain.keys() >= set(one.needs) else ' (--variant storage)'}")
     return 0
 
 

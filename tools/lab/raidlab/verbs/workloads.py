@@ -14,7 +14,7 @@ OWN = Path(__file__).with_suffix(".toml")
 RECORDING = "lab.rtdb"
 _HEAD = (
     "export DISK=/dev/sda MNT=/run/lab/mnt FILE=/run/lab/mnt/file"
-    " FIO='fio --minimal --output=/dev/null --name=workload'; exec 2>/run/lab/prepared >&2"
+    " FIO='fio --minimal --output=/dev/null --name=workload --fadvise_hint=0'; exec 2>/run/lab/prepared >&2"
 )
 _MAKE = {
     "ext2": "mkfs.ext2 -q -F -E lazy_itable_init=0,nodiscard",

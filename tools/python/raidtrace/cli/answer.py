@@ -2,7 +2,6 @@
 """How explain and compare end: what was found is printed, as text or JSON, or why there is nothing."""
 
 import gc
-import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -32,8 +31,7 @@ def answer(verb: str, find: Callable[[], F], lines: Callable[[F, int], Sequence[
         width = shutil.get_terminal_size((COLUMNS, 24)).columns
         print(found.to_json() if as_json else "\n".join(lines(found, width)), flush=True)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        raise  # shown.run ends quietly
     except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
         print(f"raidctl {verb}: {error}", file=sys.stderr)
         return 1

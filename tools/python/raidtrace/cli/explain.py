@@ -22,7 +22,9 @@ flight to what limits it, each step with its numbers and whether they show it.""
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
-    top.add_argument("recording", type=pathlib.Path, help="what raidctl record wrote, or a sweep's directory")
+    top.add_argument(
+        "recording", type=pathlib.Path, nargs="?", help="what raidctl record wrote, or a sweep's directory"
+    )
     top.add_argument(
         "other", type=pathlib.Path, nargs="?", help="another recording: what made it differ from the first"
     )
@@ -54,6 +56,10 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
+    if options.recording is None:
+        top.error("name a RECORDING")
+    if None not in (options.since, options.until) and options.since >= options.until:
+        top.error(f"--from {options.since:g} does not lie before --to {options.until:g}: there is nothing between")
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
     narrow = options.since is not None or options.until is not None
     if sweep and (options.other or options.disk or options.direction or narrow):

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shlex
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
@@ -50,6 +51,10 @@ def main(arguments: Sequence[str]) -> int:
     except ERRORS as error:
         print(f"raidctl sweep: {error}", file=sys.stderr)
         return 2 if isinstance(error, _Usage) else 1
+    except sqlite3.Error as error:
+        print(f"raidctl sweep: {sweep_index.NAME}: {error}\n  Make room, or see dmesg, then go on; "
+              "with --resume the cells that ended stay", file=sys.stderr)  # fmt: skip
+        return 1
     except KeyboardInterrupt:
         print("raidctl sweep: interrupted before the first cell", file=sys.stderr)
         return 1

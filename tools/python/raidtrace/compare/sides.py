@@ -13,7 +13,6 @@ from raidtrace.benchmark import terms
 from raidtrace.benchmark.terms import Terms
 from raidtrace.compare import comparison
 from raidtrace.compare.comparison import Figures, Row, normal
-from raidtrace.explain import chain
 from raidtrace.published import tables as published
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
@@ -27,13 +26,17 @@ QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """One side: its figures, and of each that a program printed the axes of its set-up."""
+    """One side: its figures, and of each that a program printed the axes of its set-up. idle: throughput of directions that
+    moved less than says something of it, to set beside one that moved more; foreign: sentences on those that were not the
+    command's."""
 
     path: str
     kind: str  # recording or sweep
     simulated: bool
     figures: Mapping[Key, Figures]
     axes: Mapping[Key, Mapping[str, object]]
+    idle: Mapping[Key, Figures] = dataclasses.field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
 
 
 def read(path: pathlib.Path, array: str = "") -> Side:
@@ -75,10 +78,21 @@ def _recording(path: pathlib.Path, array: str) -> Side:
             place = " ".join(f"{name}={value}" for name, value in one.where)
             key: Key = (("phase", one.phase), ("place", place))
             found[key] = normal((one.value,), one.unit, of=terms.of_command(words(observed)))
-            axes[key] = {**axes_of(observed, array), "benchmark": chain.program(observed.meta)}
+            axes[key] = {**axes_of(observed, array), "benchmark": observation.program(observed.meta)}
+    idle: dict[Key, Figures] = {}
+    foreign = []
     for seen in observed.observations:
-        found |= _counted(seen, len(observed.disks) > 1)
-    return Side(str(path), "recording", observed.simulated(), found, axes)
+        disk = seen.disk.name if len(observed.disks) > 1 else ""
+        main = q.direction(seen)
+        for way in (main, "write" if main == "read" else "read") if main else ():
+            if (q.octets(seen, way) or 0) < q.LEAST_BYTES:
+                idle |= _rate(seen, way, disk)
+                continue
+            found |= _counted(seen, way, disk)
+            foreign += [f"phase {seen.phase}: {said}" for said in q.whose(seen, way)]
+        if main and _rate(seen, main, disk).keys() <= found.keys():
+            found |= _figure(seen, disk, "seeks", "all", q.seeks(seen), "reqs.")
+    return Side(str(path), "recording", observed.simulated(), found, axes, idle, tuple(foreign))
 
 
 def words(observed: Observed) -> list[str]:
@@ -91,7 +105,7 @@ def words(observed: Observed) -> list[str]:
 
 def reported(observed: Observed) -> tuple[figure.Figure, ...]:
     """What the recorded program itself printed; nothing when it is none that is known, or did not say."""
-    name = chain.program(observed.meta)
+    name = observation.program(observed.meta)
     if name not in benchmark.BENCHMARKS:
         return ()
     raw = any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words(observed))
@@ -119,28 +133,30 @@ def axes_of(observed: Observed, array: str) -> dict[str, object]:
     return {**said, **({"md_chunk_kib": chunk // 1024} if chunk else {})}
 
 
-def _counted(seen: Observation, several: bool) -> dict[Key, Figures]:
-    """What was counted in a phase of a disk."""
-    way = q.direction(seen)
-    if way is None:
-        return {}
-    whole = q.octets(seen, way)
-    if whole is None or whole < chain.LEAST_BYTES:
-        return {}
-    disk = seen.disk.name if several else ""
+def _figure(seen: Observation, disk: str, name: str, way: str, value: float | None, unit: str) -> dict[Key, Figures]:
+    """One counted number of a direction. disk: empty where there is one."""
+    key = (("phase", seen.phase), ("place", f"{disk} counted: {name}".strip()), ("direction", way))
+    return {} if value is None else {key: normal((value,), unit)}
+
+
+def _rate(seen: Observation, way: str, disk: str) -> dict[Key, Figures]:
+    moved = q.octets(seen, way)
+    rate = None if moved is None or not seen.seconds() else moved / 1024 / seen.seconds()
+    return _figure(seen, disk, "throughput", way, rate, "KiB/s")
+
+
+def _counted(seen: Observation, way: str, disk: str) -> dict[Key, Figures]:
+    """What was counted of a direction in a phase of a disk."""
     mean = q.size_mean(seen, way)
     numbers = (
-        ("throughput", None if not seen.seconds() else whole / 1024 / seen.seconds(), "KiB/s"),
         ("in flight", q.depth_mean(seen, way), "reqs."),
         ("request size", None if mean is None else mean / 2, "KiB"),
         ("d2c", q.d2c_mean_ms(seen, way), "ms"),
-        ("seeks", q.seeks(seen), "reqs."),
     )
-    return {
-        (("phase", seen.phase), ("place", f"{disk} counted: {name}".strip())): normal((value,), unit)
-        for name, value, unit in numbers
-        if value is not None
-    }
+    found = _rate(seen, way, disk)
+    for name, value, unit in numbers:
+        found |= _figure(seen, disk, name, way, value, unit)
+    return found
 
 
 def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figures]]:
@@ -170,13 +186,31 @@ def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
     """Rows of what both sides have, what only one has, and axes that have one value in each but not the same."""
     names = {name for side in (a, b) for key in side.figures for name, _ in key}
     one: dict[str, tuple[str, str]] = {}
-    for name in sorted(names - {"phase", "place"}):
+    for name in sorted(names - {"phase", "place", "direction"}):
         values = [{dict(key).get(name, "-") for key in side.figures} for side in (a, b)]
         if all(len(found) == 1 for found in values):
             one[name] = (values[0].pop(), values[1].pop())
-    rows, left = comparison.pair(_without(a.figures, one), _without(b.figures, one))
+    rows, left = comparison.pair(_without(_with_idle(a, b), one), _without(_with_idle(b, a), one))
     differs = [f"{name} is {x} in A and {y} in B." for name, (x, y) in one.items() if x != y]
-    return rows, left, differs
+    return (
+        rows,
+        left,
+        [*differs, *(f"{letter}, {said}" for letter, side in (("A", a), ("B", b)) for said in side.foreign)],
+    )
+
+
+def _with_idle(side: Side, other: Side) -> dict[Key, Figures]:
+    """Its figures, with the throughput of directions that only the other used. What those took there has nothing to be set
+    beside."""
+    none = {key for key in other.idle if key in side.figures}
+    lone = {(dict(key)["phase"], dict(key)["direction"], _disk(key)) for key in none}
+    kept = {key: found for key, found in side.figures.items()
+            if key in none or (dict(key)["phase"], dict(key).get("direction"), _disk(key)) not in lone}  # fmt: skip
+    return kept | {key: found for key, found in side.idle.items() if key in other.figures}
+
+
+def _disk(key: Key) -> str:
+    return dict(key)["place"].partition("counted: ")[0]
 
 
 def _without(figures: Mapping[Key, Figures], names: Container[str]) -> dict[Key, Figures]:

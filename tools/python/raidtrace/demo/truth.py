@@ -73,11 +73,18 @@ def read_log(path: pathlib.Path, unit: int = 0) -> list[Command]:
         rows = csv.reader(file)
         if next(rows, None) != HEADER:
             raise ValueError(f"{path}: not a command log of the lab; its header must be {','.join(HEADER)}")
-        return [
-            Command(row[3], unit, int(row[6]), int(row[7]), int(row[8]) if row[8] else None, int(row[9]))
-            for row in rows
-            if row[4] == str(unit)  # commands to the controller itself name none
-        ]
+        try:
+            return _commands(rows, unit)
+        except (IndexError, csv.Error):
+            raise ValueError(f"{path}: line {rows.line_num} is cut short, or no line") from None
+
+
+def _commands(rows: Iterable[list[str]], unit: int) -> list[Command]:
+    return [
+        Command(row[3], unit, int(row[6]), int(row[7]), int(row[8]) if row[8] else None, int(row[9]))
+        for row in rows
+        if row[4] == str(unit)  # commands to the controller itself name none
+    ]
 
 
 def depth_time(commands: Iterable[Command], start_ns: int, end_ns: int) -> dict[int, int]:

@@ -2,7 +2,6 @@
 """The chain of one phase of one disk: its links, what limits it, and whether readahead is the story."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import limits as holding
@@ -10,21 +9,12 @@ from raidtrace.explain import links_disk, links_queue
 from raidtrace.explain.case import OUTSIDE, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict
 from raidtrace.explain.limits_events import SILENT
+from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
-LEAST_BYTES = 1 << 20  # a phase that moved less says nothing of throughput
-
-
-def program(meta: Mapping[str, str]) -> str:
-    """What ran, in a word or two."""
-    try:
-        words = json.loads(meta.get("command", ""))
-    except ValueError:
-        return "imported trace" if "source" in meta else ""
-    return str(words[0]).rpartition("/")[2] if words else ""
 
 
 def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
@@ -44,8 +34,15 @@ def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
 def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
     """What the chain is about."""
     where = reading.seen.settings.get("fstype") or (reading.above.settings.get("fstype", "") if reading.above else "")
-    what = " ".join(word for word in (program(meta), where.splitlines()[0] if where else "") if word)
-    return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{', ' if what else ''}{what})"
+    what = " ".join(word for word in (observation.program(meta), where.splitlines()[0] if where else "") if word)
+    whose = (
+        f" of {q.movers(reading.seen, way) or 'others'}, beside "
+        if q.foreign(reading.seen, way)
+        else ", "
+        if what
+        else ""
+    )
+    return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{whose}{what})"
 
 
 def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
@@ -61,7 +58,7 @@ def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence
             if seconds >= OUTSIDE]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
     return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 (*summary(reading, way, told, held), *cut), part)  # fmt: skip
+                 (*summary(reading, way, told, held), *q.whose(seen, way), *cut), part)  # fmt: skip
 
 
 def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
@@ -103,11 +100,10 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
         + longest(reading, way)
     )
     inferred = [limit for limit in held if limit.verdict is Verdict.INFERRED]
-    failed = [limit.statement for limit in held if limit.key == "errors" and limit.verdict is Verdict.NOT_SHOWN]
+    open_ = [limit for limit in held if limit.verdict is Verdict.NOT_SHOWN]
+    failed = [limit.statement for limit in open_ if limit.key == "errors" or limit.remedy]  # said whatever it costs
     if not inferred:
-        missing = [
-            limit for limit in held if limit.verdict is Verdict.NOT_SHOWN and limit.key not in ("errors", "degraded")
-        ]
+        missing = [limit for limit in open_ if limit.key not in ("errors", "degraded")]
         why = (
             f" Open: {'; '.join(f'{_small(limit.title)} ({limit.statement})' for limit in missing[:2])}."
             if missing
@@ -141,15 +137,7 @@ def longest(reading: Reading, way: str) -> str:
 
 
 def _remedy(limit: Limit) -> str:
-    if not limit.remedy:
-        return ""
-    gain = ""
-    if limit.gain:
-        low, high = limit.gain
-        gain = (
-            f" Expected: {low:.1f} times as fast." if low == high else f" Expected: at most {high:.1f} times as fast."
-        )
-    return f"To do: {limit.remedy}.{gain or ' What it gains only an experiment tells: raidctl why.'}"
+    return f"To do: {limit.remedy}. {limit.expected()}" if limit.remedy else ""
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:

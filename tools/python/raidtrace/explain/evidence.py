@@ -113,7 +113,7 @@ class Limit:
     """Something that may hold the throughput down. verdict INFERRED: the counts say so; CONTRADICTED: it is ruled out.
 
     remedy: what to do, where inferred. share: part of the time that it took, of 1, where that was counted. gain: from and to,
-    how many times as fast it is without, where the counts bound it.
+    how many times as fast it is without that time and nothing else changed.
     """
 
     key: str
@@ -124,6 +124,16 @@ class Limit:
     remedy: str = ""
     share: float | None = None
     gain: tuple[float, float] | None = None
+
+    def expected(self) -> str:
+        """What its remedy gains, where the counts say something of it. Without a wait requests may also follow each other
+        otherwise than with it: so what time alone tells is no bound."""
+        if self.gain is None:
+            return "What it gains only an experiment tells: raidctl why."
+        low, high = self.gain
+        if low == high:
+            return f"Expected: {high:.1f} times as fast."
+        return f"Without that time, and all else as it is, it is up to {high:.1f} times as fast."
 
 
 @dataclasses.dataclass(frozen=True)

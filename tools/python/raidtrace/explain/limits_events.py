@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What happened to a disk: resets, errors, a lost or slow drive, settings that changed while it was measured."""
 
+import dataclasses
 import re
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit
+from raidtrace.explain.evidence import Limit, Value
+from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
@@ -19,6 +21,9 @@ ALIKE = 0.8  # part of requests and bios that must be of one size and in order f
 ORDERLY = 0.02  # part of the requests that may begin elsewhere for it
 SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
 WIDE = 15.0  # p95 by p5 of them
+EQUAL = 1.5  # p95 by p50 of them up to which none was slower
+SEVERAL = 2  # reads in flight from which on those that a missing drive makes more stand in each other's way
+APART = 0.25  # part of the requests that begin elsewhere for that
 STEADY = 0.15  # part of the time without work up to which bursts do not spread the times
 
 
@@ -128,11 +133,10 @@ def degraded(case: Case) -> Limit:
     seen, above, title = case.seen, case.reading.above, "Degraded array"
     missing = (above.setting("md_degraded") if above else None) or seen.setting("md_degraded") or 0
     action = (above or seen).settings.get("md_sync_action", "idle")
-    remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
     if missing:
         whose = above.disk.name if above else seen.disk.name
         text = f"{whose} lacks {missing} of its disks: what they held is worked out from all others"
-        return inferred("degraded", title, text, remedy, case.value("md-degraded", missing, "disks", "md_degraded"))
+        return _lacking(case, title, text, case.value("md-degraded", missing, "disks", "md_degraded"))
     if action in ("recover", "resync", "check", "repair", "reshape"):
         return inferred(
             "degraded",
@@ -142,8 +146,8 @@ def degraded(case: Case) -> Limit:
         )
     last = _state(seen.settings.get("controller_events", ""))
     if last == "degraded":
-        line = next(line for line in reversed(seen.settings["controller_events"].splitlines()) if "egraded" in line)
-        return inferred("degraded", title, f'the controller said: "{line}"', remedy)
+        line = next(line for line in reversed(_lines(seen.settings["controller_events"])) if "egraded" in line)
+        return _lacking(case, title, f'the controller said: "{line}"')
     if last == "rebuild":
         return inferred(
             "degraded",
@@ -156,10 +160,26 @@ def degraded(case: Case) -> Limit:
     return open_question("degraded", title, text) if known else unknown("degraded", title, text)
 
 
+def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
+    """A drive that is away costs what is read in its place: much where several reads go to all drives at once, little where
+    one follows the other in order or another ceiling comes first. It is said in either case."""
+    remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
+    parallel = case.way == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
+    if parallel and not ceiling_near(case):
+        return inferred("degraded", title, text, remedy, *values)
+    found = open_question("degraded", title, f"{text}; what that costs this load is not told", *values)
+    return dataclasses.replace(found, remedy=remedy)
+
+
+def _lines(events: str) -> list[str]:
+    """What the controller said, an event each. The door that foreign text comes through has escaped the ends of lines."""
+    return events.replace("\\n", "\n").splitlines()
+
+
 def _state(events: str) -> str:
     """The last word of the controller on its array."""
     state = ""
-    for line in events.lower().splitlines():
+    for line in _lines(events.lower()):
         if "rebuild started" in line:
             state = "rebuild"
         elif "rebuild completed" in line:
@@ -191,6 +211,8 @@ def slow_part(case: Case) -> Limit:
         return inferred(
             key, title, text, "ask the controller for errors and times of each drive; replace the slow one", *values
         )
-    return ruled_out(
-        key, title, f"equal reads take alike: the slowest twentieth {high / middle:.1f} times the middle one", *values
-    )
+    slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
+    if high / middle >= EQUAL:
+        text = f"of equal reads in order takes {slowest}: whether a part of the array is slower is not told"
+        return open_question(key, title, text, *values)
+    return ruled_out(key, title, f"equal reads take alike: {slowest}", *values)

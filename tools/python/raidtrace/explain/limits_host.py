@@ -16,7 +16,17 @@ FLUSHED = 0.15  # part of the time with a flush in flight
 FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
+UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
+BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
 DRY = 0.1  # part of the time that a queue which ran empty cost
+
+
+def dirty_limit(case: Case) -> int | None:
+    """Bytes that may be unwritten, of writes through the page cache, where somebody set so few that writers wait for them."""
+    said = case.seen.machine.get("vm.dirty_bytes", "")
+    limit = int(said) if said.isdigit() else 0
+    buffered = case.way == "write" and (q.class_share(case.seen, "direct") or 0.0) < BUFFERED
+    return limit if buffered and 0 < limit <= UNWRITTEN else None
 
 
 def host(case: Case) -> Limit:
@@ -40,6 +50,10 @@ def host(case: Case) -> Limit:
             share=idle,
             gain=gain,
         )
+    if (unwritten := dirty_limit(case)) is not None:
+        held = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
+        text = f"{nothing}: nobody asked, or {held}"
+        return open_question("program", title, text, value)
     why = (
         "computing takes no time in simulated time, so it waited for something else, as sleep does"
         if case.simulated()
@@ -177,6 +191,10 @@ def pieces(case: Case) -> Limit:
         or (case.idle() or 0) >= IDLE
     ):
         return ruled_out("pieces", title, text, value)
+    number = (case.seen.count("read", "queued") or 0) - (case.seen.count("read", "stream_queued") or 0)
+    if 2 * (blocks := metadata(case.reading)) >= number:
+        text = f"{text}; with {blocks} blocks of metadata for {number} pieces, one file may lie in many of them"
+        return open_question("pieces", title, text, value)
     return inferred(
         "pieces",
         title,

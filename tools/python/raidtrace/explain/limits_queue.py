@@ -23,6 +23,7 @@ ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for tha
 SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
 SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
 SMALL = 4  # the disk would take requests so many times as large
+FAR = 4  # a window is so many times as large as a bio, where none is read
 WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
 TWICE = 2.1  # windows in flight: the one that is read and the next, with room for what is counted at either end
 ORDERED = 0.9  # part of requests in order in a phase that shows what the disk gives in order
@@ -234,6 +235,46 @@ def _ordered(case: Case, other: Observation) -> bool:
     )
 
 
+def _not_ahead(case: Case, order: float, ahead: float) -> str | None:
+    """Why readahead has no part in what is in flight; None: it may have."""
+    past = direct_share(case) or 0.0
+    if past >= DIRECT:
+        return f"{q.percent(past)} of the bytes went past the page cache, where nothing reads ahead"
+    if order < FOLLOWS:
+        return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
+    if ahead < AHEAD:
+        return f"only {q.percent(ahead)} of the bytes were read ahead"
+    return "no window is read ahead (No readahead)" if unread(case) is not None else None
+
+
+def unread(case: Case) -> tuple[float, int] | None:
+    """KiB of a bio, and of the readahead that is set, where reads in order come as bios far smaller than a window makes."""
+    window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
+    bios, octets = case.seen.count("read", "queued"), case.seen.count("read", "bytes_queued")
+    if case.way != "read" or not window or not largest or not bios or octets is None:
+        return None
+    alone = (in_order(case.reading) or 0.0) >= FOLLOWS and (direct_share(case) or 0.0) < DIRECT
+    each = octets / bios / q.SECTOR
+    return (each / 2, int(window / 2)) if alone and FAR * each <= min(window, largest) else None
+
+
+def advice(case: Case) -> Limit:
+    """A program that has readahead switched off for what it reads: then a larger setting is not asked."""
+    key, title, found = "no readahead", "No readahead", unread(case)
+    if found is None:
+        return ruled_out(key, title, "reads come as windows of readahead make them, or are not for it")
+    text = (
+        f"reads in order come as bios of {found[0]:.3g} KiB where readahead is {found[1]} KiB: no window is read ahead, as "
+        "after POSIX_FADV_RANDOM or MADV_RANDOM"
+    )
+    if case.seen.settings.get("fstype") or case.reading.above is not None:
+        return open_question(key, title, f"{text}, or of files that are as small")
+    remedy = (
+        "have the program not ask for random order (POSIX_FADV_RANDOM), or read in larger pieces; setra changes nothing"
+    )
+    return inferred(key, title, text, remedy)
+
+
 def readahead(case: Case) -> Limit:
     """Concurrency that readahead allows, where the disk would take more."""
     key, title, depth, windows = "readahead", "Readahead", case.depth(), case.windows()
@@ -247,8 +288,8 @@ def readahead(case: Case) -> Limit:
             else "depth, order or what was read ahead was not counted",
         )
     value = case.value("depth-mean", depth, "reqs.", "depth-time")
-    if (order or 0) < FOLLOWS or (direct_share(case) or 0.0) >= DIRECT or (ahead or 0) < AHEAD:
-        return ruled_out(key, title, f"{depth:.2f} in flight is not what readahead makes", value)
+    if (reason := _not_ahead(case, order or 0.0, ahead or 0.0)) is not None:
+        return ruled_out(key, title, reason, value)
     streams = case.streams()
     low, high = windows * (1 - q.AGREEMENT), TWICE * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""

@@ -217,12 +217,14 @@ def _waits(a: Reading, b: Reading, way: str) -> list[str]:
     if blocks[0] < found[0] / 2 or other[2] >= limits_host.DRY:
         return []
     alone = rate / (1 - found[2])
-    account = "account" if abs(alone / reached - 1) <= NEAR else "do NOT account"
+    account = "do NOT account for the difference" if alone > reached else "are a part of the difference"
+    if abs(alone / reached - 1) <= NEAR:
+        account = "account for the difference"
     a_name, b_name = slow.letter, fast.letter
     return [
         f"{a_name} reads {blocks[0]} blocks of metadata on its way, {b_name} {blocks[1]}, and its queue ran empty {found[0]} "
         f"times, {b_name}'s {other[0]}. Without these waits {a_name} would come to about {alone:.0f} MiB/s, where {b_name} "
-        f"has {reached:.0f}: they {account} for the difference."
+        f"has {reached:.0f}: they {account}."
     ]
 
 
@@ -238,7 +240,7 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     ahead = "readahead_sectors" in names
     tail = _next(held)
     if found.speed < 1:  # what makes it slower matters more than what else is true of it
-        tail = _only_b(held) or tail
+        tail = _only(held, "B") or tail
     if 1 / SAME < found.speed < SAME:
         said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
         return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
@@ -251,7 +253,7 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
         waits = _waits(a, b, way)
         accounted = any(": they account for" in sentence for sentence in waits)
         accounts = [*waits, *([] if accounted else _together(names)), *refused]
-        first, last = (tail, []) if found.speed < 1 else ([], tail)
+        first, last = (tail, []) if found.speed < 1 else (_only(held, "A"), tail)
         return verdict, [lead, *first, *accounts, _factors(found), *last]
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
     others = [name for name in names if name not in NO_CAUSE]
@@ -317,12 +319,13 @@ def _next(held: tuple[Limit, ...]) -> list[str]:
     return [f"What limits {'both' if both else 'B now'}, inferred: {_small(first.title.removeprefix('B: '))}."]
 
 
-def _only_b(held: tuple[Limit, ...]) -> list[str]:
-    """What limits B and not A."""
+def _only(held: tuple[Limit, ...], slower: str) -> list[str]:
+    """What limits the slower one and not the other: in the faster one it went away."""
+    other = "A" if slower == "B" else "B"
     of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
-    keys = {limit.key for limit in of["A"]}
-    found = [_small(limit.title.removeprefix("B: ")) for limit in of["B"] if limit.key not in keys]
-    return [f"What limits B and not A, inferred: {' and '.join(found[:2])}."] if found else []
+    keys = {limit.key for limit in of[other]}
+    found = [_small(limit.title.removeprefix(f"{slower}: ")) for limit in of[slower] if limit.key not in keys]
+    return [f"What limits {slower} and not {other}, inferred: {' and '.join(found[:2])}."] if found else []
 
 
 def _small(title: str) -> str:

@@ -76,10 +76,10 @@ def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, 
 
 
 def _ways(seen: Observation) -> list[str]:
-    """Directions that moved enough, the larger first."""
+    """Directions that moved enough, the command's or the larger first."""
     main = q.direction(seen) or "read"
     order = [main, "write" if main == "read" else "read"]
-    return [way for way in order if (q.octets(seen, way) or 0) >= chain.LEAST_BYTES]
+    return [way for way in order if (q.octets(seen, way) or 0) >= q.LEAST_BYTES]
 
 
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:

@@ -6,6 +6,7 @@ A program goes through run(), so that nothing it prints moves a cursor; tools/ra
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
@@ -78,5 +79,5 @@ def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
     except BrokenPipeError:
         # Whoever read the output has gone, which is no failure to be told; Python must not try again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
+        return 128 + signal.SIGPIPE
     return status

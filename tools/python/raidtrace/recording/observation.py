@@ -8,6 +8,7 @@ counted is None or missing from a mapping, never 0.
 import bisect
 import dataclasses
 import functools
+import json
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -83,6 +84,8 @@ class Observation:
     over_time: NDArray[numpy.float64] = dataclasses.field(compare=False)
     timeline: Timeline = dataclasses.field(compare=False)
     others: frozenset[int] = frozenset()
+    asked: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    program: str = ""
 
     def seconds(self) -> float:
         """Length of the phase."""
@@ -130,6 +133,15 @@ class Observed:
         return next((o for o in self.observations if o.phase == of.phase and o.disk.target == of.disk.parent), None)
 
 
+def program(meta: Mapping[str, str]) -> str:
+    """What ran, in a word or two."""
+    try:
+        words = json.loads(meta.get("command", ""))
+    except ValueError:
+        return "imported trace" if "source" in meta else ""
+    return str(words[0]).rpartition("/")[2] if words else ""
+
+
 def load(path: pathlib.Path, window: Window | None = None) -> Observed:
     """Read a recording, or what lies in a window of it. RecordingError: it cannot be read, or nothing was recorded."""
     with opened(path, window) as rows:
@@ -153,7 +165,7 @@ def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None) -> 
         )
         if name in spans and end > start:
             spans[name].append((start, end))
-    found = _Tables(rows, disks, spans).observations()
+    found = _Tables(rows, disks, spans, program(meta)).observations()
     return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""])
 
 
@@ -175,7 +187,9 @@ def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
 class _Tables:
     """The sums of all tables by disk and name of phase."""
 
-    def __init__(self, rows: SampleRows, disks: Iterable[Disk], spans: Mapping[str, list[tuple[int, int]]]):
+    def __init__(self, rows: SampleRows, disks: Iterable[Disk], spans: Mapping[str, list[tuple[int, int]]],
+                 command: str):  # fmt: skip
+        self._program = command
         self._rows, self._db, self._disks, self._spans = rows, rows.db, tuple(disks), spans
         self._numbers: dict[str, list[int]] = {}
         for number, name in rows.execute("SELECT phase, name FROM phase"):
@@ -202,7 +216,7 @@ class _Tables:
                     self._plain(*key), settings, self._settings(0, spans)[0],
                     tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
                     timeline.build(self._rows, disk.target, self._numbers[name], changes),
-                    self._others,
+                    self._others, self._asked(spans), self._program,
                 ))  # fmt: skip
         return found
 
@@ -266,6 +280,23 @@ class _Tables:
                 sums = found.setdefault(edges[at][2], {})
                 sums[source, name] = sums.get((source, name), 0) + value
         return found
+
+    @functools.cached_property
+    def _command(self) -> list[tuple[int, str, int]]:
+        """When the command had read and written how much more; nothing where the kernel does not count that."""
+        if "host" not in self._rows.tables:
+            return []
+        found = self._rows.execute("SELECT end_ns, name, value FROM host WHERE source = 'command' AND name <> 'cpu'")
+        return [(int(end_ns), str(name), int(value)) for end_ns, name, value in found]
+
+    def _asked(self, spans: Iterable[tuple[int, int]]) -> dict[str, int]:
+        """By the end of the phase, as what was written before is written back later."""
+        end = max((end for _, end in spans), default=0)
+        return {
+            way: sum(value for end_ns, name, value in self._command if name == f"{way}_bytes" and end_ns <= end)
+            for way in ("read", "write")
+            if self._command
+        }
 
     @functools.cached_property
     def _others(self) -> frozenset[int]:

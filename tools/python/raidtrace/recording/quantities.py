@@ -10,7 +10,9 @@ from raidtrace.recording.observation import EXACT_SIZES, SEEK_SAME, Observation
 SECTOR = 512
 MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
+COMM = 15  # characters of a process's name that the kernel keeps
 AS_MUCH = 0.1  # directions whose bytes differ by less of them moved as much
+LEAST_BYTES = MIB  # a phase that moved less says nothing of throughput
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 
 
@@ -54,11 +56,42 @@ class Reading:
 
 
 def direction(seen: Observation) -> str | None:
-    """The direction that moved most bytes, reads where both moved as much. None: nothing moved."""
-    counter = "bytes_queued" if seen.disk.bio_based else "bytes_completed"
-    moved = {d: seen.count(d, counter) or 0 for d in ("read", "write")}
-    best = "read" if moved["read"] >= (1 - AS_MUCH) * moved["write"] else "write"
+    """The direction that moved most bytes, reads where both moved as much; the other, where others than the recorded command
+    moved them and it moved that one. None: nothing moved."""
+    moved = {d: octets(seen, d) or 0 for d in ("read", "write")}
+    best, other = ("read", "write") if moved["read"] >= (1 - AS_MUCH) * moved["write"] else ("write", "read")
+    if foreign(seen, best) and moved[other] >= LEAST_BYTES and not foreign(seen, other):
+        best = other
     return best if moved[best] else None
+
+
+def foreign(seen: Observation, way: str) -> bool:
+    """Whether no more than a tenth (AS_MUCH) of what a direction moved is the recorded command's. False, too, where that
+    was not recorded, or is not in the kernel's account, as zeroing is not."""
+    if way not in seen.asked or seen.asked[way] > AS_MUCH * (octets(seen, way) or 0):
+        return False
+    return movers(seen, way) != seen.program[:COMM] or not seen.program
+
+
+def movers(seen: Observation, way: str) -> str:
+    """The processes of one name that queued more than half of a direction. Empty: not known, as of a process all directions
+    are counted together: so many of its bytes as the other direction has may be of that."""
+    other = octets(seen, "write" if way == "read" else "read") or 0
+    by: dict[str, int] = {}
+    for one in seen.submitters or ():
+        if one.comm:
+            by[one.comm] = by.get(one.comm, 0) + one.bytes
+    return next((name for name, moved in by.items() if moved - other > (octets(seen, way) or 0) / 2), "")
+
+
+def whose(seen: Observation, way: str) -> tuple[str, ...]:
+    """A sentence where the bytes of a direction are not the command's."""
+    if not foreign(seen, way):
+        return ()
+    asked = size.short(seen.asked[way]) if seen.asked[way] else "none"
+    done, who = "read" if way == "read" else "wrote", movers(seen, way)
+    said = f"{seen.program or 'The command'} {done} {asked} of these {size.short(octets(seen, way) or 0)}"
+    return (f"{said} by the kernel's account of processes{f'; most are of {who}' if who else ''}.",)
 
 
 def octets(seen: Observation, way: str) -> int | None:

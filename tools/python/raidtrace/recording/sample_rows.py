@@ -260,7 +260,7 @@ def opened(path: pathlib.Path, window: Window | None = None) -> Iterator[SampleR
                 _narrow(database, window)
                 database.execute("PRAGMA query_only=ON")
             yield SampleRows(database)
-    except (OverflowError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (OverflowError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:
         raise RecordingError(str(error) if str(path) in str(error) else f"{path}: {error}") from error

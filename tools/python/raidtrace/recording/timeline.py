@@ -53,8 +53,9 @@ class Timeline:
     def idle_ends(self, way: str) -> tuple[int, int]:
         """Ns with nothing in flight before a direction began, and after it ended, by samples: a program that starts or that
         others beside it move a little does not count as begun. Where in a sample the disk was idle is not known: of the first
-        and the last all of it counts where they are short. But the recorder leaves a disk out that does nothing: of a sample
-        longer than the interval what is before its last interval is idle."""
+        and the last, where they are short, what counts is more than the samples between have, for a disk that waits between
+        requests does so there, too. But the recorder leaves a disk out that does nothing: of a sample longer than the interval
+        what is before its last interval is idle."""
         start, end, busy = (self.samples[:, column] for column in (START, END, BUSY))
         moved = numpy.cumsum(self.samples[:, READ if way == "read" else WRITTEN])
         if not len(moved) or not moved[-1] or (busy < 0).any():
@@ -62,10 +63,15 @@ class Timeline:
         idle, short = end - start - busy, SHORT * (end[-1] - start[0])
         first = int(numpy.argmax(moved > BEGUN * moved[-1]))
         last = int(numpy.argmax(moved >= (1 - BEGUN) * moved[-1]))
-        length = end[first] - start[first]
-        left_out = length - self.interval if self.interval and busy[first] <= self.interval else 0
-        lead = idle[:first].sum() + (idle[first] if length <= short else min(idle[first], max(left_out, 0)))
-        tail = idle[last + 1 :].sum() + (idle[last] if last > first and end[last] - start[last] <= short else 0)
+        length, between = end - start, slice(first + 1, last)
+        waits = float(idle[between].sum() / max(length[between].sum(), 1))
+
+        def beyond(at: int) -> float:
+            return max(float(idle[at] - waits * length[at]) / (1 - waits), 0.0) if waits < 1 else 0.0
+
+        left_out = length[first] - self.interval if self.interval and busy[first] <= self.interval else 0
+        lead = idle[:first].sum() + (beyond(first) if length[first] <= short else min(idle[first], max(left_out, 0)))
+        tail = idle[last + 1 :].sum() + (beyond(last) if last > first and length[last] <= short else 0)
         return int(lead), int(tail)
 
     def meanwhile(self, way: str) -> float:

@@ -160,5 +160,7 @@ def write(path: pathlib.Path, page: str) -> None:
     try:
         fresh.write_text(page, encoding="utf-8")
         fresh.replace(path)
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         fresh.unlink(missing_ok=True)

@@ -89,6 +89,8 @@ def write(to: pathlib.Path, path: pathlib.Path) -> int:
         with fresh.open("xb") as file:
             size = sum(file.write(packet) for packet in trace(path))
         fresh.replace(to)
+    except OSError as error:
+        raise TraceError(f"{to}: cannot be written: {error.strerror}") from None
     finally:
         fresh.unlink(missing_ok=True)
     return size

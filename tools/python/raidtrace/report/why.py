@@ -36,17 +36,9 @@ def _step(one: Link | Limit, rows: Rows) -> Step:
 def _limit(one: Limit, rows: Rows) -> Step:
     """A possible cause. What is counted to be otherwise is ruled out, and nothing is wrong with that."""
     step = _step(one, rows)
-    said = f"{step.statement} To do: {printable(one.remedy)}. {_gain(one)}" if one.remedy else step.statement
+    said = f"{step.statement} To do: {printable(one.remedy)}. {one.expected()}" if one.remedy else step.statement
     verdict = "ruled out" if one.verdict is Verdict.CONTRADICTED else step.verdict
     return dataclasses.replace(step, statement=said, verdict=verdict)
-
-
-def _gain(one: Limit) -> str:
-    """What its remedy is expected to gain, where the counts bound it."""
-    if one.gain is None:
-        return "What that gains only an experiment tells: raidctl why."
-    low, high = one.gain
-    return f"Expected: {'' if low == high else 'at most '}{high:.1f} times as fast."
 
 
 def _value(value: Value, rows: Rows) -> tuple[str, str, str]:

@@ -143,13 +143,17 @@ def _sync_directory(directory: pathlib.Path) -> None:
 
 
 def read(path: pathlib.Path) -> list[dict[str, Any]]:
-    """The lines of a journal; a last one that was cut by a kill was followed by nothing done, and is left out."""
-    lines = []
-    for text in path.read_text(encoding="utf-8").splitlines():
+    """The lines of a journal; a last one that was cut by a kill was followed by nothing done, and is left out. So is all from
+    a line on that no sweep has written."""
+    lines: list[dict[str, Any]] = []
+    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            lines.append(json.loads(text))
-        except json.JSONDecodeError:
+            line = json.loads(text)
+        except (ValueError, RecursionError):
             break
+        if not isinstance(line, dict):
+            break
+        lines.append(line)
     return lines
 
 

@@ -129,7 +129,7 @@ def parse(text: str, name: str, where: str, overrides: Mapping[str, Value] = Map
 def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> Plan:
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of a number of too many digits it is not TOML's own
         raise PlanError(f"{where}: not TOML: {error}") from error
     place = functools.partial(_error, where, toml_lines.find(text))
     if isinstance(document.get("matrix"), list):

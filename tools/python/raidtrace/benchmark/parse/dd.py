@@ -26,6 +26,7 @@ _GNU = re.compile(
     rf"^(?:[^\W\d]+\s+)?([0-9]+)\s+[^\W\d]+\s*(?:\([^)]*\))?[^()]*?[,，]?\s*({_NUMBER})\s*[^\W\d]+\s*[,，]\s*"
     rf"{_NUMBER}\s*[^\W\d]+/[^\W\d]+$"
 )
+LONGEST = 200  # characters of a line of dd in any language; a pattern takes the square of a line to say no
 _BSD = re.compile(rf"^([0-9]+) bytes transferred in ({_NUMBER}) secs? \({_NUMBER} bytes/sec\)$")
 _REAL = re.compile(rf"^real\s+(?:([0-9]+)m)?({_NUMBER})s?$|.*?(?:([0-9]+):)?({_NUMBER})elapsed\b.*$")
 
@@ -36,6 +37,8 @@ def parse(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figu
     blocks = real = rate = None
     for at, line in enumerate(lines, 1):
         text = line.strip()
+        if len(text) > LONGEST:
+            continue
         match = _GNU.match(text) or _BSD.match(text)
         if match:
             rate = at, int(match[1]), match[2]

@@ -12,6 +12,7 @@ from typing import Any
 
 from raidtrace.benchmark.figure import KIB_PER_S, Figure, ParseError, fail
 
+MOST = 1e18  # bytes or seconds: more than any run has
 DIRECTIONS = ("read", "write", "trim")
 
 
@@ -30,6 +31,8 @@ def parse(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> t
             document, _ = json.JSONDecoder().raw_decode("\n".join(lines[start:end]))
         except json.JSONDecodeError as error:
             raise fail("fio", lines, min(start + error.lineno, len(lines)), f"not JSON, {error.msg}") from error
+        except (ValueError, RecursionError) as error:  # a number of too many digits, or nested without end
+            raise fail("fio", lines, start + 1, f"no JSON that fio writes, {error}") from error
         jobs = document.get("jobs")
         if not isinstance(jobs, list) or not jobs:
             raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
@@ -46,7 +49,7 @@ def _job(job: Any, place: str, in_calls: Callable[[str], bool]) -> list[Figure]:
         used = [d for d in DIRECTIONS if job.get(d) and int(job[d]["io_bytes"]) > 0]
         cpu = float(job["usr_cpu"]) + float(job["sys_cpu"])
         moved = {d: (int(job[d]["io_bytes"]), _seconds(job[d], in_calls(name))) for d in used}
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ParseError(f"{place}: lacks or garbles {error}; is this fio 3?") from error
     if failed:
         raise ParseError(f"{place} ({name}) ended with error {failed}")
@@ -54,8 +57,8 @@ def _job(job: Any, place: str, in_calls: Callable[[str], bool]) -> list[Figure]:
         raise ParseError(f"{place} ({name}) moved no byte")
     figures = []
     for direction, (size, seconds) in moved.items():
-        if seconds <= 0:
-            raise ParseError(f"{place} ({name}): {size} bytes in no time: there is no rate")
+        if not 0 < seconds < MOST or size > MOST:
+            raise ParseError(f"{place} ({name}): {size} bytes in {seconds:g} s: there is no rate")
         phase = name if len(moved) == 1 else f"{name}-{direction}"
         figures.append(Figure(phase, size / 1024 / seconds, KIB_PER_S, cpu))
     return figures

@@ -93,6 +93,7 @@ def _statements(code: str, begin: int, end: int) -> Iterator[tuple[int, int, str
             stop - at > 1
             and not _DECLARATION.match(code, at)
             and not code.startswith(("return", "break", "continue"), at)
+            and not re.compile(r"(\(void\)\w+[,;] ?)+").fullmatch(code, at, stop)
         ):
             yield at, stop, ";"
         elif code.startswith("break;", at) or code.startswith("continue;", at) or code[at:stop] == "return;":

@@ -1,0 +1,275 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reads text of others in Python, fuzzed: readers.py [--seconds N] [--seed N] [TARGET...], or --atheris TARGET [OPTION...]
+
+Each target takes bytes and may end in one way but by reading: the error that its reader promises. Anything else is a
+finding, kept in build/fuzz. Without --atheris inputs are mutations of the seeds below, which are files of the tree, drawn
+by --seed; with it they follow what the code runs (libFuzzer; atheris is not in Debian: pip install atheris). OPTION... are
+libFuzzer's, a directory among them gets the seeds.
+Ends with the totals line of every suite.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import pathlib
+import random
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+FOUND = TOP / "build/fuzz"
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/lab"), str(TOP / "tests/python")]
+
+with contextlib.ExitStack() as _instrumented:
+    if "--atheris" in sys.argv[1:2]:
+        import atheris
+
+        _instrumented.enter_context(
+            atheris.instrument_imports(include=["raidtrace", "raidlab", "tomllib", "json", "csv"])
+        )
+    import long_recording
+    import tomllib  # noqa: F401
+    from raidlab.array import profile
+    from raidlab.base.failure import LabError
+
+    from raidtrace.benchmark.figure import ParseError
+    from raidtrace.benchmark.parse import bonnie, dd, fio, iozone, own
+    from raidtrace.demo import truth
+    from raidtrace.recording import sample_rows
+    from raidtrace.recording.counters import RecordingError
+    from raidtrace.sweep import journal, plan
+
+
+@dataclass(frozen=True)
+class Target:
+    """What reads, what it may raise, inputs to begin with, and words that inputs are made of."""
+
+    read: Callable[[bytes], object]
+    raises: tuple[type[Exception], ...]
+    seeds: Callable[[], Iterator[bytes]]
+    words: tuple[bytes, ...] = ()
+
+
+SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None))
+TOML = (b"[", b"]", b"[[", b"=", b'"""', b"'''", b"\\u0000", b"nan", b"-inf", b"1e400", b"0x", b"1979-05-27", b"{", b"}",
+        b"[" * 3000,         b"a." * 3000, b"9" * 5000, b"true", b"\xff", b"\r", b"#")  # fmt: skip
+JSON = (
+    b"{",
+    b"}",
+    b"[" * 3000,
+    b'{"a":' * 3000,
+    b"null",
+    b"1e999",
+    b"-1",
+    b"9" * 5000,
+    b'"\\ud800"',
+    b"\xff",
+    b"NaN",
+    b":",
+    b",",
+    b'""',
+)
+EXTRA = ("store_mib", "log_entries", "controller.count")  # what profile.load() looks at in any case
+LINES = (b"\n", b"\r", b"\x1b[31m", b" ", b"\t", b"+++++", b"nan", b"inf", b"1e999", b"-", b"\xff", b"9" * 5000, b"0", b",",
+         b".", b"\0",          "٣".encode(), "²".encode())  # fmt: skip
+
+
+def of_files(*patterns: str) -> Callable[[], Iterator[bytes]]:
+    """Files of the tree."""
+    return lambda: (path.read_bytes() for pattern in patterns for path in sorted(TOP.glob(pattern)))
+
+
+def read_plan(data: bytes) -> object:
+    path = SCRATCH / "plan.toml"
+    path.write_bytes(data)
+    return plan.load(path)
+
+
+def _model() -> profile.Model:
+    """The keys of the profiles that there are; the program that compares their values is left out."""
+    keys = {}
+    for path in sorted(TOP.glob("tools/lab/profiles/*.toml")):
+        for name, value in profile._flatten(tomllib.loads(path.read_text(encoding="utf-8"))).items():
+            if name == "array.level":
+                keys[name] = profile.Key(name, "level", 0, 0, ("raid0", "raid5", "raid10", "jbod"), "raid0")
+            elif isinstance(value, str):
+                keys[name] = profile.Key(name, "text", 0, 64, (), "")
+            else:
+                keys[name] = profile.Key(name, "number", 0, (1 << 31) - 1, (), "1")
+    return profile.Model({**keys, **{name: profile.Key(name, "number", 0, 1 << 20, (), "1") for name in EXTRA}}, 64)
+
+
+def read_profile(data: bytes) -> object:
+    path = SCRATCH / "profile.toml"
+    path.write_bytes(data)
+    return profile.load(str(path), MODEL)
+
+
+def read_output(data: bytes) -> object:
+    """The first byte says whose output it is."""
+    text = data[1:].decode("utf-8", "replace")
+    parse: tuple[Callable[[str], object], ...] = (
+        bonnie.parse, lambda text: dd.parse(text, "write"), fio.parse, iozone.parse, lambda text: own.parse(text, "ddt"),
+        lambda text: own.parse(text, "ioperf"),
+    )  # fmt: skip
+    return parse[(data[0] if data else 0) % len(parse)](text)
+
+
+def seeds_of_output() -> Iterator[bytes]:
+    names = ("bonnie", "dd", "fio", "iozone", "ddt", "ioperf")
+    for path in sorted(TOP.glob("tests/python/benchmark/corpus/*.*")):
+        for number, name in enumerate(names):
+            if path.name.startswith(name) and not (name == "dd" and path.name.startswith("ddt")):
+                yield bytes([number]) + path.read_bytes()
+
+
+def read_journal(data: bytes) -> object:
+    path = SCRATCH / "journal"
+    path.write_bytes(data)
+    return journal.read(path)
+
+
+def read_log(data: bytes) -> object:
+    path = SCRATCH / "log.csv"
+    path.write_bytes(data)
+    return truth.read_log(path)
+
+
+def seeds_of_log() -> Iterator[bytes]:
+    rows = [truth.HEADER, [*"0123", "0", "5", "6", "7", "8", "9"], [*"0123", "", "5", "6", "7", "", "9"]]
+    yield "".join(",".join(row) + "\n" for row in rows).encode()
+
+
+def _template() -> sqlite3.Connection:
+    path = SCRATCH / "run.rtdb"
+    long_recording.write(path, 2, 2, 1)
+    long_recording.pack(path)
+    database = sqlite3.connect(":memory:")
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.backup(database)
+    return database
+
+
+def read_histograms(data: bytes) -> object:
+    DATABASE.execute("UPDATE sample SET histograms = ?", (data.decode("utf-8", "replace"),))
+    with sample_rows.opened(SCRATCH / "run.rtdb") as rows:
+        return rows.group_sums(), rows.idle, rows.seeks, rows.depth("read")
+
+
+def seeds_of_histograms() -> Iterator[bytes]:
+    yield b'{"read":{"size":{"8":3,"128":1}},"all":{"depth_time":{"0":9},"depth":{"1":1}},"write":{"seek":{"64":2,"3":1}}}'
+    yield from (text.encode() for (text,) in DATABASE.execute("SELECT DISTINCT histograms FROM sample").fetchall()[:5])
+
+
+TARGETS = {
+    "plan": Target(read_plan, (plan.PlanError,), of_files("tools/python/raidtrace/sweep/plans/*.toml"), TOML),
+    "profile": Target(read_profile, (LabError,), of_files("tools/lab/profiles/*.toml"), TOML),
+    "benchmark": Target(read_output, (ParseError,), seeds_of_output, LINES),
+    "journal": Target(read_journal, (), lambda: iter([b'{"path":"/sys/a","was":"1"}\n{"begin":["sda"]}\n']), JSON),
+    "log": Target(read_log, (ValueError,), seeds_of_log, LINES),
+    "histograms": Target(read_histograms, (RecordingError,), seeds_of_histograms, JSON),
+}
+
+
+def mutated(seeds: list[bytes], words: tuple[bytes, ...], numbers: random.Random) -> bytes:
+    """A seed with some bytes changed, left out, doubled or taken from another one, and words put in."""
+    data = bytearray(numbers.choice(seeds))
+    for _ in range(numbers.choice((1, 1, 2, 4, 8))):
+        at, length = numbers.randrange(len(data) + 1), numbers.choice((1, 2, 8, 64))
+        match numbers.randrange(6):
+            case 0:
+                data[at : at + 1] = bytes([numbers.randrange(256)])
+            case 1:
+                del data[at : at + length]
+            case 2:
+                data[at:at] = data[at : at + length] * numbers.choice((1, 2, 50))
+            case 3:
+                data[at : at + length] = numbers.choice(words)
+            case 4:
+                data[at:at] = numbers.choice(words)
+            case _:
+                other = numbers.choice(seeds)
+                begin = numbers.randrange(len(other) + 1)
+                data[at : at + length] = other[begin : begin + length]
+    return bytes(data[:100_000])
+
+
+def one(name: str, data: bytes) -> bool:
+    """Whether the target ended as it may; what broke it is kept, the traceback printed."""
+    try:
+        TARGETS[name].read(data)
+    except TARGETS[name].raises:
+        pass
+    except Exception:  # pylint: disable=broad-except
+        FOUND.mkdir(parents=True, exist_ok=True)
+        kept = FOUND / f"reader-{name}-{abs(hash(data)):x}"
+        kept.write_bytes(data)
+        print(
+            f"not ok - {name}: {kept}\n" + "".join(f"  {line}" for line in traceback.format_exc().splitlines(True)[-8:])
+        )
+        return False
+    return True
+
+
+def fuzz(name: str, seconds: float, seed: int) -> tuple[int, bool]:
+    """Executions, and whether all ended well; each seed as it is, then mutants of them."""
+    numbers, end = random.Random(seed), time.process_time() + seconds
+    seeds = list(TARGETS[name].seeds())
+    executions = 0
+    for data in seeds:
+        if not one(name, data):
+            return executions, False
+    while time.process_time() < end:
+        executions += 1
+        if not one(name, mutated(seeds, TARGETS[name].words, numbers)):
+            return executions, False
+    return executions, True
+
+
+def follow(name: str, options: list[str]) -> None:
+    """The same by libFuzzer, which ends the process."""
+
+    def execute(data: bytes) -> None:
+        with contextlib.suppress(*TARGETS[name].raises):
+            TARGETS[name].read(data)
+
+    for directory in (pathlib.Path(option) for option in options if not option.startswith("-")):
+        directory.mkdir(parents=True, exist_ok=True)
+        for number, seed in enumerate(TARGETS[name].seeds()):
+            (directory / f"seed-{number}").write_bytes(seed)
+    atheris.Setup([sys.argv[0], *options], execute)
+    atheris.Fuzz()
+
+
+def main(words: list[str]) -> int:
+    """Fuzz one target or all."""
+    if words[:1] == ["--atheris"]:
+        follow(words[1], words[2:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--seconds", type=float, default=5, help="of processor, for each target")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("target", nargs="*", choices=[[], *TARGETS])
+    options = parser.parse_args(words)
+    failed = 0
+    names = options.target or list(TARGETS)
+    for name in names:
+        executions, good = fuzz(name, options.seconds, options.seed)
+        failed += not good
+        print(f"{'ok' if good else 'not ok'} - {name}: {executions} executions", flush=True)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+DATABASE = _template()
+sample_rows.recording.connect = lambda path: contextlib.nullcontext(DATABASE)  # type: ignore
+MODEL = _model()
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the simulated controller's log says that raidtrace must have counted between attaching and a snapshot, also under load
+and when the controller has faults.
+
+Without faults a command is a request that was issued and not sent back, and each one ends well. With faults a command can be
+thrown away or fail: the block layer sends it again, which is one more issue, or gives up, which is an error. So then what was
+issued is bounded by the log, and what ended well is exact.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import pathlib
+import subprocess
+
+import kmod_client as kmod
+from kmod_witness import DATA, controller_log, size_bin
+
+
+class Window:
+    """A snapshot, and the READs and WRITEs that the controller got from when its counting began to when it was taken."""
+
+    def __init__(self, disk: str, counters: kmod.Counters) -> None:
+        self.counters = counters
+        since, now = counters.reply["since-ns"], counters.reply["now-ns"]
+        self.rows: dict[str, list[dict[str, str]]] = {direction: [] for direction in DATA.values()}
+        for row in controller_log(disk):
+            if row["name"] in DATA and since <= int(row["arrival_ns"]) <= now:
+                self.rows[DATA[row["name"]]].append(row)
+        self.again = counters.reply.get("resets", 0) > 0  # what was on its way then ends in this window
+
+
+def owed(window: Window, faults: bool, ended: bool) -> list[str]:
+    """What differs, in words. `ended`: nothing was on its way at the end."""
+    wrong = []
+    for direction, rows in window.rows.items():
+        flow = window.counters.flow[direction]
+        states = collections.Counter(row["status"] for row in rows)
+        told = (f"{direction}s: {flow['issued']} issued, {flow['requeued']} requeued, {flow['completed']} completed, "
+                f"{flow['errors']} errors, {flow['in-flight']} in flight; commands {dict(states)}")  # fmt: skip
+        sent = flow["issued"] - flow["requeued"]
+        spared = len(rows) - sent  # commands that were thrown away or failed, and sent again
+        if not 0 <= spared <= (len(rows) - states["good"] if faults else 0):
+            wrong.append(f"issued and not sent back is not what the controller got; {told}")
+        if not window.again and flow["completed"] - flow["errors"] > states["good"]:
+            wrong.append(f"more ended well than the controller did; {told}")
+        if ended and not window.again and flow["completed"] - flow["errors"] != states["good"]:
+            wrong.append(f"ended well is not what the controller did; {told}")
+        if ended and (flow["in-flight"] or flow["abandoned"]):
+            wrong.append(f"{flow['abandoned']} abandoned, and something is in flight; {told}")
+        if not faults and not flow["requeued"]:
+            wrong += sizes(window, direction, rows, told)
+    return wrong
+
+
+def sizes(window: Window, direction: str, rows: list[dict[str, str]], told: str) -> list[str]:
+    """Bytes and sizes of requests that were each issued once."""
+    sectors = [int(row["sectors"]) for row in rows]
+    wrong = []
+    if window.counters.flow[direction]["bytes-issued"] != 512 * sum(sectors):
+        wrong.append(
+            f"{window.counters.flow[direction]['bytes-issued']} bytes issued, not {512 * sum(sectors)}; {told}"
+        )
+    expected = dict(collections.Counter(map(size_bin, sectors)))
+    if window.counters.counts("size") and window.counters.bins("size", direction) != expected:
+        wrong.append(f"sizes {window.counters.bins('size', direction)}, not {expected}; {told}")
+    return wrong
+
+
+def recorded(disk: str, file: pathlib.Path, begun_ns: int) -> list[str]:
+    """What is wrong with the recording of a recorder that was killed; one that was killed early may have left none."""
+    if not file.exists():
+        return []
+    done = subprocess.run(
+        ["raidctl", "report", "--json", str(file)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode:
+        return [f"report ends with {done.returncode}: {done.stderr.strip()}"]
+    report = json.loads(done.stdout)
+    wrong = [] if report["meta"]["invariants"] == "hold" else [f"invariants: {report['meta']['invariants']}"]
+    arrived = collections.Counter(row["name"] for row in controller_log(disk) if int(row["arrival_ns"]) >= begun_ns)
+    for name, direction in DATA.items():
+        flows = [span["directions"][direction]["flow"] for span in report["spans"] if span["disk"] == disk]
+        sent = sum((flow["issued"] or 0) - (flow["requeued"] or 0) for flow in flows)
+        if sent > arrived[name]:
+            wrong.append(f"{sent} {direction}s recorded, the controller got {arrived[name]}")
+    return wrong

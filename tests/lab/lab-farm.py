@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""Random histories of a disk, each held by the simulated controller's log: lab-farm.py [--seeds A-B | --seconds S] [--jobs N]
+
+A seed draws a kernel, an array, faults of the controller, and in the guest settings, load, and when disks are attached, asked,
+reset, let go, recorded and recorders killed (farm_guest.py). What raidtrace counted must be what the log owes (farm_witness.py).
+`make check` has a few seeds; `make farm SECONDS=3600` goes on from a seed that nobody had. One that fails is kept in
+check-out/farm/ and comes again with --seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import itertools
+import os
+import random
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lab_checks import TOP, check, finish, lab, offered  # noqa: E402
+
+GUEST = Path(__file__).resolve().parent / "farm_guest.py"
+OUT = TOP / "check-out" / "farm"
+KERNELS = ("6.1", "6.12", "7.2")
+PROFILES = (
+    "9500s-12-raid0",
+    "9500s-12-raid5",
+    "9650se-8-raid5",
+    "jbod-4",
+    "slow-drive",
+)
+SEEDS = range(1, 9)  # of make check
+TOTALS = re.compile(r"(\d+) windows, (\d+) requests, (\d+) requeued, (\d+) wrong")
+
+
+def faults(draw: random.Random) -> list[str]:
+    """None for half of the seeds, else one or two, struck by a command or at a time."""
+    kinds = {
+        "lose": [],
+        "reset": [],
+        "full": [f"full_for_ms={draw.randrange(1, 3000)}"],
+        "medium": [f"medium_sectors={draw.choice((1, 8, 300))}"],
+        "slow": ["slow_member=2", f"slow_factor={draw.choice((3, 30))}"],
+        "gone": [],
+        "power": [],
+    }
+    found = []
+    for kind in draw.sample(sorted(kinds), draw.choice((0, 0, 1, 2))):
+        when = draw.choice((f"command={draw.randrange(1, 3000)}", f"ms={draw.randrange(100, 4000)}"))
+        found += [f"fault.{kind}_{when}", *(f"fault.{more}" for more in kinds[kind])]
+    return found
+
+
+def history(seed: int) -> tuple[str, str]:
+    """Run one; how much it saw, and what it had to say, empty if everything is as it has to be."""
+    draw = random.Random(seed)
+    kernel, profile, struck = draw.choice(KERNELS), draw.choice(PROFILES), faults(draw)
+    out = OUT / str(seed)
+    words = [
+        "--kernel",
+        kernel,
+        "--profile",
+        profile,
+        *(word for one in struck for word in ("--set", one)),
+    ]
+    done = lab("run", "-q", "--seed", str(seed), "--out", str(out), *words, "--",
+               "python3", str(GUEST), str(seed), str(int(bool(struck))))  # fmt: skip
+    lines = done.stdout.rstrip().splitlines()
+    totals = TOTALS.fullmatch(lines[-1]) if lines else None
+    if done.returncode == 0 and totals and totals[4] == "0":
+        shutil.rmtree(out, ignore_errors=True)
+        return lines[-1], ""
+    said = f"exit status {done.returncode}\n{done.stdout}{done.stderr[-4000:]}"
+    return "", f"{' '.join(words)}\n{said}again: {sys.argv[0]} --seeds {seed}"
+
+
+def wanted(options: argparse.Namespace) -> Iterator[int]:
+    """Seeds, until time is over."""
+    if not options.seconds:
+        first, _, last = options.seeds.partition("-")
+        return iter(range(int(first), int(last or first) + 1) if first else SEEDS)
+    end = time.monotonic() + options.seconds
+    begin = int(time.time()) << 8
+    return itertools.takewhile(lambda _: time.monotonic() < end, itertools.count(begin))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--seeds", default="", help="A or A-B")
+    parser.add_argument("--seconds", type=int, default=0, help="go on for so long, from a seed of now")
+    parser.add_argument("--jobs", type=int, default=2, help="guests at once")
+    options = parser.parse_args()
+    os.environ.pop("LAB_KERNEL", None)
+    for kernel in KERNELS:
+        offered("farm", kernel)
+    OUT.mkdir(parents=True, exist_ok=True)
+    seeds = wanted(options)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = {pool.submit(history, seed): seed for seed in itertools.islice(seeds, options.jobs)}
+        while running:
+            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                seed = running.pop(future)
+                saw, wrong = future.result()
+                check(f"seed {seed}: {saw}", not wrong, wrong)
+                running |= {pool.submit(history, more): more for more in itertools.islice(seeds, 1)}
+    finish()
+
+
+main()
