@@ -91,7 +91,9 @@ def always_claimed(names: list[str]) -> str:
         ("xfs", "-q -f --unsupported", SMALL_XFS), ("jfs", "-q", ""), ("reiserfs", "-q -ff -s 513", SMALL_REISERFS),
     ):  # fmt: skip
         # the lab's 6.12 makes a ReiserFS and does not mount it: BLK_DEV_WRITE_MOUNTED is off there
-        tried = f"modprobe {kind} && mkfs.{kind} {small} /dev/{names[0]} && mount -t {kind} /dev/{names[0]} m && umount m"
+        tried = (
+            f"modprobe {kind} && mkfs.{kind} {small} /dev/{names[0]} && mount -t {kind} /dev/{names[0]} m && umount m"
+        )
         if not subprocess.run(tried, shell=True, capture_output=True, check=False).returncode:
             cells += CELL.format(kind, "ddt", 1) + options
     sweep = Sweep(names, cells)

@@ -2,8 +2,8 @@
 """In the guest, one seed of the farm: load, settings and moments drawn by it, and what the witnesses say.
 
 farm_guest.py SEED FAULTS. Disks are attached and let go with nothing on its way or under load, asked and reset while it
-runs, and recorders are killed. FAULTS is 1 when the simulated controller has some. Prints a line for each thing that is not as it has to be, then
-`N windows, N requests, N requeued, N wrong`. Started by lab-farm.py.
+runs, and recorders are killed. FAULTS is 1 when the simulated controller has some. Prints a line for each thing that is
+not as it has to be, then `N windows, N requests, N requeued, N wrong`. Started by lab-farm.py.
 """
 
 from __future__ import annotations

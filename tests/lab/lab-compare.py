@@ -235,7 +235,10 @@ def compares(out: Path) -> None:
 def judges(out: Path) -> None:
     """A file of workloads, one of which the kernel cannot run: a verdict, and what is left out."""
     mine = out.with_suffix(".toml")
-    one = '[[workload]]\nname = "{}"\ndoes = "16 MiB"\nneeds = ["{}"]\ncommand = "dd if=$DISK of=/dev/null bs=1M count=16"\n'
+    one = (
+        '[[workload]]\nname = "{}"\n'
+        + 'does = "16 MiB"\nneeds = ["{}"]\ncommand = "dd if=$DISK of=/dev/null bs=1M count=16"\n'
+    )
     mine.write_text(one.format("mine", "BLOCK") + one.format("other", "NO_SUCH"), encoding="utf-8")
     words = ("ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out), "--workload", str(mine))
     said = lab(*words, "--kcidb")
