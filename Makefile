@@ -20,6 +20,7 @@
 #   make board        published changes of the kernel, judged again (an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
+#   make check-bare   installed where secure boot is on         make check-kernels   distributions' kernels, in a table
 #   make deb          Debian packages of the last commit, in build/deb      make rpm    likewise, in build/rpm
 #   make install      tools, and the module where there are headers, below DESTDIR and PREFIX      make clean
 
@@ -29,7 +30,12 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick demo board reproduce misconceptions figures check check-long check-vm check-html sweep-kills why-kills bench-lab bench-record bench-import bisect-demo farm bench battery battery-why coverage mutate mutants soak kills sanitize lint check-layers html install deb check-packages check-exporter rpm clean
+.PHONY: all modules tools quick clean install html figures
+.PHONY: demo reproduce misconceptions board farm battery battery-why
+.PHONY: check check-long check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
+.PHONY: sweep-kills why-kills kills soak sanitize coverage mutate mutants
+.PHONY: bench bench-lab bench-record bench-import bisect-demo
+.PHONY: deb rpm
 .DEFAULT_GOAL := all
 
 all: tools modules
@@ -156,7 +162,7 @@ sanitize: tools
 
 kills: tools
 	@tools/setup check
-	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all
+	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all calls times sleep enomem client
 
 # LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools
@@ -201,6 +207,17 @@ deb:
 check-packages: tools
 	@tools/setup chroot
 	@tests/install/chroot
+
+# And on Debian 12 and 13 with secure boot, in QEMU; as root, an hour.
+check-bare: tools
+	@tools/setup chroot
+	@tests/install/bare --apt-outside
+
+# The module against every kernel of Debian's suites, and booted there; as root, some hours.
+check-kernels: tools
+	@tools/setup vm
+	@tools/setup chroot
+	@tests/kernels/run --boot
 
 # A real Prometheus scrapes raidctl exporter; its own tools check the alerts.
 check-exporter: tools

@@ -43,10 +43,11 @@ class Do:
         )
         time.sleep(3)
 
-    def file_system(self, name: str, point: str = "m") -> None:
-        """A mounted one."""
+    def file_system(self, name: str, point: str = "m", inside: str = "true") -> None:
+        """A mounted one. inside: what is done in it; then it is read-only, for it writes its superblock by itself."""
         self(f"mkfs.ext2 -q -F /dev/{name}")
         self(f"mount /dev/{name} {point}", f"umount {point}")
+        self(f"{inside} && mount -o remount,ro {point}")
 
     def partition(self, name: str) -> str:
         """One partition, of sectors 2048 to 22527."""

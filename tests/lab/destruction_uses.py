@@ -49,7 +49,7 @@ def _(do, a, b):
 @row("mounted in another mount namespace", r"A: it is mounted on \S+/m in the mount namespace of \d+ \(sleep\)")
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a}")
-    do.holder(f"unshare --mount --propagation private sh -c 'mount /dev/{a} m && exec sleep 36000'")
+    do.holder(f"unshare --mount --propagation private sh -c 'mount -o ro /dev/{a} m && exec sleep 36000'")
 
 
 @row("the root of a mount namespace", r"A: it is mounted on / in the mount namespace of \d+ \(sh\)")
@@ -78,8 +78,8 @@ def _(do, a, b):
 
 @row("a directory of it is mounted elsewhere, itself not any more", r"A: it is mounted on \S+/m2 ")
 def _(do, a, b):
-    do.file_system(a)
-    do("mkdir m/inner && mount --bind m/inner m2", "umount m2")
+    do.file_system(a, inside="mkdir m/inner")
+    do("mount --bind m/inner m2", "umount m2")
     do("umount m")
 
 
@@ -92,7 +92,7 @@ def _(do, a, b):
 @row("mounted on a directory with a blank", r"A: it is mounted on \S+/a b ")
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a} && mkdir 'a b'", "rmdir 'a b'")
-    do(f"mount /dev/{a} 'a b'", "umount 'a b'")
+    do(f"mount -o ro /dev/{a} 'a b'", "umount 'a b'")
 
 
 @row("two disks, the second of which is mounted", r"B: it is mounted on")
@@ -107,9 +107,11 @@ def _(do, a, b):
     "a mounted btrfs of two disks, of which the mount table names the other", r"B: it is a member of the mounted btrfs"
 )
 def _(do, a, b):
-    do(f"mkfs.btrfs -q -f /dev/{a} /dev/{b}", f"wipefs -a /dev/{a} /dev/{b}", needs="mkfs.btrfs")
+    do("command -v mkfs.btrfs", needs="mkfs.btrfs")
     do("modprobe btrfs", needs="btrfs")
-    do(f"mount /dev/{a} m", "umount m")
+    # the smallest that there is
+    do(f"mkfs.btrfs -q -f --mixed -m single -d single /dev/{a} /dev/{b}", f"wipefs -a /dev/{a} /dev/{b}")
+    do(f"mount -o ro,device=/dev/{a},device=/dev/{b} /dev/{a} m", "umount m")
     return b
 
 
@@ -129,7 +131,7 @@ def _(do, a, b):
 
 @row("a file of it is swap", r"A: it is mounted on")
 def _(do, a, b):
-    do.file_system(a)
+    do(f"mkfs.ext2 -q -F /dev/{a} && mount /dev/{a} m", "umount m")
     do(
         "dd if=/dev/zero of=m/swap bs=1M count=4 status=none; chmod 600 m/swap; mkswap m/swap; swapon m/swap",
         "swapoff m/swap",
@@ -277,15 +279,13 @@ def _(do, a, b):
 
 @row("a loop device on a file of it", r"A: it holds the file \S+/m/image below loop\d+")
 def _(do, a, b):
-    do.file_system(a)
-    do("truncate -s 4M m/image")
+    do.file_system(a, inside="truncate -s 4M m/image")
     do.loop("m/image")
 
 
 @row("a loop device on a file of it, unmounted lazily", r"A: it holds the file \S+image\S* below loop\d+")
 def _(do, a, b):
-    do.file_system(a)
-    do("truncate -s 4M m/image")
+    do.file_system(a, inside="truncate -s 4M m/image")
     do.loop("m/image")
     do("umount -l m")
 

@@ -3,10 +3,10 @@
 /*
  * Recordings: one SQLite file each.
  *
- * Durability.  What belongs to one sample is one transaction, so a reader
- * finds whole samples only.  The journal is a rollback journal (TRUNCATE):
- * WAL needs shared memory between processes, which hostfs and network file
- * systems do not give.  synchronous is NORMAL: whatever kills the tool leaves
+ * Durability.  What belongs to one sample is in one transaction, so a reader
+ * finds whole samples only; samples that wait for a slow disk share one.  The
+ * journal is a rollback journal (TRUNCATE): WAL needs shared memory between
+ * processes, which hostfs and network file systems do not give.  synchronous is NORMAL: whatever kills the tool leaves
  * every committed sample, because it is in the page cache by then, and a
  * crash of the machine leaves all of them but perhaps the last; FULL would
  * wait for one more flush per sample, OFF could leave a file that cannot be
