@@ -13,6 +13,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pgtable.h>
+#include <linux/sched.h>
 
 static bool in_journal(const struct raidtrace_journal *journal, u64 sector)
 {
@@ -54,8 +55,11 @@ static enum raidtrace_class class_of_memory(struct bio *bio)
 	if (folio_test_swapcache(folio))
 		return folio_test_locked(folio) && !folio_test_uptodate(folio) ?
 			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
-	if (folio_test_anon(folio) || bio_page(bio) == ZERO_PAGE(0))
+	if (folio_test_anon(folio))
 		return RAIDTRACE_CLASS_DIRECT;
+	/* Memory that a process never touched, or zeroing: of the kernel's own threads it is that. */
+	if (bio_page(bio) == ZERO_PAGE(0))
+		return current->flags & PF_KTHREAD ? RAIDTRACE_CLASS_OTHER : RAIDTRACE_CLASS_DIRECT;
 	mapping = folio_mapping(folio);
 	/* What dm-crypt encrypted, stripes of md, copies that bounce: nobody's but the kernel's. */
 	if (!mapping || !READ_ONCE(mapping->host))

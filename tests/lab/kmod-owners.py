@@ -11,10 +11,11 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import kmod_client as kmod
-from kmod_disk import journal_of
+from kmod_disk import Disk, journal_of
 
 MNT = pathlib.Path("/run/lab/mnt")
 
@@ -280,6 +281,27 @@ def memory_of_the_kernel() -> None:
     kmod.equal("direct", read["direct"], 4 * 65536)
 
 
+def zeroing() -> None:
+    """The kernel's thread that zeroes tables of inodes is no process; one that asks for zeroes is."""
+    with counted("sda") as (client, target):
+        kmod.run("mke2fs -q -F -t ext4 -E lazy_itable_init=1,lazy_journal_init=0 /dev/sda 2G")
+        kmod.run("sync")
+        client.ask("target-reset", id=target["id"])
+        kmod.run(f"mount -t ext4 -o init_itable=0 /dev/sda {MNT}")
+        try:
+            for _ in range(300):
+                time.sleep(0.1)
+                origin = client.counters(target).origin("bytes-queued")
+                if origin.get("other", 0) + origin.get("direct", 0) >= 1 << 20:
+                    break
+        finally:
+            kmod.run(f"umount {MNT}")
+        kmod.equal("by the kernel", (origin.get("other", 0) >= 1 << 20, origin.get("direct", 0)), (True, 0))
+        client.ask("target-reset", id=target["id"])
+        Disk("sda").zero_out(0, 2048)
+        kmod.equal("by a process", client.counters(target).origin("bytes-queued"), {"direct": 1 << 20})
+
+
 TESTS = (
     raw_disk,
     files_of_ext2,
@@ -293,6 +315,7 @@ TESTS = (
     bios_of_a_bio_based_disk,
     more_processes_than_rows,
     memory_of_the_kernel,
+    zeroing,
 )
 
 if __name__ == "__main__":
