@@ -37,7 +37,6 @@ const char *plain(FILE *to)
 	return style(to, plain_code);
 }
 
-#define WIDTH	80	/* off a terminal */
 #define LEAST_WIDTH	20
 #define MOST_WIDTH	100	/* longer lines are hard to read */
 
@@ -47,10 +46,10 @@ int terminal_width(FILE *to)
 	struct winsize size = { 0 };
 
 	if (to != stdout)
-		return WIDTH;
+		return TERMINAL_WIDTH;
 	if (found)
 		return found;
-	found = WIDTH;
+	found = TERMINAL_WIDTH;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		found = size.ws_col < LEAST_WIDTH ? LEAST_WIDTH :
 			size.ws_col > MOST_WIDTH ? MOST_WIDTH : size.ws_col;

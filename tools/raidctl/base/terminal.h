@@ -19,6 +19,8 @@
 const char *bold(FILE *to);
 const char *plain(FILE *to);
 
+#define TERMINAL_WIDTH	80	/* columns of what is no terminal */
+
 /**
  * terminal_width - columns that lines of words may have
  * @to: stdout as it was when it was asked for first, be a pager between or not

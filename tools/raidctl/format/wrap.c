@@ -36,9 +36,9 @@ static void wrap(FILE *to, const char *text, int column)
 {
 	int at = column, width = terminal_width(to);
 
-	/* Beside a column that takes half of the line words do not fit. */
-	if (width < 2 * column)
-		width = 2 * column;
+	/* Beside a column that takes half of a narrow line words do not fit. */
+	if (width < 2 * column && width < TERMINAL_WIDTH)
+		width = 2 * column < TERMINAL_WIDTH ? 2 * column : TERMINAL_WIDTH;
 	while (*text) {
 		int word = word_length(text), wide = columns_of(text, word);
 
