@@ -355,6 +355,17 @@ def test_parameters_are_checked(tmp_path):
         ("ioengine=/tmp/evil.so", "raw", True),
         ("filename=a#/../../b", "files", True),
         ("ioengine = libaio", "raw", False),
+        ("ioengine=sg", "files", True),
+        ("mem=mmapshared:/dev/sdb", "files", True),
+        ("iomem=mmaphuge:/etc/passwd", "raw", True),
+        ("mem=shm", "files", False),
+        ("filename=.${NOPE}./dev/sdb", "files", True),
+        ("description=`touch /x`", "files", True),
+        ("ioscheduler=none", "raw", True),
+        ("verify_state_save=1", "files", True),
+        ("cgroup=x", "files", True),
+        ("an_option_of_the_next_fio=1", "files", True),
+        ("time_based", "files", False),
         ("bs=64k", "raw", False),
     ],
 )
@@ -371,6 +382,21 @@ def test_a_job_file_of_fio_does_not_say_where_to_write(line, where, refused, tmp
         benchmark.BenchmarkError, match="x.fio:3: [a-z_]+: where a job runs is said by whoever starts it"
     ):
         fio.command(job)
+
+
+def test_a_benchmark_runs_in_a_directory_that_nobody_put_a_link_into(tmp_path):
+    """A file of fio's name for job x, made by somebody else who may write there: it stays, and what is measured is gone."""
+    job, victim = tmp_path / "x.fio", tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    job.write_text("[x]\nrw=write\nbs=64k\n")
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "x.0.0").symlink_to(victim)
+    command = [TOP / "tools/python/raidctl-workload", "run", "-d", place, "-s", "1M", "-p", f"job_file={job}", "fio"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert victim.read_bytes() == b"precious"
+    assert [path.name for path in place.iterdir()] == ["x.0.0"]
 
 
 def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused():

@@ -85,7 +85,8 @@ def test_every_error_names_line_and_key(old, new, said):
         parse(GOOD.replace(old, new))
 
 
-ELSEWHERE = ["-l logdev=/dev/sda", "-J device=LABEL=x", "/dev/sda", "-d name=sda", "-l logdev=sda,size=4096b", "-j ../sda",
+ELSEWHERE = ["-Jdevice=sda", "-rrtdev=sda",
+             "-l logdev=/dev/sda", "-J device=LABEL=x", "/dev/sda", "-d name=sda", "-l logdev=sda,size=4096b", "-j ../sda",
              "noatime,logdev=/dev/sda", "journal_path=sda", "journal_dev=2064", "-J device:UUID=1", "helper=x", "bind",
              "LABEL=a", "a'", "$(x)", "`x`", "x;y"]  # fmt: skip
 

@@ -7,12 +7,11 @@ is command lines, so that whoever runs them - a guest of the lab, this machine, 
 
 import dataclasses
 import pathlib
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from raidtrace.benchmark import iozone_fio
+from raidtrace.benchmark import fio_job, iozone_fio
 from raidtrace.benchmark.figure import Figure
 from raidtrace.benchmark.parse import bonnie as parse_bonnie
 from raidtrace.benchmark.parse import dd as parse_dd
@@ -169,26 +168,19 @@ def _fio(job: Job) -> list[str]:
     return command + [f"--size={job.data_bytes}", job.text("job_file")]
 
 
-FIO_ELSEWHERE = ("directory", "opendir", "filename_format", "include", "exec_prerun", "exec_postrun", "read_iolog",
-                 "write_iolog", "replay_redirect", "merge_blktrace_file", "lockfile")  # fmt: skip
-
-
 def _judge_fio_job(job: Job) -> None:
     """What a job file says itself counts before what the command line says: it must not say where to write."""
     path = pathlib.Path(job.text("job_file"))
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        found = fio_job.refused(path, bool(job.disk))
     except (OSError, UnicodeDecodeError) as error:
         raise BenchmarkError(f"fio: job_file: {error}") from error
-    for number, line in enumerate(lines, 1):
-        key, value = ([*line.replace("=", " ", 1).split(None, 1), "", ""])[:2]
-        leaves = key == "filename" and (bool(job.disk) or ".." in value)
-        leaves |= key == "ioengine" and not re.fullmatch(
-            r"[a-z_]+", value.strip()
-        )  # a path is a library that is loaded
-        if leaves or key in FIO_ELSEWHERE or re.fullmatch(r"write_\w+_log", key):
-            raise BenchmarkError(f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another "
-                                 "disk could be overwritten; leave it out")  # fmt: skip
+    if found:
+        number, key = found
+        raise BenchmarkError(
+            f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another disk could be "
+            "overwritten; leave out what says more than how much is read and written"
+        )
 
 
 def _ddt(job: Job) -> list[str]:

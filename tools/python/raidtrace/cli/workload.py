@@ -8,6 +8,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 
 from raidtrace.benchmark import figure
@@ -93,8 +94,18 @@ def _run(options: argparse.Namespace) -> int:
     if bool(options.directory) == bool(options.disk):
         raise benchmark.BenchmarkError("name what to measure: --directory, or --disk for a raw disk")
     disk = options.disk if not options.disk or options.disk.startswith("/") else f"/dev/{options.disk}"
-    data = size.parse(options.data_size)
-    job = chosen.job(options.directory or "", disk or "", data, parameters(chosen, options.parameter))
+    values = parameters(chosen, options.parameter)
+    if values.get("job_file"):
+        values["job_file"] = os.path.abspath(str(values["job_file"]))
+    if disk:
+        return _measure(options, chosen, chosen.job("", disk, size.parse(options.data_size), values))
+    # Who else may write in the directory could have put a link there to what is not to be written.
+    with tempfile.TemporaryDirectory(prefix="raidctl-workload-", dir=os.path.abspath(options.directory)) as fresh:
+        return _measure(options, chosen, chosen.job(fresh, "", size.parse(options.data_size), values))
+
+
+def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benchmark.Job) -> int:
+    disk = job.disk
     if chosen.destroys(job):
         raise benchmark.BenchmarkError(
             f"this would overwrite {disk}. Only raidctl sweep does that, with --destroy-data, after its checks"
@@ -107,7 +118,7 @@ def _run(options: argparse.Namespace) -> int:
     environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ.get('PATH', '')}")
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-        env=environment,
+        env=environment, cwd=job.directory or None,
     )  # fmt: skip
     if done.returncode:
         sys.stderr.write(done.stdout + done.stderr)
