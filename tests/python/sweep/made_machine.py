@@ -88,12 +88,16 @@ class Made:
         number = self.machine().number(name)
         self.nodes[f"{self.proc}/{pid}/cwd"] = types.SimpleNamespace(st_mode=stat.S_IFDIR, st_rdev=0, st_dev=number)
 
-    def map(self, pid, what, kind="rw-s"):
-        """A mapping, shared and to be written if kind does not say otherwise."""
+    def map(self, pid, what, kind="rw-s", flags="rd mr"):
+        """A mapping, shared and to be written if kind does not say otherwise. flags: of smaps."""
         path = self.proc / str(pid)
         (path / "map_files").mkdir()
         (path / "maps").write_text(
             f"00400000-00500000 r-xp 0 fe:01 7 /x\n01000000-7f0000001000 {kind} 0 0:5 9 /dev/x\n"
+        )
+        (path / "smaps").write_text(
+            "00400000-00500000 r-xp 0 fe:01 7 /x\nSize: 4 kB\nVmFlags: rd ex mr mw me \n"
+            f"01000000-7f0000001000 {kind} 0 0:5 9 /dev/x\nSize: 4 kB\nVmFlags: {flags} \n"
         )
         (path / "map_files/400000-500000").symlink_to("/x")
         (path / "map_files/1000000-7f0000001000").symlink_to(what)

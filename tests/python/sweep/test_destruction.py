@@ -143,6 +143,10 @@ USES = {
         lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb"),
         ["it is open for writing in process 70 (db), as a mapping"],
     ),
+    "mapped to be read, by a descriptor that could write": (
+        lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "r--s", "rd mr mw me"),
+        ["it is open for writing in process 70 (db), as a mapping"],
+    ),
     "open as a SCSI generic device": (
         lambda m: m.generic("sdb", "sg1").process(70, "vm", opens=[f"{m.dev}/sg1"]),
         ["its sg1 (scsi_generic) is open for writing in process 70 (vm)"],

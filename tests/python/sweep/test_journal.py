@@ -184,6 +184,20 @@ def test_a_line_that_was_cut_by_the_kill_is_left_out(kernel):
 
 
 @pytest.mark.parametrize(
+    "make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)], ids=["fifo", "dir", "link"]
+)
+def test_what_is_no_journal_stops_no_other_from_being_put_back(kernel, make):
+    log = kernel.begin("sda")
+    log.put(kernel.setting("queue/read_ahead_kb"), "8192")
+    killed(log)
+    for name in ("0.journal", "z.journal"):  # before it, and behind it
+        make(kernel.journals / name)
+    with pytest.raises(JournalError, match="0.journal is no file.*z.journal is no file"):
+        kernel.recover()
+    assert journal.value(kernel.setting("queue/read_ahead_kb")) == "128"
+
+
+@pytest.mark.parametrize(
     "damage",
     [b'{"path": "\xff', b'"a word"\n', b"[1]\n", b'{"a":' * 5000, b'{"a": ' + b"9" * 5000 + b"}", b"\0" * 4096],
     ids=["no-utf8", "word", "list", "nested", "digits", "zeroes"],

@@ -187,16 +187,25 @@ def _gone_with_device(path: str) -> bool:
 
 
 def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> list[str]:
-    """Put back what sweeps that were killed left. Called at each start. Returns what was done."""
+    """Put back what sweeps that were killed left. Called at each start. Returns what was done. JournalError, after all others
+    were put back: one could not be."""
     said: list[str] = []
+    wrong: list[str] = []
     for path in sorted(directory.glob("*.journal")):
-        with contextlib.suppress(FileNotFoundError), path.open("r+", encoding="utf-8") as file:
-            try:
+        if path.is_symlink() or not path.is_file():
+            wrong.append(f"{path} is no file, and so no journal of a sweep; remove it")
+            continue
+        try:
+            with path.open("r+", encoding="utf-8") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue  # its sweep runs
-            said += restore(read(path), machine)
-            path.unlink()
+                said += restore(read(path), machine)
+                path.unlink()
+        except (FileNotFoundError, BlockingIOError):
+            continue  # its sweep ended, or runs
+        except (JournalError, OSError) as error:
+            wrong.append(str(error))
+    if wrong:
+        raise JournalError("; ".join(wrong))
     return said
 
 
