@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,6 +234,8 @@ int main(int argc, char **argv)
 	char status[] = "status";
 	char *alone[2] = { status, NULL };
 
+	/* A file that may not grow is an error that is told, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
 	find_directory();
 	if (argc < 2)
 		return dispatch(1, alone);

@@ -115,13 +115,20 @@ static int export_metrics(struct store *store,
 {
 	struct recording recording;
 	int err, status = 0;
+	struct stat st;
 
 	if (recording_load(store, NULL, &recording)) {
 		status = fail("%s: cannot be read: %s", export->path,
 			      store_error(store));
 	} else {
-		err = write_metrics(export->metrics, &recording);
-		if (err)
+		if (!lstat(export->metrics, &st) && !S_ISREG(st.st_mode))
+			err = -EEXIST;	/* a device, say, of the whole machine */
+		else
+			err = write_metrics(export->metrics, &recording);
+		if (err == -EEXIST)
+			status = fail("%s: exists and is no regular file; name another file",
+				      export->metrics);
+		else if (err)
 			status = fail("%s: %s; name another file",
 				      export->metrics, strerror(-err));
 	}

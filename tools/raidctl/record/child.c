@@ -61,6 +61,7 @@ static void become(char *const *argv, const int pipes[NR_STREAMS][2],
 
 	setpgid(0, 0);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	signal(SIGTTOU, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

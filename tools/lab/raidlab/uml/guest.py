@@ -69,7 +69,8 @@ def run(
             hermetic.compose(guest, control)
         else:
             shutil.copy(guest.init, control / "init")
-        with open(kernel_log, "wb") as log:
+        kernel_log.unlink(missing_ok=True)  # a link that somebody left there is not followed
+        with open(kernel_log, "xb") as log:
             return _run(guest, control, log, timeout_s, sinks, None if guest.interactive else _Silence(timeout_s, say))
     finally:
         shutil.rmtree(control, ignore_errors=True)

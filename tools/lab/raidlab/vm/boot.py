@@ -230,6 +230,7 @@ def _read(path: pathlib.Path) -> str:
 def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> tuple[int, str]:
     """Exit status and reason from what the guest left: its kernel's log comes first, then its status."""
     log = console.merge(_read(work / "log"), _read(work / "console"))
+    (job.out / "kernel.log").unlink(missing_ok=True)  # a link that somebody left there is not followed
     (job.out / "kernel.log").write_text(log, encoding="utf-8")
     wrong = console.complaints(log)
     said = _read(work / "status").strip()
