@@ -5,8 +5,8 @@
 
 A seed draws a kernel, an array, faults of the controller, and in the guest settings, load, and when disks are attached,
 asked, reset, let go, recorded and recorders killed (farm_guest.py). What raidtrace counted must be what the log owes
-(farm_witness.py). `make check` has a few seeds; `make farm SECONDS=3600` goes on from a seed that nobody had. One that fails is kept in
-check-out/farm/ and comes again with --seeds.
+(farm_witness.py). `make check` has a few seeds; `make farm SECONDS=3600` goes on from a seed that nobody had. One that fails
+is kept in check-out/farm/ and comes again with --seeds.
 """
 
 from __future__ import annotations
