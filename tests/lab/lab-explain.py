@@ -38,7 +38,7 @@ COUNTER = {
     "raid0/queue": "queue depth",
     "raid0/small": "pieces",
     "slow/tuned": "slow part",
-    "lost/tuned": "degraded",
+    "lost/scattered": "degraded",
 }
 
 
@@ -113,6 +113,9 @@ def main() -> None:
         notes = {name: notes_of(out, name) for name in ("clock/processor", "raid0/program")}
         check("real time is not called simulated", "simulated time" not in notes["clock/processor"], notes)
         check("and simulated time is", "simulated time" in notes["raid0/program"], notes)
+        tuned = explain(out, "lost/tuned")
+        check("a lost drive that costs a reader in order little is said, not named", "degraded" not in shown(tuned) and
+              any("The controller said" in said for said in tuned["summary"]), tuned["summary"])  # fmt: skip
         pair = explain(out, "whole/scattered", "lost/scattered")
         check("a lost drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
         said = next((link["statement"] for link in pair["links"] if link["key"] == "changed"), "")
