@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "import/merge.h"
+#include "expect.h"
 
 #define SOURCES	4
 /* A record that nothing is behind. */
@@ -34,14 +35,6 @@ struct bytes {
 static struct bytes bytes[SOURCES];
 static struct blktrace_reader readers[SOURCES];
 static size_t notes;
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "does not hold: %s\n", what);
-	abort();
-}
 
 static ssize_t read_bytes(void *data, void *to, size_t room)
 {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "expect.h"
 
 #define SOURCES		4
 #define EVENT_BYTES	8
@@ -91,14 +92,6 @@ struct rt_histogram __wrap_rt_histogram_view(const uint64_t *counts, unsigned in
 	while (first < nr && !counts[first])
 		first++;
 	return (struct rt_histogram){ first, nr - first, (uint64_t *)(uintptr_t)counts + first };
-}
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "does not hold: %s\n", what);
-	abort();
 }
 
 static ssize_t read_bytes(void *data, void *to, size_t room)

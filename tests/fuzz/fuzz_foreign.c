@@ -19,6 +19,7 @@
 #include "base/terminal.h"
 #include "format/csv.h"
 #include "format/json.h"
+#include "expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,14 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static FILE *sink;
 static char *written;
 static size_t length;
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "does not hold: %s\n", what);
-	abort();
-}
 
 /* Bytes of the character at @at; 0 when it is none of RFC 3629. */
 static size_t character(const unsigned char *at, const unsigned char *end)

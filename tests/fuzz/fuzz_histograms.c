@@ -14,18 +14,11 @@
 #include <string.h>
 
 #include "store/packed.h"
+#include "expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST	4096
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "does not hold: %s\n", what);
-	abort();
-}
 
 static const char *text_of(struct packed *packed, const struct rt_counters *counters)
 {

@@ -17,16 +17,9 @@
 #include "base/foreign.h"
 #include "phase/marks.h"
 #include "phase/phase.h"
+#include "expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "does not hold: %s\n", what);
-	abort();
-}
 
 static void check(const struct phase_cutter *cutter)
 {

@@ -16,16 +16,9 @@
 #include <linux/netlink.h>
 
 #include "reply.h"
+#include "expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "does not hold: %s\n", what);
-	abort();
-}
 
 static bool is_text(const char *text, size_t size)
 {
