@@ -359,6 +359,8 @@ def test_parameters_are_checked(tmp_path):
         ("mem=mmapshared:/dev/sdb", "files", True),
         ("iomem=mmaphuge:/etc/passwd", "raw", True),
         ("mem=shm", "files", False),
+        ("name=../../x", "files", True),
+        ("name=x", "files", False),
         ("filename=.${NOPE}./dev/sdb", "files", True),
         ("description=`touch /x`", "files", True),
         ("ioscheduler=none", "raw", True),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 KNOWN = frozenset(
     """
-    name description rw readwrite bs blocksize ba blockalign bsrange blocksize_range bssplit blocksize_unaligned
+    description rw readwrite bs blocksize ba blockalign bsrange blocksize_range bssplit blocksize_unaligned
     bs_unaligned bs_is_seq_rand size io_size io_limit filesize offset offset_align offset_increment number_ios fsync
     fdatasync sync_file_range end_fsync fsync_on_close sync direct buffered iodepth iodepth_batch
     iodepth_batch_submit iodepth_batch_complete iodepth_batch_complete_min iodepth_batch_complete_max iodepth_low
@@ -38,6 +38,7 @@ def _name(value: str, raw: bool) -> bool:
 
 
 SOME: dict[str, Callable[[str, bool], bool]] = {
+    "name": lambda value, raw: "/" not in value,  # files are called after it
     "filename": _name,
     "ioengine": lambda value, raw: value in ENGINES,
     "mem": lambda value, raw: value in MEMORY,

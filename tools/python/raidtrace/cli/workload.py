@@ -97,11 +97,12 @@ def _run(options: argparse.Namespace) -> int:
     values = parameters(chosen, options.parameter)
     if values.get("job_file"):
         values["job_file"] = os.path.abspath(str(values["job_file"]))
-    if disk:
-        return _measure(options, chosen, chosen.job("", disk, size.parse(options.data_size), values))
+    data = size.parse(options.data_size)
+    if disk or options.dry_run:
+        return _measure(options, chosen, chosen.job(options.directory or "", disk or "", data, values))
     # Who else may write in the directory could have put a link there to what is not to be written.
     with tempfile.TemporaryDirectory(prefix="raidctl-workload-", dir=os.path.abspath(options.directory)) as fresh:
-        return _measure(options, chosen, chosen.job(fresh, "", size.parse(options.data_size), values))
+        return _measure(options, chosen, chosen.job(fresh, "", data, values))
 
 
 def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benchmark.Job) -> int:

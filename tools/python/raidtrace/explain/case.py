@@ -105,9 +105,9 @@ def ruled_out(key: str, title: str, text: str, *values: Value) -> Limit:
     return Limit(key, title, text, Verdict.CONTRADICTED, values)
 
 
-def open_question(key: str, title: str, text: str, *values: Value) -> Limit:
-    """What the counts could have shown, and do not."""
-    return Limit(key, title, text, Verdict.NOT_SHOWN, values)
+def open_question(key: str, title: str, text: str, *values: Value, remedy: str = "") -> Limit:
+    """What the counts could have shown, and do not. remedy: of what is wrong in any case, whatever it costs."""
+    return Limit(key, title, text, Verdict.NOT_SHOWN, values, remedy)
 
 
 def inferred(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What happened to a disk: resets, errors, a lost or slow drive, settings that changed while it was measured."""
 
-import dataclasses
 import re
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
@@ -167,8 +166,7 @@ def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
     parallel = case.way == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
     if parallel and not ceiling_near(case):
         return inferred("degraded", title, text, remedy, *values)
-    found = open_question("degraded", title, f"{text}; what that costs this load is not told", *values)
-    return dataclasses.replace(found, remedy=remedy)
+    return open_question("degraded", title, f"{text}; what that costs this load is not told", *values, remedy=remedy)
 
 
 def _lines(events: str) -> list[str]:
@@ -213,6 +211,6 @@ def slow_part(case: Case) -> Limit:
         )
     slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
     if high / middle >= EQUAL:
-        text = f"of equal reads in order takes {slowest}: whether a part of the array is slower is not told"
+        text = f"equal reads in order do not take alike, {slowest}: whether a part of the array is slower is not told"
         return open_question(key, title, text, *values)
     return ruled_out(key, title, f"equal reads take alike: {slowest}", *values)

@@ -281,23 +281,21 @@ def within(machine: Machine, number: int) -> list[str]:
 
 def _mapped(machine: Machine, process: pathlib.Path, numbers: set[int]) -> set[int]:
     """Devices that a process has mapped to write to them: a mapping outlives the descriptor that it was made of."""
-    shared = {
-        f"{int(first, 16):x}-{int(end, 16):x}": mode
-        for first, end, mode in re.findall(
-            r"^([0-9a-f]+)-([0-9a-f]+) (...)s ", machine.read(process / "maps"), re.MULTILINE
-        )
-    }
-    found = [
-        (number, name) for number, name in _device_numbers(machine, process / "map_files", numbers) if name in shared
-    ]
+    shared = dict(_ranges(r"(...)s ", machine.read(process / "maps")))
+    devices = _device_numbers(machine, process / "map_files", numbers) if shared else ()
+    found = [(number, name) for number, name in devices if name in shared]
     if all("w" in shared[name] for _, name in found):
         return {number for number, _ in found}
     # One that is read now may be written after mprotect(), if the descriptor could be.
-    flags = re.findall(
-        r"^([0-9a-f]+)-([0-9a-f]+) .*?^VmFlags:([ a-z]*)$", machine.read(process / "smaps"), re.MULTILINE | re.DOTALL
-    )
-    may = {f"{int(first, 16):x}-{int(end, 16):x}" for first, end, said in flags if "mw" in said.split()}
+    flags = _ranges(r".*?^VmFlags:([ a-z]*)$", machine.read(process / "smaps"))
+    may = {name for name, said in flags if "mw" in said.split()}
     return {number for number, name in found if "w" in shared[name] or name in may}
+
+
+def _ranges(pattern: str, text: str) -> Iterator[tuple[str, str]]:
+    """Mappings in a file of /proc, named as in map_files, and what a group of the pattern behind them has."""
+    for found in re.finditer(f"^([0-9a-f]+)-([0-9a-f]+) {pattern}", text, re.MULTILINE | re.DOTALL):
+        yield f"{int(found[1], 16):x}-{int(found[2], 16):x}", found[3]
 
 
 def _device_numbers(machine: Machine, directory: pathlib.Path, numbers: set[int]) -> Iterator[tuple[int, str]]:
