@@ -117,18 +117,16 @@ static int export_metrics(struct store *store,
 	int err, status = 0;
 	struct stat st;
 
+	/* A device, say, of the whole machine. */
+	if (!lstat(export->metrics, &st) && !S_ISREG(st.st_mode))
+		return fail("%s: exists and is no regular file; name another file",
+			    export->metrics);
 	if (recording_load(store, NULL, &recording)) {
 		status = fail("%s: cannot be read: %s", export->path,
 			      store_error(store));
 	} else {
-		if (!lstat(export->metrics, &st) && !S_ISREG(st.st_mode))
-			err = -EEXIST;	/* a device, say, of the whole machine */
-		else
-			err = write_metrics(export->metrics, &recording);
-		if (err == -EEXIST)
-			status = fail("%s: exists and is no regular file; name another file",
-				      export->metrics);
-		else if (err)
+		err = write_metrics(export->metrics, &recording);
+		if (err)
 			status = fail("%s: %s; name another file",
 				      export->metrics, strerror(-err));
 	}
