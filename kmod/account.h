@@ -32,7 +32,7 @@ enum raidtrace_depth_set {
 
 /**
  * enum raidtrace_queue_counter - events between the queueing of a bio and the issue
- * @RAIDTRACE_GOT: requests allocated
+ * @RAIDTRACE_GOT: requests allocated; of imported traces alone, no handler is spent on it
  * @RAIDTRACE_BACK_MERGES: bios merged at the end of a request
  * @RAIDTRACE_FRONT_MERGES: bios merged in front of a request
  * @RAIDTRACE_REQUEST_MERGES: requests merged into another

@@ -470,7 +470,8 @@ static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *
 		      const u64 *record)
 {
 	source->task = (struct raidtrace_task){
-		.comm = { record[2], record[3] }, .pid = raidtrace_event_bytes(record[1]),
+		.comm = { record[2], record[3] }, .cgroup = record[4],
+		.pid = raidtrace_event_bytes(record[1]),
 	};
 	source->table = engine->table - 1;
 }

@@ -15,7 +15,7 @@
 /**
  * enum raidtrace_event - what a record tells, and its words behind time and head
  * @RAIDTRACE_EVENT_TASK: those that follow from this CPU are of another task: its name, in
- *	two words; the process is in place of the bytes
+ *	two words, and the cgroup; the process is in place of the bytes
  * @RAIDTRACE_EVENT_QUEUE: a bio is queued: bio, sector
  * @RAIDTRACE_EVENT_SPLIT: a bio is cut in two: the piece that goes first, the bio
  * @RAIDTRACE_EVENT_END: a bio ends: bio
@@ -97,7 +97,7 @@ static inline u32 raidtrace_event_bytes(u64 head)
 static inline unsigned int raidtrace_event_words(enum raidtrace_event kind)
 {
 	static const unsigned char words[RAIDTRACE_EVENTS] = {
-		[RAIDTRACE_EVENT_TASK] = 4,
+		[RAIDTRACE_EVENT_TASK] = 5,
 		[RAIDTRACE_EVENT_QUEUE] = 4,
 		[RAIDTRACE_EVENT_SPLIT] = 4,
 		[RAIDTRACE_EVENT_END] = 3,

@@ -11,6 +11,9 @@
 #define MESSAGE_BYTES	SKB_WITH_OVERHEAD(8192)
 #define MOST_ENDED	32
 
+/* Somebody said when a history is to end: until then no closed socket is of interest. */
+static bool was_set;
+
 static int put_time(struct sk_buff *skb, int attr, u64 ns)
 {
 	return ns ? nla_put_u64_64bit(skb, attr, ns, RAIDTRACE_A_ENDED_PAD) : 0;
@@ -158,8 +161,34 @@ int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *inf
 	struct nlattr *slower_ns = info->attrs[RAIDTRACE_A_HISTORY_SLOWER_NS];
 	int err = refuse_without(target, info);
 
-	if (!err)
-		raidtrace_probe_set_history(&target->probe, slower_ns ? nla_get_u64(slower_ns) : 0,
-					    info->attrs[RAIDTRACE_A_HISTORY_FAILED]);
-	return err;
+	if (err)
+		return err;
+	raidtrace_probe_set_history(&target->probe, slower_ns ? nla_get_u64(slower_ns) : 0,
+				    info->attrs[RAIDTRACE_A_HISTORY_FAILED]);
+	target->waits = info->snd_portid;
+	WRITE_ONCE(was_set, true);
+	return 0;
+}
+
+/**
+ * raidtrace_history_release() - what a socket waited for nobody waits for any more
+ * @port: of the socket, which was closed; its process may have been killed
+ *
+ * The histories go on. Context: process, takes raidtrace_targets_lock() if a
+ * history was ever to end.
+ */
+void raidtrace_history_release(u32 port)
+{
+	struct raidtrace_target *target;
+
+	if (!READ_ONCE(was_set))
+		return;
+	raidtrace_targets_lock();
+	for (target = raidtrace_target_next(0); target; target = raidtrace_target_next(target->id)) {
+		if (target->waits != port)
+			continue;
+		raidtrace_probe_set_history(&target->probe, 0, false);
+		target->waits = 0;
+	}
+	raidtrace_targets_unlock();
 }

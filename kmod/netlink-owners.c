@@ -51,7 +51,9 @@ static int put_process(struct sk_buff *skb, const struct raidtrace_task *process
 
 	strscpy(comm, (const char *)process->comm, sizeof(comm));
 	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, process->pid) ?:
-	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm);
+	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm) ?:
+	       (process->cgroup ? put_u64(skb, RAIDTRACE_A_SUBMITTER_CGROUP, process->cgroup,
+					  RAIDTRACE_A_SUBMITTER_PAD) : 0);
 }
 
 static int put_submitter(struct sk_buff *skb, u32 index, const struct raidtrace_task *process,

@@ -352,14 +352,33 @@ static struct genl_family family __ro_after_init = {
 	.n_mcgrps = ARRAY_SIZE(multicast_groups),
 };
 
+static int socket_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	const struct netlink_notify *notify = data;
+
+	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
+	    net_eq(notify->net, &init_net))
+		raidtrace_history_release(notify->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_notifier = { .notifier_call = socket_event };
+
 /**
- * raidtrace_netlink_init() - register the family
+ * raidtrace_netlink_init() - register the family, and look at sockets that are closed
  *
  * Return: 0 or -errno.
  */
 int __init raidtrace_netlink_init(void)
 {
-	return genl_register_family(&family);
+	int err = netlink_register_notifier(&socket_notifier);
+
+	if (err)
+		return err;
+	err = genl_register_family(&family);
+	if (err)
+		netlink_unregister_notifier(&socket_notifier);
+	return err;
 }
 
 /**
@@ -377,4 +396,5 @@ void raidtrace_netlink_exit(void)
 		delete_target(target);
 	raidtrace_targets_unlock();
 	genl_unregister_family(&family);
+	netlink_unregister_notifier(&socket_notifier);
 }

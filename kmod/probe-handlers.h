@@ -28,7 +28,7 @@ extern struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
 
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
 {
-	return &raidtrace_probes[hash_ptr(queue, RAIDTRACE_PROBE_HASH_BITS)];
+	return &raidtrace_probes[hash_32((uintptr_t)queue, RAIDTRACE_PROBE_HASH_BITS)];
 }
 
 /* Probe that counts a queue, NULL for none; good until the handler returns. */
@@ -88,6 +88,19 @@ static __always_inline u32 raidtrace_unplaced(enum req_op op)
 }
 
 /*
+ * Whether the record of a request can be written without a call, as it can most
+ * often: who calls nothing has no registers to save. Context: interrupts off.
+ */
+static __always_inline bool raidtrace_writes_at_once(const struct raidtrace_probe *probe,
+						     const struct raidtrace_ring *ring,
+						     const struct bio *bio)
+{
+	return likely(probe->by_counter || !IS_ENABLED(CONFIG_X86)) &&
+	       raidtrace_ring_has_room(ring) &&
+	       likely(!bio || !bio->bi_next);
+}
+
+/*
  * Write an event down that happens now, and which no other has to be seen with.
  * @one and @two are its words, as many as it has.
  */
@@ -101,7 +114,7 @@ static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	record = raidtrace_ring_next(probe, ring);
+	record = raidtrace_ring_next(probe, ring, false);
 	record[0] = raidtrace_clock_read(probe->by_counter);
 	record[1] = head | kind;
 	if (raidtrace_event_words(kind) > 2)
@@ -129,7 +142,6 @@ void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector);
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio);
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
-void raidtrace_on_getrq(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
 

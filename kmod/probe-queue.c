@@ -1,6 +1,93 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handlers of what happens before a request is issued: bios queued, split and merged. */
+/* Handlers of what comes before the issue: bios queued, what for and whose, split and merged. */
 #include "probe-handlers.h"
+#include "compat.h"
+
+#include <linux/bio.h>
+#include <linux/blk-cgroup.h>
+#include <linux/cgroup.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/pgtable.h>
+#include <linux/sched.h>
+
+/*
+ * What a bio is for, by its flags, the journal's sectors and whose memory its
+ * first page is. Filesystems do not say it: ext2 writes its metadata through
+ * the block device without a flag, jbd2 and XFS have one flag for log and
+ * metadata, and direct I/O shows by its memory alone.
+ */
+static bool in_journal(const struct raidtrace_journal *journal, u64 sector)
+{
+	u32 i;
+
+	for (i = 0; journal && i < journal->nr; i++) {
+		if (sector - journal->extent[i].sector < journal->extent[i].nr_sectors)
+			return true;
+	}
+	return false;
+}
+
+/* Page cache of a file, a directory, a block device ... */
+static enum raidtrace_class class_of_inode(const struct inode *inode)
+{
+	if (S_ISBLK(inode->i_mode))
+		return raidtrace_mounted(I_BDEV((struct inode *)inode)) ?
+			RAIDTRACE_CLASS_METADATA : RAIDTRACE_CLASS_DATA;
+	if (!S_ISREG(inode->i_mode))
+		return RAIDTRACE_CLASS_METADATA;
+	/* A file of tmpfs or of huge pages is memory that a direct I/O was given. */
+	return inode->i_sb->s_type->fs_flags & FS_REQUIRES_DEV ?
+		RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
+}
+
+/*
+ * A page that goes out is locked or under writeback, one that comes in is
+ * locked: it keeps its mapping. A page that direct I/O was given is neither and
+ * may lose it at any time; then the inode still is good until RCU readers are done,
+ * and so are who runs with interrupts off.
+ */
+static enum raidtrace_class class_of_memory(struct bio *bio)
+{
+	struct folio *folio = page_folio(bio_page(bio));
+	struct address_space *mapping;
+
+	if (raidtrace_user_memory(bio))
+		return RAIDTRACE_CLASS_DIRECT;
+	if (folio_test_swapcache(folio))
+		return folio_test_locked(folio) && !folio_test_uptodate(folio) ?
+			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
+	if (folio_test_anon(folio))
+		return RAIDTRACE_CLASS_DIRECT;
+	mapping = folio_mapping(folio);
+	if (mapping && READ_ONCE(mapping->host))
+		return class_of_inode(mapping->host);
+	/* Memory that a process never touched, or zeroing: of the kernel's own threads it is that. */
+	if (is_zero_pfn(page_to_pfn(bio_page(bio))) && !(current->flags & PF_KTHREAD))
+		return RAIDTRACE_CLASS_DIRECT;
+	/* What dm-crypt encrypted, stripes of md, copies that bounce: nobody's but the kernel's. */
+	return RAIDTRACE_CLASS_OTHER;
+}
+
+/* Never RAIDTRACE_CLASS_MIXED. @bio: a read or write with data. Context: interrupts off. */
+static __always_inline enum raidtrace_class class_of(struct raidtrace_journal __rcu **journal,
+						     struct bio *bio)
+{
+	enum raidtrace_class class;
+
+	if (in_journal(rcu_dereference_sched(*journal), bio->bi_iter.bi_sector))
+		class = RAIDTRACE_CLASS_JOURNAL;
+	else if (bio->bi_opf & REQ_SWAP)
+		class = RAIDTRACE_CLASS_SWAP;
+	else if (bio->bi_opf & (REQ_META | REQ_PRIO))
+		class = RAIDTRACE_CLASS_METADATA;
+	else
+		class = class_of_memory(bio);
+	if (class == RAIDTRACE_CLASS_DATA && bio->bi_opf & REQ_RAHEAD)
+		class = RAIDTRACE_CLASS_READAHEAD;
+	return class;
+}
 
 static noinline void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
 			       enum raidtrace_queue_counter counter)
@@ -9,33 +96,64 @@ static noinline void count_bio(struct raidtrace_probe *probe, const struct bio *
 }
 
 static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
-				const struct raidtrace_task *task)
+				u32 pid, u64 first, u64 second, u64 cgroup)
 {
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, false);
 
 	record[0] = raidtrace_clock_read(probe->by_counter);
-	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, task->pid);
-	record[2] = task->comm[0];
-	record[3] = task->comm[1];
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, pid);
+	record[2] = first;
+	record[3] = second;
+	record[4] = cgroup;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_TASK);
-	ring->task = *task;
+	ring->task = (struct raidtrace_task){
+		.comm = { first, second }, .cgroup = cgroup, .pid = pid,
+	};
+}
+
+/* Whom the block layer charges a bio to, who may have written to memory long ago; the bio holds it. */
+static __always_inline u64 cgroup_of(struct bio *bio)
+{
+#ifdef CONFIG_BLK_CGROUP
+	const struct cgroup_subsys_state *css = bio_blkcg_css(bio);
+
+	return css ? cgroup_id(css->cgroup) : 0;
+#else
+	return 0;
+#endif
 }
 
 /*
  * Say whose events follow, unless they are of the same as before. A bio that an
  * interrupt queues has nothing to do with the task that it interrupts.
  */
-static __always_inline void tell_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
+static __always_inline void tell_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
+				      struct bio *bio)
 {
 	static const char interrupt[TASK_COMM_LEN] = "(interrupt)";
-	bool is_task = in_task();
-	struct raidtrace_task task = { .pid = is_task ? current->tgid : 0 };
+	u64 first, second, cgroup = cgroup_of(bio);
+	const char *comm = in_task() ? current->comm : interrupt;
+	u32 pid = in_task() ? current->tgid : 0;
 
-	static_assert(sizeof(task.comm) == TASK_COMM_LEN);
-	memcpy(task.comm, is_task ? current->comm : interrupt, sizeof(task.comm));
-	if (unlikely(task.pid != ring->task.pid || task.comm[0] != ring->task.comm[0] ||
-		     task.comm[1] != ring->task.comm[1]))
-		write_task(probe, ring, &task);
+	static_assert(sizeof(first) + sizeof(second) == TASK_COMM_LEN);
+	memcpy(&first, comm, sizeof(first));
+	memcpy(&second, comm + sizeof(first), sizeof(second));
+	if (unlikely(pid != ring->task.pid || cgroup != ring->task.cgroup ||
+		     first != ring->task.comm[0] || second != ring->task.comm[1]))
+		write_task(probe, ring, pid, first, second, cgroup);
+}
+
+/* Most bios have none of them. */
+static __always_inline u32 queue_flags(const struct bio *bio)
+{
+	u32 flags = 0;
+
+	if (unlikely(bio->bi_opf & (REQ_RAHEAD | REQ_NOWAIT)))
+		flags = (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
+			(bio->bi_opf & REQ_NOWAIT ? RAIDTRACE_EVENT_NOWAIT : 0);
+	if (unlikely(bio_op(bio) == REQ_OP_ZONE_APPEND))
+		flags |= RAIDTRACE_EVENT_UNPLACED;
+	return flags;
 }
 
 static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
@@ -49,16 +167,14 @@ static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 
 	local_irq_save(flags);
 	if (groups & RAIDTRACE_GROUPS_CLASSES && bytes && direction <= RAIDTRACE_DIRECTION_WRITE)
-		class = raidtrace_class_of(&probe->journal, bio);
+		class = class_of(&probe->journal, bio);
 	ring = this_cpu_ptr(probe->ring);
 	if (groups & RAIDTRACE_GROUP_SUBMITTER)
-		tell_task(probe, ring);
-	record = raidtrace_ring_next(probe, ring);
+		tell_task(probe, ring, bio);
+	record = raidtrace_ring_next(probe, ring, false);
 	record[0] = raidtrace_clock_read(probe->by_counter);
-	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class,
-					 (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
-					 (bio->bi_opf & REQ_NOWAIT ? RAIDTRACE_EVENT_NOWAIT : 0) |
-					 raidtrace_unplaced(bio_op(bio)), bytes);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class, queue_flags(bio),
+					 bytes);
 	record[2] = (uintptr_t)bio;
 	record[3] = bio->bi_iter.bi_sector;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_QUEUE);
@@ -87,14 +203,6 @@ void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t se
 	if (probe && bio_flagged(bio, BIO_TRACE_COMPLETION) &&
 	    (!bdev_is_partition(bdev) || from == bdev->bd_dev))
 		queue(probe, bio);
-}
-
-void raidtrace_on_getrq(void *data, struct bio *bio)
-{
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-
-	if (probe)
-		this_cpu_inc(probe->ring->got[raidtrace_bio_direction(bio)]);
 }
 
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio)

@@ -69,7 +69,6 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
 	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
 	{ "block_bio_frontmerge", raidtrace_on_bio_frontmerge, FLOW, RAIDTRACE_FRONT_MERGES },
-	{ "block_getrq", raidtrace_on_getrq, FLOW, RAIDTRACE_GOT },
 	{ "block_rq_merge", raidtrace_on_rq_merge, FLOW, RAIDTRACE_REQUEST_MERGES },
 	{ "block_rq_insert", raidtrace_on_rq_insert, FLOW, RAIDTRACE_INSERTED },
 	{ "block_rq_issue", raidtrace_on_rq_issue, FLOW, NO_COUNTER, .essential = true },
@@ -94,7 +93,6 @@ static void __maybe_unused check_handlers(void)
 	check_trace_callback_type_block_split(raidtrace_on_split);
 	check_trace_callback_type_block_bio_backmerge(raidtrace_on_bio_backmerge);
 	check_trace_callback_type_block_bio_frontmerge(raidtrace_on_bio_frontmerge);
-	check_trace_callback_type_block_getrq(raidtrace_on_getrq);
 	check_trace_callback_type_block_rq_merge(raidtrace_on_rq_merge);
 	check_trace_callback_type_block_rq_insert(raidtrace_on_rq_insert);
 	check_trace_callback_type_block_rq_issue(raidtrace_on_rq_issue);

@@ -11,7 +11,7 @@
 
 #include "clock.h"
 #include "engine.h"
-#include "probe-class.h"
+#include "probe-journal.h"
 #include "ring.h"
 
 struct gendisk;

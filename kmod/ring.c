@@ -50,18 +50,6 @@ static void sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at
 	drain[at] = moved;
 }
 
-static void count_got(struct raidtrace_engine *engine, struct raidtrace_ring *ring)
-{
-	unsigned int i;
-
-	for (i = 0; i < RAIDTRACE_DIRECTIONS; i++) {
-		u64 got = READ_ONCE(ring->got[i]);
-
-		engine->account->queue[i][RAIDTRACE_GOT] += got - ring->counted[i];
-		ring->counted[i] = got;
-	}
-}
-
 static unsigned int begin(struct raidtrace_probe *probe)
 {
 	struct raidtrace_drain *drain = probe->drain;
@@ -73,7 +61,6 @@ static unsigned int begin(struct raidtrace_probe *probe)
 		/* The records before the head are there. */
 		u32 head = smp_load_acquire(&ring->head);
 
-		count_got(&probe->engine, ring);
 		if (head == ring->tail)
 			continue;
 		drain[nr++] = (struct raidtrace_drain){

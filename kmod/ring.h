@@ -26,10 +26,8 @@ struct raidtrace_probe;
  * @limit: where the writer has to look again whether there is room
  * @head: what is before it is written, in words
  * @task: whose events are written; so that a task is told of once
- * @got: requests allocated, by direction; needs no order, and no record of its own
  * @tail: what is before it was taken
  * @source: what the engine knows of the writer
- * @counted: of @got, what is in the account
  */
 struct raidtrace_ring {
 	u64 *words;
@@ -37,11 +35,9 @@ struct raidtrace_ring {
 	u32 limit;
 	u32 head;
 	struct raidtrace_task task;
-	u64 got[RAIDTRACE_DIRECTIONS];
 
 	u32 tail ____cacheline_aligned_in_smp;
 	struct raidtrace_source source;
-	u64 counted[RAIDTRACE_DIRECTIONS];
 };
 
 /**
@@ -67,14 +63,19 @@ void raidtrace_rings_exit(void);
 
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring);
 
+static __always_inline bool raidtrace_ring_has_room(const struct raidtrace_ring *ring)
+{
+	return likely((s32)(ring->head - ring->limit) < 0);
+}
+
 /*
- * Where this CPU's next record goes. Context: interrupts off from here to
- * raidtrace_ring_publish().
+ * Where this CPU's next record goes; @has_room: it was asked before. Context:
+ * interrupts off from here to raidtrace_ring_publish().
  */
 static __always_inline u64 *raidtrace_ring_next(struct raidtrace_probe *probe,
-						struct raidtrace_ring *ring)
+						struct raidtrace_ring *ring, bool has_room)
 {
-	if (unlikely((s32)(ring->head - ring->limit) >= 0))
+	if (!has_room && !raidtrace_ring_has_room(ring))
 		raidtrace_ring_make_room(probe, ring);
 	return ring->words + (ring->head & ring->mask);
 }

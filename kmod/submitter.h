@@ -14,12 +14,21 @@
 /**
  * struct raidtrace_task - who queues bios
  * @comm: name of the thread, as its bytes lie in memory
+ * @cgroup: whose bios they are, which is not the thread's when it writes back; 0 for nobody's
  * @pid: the process (thread group), 0 for an interrupt
  */
 struct raidtrace_task {
 	u64 comm[RAIDTRACE_COMM_WORDS];
+	u64 cgroup;
 	u32 pid;
 };
+
+static inline bool raidtrace_is_task(const struct raidtrace_task *one,
+				     const struct raidtrace_task *other)
+{
+	return one->pid == other->pid && one->cgroup == other->cgroup &&
+	       one->comm[0] == other->comm[0] && one->comm[1] == other->comm[1];
+}
 
 /**
  * struct raidtrace_submitters - the rows; one that finds none free takes that of another
@@ -36,7 +45,7 @@ struct raidtrace_submitters {
 /**
  * raidtrace_submitter_row() - row of a task
  * @submitters: the table
- * @task: the task; threads of a process that have another name have a row of their own
+ * @task: the task; another name or another cgroup has a row of its own
  *
  * Return: the row. When none was free it is that of the process that queued nothing for
  * longest: then its bit is set in @replaced, and what was counted there is another's.
@@ -44,7 +53,7 @@ struct raidtrace_submitters {
 static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitters,
 					  const struct raidtrace_task *task)
 {
-	u32 first = (task->pid * 0x61c88647U) >> 26, oldest = first;
+	u32 first = ((task->pid ^ (u32)task->cgroup) * 0x61c88647U) >> 26, oldest = first;
 	unsigned int i;
 
 	for (i = 0; i < RAIDTRACE_SUBMITTER_TRIES; i++) {
@@ -55,8 +64,7 @@ static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitter
 			*row = *task;
 			return index;
 		}
-		if (row->pid == task->pid && row->comm[0] == task->comm[0] &&
-		    row->comm[1] == task->comm[1])
+		if (raidtrace_is_task(row, task))
 			return index;
 		if (submitters->queued_ns[index] < submitters->queued_ns[oldest])
 			oldest = index;

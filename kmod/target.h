@@ -35,6 +35,8 @@
  * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_lock()
  * @snapshot: number of the last snapshot or reset; raidtrace_targets_lock()
  * @reset_snapshot: number of the last reset, 0 if there was none
+ * @waits: port of the socket that said when the history is to end, 0 for none;
+ *	raidtrace_targets_lock()
  * @gone: tells that the disk was removed
  * @probe: counts
  */
@@ -58,6 +60,7 @@ struct raidtrace_target {
 	u64 *changes;
 	u64 snapshot;
 	u64 reset_snapshot;
+	u32 waits;
 	struct work_struct gone;
 	struct raidtrace_probe probe;
 };

@@ -311,6 +311,14 @@ static void bios_are_of_the_task_told_of_last(struct kunit *test)
 	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
 	KUNIT_EXPECT_NE(test, m->source.row, row);
 	KUNIT_EXPECT_EQ(test, m->account.submitted[row].queued, 2ULL);
+	row = m->source.row;
+	take(test, START, head, 0x6262, 0, 77);
+	queue_bio(test, START, 0x300, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_NE(test, m->source.row, row);
+	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[m->source.row].cgroup, 77ULL);
+	take(test, START, head, 0x6262, 0, 0);
+	queue_bio(test, START, 0x300, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_EQ(test, m->source.row, row);
 	/* After a reset the table is empty, and the writer does not tell again. */
 	raidtrace_engine_reset(&m->engine);
 	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
@@ -327,7 +335,7 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	const u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
 							   0, 4096), 0x200, 0 };
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
-	u64 told[] = { START, head, 0x6000, 0 };
+	u64 told[] = { START, head, 0x6000, 0, 0 };
 	unsigned int i, replaced = 0;
 	u64 sum = 0;
 

@@ -261,7 +261,7 @@ def module_without(tracepoint: str) -> Iterator[None]:
 
 def missing_tracepoints() -> None:
     """Without a tracepoint its counter is absent, and told of, and all else is counted; without an essential one none"""
-    cases = {"block_getrq": "got", "block_split": "splits", "block_rq_insert": "inserted", "block_plug": "plugs"}
+    cases = {"block_split": "splits", "block_rq_insert": "inserted", "block_plug": "plugs"}
     with kmod.Client() as client:
         always = client.ask("info-get")[0].get("unavailable", [])
     for tracepoint, counter in cases.items():
@@ -315,7 +315,7 @@ BY_BOUNDS = {
     "bytes-ahead-queued", "q2c", "i2d",
 }  # fmt: skip
 FREE = {
-    "splits", "got", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
+    "splits", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
     "errors", "unmatched", "unissued", "refused", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
     "streams-alive-queued", "streams-forgotten", "streams-forgotten-queued",
     "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",

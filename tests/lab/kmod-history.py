@@ -251,7 +251,41 @@ def raidctl_tail_follows() -> None:
     kmod.equal("and counted", f"{name}: {len(less)} requests, {6000 - len(less)} lost" in lost, True)
 
 
-TESTS = (every_request, the_last_ones, it_ends_with_the_slow_one, who_may, raidctl_tail, raidctl_tail_follows)
+def whoever_waits_is_gone() -> None:
+    """When the socket that said when it is to end is closed, by kill -9 too, it goes on; another's does not matter"""
+    name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=20_000_000)[0]
+    disk = kmod.Disk(name)
+    with kmod.Client() as client:
+        target = client.add(name)
+        with kmod.Client() as other:
+            other.ask("history-set", raw=extra("slower-ns", 10**7), id=target["id"])
+            with kmod.Client() as third:
+                third.ask("info-get")
+            disk.read(8, 8)
+            disk.read(16, 8)
+            ended = history(client, target)[1]
+        disk.read(24, 8)
+        after = history(client, target)[1]
+        with subprocess.Popen([RAIDCTL, "tail", "--slower", "100s", name], stdout=subprocess.DEVNULL) as waiting:
+            kmod.wait_for("it waits", lambda: history(client, target)[1]["slower-ns"])
+            waiting.kill()
+        killed = history(client, target)[1]
+        client.delete(target)
+    disk.close()
+    kmod.equal("it ended", (ended.get("frozen"), ended["slower-ns"]), (True, 10**7))
+    kmod.equal("and goes on", (after.get("frozen"), after["slower-ns"], after["nr"]), (None, 0, ended["nr"] + 1))
+    kmod.equal("after kill -9", killed["slower-ns"], 0)
+
+
+TESTS = (
+    every_request,
+    the_last_ones,
+    it_ends_with_the_slow_one,
+    whoever_waits_is_gone,
+    who_may,
+    raidctl_tail,
+    raidctl_tail_follows,
+)
 
 if __name__ == "__main__":
     os.environ.setdefault("LC_ALL", "C.UTF-8")

@@ -49,7 +49,7 @@ def random_direct() -> None:
     check_commands(measured)
     check_diskstats(measured)
     flow = measured.counters.flow
-    kmod.equal("every bio became a request", flow["read"]["queued"] + flow["read"]["splits"], flow["read"]["got"])
+    kmod.equal("every bio became a request", flow["read"]["queued"] + flow["read"]["splits"], flow["read"]["issued"])
 
 
 def parallel_processes() -> None:

@@ -141,8 +141,8 @@ def check_diskstats(measured: Measured) -> None:
         kmod.equal(f"{direction} merges", merged, stat[f"{direction}_merges"])
         kmod.equal(f"{direction} bytes queued", flow[direction]["bytes-queued"], flow[direction]["bytes-completed"])
         kmod.equal(
-            f"{direction} bios became requests or were merged",
+            f"{direction} bios were issued or merged",
             flow[direction]["queued"] + flow[direction]["splits"],
-            flow[direction]["got"] + flow[direction]["back-merges"] + flow[direction]["front-merges"],
+            flow[direction]["issued"] - flow[direction]["reissued"] + merged,
         )
     kmod.equal("flushes", flow["flush"]["completed"], stat["flushes"])

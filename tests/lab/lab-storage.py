@@ -6,12 +6,19 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sqlite3
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab  # noqa: E402
+from lab_checks import LAB, TOP, check, finish, lab  # noqa: E402
+
+sys.path.insert(0, str(LAB.parent))
+from raidlab.verbs import workloads  # noqa: E402
 
 IN_GROUP = """
 mkdir -p /run/lab/tmp/cg && mount -t cgroup2 cgroup2 /run/lab/tmp/cg && cd /run/lab/tmp/cg || exit
@@ -43,6 +50,33 @@ mkfs.f2fs -q /dev/sda 400000 >/dev/null && modprobe f2fs && mount -t f2fs /dev/s
 dd if=/dev/zero of=/run/lab/mnt/f bs=1M count=20 conv=fsync 2>/dev/null && umount /run/lab/mnt && echo f2fs
 modprobe btrfs && grep -w btrfs /proc/filesystems
 """
+OWNERS = f"""{IN_GROUP}
+mkdir reader writer
+mke2fs -q -t ext4 -E lazy_itable_init=0 /dev/sda 4194304k && mount /dev/sda /run/lab/mnt || exit
+cat >/run/lab/tmp/load <<'EOF'
+sh -c 'echo 0 >reader/cgroup.procs; exec dd if=/dev/sda of=/dev/null bs=64k count=320 skip=20000 iflag=direct' 2>/dev/null
+sh -c 'echo 0 >writer/cgroup.procs; exec dd if=/dev/zero of=/run/lab/mnt/f bs=1M count=20' 2>/dev/null
+sync
+EOF
+raidctl record -q -o /run/lab/out/owners.rtdb --disk sda -- sh /run/lab/tmp/load
+cat reader/io.stat writer/io.stat
+"""
+
+
+def owners(directory: Path) -> None:
+    """What is written back is its owner's, not the kernel thread's; bytes are those of io.stat."""
+    said = ran(directory, "owners", OWNERS)
+    stat = [sum(int(n) for n in re.findall(r"[rw]bytes=(\d+)", line)) for line in said[-2:]]
+    db = sqlite3.connect(next(directory.glob("owners/**/owners.rtdb")))
+    of = "SELECT cgroup, sum(bytes_queued) FROM submitter GROUP BY cgroup"
+    bytes_of = dict(db.execute(of).fetchall())
+    check(
+        "bytes of each cgroup are those of io.stat",
+        [bytes_of["/reader"], bytes_of["/writer"]] == stat,
+        (bytes_of, stat),
+    )
+    threads = dict(db.execute(of.replace("GROUP", "WHERE comm LIKE 'kworker%' GROUP")).fetchall())
+    check("a kernel thread wrote for the writer", threads.get("/writer", 0) >= 20 << 20, threads)
 
 
 def ran(directory: Path, name: str, script: str, memory: str = "96M") -> list[str]:
@@ -50,6 +84,25 @@ def ran(directory: Path, name: str, script: str, memory: str = "96M") -> list[st
                "sh", "-c", script, LAB_ROOT="")  # fmt: skip
     check(f"{name} runs", done.returncode == 0, done)
     return done.stdout.splitlines()
+
+
+def judged(directory: Path) -> None:
+    """The workloads of ab that need what this kernel has, or a module, move what they say."""
+    for one in workloads.read(workloads.OWN):
+        if not {"BTRFS_FS", "F2FS_FS", "JFS_FS", "DM_CRYPT", "BLK_DEV_THROTTLING", "BFQ_GROUP_IOSCHED"} & set(
+            one.needs
+        ):
+            continue
+        out = directory / one.name
+        words = ("run", "-q", "--kernel", "6.1", "--variant", "storage", "--out", str(out), "--", *one.words())
+        done = lab(*words, LAB_ROOT="")
+        report = [TOP / "tools/bin/raidctl", "report", "--json", out / workloads.RECORDING]
+        said = (
+            subprocess.run(report, capture_output=True, text=True, check=False).stdout if done.returncode == 0 else ""
+        )
+        spans = json.loads(said)["spans"] if said else []
+        moved = sum(way.get("bytes") or 0 for span in spans for way in span["directions"].values())
+        check(f"{one.name}: {one.does}", moved >= 64 << 20, (done, moved))
 
 
 def rate(line: str) -> float:
@@ -70,6 +123,7 @@ def main() -> None:
         check("memory.max holds: 8 MiB", 4 << 20 <= peak <= 8 << 20, peak)
         said = ran(directory, "io.weight", WEIGHT)
         check("weights by BFQ, and a cost model", said[1] == "default 500" and "enable=1" in said[2], said)
+        owners(directory)
         said = ran(directory, "dm-crypt", ENCRYPTED)
         check(
             "what is read through dm-crypt is plain, what lies on the disk is not",
@@ -78,6 +132,7 @@ def main() -> None:
         )
         said = ran(directory, "file systems", MOUNTED)
         check("f2fs and btrfs", said[0] == "f2fs" and said[1].split() == ["btrfs"], said)
+        judged(directory)
     finish()
 
 

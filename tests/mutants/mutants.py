@@ -35,6 +35,7 @@ _OPERATORS = (
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"(?<![\w.])0(?![\w.])", "1"), (r"(?<![\w.])1(?![\w.])", "2"),
     (r"(?<![\w.])63(?![\w.])", "62"),
 )  # fmt: skip
+_SIZEOF = re.compile(r"sizeof\(\*?\w+\[\Z")  # all elements are of one size
 _CONTROL = re.compile(r"(?:else\s+)?(?:if|for|while|switch)\s*\(|else\b|do\b|case\b[^:]*:|default\s*:|\w+:(?!:)")
 _DECLARATION = re.compile(
     r"(?:const |static |unsigned |struct |enum |union |u8|u16|u32|u64|s8|s16|s32|s64|int |bool |size_t |void |char )"
@@ -107,6 +108,7 @@ def of(text: str) -> Iterator[Mutant]:
     for name, begin, end in functions(code):
         changes = list(_statements(code, begin, end)) + list(_conditions(code, begin, end))
         for pattern, new in _OPERATORS:
-            changes += [(m.start(), m.end(), new) for m in re.compile(pattern).finditer(code, begin, end)]
+            changes += [(m.start(), m.end(), new) for m in re.compile(pattern).finditer(code, begin, end)
+                        if not _SIZEOF.search(code, begin, m.start())]  # fmt: skip
         for start, stop, new in sorted(changes):
             yield Mutant(start, text[start:stop], new, text.count("\n", 0, start) + 1, name)

@@ -81,7 +81,7 @@ void pin(unsigned int cpu)
 void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, false);
 
 	record[0] = raidtrace_clock_read(false);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, RAIDTRACE_DIRECTION_READ,
@@ -95,7 +95,7 @@ void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t reque
 		 uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, false);
 
 	record[0] = raidtrace_clock_read(false);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, RAIDTRACE_DIRECTION_READ, 0, 0,
@@ -110,7 +110,7 @@ void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t re
 		    uint64_t bio, uint64_t time)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, false);
 
 	record[0] = time ? time : raidtrace_clock_read(false);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_DIRECTION_READ, 0,

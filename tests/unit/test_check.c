@@ -13,6 +13,7 @@
 #include "check/activity.h"
 #include "check/check.h"
 #include "check/system.h"
+#include "golden.h"
 #include "report/print.h"
 
 #define MIB	(1024 * 1024)
@@ -65,6 +66,30 @@ static int forget(void **state)
 	return 0;
 }
 
+/* Every finding that a test asked for, whole: golden/check.txt. */
+static FILE *noted;
+static char *noted_text;
+static size_t noted_size;
+
+static void note_finding(const struct finding *f)
+{
+	if (!noted)
+		noted = open_memstream(&noted_text, &noted_size);
+	fprintf(noted, "%s: %s", f->rule->name, verdict_name(f->verdict));
+	if (f->measured)
+		fprintf(noted, " (%.6g %s)", f->value, f->unit);
+	fprintf(noted, ": %s\n", f->seen);
+	if (f->remedy[0])
+		fprintf(noted, "  %s\n", f->remedy);
+}
+
+static void each_is_as_before(void **state)
+{
+	(void)state;
+	fclose(noted);
+	golden("golden/check.txt", noted_text);
+}
+
 /* The finding of one rule on the machine as it is now. */
 static const struct finding *judge(const char *name)
 {
@@ -75,8 +100,10 @@ static const struct finding *judge(const char *name)
 	assert_non_null(findings);
 	assert_int_equal(nr, nr_check_rules);
 	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(findings[i].rule->name, name))
+		if (!strcmp(findings[i].rule->name, name)) {
+			note_finding(&findings[i]);
 			return &findings[i];
+		}
 	fail_msg("no rule %s", name);
 	return NULL;
 }
@@ -533,6 +560,7 @@ static void between(void **state)
 		{ 7, 1, 4, "old", 70, 7000, true },
 		{ 9, 1, 5, "raidctl", 1, 1, true },
 		{ 10, 1, 6, "hidden", 1, 0, false },
+		{ 11, 5, 7, "stays", 50, 900, true },
 	};
 	struct process second[] = {
 		{ 1, 0, 1, "init", 500 + 70, 5000 + 7000, true },
@@ -540,18 +568,19 @@ static void between(void **state)
 		{ 7, 1, 90, "new", 3, 30, true },
 		{ 9, 1, 5, "raidctl", 50, 5000, true },
 		{ 10, 1, 6, "hidden", 1, 0, false },
+		{ 11, 5, 7, "stays", 50, 900, true },
 	};
 	struct disk_use disk_first[] = { { "sda", 10, 1000 } };
 	struct disk_use disk_second[] = { { "sda", 15, 1700 }, { "sdb", 2, 20 } };
 	struct activity before = {
 		.time_ns = NS_PER_S, .swapped_pages = 4,
 		.processes_known = true, .io_accounted = true,
-		.nr_processes = 6, .processes = first, .disks_known = true,
+		.nr_processes = 7, .processes = first, .disks_known = true,
 		.nr_disks = 1, .disks = disk_first,
 	};
 	struct activity after = {
 		.time_ns = 3 * NS_PER_S, .swapped_pages = 9, .processes_known = true,
-		.nr_processes = 5, .processes = second, .disks_known = true,
+		.nr_processes = 6, .processes = second, .disks_known = true,
 		.nr_disks = 2, .disks = disk_second,
 	};
 	struct facts got = { 0 };
@@ -559,7 +588,7 @@ static void between(void **state)
 	(void)state;
 	assert_int_equal(activity_between(&before, &after, 9, 100, &got), 0);
 	assert_true(got.seconds == 2);
-	assert_int_equal(got.nr_processes, 4);
+	assert_int_equal(got.nr_processes, 5);
 	assert_int_equal(got.nr_io_hidden, 1);
 	assert_int_equal(got.swapped_pages, 5);
 	assert_true(got.processes[0].cpu_percent == 0);
@@ -596,6 +625,22 @@ static void interrupts_between(void **state)
 	activity_free(&after);
 }
 
+/* What is said of a second was counted over the time that there was. */
+static void over_seconds(void **state)
+{
+	(void)state;
+	facts.seconds = 2.5;
+	facts.disk_uses[0] = (struct disk_use){ "sda", 1, 500000 };
+	facts.disk_uses[1] = (struct disk_use){ "sdb", 7, 700000 };
+	facts.modules[0].interrupts = 999;
+	facts.swap_bytes = GIB;
+	facts.swap_used_bytes = MIB;
+	facts.swapped_pages = 5;
+	facts.processes[1].io_bytes = 300001;
+	for (size_t i = 0; i < nr_check_rules; i++)
+		judge(check_rules[i].name);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, quiet, forget)
 
 int main(void)
@@ -607,7 +652,8 @@ int main(void)
 		CASE(machine), CASE(drivers), CASE(kernel_debug), CASE(signing), CASE(no_disk),
 		CASE(two_disks), CASE(json_is_text), CASE(long_words),
 		CASE(process_lines), CASE(disk_lines),
-		CASE(memory_lines), CASE(between), CASE(interrupts_between),
+		CASE(memory_lines), CASE(between), CASE(interrupts_between), CASE(over_seconds),
+		cmocka_unit_test(each_is_as_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

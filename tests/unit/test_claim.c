@@ -66,6 +66,32 @@ static void living(void **state)
 	assert_int_equal(owner_of(&mine), 0);
 }
 
+/* Who it is: the number, and when that began, as the kernel counts it (field 22 of stat). */
+static void who(void **state)
+{
+	char name[128], text[256] = "", stat[1024] = "", *field;
+	FILE *file;
+	int fd;
+
+	(void)state;
+	file = fopen("/proc/self/stat", "re");
+	assert_non_null(file);
+	assert_true(fread(stat, 1, sizeof(stat) - 1, file) > 0);
+	fclose(file);
+	field = strtok(strrchr(stat, ')'), " ");
+	for (int i = 2; i < 22; i++)
+		field = strtok(NULL, " ");
+	assert_int_equal(owner_begin(&fd), 0);
+	snprintf(name, sizeof(name), "%s/record-%d", directory, (int)getpid());
+	file = fopen(name, "re");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	owner_end(fd);
+	snprintf(name, sizeof(name), "owner %d %s\n", (int)getpid(), field);
+	assert_string_equal(text, name);
+}
+
 /* Killed between asking the kernel and noting its answer. */
 static void asked_only(void **state)
 {
@@ -112,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(living),
+		cmocka_unit_test(who),
 		cmocka_unit_test(asked_only),
 		cmocka_unit_test(dead),
 	};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "full.h"
 #include "raidtrace.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
@@ -132,6 +133,92 @@ static void sum(void **state)
 	rt_counters_free(&b);
 }
 
+static void equal(const struct rt_counters *a, const struct rt_counters *b)
+{
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+#define X(member, attribute, ...) assert_int_equal(a->flow[d].member, b->flow[d].member);
+		RT_FLOW_COUNTERS(X)
+#undef X
+		for (unsigned int k = 0; k < RT_KINDS; k++) {
+			const struct rt_histogram *x = &a->histogram[d][k], *y = &b->histogram[d][k];
+
+			assert_int_equal(rt_histogram_sum(x), rt_histogram_sum(y));
+			for (unsigned int i = 0; i < x->nr_bins; i++)
+				assert_int_equal(x->counts[i], bin(y, x->first_bin + i));
+		}
+	}
+	assert_memory_equal(a->origin, b->origin, sizeof(a->origin));
+#define X(member, attribute, ...) assert_int_equal(a->disk.member, b->disk.member);
+	RT_DISK_COUNTERS(X)
+#undef X
+	assert_int_equal(a->nr_submitters, b->nr_submitters);
+	for (size_t i = 0; i < a->nr_submitters; i++) {
+		assert_int_equal(a->submitters[i].index, b->submitters[i].index);
+		assert_int_equal(a->submitters[i].pid, b->submitters[i].pid);
+		assert_string_equal(a->submitters[i].comm, b->submitters[i].comm);
+#define X(member, attribute, ...) assert_int_equal(a->submitters[i].member, b->submitters[i].member);
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+}
+
+/* Of all that is counted: what is added is what the difference is, and a fall of anything is an error. */
+static void everything(void **state)
+{
+	struct rt_submitter rows[2][FULL_SUBMITTERS];
+	struct rt_counters a = { .since_ns = 1, .now_ns = 5, .groups = 0xfff }, b = { .since_ns = 5, .now_ns = 9, .groups = 0xfff };
+	struct rt_counters total = { 0 }, span;
+	const struct rt_histogram *was, *now;
+	uint64_t drawn = 23, *fallen[6];
+
+	(void)state;
+	full_counters(&a, rows[0], &drawn);
+	full_counters(&b, rows[1], &drawn);
+	b.id = 3;
+	b.resets = 0;
+	b.readahead_sectors = 77;
+	b.gone = true;
+	assert_int_equal(rt_counters_add(&total, &a), 0);
+	equal(&total, &a);
+	assert_int_equal(rt_counters_add(&total, &b), 0);
+	assert_int_equal(total.id, 3);
+	assert_int_equal(total.readahead_sectors, 77);
+	assert_true(total.gone);
+	assert_int_equal(total.groups, 0xfff);
+	assert_int_equal(total.since_ns, 1);
+	assert_int_equal(total.now_ns, 9);
+	assert_int_equal(rt_counters_delta(&a, &total, &span), 0);
+	equal(&span, &b);
+	assert_int_equal(span.since_ns, 5);
+	assert_int_equal(span.now_ns, 9);
+	rt_counters_free(&span);
+	fallen[0] = &total.flow[5].errors;
+	fallen[1] = &total.origin[RT_CLASSES - 1].seeks;
+	fallen[2] = &total.disk.tag_waits;
+	fallen[3] = &total.submitters[7].queued;
+	was = &a.histogram[1][RAIDTRACE_HISTOGRAM_KIND_D2C];
+	now = &total.histogram[1][RAIDTRACE_HISTOGRAM_KIND_D2C];
+	fallen[4] = &now->counts[was->first_bin - now->first_bin];
+	fallen[5] = &total.submitters[0].bytes_queued;
+	for (size_t i = 0; i < sizeof(fallen) / sizeof(fallen[0]); i++) {
+		uint64_t kept = *fallen[i];
+
+		*fallen[i] = 0;
+		if (rt_counters_delta(&a, &total, &span) != -ERANGE)
+			fail_msg("%zu fell, and that is no error", i);
+		*fallen[i] = kept;
+	}
+	/* A row that was and is not. */
+	total.nr_submitters--;
+	assert_int_equal(rt_counters_delta(&a, &total, &span), -ERANGE);
+	total.nr_submitters++;
+	a.submitters = b.submitters = NULL;
+	a.nr_submitters = b.nr_submitters = 0;
+	rt_counters_free(&a);
+	rt_counters_free(&b);
+	rt_counters_free(&total);
+}
+
 /* A span that agrees with itself: 3 in flight before, 10 issued, 4 after. */
 static void sound(struct rt_counters *c, uint32_t before[RT_DIRECTIONS])
 {
@@ -203,6 +290,7 @@ int main(void)
 		cmocka_unit_test(difference),
 		cmocka_unit_test(difference_is_short),
 		cmocka_unit_test(sum),
+		cmocka_unit_test(everything),
 		cmocka_unit_test(agreement),
 		cmocka_unit_test(nothing_known),
 	};

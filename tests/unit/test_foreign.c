@@ -63,6 +63,52 @@ static void what_is_shown(void **state)
 	visible("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80", 36);
 }
 
+/* Every character there is, and which of them are hidden. */
+static void every_character(void **state)
+{
+	char hidden[512] = "";
+	size_t used = 0;
+
+	(void)state;
+	for (uint32_t code = 0; code < 0x200000; code++) {
+		bool is = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+		size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+		char raw[4] = { (char)code };
+		uint32_t got = 7;
+
+		for (size_t i = bytes; i-- > 1;)
+			raw[i] = (char)(0x80 | (code >> 6 * (bytes - 1 - i) & 0x3f));
+		if (bytes > 1)
+			raw[0] = (char)(0xf0 << (4 - bytes) | code >> 6 * (bytes - 1));
+		if (foreign_next(raw, bytes, &got) != (is ? bytes : 1) || got != (is ? code : FOREIGN_INVALID))
+			fail_msg("%x is taken for %x", code, got);
+		/* Cut short it is none, and a byte that is left is no begin. */
+		if (bytes > 1 && (foreign_next(raw, bytes - 1, &got) != 1 || got != FOREIGN_INVALID ||
+				  foreign_next(raw + 1, bytes - 1, &got) != 1 || got != FOREIGN_INVALID))
+			fail_msg("a part of %x is taken for %x", code, got);
+		if (code && foreign_is_hidden(code) != foreign_is_hidden(code - 1))
+			used += (size_t)snprintf(hidden + used, sizeof(hidden) - used, " %x", code);
+	}
+	assert_true(foreign_is_hidden(0));
+	assert_string_equal(hidden, " 20 7f a0 ad ae 61c 61d 200b 2010 2028 202f 2060 2070 feff ff00 fff9 fffc e0000 e1000");
+	for (unsigned int pair = 0; pair < 0x10000; pair++) { /* longer than need be, and what follows no begin */
+		char raw[4] = { (char)(pair >> 8), (char)pair, '\x80', '\x80' };
+		unsigned int first = pair >> 8, next = pair & 0xff;
+		bool follows = next >= 0x80 && next < 0xc0;
+		size_t bytes = first < 0x80 ? 1 : !follows || first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 2 :
+			       first < 0xf0 ? first == 0xe0 && next < 0xa0 ? 0 : first == 0xed && next > 0x9f ? 0 : 3 :
+			       (first == 0xf0 && next < 0x90) || (first == 0xf4 && next > 0x8f) ? 0 : 4;
+		uint32_t got;
+
+		if (foreign_next(raw, 4, &got) != (bytes ? bytes : 1) || (got == FOREIGN_INVALID) != !bytes)
+			fail_msg("%04x is taken for %x", pair, got);
+	}
+	/* Without an end, and with one before its length. */
+	assert_int_equal(foreign_cut("a\xc3\xa4\xff" "b", 3), 4);
+	assert_int_equal(foreign_cut("a\xc3\xa4\xff" "b", 9), 5);
+	assert_int_equal(foreign_cut("", 1), 0);
+}
+
 static void formats(void **state)
 {
 	FILE *to = begin();
@@ -202,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_shown),
+		cmocka_unit_test(every_character),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(json),
 		cmocka_unit_test(formulas),

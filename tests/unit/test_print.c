@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "golden.h"
 #include "histogram.h"
 #include "report/print.h"
 #include "store/load.h"
@@ -186,44 +187,6 @@ static char *__attribute__((noinline)) printed_as(const struct print_ops *ops, c
 static char *printed(const struct print_ops *ops)
 {
 	return printed_as(ops, &(struct reading){ .verbose = true });
-}
-
-static char *file_text(const char *name)
-{
-	FILE *file = fopen(name, "re");
-	char *text = calloc(1, 65536);
-
-	assert_non_null(file);
-	assert_true(fread(text, 1, 65535, file) > 0);
-	fclose(file);
-	return text;
-}
-
-static void golden(const char *name, char *text)
-{
-	char *expected;
-
-	if (getenv("UPDATE_GOLDEN")) {
-		FILE *file = fopen(name, "we");
-
-		assert_non_null(file);
-		fputs(text, file);
-		fclose(file);
-	}
-	expected = file_text(name);
-	if (strcmp(text, expected)) {
-		size_t at = 0;
-
-		while (text[at] == expected[at])
-			at++;
-		print_error("%s: from byte %zu it is:\n%.400s\n", name, at,
-			    text + at);
-		free(expected);
-		fail_msg("%s is another; UPDATE_GOLDEN=1 if it should be",
-			 name);
-	}
-	free(expected);
-	free(text);
 }
 
 static void text_report(void **state)

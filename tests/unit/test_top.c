@@ -12,6 +12,8 @@
 
 #include "advance.h"
 #include "base/units.h"
+#include "full.h"
+#include "golden.h"
 #include "histogram.h"
 #include "top/keys.h"
 #include "top/model.h"
@@ -454,9 +456,109 @@ static void groups_in_details(void **state)
 	assert_string_equal(text, "");
 }
 
+/* A row with all that can be said of it. */
+static void say(FILE *to, const struct top_row *row)
+{
+	const char *why = top_state_text(row);
+	char text[256], bar[12];
+
+	fprintf(to, "%s %u: %s, %.2f s, %" PRIu64 " errors:", row->target.disk, row->target.id, why ? why : "counted",
+		row->seconds, row->errors);
+	for (int c = TOP_DISK + 1; c < TOP_COLUMNS; c++) {
+		top_cell_text(text, row, (enum top_column)c);
+		fprintf(to, " %s", text);
+	}
+	top_bar_text(bar, 10, top_value(row, TOP_READ_DEPTH), row->read.stats.depth_max, 128);
+	if (why)
+		text[0] = '\0';
+	else
+		top_classes_text(text, sizeof(text), row);
+	fprintf(to, " [%s]%s\n", bar, text);
+	for (int line = 0; line < TOP_DETAILS && !why; line++)
+		for (int reads = 1; reads >= 0; reads--) {
+			top_detail_text(text, sizeof(text), row, reads, line);
+			fprintf(to, "%s%s%s", reads ? top_detail_label(line) : "", reads ? ": " : " | ", text);
+			fputs(reads ? "" : "\n", to);
+		}
+}
+
+/* Four disks with all that is counted, two with less of it; then one comes, one goes, one is reset, one was never asked. */
+static void everything(void **state)
+{
+	static const uint64_t unknown[] = {
+		0, RT_COUNTER_BIT(STREAM) | RT_COUNTER_BIT(IN_FLIGHT), 0,
+		RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(AHEAD_QUEUED) | RT_COUNTER_BIT(BYTES_COMPLETED),
+	};
+	struct rt_target disks[] = { target(4, "sdd"), target(2, "sda"), target(7, "sda"), target(3, "nvme0n1"), target(9, "sdz") };
+	struct rt_submitter submitters[FULL_SUBMITTERS];
+	struct top top = { .unavailable = RT_COUNTER_BIT(SPLITS) };
+	uint64_t drawn = 11;
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	disks[3].bio_based = true;
+	assert_int_equal(top_targets(&top, disks, 4), 0);
+	for (size_t i = 0; i < 4; i++) {
+		struct rt_counters span = {
+			.since_ns = SECOND, .now_ns = (3 + i) * SECOND + SECOND / 2, .unknown = unknown[i],
+			.groups = i == 1 ? RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE : 0xfff,
+		};
+
+		full_counters(&span, submitters, &drawn);
+		top.rows[i].last.readahead_sectors = 100 * i + 7;
+		for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
+			top.rows[i].last.flow[d].errors = 1 + d + 10 * i;
+		assert_int_equal(top_row_count(&top.rows[i], &span), 0);
+		top.rows[i].unknown = top.unavailable | span.unknown;
+		span.nr_submitters = 0;
+		span.submitters = NULL;
+		rt_counters_free(&span);
+	}
+	for (size_t i = 0; i < top.nr; i++)
+		say(to, &top.rows[i]);
+	for (int c = 0; c < TOP_COLUMNS; c++) {
+		top.sort = (enum top_column)c;
+		top_sort(&top);
+		fprintf(to, "by %s:", top_column_name(top.sort));
+		for (size_t i = 0; i < top.nr; i++)
+			fprintf(to, " %u", top.rows[i].target.id);
+		fprintf(to, "; full: %" PRIu64 "\n", top_full_depth(&top));
+	}
+	top_pick(&top, 2);
+	fprintf(to, "picked: %u\n", top.picked);
+	/* Of another boot of the clock, and reset. */
+	for (size_t i = 0; i < 2; i++) {
+		struct rt_counters none = { .since_ns = 5, .now_ns = i ? 6 : 5 };
+
+		top.rows[i].last.resets = (uint32_t)i;
+		assert_int_equal(top_row_count(&top.rows[i], &none), 0);
+		say(to, &top.rows[i]);
+	}
+	top_row_restart(&top.rows[2]);
+	say(to, &top.rows[2]);
+	/* All but the first two are detached; one of a detached one's name comes, and one that was not there. */
+	disks[0] = target(12, "sda");
+	disks[1] = disks[4];
+	assert_int_equal(top_targets(&top, disks, 2), 0);
+	top.sort = TOP_DISK;
+	top_sort(&top);
+	for (size_t i = 0; i < top.nr; i++)
+		say(to, &top.rows[i]);
+	fprintf(to, "picked: %u\n", top.picked);
+	for (int i = 0; top_help_line(i); i++)
+		fprintf(to, "%s\n", top_help_line(i));
+	top_free(&top);
+	assert_int_equal(top.nr, 0);
+	fclose(to);
+	golden("golden/top.txt", text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything),
 		cmocka_unit_test(groups_in_details),
 		cmocka_unit_test(values),      cmocka_unit_test(intervals),
 		cmocka_unit_test(reset),       cmocka_unit_test(gone),

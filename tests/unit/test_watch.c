@@ -7,29 +7,42 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden.h"
 #include "watch/look.h"
 #include "watch/parts.h"
 
 #define SECOND	1000000000ULL
 
-/* struct told - kinds and values, in order */
-static char told[1024];
+/* Kinds and values, in order; in full with unit, time and text, and rows too. */
+static char told[8192];
+static bool in_full;
+static int answer;
 
 static int disturbed(void *data, const struct disturbance *what)
 {
 	size_t used = strlen(told);
 
 	(void)data;
-	snprintf(told + used, sizeof(told) - used, "%s %s %lld;", what->kind,
-		 what->subject, (long long)what->value);
-	return 0;
+	used += (size_t)snprintf(told + used, sizeof(told) - used, "%s %s %lld", what->kind,
+				 what->subject, (long long)what->value);
+	if (in_full)
+		used += (size_t)snprintf(told + used, sizeof(told) - used, " %s, %.1f to %.1f s: %s\n", what->unit,
+					 (double)what->start_ns / SECOND, (double)what->end_ns / SECOND, what->text);
+	else
+		snprintf(told + used, sizeof(told) - used, ";");
+	return answer;
 }
 
 static int row(void *data, const struct host_row *what)
 {
+	size_t used = strlen(told);
+
 	(void)data;
-	(void)what;
-	return 0;
+	if (in_full)
+		snprintf(told + used, sizeof(told) - used, "%s: %s: %s %lld %s, %.1f to %.1f s\n", what->source, what->subject,
+			 what->name, (long long)what->value, what->unit, (double)what->start_ns / SECOND,
+			 (double)what->end_ns / SECOND);
+	return answer;
 }
 
 static const struct look_told hands = { disturbed, row, NULL };
@@ -181,6 +194,132 @@ static void devices(void **state)
 			    "disk sdb 65536;disk sdd 165536;input 1 (i8042) 1;interrupts 9 (acpi) 10;network 24 (eth0) 100;");
 }
 
+/* All at once over two and a half seconds: each limit is one of a second, and each value that of the whole time. */
+static void everything(void **state)
+{
+	struct look before = quiet(1), after = quiet(1);
+	struct look_process then[] = {
+		process(7, 1, 100, 1000, ROLE_OTHER), process(8, 7, 10, 500, ROLE_OTHER), process(9, 8, 20, 700, ROLE_OTHER),
+		process(10, 1, 5, 5, ROLE_COMMAND), process(11, 1, 5, 5, ROLE_RECORDER), process(12, 1, 5, 5, ROLE_OTHER),
+	};
+	struct look_process now[] = {
+		process(7, 1, 200, 400000, ROLE_OTHER), process(10, 1, 6, 7, ROLE_COMMAND),
+		process(11, 1, 7, 8, ROLE_RECORDER), process(12, 1, 5, 5, ROLE_OTHER), process(13, 1, 1, 163839, ROLE_OTHER),
+		process(14, 1, 12, 163840, ROLE_OTHER), process(15, 1, 13, 0, ROLE_OTHER), process(16, 1, 0, 999999, ROLE_OTHER),
+	};
+	struct look_disk disks[2][2] = {
+		{ { .use = { "sdx", 1, 7 } }, { .use = { "sdb", 1, 100 } } },
+		{ { .use = { "sdb", 1, 163940 } }, { .use = { "sdn", 1, 163840 } } },
+	};
+	struct look_line lines[2][3] = {
+		{ { 1, "i8042", 5, false, false }, { 9, "acpi", 100, false, false }, { 24, "eth0", 1000, false, true } },
+		{ { 24, "eth0", 1250, false, true }, { 9, "acpi", 125, false, false }, { 1, "i8042", 6, false, false } },
+	};
+
+	(void)state;
+	after.time_ns += 5 * SECOND / 2;
+	now[4].io.write_bytes = 0;
+	now[5].io.write_bytes = 1;
+	now[7].io_known = false; /* what it read is not known, and it used no processor */
+	before.processes = then;
+	before.nr_processes = sizeof(then) / sizeof(then[0]);
+	after.processes = now;
+	after.nr_processes = sizeof(now) / sizeof(now[0]);
+	before.disks = disks[0];
+	after.disks = disks[1];
+	before.nr_disks = after.nr_disks = 2;
+	before.lines = lines[0];
+	after.lines = lines[1];
+	before.nr_lines = after.nr_lines = 3;
+	before.pressure_us = 1000000;
+	after.pressure_us = 1250000;
+	before.swapped_pages = 10;
+	after.swapped_pages = 15;
+	before.steal_ticks = 50;
+	after.steal_ticks = 55;
+	before.wall_ns = 3000000000;
+	after.wall_ns = 2000000000;
+	before.slept_ns = 1000000000;
+	after.slept_ns = 4000000000;
+	strcpy(after.clocksource, "hpet");
+	strcpy(after.governor, "powersave");
+	before.throttled = 2;
+	after.throttled = 5;
+	in_full = true;
+	judge(&before, &after);
+	in_full = false;
+	/* A little less of each is nothing. */
+	{
+		struct look less = quiet(1);
+		struct look_process quiet_one = process(7, 1, 112, 164839, ROLE_OTHER);
+		struct look_line few[] = { { 9, "acpi", 124, false, false }, { 24, "eth0", 1249, false, true } };
+		struct look_disk idle = { .use = { "sdb", 1, 163939 } };
+		char all[sizeof(told)];
+
+		memcpy(all, told, sizeof(told));
+		less.time_ns = after.time_ns;
+		less.pressure_us = 1249999;
+		less.swapped_pages = 12;
+		less.steal_ticks = 54;
+		less.wall_ns = before.wall_ns + 3249999;
+		less.slept_ns = before.slept_ns;
+		less.throttled = before.throttled;
+		less.processes = &quiet_one;
+		less.lines = few;
+		less.disks = &idle;
+		less.nr_processes = less.nr_disks = 1;
+		less.nr_lines = 2;
+		before.nr_processes = 1;
+		assert_string_equal(judge(&before, &less), "");
+		less.wall_ns++;
+		assert_string_equal(judge(&before, &less), "clock  3250000;");
+		before.nr_processes = sizeof(then) / sizeof(then[0]);
+		memcpy(told, all, sizeof(told));
+	}
+	golden("golden/watch.txt", strdup(told));
+	/* Whoever is told ends it. */
+	told[0] = '\0';
+	answer = -7;
+	assert_int_equal(look_judge(&before, &after, 100, &hands), -7);
+	assert_string_equal(told, "");
+	after.nr_processes = 0;
+	assert_int_equal(look_judge(&before, &after, 100, &hands), -7);
+	assert_string_equal(told, "disk sdb 163840;");
+	answer = 0;
+}
+
+/* What is told again with more of it: a moment is taken for a second. */
+static void described(void **state)
+{
+	static const char *const kinds[] = {
+		"processor", "process-io", "disk", "interrupts", "network", "input", "memory", "swap", "steal", "clock", "suspend",
+		"thermal", "governor",
+	};
+	char all[4096] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct disturbance what = { .subject = "x", .start_ns = 7, .end_ns = 7, .value = 50000000 };
+
+		snprintf(what.kind, sizeof(what.kind), "%s", kinds[i]);
+		look_describe(&what);
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s\n", what.text);
+	}
+	assert_string_equal(all, "x used 5 % of a processor\n"
+			    "x read and wrote 47.7 MiB/s\n"
+			    "disk x had 47.7 MiB/s of traffic\n"
+			    "interrupts: 50000000 interrupts/s on line x\n"
+			    "network: 50000000 interrupts/s on line x\n"
+			    "input: 50000000 interrupts/s on line x\n"
+			    "tasks waited for memory 5 % of the time\n"
+			    "50000000 pages were swapped\n"
+			    "the host of this virtual machine took 5.0 % of a processor\n"
+			    "the clock was set by +0.050 s\n"
+			    "the machine slept for 0.050 s\n"
+			    "processors were too hot and slowed down 50000000 times\n"
+			    "governor changed: x\n");
+}
+
 static void texts(void **state)
 {
 	struct look look = { 0 };
@@ -227,6 +366,9 @@ static void goes_on(void **state)
 	what.start_ns = 3;
 	assert_false(disturbance_goes_on(&known, &what));
 	what.start_ns = 2;
+	what.value = 0;
+	assert_true(disturbance_goes_on(&known, &what));
+	what.value = 5;
 	strcpy(what.subject, "other");
 	assert_false(disturbance_goes_on(&known, &what));
 }
@@ -238,6 +380,8 @@ int main(void)
 		cmocka_unit_test(each_limit),
 		cmocka_unit_test(processes),
 		cmocka_unit_test(devices),
+		cmocka_unit_test(everything),
+		cmocka_unit_test(described),
 		cmocka_unit_test(texts),
 		cmocka_unit_test(goes_on),
 	};

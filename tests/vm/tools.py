@@ -45,11 +45,11 @@ def refused(series: str, results: Results, progress: Progress) -> None:
     name = f"{series}: a kernel that takes signed modules alone"
     wrong = (
         ""
-        if len(lines) == 5 and "/sys/kernel/security/lockdown" in lines[0]
+        if len(lines) == 5 and "signed modules only (lockdown integrity), and it is not signed" in lines[0]
         else f"{lines} {complained.strip()[-300:]}"
     )
     results.check(f"{name}: lockdown is named", wrong)
-    wrong = "" if len(lines) == 5 and "takes signed modules only; sign it" in lines[2] else f"{lines}"
+    wrong = "" if len(lines) == 5 and "(lockdown integrity, module.sig_enforce)" in lines[2] else f"{lines}"
     results.check(f"{name}: so are signatures", wrong)
     wrong = "" if lines[1::2] == ["status 1"] * 2 and lines[4:] == ["0"] else f"{lines}"
     results.check(f"{name}: status 1, and nothing is loaded", wrong)

@@ -18,6 +18,7 @@
 #include <linux/raidtrace.h>
 
 #define RT_NAME_MAX	64
+#define RT_CGROUP_MAX	256
 #define RT_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
 #define RT_KINDS	(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
 #define RT_CLASSES	(RAIDTRACE_CLASS_MAX + 1)
@@ -227,6 +228,9 @@ struct rt_origin {
  * @rest: the row of all that found the table full; it has no process
  * @pid: the process
  * @comm: name of the thread
+ * @cgroup: cgroup that the bios are charged to, by its inode; 0 for nobody's, or when read
+ *	from a recording
+ * @path: of the cgroup, which who samples finds out; "" when not known
  *
  * The other members are made by RT_SUBMITTER_COUNTERS.
  */
@@ -235,6 +239,8 @@ struct rt_submitter {
 	bool rest;
 	uint32_t pid;
 	char comm[16];
+	uint64_t cgroup;
+	char path[RT_CGROUP_MAX];
 #define X(member, attribute, ...) uint64_t member;
 	RT_SUBMITTER_COUNTERS(X)
 #undef X

@@ -303,6 +303,7 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 	s.rest = !attrs[RAIDTRACE_A_SUBMITTER_PID];
 	s.pid = rt_attr_u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
 	copy_text(s.comm, sizeof(s.comm), attrs[RAIDTRACE_A_SUBMITTER_COMM]);
+	s.cgroup = rt_attr_u64(attrs[RAIDTRACE_A_SUBMITTER_CGROUP]);
 #define X(member, attribute, ...)					\
 	s.member = rt_attr_u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
 	RT_SUBMITTER_COUNTERS(X)

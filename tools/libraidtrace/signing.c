@@ -95,20 +95,19 @@ void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size)
 void rt_signing_advice(const struct rt_signing *signing, const char *file,
 		       const char *signer, char *ret, size_t size)
 {
-	const char *key = signing->key[0] ? signing->key : keys[0][0];
-	const char *cert = signing->cert[0] ? signing->cert : keys[0][1];
 	struct utsname kernel;
 
 	uname(&kernel);
 	if (signer && signer[0])
 		snprintf(ret, size, "enrol the key of its signer: mokutil --import %s; reboot, and choose \"Enroll MOK\" with the password given",
-			 signing->cert[0] ? cert : "ITS-CERTIFICATE.der");
+			 signing->cert[0] ? signing->cert : "ITS-CERTIFICATE.der");
 	else if (signing->cert[0])
 		snprintf(ret, size, "sign it: /lib/modules/%s/build/scripts/sign-file sha256 %s %s %s; then enrol that key once: mokutil --import %s, and reboot",
-			 kernel.release, key, cert, file ? file : "raidtrace.ko", cert);
+			 kernel.release, signing->key, signing->cert,
+			 file ? file : "raidtrace.ko", signing->cert);
 	else
 		snprintf(ret, size, "let DKMS build and sign it: apt install raidtrace-dkms, or dkms install in the checkout; then enrol its key once: mokutil --import %s, and reboot",
-			 cert);
+			 keys[0][1]);
 }
 
 int rt_signing_enrolled(const char *root, const char *signer)

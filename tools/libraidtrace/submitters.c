@@ -26,7 +26,8 @@ int rt_submitters_append(struct rt_counters *counters,
 static bool same(const struct rt_submitter *a, const struct rt_submitter *b)
 {
 	return a->index == b->index && a->rest == b->rest && a->pid == b->pid &&
-	       !strcmp(a->comm, b->comm);
+	       !strcmp(a->comm, b->comm) && a->cgroup == b->cgroup &&
+	       (a->cgroup || !strcmp(a->path, b->path));
 }
 
 static struct rt_submitter *find(struct rt_counters *counters,

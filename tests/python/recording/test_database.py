@@ -169,3 +169,31 @@ def test_an_index_of_a_sweep_goes_through_the_same_door(tmp_path):
     for write in (False, True):
         with pytest.raises(sweep_index.SweepIndexError, match="more than what raidctl makes"):
             sweep_index.Index(path, write)
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\0" + bytes(83), b"x" * 200, b"SQLite format 3\0"])
+def test_what_is_no_database_says_so(tmp_path, content):
+    path = tmp_path / "a.rtdb"
+    path.write_bytes(content)
+    with pytest.raises(sqlite3.DatabaseError, match=database.NO_DATABASE):
+        database.read(path)
+
+
+@pytest.mark.parametrize("journal", [b"", b"\xd9\xd5", bytes(1024), b"\0" + database.JOURNAL_MAGIC[1:] + bytes(1024)])
+def test_a_journal_that_is_done_with_is_none(maker, journal):
+    path = maker.write([(1, 0, 1000, {"read": {"issued": 3}}, {})], output="kept")
+    path.with_name("run.rtdb-journal").write_bytes(journal)
+    assert recording.load(path).output == "kept"
+
+
+def test_what_cannot_be_opened_says_why(tmp_path):
+    with pytest.raises(sqlite3.OperationalError, match="^No such file or directory$"):
+        database.read(tmp_path / "missing")
+
+
+def test_what_is_too_large_says_so(tmp_path):
+    path = tmp_path / "a.rtdb"
+    path.touch()
+    os.truncate(path, (2 << 30) - 255)
+    with pytest.raises(sqlite3.OperationalError, match="larger than 2 GiB"):
+        database.read(path)

@@ -122,6 +122,37 @@ def compare(found, rows):
     assert not found and number > 10
 
 
+def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_path):
+    path = tmp_path / "events.rtdb"
+    path.write_bytes(recorded.read_bytes())
+    kept = [
+        (1, 1, 100, 300, 8, "read", None),
+        (2, 2, 150, 250, 16, "write", "dd"),
+        (3, 3, 250, 400, 24, "read", HOSTILE),
+    ]
+    with sqlite3.connect(path) as db:
+        db.executemany(
+            "INSERT INTO request(target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,comm,error,again)"
+            " VALUES(1,?,?,?,?,?,?,'data',0,?,?,0)",
+            [(n, issued, done, sector, 512 * n, way, comm, n == 2) for n, _, issued, done, sector, way, comm in kept],
+        )
+    perfetto.write(tmp_path / "c.trace", path)
+    packets = decoded(tmp_path / "c.trace")
+    named = tracks(packets)
+    begun = [(t, named[track][0], event["name"][0]) for t, track, event in events(packets, "BEGIN") if 0 < t < 1000]
+    first, second = (f"{named[named_parent(named)][0]} in flight {n}" for n in (1, 2))
+    assert [one[:2] for one in begun] == [(100, first), (150, second), (250, second)]
+    assert begun[1][2] == "write 1 KiB at sector 16, data, dd, failed" and "\x1b" not in begun[2][2]
+    assert [(t, named[track][0]) for t, track, _ in events(packets, "END") if 0 < t < 1000] == [
+        (300, first), (250, second), (400, second)
+    ]  # fmt: skip
+
+
+def named_parent(named):
+    """The track of the first disk."""
+    return next(uuid for uuid, (name, _) in named.items() if any(parent == uuid for _, parent in named.values()))
+
+
 def test_names_are_valid_and_hide_nothing(recorded, tmp_path):
     path = tmp_path / "hostile.rtdb"
     path.write_bytes(recorded.read_bytes())

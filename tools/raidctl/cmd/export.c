@@ -110,6 +110,19 @@ static int write_metrics(const char *path, const struct recording *recording)
 	return err;
 }
 
+/* A file that an export made before, or an empty one: what else is there is somebody's. */
+static bool is_metrics(const char *path)
+{
+	static const char begin[] = "# TYPE raidtrace";
+	char text[sizeof(begin) - 1];
+	FILE *file = fopen(path, "re");
+	size_t len = file ? fread(text, 1, sizeof(text), file) : 1;
+
+	if (file)
+		fclose(file);
+	return !len || (len == sizeof(text) && !memcmp(text, begin, len));
+}
+
 static int export_metrics(struct store *store,
 			  const struct export_options *export)
 {
@@ -120,6 +133,9 @@ static int export_metrics(struct store *store,
 	/* A device, say, of the whole machine. */
 	if (!lstat(export->metrics, &st) && !S_ISREG(st.st_mode))
 		return fail("%s: exists and is no regular file; name another file",
+			    export->metrics);
+	if (!access(export->metrics, F_OK) && !is_metrics(export->metrics))
+		return fail("%s: is there and is no export; name another file",
 			    export->metrics);
 	if (recording_load(store, NULL, &recording)) {
 		status = fail("%s: cannot be read: %s", export->path,

@@ -35,9 +35,12 @@
 #define KEY_DETACH	261
 #define KEY_STOP	262
 #define KEY_STREAMS	263
+#define KEY_EVENTS	264
 
 #define MIN_INTERVAL_NS		((uint64_t)1000000)
 #define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
+/* The module keeps 4,096 requests of a disk: of 200,000 a second none is lost. */
+#define EVENTS_INTERVAL_NS	((uint64_t)20000000)
 
 struct record_options {
 	struct words disks;
@@ -60,6 +63,7 @@ static const struct argp_option options[] = {
 	{ "note", KEY_NOTE, "TEXT", 0, "Keep TEXT in the recording; may be given several times", 0 },
 	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks that md and dm disks are made of", 0 },
 	{ "streams", KEY_STREAMS, "N", 0, "Remember the last N streams, 1 to 64 (16)", 0 },
+	{ "events", KEY_EVENTS, NULL, 0, "Keep each request, too, and say how many were lost; samples then take 20ms, unless --interval says something else", 0 },
 	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, without a terminal", 0 },
 	{ "stop", KEY_STOP, NULL, 0, "End a recording that was begun with --detach; its number may follow", 0 },
 	{ "force", KEY_FORCE, NULL, 0, "Replace FILE if it exists", 0 },
@@ -102,6 +106,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "streams: %s: a number from 1 to 64 is needed",
 				   arg);
 		return 0;
+	case KEY_EVENTS:
+		record->run.events = true;
+		return 0;
 	case KEY_DETACH:
 		record->detach = true;
 		return 0;
@@ -133,6 +140,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		record->duration = arg;
 		take_duration(state, "duration", arg,
 			      &record->run.duration_ns);
+		return 0;
+	case ARGP_KEY_END:
+		if (record->run.events && !record->run.steady)
+			record->run.interval_ns = EVENTS_INTERVAL_NS;
+		record->run.steady |= record->run.events;
 		return 0;
 	case ARGP_KEY_ARG:
 		/* The rest is the command's, its options too. */

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "cmd/command.h"
 #include "disk/args.h"
+#include "machine/cgroup.h"
 #include "report/print.h"
 
 struct show_options {
@@ -42,6 +43,7 @@ static int show_targets(struct rt_client *client, struct rt_target *targets,
 					  &spans[i].counters);
 
 		spans[i].disk = targets[i].disk;
+		cgroups_name(&spans[i].counters);
 		if (err)
 			status = fail("%s: no counters: %s", targets[i].disk,
 				      rt_error(client)[0] ? rt_error(client) :

@@ -109,6 +109,7 @@ static const struct table tables[] = {
 	{ "disturbance", NULL, NULL, "disturbance", plain_row },
 	{ "origin", NULL, NULL, "sample, class", plain_row },
 	{ "submitter", NULL, NULL, "sample, submitter", plain_row },
+	{ "request", NULL, NULL, "target, number", plain_row },
 	{ "output", NULL, NULL, "rowid", plain_row },
 };
 

@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "disk/settings-machine.h"
+#include "machine/cgroup.h"
 #include "numbers/stats.h"
 #include "store/writer.h"
 
@@ -137,14 +138,18 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 
 	proc_open(&recorder->diskstats, "/proc/diskstats");
 	err = writer_start(store, &recorder->writer);
+	for (size_t i = 0; i < recorder->nr && !err && recorder->events; i++)
+		err = recorder_begin_events(&recorder->disks[i]);
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		err = baseline(&recorder->disks[i]);
 	if (err)
 		return err;
 	recorder->start_ns = recorder->disks[0].last.now_ns;
 	recorder->now_ns = recorder->start_ns;
-	for (size_t i = 0; i < recorder->nr && !err; i++)
+	for (size_t i = 0; i < recorder->nr && !err; i++) {
+		recorder->disks[i].begin_ns = recorder->disks[i].last.now_ns;
 		err = describe(&recorder->disks[i]);
+	}
 	if (!err)
 		err = writer_begin_phase(recorder->writer, recorder->phase,
 					 phase, recorder->start_ns);
@@ -248,6 +253,7 @@ static int put_span(struct recorded *disk)
 	struct recorder *recorder = disk->recorder;
 	int err = disk->reset_now ? begin_after_reset(disk) : 0;
 
+	cgroups_name(&disk->span);
 	if (!err)
 		err = rt_counters_add(&disk->total, &disk->span);
 	if (!err && !is_empty(&disk->span))
@@ -285,6 +291,8 @@ static int put_samples(struct recorder *recorder, bool all)
 		if (disk->left_out)
 			continue;
 		err = put_span(disk);
+		if (!err)
+			err = recorder_put_events(disk);
 		if (!err)
 			err = sample_settings(disk, queue);
 	}
@@ -349,6 +357,17 @@ int recorder_output(struct recorder *recorder, const char *stream,
 				 len);
 }
 
+static int put_lost(struct recorder *recorder)
+{
+	uint64_t lost = 0;
+	char text[32];
+
+	for (size_t i = 0; i < recorder->nr; i++)
+		lost += recorder->disks[i].lost;
+	snprintf(text, sizeof(text), "%" PRIu64, lost);
+	return writer_put_meta(recorder->writer, "requests_lost", text);
+}
+
 int recorder_end(struct recorder *recorder, const char *why)
 {
 	char text[256];
@@ -358,6 +377,8 @@ int recorder_end(struct recorder *recorder, const char *why)
 		err = next_phase(recorder, NULL);
 	if (!err)
 		err = put_besides(recorder, MOMENT_END);
+	if (!err && recorder->events)
+		err = put_lost(recorder);
 	recorder_check(recorder, text, sizeof(text));
 	if (!err)
 		err = writer_put_meta(recorder->writer, "invariants", text);

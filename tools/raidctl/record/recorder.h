@@ -32,6 +32,10 @@
  * @last: snapshot that the last sample ends with, or that is being stored ends with
  * @span: what happened since the sample before, while that is being stored
  * @total: all samples together
+ * @begin_ns: when its first sample begins
+ * @events: its requests are kept one by one
+ * @known: number of the last of them
+ * @lost: how many ended so fast that they were gone before they were looked at
  * @put_readahead: sectors of readahead that are stored, -1 for none yet
  * @settings: known so far
  * @recorder: what it belongs to
@@ -50,6 +54,10 @@ struct recorded {
 	struct rt_counters last;
 	struct rt_counters span;
 	struct rt_counters total;
+	uint64_t begin_ns;
+	bool events;
+	uint64_t known;
+	uint64_t lost;
 	uint64_t put_readahead;
 	struct settings settings;
 	struct recorder *recorder;
@@ -68,6 +76,7 @@ enum moment {
  * @nr: how many disks
  * @disks: the disks
  * @streams: that are remembered of each, 0 for the module's default
+ * @events: requests are to be kept one by one
  * @owner: file that says which targets are ours
  * @unsure: a disk may have been attached without our knowing; the owner's file
  *	then stays, and the next raidctl looks. At worst it detaches a disk that
@@ -88,6 +97,7 @@ struct recorder {
 	size_t nr;
 	struct recorded *disks;
 	uint32_t streams;
+	bool events;
 	int owner;
 	bool unsure;
 	uint32_t phase;
@@ -153,6 +163,10 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size);
 
 /* recorder_end - end the phase and store how it ended; all is stored then */
 int recorder_end(struct recorder *recorder, const char *why);
+
+/* In recorder-events.c; 0 or -errno: requests are known from now on; those that ended until the last sample. */
+int recorder_begin_events(struct recorded *disk);
+int recorder_put_events(struct recorded *disk);
 
 /* recorder_find_journals - look again, after a mount, and tell the kernel */
 int recorder_find_journals(struct recorded *disk);

@@ -24,6 +24,7 @@
  * @phase: name of the first phase, NULL for the usual
  * @notes: that are kept with it
  * @streams: that are remembered, 0 for the module's default
+ * @events: requests are kept one by one, too
  * @interval_ns: length of a sample
  * @steady: of all of them
  * @duration_ns: of the recording, 0 until something else ends it
@@ -40,6 +41,7 @@ struct record_run {
 	const char *phase;
 	struct words notes;
 	uint32_t streams;
+	bool events;
 	uint64_t interval_ns;
 	bool steady;
 	uint64_t duration_ns;

@@ -168,7 +168,8 @@ static void header(FILE *to, const struct layout *layout, bool limit)
 static void others(FILE *to, const struct recording *r)
 {
 	uint64_t sum[RT_DIRECTIONS] = { 0 };
-	bool any = false;
+	char text[RT_DIRECTIONS * 2 * UNITS_TEXT];
+	size_t at = 0;
 
 	for (size_t i = 0; i < r->nr_spans; i++)
 		for (unsigned int d = RAIDTRACE_DIRECTION_DISCARD;
@@ -180,12 +181,14 @@ static void others(FILE *to, const struct recording *r)
 
 		if (!sum[d])
 			continue;
-		terminal_print(to, "%s%s %s", any ? ", " : "Besides, requests: ",
-			       rt_direction_name(d), format_count(count, sum[d]));
-		any = true;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %s",
+				       at ? ", " : "Besides, requests: ",
+				       rt_direction_name(d), format_count(count, sum[d]));
 	}
-	if (any)
-		fputs(".\n", to);
+	if (!at)
+		return;
+	snprintf(text + at, sizeof(text) - at, ".");
+	print_wrapped(to, text, 0);
 }
 
 void glance_table(FILE *to, const struct recording *r,

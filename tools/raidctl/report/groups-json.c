@@ -73,6 +73,7 @@ static struct json_object *submitters_object(const struct rt_counters *c)
 
 		json_add_known(row, "pid", s->rest, s->pid);
 		json_add_text(row, "comm", s->comm);
+		json_add_text(row, "cgroup", s->path);
 #define X(member, attribute, ...) json_add_count(row, #member, s->member);
 		RT_SUBMITTER_COUNTERS(X)
 #undef X

@@ -17,6 +17,7 @@
 
 #define PLACE_WIDTH	48	/* characters for the whole disk */
 #define SUBMITTERS	8	/* more say little */
+#define CGROUP_WIDTH	44	/* of a path; its end says more than its beginning */
 
 static bool known(const struct rt_counters *c, uint64_t bit)
 {
@@ -98,8 +99,6 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 {
 	bool any = false;
 
-	if (!counts_group(c, RAIDTRACE_GROUP_ORIGIN) || !c->groups)
-		return;
 	for (unsigned int i = 0; i < RT_CLASSES; i++) {
 		const struct rt_origin *o = &c->origin[i];
 		char bios[UNITS_TEXT], queued[UNITS_TEXT], bio_seeks[UNITS_TEXT];
@@ -212,6 +211,44 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 		terminal_print(to, "  and %zu more\n", c->nr_submitters - SUBMITTERS);
 }
 
+/* Of all processes that queued for it; a cgroup that is named by one row is left out by the others. */
+static bool cgroup_row(FILE *to, const struct rt_counters *c, size_t first, bool headed)
+{
+	const char *path = c->submitters[first].path;
+	size_t len = strlen(path), cut = len > CGROUP_WIDTH ? len - (CGROUP_WIDTH - 3) : 0;
+	char bios[UNITS_TEXT], data[UNITS_TEXT], seeks[UNITS_TEXT];
+	struct rt_submitter sum = { 0 };
+
+	for (size_t i = 0; i < c->nr_submitters; i++) {
+		if (strcmp(c->submitters[i].path, path))
+			continue;
+		if (i < first)
+			return false;
+#define X(member, attribute, ...) sum.member += c->submitters[i].member;
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+	if (!headed)
+		terminal_print(to, "  %s%11s %9s %9s  %s%s\n", bold(to), "bios", "data", "seeks",
+			       "cgroup", plain(to));
+	terminal_print(to, "  %11s %9s %9s  %s%s\n", format_count(bios, sum.queued),
+		       format_bytes(data, (double)sum.bytes_queued),
+		       format_count(seeks, sum.seeks_queued), cut ? "..." : "",
+		       *path ? path + cut : "not known");
+	return true;
+}
+
+/* Whom the bios are charged to, unless that is the root for all of them or not known. */
+static void cgroup_table(FILE *to, const struct rt_counters *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->nr_submitters; i++)
+		any |= *c->submitters[i].path && strcmp(c->submitters[i].path, "/");
+	for (size_t i = 0, rows = 0; any && i < c->nr_submitters; i++)
+		rows += cgroup_row(to, c, i, rows);
+}
+
 static const char *disk_count(char *ret, const struct rt_counters *c,
 			      uint32_t bit, uint64_t count)
 {
@@ -290,6 +327,7 @@ void text_groups(FILE *to, const struct rt_counters *c)
 	origin_table(to, c);
 	blame_table(to, c);
 	submitter_table(to, c);
+	cgroup_table(to, c);
 	plug_lines(to, c);
 	window_line(to, c, RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
 		    RT_DISK_BIT(RA_SYNC_SECTORS), c->disk.ra_sync_sectors,

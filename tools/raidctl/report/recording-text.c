@@ -122,6 +122,15 @@ static void text_invariants(FILE *to, const struct recording *r, bool verbose)
 		print_labelled(to, LABEL_WIDTH, "invariants", "%s", found[0] ? found : "not checked");
 }
 
+/* Requests that were kept one by one: whether that is all of them. */
+static void text_events(FILE *to, const struct recording *r, bool verbose)
+{
+	const char *lost = recording_meta(r, "requests_lost");
+
+	if (lost[0] && (verbose || strcmp(lost, "0")))
+		print_labelled(to, LABEL_WIDTH, "requests", "kept one by one, %s lost", lost);
+}
+
 static void text_meta(FILE *to, const struct recording *r, bool verbose)
 {
 	terminal_print(to, "%srecording%s  %s\n", bold(to), plain(to), r->path);
@@ -144,6 +153,7 @@ static void text_meta(FILE *to, const struct recording *r, bool verbose)
 		print_labelled(to, LABEL_WIDTH, "command", "%s", recording_meta(r, "command"));
 	text_end(to, r, verbose);
 	text_invariants(to, r, verbose);
+	text_events(to, r, verbose);
 }
 
 static const char *setting_or_na(const struct recording *r, uint32_t target,

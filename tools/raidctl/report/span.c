@@ -90,9 +90,7 @@ static void bound(char *ret, const struct range *range)
 {
 	char low[UNITS_TEXT], high[UNITS_TEXT];
 
-	if (!range->known)
-		strcpy(ret, "n/a");
-	else if (range->high == INT64_MAX)
+	if (range->high == INT64_MAX)
 		snprintf(ret, 2 * UNITS_TEXT, ">= %s",
 			 format_ns(low, (double)range->low));
 	else

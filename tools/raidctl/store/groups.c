@@ -19,8 +19,8 @@ static const char insert_origin[] =
 	"INSERT INTO origin(sample,class" RT_ORIGIN_COUNTERS(NAME)
 	") VALUES(?,?" RT_ORIGIN_COUNTERS(PLACE) ")";
 static const char insert_submitter[] =
-	"INSERT INTO submitter(sample,submitter,pid,comm"
-	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?"
+	"INSERT INTO submitter(sample,submitter,pid,comm,cgroup"
+	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?,?"
 	RT_SUBMITTER_COUNTERS(PLACE) ")";
 
 int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *span)
@@ -90,6 +90,10 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 		sqlite3_bind_null(stmt, ++place);
 	else
 		store_bind_text(stmt, ++place, submitter->comm);
+	if (*submitter->path)
+		store_bind_text(stmt, ++place, submitter->path);
+	else
+		sqlite3_bind_null(stmt, ++place);
 #define X(member, attribute, ...)					\
 	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)submitter->member);
 	RT_SUBMITTER_COUNTERS(X)
@@ -160,8 +164,10 @@ static int take_submitter(sqlite3_stmt *stmt, struct rt_counters *ret)
 		.pid = (uint32_t)sqlite3_column_int64(stmt, 1),
 		.rest = !comm,
 	};
-	int column = 2;
+	const char *cgroup = (const char *)sqlite3_column_text(stmt, 3);
+	int column = 3;
 
+	snprintf(submitter.path, sizeof(submitter.path), "%s", cgroup ? cgroup : "");
 	snprintf(submitter.comm, sizeof(submitter.comm), "%s", comm ? comm : "");
 #define X(member, attribute, ...)					\
 	submitter.member = (uint64_t)sqlite3_column_int64(stmt, ++column);
@@ -193,11 +199,11 @@ int store_sum_groups(struct store *store, const struct store_part *part,
 					 part, take_origin, ret);
 	if (!err)
 		err = store_each_of_part(store,
-					 "SELECT submitter,pid,comm"
+					 "SELECT submitter,pid,comm,cgroup"
 					 RT_SUBMITTER_COUNTERS(SUM)
 					 " FROM sample JOIN submitter USING(sample)"
 					 STORE_WHERE_PART
-					 " GROUP BY submitter,pid,comm",
+					 " GROUP BY submitter,pid,comm,cgroup",
 					 part, take_submitter, ret);
 	return err;
 }

@@ -185,10 +185,15 @@ static int read_file(int fd, size_t most, unsigned char **bytes, size_t *size)
 	return err;
 }
 
-static size_t half_of_memory(void)
+/* What SQLite allocates at once. */
+#define MOST_OF_SQLITE	((size_t)0x7fffff00)
+
+static size_t most_to_read(void)
 {
-	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 *
-	       (size_t)sysconf(_SC_PAGESIZE);
+	size_t half = (size_t)sysconf(_SC_PHYS_PAGES) / 2 *
+		      (size_t)sysconf(_SC_PAGESIZE);
+
+	return half < MOST_OF_SQLITE ? half : MOST_OF_SQLITE;
 }
 
 /* The journal beside, if it has what is to be played back; or NULL. */
@@ -215,7 +220,7 @@ static int read_journal(const char *path, struct store_image *image,
 			      "its recorder was killed, and the journal beside it cannot be read: %s",
 			      strerror(err));
 	}
-	err = read_file(fd, half_of_memory(), bytes, size);
+	err = read_file(fd, most_to_read(), bytes, size);
 	close(fd);
 	if (err)
 		return refuse(image, err, "its journal: %s", strerror(-err));
@@ -346,10 +351,10 @@ int store_image_read(const char *path, struct store_image *image)
 	if (!err && !is_written(fd))
 		err = read_journal(path, image, &journal, &size);
 	if (!err) {
-		err = read_file(fd, half_of_memory(), &image->bytes,
+		err = read_file(fd, most_to_read(), &image->bytes,
 				&image->size);
 		if (err == -EFBIG)
-			refuse(image, err, "larger than half of this machine's memory: read it on a larger one");
+			refuse(image, err, "larger than 2 GiB, or half of this machine's memory, which is the most that is read");
 		else if (err)
 			refuse(image, err, "%s", strerror(-err));
 	}

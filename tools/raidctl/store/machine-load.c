@@ -19,7 +19,7 @@ static void copy(char *to, size_t size, const char *text)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-/* Room for one more at the end of an array. */
+/* Room for one more at the end of an array, to be filled whole. */
 static void *append(void **array, size_t *nr, size_t size)
 {
 	char *more = reallocarray(*array, *nr + 1, size);
@@ -27,7 +27,6 @@ static void *append(void **array, size_t *nr, size_t size)
 	if (!more)
 		return NULL;
 	*array = more;
-	memset(more + *nr * size, 0, size);
 	return more + (*nr)++ * size;
 }
 

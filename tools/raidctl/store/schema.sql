@@ -90,8 +90,28 @@ CREATE TABLE submitter (
 	submitter INTEGER NOT NULL,
 	pid INTEGER,
 	comm TEXT,
+	cgroup TEXT,
 	@submitter_counters@
 	PRIMARY KEY (sample, submitter)
+) WITHOUT ROWID;
+
+CREATE TABLE request (
+	target INTEGER NOT NULL REFERENCES target,
+	number INTEGER NOT NULL,
+	queued_ns INTEGER,
+	inserted_ns INTEGER,
+	issued_ns INTEGER NOT NULL,
+	completed_ns INTEGER NOT NULL,
+	sector INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	direction TEXT NOT NULL,
+	class TEXT NOT NULL,
+	depth INTEGER NOT NULL,
+	pid INTEGER,
+	comm TEXT,
+	error INTEGER NOT NULL,
+	again INTEGER NOT NULL,
+	PRIMARY KEY (target, number)
 ) WITHOUT ROWID;
 
 CREATE TABLE stack (

@@ -97,6 +97,9 @@ int store_begin_phase(struct store *store, uint32_t phase, const char *name,
 		      uint64_t start_ns);
 int store_end_phase(struct store *store, uint32_t phase, uint64_t end_ns);
 
+/* store_put_request - one that ended, of a disk by its number */
+int store_put_request(struct store *store, uint32_t target, const struct rt_ended *ended);
+
 /* store_put_sample - one span with all its rows in flow and bin */
 int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 		     const struct rt_counters *span);

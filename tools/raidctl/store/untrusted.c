@@ -136,11 +136,17 @@ static int defend(struct store *store)
 int store_show(struct store *store, const char *schema, unsigned char *bytes,
 	       size_t size, unsigned int flags)
 {
-	if (sqlite3_deserialize(store->db, schema, bytes, (sqlite3_int64)size,
-				(sqlite3_int64)size,
-				flags | SQLITE_DESERIALIZE_READONLY) == SQLITE_OK)
+	int code = sqlite3_deserialize(store->db, schema, bytes,
+				       (sqlite3_int64)size, (sqlite3_int64)size,
+				       flags | SQLITE_DESERIALIZE_READONLY);
+
+	if (code == SQLITE_OK)
 		return 0;
-	return store_failed(store);
+	/* Without memory it leaves the connection's error as it was. */
+	if (code != SQLITE_NOMEM)
+		return store_failed(store);
+	snprintf(store->error, sizeof(store->error), "%s", strerror(ENOMEM));
+	return -ENOMEM;
 }
 
 static int open_image(struct store_image *image, bool whole,

@@ -19,6 +19,7 @@ import struct
 import tempfile
 import time
 
+MOST_OF_SQLITE = 0x7FFFFF00  # bytes that it allocates at once
 PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
 NO_DATABASE = "it is no database, and so no recording of raidctl"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
@@ -137,8 +138,10 @@ def _share(fd: int) -> None:
 
 def _bytes(fd: int) -> bytes:
     size = os.fstat(fd).st_size
-    if size > os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE"):
-        raise OSError(errno.EFBIG, "larger than half of this machine's memory: read it on a larger one")
+    if size > min(MOST_OF_SQLITE, os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")):
+        raise OSError(
+            errno.EFBIG, "larger than 2 GiB, or half of this machine's memory, which is the most that is read"
+        )
     parts = []
     while size > 0 and (part := os.read(fd, size)):
         parts.append(part)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording as a trace of Perfetto (TrackEvent): phases as slices, what a disk did in each sample as counters.
+"""A recording as a trace of Perfetto (TrackEvent): phases as slices, what a disk did in each sample as counters; requests.
 
 The few messages that this needs are encoded here; the numbers of their fields are those of perfetto's trace_packet.proto,
 track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestamps are CLOCK_MONOTONIC, ns.
 """
 
+import heapq
 import itertools
 import os
 import pathlib
@@ -147,6 +148,30 @@ def _disk(rows: SampleRows, disk: Target, uuids: Iterator[int]) -> Iterator[byte
         track = next(uuids)
         yield _track(track, f"{disk.disk} {name}", parent, unit)
         yield from _values(track, mine[:, 3], values)
+    yield from _requests(rows, disk, parent, uuids)
+
+
+def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int]) -> Iterator[bytes]:
+    """Requests that were kept one by one, as slices from issue to completion; on as many tracks as were in flight together."""
+    if not rows.db.execute("SELECT 1 FROM sqlite_master WHERE name='request'").fetchone():
+        return
+    free: list[tuple[int, int]] = []  # when a track's last request ends, and the track
+    kept = rows.db.execute(
+        "SELECT issued_ns, completed_ns, direction, bytes, sector, class, comm, error FROM request WHERE target=?"
+        " ORDER BY issued_ns, number",
+        (disk.target,),
+    )
+    for issued, completed, direction, size, sector, kind, comm, error in kept:
+        if free and free[0][0] <= issued:
+            track = heapq.heappop(free)[1]
+        else:
+            track = next(uuids)
+            yield _track(track, f"{disk.disk} in flight {len(free) + 1}", parent)
+        heapq.heappush(free, (completed, track))
+        who = f", {comm}" if comm else ""
+        said = f"{direction} {size / 1024:g} KiB at sector {sector}, {kind}{who}{', failed' if error else ''}"
+        yield _event(issued, BEGIN, track, _text(23, said))
+        yield _event(completed, END, track)
 
 
 def _values(track: int, starts: Ints, values: Floats) -> Iterator[bytes]:

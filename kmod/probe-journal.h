@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a bio is for. */
-#ifndef RAIDTRACE_PROBE_CLASS_H
-#define RAIDTRACE_PROBE_CLASS_H
+/* Where a filesystem's journal is. */
+#ifndef RAIDTRACE_PROBE_JOURNAL_H
+#define RAIDTRACE_PROBE_JOURNAL_H
 
 #include <linux/rcupdate.h>
-
-#include "histogram.h"
-
-struct bio;
+#include <linux/types.h>
 
 /* Ranges that a journal may have. */
 #define RAIDTRACE_JOURNAL_MAX 64
@@ -34,7 +31,4 @@ struct raidtrace_journal {
 	struct raidtrace_extent extent[RAIDTRACE_JOURNAL_MAX];
 };
 
-enum raidtrace_class raidtrace_class_of(struct raidtrace_journal __rcu **journal,
-					struct bio *bio);
-
-#endif /* RAIDTRACE_PROBE_CLASS_H */
+#endif /* RAIDTRACE_PROBE_JOURNAL_H */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Counters of which each has a value of its own: what is printed in another's place is seen. */
+
+#ifndef FULL_H
+#define FULL_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "histogram.h"
+#include "raidtrace.h"
+
+#define FULL_SUBMITTERS	10
+
+/* The next of numbers that look drawn and are the same each time. */
+static inline uint64_t full_next(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *state >> 33;
+}
+
+/* Some bins of each histogram, and what lies between them empty. */
+static inline void full_histogram(struct rt_histogram *h, unsigned int kind, uint64_t *state)
+{
+	unsigned int bins = raidtrace_hist_bins(kind), bin = full_next(state) % bins / 2;
+
+	for (unsigned int i = 0; i < 5; i++) {
+		rt_histogram_count(h, bin, 1 + full_next(state) % 3000);
+		bin += 1 + full_next(state) % (1 + (bins - bin) / 4);
+		if (bin >= bins)
+			return;
+	}
+}
+
+/**
+ * full_counters - a span in which all that is counted happened
+ * @c: zero but for its times, groups and what is unknown; to be freed by rt_counters_free()
+ * @submitters: room for FULL_SUBMITTERS, which @c points to then
+ * @state: of full_next(); another one makes other numbers
+ */
+static inline void full_counters(struct rt_counters *c, struct rt_submitter *submitters, uint64_t *state)
+{
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+		struct rt_flow *flow = &c->flow[d];
+		uint64_t most = d == RAIDTRACE_DIRECTION_WRITE ? 900 : 400000;
+
+#define X(member, attribute, ...) flow->member = (strstr(#member, "_ns") ? 1000000 : strstr(#member, "bytes") ? 4096 : \
+						  strstr(#member, "_sectors") ? 300 : 1) * (1 + full_next(state) % most);
+		RT_FLOW_COUNTERS(X)
+#undef X
+		flow->issued += 2 * most;
+		flow->queued += 2 * most;
+		flow->in_flight = 1 + (uint32_t)full_next(state) % 5;
+		flow->in_flight_max = 6 + (uint32_t)full_next(state) % 50;
+		for (unsigned int k = 0; k < RT_KINDS; k++)
+			full_histogram(&c->histogram[d][k], k, state);
+	}
+#define X(member, attribute, ...) c->disk.member = 1 + full_next(state) % 5000;
+	RT_DISK_COUNTERS(X)
+#undef X
+	c->disk.streams_alive = 3;
+	c->disk.streams_alive_queued = 5;
+	for (unsigned int i = 0; i < RT_CLASSES; i++) {
+#define X(member, attribute, ...) c->origin[i].member = full_next(state) % 70000;
+		RT_ORIGIN_COUNTERS(X)
+#undef X
+	}
+	/* One without seeks, one that was not there. */
+	c->origin[1].seeks = 0;
+	memset(&c->origin[2], 0, sizeof(c->origin[2]));
+	for (unsigned int i = 0; i < FULL_SUBMITTERS; i++) {
+		struct rt_submitter *s = &submitters[i];
+
+		*s = (struct rt_submitter){ .index = i, .pid = 100 + i, .rest = i == FULL_SUBMITTERS - 1, .cgroup = i % 3 ? 70 + i : 0 };
+		snprintf(s->comm, sizeof(s->comm), s->rest ? "" : "program%u", i);
+		snprintf(s->path, sizeof(s->path), i == 4 ? "/kubepods.slice/burstable.slice/\033[2Jcri-0123456789abcdef-%u.scope" :
+			 i % 3 == 1 ? "/a/b%u" : "", i);
+#define X(member, attribute, ...) s->member = 1 + full_next(state) % 800000;
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+	c->submitters = submitters;
+	c->nr_submitters = FULL_SUBMITTERS;
+}
+
+#endif

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/*
+ * Each allocation of what raidctl does with numbers fails, one at a time: that
+ * is what is answered, and all that was allocated until then is freed.
+ *
+ * SQLite has memory of its own here, which fails in a second round: a statement
+ * that it could not make, or a row that it could not read.  The address sanitizer has an allocator of
+ * its own, so with it nothing is run; tests/unit/memory does it to whole verbs.
+ */
+
+#include "unit.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "disk/settings.h"
+#include "full.h"
+#include "machine/interrupts.h"
+#include "report/compare.h"
+#include "report/print.h"
+#include "report/requests.h"
+#include "store/load.h"
+#include "store/store.h"
+#include "top/replay.h"
+
+#ifndef __SANITIZE_ADDRESS__
+
+static char directory[] = "/tmp/raidtrace-memory-XXXXXX";
+static char path[64], new_path[64];
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t nr, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+extern void __libc_free(void *memory);
+
+static long left;	/* allocations until one fails; not counted at 0 */
+static long alive;	/* that were not freed */
+static bool counts, failed;
+static enum { OURS, SQLITES } whose;
+
+static bool fails(int of)
+{
+	if (!counts || of != (int)whose || !left || --left)
+		return false;
+	failed = true;
+	return true;
+}
+
+static void *allocated(void *memory)
+{
+	alive += counts && memory;
+	return memory;
+}
+
+void *malloc(size_t size)
+{
+	return fails(OURS) ? NULL : allocated(__libc_malloc(size));
+}
+
+void *calloc(size_t nr, size_t size)
+{
+	return fails(OURS) ? NULL : allocated(__libc_calloc(nr, size));
+}
+
+void *realloc(void *old, size_t size)
+{
+	/* Without more the C library goes on with what it has. */
+	bool grows = !old || size > malloc_usable_size(old);
+	void *memory = grows && fails(OURS) ? NULL : __libc_realloc(old, size);
+
+	return old ? memory : allocated(memory);
+}
+
+void free(void *memory)
+{
+	alive -= counts && memory;
+	__libc_free(memory);
+}
+
+/* A file of the libc has a buffer that comes and goes with it, and is none of raidctl's. */
+static int size_of(void *memory)
+{
+	return memory ? (int)malloc_usable_size(memory) : 0;
+}
+
+static void *for_sqlite(int size)
+{
+	return fails(SQLITES) ? NULL : __libc_malloc((size_t)size);
+}
+
+static void *again_for_sqlite(void *old, int size)
+{
+	return fails(SQLITES) ? NULL : __libc_realloc(old, (size_t)size);
+}
+
+static int round_up(int size)
+{
+	return (size + 15) & ~15;
+}
+
+static int begin(void *data)
+{
+	(void)data;
+	return SQLITE_OK;
+}
+
+static void end(void *data)
+{
+	(void)data;
+}
+
+static const sqlite3_mem_methods own_memory = {
+	for_sqlite, __libc_free, again_for_sqlite, size_of, round_up, begin, end, NULL,
+};
+
+static struct recording loaded[2];
+
+/* All that a recording holds, as text. */
+static char *told(const struct recording *recording)
+{
+	bool was = counts;
+	char *text;
+	size_t size;
+	FILE *to;
+
+	counts = false;
+	to = open_memstream(&text, &size);
+	print_json.recording(to, recording, &(struct reading){ 0 });
+	fclose(to);
+	counts = was;
+	return text;
+}
+
+static char *whole;	/* what the recording holds */
+
+/* What is read without an error is all that there is. */
+static int load(void)
+{
+	struct recording recording;
+	struct store *store;
+	int err = store_open(path, &store);
+
+	if (err)
+		return err;
+	err = recording_load(store, NULL, &recording);
+	if (!err && failed) {
+		bool was = counts;
+		char *text = told(&recording);
+
+		counts = false;
+		if (strcmp(text, whole))
+			fail_msg("it reads %s", text);
+		free(text);
+		counts = was;
+	}
+	recording_free(&recording);
+	store_close(store);
+	return err;
+}
+
+static int compare_two(void)
+{
+	struct comparison c;
+	int err = compare(&loaded[0], &loaded[1], &c);
+
+	compare_free(&c);
+	return err;
+}
+
+static int make(void)
+{
+	static struct rt_submitter submitters[FULL_SUBMITTERS];
+	static const struct rt_target target = { .id = 1, .disk = "sda", .groups = 0xfff };
+	static struct rt_counters c;
+	struct rt_counters sum;
+	struct store *store;
+	int err;
+
+	if (!c.now_ns) { /* once: it is not what is tried */
+		bool was = counts;
+		uint64_t state = 5;
+
+		counts = false;
+		c = (struct rt_counters){ .since_ns = 1, .now_ns = 2, .groups = 0xfff };
+		full_counters(&c, submitters, &state);
+		counts = was;
+	}
+	err = store_create(new_path, &store);
+	if (err)
+		return err;
+	err = store_begin(store) ?: store_put_target(store, 1, &target) ?: store_begin_phase(store, 1, "x", 1) ?:
+	      store_put_setting(store, 1, 1, "a", "b") ?: store_put_sample(store, 1, 1, &c) ?:
+	      store_end_phase(store, 1, 2) ?: store_put_output(store, 1, "stdout", "x", 1) ?:
+	      store_put_note(store, &(struct note_row){ .time_ns = 1, .text = "a" }) ?: store_commit(store);
+	store_close(store);
+	if (!err && failed && whose == SQLITES) { /* what is said to be stored is stored */
+		long was = left;
+
+		left = 0;
+		counts = false;
+		assert_int_equal(store_open(new_path, &store), 0);
+		assert_int_equal(store_sum(store, 1, 1, &sum), 0);
+		store_close(store);
+		assert_int_equal(sum.flow[0].queued, c.flow[0].queued);
+		assert_int_equal(sum.nr_submitters, c.nr_submitters);
+		assert_int_equal(sum.origin[3].queued, c.origin[3].queued);
+		rt_counters_free(&sum);
+		counts = true;
+		left = was;
+	}
+	store_remove(new_path);
+	return err;
+}
+
+static int judge(void)
+{
+	struct facts facts = { .seconds = 1 };
+	struct disk disk = { .name = "sda" };
+	size_t nr;
+	struct finding *findings = check_judge(&facts, &disk, 1, &nr);
+
+	free(findings);
+	return findings ? 0 : -ENOMEM;
+}
+
+static int interrupts(void)
+{
+	struct interrupt_table table;
+	int err = interrupts_parse("  CPU0 CPU1\n 24: 3 7 PCI-MSI 9-edge 3w-9xxx\n 25: 7 0 PCI 1-edge a\n", &table);
+
+	if (!err)
+		interrupts_free(&table);
+	return err;
+}
+
+static int unchanged(void *data, const char *name, const char *value)
+{
+	(void)data;
+	(void)name;
+	(void)value;
+	return 0;
+}
+
+static int settings(void)
+{
+	struct settings settings = { 0 };
+	int err = settings_set(&settings, "a", "1", unchanged, NULL) ?: settings_set(&settings, "b", "2", unchanged, NULL) ?:
+		  settings_set(&settings, "a", "3", unchanged, NULL);
+
+	settings_free(&settings);
+	return err;
+}
+
+static int requests(void)
+{
+	static const struct rt_ended ended[3];
+	struct requests requests = { 0 };
+	int err = requests_add(&requests, ended, 3) ?: requests_add(&requests, ended, 3);
+
+	free(requests.ended);
+	return err;
+}
+
+static int replay(void)
+{
+	struct replay replay;
+	struct store *store;
+	struct top top = { 0 };
+	int err = store_open(path, &store);
+
+	if (err)
+		return err;
+	err = replay_begin(store, path, &top, 1, &replay);
+	replay_end(&replay);
+	store_close(store);
+	top_free(&top);
+	return err;
+}
+
+static void each_allocation_fails(void **state)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+		int least;	/* allocations */
+		int borne;	/* of them: there is another way, as to sort */
+	} cases[] = {
+		{ "load", load, 20, 0 }, { "compare", compare_two, 5, 0 }, { "make", make, 5, 1 }, { "judge", judge, 1, 0 },
+		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 }, { "requests", requests, 2, 0 },
+		{ "replay", replay, 20, 1 },
+	};
+
+	(void)state;
+	whose = OURS;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n = 0, err, borne = 0;
+
+		assert_int_equal(cases[i].run(), 0); /* what is made once */
+		do {
+			failed = false;
+			alive = 0;
+			left = ++n;
+			counts = true;
+			err = cases[i].run();
+			counts = false;
+			if (alive)
+				fail_msg("%s: allocation %d fails: %ld are not freed", cases[i].name, n, alive);
+			borne += failed && !err;
+			if ((err && (err != -ENOMEM || !failed)) || borne > cases[i].borne)
+				fail_msg("%s: allocation %d fails: %d", cases[i].name, n, err);
+		} while (failed);
+		if (n < cases[i].least)
+			fail_msg("%s: %d allocations", cases[i].name, n);
+	}
+}
+
+/* SQLite can often go on without; never is less stored or read than is said. */
+static void each_of_sqlite_fails(void **state)
+{
+	int (*const cases[])(void) = { load, make };
+
+	(void)state;
+	whose = SQLITES;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n = 0, err, refused = 0;
+
+		do {
+			failed = false;
+			alive = 0;
+			left = n += n < 200 ? 1 : 7;
+			counts = true;
+			err = cases[i]();
+			counts = false;
+			refused += err != 0;
+			if (alive || (err && err != -ENOMEM) || (err && !failed))
+				fail_msg("%zu: allocation %d of SQLite fails: %d, %ld are not freed", i, n, err, alive);
+		} while (failed);
+		assert_true(refused > 20);
+	}
+}
+
+static int set_up(void **state)
+{
+	struct rt_submitter submitters[FULL_SUBMITTERS];
+	struct rt_counters c = { .since_ns = 1, .now_ns = 2, .groups = 0xfff };
+	static const struct rt_target target = { .id = 1, .disk = "sda", .groups = 0xfff };
+	struct store *store;
+	uint64_t drawn = 3;
+
+	(void)state;
+	if (sqlite3_config(SQLITE_CONFIG_MALLOC, &own_memory) != SQLITE_OK || !mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/a.rtdb", directory);
+	snprintf(new_path, sizeof(new_path), "%s/new.rtdb", directory);
+	full_counters(&c, submitters, &drawn);
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) /* fewer allocations: they are alike */
+		for (unsigned int k = d ? 0 : RAIDTRACE_HISTOGRAM_KIND_D2C; k < RT_KINDS; k++)
+			c.histogram[d][k].nr_bins = 0;
+	if (store_create(path, &store))
+		return -1;
+	store_begin(store);
+	store_put_meta(store, "tool_version", "1");
+	store_put_target(store, 1, &target);
+	store_put_setting(store, 1, 1, "scheduler", "none");
+	store_begin_phase(store, 1, "x", 1);
+	store_put_sample(store, 1, 1, &c);
+	store_end_phase(store, 1, 2);
+	store_put_note(store, &(struct note_row){ .time_ns = 1, .text = "a" });
+	store_commit(store);
+	c.nr_submitters = 0;
+	c.submitters = NULL;
+	rt_counters_free(&c);
+	store_close(store);
+	for (int i = 0; i < 2; i++) {
+		if (store_open(path, &store) || recording_load(store, NULL, &loaded[i]))
+			return -1;
+		store_close(store);
+		loaded[i].path = NULL;
+	}
+	whole = told(&loaded[0]);
+	loaded[1].targets[0].max_sectors = 7;
+	loaded[1].settings[0].value[0] = 'm';
+	return 0;
+}
+
+static int clean_up(void **state)
+{
+	(void)state;
+	free(whole);
+	recording_free(&loaded[0]);
+	recording_free(&loaded[1]);
+	unlink(path);
+	unlink(new_path);
+	return rmdir(directory);
+}
+
+#else
+
+static void each_of_sqlite_fails(void **state)
+{
+	(void)state;
+}
+
+static void each_allocation_fails(void **state)
+{
+	(void)state;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	return 0;
+}
+
+static int clean_up(void **state)
+{
+	(void)state;
+	return 0;
+}
+
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_allocation_fails), cmocka_unit_test(each_of_sqlite_fails),
+	};
+
+	return cmocka_run_group_tests_name("no memory", tests, set_up, clean_up);
+}

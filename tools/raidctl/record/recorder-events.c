@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The requests of a recording one by one, as they end: what the module keeps of them is taken with each sample. */
+
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+
+/**
+ * struct answer - some requests of a disk, on their way to the store
+ * @target: number of the disk in the recording
+ * @part: as the module gave them
+ */
+struct answer {
+	uint32_t target;
+	struct rt_history part;
+};
+
+int recorder_begin_events(struct recorded *disk)
+{
+	struct rt_history *now = calloc(1, sizeof(*now));
+	int err = now ? rt_history_get(disk->recorder->client, disk->target.id, UINT64_MAX, now) : -ENOMEM;
+
+	/* What ended since we attached it is in the first sample. */
+	if (!err && !disk->ours)
+		disk->known = now->total;
+	free(now);
+	disk->events = !err;
+	if (err != -EOPNOTSUPP)
+		return err;
+	note("%s: its requests are not kept one by one: it has none of its own, or latency is not counted",
+	     disk->target.disk);
+	return 0;
+}
+
+static int put_part(struct store *store, const void *data)
+{
+	const struct answer *answer = data;
+	int err = 0;
+
+	for (size_t i = 0; i < answer->part.nr && !err; i++)
+		err = store_put_request(store, answer->target, &answer->part.ended[i]);
+	return err;
+}
+
+/*
+ * Those that ended after the sample belong to the next one, and those before the
+ * first sample to nobody.
+ */
+static void cut_off(struct recorded *disk, struct rt_history *part)
+{
+	size_t before = 0;
+
+	while (part->nr && part->ended[part->nr - 1].completed_ns > disk->last.now_ns)
+		part->nr--;
+	while (before < part->nr && part->ended[before].completed_ns <= disk->begin_ns)
+		disk->known = part->ended[before++].number;
+	part->nr -= before;
+	memmove(part->ended, part->ended + before, part->nr * sizeof(part->ended[0]));
+}
+
+int recorder_put_events(struct recorded *disk)
+{
+	struct recorder *recorder = disk->recorder;
+	struct answer *answer = disk->events ? calloc(1, sizeof(*answer)) : NULL;
+	struct rt_history *part = answer ? &answer->part : NULL;
+	int err = disk->events && !answer ? -ENOMEM : 0;
+
+	while (part && !err) {
+		uint64_t last;
+
+		err = rt_history_get(recorder->client, disk->target.id, disk->known, part);
+		if (!err)
+			cut_off(disk, part);
+		if (err || !part->nr)
+			break;
+		answer->target = disk->number;
+		last = part->ended[part->nr - 1].number;
+		disk->lost += last - disk->known - part->nr;
+		disk->known = last;
+		err = writer_put(recorder->writer, put_part, answer, sizeof(*answer));
+	}
+	free(answer);
+	/* The disk is no more, and with it what was kept. */
+	return err == -ENOENT || err == -ENODEV ? 0 : err;
+}
