@@ -12,7 +12,9 @@ from conftest import TOP
 LAB = TOP / "tools" / "lab"
 sys.path.insert(0, str(LAB))
 
+from raidlab.apt import packages, sources_list  # noqa: E402
 from raidlab.base import cache  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.uml import modules  # noqa: E402
 
 
@@ -47,3 +49,16 @@ def test_what_another_process_runs_from_stays_as_long_as_that_lives(entries):
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
     assert forget(entries) == [False, False] + [True] * modules._KEEP
+
+
+def test_lists_of_packages_are_fetched_anew_when_apt_has_other_sources(tmp_path, monkeypatch):
+    fetched = []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(packages._Apt, "run", lambda apt, *words: fetched.append(words))
+    monkeypatch.setattr(packages._Apt, "offered", lambda apt: {"6.1": "1"})
+    for suite in ("bookworm", "bookworm", "trixie", "trixie"):
+        entry = sources_list.Entry((), "ftp://m.example/debian", (suite,), ("main",))
+        monkeypatch.setattr(sources_list, "configured", lambda entry=entry: iter([entry]))
+        for derived in (False, True):
+            packages._private(derived, Progress(quiet=True))
+    assert len(fetched) == 4

@@ -2,6 +2,7 @@
 """Two kernels over a set of workloads: what is called faster, slower, chance, equal, identical."""
 
 import argparse
+import dataclasses
 import json
 import sys
 
@@ -10,8 +11,9 @@ from conftest import TOP
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
+from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.kernel.patched import Pair  # noqa: E402
-from raidlab.verbs import judge, measures, told, workloads  # noqa: E402
+from raidlab.verbs import judge, measures, recorded, told, workloads  # noqa: E402
 from raidlab.verbs.recorded import Recorded  # noqa: E402
 
 ONE = workloads.Workload("one", "something", "true")
@@ -94,7 +96,7 @@ def test_less_than_half_a_percent_is_equal(after, said):
 
 def test_the_mechanism_is_what_changed_most_and_no_effect():
     one = verdict(Lab(noisy(3.0), noisy(1.0), request_bytes_mean=65536.0, in_flight_mean=2.2, d2c_mean_ns=9e6))
-    assert one.mechanism == ("size 4 -> 64 KiB", "in flight 2.0 -> 2.2")
+    assert one.mechanism == ("size 4 -> 64 KiB", "in flight 2.00 -> 2.20")
 
 
 def test_the_time_of_a_request_is_named_where_nothing_else_changed():
@@ -105,7 +107,7 @@ def test_the_time_of_a_request_is_named_where_nothing_else_changed():
 
 def test_what_moved_less_than_a_hundredth_is_no_mechanism():
     assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.019)).mechanism == ()
-    assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.021)).mechanism == ("in flight 2.0 -> 2.0",)
+    assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.021)).mechanism == ("in flight 2.00 -> 2.02",)
 
 
 def options(**more):
@@ -125,6 +127,7 @@ def options(**more):
         "tree": None,
         "variant": "",
         "seeds": 4,
+        "mem": 256,
         "workload": "queue",
         "patch": [],
     }
@@ -148,7 +151,7 @@ def test_text_begins_with_the_answer_and_fits(found):
     said = say(found, ("A kernel", "another"), PAIR).splitlines()
     assert said[0] == "2 workloads: 2 slower."
     assert "NOTHING of the patch is compiled" in said[1] and "nvme" in said[2]
-    assert any("in flight 2.0 -> 1.0" in line for line in said)
+    assert any("in flight 2.00 -> 1.00" in line for line in said)
     assert max(len(line) for line in said[9:]) <= 80
 
 
@@ -173,6 +176,17 @@ def test_what_a_kernel_cannot_run_is_said_and_skipped(found):
     assert "Left out, as a kernel has no CONFIG_DM_CRYPT: crypt more." in say(found, lacking=lacking)
     said = say(found, lacking=lacking, ktap=True).splitlines()
     assert said[1] == "1..4" and "ok 3 crypt # SKIP no CONFIG_DM_CRYPT" in said
+
+
+@pytest.mark.parametrize("low, high, wide", [(0.901, 1.099, False), (0.899, 1.05, True), (0.95, 1.101, True)])
+def test_what_chance_leaves_wide_open_is_said_to_be_undecided(found, low, high, wide):
+    chance = [dataclasses.replace(found[0], verdict=judge.CHANCE, between=(low, high)), found[1]]
+    assert ("Undecided" in say(chance)) == wide and "Undecided" not in say(found)
+
+
+def test_identical_runs_are_no_proof_beyond_themselves(found):
+    same = [dataclasses.replace(one, verdict=judge.IDENTICAL, mechanism=()) for one in found]
+    assert "never comes to its code" in say(same) and "never comes" not in say([same[0], found[1]])
 
 
 def test_real_time_says_how_far_a_is_from_itself(found):
@@ -231,3 +245,18 @@ def test_every_workload_has_a_name_of_its_own_and_can_be_chosen():
         assert workloads.of_set(one.name) == (one,)
     with pytest.raises(Exception, match="no such set"):
         workloads.of_set("none")
+
+
+def test_what_a_killed_run_left_is_no_obstacle(tmp_path):
+    """Its recording and that one's journal go; what else lies there stays."""
+    for name in ("lab.rtdb", "lab.rtdb-journal", "mine.rtdb.xz"):
+        (tmp_path / name).touch()
+    seen = []
+
+    def boot(_command, directory):
+        seen.extend(path.name for path in directory.iterdir())
+        return argparse.Namespace(status=1, messages=[])
+
+    with pytest.raises(LabError, match="exit status 1"):
+        recorded.run(argparse.Namespace(command=["true"], disk=None), "6.1", boot, tmp_path)
+    assert seen == ["mine.rtdb.xz"]

@@ -11,7 +11,8 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
 from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.kernel import linux, patched  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.kernel import linux, patched, tree  # noqa: E402
 from raidlab.kernel.variant import Added  # noqa: E402
 
 ONE = """--- a/mm/one.c
@@ -203,6 +204,12 @@ def test_a_tree_as_it_stands_is_compared_with_its_last_commit(repository, monkey
     assert seen["names"] == (f"{top} HEAD", f"{top} as it is") and seen["origin"] == top
 
 
+def test_a_tree_without_a_change_is_refused(repository):
+    (repository[0] / "mm/one.c").write_text("one")
+    with pytest.raises(LabError, match="nothing differs from .* HEAD"):
+        patched.beside(None, str(repository[0]), None)
+
+
 def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch):
     top, seen = repository
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
@@ -220,19 +227,71 @@ def test_what_is_no_range_is_refused(repository, commits):
         patched.between(str(repository[0]), commits, None)
 
 
-def test_more_options_are_asked_of_a_kernel(source, monkeypatch):
-    seen = []
+def test_more_options_are_asked_of_a_kernel(source, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    seen, begun = [], []
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
     monkeypatch.setattr(patched.tree, "obtain", lambda *words: seen.append(words))
-    for added in (Added(), Added("smp", "CONFIG_HZ=1000\n")):
-        patched.configured("7.2", None, added)
-    assert [(words[0], words[2]) for words in seen] == [(source, "7.2"), (source, "7.2 with smp the fragment")]
+    monkeypatch.setattr(patched.tree, "begin", lambda *words: begun.append(words))
+    added = (Added(), Added("smp", "CONFIG_HZ=1000\n"))
+    patched.configured("7.2", Progress(quiet=True), added)
+    plain = patched.place(source) / "base" / "linux"
+    assert [(words[0], words[2]) for words in seen] == [(plain, "7.2"), (plain, "7.2 with smp the fragment")]
+    assert [(words[0], words[1], *words[3:]) for words in begun] == [(plain, plain, *added)]
     plain, more = (linux.asked("7.2", words[3].text("7.2")).options for words in seen)
     assert {name: more[name] for name in more if plain.get(name) != more[name]} == {
         "LOCALVERSION": '"-lab-smp"', "UML_TIME_TRAVEL_SUPPORT": "n", "SMP": "y", "NR_CPUS": "2", "HZ": "1000",
     }  # fmt: skip
     with pytest.raises(LabError, match="6.12 cannot be built so"):
         seen[1][3].text("6.12")
+
+
+def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):
+    """Objects and dates stay; names of places do not; what is there already is left alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
+    (source / "arch/um").mkdir(parents=True)
+    quiet, wanted = Progress(quiet=True), Added("", "CONFIG_HZ=1000\n")
+    first = tree._entry(source.resolve(), Added())
+    (first / "build").mkdir(parents=True)
+    (first / "build/linux").write_text("built")
+    (first / "build/one.cmd").write_text(f"cc {source.resolve()}/mm/one.c -o {first}/build/one.o")
+    os.utime(first / "build/one.cmd", (1, 1))
+    tree.begin(source, source, quiet, Added(), wanted)
+    then = tree._entry(source.resolve(), wanted)
+    assert then != first and (source / "mm/one.c").exists()
+    command = (then / "build/one.cmd").read_text()
+    assert command == f"cc {source.resolve()}/mm/one.c -o {then}/build/one.o"
+    assert (then / "build/one.cmd").stat().st_mtime == 1
+    (then / "build/linux").write_text("built by make")
+    tree.begin(source, source, quiet, Added(), wanted)
+    assert (then / "build/linux").read_text() == "built by make"
+    other = tmp_path / "others"
+    tree.begin(source, other, quiet, Added(), Added())
+    there = tree._entry(other, Added())
+    assert (other / "mm/one.c").read_text() == "first\nsecond\nthird\n"
+    assert str(other) in (there / "build/one.cmd").read_text()
+
+
+@pytest.mark.parametrize("patchlevel, begun", [(12, True), (1, False)])
+def test_a_first_build_begins_as_one_of_the_same_series(source, monkeypatch, tmp_path, patchlevel, begun):
+    """Of two sources, only what differs is written, and so compiled."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
+    (source / "arch/um").mkdir(parents=True)
+    (source / "arch/um/Makefile").touch()
+    base, plain = (tmp_path / "cache/raidtrace/patched" / name / "base/linux" for name in ("a" * 12, "b" * 12))
+    patched._bring(source, {}, base)
+    (base / "Makefile").write_text(f"VERSION = 6\nPATCHLEVEL = {patchlevel}\n")
+    (base / "mm/one.c").write_text("another\n")
+    os.utime(base / "mm/other.c", (1, 1))
+    entry = tree._entry(base, Added())
+    (entry / "build").mkdir(parents=True)
+    (entry / "build/linux").write_text("built")
+    patched._begin(plain, source, Progress(quiet=True), Added())
+    assert (plain / "mm/one.c").read_text() == "first\nsecond\nthird\n"
+    assert ((plain / "mm/other.c").stat().st_mtime == 1) == begun
+    assert (tree._entry(plain, Added()) / "build/linux").exists() == begun
 
 
 def test_the_state_of_a_tree_is_what_make_goes_by(source):

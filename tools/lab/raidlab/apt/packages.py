@@ -131,20 +131,20 @@ def _private(derived: bool, progress: Progress) -> _Apt:
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
         "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false",
     ]
+    lines = sources_list.other_suites() if derived else [str(entry) for entry in sources_list.configured()]
     if derived:
-        lines = sources_list.other_suites()
         if not lines and not sources_list.is_debian():
             raise sources_list.no_mirror()
         (base / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
         options += [f"Dir::Etc::sourcelist={base}/sources.list", "Dir::Etc::sourceparts=-"]
     apt = _Apt(tuple(options))
-    stamp = base / "updated"
+    stamp = base / "updated"  # when, and of which sources
     age = _age_s(stamp)
-    if age is None or age > _LIST_AGE_S:
+    if age is None or age > _LIST_AGE_S or stamp.read_text(encoding="utf-8") != "\n".join(lines):
         progress.say("fetching package lists" + (" of other suites" if derived else ""))
         apt.run("apt-get", "update")  # partial success is enough; what is missing shows later
         if apt.offered():
-            stamp.touch()
+            stamp.write_text("\n".join(lines), encoding="utf-8")
     return apt
 
 

@@ -103,14 +103,31 @@ def beside(base: str | None, directory: str, progress: Progress, added: Added = 
             one: path / one for one in sorted(after) if one not in before or not _same(source / one, path / one)
         }
         changes |= dict.fromkeys(sorted(before - after))
+        if not changes:
+            raise LabError(
+                what, f"nothing differs from {name}", "Change a file that the lab compiles, or name a --kernel."
+            )
         return _built(source, changes, [], (name, f"{directory} as it is"), progress, added, None if base else path)
 
 
-def configured(base: str | None, progress: Progress, added: Added) -> Kernel:
-    """Build `base` with more configuration."""
+def configured(base: str | None, progress: Progress, some: Iterable[Added]) -> list[Kernel]:
+    """Build `base` with each of these configurations; the second and later compile what the options change."""
     source, name = _source(base, progress)
-    said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
-    return tree.obtain(source, progress, f"{name} with {said}" if said else name, added)
+    kept = place(source)
+    kernels = []
+    with cache.locked(kept, progress):
+        plain = kept / "base" / "linux"
+        some = list(some)
+        _begin(plain, source, progress, some[0])
+        before = None
+        for added in some:
+            if before:
+                tree.begin(plain, plain, progress, before, added)
+            said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
+            called = f"{name} with {said}" if said else name
+            kernels.append(tree.obtain(plain, progress, called, added, _state(plain)))
+            before = before or added
+    return kernels
 
 
 def between(directory: str, wanted: str, progress: Progress, added: Added = NOTHING) -> Pair:
@@ -168,9 +185,9 @@ def _built(
     with cache.locked(kept, progress):
         # Names of one length: a path is in the kernel's text, and more of it would leave the guest less memory.
         plain, other = kept / "base" / "linux", kept / "with" / "linux"
-        _bring(source, {}, plain)
+        _begin(plain, source, progress, added)
         unchanged = tree.obtain(plain, progress, names[0], added, _state(plain))
-        tree.copied(plain, other, progress, added)
+        tree.begin(plain, other, progress, added, added)
         _bring(source, changes, other)
         changed = tree.obtain(other, progress, names[1], added, _state(other))
     compiled = [path for path in changes if (changed.build / path).with_suffix(".o").exists()]
@@ -182,6 +199,18 @@ def _built(
         tuple(path for path in rest if not path.endswith(_COMPILED)),
         tuple(sorted({*elsewhere, *(path for path in rest if path.endswith(_COMPILED))})),
     )
+
+
+def _begin(plain: Path, source: Path, progress: Progress, added: Added) -> None:
+    """Make `plain` the source. If it is new it begins as the copy of a base that is built: of another source, so that only what
+    differs between the two is compiled."""
+    if not plain.exists():
+        for base in sorted(plain.parents[2].glob("*/base/linux"), key=os.path.getmtime, reverse=True):
+            if tree.is_built(base, added, source):
+                with cache.locked(base.parents[1], progress):
+                    tree.begin(base, plain, progress, added, added)
+                break
+    _bring(source, {}, plain)
 
 
 def _source(base: str | None, progress: Progress) -> tuple[Path, str]:
@@ -264,6 +293,7 @@ def _bring(source: Path, changes: Changes, to: Path) -> None:
     for name in _names(to):
         if name not in wanted:
             (to / name).unlink()
+    os.utime(to)
     for name, path in wanted.items():
         there = to / name
         there.parent.mkdir(parents=True, exist_ok=True)

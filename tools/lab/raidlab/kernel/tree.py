@@ -16,14 +16,14 @@ from pathlib import Path
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import linux, variant
+from raidlab.kernel import configuration, linux, variant
 from raidlab.kernel.configuration import Asked
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import NOTHING, Added
 
 _OLDEST = (6, 1)  # what raidtrace and the model are written for
 _NEWEST_TRIED = (7, 3)
-_KEEP_TREES = 6  # build directories, 250 MB each
+_KEEP_TREES = 8  # build directories, 250 MB each
 _KEEP_BUILT = 4  # what was built of one tree, 15 MB each
 _SPACE_MIB = 500
 # The name of a release must not change with each commit: every file that holds it would be compiled again.
@@ -46,25 +46,33 @@ def is_directory(name: str) -> bool:
     return "/" in name or (not re.fullmatch(r"[0-9]+\.[0-9]+", name) and Path(name).is_dir())
 
 
-def copied(path: Path, to: Path, progress: Progress, added: Added = NOTHING) -> None:
-    """Make `to` a copy of the tree `path`, and its build directory one of what is built of that with `added`: a second whole
-    build is saved. Nothing happens where `to` was built before. Both names must have the same length."""
-    source, entry = path.resolve(), _entry(path.resolve(), added)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    place = _entry(to.parent.resolve() / to.name, added, source)
+def begin(path: Path, to: Path, progress: Progress, added: Added, wanted: Added) -> None:
+    """Have the tree `to`, built with `wanted`, begin as a copy of `path` and of what is built of that with `added`: only what
+    differs is then compiled. Nothing happens where it was built before. Both names must have the same length, or be one.
+    """
+    source, target = path.resolve(), to.parent.resolve() / to.name
+    entry, place = _entry(source, added), _entry(target, wanted, source)
+    target.parent.mkdir(parents=True, exist_ok=True)
     with cache.locked(place, progress):
         if (place / "build" / "linux").exists():
             return
-        for old in (place, to):
-            shutil.rmtree(old, ignore_errors=True)
-        # With their dates: what is not newer than its object is not compiled.
-        shutil.copytree(source, to, symlinks=True)
+        shutil.rmtree(place, ignore_errors=True)
+        if target != source:
+            shutil.rmtree(target, ignore_errors=True)
+            # With their dates: what is not newer than its object is not compiled.
+            shutil.copytree(source, target, symlinks=True)
         shutil.copytree(entry / "build", place / "build", symlinks=True)
-        renamed = {bytes(source): bytes(to.resolve()), bytes(entry): bytes(place)}
+        renamed = {bytes(source): bytes(target), bytes(entry): bytes(place)}
         for directory, _, names in os.walk(place / "build"):
             for name in names:
                 _rename(Path(directory, name), renamed)
-        (place / "origin").write_text(_origin(to), encoding="ascii")
+        (place / "origin").write_text(_origin(target), encoding="ascii")
+
+
+def is_built(path: Path, added: Added, source: Path) -> bool:
+    """Whether a tree of the lab's own, of the series of `source`, has been built with `added`."""
+    series = {_series(_version(f"kernel {one}", one)) for one in (path, source)}
+    return len(series) == 1 and (_entry(path, added) / "build" / "linux").exists()
 
 
 def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
@@ -103,7 +111,7 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
         built = entry / "built" / name
         if not state or state != then or not cache.is_complete(built):
             last.unlink(missing_ok=True)
-            _make(f"building {called or f'{version} of {source}'}", source, entry, _asked(version, added), progress)
+            _make(f"building {called or f'{version} of {source}'}", source, entry, version, added, progress)
             built = _keep(entry)
             last.write_text(f"{state} {built.name}", encoding="ascii")
         cache.hold(built)
@@ -121,8 +129,7 @@ def _entry(source: Path, added: Added, like: Path | None = None) -> Path:
 
 def _asked(version: str, added: Added) -> Asked:
     """What the lab asks of a kernel of that version."""
-    series = ".".join(map(str, _series(version)))
-    return linux.asked(series, added.text(series))
+    return linux.asked(_name(version), added.text(_name(version)))
 
 
 def _origin(source: Path) -> str:
@@ -178,6 +185,11 @@ def _version(what: str, source: Path) -> str:
     return version
 
 
+def _name(version: str) -> str:
+    """Of its series, as 6.12."""
+    return ".".join(map(str, _series(version)))
+
+
 def _series(version: str) -> tuple[int, int]:
     major, minor = version.split(".")[:2]
     return int(major), int(minor)
@@ -194,7 +206,8 @@ def _refuse_unclean(what: str, source: Path) -> None:
             )
 
 
-def _make(what: str, source: Path, entry: Path, wanted: Asked, progress: Progress) -> None:
+def _make(what: str, source: Path, entry: Path, version: str, added: Added, progress: Progress) -> None:
+    wanted, own = _asked(version, added), configuration.read(added.fragment, _name(version))
     build = entry / "build"
     origin = entry / "origin"
     directory = _origin(source)
@@ -210,7 +223,11 @@ def _make(what: str, source: Path, entry: Path, wanted: Asked, progress: Progres
     common = [*_MAKE, "ARCH=um"]
     # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
     linux.configure(what, ["make", "-C", str(source), f"O={build}", *common], build, wanted, log, _ENVIRONMENT)
-    lost = wanted.lost((build / ".config").read_text(encoding="utf-8"))
+    config = (build / ".config").read_text(encoding="utf-8")
+    if own.lost(config):
+        names = ", ".join(f"CONFIG_{name}={own.options[name]}" for name in own.lost(config))
+        raise LabError(what, f"the kernel does not take {names}", "Ask for what it depends on, too, or leave it out.")
+    lost = wanted.lost(config)
     if lost:  # a tree may be about such a change: said, and the rest is built
         progress.say(f"{what}: it has no CONFIG_{', CONFIG_'.join(lost)} as the lab asks for")
     progress.begin(what)

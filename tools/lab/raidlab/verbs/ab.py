@@ -68,10 +68,9 @@ def act(arguments: argparse.Namespace) -> int:
         if pair:
             kernels = [pair.base, pair.patched]
         elif alone:
-            name = names[0] if names else None
-            kernels = [patched.configured(name, progress, one) for one in (Added(arguments.variant), added)]
+            kernels = patched.configured(names[0] if names else None, progress, (Added(arguments.variant), added))
         elif arguments.config:
-            kernels = [patched.configured(name, progress, added) for name in names]
+            kernels = [one for name in names for one in patched.configured(name, progress, (added,))]
         else:
             kernels = [tree.pick(name, progress, kind=arguments.variant) for name in names]
         contenders = [_simulated(arguments, kernel, progress) for kernel in kernels]

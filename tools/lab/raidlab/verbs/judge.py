@@ -23,7 +23,7 @@ _MOVED = 0.01  # of a ratio: what changed less is no mechanism
 # What a kernel decides; the time of a request follows from these, and from what lies in the queue beside it.
 _MECHANISMS = (
     ("request_bytes_mean", "size", 1 / 1024, "{:.0f}", " KiB"),
-    ("in_flight_mean", "in flight", 1.0, "{:.1f}", ""),
+    ("in_flight_mean", "in flight", 1.0, "{:.2f}", ""),
     ("bytes", "moved", 1 / 2**20, "{:.0f}", " MiB"),
     ("sequential_share", "sequential", 100.0, "{:.0f}", " %"),
     ("back_merges", "merges", 1.0, "{:.0f}", ""),

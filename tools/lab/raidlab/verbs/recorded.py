@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Re
     """Boot, record, read. `kernel` is its name for people. LabError when there is nothing to read."""
     what = f"the run on {kernel}"
     out = runner.out_directory(str(out))
-    for old in out.glob("*.rtdb"):
+    for old in (*out.glob("*.rtdb"), *out.glob("*.rtdb-journal")):  # the second is left by a run that was killed
         old.unlink()
     result = boot(wrapped(arguments.command, arguments.disk), out)
     if result.status:

@@ -14,6 +14,7 @@ from raidlab.kernel.patched import Pair
 from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdict
 
 _MAIL = 72  # columns
+_SEEN = 0.1  # of the speed: who looks for a change of that size has learnt nothing from a wider interval
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,31 @@ def summary(found: list[Verdict]) -> str:
     return f"{len(found)} workload{'s' if len(found) != 1 else ''}: " + ", ".join(parts)
 
 
+def _is_wide(one: Verdict) -> bool:
+    return (
+        one.verdict == CHANCE
+        and one.between is not None
+        and not 1 - _SEEN < one.between[0] <= one.between[1] < 1 + _SEEN
+    )
+
+
 def _notes(judged: Judged) -> list[str]:
     """What has to be known beside the verdicts, in sentences."""
     said = covered(judged.pair) if judged.pair else []
     for missing in sorted({tuple(lack) for lack in judged.lacking.values()}):
         names = [name for name, lack in judged.lacking.items() if tuple(lack) == missing]
         said.append(f"Left out, as a kernel has no {' '.join(f'CONFIG_{one}' for one in missing)}: {' '.join(names)}.")
+    wide = [one.workload.name for one in judged.found if _is_wide(one)]
+    if wide:
+        said.append(
+            f"Undecided, as the interval reaches beyond {_SEEN:.0%} and a change of that size would not show; more --seeds"
+            f" narrow it: {' '.join(wide)}."
+        )
+    if judged.found and all(one.verdict == IDENTICAL for one in judged.found):
+        said.append(
+            "Identical: the array was given the same commands at the same times. What the patch costs the processor is not"
+            " measured, and a workload that never comes to its code says nothing of it."
+        )
     if judged.real_time:
         spread = sorted(one.spread - 1 for one in judged.found)
         said.append(
@@ -111,7 +131,8 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     )
     said = textwrap.wrap(
         f"Judged by raidtrace's lab, a simulated 3ware array (profile {_arrays(arguments, judged)}) under the real 3w-9xxx "
-        f"driver in User Mode Linux: {times}. Speed is that of B, in A's; draws are of what is chance on a machine.",
+        f"driver in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B, in A's; draws are of what"
+        " is chance on a machine.",
         _MAIL,
     )
     said += [

@@ -17,6 +17,7 @@ _HEAD = (
     " FIO='fio --minimal --output=/dev/null --name=workload --fadvise_hint=0'; exec 2>/run/lab/prepared >&2"
 )
 _MAKE = {
+    "btrfs": "mkfs.btrfs -q -f -K",
     "ext2": "mkfs.ext2 -q -F -E lazy_itable_init=0,nodiscard",
     "ext3": "mkfs.ext3 -q -F -E lazy_itable_init=0,nodiscard",
     "ext4": "mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard",
