@@ -42,6 +42,7 @@ def phase(
     seconds=4.0,
     order=1.0,
     seeks=0.0,
+    jump=1 << 20,
     bios=None,
     ahead=1.0,
     direct=0.0,
@@ -66,8 +67,9 @@ def phase(
     cpu=None,
     machine=None,
 ):
-    """depth: mean while busy. d2c: ms -> requests, all alike if None. flushes, other: number and ms of each. samples: from, to,
-    parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth -> requests, of depth-issue.
+    """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
+    each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
+    requests, of depth-issue.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -82,6 +84,7 @@ def phase(
         "bytes_completed": octets,
         "bytes_ahead_queued": int(octets * ahead),
         "stream_queued": round(bios * order),
+        "seek_forward_sectors": seeking * jump,
         "d2c_sum_ns": int(served * requests),
         "i2d_sum_ns": int(i2d_ms * 1e6 * requests),
         "splits": splits,

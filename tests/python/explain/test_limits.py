@@ -15,6 +15,13 @@ LAB5 = {"lab_config": LAB["lab_config"].replace("raid0", "raid5") + ",controller
 SILENT = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
 SLOW = {2.6: 100, 10.0: 800, 45.0: 100}
 READER = {"order": 0.0, "seeks": 1.0, "sectors": 32}
+NEXT = {
+    **READER,
+    "direct": 1.0,
+    "depth": 1.0,
+    "jump": 16384,
+    "requests": 600,
+}  # one at a time, and no far way to the next
 APART = {"depth": 2.0, "seeks": 0.26}
 TURNS = {"streams": 8, "depth": 24.0, "seeks": 0.5, "readahead": 512}
 NOT_OURS = {"submitters": [(7, "dd", 800, 1, 0), (9, "updatedb", 200, 1, 0)]}
@@ -143,6 +150,10 @@ SIDES = [
     ("seeks", "read", {}, {**READER, "seeks": 0.25}, {"seeks": 0.24}),
     ("seeks", "read", {}, {**READER, "sectors": 1024}, {"sectors": 1025}),
     ("seeks", "read", {}, {**READER, "requests": 3900}, {"requests": 4100}),  # 2.05 and 1.95 ms each
+    ("seeks", "read", {}, {**NEXT, "jump": 16385}, {"jump": 16384}),
+    ("seeks", "read", {}, {**NEXT, "requests": 680}, {"requests": 660}),  # 5.88 and 6.06 ms each
+    ("seeks", "read", {}, {**NEXT, "depth": 2.0}, {"depth": 1.9}),
+    ("seeks", "read", {}, {**NEXT, "direct": 0.49}, {"direct": 0.51}),
     ("seeks", "read", {}, TURNS, {"streams": 1}),
     ("seeks", "read", {}, {**TURNS, "depth": 16.0}, {"depth": 15.9}),
     ("seeks", "read", {}, {**TURNS, "seeks": 0.25}, {"seeks": 0.24}),
@@ -160,7 +171,7 @@ SIDES = [
     ("pieces", "read", {}, {**PIECES, "idle": 0.14}, {"idle": 0.16}),
     ("pieces", "read", {}, {**PIECES, "order": 0.5}, {"order": 0.49}),
     ("file system", "read", {}, META, {"metadata": 19}),
-    ("file system", "read", {}, META, {"dry": 31}),
+    ("file system", "read", {}, {**META, "dry": 42}, {"dry": 41}),
     ("file system", "read", {}, {**META, "other": (149, 0.01)}, {"other": (151, 0.01)}),
     ("request size", "read", {}, CUT, {"splits": 0}),
     ("request size", "read", {}, CUT, {"sectors": 14}),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Plans are checked with line and key, and expand to exactly the cells they state."""
 
+import os
 import re
 
 import pytest
@@ -85,7 +86,7 @@ def test_every_error_names_line_and_key(old, new, said):
         parse(GOOD.replace(old, new))
 
 
-ELSEWHERE = ["-Jdevice=sda", "-rrtdev=sda",
+ELSEWHERE = ["-Jdevice=sda", "-rrtdev=sda", "--device=sda", "--uuid=1",
              "-l logdev=/dev/sda", "-J device=LABEL=x", "/dev/sda", "-d name=sda", "-l logdev=sda,size=4096b", "-j ../sda",
              "noatime,logdev=/dev/sda", "journal_path=sda", "journal_dev=2064", "-J device:UUID=1", "helper=x", "bind",
              "LABEL=a", "a'", "$(x)", "`x`", "x;y"]  # fmt: skip
@@ -292,3 +293,10 @@ def test_lines_of_any_toml(pairs, tables):
     tomllib.loads(text)
     lines = toml_lines.find(text)
     assert {path: lines[path] for path in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "pipe", "."])
+def test_what_is_no_file_is_no_plan(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(plan.PlanError, match="no regular file"):
+        plan.load(tmp_path / name)

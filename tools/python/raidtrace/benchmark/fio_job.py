@@ -5,8 +5,10 @@ A job file counts before the command line, fio knows some 300 options and each v
 that is mapped, of a library, of logs, of state. So only options that are known to say nothing of the kind are taken.
 """
 
+import errno
 import pathlib
 import re
+import stat
 from collections.abc import Callable
 
 KNOWN = frozenset(
@@ -29,6 +31,8 @@ KNOWN = frozenset(
     """.split()
 )
 ENGINES = ("sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "splice", "null")
+# Bytes of a line: what is behind some 4,095, or 8,191, fio takes for a line of its own, in a comment too.
+LONGEST = 1000
 MEMORY = ("malloc", "shm", "shmhuge", "mmap", "mmaphuge", "mmapshared")  # without a file behind a colon
 
 
@@ -49,8 +53,14 @@ SOME: dict[str, Callable[[str, bool], bool]] = {
 def refused(path: pathlib.Path, raw: bool) -> tuple[int, str] | None:
     """The first line of a job file that could lead elsewhere, and its option. raw: it runs on a disk. OSError,
     UnicodeDecodeError: it cannot be read."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        text = line.strip()
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe has no end
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    for number, line in enumerate(path.read_bytes().decode().replace("\r\n", "\n").split("\n"), 1):
+        if len(line.encode()) > LONGEST:
+            return number, f"a line of more than {LONGEST} bytes"
+        if re.search(r"[\0-\x08\x0b-\x1f\x7f]", line):
+            return number, "a control character"
+        text = line.strip(" \t")
         if not text or text[0] in ";#" or re.fullmatch(r"\[[^\[\]$`/]*\]", text):
             continue
         key, value = ([*text.replace("=", " ", 1).split(None, 1), ""])[:2]

@@ -18,7 +18,7 @@ BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that ta
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
 BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
-DRY = 0.1  # part of the time that a queue which ran empty cost
+DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
 
 def dirty_limit(case: Case) -> int | None:

@@ -21,6 +21,9 @@ LARGE = 128  # sectors of a direct read from which on a larger one is not what i
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
 SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
+NEAR = 16384  # sectors to the next request on average, up to which a head need not move for it
+ALONE = 2  # direct reads in flight, below which each may wait for its place to come by, in order too
+TURN = 6.0  # ms that a read then takes at least: a turn of the platters
 SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
 SMALL = 4  # the disk would take requests so many times as large
 FAR = 4  # a window is so many times as large as a bio, where none is read
@@ -200,6 +203,15 @@ def positioning(case: Case) -> Limit:
     wait = q.d2c_mean_ms(case.seen, case.way) or 0.0
     if wait < SLOW_SEEK:
         return open_question(key, title, f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
+    mean = q.seek_sectors(case.seen) / found if found else 0.0
+    alone = (direct_share(case) or 0.0) >= DIRECT and (case.depth() or 0.0) < ALONE
+    if alone and mean <= NEAR and wait >= TURN:
+        return open_question(
+            key,
+            title,
+            f"{text}, but {q.kib(mean)} away on average: one at a time, those in order may take as long",
+            value,
+        )
     full = (
         "; more streams than the " + f"{case.seen.timeline.table} that are remembered may be there"
         if case.table_full()

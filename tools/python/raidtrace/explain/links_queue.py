@@ -195,8 +195,8 @@ def bios(readings: Sequence[Reading], way: str) -> Link:
 
 
 def splits(readings: Sequence[Reading], way: str) -> Link:
-    """How bios became requests: bios + splits = requests + merges, but for those on their way at either end."""
-    names = ("queued", "splits", "got", "back_merges", "front_merges")
+    """How bios became requests: bios + splits = requests + merges, but for those on their way or that had no issue."""
+    names = ("queued", "splits", "issued", "reissued", "back_merges", "front_merges", "request_merges")
 
     def numbers(reading: Reading) -> list[int] | None:
         found = [reading.seen.count(way, name) for name in names]
@@ -207,20 +207,21 @@ def splits(readings: Sequence[Reading], way: str) -> Link:
         found = numbers(reading)
         if found is None or reading.seen.disk.bio_based:
             return Verdict.NOT_AVAILABLE
-        queued, cut, got, back, front = found
+        queued, cut, issued, again, *merged = found
         # at most what fits in the queue is on its way when a phase begins or ends
         slack = reading.seen.setting("nr_requests") or 256
-        return Verdict.SHOWN if abs(queued + cut - got - back - front) <= slack else Verdict.CONTRADICTED
+        return Verdict.SHOWN if abs(queued + cut - issued + again - sum(merged)) <= slack else Verdict.CONTRADICTED
 
     def say(reading: Reading) -> str:
         found = numbers(reading)
         if found is None:
             return "splits and merges were not counted"
-        queued, cut, got, back, front = found
-        return f"{queued} bios + {cut} splits = {got} requests + {back + front} merges"
+        queued, cut, issued, again, *merged = found
+        return f"{queued} bios + {cut} splits = {issued - again} requests + {sum(merged)} merges"
 
+    requests = ("issued", "reissued", "request_merges")
     return Link("splits", "Splits and merges", each(readings, say), worst(verdict(r) for r in readings), tuple(
-        Value(name, n, "reqs." if name == "got" else "bios", source(r, name.replace("_", "-")))
+        Value(name, n, "reqs." if name in requests else "bios", source(r, name.replace("_", "-")))
         for r in readings for name, n in zip(names, numbers(r) or ())
     ))  # fmt: skip
 

@@ -27,7 +27,8 @@ def wrong(text: str) -> str:
         if not WORD.fullmatch(word):
             return f"{word!r} could name a disk or file; options here are words of letters, digits and _ , = . ^ + : -"
         parts = re.split(r"[,=:]", word.lower())
-        parts.append(re.sub(r"^-+.", "", parts[0]))  # -Jdevice=...: option and key in one word
+        # --device=...; -Jdevice=...: option and key in one word
+        parts += [parts[0].lstrip("-"), re.sub(r"^-.", "", parts[0])]
         found = [part for part in parts if part in ELSEWHERE]
         if found:
             return f"{word!r}: {found[0]} could name another disk; what is overwritten is said by --destroy-data alone"

@@ -112,6 +112,8 @@ def find(name: str) -> pathlib.Path:
 def load(path: pathlib.Path, overrides: Mapping[str, Value] = MappingProxyType({})) -> Plan:
     """Read and check a plan."""
     try:
+        if path.exists() and not path.is_file():
+            raise PlanError(f"{path}: no regular file")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(f"{path}: cannot be read: {error}") from error

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Job files of fio that may come from anybody: what could lead elsewhere is refused, with its line."""
+
+import os
+import pathlib
+
+import pytest
+
+from raidtrace.benchmark import fio_job
+
+HARMLESS = """; a comment, and # another
+[global]
+description=reads = 4 KiB at random
+rw randread
+bs=4k
+  iodepth = 16
+
+[a job (1)]
+filename=one
+name=first
+ioengine=libaio
+mem=malloc
+group_reporting
+"""
+
+
+def refused(tmp_path: pathlib.Path, text: str | bytes, raw: bool = False) -> tuple[int, str] | None:
+    job = tmp_path / "a.fio"
+    job.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return fio_job.refused(job, raw)
+
+
+@pytest.mark.parametrize("name", sorted(fio_job.KNOWN))
+def test_what_says_how_much_is_taken(tmp_path, name):
+    assert refused(tmp_path, f"{name}=1\n") is None
+    assert refused(tmp_path, f"{name.upper()}=1\n") == (1, name.upper())
+
+
+def test_a_harmless_one(tmp_path):
+    assert refused(tmp_path, HARMLESS) is None
+    assert refused(tmp_path, "") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("exec_prerun=touch x", "exec_prerun"),
+        ("include other.fio", "include"),
+        ("directory=/", "directory"),
+        ("ioscheduler=none", "ioscheduler"),
+        ("iolog_unknown", "iolog_unknown"),
+        ("name=a/b", "name"),
+        ("filename=../b", "filename"),
+        ("ioengine=external:x.so", "ioengine"),
+        ("ioengine=", "ioengine"),
+        ("mem=mmap:/dev/sdb", "mem"),
+        ("iomem = mmaphuge:x", "iomem"),
+        ("filename=${HOME}", "filename"),
+        ("bs=`touch x`", "bs"),
+        ("description=$x", "description"),
+        ("[a/b]", "[a/b]"),
+        ("[a$b]", "[a$b]"),
+        ("[a`b]", "[a`b]"),
+        ("[a] exec_prerun=x", "[a]"),
+        ("=1", "1"),
+    ],
+)
+def test_what_could_lead_elsewhere(tmp_path, line, option):
+    assert refused(tmp_path, f"{HARMLESS}{line}\nbs=4k\n") == (14, option)
+
+
+@pytest.mark.parametrize("engine", fio_job.ENGINES)
+def test_engines(tmp_path, engine):
+    assert refused(tmp_path, f"ioengine={engine}\n") is None
+
+
+@pytest.mark.parametrize("memory", fio_job.MEMORY)
+def test_memory(tmp_path, memory):
+    assert refused(tmp_path, f"mem={memory}\niomem {memory}\n") is None
+
+
+def test_a_raw_disk_has_no_file(tmp_path):
+    assert refused(tmp_path, "filename=one\n", raw=True) == (1, "filename")
+    assert refused(tmp_path, "filename=one\n") is None
+
+
+def test_the_rest_of_a_long_line_is_a_line_to_fio(tmp_path):
+    """fio 3.33 reads 8,191 bytes at a time, older ones 4,095: what follows in a comment is an option."""
+    for length in (4095, 8191):
+        hidden = f"; {'x' * (length - 2)}exec_prerun=touch x\n"
+        assert refused(tmp_path, f"rw=read\n{hidden}") == (2, "a line of more than 1000 bytes")
+    assert refused(tmp_path, "#" * 1000 + "\n") is None
+    assert refused(tmp_path, "#" * 1001 + "\n") == (1, "a line of more than 1000 bytes")
+    assert refused(tmp_path, "#" + "\u20ac" * 334 + "\n") == (1, "a line of more than 1000 bytes")
+
+
+@pytest.mark.parametrize("control", ["\0", "\r", "\x0b", "\x0c", "\x1c", "\x7f"])
+def test_what_ends_a_line_for_one_and_not_for_the_other(tmp_path, control):
+    assert refused(tmp_path, f"rw=read\n; {control}exec_prerun=x\n") == (2, "a control character")
+
+
+@pytest.mark.parametrize("space", ["\x85", "\u2028", "\u2029"])
+def test_what_fio_takes_for_text_is_text(tmp_path, space):
+    assert refused(tmp_path, f"description=a{space}exec_prerun=x\nrunas=x\n") == (2, "runas")
+
+
+def test_line_ends_of_another_system(tmp_path):
+    assert refused(tmp_path, HARMLESS.replace("\n", "\r\n")) is None
+
+
+def test_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", pathlib.Path("/dev/null"), tmp_path, tmp_path / "missing"):
+        with pytest.raises(OSError):
+            fio_job.refused(path, False)
+
+
+def test_no_text(tmp_path):
+    with pytest.raises(UnicodeDecodeError):
+        refused(tmp_path, b"bs=\xff\n")
