@@ -79,6 +79,8 @@ def parser() -> argparse.ArgumentParser:
     lab.add_argument("-j", "--jobs", type=int, help=f"guests at once (default {sweep.cores()})")
     lab.add_argument("-k", "--kernel", help="6.1, 6.12 or 7.2")
     lab.add_argument("--store", metavar="SIZE", help="for what the simulated disks hold, instead of what the plan says")
+    lab.add_argument("--host", action="store_true", default=os.environ.get("LAB_ROOT") == "host",
+                     help="this machine's programs instead of the lab's own: another machine has other figures")  # fmt: skip
     real = top.add_argument_group("on real disks")
     real.add_argument(
         "-d", "--destroy-data", action="append", default=[], metavar="DISK", help="may be overwritten, all of it"
@@ -211,7 +213,7 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
             "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
         )
     asked = _asked_of_lab(options)
-    lab = cell_lab.Lab(RAIDCTL, options.out, asked["kernel"], the_plan, asked["store"])
+    lab = cell_lab.Lab(RAIDCTL, options.out, asked["kernel"], the_plan, asked["store"], bool(asked["host"]))
     place = lab.place()
     if options.dry_run:
         print(shlex.join(cell_lab.build_command(RAIDCTL, lab.kernel)))
@@ -230,7 +232,8 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
 
 def _asked_of_lab(options: argparse.Namespace) -> dict[str, str]:
     """How guests are started: with --resume as before, but for what is said anew."""
-    asked = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or ""}
+    asked = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or "",
+             "host": "yes" if options.host else ""}  # fmt: skip
     before = {}
     if options.resume:
         index = sweep_index.Index(options.out / sweep_index.NAME)

@@ -15,6 +15,7 @@ IDENTITY = "00000000-7261-6964-7472-616365000001"  # of file systems in the lab:
 VM_KEYS = ("dirty_bytes", "dirty_background_bytes", "dirty_ratio", "dirty_background_ratio", "dirty_expire_centisecs",
            "dirty_writeback_centisecs")  # fmt: skip
 MODULES = {"jfs": "jfs", "reiserfs": "reiserfs"}  # file systems that are modules in the lab
+JOB_FILE = "job.fio"  # a guest sees nothing of the host: the copy in the cell's directory
 LEVEL_MODULES = {"raid0": "raid0", "raid1": "raid1", "raid5": "raid456", "raid10": "raid10"}
 
 
@@ -49,7 +50,8 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where a cell runs: on which disks (names, without /dev/), where it mounts, what RAM means."""
+    """Where a cell runs: on which disks (names, without /dev/), where it mounts, what RAM means. host: in the lab, with this
+    machine's programs."""
 
     disks: tuple[str, ...]
     mount: str
@@ -57,6 +59,7 @@ class Place:
     lab: bool
     record: bool = True
     settle_s: int = 0
+    host: bool = False
 
 
 class StepsError(Exception):
@@ -91,6 +94,10 @@ def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.B
         raise StepsError(
             f"fio: job_file {parameters['job_file']}: give its whole path, cells run in directories of their own"
         )
+    if kind == "iozone" and place.lab and not place.host:
+        if parameters.get("program") == "iozone":
+            raise StepsError("iozone is not among the lab's own programs; --host brings this machine's")
+        parameters = {**parameters, "program": "fio"}
     raw = cell.text("filesystem") == plan.RAW
     data = size.parse(cell.text("data_size"), place.ram_bytes)
     return chosen, chosen.job("" if raw else place.mount, f"/dev/{top(cell, place)}" if raw else "", data, parameters)
@@ -110,7 +117,10 @@ def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
         found.append(
             Step("let caches drain and disks cool down", ("sleep", str(the_plan.cool_down_s or place.settle_s)))
         )
-    found.append(Step("measure", _recorded(cell, place, chosen.command(what)), destroys=destroyed, measured=True))
+    command = chosen.command(what)
+    if place.lab and what.parameters.get("job_file"):
+        command = [JOB_FILE if word == what.text("job_file") else word for word in command]
+    found.append(Step("measure", _recorded(cell, place, command), destroys=destroyed, measured=True))
     if cell.text("filesystem") != plan.RAW:
         found.append(Step("unmount", ("umount", place.mount), leaves=(disk,)))
     if has_md(cell):

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import time
@@ -157,7 +158,8 @@ class Disk:
             self._set(change)
             self._keep_settings(out)
             loaded = bool(wanted.beside) and not change.alone
-            script = figures.measured(wanted.command, wanted.raidctl, change.program, cap_s, loaded)
+            preload = shlex.quote(str(wanted.raidctl.parent / "why-preload.so"))
+            script = figures.measured(wanted.command, preload, change.program, cap_s, loaded)
             (out / figures.MEASURED).write_text(script, encoding="utf-8")
             with contextlib.ExitStack() as stack:
                 if change.warm:

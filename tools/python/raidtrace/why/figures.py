@@ -57,14 +57,17 @@ def read(directory: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path, 
     )
 
 
-def measured(command: Sequence[str], raidctl: pathlib.Path, omit: str, cap_s: float, loaded: bool) -> str:
-    """A shell script: the command, its end in time, and until its data is on the disk. omit: what the preloaded library
-    leaves out. loaded: something writes beside it, whose data is none of its business. The shell's own /proc/self/io holds
+def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, loaded: bool) -> str:
+    """A shell script: the command, its end in time, and until its data is on the disk. preload: the library that watches the
+    command, as a word of the shell. omit: what that library leaves out. loaded: something writes beside it, whose data is none of its business. The shell's own /proc/self/io holds
     what its children asked for, once they have ended."""
-    words = ["timeout", "-k", "5", f"{cap_s:.6f}"] if cap_s else []
-    words += ["env", f"LD_PRELOAD={raidctl.parent / 'why-preload.so'}", f"RAIDTRACE_WHY_SEEN={SEEN}"]
-    words += [f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []
-    lines = [f"{shlex.join([*words, *command])} >out 2>err", f"echo $? >{STATUS}", f"cat /proc/$$/io >{ASKED}"]
+    limit = f"timeout -k 5 {cap_s:.6f} " if cap_s else ""
+    words = [f"RAIDTRACE_WHY_SEEN={SEEN}", *([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
+    lines = [
+        f"{limit}env LD_PRELOAD={preload} {shlex.join(words)} >out 2>err",
+        f"echo $? >{STATUS}",
+        f"cat /proc/$$/io >{ASKED}",
+    ]
     return "\n".join(lines + ([] if loaded else ["sync"])) + "\n"
 
 

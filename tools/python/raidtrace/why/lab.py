@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs in guests of the lab: each boots with fresh disks, and a trial's seed moves its start and its stack a little, as two
+"""Runs in guests of the lab: each boots with fresh disks, and a trial's seed is its draw of chance (raidlab.uml.chance), as two
 runs on real disks differ. With the same seed two runs are the same to the bit, so a pair differs by its change alone."""
 
 import concurrent.futures
 import dataclasses
 import pathlib
-import random
 import shlex
 import subprocess
 import time
@@ -18,6 +17,7 @@ from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
 SCRIPT = "run.sh"
+PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has the checkout at a place of its own
 JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
 FASTER = 10  # times, of a controller or drives that would not limit
@@ -150,9 +150,9 @@ class Lab:
         for path in out.iterdir():
             path.unlink()
         (out / store.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
-        (out / SCRIPT).write_text(script(self.wanted, change, seed), encoding="utf-8")
+        (out / SCRIPT).write_text(script(self.wanted, change), encoding="utf-8")
         loaded = bool(self.wanted.beside) and not change.alone
-        text = figures.measured(self.wanted.command, self.wanted.raidctl, change.program, CAP * cap_s, loaded)
+        text = figures.measured(self.wanted.command, PRELOAD, change.program, CAP * cap_s, loaded)
         (out / figures.MEASURED).write_text(text, encoding="utf-8")
         begin = time.monotonic()
         typical = max(self.wall_s[:BASELINES], default=0.0)
@@ -170,17 +170,16 @@ class Lab:
 
     def guest(self, change: Change, seed: int, out: pathlib.Path, typical_s: float) -> list[str]:
         """raidctl lab run for one run."""
-        words = [str(self.wanted.raidctl), "lab", "run", "-q", "--host", "--out", str(out)]
+        words = [str(self.wanted.raidctl), "lab", "run", "-q", "--out", str(out), "--seed", str(seed)]
         words += ["--profile", self.wanted.profile]
         words += ["--timeout", f"{WALL_S + WALL_FACTOR * typical_s:.0f}"]
-        words += ["--env", f"TRIAL={'x' * random.Random(seed).randrange(1, 1000)}"]  # moves the stack
         for name, value in {**self.wanted.sets, **dict(change.lab)}.items():
             words += ["--set", f"{name}={value}"]
         words += ["--kernel", change.kernel] if change.kernel else []
         return [*words, *self.wanted.options, "--", "sh", SCRIPT]
 
 
-def script(wanted: Wanted, change: Change, seed: int) -> str:
+def script(wanted: Wanted, change: Change) -> str:
     """What a guest does: prepare, set, read back, drop caches, record."""
     top = f"/sys/block/{wanted.disk}"
     lines = ["# made by raidctl why for a guest of the lab", "grep -q '^simulated: yes' /proc/tw9000/status || exit 1"]
@@ -199,10 +198,9 @@ def script(wanted: Wanted, change: Change, seed: int) -> str:
             lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
     lines += figures.script_settings(wanted.disk)
     lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]
-    delay_s = 0.1 + (random.Random(-seed).random() * 0.1 if seed else 0.0)
     if wanted.beside and not change.alone:
         lines += [f"setsid sh -c {shlex.quote(wanted.beside)} >beside.log 2>&1 & beside=$!", "sleep 0.2"]
-    lines.append(f"sleep {delay_s:.4f}")
+    lines.append("sleep 0.1")
     lines.append(
         f"raidctl record -q -f -d {wanted.disk} -o {figures.RECORDING} -i 50ms -- sh {figures.MEASURED} 2>record.log"
     )

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -31,19 +32,20 @@ SETTLE_S = 60  # simulated, costs nothing: the controller's cache still holds wh
 @dataclasses.dataclass(frozen=True)
 class Lab:
     """How guests are started. kernel: a series, or empty for the default one. out: where cells leave their files. store: for
-    what the simulated disks hold; empty: as the plan says."""
+    what the simulated disks hold; empty: as the plan says. host: with this machine's programs, not the lab's own."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
     kernel: str
     the_plan: plan.Plan
     store: str = ""
+    host: bool = False
 
     def place(self) -> steps.Place:
         """Where cells run, as they see it. How many disks there are shows in the guest."""
         memory = size.parse(str(self.the_plan.lab.get("memory", MEMORY)))
         disks = tuple(f"sd{chr(97 + number)}" for number in range(26))
-        return steps.Place(disks, MOUNT, memory, lab=True, settle_s=SETTLE_S)
+        return steps.Place(disks, MOUNT, memory, lab=True, settle_s=SETTLE_S, host=self.host)
 
     def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
         """raidctl lab run for a cell."""
@@ -53,12 +55,12 @@ class Lab:
             "lab",
             "run",
             "-q",
-            "--host",
             "--profile",
             cell.text("array"),
             "--out",
             str(directory),
         ]
+        command += ["--host"] if self.host else []
         command += ["--mem", str(lab.get("memory", MEMORY)), "--timeout", str(lab.get("timeout_s", TIMEOUT_S))]
         store = self.store or str(lab.get("store", ""))
         command += ["--store", store] if store else []
@@ -74,6 +76,9 @@ class Lab:
         clear(directory)
         found = steps.steps(cell, self.the_plan, self.place())
         (directory / SCRIPT).write_text(script(found), encoding="utf-8")
+        job_file = self.the_plan.workload(cell.text("workload"))[1].get("job_file")
+        if job_file:
+            shutil.copyfile(str(job_file), directory / steps.JOB_FILE)
         begin = time.monotonic()
         with (directory / "stdout").open("wb") as out, (directory / "stderr").open("wb") as err:
             # the mark lets the next sweep in this directory end what is left if this one is killed
@@ -130,9 +135,9 @@ def script(found: Sequence[steps.Step]) -> str:
 def clear(directory: pathlib.Path) -> None:
     """An empty directory; files of an earlier attempt are removed, anything else is refused."""
     directory.mkdir(parents=True, exist_ok=True)
-    ours = {SCRIPT, STEP, SETUP, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log"}
+    kept = (SCRIPT, STEP, SETUP, steps.JOB_FILE, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log")
     for path in directory.iterdir():
-        if path.name not in ours and not path.name.startswith("ground-truth"):
+        if path.name not in kept and not path.name.startswith("ground-truth"):
             raise OSError(f"{path} is not from a sweep; name another directory with --out")
         path.unlink()
 
