@@ -36,12 +36,12 @@ def test_the_paper_is_whole():
 
 
 def test_commands_are_the_papers():
-    bonnie = Run("x", reproduce_plan.find("raid0", 4)).command("lib.so")
-    assert bonnie[1:5] == ["ext2", "16384", "env", "LD_PRELOAD=lib.so"]
+    bonnie = Run("x", reproduce_plan.find("raid0", 4)).command()
+    assert bonnie[1:5] == ["ext2", "16384", "env", "LD_PRELOAD=./bonnie-batch.so"]
     assert "20480:8k:8000:3" in bonnie
-    dd = Run("x", reproduce_plan.find("raid5", 2)).command("lib.so")
+    dd = Run("x", reproduce_plan.find("raid5", 2)).command()
     assert dd[1:3] == ["raw", "256"] and "of=/dev/sda" in dd and "count=20480" in dd
-    assert "--create_on_open=1" in Run("x", reproduce_plan.find("raid0", 9)).command("lib.so")
+    assert "--create_on_open=1" in Run("x", reproduce_plan.find("raid0", 9)).command()
 
 
 def test_every_published_figure_has_its_row(results, tmp_path):
@@ -87,6 +87,25 @@ def test_the_page_says_what_the_results_say(results):
     assert "777.0" in page and "6.1.0-0" in page
     assert sum(line.endswith("% fitted") for line in page.splitlines()) == 4
     assert sum("+285.8 %" in line for line in page.splitlines()) == 1, "the one that misses"
+
+
+def test_draws_of_chance_add_an_interval(results, tmp_path):
+    assert "What chance adds" not in reproduction_text.page(results), "one draw has none"
+    for run in reproduce_plan.drawn(3):
+        figures = results[run.name.rpartition("-draw-")[0]].figures
+        by = 1.0 + 0.1 * run.draw
+        results[run.name] = reproduce_run.Result({name: by * value for name, value in figures.items()}, {}, "6.1.0-0")
+    found = reproduction.points(results)
+    read = next(p for p in found if (p.test.name(), p.metric) == ("raid0-07", "read"))
+    seeks = next(p for p in found if p.metric == "seeks")
+    for point in (read, seeks):
+        assert point.drawn == pytest.approx([point.simulated * by for by in (1.0, 1.1, 1.2)])
+    reproduction.write_csv(tmp_path / "r.csv", found)
+    rows = list(csv.DictReader((tmp_path / "r.csv").open(encoding="utf-8")))
+    assert all(row["draws"] == "3" and float(row["simulated_low"]) < float(row["simulated_high"]) for row in rows)
+    page = reproduction_text.page(results)
+    assert "Under 3 draws" in page and f"{read.simulated * 1.1:,.0f}" in page
+    assert len({reproduce_run.key(run, "6.1") for run in (reproduce_plan.paper()[0], *reproduce_plan.drawn(3))}) == 81
 
 
 def test_a_result_is_kept_while_nothing_changed(tmp_path, monkeypatch):
@@ -150,11 +169,11 @@ def test_seeks_are_those_of_a_run_of_their_own(results):
     runs = reproduce_plan.seeks()
     assert len(runs) == 12 and runs[reproduce_plan.find("raid5", 6)].name == "seeks-raid5-06"
     for test, run in runs.items():
-        words = run.command(reproduce_run.pathlib.Path("/out/lib.so"))
+        words = run.command()
         assert words[1:] == [
             test.filesystem,
             str(test.setra_sectors),
-            "/out/bonnie-seeks",
+            "./bonnie-seeks",
             "seek",
             amcc.MOUNT,
             "20480",

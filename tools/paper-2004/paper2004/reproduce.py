@@ -38,9 +38,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--to", type=pathlib.Path, default=DOCUMENTATION, help="where reproduction.rst, .csv and .json go"
     )
+    parser.add_argument(
+        "--seeds", type=int, default=1, metavar="N",
+        help="each test under N draws of chance; adds the interval of each figure, and as much time again for each draw",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
-    if options.jobs < 1:
-        parser.error("--jobs must be at least 1")
+    if options.jobs < 1 or options.seeds < 1:
+        parser.error("--jobs and --seeds must be at least 1")
 
     def say(line: str) -> None:
         print(line, flush=True)
@@ -48,7 +52,8 @@ def main(arguments: list[str]) -> int:
     try:
         results = reproduce_run.run_all(reproduce_plan.short(), options.out, options.jobs, say)
         model = reproduce_run.behaviour(results)
-        results |= reproduce_run.run_all(reproduce_plan.large(), options.out, options.jobs, say, model)
+        runs = [*reproduce_plan.large(), *reproduce_plan.drawn(options.seeds)]
+        results |= reproduce_run.run_all(runs, options.out, options.jobs, say, model)
         median = write(options.to, results)
     except (reproduce_run.ReproduceError, recording.RecordingError, OSError, ValueError) as error:
         print(f"reproduce: {error}", file=sys.stderr)

@@ -108,6 +108,11 @@ def short_seeks() -> Run:
     return dataclasses.replace(run, mib=256, memory_mib=64, environment=run.environment + SMALL)
 
 
+def drawn(draws: int) -> list[Run]:
+    """The tests and their seeks again, under the draws of chance 1 to draws - 1."""
+    return [run.drawn(draw) for draw in range(1, draws) for run in (*paper(), *seeks().values())]
+
+
 def large() -> list[Run]:
     """All but the short ones, each run once."""
     runs = paper()

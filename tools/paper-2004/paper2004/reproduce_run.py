@@ -51,7 +51,7 @@ class Run:
     """A test of the paper, of its own size or smaller, as published or with one thing changed.
 
     settings: KEY=VALUE for the model; environment: NAME=VALUE for reproduce-cell and what it runs.
-    seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else.
+    seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else. draw: of chance (raidlab.uml.chance).
     """
 
     name: str
@@ -61,19 +61,24 @@ class Run:
     settings: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     seeks: int = 0
+    draw: int = 0
+
+    def drawn(self, draw: int) -> "Run":
+        """The same under another draw of chance."""
+        return dataclasses.replace(self, name=f"{self.name}-draw-{draw}", draw=draw) if draw else self
 
     def profile(self) -> str:
         """The lab's profile of the published array."""
         return f"9500s-12-{self.test.array}"
 
-    def command(self, batch: pathlib.Path) -> list[str]:
-        """What runs in the guest."""
+    def command(self) -> list[str]:
+        """What runs in the guest, in a directory that has what build() made."""
         kind, job = amcc.job(self.test, self.mib)
         words = kind.command(job)
         if self.seeks:
-            words = [str(batch.with_name(SEEKS)), "seek", amcc.MOUNT, str(self.mib), str(self.seeks)]
+            words = [f"./{SEEKS}", "seek", amcc.MOUNT, str(self.mib), str(self.seeks)]
         elif self.test.tool == "bonnie++":
-            words = ["env", f"LD_PRELOAD={batch}", *words]
+            words = ["env", f"LD_PRELOAD=./{PRELOADED}.so", *words]
         return [str(GUEST / "reproduce-cell"), self.test.filesystem or "raw", str(self.test.setra_sectors), *words]
 
 
@@ -119,9 +124,17 @@ def _digest(what: object) -> str:
 
 def key(run: Run, kernel: str) -> str:
     """Of what is run in front of what: command, guest, array, kernel."""
-    command = run.command(pathlib.Path("batch"))[1:]
+    command = run.command()[1:]
     files = inputs(run.profile())
-    found = [files[f"profile {run.profile()}"], command, run.memory_mib, run.settings, run.environment, kernel]
+    found = [
+        files[f"profile {run.profile()}"],
+        command,
+        run.memory_mib,
+        run.settings,
+        run.environment,
+        kernel,
+        run.draw,
+    ]
     if run.seeks:  # the short runs that speak for other sources have none
         found += [text for name, text in files.items() if SEEKS in name or SCHEDULER in name]
     return _digest(found)
@@ -151,8 +164,8 @@ def differences(one: Behaviour, other: Behaviour) -> list[str]:
     return found
 
 
-def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
-    """Make the lab and what is preloaded into benchmarks. Return: the kernel's version, and the library for bonnie++."""
+def build(out: pathlib.Path) -> str:
+    """Make the lab, and in out what runs beside its own programs. Return: the kernel's version."""
     command = [str(RAIDCTL), "lab", "build", "--kernel", KERNEL]  # its progress is on stderr
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
                           env=simulated_time())  # fmt: skip
@@ -163,7 +176,7 @@ def build(out: pathlib.Path) -> tuple[str, pathlib.Path]:
     _compile(SEEKS, out.resolve() / SEEKS, ())
     _, kernel, tree = done.stdout.splitlines()[0].split("\t")
     _build_scheduler(out, tree)
-    return kernel, out.resolve() / f"{PRELOADED}.so"
+    return kernel
 
 
 def _compile(name: str, made: pathlib.Path, options: tuple[str, ...]) -> None:
@@ -203,16 +216,30 @@ def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None
     return Result(found["figures"], found["phases"], found["kernel"])
 
 
-def perform(run: Run, directory: pathlib.Path, kernel: str, batch: pathlib.Path, model: Behaviour | None) -> Result:
+def perform(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result:
     """Boot a guest with a fresh array and run the test in it."""
     results.fresh(directory, "make reproduce")
-    command = [str(RAIDCTL), "lab", "run", "-q", "--host", "--kernel", KERNEL, "--profile", run.profile()]
+    out = directory.parent
+    for made in (out / f"{PRELOADED}.so", out / SEEKS, out / SCHEDULER / f"{SCHEDULER}.ko"):
+        shutil.copy(made, directory)  # all that a guest sees
+    command = [
+        str(RAIDCTL),
+        "lab",
+        "run",
+        "-q",
+        "--kernel",
+        KERNEL,
+        "--profile",
+        run.profile(),
+        "--seed",
+        str(run.draw),
+    ]
     command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
     command += [word for setting in run.settings for word in ("--set", setting)]
     command += [word for pair in run.environment for word in ("--env", pair)]
     if any(f"scheduler={SCHEDULER}" in pair for pair in run.environment):
-        command += ["--env", f"INSERT={batch.parent / SCHEDULER / SCHEDULER}.ko"]
-    command += ["--", *run.command(batch)]
+        command += ["--env", f"INSERT={SCHEDULER}.ko"]
+    command += ["--", *run.command()]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=simulated_time())  # fmt: skip
     (directory / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
@@ -299,7 +326,7 @@ def run_all(
 
     model: behaviour() of the short runs; None for these themselves.
     """
-    kernel, batch = build(out)
+    kernel = build(out)
     results = {run.name: found for run in runs if (found := kept(run, out / run.name, kernel, model))}
     progress = Progress(runs, jobs, say)
     for run in runs:
@@ -308,7 +335,7 @@ def run_all(
 
     def one(run: Run) -> tuple[Run, Result, float]:
         begin = time.monotonic()
-        return run, perform(run, out / run.name, kernel, batch, model), time.monotonic() - begin
+        return run, perform(run, out / run.name, kernel, model), time.monotonic() - begin
 
     order = sorted((r for r in runs if r.name not in results), key=lambda r: -r.mib * SECONDS_PER_GIB[r.test.tool])
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -3,17 +3,19 @@
 
 import csv
 import dataclasses
+import itertools
 import json
 import pathlib
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from paper2004 import amcc, reproduce_plan, reproduce_run
+from raidtrace.quantity import trials
 
 AIM = 10.0  # per cent
 HEADER = (
     "array,test,tool,filesystem,setra_sectors,trial,metric,published,published_median,published_low,published_high,"
-    "simulated,unit,error_percent,role"
+    "simulated,unit,error_percent,role,draws,simulated_low,simulated_high"
 )
 # How what ran is called; the paper ran iozone itself.
 LABEL = {"iozone": "fio as iozone"}
@@ -21,7 +23,8 @@ LABEL = {"iozone": "fio as iozone"}
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """One figure, published (median, least and most of its trials) and simulated, in the published unit."""
+    """One figure, published (median, least and most of its trials) and simulated, in the published unit. drawn: simulated
+    under each draw of chance that was run, the first of them is `simulated`."""
 
     test: amcc.Test
     metric: str
@@ -31,6 +34,11 @@ class Point:
     simulated: float
     unit: str
     fitted: bool
+    drawn: tuple[float, ...]
+
+    def chance(self) -> trials.Summary:
+        """The median of the draws, and the interval that holds that of all at 95 %; none of one draw."""
+        return trials.summarise(self.drawn)
 
     def error(self) -> float:
         """Per cent, of the published median."""
@@ -74,13 +82,24 @@ def points(results: Mapping[str, reproduce_run.Result]) -> list[Point]:
     found = []
     for test in amcc.tests():
         for metric in amcc.metrics(test):
-            trials = [row.value for row in amcc.trials(test, metric)]
+            published = [row.value for row in amcc.trials(test, metric)]
             unit = amcc.trials(test, metric)[0].unit
-            name = seeks[test].name if metric == "seeks" else test.name()
-            simulated = results[name].figures[metric]
+            run = seeks[test] if metric == "seeks" else reproduce_run.Run(test.name(), test)
+            names = (run.drawn(draw).name for draw in itertools.count())
+            drawn = tuple(results[name].figures[metric] for name in itertools.takewhile(results.__contains__, names))
             role = (test.array, test.number, metric) in used
             found.append(
-                Point(test, metric, statistics.median(trials), min(trials), max(trials), simulated, unit, role)
+                Point(
+                    test,
+                    metric,
+                    statistics.median(published),
+                    min(published),
+                    max(published),
+                    drawn[0],
+                    unit,
+                    role,
+                    drawn,
+                )
             )
     return found
 
@@ -124,7 +143,9 @@ def write_csv(path: pathlib.Path, found: Sequence[Point]) -> None:
             values = (row.trial, row.metric, f"{row.value:g}" if row.value < 1000 else f"{row.value:.2f}")
             spread = (f"{point.published:.2f}", f"{point.low:.2f}", f"{point.high:.2f}", f"{point.simulated:.2f}")
             role = "fitted" if point.fitted else "held out"
-            writer.writerow((*where, *values, *spread, row.unit, f"{error:.1f}", role))
+            said = point.chance()
+            interval = ["" if end is None else f"{end:.2f}" for end in (said.low, said.high)]
+            writer.writerow((*where, *values, *spread, row.unit, f"{error:.1f}", role, said.trials, *interval))
 
 
 def state(results: Mapping[str, reproduce_run.Result]) -> dict[str, object]:
