@@ -344,6 +344,8 @@ static void side_by_side(void **state)
 	fclose(to);
 	compare_free(&c);
 	assert_null(c.pairs);
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= 80);
 	golden("golden/full-compare.txt.gz", text);
 	golden("golden/full-compare.json.gz", in_lines(json));
 }

@@ -39,9 +39,12 @@ static const char *why_not(const struct comparison *c, const struct quantity *q,
 
 static char *ratio_text(char *ret, const struct quantity *q, double ratio)
 {
-	snprintf(ret, UNITS_TEXT, "%s%.3f", q->bin ? "~" : "", ratio);
+	snprintf(ret, UNITS_TEXT, "%s%.*f", q->bin ? "~" : "", ratio < 1000 ? 3 : 0, ratio);
 	return ret;
 }
+
+/* From this ratio on per cent say nothing more. */
+#define MANY_TIMES	100
 
 void compare_text_quantity(FILE *to, const struct comparison *c,
 			  const struct quantity *q, double a, double b)
@@ -49,17 +52,19 @@ void compare_text_quantity(FILE *to, const struct comparison *c,
 	char of_a[UNITS_TEXT], of_b[UNITS_TEXT], ratio[UNITS_TEXT];
 	const char *why = why_not(c, q, a, b);
 
-	terminal_print(to, "    %-22s %16s %16s", q->label,
+	terminal_print(to, "    %-22s %14s %14s", q->label,
 		quantity_text(of_a, q, a), quantity_text(of_b, q, b));
 	if (why)
-		terminal_print(to, "  %s\n", why);
+		terminal_print(to, " %s\n", why);
 	else if (a == b && a > 0)
-		terminal_print(to, " %12s %13s\n", "1.000", "equal");
+		terminal_print(to, " %10s %12s\n", "1.000", "equal");
+	else if (has_ratio(c, q, a, b) && b / a >= MANY_TIMES)
+		terminal_print(to, " %10s\n", ratio_text(ratio, q, b / a));
 	else if (has_ratio(c, q, a, b))
-		terminal_print(to, " %12s %+11.1f %%\n",
+		terminal_print(to, " %10s %+10.1f %%\n",
 			ratio_text(ratio, q, b / a), 100 * (b - a) / a);
 	else
-		terminal_print(to, " %12s %13s\n", "A is 0", a == b ? "equal" : "n/a");
+		terminal_print(to, " %10s %12s\n", "A is 0", a == b ? "equal" : "n/a");
 }
 
 static bool happened(const struct rt_counters *c, unsigned int direction)
@@ -97,7 +102,7 @@ static void text_pair(FILE *to, const struct comparison *c,
 	terminal_print(to, "\n%sphase %s%s  %s%s%s\n", bold(to), a->phase, plain(to),
 		a->disk, strcmp(a->disk, b->disk) ? " and " : "",
 		strcmp(a->disk, b->disk) ? b->disk : "");
-	terminal_print(to, "    %-22s %16s %16s %12s %13s\n", "", "A", "B", "B / A",
+	terminal_print(to, "    %-22s %14s %14s %10s %12s\n", "", "A", "B", "B / A",
 		"(B - A) / A");
 	compare_text_quantity(to, c, &length,
 		      (double)(a->counters.now_ns - a->counters.since_ns),
@@ -109,7 +114,7 @@ static void text_pair(FILE *to, const struct comparison *c,
 }
 
 /* Where a column would cut values short they have lines of their own. */
-#define VALUE_WIDTH	30
+#define VALUE_WIDTH	21
 
 static void text_difference(FILE *to, const struct difference *d)
 {
