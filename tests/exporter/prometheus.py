@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real Prometheus for tests: Debian's package unpacked in the cache, not installed, and questions to it."""
+"""A real Prometheus for tests: Debian's package unpacked in the cache, not installed, and questions to it.
+
+PROMETHEUS=DIRECTORY in the environment names another one's programs: one of version 3 makes native histograms.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -22,6 +26,8 @@ START_S = 60.0  # a busy machine
 
 def programs() -> pathlib.Path:
     """Where prometheus and promtool are."""
+    if "PROMETHEUS" in os.environ:
+        return pathlib.Path(os.environ["PROMETHEUS"])
     sys.path.insert(0, str(TOP / "tools/lab"))
     from raidlab.apt import debs  # pylint: disable=import-outside-toplevel
     from raidlab.base import cache
@@ -47,14 +53,23 @@ class Server:
         self, where: pathlib.Path, place: pathlib.Path, port: int, scraped: int, patience_s: float = START_S
     ) -> None:
         self.port, self.log, self.patience_s = port, place / "log", patience_s
+        version = subprocess.run([where / "prometheus", "--version"], capture_output=True, text=True, check=True)
+        found = re.search(r"version ([0-9]+)", version.stdout + version.stderr)
+        self.is_native = bool(found) and int(found[1]) >= 3
+        native = (
+            "convert_classic_histograms_to_nhcb: true, always_scrape_classic_histograms: true, "
+            if self.is_native
+            else ""
+        )
         (place / "prometheus.yml").write_text(
             "global: {scrape_interval: 1s}\n"
             f"rule_files: ['{RULES}']\n"
-            f"scrape_configs: [{{job_name: raidtrace, static_configs: [{{targets: ['127.0.0.1:{scraped}']}}]}}]\n",
+            f"scrape_configs: [{{job_name: raidtrace, {native}static_configs: [{{targets: ['127.0.0.1:{scraped}']}}]}}]\n",
             encoding="utf-8",
         )
         command = [where / "prometheus", f"--config.file={place}/prometheus.yml", f"--storage.tsdb.path={place}/tsdb",
                    f"--web.listen-address=127.0.0.1:{port}"]  # fmt: skip
+        command += ["--enable-feature=native-histograms"] if self.is_native else []
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
 
