@@ -11,11 +11,6 @@
 #include <linux/blkdev.h>
 #include <linux/device/class.h>
 #include <linux/netlink.h>
-#include <linux/version.h>
-
-#if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
-#error "raidtrace needs Linux 6.1 or newer"
-#endif
 
 /*
  * The form of a class interface's call that this kernel has: of @one_argument and

@@ -269,10 +269,41 @@ static void groups(void **state)
 	}
 }
 
+/* Rows of a cgroup, of all processes and spans, are one; those of nobody known are left out. */
+static void cgroups(void **state)
+{
+	struct rt_submitter first[] = { { .path = "/a\"b", .queued = 3, .bytes_queued = 40 },
+					{ .path = "/a\"b", .queued = 4, .seeks_queued = 7 }, { .path = "", .queued = 99 } };
+	struct rt_submitter second[] = { { .path = "/a\"b", .queued = 5 }, { .path = "/c", .queued = 1 } };
+	struct span made[] = { { .disk = (char *)"sda" }, { .disk = (char *)"sda" }, { .disk = (char *)"sdb" } };
+	struct recording all = { .nr_spans = 3, .spans = made };
+	FILE *to;
+	size_t size;
+
+	(void)state;
+	made[0].counters.submitters = first;
+	made[0].counters.nr_submitters = 3;
+	made[1].counters.submitters = second;
+	made[1].counters.nr_submitters = 2;
+	made[2].counters.submitters = second;
+	made[2].counters.nr_submitters = 1;
+	to = open_memstream(&text, &size);
+	assert_int_equal(openmetrics_write(to, &all, false), 0);
+	fclose(to);
+	read_back();
+	is("cgroup_queued_bios_total", "disk=\"sda\",cgroup=\"/a\\\"b\"", "12");
+	is("cgroup_queued_bytes_total", "disk=\"sda\",cgroup=\"/a\\\"b\"", "40");
+	is("cgroup_queued_seeks_bios_total", "disk=\"sda\",cgroup=\"/a\\\"b\"", "7");
+	is("cgroup_queued_bios_total", "disk=\"sda\",cgroup=\"/c\"", "1");
+	is("cgroup_queued_bios_total", "disk=\"sdb\",cgroup=\"/a\\\"b\"", "5");
+	assert_null(strstr(text, "cgroup=\"\""));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups),
+		cmocka_unit_test(groups), cmocka_unit_test(cgroups),
 		CASE(totals), CASE(highest), CASE(unknown), CASE(complete),
 		CASE(escaped), CASE(each_member),
 	};

@@ -1,30 +1,52 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl exporter beside the module, on Debian's own kernel: what guest-exporter finds there."""
+"""raidctl exporter beside the module, on Debian's own kernel: what guest-exporter finds there.
+
+tests/vm/run has it; tests/vm/exporter.py SERIES is the same with what a scrape costs, in instructions, and takes longer.
+"""
 
 from __future__ import annotations
 
 import pathlib
+import sys
 
-from raidlab.base.progress import Progress
-from raidlab.vm import session
-from results import HARNESS_S, OUT, Results, captured, empty
+GUEST = pathlib.Path(__file__).resolve().with_name("guest-exporter")
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(GUEST.parents[2] / "tools/lab"), str(GUEST.parents[1] / "exporter")]
 
-GUEST = pathlib.Path(__file__).with_name("guest-exporter")
+import prometheus  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.vm import session  # noqa: E402
+from results import HARNESS_S, OUT, Results, captured, empty  # noqa: E402
 
 
-def live(series: str, results: Results, progress: Progress) -> None:
-    """One guest; its lines are ours."""
+def live(series: str, results: Results, progress: Progress, instructions: bool = False) -> None:
+    """One guest; its lines are ours. With @instructions its clock counts them, and what a scrape costs is told."""
     out = empty(OUT / f"{series}-exporter")
     job = session.Session(
-        series, ["sh", "-c", f'ip link set lo up; exec {GUEST} "$RAIDTRACE_KO"'], out, timeout_s=HARNESS_S * 8
+        series,
+        ["sh", "-c", f'ip link set lo up; exec {GUEST} "$RAIDTRACE_KO" {prometheus.programs()}'],
+        out,
+        timeout_s=HARNESS_S * 15,
+        memory_mib=2048,
+        instructions=instructions,
     )
     ended, said, complained = captured(job, progress, out / "log")
     bad = 0
     for text in said.splitlines():
         mark, dash, rest = text.partition(" - ")
+        if instructions and text.startswith("cost: "):
+            print(f"{series}: {text}")
         if dash and mark in ("ok", "not ok"):
             bad += mark == "not ok"
             results.line(f"{mark} - {series}: {rest}")
     status = ended.outcome.status
     wrong = "" if status == bad else f"status {status} {ended.outcome.reason} {complained[-300:]}"
     results.check(f"{series}: exporter: the guest ended well", wrong)
+
+
+if __name__ == "__main__":
+    found = Results()
+    live(sys.argv[1], found, Progress(quiet=False), instructions=True)
+    print(f"{found.passed} passed, {found.failed} failed")
+    sys.exit(1 if found.failed or not found.passed else 0)

@@ -18,7 +18,7 @@ _raidctl_words() {
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
 	export) echo "--csv --openmetrics --perfetto --json --help" ;;
-	exporter) echo "--listen --recording --help" ;;
+	exporter) echo "--cgroups --listen --recording --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build workloads profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --help" ;;

@@ -8,12 +8,14 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/message.h"
 #include "base/terminal.h"
+#include "machine/admin.h"
 #include "source.h"
 #include "store/load.h"
 #include "store/store.h"
@@ -30,6 +32,13 @@
 struct exporter_options {
 	const char *listen;
 	const char *path;
+	bool cgroups;
+};
+
+/* struct shown - what is shown: a recording, NULL for what is counted now, and of that what cgroups are charged */
+struct shown {
+	struct recording *recording;
+	bool cgroups;
 };
 
 const char *argp_program_version = "raidctl " RAIDTRACE_VERSION;
@@ -38,6 +47,7 @@ error_t argp_err_exit_status = EXIT_USAGE;
 static const struct argp_option options[] = {
 	{ "listen", 'l', "ADDRESS:PORT", 0, "Where to listen, instead of " DEFAULT_LISTEN, 0 },
 	{ "recording", 'r', "FILE", 0, "Show the totals of a recording instead of what is counted now", 0 },
+	{ "cgroups", 'g', NULL, 0, "Show what is charged to each cgroup too; needs CAP_SYS_ADMIN", 0 },
 	{ 0 }
 };
 
@@ -51,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'r':
 		given->path = arg;
+		return 0;
+	case 'g':
+		given->cgroups = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "%s: disks are not named here; what is attached is shown: raidctl attach DISK", arg);
@@ -87,7 +100,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 			      const char *version, const char *upload,
 			      size_t *upload_size, void **state)
 {
-	const struct recording *recording = data;
+	const struct shown *shown = data;
 	char why[256], said[300], *text;
 	size_t size;
 
@@ -102,7 +115,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 	if (strcmp(url, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "raidtrace's counters are at /metrics\n");
-	text = source_text(recording, &size, why, sizeof(why));
+	text = source_text(shown->recording, shown->cgroups, &size, why, sizeof(why));
 	if (!text) {
 		fail("exporter: %s", why);
 		snprintf(said, sizeof(said), "%s\n", why);
@@ -137,7 +150,7 @@ static int find_address(const char *listen, struct addrinfo **ret)
 
 /* The server has a thread of its own, which inherits that signals are kept for this one. */
 static int serve(const struct addrinfo *address, const char *listen,
-		 struct recording *recording)
+		 struct shown *shown)
 {
 	unsigned int flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD |
 		(address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
@@ -150,7 +163,7 @@ static int serve(const struct addrinfo *address, const char *listen,
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	errno = 0;
-	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, recording,
+	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, shown,
 				  MHD_OPTION_SOCK_ADDR, address->ai_addr,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
@@ -188,12 +201,13 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse, NULL,
-		"Show the counters of all attached disks at http://" DEFAULT_LISTEN "/metrics, for Prometheus, until Ctrl-C. It reads, and needs no privilege.\v"
+		"Show the counters of all attached disks at http://" DEFAULT_LISTEN "/metrics, for Prometheus, until Ctrl-C. It reads, and needs no privilege but for --cgroups.\v"
 		"Whoever reaches the address can read names of disks and what they do.",
 		NULL, NULL, NULL,
 	};
 	struct exporter_options given = { .listen = DEFAULT_LISTEN };
 	struct recording recording = { 0 };
+	struct shown shown = { 0 };
 	struct addrinfo *address = NULL;
 	char name[] = "raidctl exporter";
 	int status;
@@ -204,10 +218,15 @@ int main(int argc, char **argv)
 	if (find_address(given.listen, &address))
 		return usage_error("exporter: --listen %s: not an ADDRESS:PORT of numbers, as " DEFAULT_LISTEN,
 				   given.listen);
+	shown.cgroups = given.cgroups;
+	if (given.path)
+		shown.recording = &recording;
 	status = given.path ? load(given.path, &recording) : EXIT_DONE;
+	/* The module would tell of all processes in one row, as if there were no cgroups. */
+	if (!status && !given.path && given.cgroups && !is_admin())
+		status = fail("exporter: --cgroups needs CAP_SYS_ADMIN: the module tells nobody else who queued what");
 	if (!status)
-		status = serve(address, given.listen,
-			       given.path ? &recording : NULL);
+		status = serve(address, given.listen, &shown);
 	recording_free(&recording);
 	freeaddrinfo(address);
 	return status;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "cgroups.h"
 #include "export/openmetrics-text.h"
 #include "export/openmetrics.h"
 #include "raidtrace.h"
@@ -28,7 +29,7 @@ static void write_loaded(FILE *to, int loaded)
 
 /* Every disk that is attached as a span; one that is detached meanwhile is left out. */
 static int read_spans(struct rt_client *client, struct rt_target *targets,
-		      size_t nr, struct recording *ret)
+		      size_t nr, bool cgroups, struct recording *ret)
 {
 	ret->spans = calloc(nr + 1, sizeof(*ret->spans));
 	if (!ret->spans)
@@ -44,12 +45,15 @@ static int read_spans(struct rt_client *client, struct rt_target *targets,
 			return err;
 		span->disk = targets[i].disk;
 		ret->nr_spans++;
+		if (cgroups && cgroups_follow(&span->counters))
+			return -ENOMEM;
 	}
+	cgroups_scraped();
 	return 0;
 }
 
 static int write_live(struct rt_client *client, const struct rt_info *info,
-		      FILE *to)
+		      bool cgroups, FILE *to)
 {
 	struct utsname machine = { 0 };
 	struct pair meta[] = {
@@ -69,7 +73,7 @@ static int write_live(struct rt_client *client, const struct rt_info *info,
 	uname(&machine);
 	err = rt_target_list(client, &nr, &targets);
 	if (!err)
-		err = read_spans(client, targets, nr, &now);
+		err = read_spans(client, targets, nr, cgroups, &now);
 	if (!err) {
 		write_loaded(to, 1);
 		err = openmetrics_write(to, &now, true);
@@ -81,13 +85,14 @@ static int write_live(struct rt_client *client, const struct rt_info *info,
 	return err;
 }
 
-static int ask_module(FILE *to, char *why, size_t size)
+static int ask_module(FILE *to, bool cgroups, char *why, size_t size)
 {
 	struct rt_client *client;
 	struct rt_info info;
 	int err = rt_open(&client);
 
 	if (err == -ENOENT) {
+		cgroups_scraped();
 		write_loaded(to, 0);
 		fputs("# EOF\n", to);
 		return 0;
@@ -102,7 +107,7 @@ static int ask_module(FILE *to, char *why, size_t size)
 		snprintf(why, size, "the loaded module has ABI %u, this raidctl has ABI %u; load the module that belongs to it",
 			 info.abi, RAIDTRACE_ABI);
 	} else if (!err) {
-		err = write_live(client, &info, to);
+		err = write_live(client, &info, cgroups, to);
 	}
 	if (err && !why[0])
 		snprintf(why, size, "the module: %s", rt_error(client)[0] ?
@@ -111,8 +116,8 @@ static int ask_module(FILE *to, char *why, size_t size)
 	return err;
 }
 
-char *source_text(const struct recording *recording, size_t *size, char *why,
-		  size_t why_size)
+char *source_text(const struct recording *recording, bool cgroups, size_t *size,
+		  char *why, size_t why_size)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, size);
@@ -124,7 +129,7 @@ char *source_text(const struct recording *recording, size_t *size, char *why,
 		return NULL;
 	}
 	err = recording ? openmetrics_write(to, recording, true) :
-			  ask_module(to, why, why_size);
+			  ask_module(to, cgroups, why, why_size);
 	if (fclose(to) && !err)
 		err = -errno;
 	if (!err)

@@ -5,6 +5,7 @@
 #ifndef EXPORTER_SOURCE_H
 #define EXPORTER_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct recording;
@@ -12,6 +13,7 @@ struct recording;
 /**
  * source_text - OpenMetrics text of what is counted now
  * @recording: shown in its place, NULL for the module
+ * @cgroups: what is charged to each cgroup too; a recording has it anyway
  * @size: length of the text
  * @why: what went wrong, for a reader
  * @why_size: room for it
@@ -20,7 +22,7 @@ struct recording;
  *
  * Return: text to free(); NULL on failure.
  */
-char *source_text(const struct recording *recording, size_t *size, char *why,
-		  size_t why_size);
+char *source_text(const struct recording *recording, bool cgroups, size_t *size,
+		  char *why, size_t why_size);
 
 #endif

@@ -137,13 +137,13 @@
 	X(seek_sectors, SEEK_SECTORS, "class_seek_sectors", "sectors",	\
 	  "sum of the distances of these seeks, forward and backward")
 
-/* Counters of struct rt_submitter, as RT_FLOW_COUNTERS. */
+/* Counters of struct rt_submitter, as RT_FLOW_COUNTERS; the metric is that of the cgroup they are charged to. */
 #define RT_SUBMITTER_COUNTERS(X)					\
-	X(queued, QUEUED, "", "bios",					\
+	X(queued, QUEUED, "cgroup_queued_bios", "bios",			\
 	  "bios that it queued")					\
-	X(bytes_queued, BYTES_QUEUED, "", "bytes",			\
+	X(bytes_queued, BYTES_QUEUED, "cgroup_queued_bytes", "bytes",	\
 	  "their bytes")						\
-	X(seeks_queued, SEEKS_QUEUED, "", "bios",			\
+	X(seeks_queued, SEEKS_QUEUED, "cgroup_queued_seeks_bios", "bios", \
 	  "bios queued elsewhere than where the one before on the disk ended")
 
 /**

@@ -10,15 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/capability.h>
 
 #include "attach/claim.h"
 #include "base/message.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
+#include "machine/admin.h"
 #include "version.h"
 
 /**
@@ -114,18 +112,6 @@ static void usage(FILE *to)
 	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
 	      "record passes on the status of the command that it follows.\n",
 	      to);
-}
-
-int is_admin(void)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	if (syscall(SYS_capget, &header, data))
-		return !geteuid();
-	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
 }
 
 int connect_module(struct context *context, int quiet)

@@ -86,7 +86,4 @@ int connect_module(struct context *context, int quiet);
  */
 bool find_program(const char *near, const char *verb, char *ret, size_t size);
 
-/* is_admin - does this process have CAP_SYS_ADMIN? */
-int is_admin(void);
-
 #endif

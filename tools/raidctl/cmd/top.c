@@ -17,6 +17,7 @@
 #include "cmd/command.h"
 #include "cmd/top-recording.h"
 #include "disk/args.h"
+#include "machine/admin.h"
 #include "machine/lab.h"
 #include "record/recorder.h"
 #include "top/events.h"

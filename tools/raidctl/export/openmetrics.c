@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "export/openmetrics-cgroups.h"
 #include "export/openmetrics-histograms.h"
 #include "export/openmetrics-text.h"
 #include "numbers/groups.h"
@@ -249,7 +250,7 @@ static void write_gone(FILE *to, const struct total *totals, size_t nr)
 int openmetrics_write(FILE *to, const struct recording *recording, bool live)
 {
 	size_t nr;
-	int err = 0;
+	int err;
 	struct total *totals = add_up(recording, &nr);
 
 	if (!totals)
@@ -258,7 +259,8 @@ int openmetrics_write(FILE *to, const struct recording *recording, bool live)
 	write_gauges(to, totals, nr);
 	for (size_t i = 0; i < NR_FAMILIES; i++)
 		write_family(to, &families[i], totals, nr);
-	if (live) {
+	err = openmetrics_cgroups(to, recording);
+	if (live && !err) {
 		write_gone(to, totals, nr);
 		err = openmetrics_histograms(to, recording);
 	}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* The exporter's counters per cgroup, while the module gives rows to others. */
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/openmetrics.h"
+#include "machine/cgroup.h"
+
+/* Stands in for the machine's hierarchy: cgroups from 90 on were removed. */
+static void name_them(struct rt_counters *counters)
+{
+	for (size_t i = 0; i < counters->nr_submitters; i++) {
+		struct rt_submitter *one = &counters->submitters[i];
+
+		snprintf(one->path, sizeof(one->path), one->cgroup >= 90 ? "removed (%u)" : "/%u", (unsigned int)one->cgroup);
+	}
+}
+
+#define cgroups_name name_them
+#include "../../tools/exporter/cgroups.c"
+
+#define ROW(row, process, of, nr) { .index = row, .pid = process, .comm = "dd", .cgroup = of, .queued = nr, .bytes_queued = 8 * (nr) }
+
+/* One scrape of a disk with these rows; how many bios of the cgroup are shown, -1 for none. */
+static long long shown_of(uint32_t id, uint64_t since_ns, const struct rt_submitter *rows, size_t nr, const char *path)
+{
+	struct rt_counters now = { .id = id, .since_ns = since_ns };
+	long long found = -1;
+
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(rt_submitters_append(&now, &rows[i]), 0);
+	assert_int_equal(cgroups_follow(&now), 0);
+	cgroups_scraped();
+	for (size_t i = 0; i < now.nr_submitters; i++) {
+		assert_int_equal(now.submitters[i].bytes_queued, 8 * now.submitters[i].queued);
+		if (!strcmp(now.submitters[i].path, path))
+			found = (long long)now.submitters[i].queued;
+	}
+	rt_counters_free(&now);
+	return found;
+}
+
+#define shown(id, since_ns, path, ...)							\
+	shown_of(id, since_ns, (const struct rt_submitter[]){ __VA_ARGS__ },		\
+		 sizeof((const struct rt_submitter[]){ __VA_ARGS__ }) / sizeof(struct rt_submitter), path)
+
+static int begin(void **state)
+{
+	(void)state;
+	cgroups_scraped();
+	cgroups_scraped();
+	scrape = 0;
+	return 0;
+}
+
+/* What was there before the exporter was is not counted: after its restart nothing would seem to have happened twice. */
+static void begins_at_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100), ROW(1, 11, 7, 50)), 0);
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 104), ROW(1, 11, 7, 53)), 7);
+}
+
+static void counts_what_is_attached_later(void **state)
+{
+	(void)state;
+	cgroups_scraped();
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100)), 100);
+}
+
+/* The row goes to another process, of another cgroup or of the same; the counter stands or grows. */
+static void never_shrinks(void **state)
+{
+	(void)state;
+	cgroups_scraped();
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100)), 100);
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 12, 8, 300)), 100);
+	assert_int_equal(shown(1, 5, "/8", ROW(0, 12, 8, 300)), 300);
+	assert_int_equal(shown(1, 5, "/9", ROW(0, 12, 9, 310)), 310);
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 4)), 104);
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 3)), 107);
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 13, 7, 9)), 116);
+}
+
+/* After a reset, or with another module, the same number of a target is another beginning. */
+static void begins_anew(void **state)
+{
+	(void)state;
+	cgroups_scraped();
+	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100)), 100);
+	assert_int_equal(shown(1, 6, "/7", ROW(0, 10, 7, 30)), 30);
+	cgroups_scraped();
+	assert_int_equal(shown(1, 6, "/7", ROW(0, 10, 7, 31)), 31);
+}
+
+static void rest_is_left_out(void **state)
+{
+	const struct rt_submitter rest = { .index = 64, .rest = true, .queued = 9, .bytes_queued = 72 };
+
+	(void)state;
+	assert_int_equal(shown_of(1, 5, &rest, 1, "/0"), -1);
+}
+
+/* One that was removed is shown as long as it has a row, which may be after its end. */
+static void removed_goes(void **state)
+{
+	(void)state;
+	cgroups_scraped();
+	assert_int_equal(shown(1, 5, "removed (91)", ROW(0, 10, 91, 2)), 2);
+	assert_int_equal(shown(1, 5, "removed (91)", ROW(0, 10, 91, 2)), 2);
+	assert_int_equal(shown(1, 5, "removed (91)", ROW(0, 12, 7, 1)), -1);
+}
+
+/* However many come and go, what is kept is bounded, and the idle ones go first. */
+static void bounded(void **state)
+{
+	(void)state;
+	cgroups_scraped();
+	for (unsigned int i = 0; i < 4 * CGROUPS; i++)
+		assert_int_equal(shown(1, 5, "/80", ROW(0, 10, 1000 + i, 1), ROW(1, 5, 80, i + 1)), i + 1);
+	assert_int_equal(disks[0].sums.nr_submitters, 2);
+	for (unsigned int i = 0; i < 4 * CGROUPS; i++)
+		assert_int_equal(rt_submitters_append(&disks[0].sums, &(struct rt_submitter){ .cgroup = i % 80 }), 0);
+	assert_int_equal(shown(1, 5, "/80", ROW(1, 5, 80, 4 * CGROUPS + 7)), 4 * CGROUPS + 7);
+	assert_int_equal(disks[0].sums.nr_submitters, CGROUPS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(begins_at_nothing, begin),
+		cmocka_unit_test_setup(counts_what_is_attached_later, begin),
+		cmocka_unit_test_setup(never_shrinks, begin),
+		cmocka_unit_test_setup(begins_anew, begin),
+		cmocka_unit_test_setup(rest_is_left_out, begin),
+		cmocka_unit_test_setup(removed_goes, begin),
+		cmocka_unit_test_setup(bounded, begin),
+	};
+
+	return cmocka_run_group_tests(tests, begin, begin);
+}
