@@ -53,4 +53,45 @@ static inline void digest(FILE *to, const char *name, char *text)
 	free(text);
 }
 
+static inline void say_histogram(FILE *to, const struct rt_histogram *h)
+{
+	fprintf(to, "; from %u %u:", h->first_bin, h->nr_bins);
+	for (unsigned int i = 0; i < h->nr_bins; i++)
+		fprintf(to, " %" PRIu64, h->counts[i]);
+}
+
+/* All that was counted. */
+static inline void say_counters(FILE *to, const struct rt_counters *c)
+{
+	fprintf(to, "%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %d %" PRIu64 " %x %" PRIx64 " %x", c->id, c->snapshot, c->since_ns,
+		c->now_ns, c->resets, c->gone, c->readahead_sectors, c->groups, c->unknown, c->disk.unknown);
+#define X(member, attribute, ...) fprintf(to, " %" PRIu64, c->disk.member);
+	RT_DISK_COUNTERS(X)
+#undef X
+	fprintf(to, " %u %u\n", c->disk.streams_alive, c->disk.streams_alive_queued);
+	for (unsigned int i = 0; i < RT_CLASSES; i++) {
+#define X(member, attribute, ...) fprintf(to, " %" PRIu64, c->origin[i].member);
+		RT_ORIGIN_COUNTERS(X)
+#undef X
+	}
+	for (size_t i = 0; i < c->nr_submitters; i++) {
+		const struct rt_submitter *s = &c->submitters[i];
+
+		fprintf(to, "\n%u %d %u %s %" PRIu64, s->index, s->rest, s->pid, s->comm, s->cgroup);
+#define X(member, attribute, ...) fprintf(to, " %" PRIu64, s->member);
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+		fprintf(to, "\n%u %u", c->flow[d].in_flight, c->flow[d].in_flight_max);
+#define X(member, attribute, ...) fprintf(to, " %" PRIu64, c->flow[d].member);
+		RT_FLOW_COUNTERS(X)
+#undef X
+		for (unsigned int k = 0; k < RT_KINDS; k++)
+			if (c->histogram[d][k].counts)
+				say_histogram(to, &c->histogram[d][k]);
+	}
+	fputc('\n', to);
+}
+
 #endif
