@@ -36,6 +36,11 @@ _OPERATORS = (
     (r"(?<![\w.])63(?![\w.])", "62"),
 )  # fmt: skip
 _SIZEOF = re.compile(r"sizeof\(\*?\w+\[\Z")  # all elements are of one size
+_ROOM = re.compile(r"alloc(?:array)?\([^;]* \+ 1\b")  # more of it is as good
+_EXTREME = re.compile(  # of two that are equal either is the larger: `if (a > b) b = a;` and `a > b ? a : b`
+    r"if \((?P<a>[^;()&|]+(?:\([^;()]*\))?) [<>]=? (?P<b>[^;()&|]+)\)\s+(?:(?P=b) = (?P=a);|(?P=a) = (?P=b);)"
+    r"|(?P<c>[\w.>\[\]-]+) [<>]=? (?P<d>[\w.>\[\]-]+) \?\s*(?:(?P=c) :\s*(?P=d)|(?P=d) :\s*(?P=c))(?=[;,)])"
+)
 _CONTROL = re.compile(r"(?:else\s+)?(?:if|for|while|switch)\s*\(|else\b|do\b|case\b[^:]*:|default\s*:|\w+:(?!:)")
 _DECLARATION = re.compile(
     r"(?:const |static |unsigned |struct |enum |union |u8|u16|u32|u64|s8|s16|s32|s64|int |bool |size_t |void |char )"
@@ -102,13 +107,24 @@ def _statements(code: str, begin: int, end: int) -> Iterator[tuple[int, int, str
         at = stop
 
 
+def _alike(code: str) -> set[int]:
+    """Offsets of operators and numbers that may as well be their neighbours."""
+    found = {match.end() - 1 for match in _ROOM.finditer(code)}
+    for match in _EXTREME.finditer(code):
+        comparison = re.compile(r" [<>]=? ").search(code, match.end("a") if match["a"] else match.end("c"))
+        assert comparison
+        found.add(comparison.start())
+    return found
+
+
 def of(text: str) -> Iterator[Mutant]:
-    """All mutants of a file, in their order in it."""
+    """All mutants of a file, in their order in it, but those of which it is plain that they do the same."""
     code = blanked(text)
+    alike = _alike(code)
     for name, begin, end in functions(code):
         changes = list(_statements(code, begin, end)) + list(_conditions(code, begin, end))
         for pattern, new in _OPERATORS:
             changes += [(m.start(), m.end(), new) for m in re.compile(pattern).finditer(code, begin, end)
-                        if not _SIZEOF.search(code, begin, m.start())]  # fmt: skip
+                        if not _SIZEOF.search(code, begin, m.start()) and m.start() not in alike]  # fmt: skip
         for start, stop, new in sorted(changes):
             yield Mutant(start, text[start:stop], new, text.count("\n", 0, start) + 1, name)
