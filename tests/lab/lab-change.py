@@ -70,11 +70,13 @@ def trees(directory: Path) -> None:
     )
     check("one file is being edited", before.stdout == " M mm/readahead.c\n", before.stdout)
     for name, words in (("with its last commit", ()), ("with a series", ("--kernel", SERIES))):
-        status, found, said = judged(directory, *words, "--tree", str(path), "--workload", "read-1m")
+        status, found, said = judged(directory, *words, "--tree", str(path), "--workload", "read-1m", "--coverage")
         one = found["workloads"][0] if found else {}
         check(
             f"a tree {name}: slower, and status 1", status == 1 and one.get("verdict") == "slower", (status, said, one)
         )
+        rows = found.get("coverage") or []
+        check("its changed line ran", any(row["file"] == "mm/readahead.c" and row["times"].get("read-1m") for row in rows), rows)
         check("by what the change does", "in flight 2.00 -> 1.00" in str(one.get("mechanism")), one)
         check(
             "what was compiled is named", found and found["patch"]["compiled"] == ["mm/readahead.c"], found.get("patch")

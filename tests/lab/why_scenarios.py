@@ -70,6 +70,7 @@ h = os.open("/dev/sda", os.O_RDONLY)
 os.posix_fadvise(h, 0, 0, os.POSIX_FADV_RANDOM)
 for i in range(1024): os.pread(h, 1 << 17, i << 17)
 """
+PAUSED = "for at in 0 1 2 3 4 5 6 7; do dd if=/dev/sda of=/dev/null bs=1M count=4 skip=$((4 * at)) 2>/dev/null; sleep 0.2; done"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +113,11 @@ def _random(size: int, n: int, depth: int = 1, direct: int = 1, write: int = 0, 
 
 def _ordered(size: int, n: int, depth: int, direct: int = 1, step: int = 0) -> tuple[str, ...]:
     return _python(ORDERED, size=size, n=n, depth=depth, direct=direct, step=step or size)
+
+
+def _fio(words: str, depth: int, batch: int = 1) -> tuple[str, ...]:
+    job = f"fio --name=w --filename=/dev/sda --direct=1 --ioengine=libaio --iodepth={depth} --size=64g --eta=never {words}"
+    return (*job.split(), f"--iodepth_batch={batch}", f"--iodepth_batch_complete_max={batch}")
 
 
 def _right(*answers: str) -> tuple[frozenset[str], ...]:
@@ -159,5 +165,26 @@ SCENARIOS = (
     Scenario("fadvise-random", _right("fadvise"), _python(ADVISED), ("--prepare", TUNED)),
     Scenario("small-requests", _right("request size", "request size+readahead"), _dd(128),
              ("--prepare", _set(setra=16384, max_kb=4))),
+    Scenario("xfs-file", _right("readahead"), ("cat", f"{MOUNT}/f"), ("--prepare", _file_system("xfs", 192))),
+    Scenario("ext4-file", _right("readahead"), ("dd", f"if={MOUNT}/f", "of=/dev/null", "bs=64k"),
+             ("--prepare", _file_system("ext4", 192))),
+    Scenario("no-readahead", _right("readahead"), _dd(16), ("--prepare", _set(setra=0))),
+    Scenario("dsync", _right("sync"), ("dd", "if=/dev/zero", f"of={MOUNT}/j", "bs=64k", "count=150", "oflag=dsync"),
+             ("--prepare", _file_system("xfs", 0), "--set", "controller.write_cache_reported=1")),
+    Scenario("no-merges", _right("lost merges"), _fio("--rw=write --bs=4k --io_size=64m", depth=64, batch=32),
+             ("--prepare", _set(setra=16384, nomerges=2))),
+    Scenario("small-writes", _right("request size"), _fio("--rw=write --bs=128k --io_size=128m", depth=2),
+             ("--prepare", _set(setra=16384, max_kb=4))),
+    Scenario("depth-1-writes", _right("queue depth"), _fio("--rw=randwrite --bs=64k --io_size=64m", depth=32),
+             ("--prepare", _set(depth=1), "--set", "controller.cache_mib=0")),
+    Scenario("slow-drive-random", _right("slow drive"), _fio("--rw=randread --bs=64k --io_size=64m", depth=32),
+             ("--prepare", TUNED, "--lab", "slow-drive")),
+    Scenario("beside-reader", _right("load beside it"), _dd(192), ("--prepare", TUNED, "--beside",
+             "fio --name=b --filename=/dev/sda --direct=1 --ioengine=libaio --iodepth=32 --rw=randread --bs=64k --size=400g")),
+    Scenario("one-drive", _right("drives"), _dd(256), ("--prepare", TUNED, "--lab", "jbod-4")),
+    Scenario("one-drive-random", _right("seeks"), _random(4096, 200), ("--prepare", TUNED, "--lab", "jbod-4")),
+    Scenario("paced-slowly", _right("program sleeps"), ("sh", "-c", PAUSED), ("--prepare", TUNED)),
+    Scenario("masked-random", _right("queue depth+nr_requests", "queue depth"), _random(4096, 1500, 16),
+             ("--prepare", _set(setra=16384, depth=1, nr=4))),
 )  # fmt: skip
 SAMPLE = ("seq1", "masked-2", "paced")

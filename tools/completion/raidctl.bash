@@ -35,7 +35,7 @@ _raidctl_lab_words() {
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time --seed" ;;
 	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
-	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --tree --config --variant --workload --ktap --kcidb --mail" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --tree --config --variant --workload --coverage --ktap --kcidb --mail" ;;
 	expect) echo "$guest --timeout --vm --disk --json --phase --seeds --range" ;;
 	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
 	workloads | profiles | show) echo "--help" ;;

@@ -12,6 +12,7 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
 from raidlab.base.failure import LabError  # noqa: E402
+from raidlab.kernel import coverage  # noqa: E402
 from raidlab.kernel.patched import Pair  # noqa: E402
 from raidlab.verbs import judge, measures, recorded, told, workloads  # noqa: E402
 from raidlab.verbs.recorded import Recorded  # noqa: E402
@@ -130,6 +131,7 @@ def options(**more):
         "mem": 256,
         "workload": "queue",
         "patch": [],
+        "coverage": False,
     }
     return argparse.Namespace(**plain | more)
 
@@ -159,6 +161,18 @@ def test_a_mail_has_72_columns_and_the_command(found):
     said = say(found, ("A kernel", "another " * 20), PAIR, mail=True, patch=["a.patch"]).splitlines()
     assert max(map(len, said)) <= 72
     assert any("--kernel 6.12 --patch a.patch" in line for line in said)
+
+
+def test_which_changed_lines_ran_stands_below(found):
+    rows = [coverage.Ran("mm/readahead.c", 5, 7, {"one": 12})]
+    asked = {"patch": ["a.patch"], "coverage": True}
+    for more in ({}, {"mail": True}):
+        said = told.told(options(**asked | more), told.Judged(("A", "B"), PAIR, found, {}, False, rows))
+        assert "of 3 changed lines of code 3 ran" in said and "mm/readahead.c:5-7 " in said
+    assert "--coverage" in said, "in the command of the mail"
+    assert max(map(len, said.splitlines())) <= 72
+    said = told.told(options(json=True), told.Judged(("A", "B"), PAIR, found, {}, False, rows))
+    assert json.loads(said)["coverage"] == [{"file": "mm/readahead.c", "first": 5, "last": 7, "times": {"one": 12}}]
 
 
 def test_ktap_fails_what_is_slower(found):

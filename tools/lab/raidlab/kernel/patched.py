@@ -19,7 +19,7 @@ from pathlib import Path
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import commits, linux, tree
+from raidlab.kernel import commits, coverage, linux, tree
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import NOTHING, Added
 
@@ -148,6 +148,19 @@ def between(directory: str, wanted: str, progress: Progress, added: Added = NOTH
         elsewhere = [name for name in differ if name not in before | after]
         first, last = (f"{directory} {name}" for name in ends.names)
         return _built(old, changes, elsewhere, (first, last), progress, added, path)
+
+
+def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Kernel, list[coverage.Line]]:
+    """The changed kernel once more, which tells what of its changed files runs; and the changed lines that are code in it."""
+    before, other = pair.base.source, pair.patched.source
+    third = other.parents[1] / "seen" / "linux"
+    files = [name for name in pair.compiled if name.endswith(".c") and not name.startswith("arch/")]
+    with cache.locked(other.parents[1], progress), tempfile.TemporaryDirectory(prefix="raidtrace-ran-") as overlay:
+        tree.begin(other, third, progress, added, added)
+        _bring(other, coverage.added(other, files, Path(overlay)), third)
+        kernel = tree.obtain(third, progress, f"{pair.patched.called}, telling what runs", added, _state(third))
+    wanted = {name: coverage.changed(before / name, other / name) for name in files}
+    return kernel, coverage.lines(kernel.binary, wanted)
 
 
 def _tracked(what: str, path: Path, commit: str) -> list[str]:

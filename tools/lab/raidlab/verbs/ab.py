@@ -10,14 +10,14 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from raidlab.base import toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import patched, tree, variant
+from raidlab.kernel import coverage, patched, tree, variant
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import Added
 from raidlab.uml import guest, modules, runner, verdict
@@ -76,7 +76,11 @@ def act(arguments: argparse.Namespace) -> int:
         contenders = [_simulated(arguments, kernel, progress) for kernel in kernels]
     if some:
         return _judge(arguments, contenders, pair, some, progress)
-    return _compare(arguments, contenders, told.covered(pair) if pair else [], progress)
+    more = told.covered(pair) if pair else []
+    if pair and arguments.coverage:
+        command = ["sh", "-c", coverage.watched('"$@"'), "sh", *arguments.command]
+        more += coverage.told(_ran(arguments, pair, [("", command, "")], progress))
+    return _compare(arguments, contenders, more, progress)
 
 
 def between(arguments: argparse.Namespace, kernels: list[Kernel], progress: Progress) -> int:
@@ -95,6 +99,8 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
         raise LabError(
             "ab", f"{count} kernels given", f"Name 2 to {_MOST}, or one and a --patch: --kernel 6.1 --kernel DIR"
         )
+    if arguments.coverage and not (arguments.patch or arguments.series or arguments.range or arguments.tree):
+        raise LabError("ab --coverage", "nothing was changed", "Name a --patch, --series, --range or --tree.")
     if arguments.vm and (one or arguments.workload or arguments.config or arguments.variant):
         raise LabError("ab --vm", "Debian's own kernels are as they are", "Leave out --vm (and LAB=vm), or the change.")
     if arguments.repeat and variant.needs(arguments.variant).real_time:
@@ -165,10 +171,27 @@ def _judge(
         missing = " ".join(sorted({f"CONFIG_{name}" for names in lacking.values() for name in names}))
         raise LabError(f"--workload {arguments.workload}", f"the kernels have no {missing}", "Try: --variant storage")
     found = judge.judged(able, max(2, arguments.seeds), run)
+    rows = None
+    if pair and arguments.coverage:
+        watched = [(one.name, replace(one, command=coverage.watched(one.command)).words(), one.profile) for one in able]
+        rows = _ran(arguments, pair, watched, progress)
     names = tuple(one.name for one in contenders)
     real_time = variant.needs(arguments.variant).real_time
-    print(told.told(arguments, told.Judged(names, pair, found, lacking, real_time)))
+    print(told.told(arguments, told.Judged(names, pair, found, lacking, real_time, rows)))
     return _FAILED if any(one.verdict == judge.SLOWER for one in found) else 0
+
+
+def _ran(
+    arguments: argparse.Namespace, pair: patched.Pair, some: list[tuple[str, list[str], str]], progress: Progress
+) -> list[coverage.Ran]:
+    """Each of the commands (its name, itself, its array) once on a kernel that tells what of the change runs."""
+    added = Added(arguments.variant, "".join(map(_fragment, arguments.config)))
+    kernel, lines = patched.telling(pair, progress, added)
+    top = Path(arguments.out).absolute()
+    contender = _simulated(arguments, kernel, progress)
+    places: list[Place] = [(contender, command, top / name / "ran", 0, array) for name, command, array in some]
+    runs = _all(places, _at_once(arguments), progress)
+    return coverage.gathered(lines, {name: coverage.ran(run.directory) for (name, _, _), run in zip(some, runs)})
 
 
 def _fragment(name: str) -> str:

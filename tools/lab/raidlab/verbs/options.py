@@ -130,6 +130,10 @@ def _ab(verb: argparse.ArgumentParser) -> None:
         "--workload", metavar="SET",
         help="instead of CMD: workloads of a set, or of FILE.toml, and a verdict on each; 'raidctl lab workloads' lists them",
     )  # fmt: skip
+    verb.add_argument(
+        "--coverage", action="store_true",
+        help="run each workload once more, on the changed kernel compiled to tell which of the changed lines run",
+    )  # fmt: skip
     verb.add_argument("--ktap", action="store_true", help="print the verdicts as KTAP")
     verb.add_argument("--kcidb", action="store_true", help="print them as KernelCI's database takes them, JSON")
     verb.add_argument("--mail", action="store_true", help="print the verdicts as text for a mail, 72 columns")

@@ -7,9 +7,9 @@ import argparse
 import hashlib
 import json
 import textwrap
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from raidlab.kernel import patched
+from raidlab.kernel import coverage, patched
 from raidlab.kernel.patched import Pair
 from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdict
 
@@ -20,13 +20,15 @@ _SEEN = 0.1  # of the speed: who looks for a change of that size has learnt noth
 @dataclass(frozen=True)
 class Judged:
     """What came of it: both kernels' names, what of a change is in the second, the verdicts, which workloads were left out
-    for want of which options, and whether times are the host's (a variant in real time)."""
+    for want of which options, whether times are the host's (a variant in real time), and which changed lines ran, if that
+    was asked."""
 
     names: tuple[str, ...]
     pair: Pair | None
     found: list[Verdict]
     lacking: dict[str, list[str]]
     real_time: bool = False
+    ran: list[coverage.Ran] | None = None
 
 
 def covered(pair: Pair) -> list[str]:
@@ -83,9 +85,10 @@ def _notes(judged: Judged) -> list[str]:
             f" narrow it: {' '.join(wide)}."
         )
     if judged.found and all(one.verdict == IDENTICAL for one in judged.found):
+        told_by = "" if judged.ran is not None else " (--coverage tells)"
         said.append(
             "Identical: the array was given the same commands at the same times. What the patch costs the processor is not"
-            " measured, and a workload that never comes to its code says nothing of it."
+            f" measured, and a workload that never comes to its code says nothing of it{told_by}."
         )
     if judged.real_time:
         spread = sorted(one.spread - 1 for one in judged.found)
@@ -104,7 +107,12 @@ def _as_text(arguments: argparse.Namespace, judged: Judged) -> list[str]:
         f"simulated  profile {_arrays(arguments, judged)}: {times} of the lab's model",
         "",
         *_table(judged.found),
+        *_coverage(judged),
     ]
+
+
+def _coverage(judged: Judged) -> list[str]:
+    return [] if judged.ran is None else ["", *coverage.told(judged.ran)]
 
 
 def _arrays(arguments: argparse.Namespace, judged: Judged) -> str:
@@ -139,7 +147,7 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
         "",
         *(line for letter, name in zip("AB", judged.names) for line in textwrap.wrap(f"{letter}: {name}", _MAIL)),
     ]
-    said += ["", *_table(judged.found), "", summary(judged.found) + "."]
+    said += ["", *_table(judged.found), *_coverage(judged), "", summary(judged.found) + "."]
     for line in _notes(judged):
         said += textwrap.wrap(line, _MAIL)
     words = ["raidctl lab ab", *(f"--kernel {name}" for name in arguments.kernels)]
@@ -147,6 +155,7 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
         words += [f"--{option} {value}" for value in getattr(arguments, option)]
     for option in ("range", "tree", "variant"):
         words += [f"--{option} {getattr(arguments, option)}"] if getattr(arguments, option) else []
+    words += ["--coverage"] if arguments.coverage else []
     words += [f"--profile {arguments.profile}", f"--seeds {arguments.seeds}", f"--workload {arguments.workload}"]
     return said + ["", "To repeat it:", *(f"  {line}" for line in _continued(words))]
 
@@ -185,6 +194,7 @@ def _as_json(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]
         "patch": {"compiled": pair.compiled, "included": pair.included, "elsewhere": pair.elsewhere} if pair else None,
         "workloads": [_figures(one) for one in judged.found],
         "left_out": judged.lacking,
+        "coverage": None if judged.ran is None else [asdict(row) for row in judged.ran],
     }
 
 
