@@ -66,6 +66,7 @@ def phase(
     found=None,
     cpu=None,
     machine=None,
+    interval=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
@@ -132,6 +133,7 @@ def phase(
         streams,
         table,
         tuple(Change(*change) for change in changes),
+        int(interval * SECOND) if interval else None,
     )
     host = {("command", "cpu"): int(cpu * span)} if cpu is not None else {}
     disk = Disk(1, "sda", "3w-9xxx", False, 256, 254, 1 << 30, ("flow",), None)

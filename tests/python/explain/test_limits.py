@@ -31,6 +31,10 @@ SLOTS = {"depth": 2.0, "i2d_ms": 2.2, "settings": {"queue_depth": "2", "readahea
 HELD = {"depth": 4.0, "i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "9"}}
 CUT = {"sectors": 16, "splits": 9, "settings": {"max_sectors_kb": "8"}}
 DIRECT = {"direct": 1.0, "depth": 1.0, "ahead": 0.0}
+UNMERGED = {"sectors": 8, "depth": 8.0, "settings": {"nomerges": "2"}}
+NARROW = {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}
+KERNELS = [(7, "dd", 850, 1, 0), (9, "kworker/0:1", 150, 1, 0)]
+OURS = [(7, "dd", 851, 1, 0), (9, "kworker/0:1", 149, 1, 0)]
 PIECES = {"depth": 4.0, "order": 0.9, "settings": {"readahead_sectors": "16384", "fstype": "ext2"}}
 META = {
     "metadata": 60,
@@ -98,6 +102,18 @@ SIDES = [
         {"settings": {"controller_events": "Degraded unit\nRebuild started"}},
         {"settings": {"controller_events": "Rebuild started\nRebuild completed"}},
     ),
+    *(
+        (
+            "degraded",
+            "read",
+            {},
+            {"settings": {"controller_events": f"{work} started"}},
+            {"settings": {"controller_events": f"{work} started\n{work} {end}"}},
+        )
+        for work in ("Rebuild", "Background initialize", "Verify")
+        for end in ("completed", "failed")
+    ),
+    ("degraded", "read", {}, {**APART, "settings": {"controller_events": "Rebuild failed"}}, {"depth": 1.9}),
     ("degraded", "read", {}, {"settings": {"md_sync_action": "recover"}}, {"settings": {"md_sync_action": "idle"}}),
     ("sync", "write", {}, {"flushes": (130, 5.0)}, {"flushes": (130, 4.5)}),
     ("sync", "write", {}, {"flushes": (130, 5.0)}, {"flushes": (0, 5.0)}),
@@ -120,6 +136,8 @@ SIDES = [
         {**NOT_OURS, "others": (9,)},
         {"submitters": [(7, "dd", 800, 1, 0), (9, "kworker/0:1", 200, 1, 0)]},
     ),
+    ("competing", "read", {}, {"other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
+    ("slow part", "read", {}, {"d2c": SLOW}, {"settings": {"md_sync_action": "recover"}}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {2.0: 100, 10.0: 800, 38.0: 100}}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {3.5: 100, 10.0: 800, 45.0: 100}}),
     ("slow part", "read", {}, {"d2c": SLOW, "seeks": 0.02}, {"seeks": 0.022}),
@@ -160,9 +178,15 @@ SIDES = [
     ("seeks", "read", {}, TURNS, {"settings": {"rotational": "0"}}),
     ("direct", "read", {}, {**DIRECT, "direct": 0.51}, {"direct": 0.49}),
     ("direct", "read", {}, {**DIRECT, "depth": 15.9}, {"depth": 16.0}),
-    ("direct", "read", {}, {**DIRECT, **READER, "depth": 7.9}, {"depth": 8.0}),
+    ("direct", "read", {}, {**DIRECT, **READER, "order": 0.76}, {"order": 0.75}),
+    ("lost merges", "read", {}, UNMERGED, {"settings": {"nomerges": "0"}}),
+    ("lost merges", "read", {}, UNMERGED, {"depth": 7.9}),
+    ("lost merges", "read", {}, {**UNMERGED, "sectors": 64}, {"sectors": 65}),
+    ("lost merges", "read", {}, {**UNMERGED, "seeks": 0.02}, {"seeks": 0.022}),
+    ("no readahead", "read", {}, {"bios": 4000, "sectors": 64}, {"sectors": 65}),
     ("direct", "read", LAB, DIRECT, {"requests": 11900}),
     ("program", "read", {}, {"idle": 0.16}, {"idle": 0.14}),
+    ("program", "read", {}, {"idle": 0.16, "interval": 0.63}, {"interval": 0.65}),  # of 0.64 s
     ("program", "read", SIMULATED, {"idle": 0.5, "cpu": 0.5}, {"idle": 0.1}),
     ("processor", "read", {}, {"idle": 0.5, "cpu": 0.21}, {"cpu": 0.19}),
     ("pieces", "read", {}, {**PIECES}, {"depth": 64.0}),
@@ -173,15 +197,18 @@ SIDES = [
     ("file system", "read", {}, META, {"metadata": 19}),
     ("file system", "read", {}, {**META, "dry": 42}, {"dry": 41}),
     ("file system", "read", {}, {**META, "other": (149, 0.01)}, {"other": (151, 0.01)}),
+    ("file system", "read", {}, {**META, "metadata": 899}, {"metadata": 900}),
     ("request size", "read", {}, CUT, {"splits": 0}),
+    ("request size", "read", {}, CUT, {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}),
+    ("request size", "read", {}, {**CUT, **NARROW, "depth": 31.6}, {"depth": 31.4}),
     ("request size", "read", {}, CUT, {"sectors": 14}),
     ("request size", "read", {}, {**CUT, "share_of_size": 0.51}, {"share_of_size": 0.49, "sectors": 16}),
     (
         "request size",
         "read",
         {},
-        {**CUT, "sectors": 64, "settings": {"max_sectors_kb": "32"}},
-        {"sectors": 66, "settings": {"max_sectors_kb": "33"}},
+        {**CUT, "sectors": 64, "settings": {"max_sectors_kb": "32", "readahead_sectors": "16384"}},
+        {"sectors": 66, "settings": {"max_sectors_kb": "33", "readahead_sectors": "16384"}},
     ),
     ("readahead", "read", {}, {"depth": 4.1}, {"depth": 4.3}),
     ("readahead", "read", {}, {"readahead": 512, "depth": 1.92}, {"depth": 1.88}),
@@ -207,6 +234,7 @@ SIDES = [
     ),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
+    ("device", "read", {}, {**FLAT, "sectors": 65}, {"sectors": 64}),
     ("device", "read", {}, {**FLAT, "seeks": 0.02}, {"seeks": 0.022}),
     ("device", "read", {}, {**FLAT, "idle": 0.14}, {"idle": 0.16}),
     ("device", "read", {}, FLAT, {"rows": {(8, 12): 100, (16, 24): 900}, "found": {8: 100, 16: 900}}),
@@ -297,7 +325,7 @@ def test_small_direct_reads_may_be_larger(sectors, larger):
 def test_where_nothing_ended_that_is_the_longest_time(way):
     said = chain.longest(Reading("A", phase(way=way, samples=SILENT)), way)
     assert said == ", and none that ended for 1.60 s from 2.00 s on"
-    assert chain.longest(Reading("A", phase(way=way)), way) == ", the longest 2 ms by 2.00 s"
+    assert chain.longest(Reading("A", phase(way=way)), way) == ", the longest under 2 ms by 2.00 s"
 
 
 def test_a_disk_that_flushes_is_not_silent():

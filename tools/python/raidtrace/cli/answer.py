@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from raidtrace.recording import recording
 from raidtrace.sweep import index as sweep_index
 
-COLUMNS = 100  # off a terminal
+COLUMNS = 80  # off a terminal
 
 
 class Found(Protocol):

@@ -32,9 +32,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-d", "--disk", metavar="DISK", help="this disk alone")
     top.add_argument("--direction", choices=("read", "write"), help="this direction alone")
     top.add_argument(
-        "--from", dest="since", type=float, metavar="S", help="from so many seconds after the recording began on"
+        "--from", dest="since", type=_seconds, metavar="S", help="from so many seconds after the recording began on"
     )
-    top.add_argument("--to", dest="until", type=float, metavar="S", help="up to then")
+    top.add_argument("--to", dest="until", type=_seconds, metavar="S", help="up to then")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -50,6 +50,13 @@ def checked(found: Explanation, *paths: pathlib.Path) -> Explanation:
         if not any(note.startswith(f"{path}: an invariant") for note in found.notes)
     )
     return dataclasses.replace(found, notes=(*found.notes, *told))
+
+
+def _seconds(text: str) -> float:
+    found = float(text)
+    if not 0 <= found < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no time since the recording began, in seconds")
+    return found
 
 
 def main(arguments: Sequence[str]) -> int:

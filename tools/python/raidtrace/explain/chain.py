@@ -133,7 +133,12 @@ def longest(reading: Reading, way: str) -> str:
     if silent > found.high_ns and silent >= SILENT * 1e9:
         return f", and none that ended for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (found.time_ns - begin) / 1e9
-    return f", the longest {found.high_ns / 1e6:.3g} ms by {max(at, 0):.2f} s"
+    return f", the longest under {_ms(found.high_ns)} ms by {max(at, 0):.2f} s"
+
+
+def _ms(ns: float) -> str:
+    """Three digits, and never an exponent."""
+    return f"{ns / 1e6:.3g}" if ns < 1e9 else f"{ns / 1e6:.0f}"
 
 
 def _remedy(limit: Limit) -> str:

@@ -132,8 +132,12 @@ class Limit:
             return "What it gains only an experiment tells: raidctl why."
         low, high = self.gain
         if low == high:
-            return f"Expected: {high:.1f} times as fast."
-        return f"Without that time, and all else as it is, it is up to {high:.1f} times as fast."
+            return (
+                f"Expected: about {high:.2g} times as fast."
+                if high < 100
+                else f"Expected: about {high:.0f} times as fast."
+            )
+        return f"Without that time, and all else as it is, it is at most about {high:.1f} times as fast."
 
 
 @dataclasses.dataclass(frozen=True)

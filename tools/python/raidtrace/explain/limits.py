@@ -32,6 +32,7 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_host.pieces,
     limits_host.filesystem,
     limits_queue.request_size,
+    limits_queue.merges,
     limits_queue.advice,
     limits_queue.readahead,
     limits_device.device,

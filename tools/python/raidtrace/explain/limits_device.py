@@ -19,6 +19,7 @@ ELSEWHERE = (
     0.25  # part of the requests that begin elsewhere, from which on a cache does not make whole stripes of writes
 )
 SLOW_WRITE = 5.0  # ms from issue to completion, from which on a write waits for drives
+SMALL = 4  # the disk would take requests so many times as large
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
 
@@ -110,6 +111,12 @@ def device(case: Case) -> Limit:
             f"MiB/s, its drives {near.drives:.0f}"
         )
         return inferred(near.lower(), f"{near.lower().capitalize()} ceiling", text, remedy, *values)
+    size, most = q.size_mean(case.seen, case.way) or 0.0, case.reading.largest_sectors() or 0
+    if flat(case) and SMALL * size <= most:
+        text = f"{_gain(found)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
+        return open_question(
+            key, title, f"{text}: fewer in flight let more of them be merged, and may come faster", *values
+        )
     if flat(case) and orderly:
         return inferred(key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", remedy, *values)
     if found is None:

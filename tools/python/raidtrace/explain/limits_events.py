@@ -4,7 +4,7 @@
 import re
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Value
+from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
@@ -23,6 +23,11 @@ WIDE = 15.0  # p95 by p5 of them
 EQUAL = 1.5  # p95 by p50 of them up to which none was slower
 SEVERAL = 2  # reads in flight from which on those that a missing drive makes more stand in each other's way
 APART = 0.25  # part of the requests that begin elsewhere for that
+BACKGROUND = {
+    "rebuild": "Rebuild",
+    "initialize": "Initialisation",
+    "verify": "Verification",
+}  # work of the controller's own
 STEADY = 0.15  # part of the time without work up to which bursts do not spread the times
 
 
@@ -145,13 +150,17 @@ def degraded(case: Case) -> Limit:
         )
     last = _state(seen.settings.get("controller_events", ""))
     if last == "degraded":
-        line = next(line for line in reversed(_lines(seen.settings["controller_events"])) if "egraded" in line)
+        line = next(
+            line
+            for line in reversed(_lines(seen.settings["controller_events"]))
+            if "egraded" in line or "ebuild failed" in line
+        )
         return _lacking(case, title, f'the controller said: "{line}"')
-    if last == "rebuild":
+    if last:
         return inferred(
             "degraded",
-            "Rebuild",
-            "the controller said that it rebuilds: its own reads and writes take their share",
+            BACKGROUND[last],
+            f"the controller said that it began to {last}: its own reads and writes take their share",
             "let it end, or give it a lower rate in the controller's set-up",
         )
     known = above is not None or "md_degraded" in seen.settings or "controller_events" in seen.settings
@@ -178,10 +187,11 @@ def _state(events: str) -> str:
     """The last word of the controller on its array."""
     state = ""
     for line in _lines(events.lower()):
-        if "rebuild started" in line:
-            state = "rebuild"
-        elif "rebuild completed" in line:
-            state = ""
+        work = next((name for name in BACKGROUND if f"{name} " in line), "")
+        if work and "started" in line:
+            state = work
+        elif work and ("complete" in line or "failed" in line):
+            state = "degraded" if "rebuild failed" in line else ""
         elif "degraded" in line:
             state = "degraded"
     return state
@@ -201,13 +211,20 @@ def slow_part(case: Case) -> Limit:
     low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
     values = (case.value("d2c-p95-by-p50", high / middle, "", "d2c"), case.value("d2c-late-share", late, "of 1", "d2c"))
+    if high / middle >= SPREAD and high / low >= WIDE and degraded(case).verdict is Verdict.INFERRED:
+        return open_question(key, title, "the array's own work makes equal reads take very different times", *values)
     if high / middle >= SPREAD and high / low >= WIDE:
         text = (
             f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the slowest "
             f"twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest"
         )
         return inferred(
-            key, title, text, "ask the controller for errors and times of each drive; replace the slow one", *values
+            key,
+            title,
+            text,
+            "ask the controller for errors and times of each drive, and replace the slow one, unless its unit initialises, "
+            "verifies or rebuilds",
+            *values,
         )
     slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
     if high / middle >= EQUAL:

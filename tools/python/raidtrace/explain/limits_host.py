@@ -18,6 +18,7 @@ BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that ta
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
 BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
+BLOCKS_ALONE = 0.9  # part of the bios, from which on metadata is what is read, and not on the way to it
 DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
 
@@ -35,6 +36,10 @@ def host(case: Case) -> Limit:
     if idle is None:
         return unknown("program", title, "idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
+    interval = case.seen.timeline.interval or 0
+    if idle >= IDLE and idle * case.seen.seconds() * 1e9 <= interval:
+        text = f"the disk had nothing to do for {q.percent(idle)} of the time, less than the time between two samples"
+        return open_question("program", title, text, value)
     if idle < IDLE:
         return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
     gain = (1.0, 1 / (1 - min(idle, 0.999)))
@@ -117,6 +122,13 @@ def strangers(case: Case) -> tuple[float, str]:
     return sum(one.bios for one in others) / whole, f"{most.comm}, pid {most.pid}"
 
 
+def _all_its_own(case: Case) -> bool:
+    """Whether no more than a small part of the bios are of kernel threads or of others than the command."""
+    found = case.seen.submitters or ()
+    kernel = sum(one.bios for one in found if (one.comm or "").startswith(KERNEL_THREADS))
+    return bool(found) and strangers(case)[0] + kernel / max(sum(one.bios for one in found), 1) < OTHERS
+
+
 def competing(case: Case) -> Limit:
     """What the disk did for others, or for the other direction, meanwhile."""
     title, other = "Competing load", "write" if case.way == "read" else "read"
@@ -141,6 +153,9 @@ def competing(case: Case) -> Limit:
             "run it at another time, or give it a lower weight: ionice, io.weight, bfq",
             *values,
         )
+    if share >= OTHERS and requests >= OTHERS and _all_its_own(case):
+        text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
+        return open_question("competing", title, text, *values)
     if share >= OTHERS and requests >= OTHERS:
         who = next(
             (
@@ -242,6 +257,9 @@ def filesystem(case: Case) -> Limit:
         return open_question(
             "file system", title, f"{blocks} blocks of metadata, which of them were read is not told", *values
         )
+    if blocks >= BLOCKS_ALONE * (case.seen.count("read", "queued") or 1):
+        text = f"{blocks} blocks of metadata and nearly nothing else: reads of the disk beside its file system count as that"
+        return open_question("file system", title, text, *values)
     part = min(part, 0.9)
     return inferred(
         "file system",

@@ -3,7 +3,7 @@
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import FLAT_FROM, ceiling_near, flat
+from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, SMALL, ceiling_near, flat
 from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -25,7 +25,6 @@ NEAR = 16384  # sectors to the next request on average, up to which a head need 
 ALONE = 2  # direct reads in flight, below which each may wait for its place to come by, in order too
 TURN = 6.0  # ms that a read then takes at least: a turn of the platters
 SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
-SMALL = 4  # the disk would take requests so many times as large
 FAR = 4  # a window is so many times as large as a bio, where none is read
 WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
 TWICE = 2.1  # windows in flight: the one that is read and the next, with room for what is counted at either end
@@ -113,9 +112,36 @@ def request_size(case: Case) -> Limit:
     )
     if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
         return ruled_out(key, title, text, *values)
+    windows = case.windows()
+    if (
+        case.way == "read"
+        and windows is not None
+        and (case.depth() or 0.0) <= TWICE * windows * case.streams() < FLAT_FROM
+    ):
+        text = f"{text}; but readahead decides how much is on its way, and smaller requests keep more drives at work"
+        return open_question(key, title, text, *values)
     return inferred(
         key, title, text, f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb", *values
     )
+
+
+def merges(case: Case) -> Limit:
+    """Neighbours that the queue may not put together, where they wait for each other."""
+    key, title, size, most = (
+        "lost merges",
+        "Lost merges",
+        q.size_mean(case.seen, case.way),
+        case.reading.largest_sectors(),
+    )
+    off, depth = case.seen.setting("nomerges"), case.depth()
+    if None in (size, most, off, depth):
+        return unknown(key, title, "sizes, depth or nomerges were not recorded")
+    text = f"nomerges is {off}; requests are {q.kib(size or 0)} on average, with {depth or 0:.1f} in flight"
+    small = SMALL * (size or 0) <= (most or 0)
+    if not off or not small or case.elsewhere() > ORDERLY or (depth or 0.0) < MANY:
+        return ruled_out(key, title, text)
+    remedy = f"echo 0 >/sys/block/{case.seen.disk.name}/queue/nomerges"
+    return inferred(key, title, f"{text}, and follow each other in order: nothing puts them together", remedy)
 
 
 def direct_share(case: Case) -> float | None:
@@ -140,7 +166,7 @@ def direct(case: Case) -> Limit:
     )
     if case.way != "read" or depth >= SHALLOW or flat(case) or ceiling_near(case):
         return open_question(key, title, text, *values)
-    if scattered(case) and depth >= MANY:
+    if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(key, title, text, *values)
     larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
     return inferred(
@@ -260,13 +286,13 @@ def _not_ahead(case: Case, order: float, ahead: float) -> str | None:
 
 
 def unread(case: Case) -> tuple[float, int] | None:
-    """KiB of a bio, and of the readahead that is set, where reads in order come as bios far smaller than a window makes."""
+    """KiB of a request, and of the readahead that is set, where reads in order come far smaller than a window makes them. Bios
+    may be smaller yet: md cuts a window into pieces that follow each other on a member, and are merged there."""
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
-    bios, octets = case.seen.count("read", "queued"), case.seen.count("read", "bytes_queued")
-    if case.way != "read" or not window or not largest or not bios or octets is None:
+    each = q.size_mean(case.seen, "read")
+    if case.way != "read" or not window or not largest or not each:
         return None
     alone = (in_order(case.reading) or 0.0) >= FOLLOWS and (direct_share(case) or 0.0) < DIRECT
-    each = octets / bios / q.SECTOR
     return (each / 2, int(window / 2)) if alone and FAR * each <= min(window, largest) else None
 
 
@@ -276,7 +302,7 @@ def advice(case: Case) -> Limit:
     if found is None:
         return ruled_out(key, title, "reads come as windows of readahead make them, or are not for it")
     text = (
-        f"reads in order come as bios of {found[0]:.3g} KiB where readahead is {found[1]} KiB: no window is read ahead, as "
+        f"reads in order come as requests of {found[0]:.3g} KiB where readahead is {found[1]} KiB: no window is read ahead, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
     if case.seen.settings.get("fstype") or case.reading.above is not None:

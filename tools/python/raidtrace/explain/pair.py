@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Mapping
 
 from raidtrace.explain import ceiling, chain
@@ -133,9 +134,12 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
         return [("command", _brief(a), _brief(b))]
     if ours[:1] != theirs[:1]:
         return [("command", _brief(" ".join(ours)), _brief(" ".join(theirs)))]
-    first = _brief(" ".join(word for word in ours if word not in theirs))
-    second = _brief(" ".join(word for word in theirs if word not in ours))
-    return [("arguments", first or "-", second or "-")]
+    first = " ".join(word for word in ours if word not in theirs)
+    second = " ".join(word for word in theirs if word not in ours)
+    if first and second and _brief(first) == _brief(second):  # a shell's long line: from where they part
+        at = len(os.path.commonprefix((first, second)).rpartition(" ")[0])
+        first, second = (f"... {text[at:].strip()}" for text in (first, second))
+    return [("arguments", _brief(first) or "-", _brief(second) or "-")]
 
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:

@@ -38,7 +38,10 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
             found.append(f"{observed.path}: {REAL_TIME}")
         ended, kept = observed.meta.get("end", ""), observed.meta.get("invariants", "hold")
         if ended != "complete":
-            found.append(f"{observed.path}: the recording ended: {ended or 'not known'}.")
+            how = (
+                "its recorder still runs, or was killed" if ended == "running" else f"it ended: {ended or 'not known'}"
+            )
+            found.append(f"{observed.path}: the recording is not complete: {how}.")
         if kept != "hold":
             found.append(f"{observed.path}: an invariant of the counters does not hold: {kept}.")
         if observed.meta.get("disturbance", "quiet").startswith("disturbed"):

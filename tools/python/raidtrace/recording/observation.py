@@ -290,8 +290,13 @@ class _Tables:
         return [(int(end_ns), str(name), int(value)) for end_ns, name, value in found]
 
     def _asked(self, spans: Iterable[tuple[int, int]]) -> dict[str, int]:
-        """By the end of the phase, as what was written before is written back later."""
-        end = max((end for _, end in spans), default=0)
+        """By the end of the phase, as what was written before is written back later. Nothing where that was looked at long
+        before the end, as of a part of a phase."""
+        spans = tuple(spans)
+        end, length = max((end for _, end in spans), default=0), sum(end - start for start, end in spans)
+        looked = [at for at, _, _ in self._command]
+        if max(looked, default=0) > end and end - max((at for at in looked if at <= end), default=0) > length / 10:
+            return {}
         return {
             way: sum(value for end_ns, name, value in self._command if name == f"{way}_bytes" and end_ns <= end)
             for way in ("read", "write")

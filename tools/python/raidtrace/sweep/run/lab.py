@@ -135,7 +135,18 @@ def script(found: Sequence[steps.Step]) -> str:
 def clear(directory: pathlib.Path) -> None:
     """An empty directory; files of an earlier attempt are removed, anything else is refused."""
     directory.mkdir(parents=True, exist_ok=True)
-    kept = (SCRIPT, STEP, SETUP, steps.JOB_FILE, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log")
+    kept = (
+        SCRIPT,
+        STEP,
+        SETUP,
+        steps.JOB_FILE,
+        "stdout",
+        "stderr",
+        "run.rtdb",
+        "run.rtdb-journal",
+        "lab.json",
+        "kernel.log",
+    )
     for path in directory.iterdir():
         if path.name not in kept and not path.name.startswith("ground-truth"):
             raise OSError(f"{path} is not from a sweep; name another directory with --out")
