@@ -150,7 +150,9 @@ def main() -> int:
         text, _ = run.communicate(timeout=800)
         check("resume finishes", states(killed) == {"done": 7, "failed": 1}, text)
         differ = [pair for pair in zip(figures(killed), figures(whole), strict=True) if pair[0] != pair[1]]
-        check("what was killed and resumed, in another directory, has the same figures and counts", not differ, differ[:3])
+        check(
+            "what was killed and resumed, in another directory, has the same figures and counts", not differ, differ[:3]
+        )
         check("and the same commands to the nanosecond", digests(killed) == drawn, (digests(killed), drawn))
 
         run = sweep("--out", str(stopped), str(plan))

@@ -47,6 +47,9 @@ def again(scenario: why_scenarios.Scenario, found: dict, out: pathlib.Path) -> f
                         prepare=options.get("--prepare", [""])[0], beside=options.get("--beside", [""])[0],
                         sets=sets)  # fmt: skip
     ((before, after),) = lab.Lab(wanted).pairs([(change, FRESH_SEED)], 0)
+    if before.failure or after.failure:
+        print(f"# the fresh pair: {before.failure or after.failure}", flush=True)
+        return 0.0
     return before.seconds / after.seconds
 
 
@@ -72,7 +75,7 @@ def judge(scenario: why_scenarios.Scenario, out: pathlib.Path) -> tuple[list[str
     if seconds > MOST_SECONDS:
         wrong.append(f"{seconds:.0f} s of processor, at most {MOST_SECONDS:.0f}")
     fresh = again(scenario, found, out / "again") if verdict["change"] else 1.0
-    if abs(verdict["factor"] / fresh - 1) > WITHIN:
+    if not fresh or abs(verdict["factor"] / fresh - 1) > WITHIN:
         wrong.append(f"predicted {verdict['factor']:.2f}x, measured {fresh:.2f}x")
     what = " + ".join(verdict["causes"]) or "nothing"
     return wrong, (f"{what} {verdict['factor']:.2f}x (again {fresh:.2f}x), {found['runs']} runs, {seconds:.0f} s of processor\n"

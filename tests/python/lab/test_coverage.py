@@ -19,40 +19,40 @@ extern int work(int many);
 static struct { unsigned long at, times; } blocks[1 << 10];
 __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 {
-	unsigned long at = (unsigned long)__builtin_return_address(0);
-	unsigned int i = 0;
-	while (blocks[i].at && blocks[i].at != at)
-		i++;
-	blocks[i].at = at;
-	blocks[i].times++;
+    unsigned long at = (unsigned long)__builtin_return_address(0);
+    unsigned int i = 0;
+    while (blocks[i].at && blocks[i].at != at)
+        i++;
+    blocks[i].at = at;
+    blocks[i].times++;
 }
 int main(void)
 {
-	FILE *file = fopen("ran", "w");
-	memset(blocks, 0, sizeof(blocks));
-	work(3);
-	fprintf(file, "lost 0\\n");
-	for (unsigned int i = 0; blocks[i].at; i++)
-		fprintf(file, "%lx %lu\\n", blocks[i].at, blocks[i].times);
-	return 0;
+    FILE *file = fopen("ran", "w");
+    memset(blocks, 0, sizeof(blocks));
+    work(3);
+    fprintf(file, "lost 0\\n");
+    for (unsigned int i = 0; blocks[i].at; i++)
+        fprintf(file, "%lx %lu\\n", blocks[i].at, blocks[i].times);
+    return 0;
 }
 """
 WORK = """volatile int sum;
 
 int work(int many)
 {
-	int i;
+    int i;
 
-	for (i = 0; i < many; i++)
-		sum += i;
-	if (many > 100)
-		sum = 0;
-	return sum;
+    for (i = 0; i < many; i++)
+        sum += i;
+    if (many > 100)
+        sum = 0;
+    return sum;
 }
 
 int unused(void)
 {
-	return sum;
+    return sum;
 }
 """
 
