@@ -47,10 +47,16 @@ def programs() -> pathlib.Path:
 
 
 class Server:
-    """One that scrapes a port, once a second."""
+    """One that scrapes a port; a scrape that takes longer than @interval_s has failed."""
 
     def __init__(
-        self, where: pathlib.Path, place: pathlib.Path, port: int, scraped: int, patience_s: float = START_S
+        self,
+        where: pathlib.Path,
+        place: pathlib.Path,
+        port: int,
+        scraped: int,
+        interval_s: int = 1,
+        patience_s: float = START_S,
     ) -> None:
         self.port, self.log, self.patience_s = port, place / "log", patience_s
         version = subprocess.run([where / "prometheus", "--version"], capture_output=True, text=True, check=True)
@@ -62,7 +68,7 @@ class Server:
             else ""
         )
         (place / "prometheus.yml").write_text(
-            "global: {scrape_interval: 1s}\n"
+            f"global: {{scrape_interval: {interval_s}s}}\n"
             f"rule_files: ['{RULES}']\n"
             f"scrape_configs: [{{job_name: raidtrace, {native}static_configs: [{{targets: ['127.0.0.1:{scraped}']}}]}}]\n",
             encoding="utf-8",
