@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -197,10 +198,12 @@ static void other_journals(void **state)
 		{ NULL, 0, NULL, -EINVAL, "its recorder was killed, and the journal beside it cannot be read: Invalid argument" },
 		{ magic, 8, "/nowhere", -ENOENT, "undone on a copy in /nowhere/raidctl-" }, { magic, 8, "", 0, NULL },
 	};
+	char long_name[PATH_MAX - sizeof("/raidctl-XXXXXX") + 2] = "";
 	char *bytes, *after;
 	size_t size, after_size;
 
 	(void)state;
+	memset(long_name, '/', sizeof(long_name) - 1); /* one too long */
 	make();
 	bytes = bytes_of(path, &size);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -224,6 +227,10 @@ static void other_journals(void **state)
 		free(after);
 		remove(journal);
 	}
+	append(journal, magic, 8);
+	setenv("TMPDIR", long_name, 1);
+	assert_int_equal(store_open(path, NULL), -ENAMETOOLONG);
+	assert_string_equal(store_error(NULL), "TMPDIR: File name too long");
 	setenv("TMPDIR", temporary, 1);
 	free(bytes);
 }
@@ -300,6 +307,38 @@ static void being_written(void **state)
 	store_close(writer);
 }
 
+/* Somebody reads with a program of SQLite while a sample is stored: it waits until that is done. */
+static void read_by_others(void **state)
+{
+	struct store *writer;
+	int ready[2], status;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(store_create(path, &writer), 0);
+	assert_int_equal(put_start(writer), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		sqlite3 *db;
+
+		if (sqlite3_open(path, &db) || sqlite3_exec(db, "BEGIN; SELECT count(*) FROM meta", NULL, NULL, NULL))
+			_exit(1);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(2);
+		usleep(200000);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(put_sample(writer, 1), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	store_close(writer);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void sql_on_file(const char *sql)
 {
 	char *error = NULL;
@@ -323,6 +362,9 @@ static void refused_schema(void **state)
 		"CREATE TABLE t (a, b INTEGER GENERATED ALWAYS AS (a + 1) STORED)",
 		"CREATE TABLE t (a CHECK (a != hex(zeroblob(100))))",
 		"CREATE TABLE t (a DEFAULT (random()))",
+		"CREATE TABLE t (a DEFAULT 5)",
+		"CREATE TABLE t (a TEXT COLLATE NOCASE)",
+		"CREATE INDEX i ON note (text COLLATE NOCASE)",
 		"CREATE INDEX i ON note (abs(time_ns))",
 		"CREATE INDEX i ON note (time_ns) WHERE time_ns > 5",
 		"CREATE VIRTUAL TABLE t USING fts5(a)",
@@ -406,6 +448,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_journals, remove_files),
 		cmocka_unit_test_teardown(other_headers, remove_files),
 		cmocka_unit_test_teardown(being_written, remove_files),
+		cmocka_unit_test_teardown(read_by_others, remove_files),
 		cmocka_unit_test_teardown(refused_schema, remove_files),
 		cmocka_unit_test_teardown(write_ahead_log, remove_files),
 	};
