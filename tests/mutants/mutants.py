@@ -39,7 +39,7 @@ _SIZEOF = re.compile(r"sizeof\(\*?\w+\[\Z")  # all elements are of one size
 _ROOM = re.compile(r"alloc(?:array)?\([^;]* \+ 1\b")  # more of it is as good
 _EXTREME = re.compile(  # of two that are equal either is the larger: `if (a > b) b = a;` and `a > b ? a : b`
     r"if \((?P<a>[^;()&|]+(?:\([^;()]*\))?) [<>]=? (?P<b>[^;()&|]+)\)\s+(?:(?P=b) = (?P=a);|(?P=a) = (?P=b);)"
-    r"|(?P<c>[\w.>\[\]-]+) [<>]=? (?P<d>[\w.>\[\]-]+) \?\s*(?:(?P=c) :\s*(?P=d)|(?P=d) :\s*(?P=c))(?=[;,)])"
+    r"|(?P<c>[\w.>\[\]-]+) [<>]=? (?P<d>[\w.>\[\]-]+) \?\s*(?:(?P=c) :\s*(?P=d)|(?P=d) :\s*(?P=c))(?=[;,)\]])"
 )
 _CONTROL = re.compile(r"(?:else\s+)?(?:if|for|while|switch)\s*\(|else\b|do\b|case\b[^:]*:|default\s*:|\w+:(?!:)")
 _DECLARATION = re.compile(

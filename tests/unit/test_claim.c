@@ -130,6 +130,11 @@ static void dead(void **state)
 	write_claim("record-1", "target 7 1000\nowner");
 	write_claim("other", "owner 1 1\n");
 	assert_int_equal(owner_of(&mine), 0);
+	/* One that went meanwhile. */
+	snprintf(text, sizeof(text), "%s/record-9", directory);
+	assert_int_equal(symlink("nowhere", text), 0);
+	assert_int_equal(owner_of(&mine), 0);
+	remove_claim("record-9");
 	remove_claim("record-1");
 	remove_claim("other");
 }

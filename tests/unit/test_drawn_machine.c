@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check/activity.h"
 #include "check/check.h"
 #include "drawn.h"
 #include "golden.h"
@@ -206,6 +207,57 @@ static void draw_look(struct seen *s, const struct seen *before, uint64_t *state
 	}
 }
 
+/* Two looks of raidctl check, between which processes end and begin. */
+static void between(FILE *to, uint64_t *state)
+{
+	struct process processes[2][6] = { 0 };
+	struct disk_use uses[2][5] = { 0 };
+	struct activity looks[2] = { 0 };
+	struct facts facts = { 0 };
+
+	for (int k = 0; k < 2; k++) {
+		struct activity *a = &looks[k];
+
+		a->time_ns = (1 + (uint64_t)k * 2) * NS_PER_S;
+		a->swapped_pages = (int64_t)drawn(state, 4) - 1;
+		a->processes_known = drawn(state, 6);
+		a->io_accounted = drawn(state, 6);
+		a->disks_known = drawn(state, 6);
+		a->processes = processes[k];
+		a->disks = uses[k];
+		a->nr_disks = drawn(state, 6);
+		for (int i = 0; i < 6; i++) {
+			struct process *p = &processes[k][a->nr_processes];
+
+			if (!drawn(state, 4))
+				continue;
+			a->nr_processes++;
+			p->pid = i + 1;
+			p->parent = (int)drawn(state, (uint64_t)i + 1);
+			p->start = !drawn(state, 8);
+			p->ticks = drawn(state, 20);
+			p->io_bytes = limit(state);
+			p->io_known = drawn(state, 5);
+			snprintf(p->name, sizeof(p->name), "program%d", i);
+		}
+		for (int i = 0; i < 5; i++) {
+			snprintf(uses[k][i].name, sizeof(uses[k][i].name), "sd%c", 'a' + (i + (int)drawn(state, 2)) % 5);
+			uses[k][i].requests = drawn(state, 3);
+			uses[k][i].bytes = drawn(state, 3) * 4096;
+		}
+	}
+	fprintf(to, "%d: ", activity_between(&looks[0], &looks[1], 3, 100, &facts));
+	fprintf(to, "%.3f s %d %d %d %" PRId64 ", %zu hidden\n", facts.seconds, facts.processes_known, facts.io_accounted,
+		facts.disk_uses_known, facts.swapped_pages, facts.nr_io_hidden);
+	for (size_t i = 0; i < facts.nr_processes; i++)
+		fprintf(to, "%d %s %.3f %" PRIu64 "\n", facts.processes[i].pid, facts.processes[i].name, facts.processes[i].cpu_percent,
+			facts.processes[i].io_bytes);
+	for (size_t i = 0; i < facts.nr_disk_uses; i++)
+		fprintf(to, "%s %" PRIu64 " %" PRIu64 "\n", facts.disk_uses[i].name, facts.disk_uses[i].requests, facts.disk_uses[i].bytes);
+	free(facts.processes);
+	free(facts.disk_uses);
+}
+
 static int disturbed(void *data, const struct disturbance *what)
 {
 	static struct disturbance last;
@@ -249,6 +301,7 @@ static void machines(void **unused)
 		FILE *one = open_memstream(&text, &size);
 
 		(i % 2 ? watch : check)(one, &state);
+		between(one, &state);
 		fclose(one);
 		snprintf(name, sizeof(name), "%s-%d", i % 2 ? "watch" : "check", i);
 		digest(to, name, text);

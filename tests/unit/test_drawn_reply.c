@@ -45,10 +45,10 @@ static void put_histogram(struct nl_msg *msg, uint64_t *state)
 	static const uint32_t firsts[] = { 0, 1, 2, 60, 64, 65535, 65536, UINT32_MAX };
 
 	if (drawn(state, 16))
-		nla_put_u32(msg, RAIDTRACE_A_HISTOGRAM_DIRECTION, (uint32_t)(drawn(state, 24) ? drawn(state, 2) : drawn(state, RT_DIRECTIONS + 1)));
+		nla_put_u32(msg, RAIDTRACE_A_HISTOGRAM_DIRECTION, (uint32_t)drawn(state, 2) + (drawn(state, 16) ? 0 : RT_DIRECTIONS - 1));
 	if (drawn(state, 16))
-		nla_put_u32(msg, RAIDTRACE_A_HISTOGRAM_KIND, (uint32_t)(drawn(state, 24) ? drawn(state, 2) : drawn(state, RT_KINDS + 1)));
-	nla_put_u32(msg, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, firsts[drawn(state, drawn(state, 24) ? 5 : 8)]);
+		nla_put_u32(msg, RAIDTRACE_A_HISTOGRAM_KIND, (uint32_t)drawn(state, 2) + (drawn(state, 16) ? 0 : RT_KINDS - 1));
+	nla_put_u32(msg, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, firsts[drawn(state, drawn(state, 8) ? 5 : 8)]);
 	if (drawn(state, 16))
 		put_bins(msg, state);
 }
@@ -165,12 +165,55 @@ static void heads(FILE *to, uint64_t *state)
 	}
 }
 
+/* Requests that ended: some of them say what cannot be. */
+static void histories(FILE *to, uint64_t *state)
+{
+	for (int i = 0; i < 30; i++) {
+		struct nl_msg *msg = nlmsg_alloc_size(1 << 16);
+		struct rt_history history = { 0 };
+		uint64_t often = drawn(state, 3) ? 200 : 20;
+
+		genlmsg_put(msg, 0, 0, 0, 0, 0, 0, 1);
+		if (drawn(state, 12))
+			put_number(msg, RAIDTRACE_A_HISTORY_NR, full_next(state), state);
+		if (drawn(state, 2))
+			nla_put_flag(msg, RAIDTRACE_A_HISTORY_FROZEN);
+		for (uint64_t nr = drawn(state, 9) ? drawn(state, 6) : RT_HISTORY_MOST + drawn(state, 2); nr; nr--) {
+			struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_HISTORY_ENDED);
+
+			nla_put_u64(msg, RAIDTRACE_A_ENDED_NUMBER, !!drawn(state, often));
+			nla_put_u64(msg, RAIDTRACE_A_ENDED_ISSUED_NS, 5 + !drawn(state, often));
+			nla_put_u64(msg, RAIDTRACE_A_ENDED_COMPLETED_NS, 5 + drawn(state, 3) / 2);
+			nla_put_u32(msg, RAIDTRACE_A_ENDED_DIRECTION, (uint32_t)drawn(state, RAIDTRACE_DIRECTION_ALL + !drawn(state, often)));
+			nla_put_u32(msg, RAIDTRACE_A_ENDED_CLASS, (uint32_t)drawn(state, RT_CLASSES + !drawn(state, often)));
+			for (int type = 1; type <= RAIDTRACE_A_ENDED_MAX; type++)
+				if (type == RAIDTRACE_A_ENDED_COMM)
+					nla_put_string(msg, type, "a name of many bytes" + drawn(state, 20));
+				else if (type != RAIDTRACE_A_ENDED_NUMBER && type != RAIDTRACE_A_ENDED_ISSUED_NS &&
+					 type != RAIDTRACE_A_ENDED_COMPLETED_NS && type != RAIDTRACE_A_ENDED_DIRECTION &&
+					 type != RAIDTRACE_A_ENDED_CLASS && drawn(state, 2))
+					nla_put_u64(msg, type, full_next(state));
+			nla_nest_end(msg, nest);
+		}
+		fprintf(to, "%d: ", rt_parse_history(nlmsg_hdr(msg), &history));
+		fprintf(to, "%" PRIu64 " %d\n", history.total, history.frozen);
+		for (size_t k = 0; k < history.nr; k++) {
+			const struct rt_ended *e = &history.ended[k];
+
+			fprintf(to, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %d %u %s %d %d\n", e->number,
+				e->queued_ns, e->inserted_ns, e->issued_ns, e->completed_ns, e->sector, e->bytes, e->direction, e->class_,
+				e->depth, e->known, e->pid, e->comm, e->error, e->again);
+		}
+		nlmsg_free(msg);
+	}
+}
+
 static void answers(void **unused)
 {
 	static const struct {
 		const char *name;
 		void (*go)(FILE *to, uint64_t *state);
-	} kinds[] = { { "answers", counters }, { "heads", heads } };
+	} kinds[] = { { "answers", counters }, { "heads", heads }, { "histories", histories } };
 	uint64_t state = 18;
 	char *all, *text, name[32];
 	size_t size;

@@ -132,7 +132,7 @@ static struct store *make(uint64_t *state)
 {
 	uint32_t disks = 1 + (uint32_t)drawn(state, DISKS);
 	uint32_t phases = 2 + (uint32_t)drawn(state, 3);
-	uint64_t now = 900 * MS;
+	uint64_t now = drawn(state, 3) ? 900 * MS : 0;
 	struct store *store;
 
 	assert_int_equal(store_create(path, &store), 0);
@@ -153,7 +153,7 @@ static struct store *make(uint64_t *state)
 			uint64_t end = now + (drawn(state, 4) ? 1 + drawn(state, 180) : 1) * MS;
 
 			for (uint32_t t = 1; t <= disks; t++) {
-				struct rt_counters c = { .since_ns = now + 3 * t * MS, .now_ns = end + 3 * t * MS };
+				struct rt_counters c = { .since_ns = now + 3 * (t - 1) * MS, .now_ns = end + 3 * (t - 1) * MS };
 
 				if (drawn(state, 4))
 					draw_span(&c, state);

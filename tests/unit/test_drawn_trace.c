@@ -54,6 +54,7 @@ static void draw(uint64_t *state)
 {
 	bool big = drawn(state, 2);
 	uint64_t now = 1000, nr = 40 + drawn(state, 300);
+	uint64_t pause = drawn(state, 2) ? 90 : 3; /* many at one moment */
 
 	for (unsigned int i = 0; i < SOURCES; i++) {
 		trace_begin(&traces[i], 1 + (unsigned int)drawn(state, 2), big);
@@ -63,7 +64,7 @@ static void draw(uint64_t *state)
 	for (uint64_t i = 0; i < nr; i++) {
 		struct trace *t = &traces[drawn(state, SOURCES)];
 
-		now += drawn(state, 4) ? drawn(state, 90) : drawn(state, 60000);
+		now += drawn(state, 4) ? drawn(state, pause) : drawn(state, 60000);
 		if (t->len > sizeof(t->bytes) - 200)
 			continue;
 		t->device = drawn(state, 5) ? SDA : SDB;

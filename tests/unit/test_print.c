@@ -229,24 +229,39 @@ static bool row_ends(const char *text, const char *with)
 	return end && !strncmp(end - strlen(with), with, strlen(with));
 }
 
-/* What explain complains of last is why. */
+/* What explain complains of last is why; what it says, if it is much, too. */
 static void complaint(void **state)
 {
+	static const struct {
+		const char *script, *why;
+	} cases[] = {
+		{ "echo first >&2; echo \"raidctl explain: $3: holds no sample\" >&2; exit 1", "a.rtdb: holds no sample" },
+		{ "echo raidctl: something else >&2; exit 2", "raidctl: something else" },
+		{ "printf 'raidctl explain: no line ends this' >&2; exit 1", "no line ends this" },
+		{ "printf 'why\\n\\n\\n' >&2; exit 1", "why" }, { "echo >&2; exit 1", "raidctl explain failed" }, { "exit 3", "raidctl explain failed" },
+		{ "echo why >&2; kill -9 $$", "why" }, { "echo '{}'; echo why >&2; exit 1", "why" }, { "echo '[]'", "raidctl explain said nothing that can be read" },
+		{ "seq -s, 9999 >&2; echo 'raidctl explain: last' >&2; exit 1", "last" },
+		{ "[ $# = 3 ] && echo '{}' || exit 1", NULL }, { "echo '{\"a\": \"'; seq 99999; echo '\"}'", NULL },
+	};
 	char program[96];
-	struct explained explained;
-	FILE *file;
 
 	(void)state;
 	snprintf(program, sizeof(program), "%s/complains", directory);
-	file = fopen(program, "we");
-	assert_non_null(file);
-	fputs("#!/bin/sh\necho first >&2; echo \"raidctl explain: $3: holds no sample\" >&2; exit 1\n", file);
-	assert_int_equal(fclose(file), 0);
-	assert_int_equal(chmod(program, 0700), 0);
-	explained_ask(program, "a.rtdb", NULL, &explained);
-	assert_null(explained.json);
-	assert_string_equal(explained.why_not, "a.rtdb: holds no sample");
-	explained_free(&explained);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct explained explained;
+		FILE *file = fopen(program, "we");
+
+		assert_non_null(file);
+		fprintf(file, "#!/bin/sh\n%s\n", cases[i].script);
+		assert_int_equal(fclose(file), 0);
+		assert_int_equal(chmod(program, 0700), 0);
+		memset(&explained, 0xff, sizeof(explained));
+		explained_ask(program, "a.rtdb", NULL, &explained);
+		if (!cases[i].why != !!explained.json || (cases[i].why && strcmp(explained.why_not, cases[i].why)))
+			fail_msg("case %zu: %s", i, explained.why_not);
+		explained_free(&explained);
+		assert_null(explained.json);
+	}
 	unlink(program);
 }
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -181,6 +182,108 @@ static void journal_wants_a_long_file(void **state)
 	assert_non_null(strstr(store_error(NULL), "damaged"));
 }
 
+/* A killed recorder's journal is something else: what is said, and what is read all the same. */
+static void other_journals(void **state)
+{
+	static const char magic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+	static const struct {
+		const char *bytes;	/* NULL for a directory */
+		size_t size;
+		const char *temporary;	/* NULL for the one of all tests */
+		int err;
+		const char *words;
+	} cases[] = {
+		{ magic, 7, NULL, 0, NULL }, { "\0\0\0\0\0\0\0\0\0\0", 10, NULL, 0, NULL }, { "", 0, NULL, 0, NULL },
+		{ magic, 8, NULL, 0, NULL }, { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 30, NULL, 0, NULL },
+		{ NULL, 0, NULL, -EINVAL, "its recorder was killed, and the journal beside it cannot be read: Invalid argument" },
+		{ magic, 8, "/nowhere", -ENOENT, "undone on a copy in /nowhere/raidctl-" }, { magic, 8, "", 0, NULL },
+	};
+	char long_name[PATH_MAX - sizeof("/raidctl-XXXXXX") + 2] = "";
+	char *bytes, *after;
+	size_t size, after_size;
+
+	(void)state;
+	memset(long_name, '/', sizeof(long_name) - 1); /* one too long */
+	make();
+	bytes = bytes_of(path, &size);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct store *store = NULL;
+		int err;
+
+		if (cases[i].bytes)
+			append(journal, cases[i].bytes, cases[i].size);
+		else
+			assert_int_equal(mkdir(journal, 0700), 0);
+		setenv("TMPDIR", cases[i].temporary ? cases[i].temporary : temporary, 1);
+		err = store_open(path, &store);
+		if (err != cases[i].err || (err && !strstr(store_error(NULL), cases[i].words)))
+			fail_msg("case %zu: %d %s", i, err, store_error(NULL));
+		if (!err)
+			assert_int_equal(number(store, "SELECT count(*) FROM sample"), BEFORE);
+		store_close(store);
+		after = bytes_of(path, &after_size);
+		assert_int_equal(after_size, size);
+		assert_memory_equal(after, bytes, size);
+		free(after);
+		remove(journal);
+	}
+	append(journal, magic, 8);
+	setenv("TMPDIR", long_name, 1);
+	assert_int_equal(store_open(path, NULL), -ENAMETOOLONG);
+	assert_string_equal(store_error(NULL), "TMPDIR: File name too long");
+	setenv("TMPDIR", temporary, 1);
+	free(bytes);
+}
+
+/* Each byte of the header that is asked for, and a file cut at each place of it. */
+static void other_headers(void **state)
+{
+	static const struct {
+		off_t at;
+		const char *bytes;
+		int err;
+		const char *words;
+	} cases[] = {
+		{ 0, "x", -EINVAL, "not a recording; name a file" }, { 15, "x", -EINVAL, "not a recording" },
+		{ 68, "X", -EINVAL, "not a recording" }, { 71, "X", -EINVAL, "not a recording" },
+		{ 60, "\1", -EPROTO, "a recording of version 16777218, this" }, { 18, "\2", -EINVAL, "a WAL; turn it back" },
+		{ 19, "\2", -EINVAL, "a WAL; turn it back" }, { 63, "\3", -EPROTO, "a recording of version 3, this" },
+	};
+	static const struct {
+		off_t size;
+		const char *words;
+	} cuts[] = { { 0, "an empty file" }, { 1, "not a recording" }, { 99, "not a recording" }, { 100, "damaged or cut short" },
+		     { 511, "damaged or cut short" }, { 4096, "damaged or cut short" } };
+	struct store *store;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int fd, err;
+
+		make();
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		assert_int_equal(pwrite(fd, cases[i].bytes, 1, cases[i].at), 1);
+		close(fd);
+		err = store_open(path, &store);
+		if (err != cases[i].err || !strstr(store_error(NULL), cases[i].words))
+			fail_msg("header %zu: %d %s", i, err, store_error(NULL));
+		unlink(path);
+	}
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		int err;
+
+		make();
+		assert_int_equal(truncate(path, cuts[i].size), 0);
+		err = store_open(path, &store);
+		if (err != -EINVAL || !strstr(store_error(NULL), cuts[i].words))
+			fail_msg("cut at %d: %d %s", (int)cuts[i].size, err, store_error(NULL));
+		unlink(path);
+	}
+	assert_int_equal(symlink(path, path), 0);
+	assert_int_equal(store_open(path, &store), -ELOOP);
+	assert_string_equal(store_error(NULL), "Too many levels of symbolic links; name a file that raidctl record made");
+}
+
 static void being_written(void **state)
 {
 	struct store *writer, *store;
@@ -202,6 +305,38 @@ static void being_written(void **state)
 	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 2);
 	store_close(store);
 	store_close(writer);
+}
+
+/* Somebody reads with a program of SQLite while a sample is stored: it waits until that is done. */
+static void read_by_others(void **state)
+{
+	struct store *writer;
+	int ready[2], status;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(store_create(path, &writer), 0);
+	assert_int_equal(put_start(writer), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		sqlite3 *db;
+
+		if (sqlite3_open(path, &db) || sqlite3_exec(db, "BEGIN; SELECT count(*) FROM meta", NULL, NULL, NULL))
+			_exit(1);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(2);
+		usleep(200000);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(put_sample(writer, 1), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	store_close(writer);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 static void sql_on_file(const char *sql)
@@ -227,6 +362,9 @@ static void refused_schema(void **state)
 		"CREATE TABLE t (a, b INTEGER GENERATED ALWAYS AS (a + 1) STORED)",
 		"CREATE TABLE t (a CHECK (a != hex(zeroblob(100))))",
 		"CREATE TABLE t (a DEFAULT (random()))",
+		"CREATE TABLE t (a DEFAULT 5)",
+		"CREATE TABLE t (a TEXT COLLATE NOCASE)",
+		"CREATE INDEX i ON note (text COLLATE NOCASE)",
 		"CREATE INDEX i ON note (abs(time_ns))",
 		"CREATE INDEX i ON note (time_ns) WHERE time_ns > 5",
 		"CREATE VIRTUAL TABLE t USING fts5(a)",
@@ -307,7 +445,10 @@ int main(void)
 		cmocka_unit_test_teardown(names_another_file, remove_files),
 		cmocka_unit_test_teardown(journal_is_a_link, remove_files),
 		cmocka_unit_test_teardown(journal_wants_a_long_file, remove_files),
+		cmocka_unit_test_teardown(other_journals, remove_files),
+		cmocka_unit_test_teardown(other_headers, remove_files),
 		cmocka_unit_test_teardown(being_written, remove_files),
+		cmocka_unit_test_teardown(read_by_others, remove_files),
 		cmocka_unit_test_teardown(refused_schema, remove_files),
 		cmocka_unit_test_teardown(write_ahead_log, remove_files),
 	};

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import sqlite3
 import struct
 import subprocess
@@ -197,3 +198,8 @@ def test_what_is_too_large_says_so(tmp_path):
     os.truncate(path, (2 << 30) - 255)
     with pytest.raises(sqlite3.OperationalError, match="larger than 2 GiB"):
         database.read(path)
+
+
+def test_as_much_is_read_as_raidctl_reads():
+    source = (TOP / "tools/raidctl/store/image.c").read_text()
+    assert database.MOST_OF_SQLITE == int(re.search(r"MOST_OF_SQLITE\s+\(\(size_t\)(\w+)\)", source)[1], 16)

@@ -5,6 +5,7 @@ import dataclasses
 import errno
 import os
 import pathlib
+import stat
 
 import pytest
 from made_machine import Made
@@ -389,3 +390,43 @@ def test_a_sweep_goes_on_on_its_own_disks_only(made):
     sweep_disk.same_disks(made.machine(), ["sdc"], ())  # it had none yet
     with pytest.raises(device.DeviceError, match="sdc is not a disk on which this sweep began .sdb then."):
         sweep_disk.same_disks(made.machine(), ["sdc"], known)
+
+
+@pytest.mark.parametrize(
+    ("holder", "files", "remedy"),
+    [
+        ("md0", {}, "mdadm --stop /dev/md0"),
+        ("dm-0", {"dm/uuid": "mpath-3600", "dm/name": "m"}, "name dm-0, the whole of its paths, if that disk is meant"),
+        ("dm-0", {"dm/uuid": "LVM-abc", "dm/name": "vg-lv"}, "dmsetup remove vg-lv"),
+        ("dm-0", {"dm/uuid": "LVM-abc"}, "dmsetup remove dm-0"),
+        ("bcache0", {}, "stop bcache0"),
+    ],
+)
+def test_what_ends_a_use_is_said(made, holder, files, remedy):
+    made.add("sdb").add(holder, **files).hold("sdb", holder)
+    look = disk_users.Look.now(made.machine())
+    assert [refusal.remedy for refusal in destruction.refusals(look, "sdb")] == [remedy]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m: (m.add("sdc").loop("loop3", f"{m.dev}/sdc", below="sdc"), m.mount("loop3", "/l")),
+        lambda m: (m.node("sdb", stat.S_IFBLK, m.machine().number("sdb")), m.mount("", "/n", source="sdb")),
+    ],
+    ids=["a mounted loop on another disk", "a source that is no path"],
+)
+def test_what_is_no_use_of_the_disk(made, use):
+    made.add("sdb")
+    use(made)
+    assert reasons(made, "sdb") == []
+
+
+def test_only_what_was_asked_for_is_told(made):
+    made.add("sdb").add("sdc").generic("sdb", "sg0").generic("sdc", "sg1")
+    made.process(70, "vm", opens=[f"{made.dev}/{name}" for name in ("sdb", "sdc", "sg0", "sg1")])
+    made.mount("", "/b", source=f"/nonexist:{made.dev}/sdc")
+    machine = made.machine()
+    sdb, sg1 = machine.number("sdb"), made.nodes[f"{made.dev}/sg1"].st_rdev
+    assert sorted(disk_users.writers(machine, {sdb, -sg1})) == [(-sg1, "70 (vm)"), (sdb, "70 (vm)")]
+    assert [mount.number for mount in disk_users.mounts(machine)] == [os.makedev(0, 40), machine.number("sdc")]

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which disk a word means, on a made-up machine; tests/lab/ctl-destruction does it with real disks."""
 
+import errno
+import fcntl
+import json
 import os
 import stat
+import struct
+import types
 
 import pytest
 from made_machine import Made
@@ -72,3 +77,62 @@ def test_identity_survives_a_reboot_by_serial_number_only(made):
     rebooted = device.Identity("sdd", "n3w/7", "naa.5000", 1000)
     assert rebooted.same(first) and not device.Identity("sdc", "n3w/2", "", 1000).same(other)
     assert not device.Identity("sdb", "b00t/1", "naa.5000", 2000).same(first)  # another size: another disk
+
+
+@pytest.mark.parametrize(
+    ("command", "types_of"),
+    [
+        (["echo", json.dumps({"signatures": [{"type": "xfs"}, {"type": "gpt"}]})], ["xfs", "gpt"]),
+        (["true"], []),  # it has none, and says nothing
+        (["echo", "{}"], []),
+        (["sh", "-c", "echo no such >&2; exit 1"], "/dev/sdx: wipefs cannot look for signatures: no such"),
+    ],
+)
+def test_signatures_are_those_that_wipefs_says(monkeypatch, command, types_of):
+    monkeypatch.setattr(device, "signature_command", lambda path: command)
+    if isinstance(types_of, list):
+        assert device.Machine().signatures("/dev/sdx") == types_of
+    else:
+        with pytest.raises(device.DeviceError, match=types_of):
+            device.Machine().signatures("/dev/sdx")
+
+
+@pytest.mark.parametrize(
+    ("encoded", "number"),
+    [(0x800, (8, 0)), (0x811, (8, 17)), (0xFFFFF, (0xFFF, 0xFF)), (0x12300445, (4, 0x12345)), (0, (0, 0))],
+)
+def test_what_lies_below_a_loop_is_asked_of_the_kernel(monkeypatch, tmp_path, encoded, number):
+    def ioctl(handle, request, room):
+        assert request == 0x4C05 and len(room) >= 24  # <linux/loop.h>
+        os.fstat(handle)
+        return struct.pack("=QQQ", 0x803, 12, encoded)
+
+    monkeypatch.setattr(device.fcntl, "ioctl", ioctl)
+    (tmp_path / "loop0").write_text("")
+    assert device.Machine().loop_numbers(str(tmp_path / "loop0")) == (os.makedev(8, 3), os.makedev(*number))
+
+
+@pytest.mark.parametrize(
+    ("kind", "rdev", "wanted", "taken"),
+    [
+        (stat.S_IFBLK, 7, 7, True),
+        (stat.S_IFBLK, 7, 8, False),
+        (stat.S_IFCHR, 7, 7, False),
+        (stat.S_IFREG, 0, 7, False),
+    ],
+)
+def test_only_the_disk_of_that_number_is_claimed(monkeypatch, tmp_path, kind, rdev, wanted, taken):
+    path = tmp_path / "sdb"
+    path.write_text("")
+    monkeypatch.setattr(device.os, "fstat", lambda handle: types.SimpleNamespace(st_mode=kind, st_rdev=rdev))
+    before = os.listdir("/proc/self/fd")
+    if not taken:
+        with pytest.raises(OSError) as refused:
+            device.Machine().claim(str(path), wanted)
+        assert refused.value.errno == errno.ENODEV
+        assert os.listdir("/proc/self/fd") == before
+        return
+    handle = device.Machine().claim(str(path), wanted)
+    with open(path, "rb") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(handle)

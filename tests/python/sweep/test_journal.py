@@ -379,3 +379,14 @@ def test_one_more_setting_is_covered(kernel, tmp_path):
     assert path.read_text().strip() == "1"
     log.end(kernel.machine)
     assert path.read_text().strip() == "0"
+
+
+def test_only_what_is_there_and_stays_is_kept(tmp_path):
+    (tmp_path / "scheduler").write_text("none [bfq]\n")
+    paths = [
+        str(tmp_path / "scheduler"),
+        str(tmp_path / "nowhere"),
+        "/sys/block/md0/md/sync_speed_max",
+        "/proc/sys/vm/drop_caches",
+    ]
+    assert [path for path, _ in journal.kept(paths)] == paths[:1]

@@ -2,6 +2,7 @@
 """What sweep show --stack says of an md and its members."""
 
 import csv
+import dataclasses
 
 from test_sweep import new_index
 
@@ -31,6 +32,16 @@ def test_an_md_beside_its_members(tmp_path):
     assert len(shown) == 2 and shown[1].split()[1:] == [
         "read", "10", "64.0", "30", "4.0", "20", "32.0", "50%", "60%", "2.0", "256", "(128)",
     ]  # fmt: skip
+
+
+def test_of_each_cell_the_direction_that_moved_more(tmp_path):
+    index = new_index(tmp_path)
+    index.end(1, Outcome("", (), (TOP, A, B, *LITTLE)))
+    stack, little = sweep_stack.stacks(index)
+    other = dataclasses.replace(stack, cell="a cell with a longer name", bios=1)
+    shown = sweep_stack.text([stack, other, little])
+    assert [line.split()[-1] for line in shown] == ["KiB", "(128)", "(128)"]
+    assert {line.index(word) for line, word in zip(shown, ("phase", "read", "read"), strict=True)} == {27}
 
 
 def test_what_was_not_counted_is_not_zero(tmp_path):
