@@ -265,6 +265,8 @@ static void groups(void **state)
 		assert_int_equal(!!strstr(printed, "raidtrace_class_seeks_requests_total{disk=\"sda\",class=\"journal\"} 8\n"), known);
 		assert_non_null(strstr(printed, "raidtrace_plugs_total{disk=\"sda\"} 10\n"));
 		assert_null(strstr(printed, "tag_waits"));
+		text = printed;
+		read_back();
 		free(printed);
 	}
 }

@@ -117,7 +117,7 @@
 	  "sectors of windows read ahead because a marked page was met")	\
 	X(streams_forgotten, STREAMS_FORGOTTEN, "forgotten_streams", "streams", \
 	  "streams of requests forgotten within a second of their last move, because more began than are remembered") \
-	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_streams_of_bios", "streams", \
+	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_bio_streams", "streams", \
 	  "streams of bios, likewise")
 
 /* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
