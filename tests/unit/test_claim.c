@@ -87,7 +87,12 @@ static void who(void **state)
 	assert_non_null(file);
 	assert_non_null(fgets(text, sizeof(text), file));
 	fclose(file);
+	/* With it ends the place where marks are taken. */
+	owner_socket(getpid(), name, sizeof(name));
+	assert_int_equal(strncmp(name, directory, strlen(directory)), 0);
+	write_claim(name + strlen(directory) + 1, "");
 	owner_end(fd);
+	assert_int_equal(access(name, F_OK), -1);
 	snprintf(name, sizeof(name), "owner %d %s\n", (int)getpid(), field);
 	assert_string_equal(text, name);
 }

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,9 @@ static void formats(void **state)
 	is(to, "a|    b|c    |de|  h|i   |%|j|"
 	   "-1     2 3    | 00004 +5 6 ff -7 -8 9 18446744073709551615 4294967295 10|"
 	   "1.500000 2.250      3.1        -4.0 5.000000e+00 6.5");
+	to = begin();
+	terminal_print(to, "%ld %lld %jd %zu %td %hd %hhd", LONG_MIN, LLONG_MAX, INTMAX_MIN, SIZE_MAX, PTRDIFF_MIN, (short)70000, 300);
+	is(to, "-9223372036854775808 9223372036854775807 -9223372036854775808 18446744073709551615 -9223372036854775808 4464 44");
 	/* Columns count what is seen. */
 	to = begin();
 	terminal_print(to, "%-6s|%6s|\n", "\xc3\xa4\033", "\xe2\x82\xac");

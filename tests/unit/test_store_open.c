@@ -307,36 +307,53 @@ static void being_written(void **state)
 	store_close(writer);
 }
 
-/* Somebody reads with a program of SQLite while a sample is stored: it waits until that is done. */
-static void read_by_others(void **state)
+/* Another process that has a lock of SQLite on the file for a fifth of a second; the descriptor is readable when it has. */
+static pid_t locked_by_another(const char *sql, int *ready)
 {
-	struct store *writer;
-	int ready[2], status;
+	int ends[2];
 	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (!pid) {
+		sqlite3 *db;
+
+		if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, NULL) || write(ends[1], "r", 1) != 1)
+			_exit(1);
+		usleep(200000);
+		_exit(0);
+	}
+	close(ends[1]);
+	*ready = ends[0];
+	assert_int_equal(read(*ready, &byte, 1), 1);
+	return pid;
+}
+
+/* Who stores a sample waits until others have read, and who opens a recording until others have written. */
+static void waits_for_others(void **state)
+{
+	struct store *writer, *store;
+	int ready, status;
 	pid_t pid;
 
 	(void)state;
 	assert_int_equal(store_create(path, &writer), 0);
 	assert_int_equal(put_start(writer), 0);
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		sqlite3 *db;
-
-		if (sqlite3_open(path, &db) || sqlite3_exec(db, "BEGIN; SELECT count(*) FROM meta", NULL, NULL, NULL))
-			_exit(1);
-		if (write(ready[1], "r", 1) != 1)
-			_exit(2);
-		usleep(200000);
-		_exit(0);
+	for (int i = 0; i < 2; i++) {
+		pid = locked_by_another(i ? "BEGIN EXCLUSIVE" : "BEGIN; SELECT count(*) FROM meta", &ready);
+		if (i) {
+			assert_int_equal(store_open(path, &store), 0);
+			assert_int_equal(number(store, "SELECT count(*) FROM sample"), 1);
+			store_close(store);
+		} else {
+			assert_int_equal(put_sample(writer, 1), 0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		close(ready);
 	}
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(put_sample(writer, 1), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
 	store_close(writer);
-	close(ready[0]);
-	close(ready[1]);
 }
 
 static void sql_on_file(const char *sql)
@@ -448,7 +465,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_journals, remove_files),
 		cmocka_unit_test_teardown(other_headers, remove_files),
 		cmocka_unit_test_teardown(being_written, remove_files),
-		cmocka_unit_test_teardown(read_by_others, remove_files),
+		cmocka_unit_test_teardown(waits_for_others, remove_files),
 		cmocka_unit_test_teardown(refused_schema, remove_files),
 		cmocka_unit_test_teardown(write_ahead_log, remove_files),
 	};
