@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "full.h"
+#include "golden.h"
 
 /* One of the numbers below a limit. */
 static inline uint64_t drawn(uint64_t *state, uint64_t limit)
@@ -51,6 +52,32 @@ static inline void digest(FILE *to, const char *name, char *text)
 		fclose(file);
 	}
 	free(text);
+}
+
+/* What writes a text of drawn inputs. */
+struct drawn_kind {
+	const char *name;
+	void (*go)(FILE *to, uint64_t *state);
+};
+
+/* Rounds of each kind, one after the other, held against the golden file of their digests. */
+static inline void drawn_golden(const char *file, const struct drawn_kind *kinds, size_t nr, int rounds, uint64_t state)
+{
+	char *all, *text, name[32];
+	size_t size;
+	FILE *to = open_memstream(&all, &size);
+
+	for (size_t k = 0; k < nr; k++)
+		for (int i = 0; i < rounds; i++) {
+			FILE *one = open_memstream(&text, &size);
+
+			kinds[k].go(one, &state);
+			fclose(one);
+			snprintf(name, sizeof(name), "%s-%d", kinds[k].name, i);
+			digest(to, name, text);
+		}
+	fclose(to);
+	golden(file, all);
 }
 
 static inline void say_histogram(FILE *to, const struct rt_histogram *h)

@@ -210,27 +210,10 @@ static void histories(FILE *to, uint64_t *state)
 
 static void answers(void **unused)
 {
-	static const struct {
-		const char *name;
-		void (*go)(FILE *to, uint64_t *state);
-	} kinds[] = { { "answers", counters }, { "heads", heads }, { "histories", histories } };
-	uint64_t state = 18;
-	char *all, *text, name[32];
-	size_t size;
-	FILE *to = open_memstream(&all, &size);
+	static const struct drawn_kind kinds[] = { { "answers", counters }, { "heads", heads }, { "histories", histories } };
 
 	(void)unused;
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (int i = 0; i < 12; i++) {
-			FILE *one = open_memstream(&text, &size);
-
-			kinds[k].go(one, &state);
-			fclose(one);
-			snprintf(name, sizeof(name), "%s-%d", kinds[k].name, i);
-			digest(to, name, text);
-		}
-	fclose(to);
-	golden("golden/drawn-reply.txt", all);
+	drawn_golden("golden/drawn-reply.txt", kinds, sizeof(kinds) / sizeof(kinds[0]), 12, 18);
 }
 
 int main(void)

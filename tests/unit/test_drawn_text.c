@@ -189,27 +189,10 @@ static void wrapped(FILE *to, uint64_t *state)
 
 static void texts(void **unused)
 {
-	static const struct {
-		const char *name;
-		void (*go)(FILE *to, uint64_t *state);
-	} kinds[] = { { "phases", phases }, { "packed", packed }, { "numbers", numbers }, { "wrapped", wrapped } };
-	uint64_t state = 77;
-	char *all, *text, name[32];
-	size_t size;
-	FILE *to = open_memstream(&all, &size);
+	static const struct drawn_kind kinds[] = { { "phases", phases }, { "packed", packed }, { "numbers", numbers }, { "wrapped", wrapped } };
 
 	(void)unused;
-	for (size_t k = 0; k < COUNT(kinds); k++)
-		for (int i = 0; i < ROUNDS; i++) {
-			FILE *one = open_memstream(&text, &size);
-
-			kinds[k].go(one, &state);
-			fclose(one);
-			snprintf(name, sizeof(name), "%s-%d", kinds[k].name, i);
-			digest(to, name, text);
-		}
-	fclose(to);
-	golden("golden/drawn-text.txt", all);
+	drawn_golden("golden/drawn-text.txt", kinds, sizeof(kinds) / sizeof(kinds[0]), ROUNDS, 77);
 }
 
 int main(void)

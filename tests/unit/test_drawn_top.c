@@ -250,27 +250,10 @@ static void texts(FILE *to, uint64_t *state)
 
 static void walks(void **unused)
 {
-	static const struct {
-		const char *name;
-		void (*go)(FILE *to, uint64_t *state);
-	} kinds[] = { { "rows", rows }, { "walk", walk }, { "keys", keys }, { "texts", texts } };
-	uint64_t state = 23112026;
-	char *all, *text, name[32];
-	size_t size;
-	FILE *to = open_memstream(&all, &size);
+	static const struct drawn_kind kinds[] = { { "rows", rows }, { "walk", walk }, { "keys", keys }, { "texts", texts } };
 
 	(void)unused;
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (int i = 0; i < WALKS; i++) {
-			FILE *one = open_memstream(&text, &size);
-
-			kinds[k].go(one, &state);
-			fclose(one);
-			snprintf(name, sizeof(name), "%s-%d", kinds[k].name, i);
-			digest(to, name, text);
-		}
-	fclose(to);
-	golden("golden/drawn-top.txt", all);
+	drawn_golden("golden/drawn-top.txt", kinds, sizeof(kinds) / sizeof(kinds[0]), WALKS, 23112026);
 }
 
 static int make_directory(void **state)
