@@ -143,7 +143,7 @@ def ran(directory: Path) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Ran:
-    """Changed lines that ran alike, `first` to `last` of a file: workload -> how often, those in which they did not left out."""
+    """Changed lines that ran alike, `first` to `last` of a file: workload -> how often, without those in which none did."""
 
     file: str
     first: int

@@ -59,8 +59,8 @@ def read(directory: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path, 
 
 def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, loaded: bool) -> str:
     """A shell script: the command, its end in time, and until its data is on the disk. preload: the library that watches the
-    command, as a word of the shell. omit: what that library leaves out. loaded: something writes beside it, whose data is none of its business. The shell's own /proc/self/io holds
-    what its children asked for, once they have ended."""
+    command, as a word of the shell. omit: what that library leaves out. loaded: something writes beside it, whose data
+    is none of its business. The shell's own /proc/self/io holds what its children asked for, once they have ended."""
     limit = f"timeout -k 5 {cap_s:.6f} " if cap_s else ""
     words = [f"RAIDTRACE_WHY_SEEN={SEEN}", *([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
     lines = [
