@@ -173,7 +173,7 @@ def main() -> int:
         place = (number - 1 + random.Random(seed + number).random()) / kills
         empty(disks[:2])
         status = 0
-        while status != -signal.SIGKILL and place > 0.001:
+        while status != -signal.SIGKILL and place > 1e-5:
             status = run(
                 [*words, "plan.toml"], *((0, seconds * place) if real_time else (1 + int(events * place), None))
             )

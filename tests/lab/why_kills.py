@@ -64,7 +64,7 @@ def main() -> int:
         disk = disks[number % len(disks)]
         seconds, events = whole[disk]
         place, status = (number - 1 + random.Random(seed + number).random()) / kills, 0
-        while status != -signal.SIGKILL and place > 0.001:
+        while status != -signal.SIGKILL and place > 1e-5:
             status = run(words(disk), *((0, seconds * place) if real_time else (1 + int(events * place), None)))
             place *= 0.9  # it had ended by then: this one was faster
         journal, wrong = judge(disks, before)
