@@ -328,6 +328,17 @@ def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
         explain_runs.one(path, explain_runs.Choice(window=(1.0, 3.0)))
 
 
+@pytest.mark.parametrize(("window", "said"), [
+    ((4.0, None), ""), ((0.0, 4.0), ""), ((0.0, 99.0), ""), ((0.5, None), "of 4.000 to 8.000 s"), ((None, 7.0), "of 0.000 to 4.000 s"),
+])  # fmt: skip
+def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, said):
+    path = record(tmp_path, (("early", {}), ("late", {})))
+    notes = [
+        note for note in explain_runs.one(path, explain_runs.Choice(window=window)).notes if "whole samples" in note
+    ]
+    assert [note.partition(": ")[2].partition(",")[0] for note in notes] == ([said] if said else [])
+
+
 @pytest.mark.slow
 def test_options_choose_direction_and_window(tmp_path):
     path = mixed(tmp_path)
