@@ -22,6 +22,7 @@ JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
 FASTER = 10  # times, of a controller or drives that would not limit
 WALL_S, WALL_FACTOR = 40.0, 8.0  # a run whose simulated time stands still is ended
+FIRST_WALL_S = 600.0  # of the first, of which nothing is known yet
 SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
          "drive.rpm": 30000}  # fmt: skip
 SHORTER = {"controller": ("command_us", "part_us"), "drive": ("command_us",)}
@@ -163,7 +164,7 @@ class Lab:
         self._guests.discard(guest)
         self.wall_s.append(time.monotonic() - begin)
         if guest.returncode:
-            why = {124: f"no end within {WALL_S + WALL_FACTOR * typical:.0f} s of real time"}.get(guest.returncode)
+            why = {124: f"no end within {_most_wall_s(typical):.0f} s of real time"}.get(guest.returncode)
             last = " ".join(text.strip().splitlines()[-2:])
             return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
         return figures.read(out, self.wanted.disk, self.wanted.phase, self.wanted.raidctl, CAP * cap_s)
@@ -172,11 +173,15 @@ class Lab:
         """raidctl lab run for one run."""
         words = [str(self.wanted.raidctl), "lab", "run", "-q", "--out", str(out), "--seed", str(seed)]
         words += ["--profile", self.wanted.profile]
-        words += ["--timeout", f"{WALL_S + WALL_FACTOR * typical_s:.0f}"]
+        words += ["--timeout", f"{_most_wall_s(typical_s):.0f}"]
         for name, value in {**self.wanted.sets, **dict(change.lab)}.items():
             words += ["--set", f"{name}={value}"]
         words += ["--kernel", change.kernel] if change.kernel else []
         return [*words, *self.wanted.options, "--", "sh", SCRIPT]
+
+
+def _most_wall_s(typical_s: float) -> float:
+    return WALL_S + WALL_FACTOR * typical_s if typical_s else FIRST_WALL_S
 
 
 def script(wanted: Wanted, change: Change) -> str:
