@@ -198,7 +198,7 @@ static void text_report(void **state)
 /* As raidctl explain prints it, of these members alone. */
 #define EXPLAINED(limits, sentences) "{ \"chains\": [{ \"disk\": \"sda\", \"phase\": \"read\", \"direction\": \"read\", " \
 	"\"title\": \"sda, phase read (reads, dd)\", \"limits\": [" limits "], \"summary\": [" sentences "] }] }"
-#define INFERRED(key) "{ \"key\": \"" key "\", \"verdict\": \"inferred\" }"
+#define INFERRED(title) "{ \"key\": \"k\", \"title\": \"" title "\", \"verdict\": \"inferred\" }"
 #define OPEN(key) "{ \"key\": \"" key "\", \"verdict\": \"not shown\" }"
 
 static char *at_a_glance(const char *json)
@@ -216,7 +216,7 @@ static void glance(void **state)
 {
 	(void)state;
 	golden("golden/glance.txt", at_a_glance(EXPLAINED(
-		INFERRED("readahead") ", " OPEN("device"),
+		INFERRED("Readahead") ", " OPEN("device"),
 		"\"Limited by readahead: 61.9 MiB/s with 10.50 reads in flight, the longest 2.62 ms by 0.10 s.\", "
 		"\"To do: blockdev --setra 16384 /dev/sda. Expected: 1.5 to 3.0 times as fast.\"")));
 }
@@ -271,7 +271,7 @@ static void limit_column(void **state)
 	static const struct {
 		const char *json, *read, *all;
 	} cases[] = {
-		{ EXPLAINED(INFERRED("queue depth"), "\"x\""), "  queue depth\n", "write" },
+		{ EXPLAINED(INFERRED("Slow drive"), "\"x\""), "  Slow drive\n", "write" },
 		{ EXPLAINED(OPEN("device"), "\"x\""), "  not shown\n", "write" },
 		{ EXPLAINED("", "\"x\""), "  not shown\n", "write" },
 		{ "{ \"chains\": [], \"summary\": [\"No phase moved enough.\"] }", "  -\n", "No phase moved enough." },
