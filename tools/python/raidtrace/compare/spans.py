@@ -10,20 +10,9 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 
 from raidtrace.compare import differences
+from raidtrace.compare import quantities as q
 from raidtrace.compare.differences import Difference, same_disk
-
-from raidtrace.compare.quantities import events  # fmt: skip
-from raidtrace.compare.quantities import (
-    OF_CLASS,
-    OF_DIRECTION,
-    OF_DISK,
-    OF_SUBMITTER,
-    SEEKS,
-    Json,
-    Quantity,
-    Value,
-    all_bins,
-)
+from raidtrace.compare.quantities import Json, Quantity, Value
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import recording
 from raidtrace.recording.invariants import PROGRAM
@@ -79,22 +68,22 @@ class Pair:
         """The numbers of each direction in which something happened."""
         both = {way: [_direction(span, way) for span in (self.a, self.b)] for way in DIRECTIONS
                 if _happened(self.a, way) or _happened(self.b, way)}  # fmt: skip
-        return {way: [self.row(quantity, parts) for quantity in OF_DIRECTION] for way, parts in both.items()}
+        return {way: [self.row(quantity, parts) for quantity in q.OF_DIRECTION] for way, parts in both.items()}
 
     def disk(self) -> list[Row]:
         """What has no direction."""
-        return [self.row(quantity, (self.a, self.b)) for quantity in OF_DISK]
+        return [self.row(quantity, (self.a, self.b)) for quantity in q.OF_DISK]
 
     def classes(self) -> dict[str, list[Row]]:
         """Of bios and requests of a class."""
         both = {name: [(span["origin"] or {}).get(name) for span in (self.a, self.b)] for name in CLASSES}
-        return {name: [self.row(quantity, parts) for quantity in OF_CLASS] for name, parts in both.items()}
+        return {name: [self.row(quantity, parts) for quantity in q.OF_CLASS] for name, parts in both.items()}
 
     def blame(self) -> Iterator[tuple[str, str, Row]]:
         """Seeks from one class to another, where there are any."""
-        bins = [all_bins(span, "blame") for span in (self.a, self.b)]
+        bins = [q.all_bins(span, "blame") for span in (self.a, self.b)]
         for place in itertools.product(range(len(CLASSES)), repeat=2):
-            row = self.row(SEEKS, (None if found is None else {"seeks": events(
+            row = self.row(q.SEEKS, (None if found is None else {"seeks": q.events(
                 [one for one in found if (one["row"], one["low"]) == place])} for found in bins))  # fmt: skip
             if row.worth():
                 yield CLASSES[place[0]], CLASSES[place[1]], row
@@ -106,7 +95,7 @@ class Pair:
         both = {
             name: [table and _sums(row for row in table if _name(row) == name) for table in tables] for name in names
         }
-        return {name: [self.row(quantity, parts) for quantity in OF_SUBMITTER] for name, parts in both.items()}
+        return {name: [self.row(quantity, parts) for quantity in q.OF_SUBMITTER] for name, parts in both.items()}
 
     def elsewhere(self) -> dict[str, float | None]:
         """The share of bytes that would have to be moved to other parts of the disk to make the two alike."""
@@ -183,11 +172,11 @@ def _direction(span: Json, way: str) -> Json:
 
 def _sums(rows: Iterable[Json]) -> Json:
     kept = list(rows)
-    return {quantity.name: sum(quantity.value(row) for row in kept) for quantity in OF_SUBMITTER}
+    return {quantity.name: sum(quantity.value(row) for row in kept) for quantity in q.OF_SUBMITTER}
 
 
 def _apart(a: Sequence[Json], b: Sequence[Json]) -> float | None:
-    sums = events(a), events(b)
+    sums = q.events(a), q.events(b)
     if not all(sums):
         return None
     shares = [{one["low"]: one["count"] / whole for one in bins} for bins, whole in zip((a, b), sums)]
