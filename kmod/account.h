@@ -332,6 +332,29 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now);
+
+/**
+ * struct raidtrace_histogram - what is known of one kind of histogram
+ * @offset: of its first bin in an account, in counters
+ * @bins: how many it has
+ * @rows: of the directions before this one each has one, in their order
+ * @all: all directions together have one, behind these
+ * @group: that it belongs to
+ * @bios: a disk without requests has it
+ */
+struct raidtrace_histogram {
+	u32 offset;
+	unsigned short bins;
+	unsigned short group;
+	unsigned char rows;
+	bool all;
+	bool bios;
+};
+
+#define RAIDTRACE_KINDS		(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+extern const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS];
+
+unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bins of every histogram: which one a value falls in, and what a bin spans.
+ * Bins of every histogram: how many, and which one a value falls in. What each of them
+ * spans users of the numbers know (tools/raidctl/numbers/bins.h).
  *
  * Plain C: the kernel module, raidctl and the tests compile this one file.
  */
@@ -59,62 +60,12 @@ typedef uint32_t u32;
 #define RAIDTRACE_BLAME_BINS		(RAIDTRACE_CLASSES * RAIDTRACE_CLASSES)
 
 /**
- * raidtrace_hist_columns() - width of a histogram of two dimensions
- * @kind: what the histogram counts
- *
- * Bin of such a histogram is row * columns + column; raidtrace_hist_low() and
- * raidtrace_hist_high() are those of the column, raidtrace_hist_row_low() that
- * of the row.
- *
- * Return: the number of columns, 0 for a histogram of one dimension.
- */
-unsigned int raidtrace_hist_columns(enum raidtrace_histogram_kind kind);
-
-/**
- * raidtrace_hist_row_low() - lowest value of a row of a histogram of two dimensions
- * @kind: what the histogram counts
- * @row: index of the row
- *
- * Return: the depth, or the class the head came from.
- */
-u32 raidtrace_hist_row_low(enum raidtrace_histogram_kind kind, unsigned int row);
-
-/**
  * raidtrace_hist_bins() - number of bins of a histogram
  * @kind: what the histogram counts
  *
  * Return: the number of bins, 0 for an unknown kind.
  */
 unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
-
-/**
- * raidtrace_hist_bin() - bin a value falls in
- * @kind: what the histogram counts
- * @value: sectors for the sizes and seeks (signed), requests for the depth kinds
- *	and unplug, nanoseconds for the latencies; a negative one counts as 0 where
- *	the kind has none. For place and the kinds of two dimensions the bin itself
- *
- * Return: index of the bin, below raidtrace_hist_bins().
- */
-unsigned int raidtrace_hist_bin(enum raidtrace_histogram_kind kind, s64 value);
-
-/**
- * raidtrace_hist_low() - lowest value of a bin
- * @kind: what the histogram counts
- * @bin: index of the bin, below raidtrace_hist_bins()
- *
- * Return: the value, in the unit that raidtrace_hist_bin() takes.
- */
-s64 raidtrace_hist_low(enum raidtrace_histogram_kind kind, unsigned int bin);
-
-/**
- * raidtrace_hist_high() - end of a bin
- * @kind: what the histogram counts
- * @bin: index of the bin, below raidtrace_hist_bins()
- *
- * Return: the lowest value above the bin, INT64_MAX for one that has no end.
- */
-s64 raidtrace_hist_high(enum raidtrace_histogram_kind kind, unsigned int bin);
 
 /*
  * The bins themselves are inline: a handler finds half a dozen of them per

@@ -15,37 +15,13 @@
 /* Room that the head of one histogram takes. */
 #define HISTOGRAM_ROOM	(nla_total_size(0) + 4 * nla_total_size(sizeof(u32)))
 
-/* Group of each kind, and whether a disk without requests has it. */
-static const struct {
-	u32 group;
-	bool bios;
-} kinds[] = {
-	[RAIDTRACE_HISTOGRAM_KIND_SIZE] = { RAIDTRACE_GROUP_SIZE },
-	[RAIDTRACE_HISTOGRAM_KIND_SEEK] = { RAIDTRACE_GROUP_SEEK },
-	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME] = { RAIDTRACE_GROUP_DEPTH },
-	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE] = { RAIDTRACE_GROUP_DEPTH },
-	[RAIDTRACE_HISTOGRAM_KIND_D2C] = { RAIDTRACE_GROUP_LATENCY },
-	[RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED] = { RAIDTRACE_GROUP_SEEK, .bios = true },
-	[RAIDTRACE_HISTOGRAM_KIND_I2D] = { RAIDTRACE_GROUP_LATENCY },
-	[RAIDTRACE_HISTOGRAM_KIND_Q2C] = { RAIDTRACE_GROUP_LATENCY, .bios = true },
-	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C] = { RAIDTRACE_GROUP_LATENCY },
-	[RAIDTRACE_HISTOGRAM_KIND_PLACE] = { RAIDTRACE_GROUP_PLACE },
-	[RAIDTRACE_HISTOGRAM_KIND_UNPLUG] = { RAIDTRACE_GROUP_PLUG },
-	[RAIDTRACE_HISTOGRAM_KIND_BLAME] = { RAIDTRACE_GROUP_BLAME },
-	[RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE] = { RAIDTRACE_GROUP_BLAME },
-	[RAIDTRACE_HISTOGRAM_KIND_RA_SYNC] = { RAIDTRACE_GROUP_READAHEAD, .bios = true },
-	[RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC] = { RAIDTRACE_GROUP_READAHEAD, .bios = true },
-};
-
-static_assert(ARRAY_SIZE(kinds) == NR_KINDS);
-
 /* The bins of a histogram that is kept, else NULL. */
 static const u64 *kept_bins(const struct raidtrace_target *target,
 			    const struct raidtrace_snapshot *snapshot,
 			    enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
 {
-	if (!(kinds[kind].group & target->options.groups) ||
-	    (target->bio_based && !kinds[kind].bios))
+	if (!(raidtrace_histograms[kind].group & target->options.groups) ||
+	    (target->bio_based && !raidtrace_histograms[kind].bios))
 		return NULL;
 	return raidtrace_account_bins(snapshot->account, kind, direction);
 }

@@ -91,7 +91,6 @@ struct raidtrace_limits {
 	bool rotational;
 };
 
-#define RAIDTRACE_KINDS			(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
 #define RAIDTRACE_DIRECTIONS_AND_ALL	(RAIDTRACE_DIRECTION_MAX + 1)
 
 /**

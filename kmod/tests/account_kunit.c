@@ -247,6 +247,11 @@ static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_FLUSH));
 	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_BLAME, DIR_READ));
 	KUNIT_EXPECT_NOT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_ALL));
+	KUNIT_EXPECT_TRUE(test, raidtrace_account_bins(&f->account, KIND_DEPTH_ISSUE, DIR_ALL) ==
+			  f->account.depth_issue[RAIDTRACE_DEPTH_ALL]);
+	KUNIT_EXPECT_TRUE(test, raidtrace_account_bins(&f->account, KIND_SIZE, DIR_PASSTHROUGH) ==
+			  f->account.size[DIR_PASSTHROUGH]);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_bins(RAIDTRACE_KINDS), 0U);
 	for (kind = 0; kind <= RAIDTRACE_HISTOGRAM_KIND_MAX; kind++) {
 		for (direction = 0; direction <= DIR_ALL; direction++) {
 			bins = raidtrace_account_bins(&f->account, kind, direction);
