@@ -90,36 +90,33 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 }
 
 /**
- * raidtrace_count_undirected() - count what is nothing but counted
+ * raidtrace_count_event() - count what is nothing but counted
  * @account: to count in
- * @direction: of the bio, where @counter is one of bios
- * @counter: &enum raidtrace_queue_counter, or behind these &enum raidtrace_disk_counter
+ * @direction: of what has one
+ * @counter: the event
  * @amount: requests of an unplug, sectors of a window
  */
-void raidtrace_count_undirected(struct raidtrace_account *account,
-				enum raidtrace_direction direction, unsigned int counter,
-				u32 amount)
+void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
+			   enum raidtrace_event_counter counter, u32 amount)
 {
-	unsigned int disk = counter - RAIDTRACE_QUEUE_COUNTERS;
-
 	if (counter < RAIDTRACE_QUEUE_COUNTERS) {
-		account->queue[direction][counter]++;
+		account->flow[direction].events[counter]++;
 		return;
 	}
-	switch (disk) {
+	switch (counter) {
 	case RAIDTRACE_RA_SYNC_SECTORS:
 	case RAIDTRACE_RA_ASYNC_SECTORS:
-		account->disk[disk] += amount;
-		account->window[disk - RAIDTRACE_RA_SYNC_SECTORS][raidtrace_size_bin(amount)]++;
-		break;
+		account->disk.events[counter - RAIDTRACE_QUEUE_COUNTERS] += amount;
+		account->window[counter - RAIDTRACE_RA_SYNC_SECTORS][raidtrace_size_bin(amount)]++;
+		return;
 	case RAIDTRACE_UNPLUGS_EXPLICIT:
 	case RAIDTRACE_UNPLUGS_SCHEDULE:
 		account->unplug[raidtrace_depth_bin(amount)]++;
-		account->disk[disk]++;
 		break;
 	default:
-		account->disk[disk]++;
+		break;
 	}
+	account->disk.events[counter - RAIDTRACE_QUEUE_COUNTERS]++;
 }
 
 /**

@@ -450,7 +450,7 @@ static void take_merge(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2]);
 
-	engine->account->queue[raidtrace_event_direction(record[1])][RAIDTRACE_REQUEST_MERGES]++;
+	engine->account->flow[raidtrace_event_direction(record[1])].request_merges++;
 	if (request)
 		request->inserted_ns = 0;
 }
@@ -459,7 +459,7 @@ static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 
 {
 	struct raidtrace_issued *request = NULL;
 
-	engine->account->queue[raidtrace_event_direction(record[1])][RAIDTRACE_INSERTED]++;
+	engine->account->flow[raidtrace_event_direction(record[1])].inserted++;
 	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY)
 		request = find_request(engine, record[2]);
 	if (request)
@@ -502,10 +502,9 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	case RAIDTRACE_EVENT_COMPLETE:
 		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
-		return raidtrace_count_undirected(engine->account,
-						  raidtrace_event_direction(record[1]),
-						  raidtrace_event_class(record[1]),
-						  raidtrace_event_bytes(record[1]));
+		return raidtrace_count_event(engine->account, raidtrace_event_direction(record[1]),
+					     raidtrace_event_class(record[1]),
+					     raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
 		return take_insert(engine, record, now_ns);
 	case RAIDTRACE_EVENT_END:

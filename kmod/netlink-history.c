@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The last requests of a target that ended, and when their history is to end, in messages. */
-#include "netlink-history.h"
+#include "netlink.h"
 #include "compat.h"
 #include "target.h"
 

@@ -8,11 +8,7 @@
  */
 #include "netlink.h"
 #include "compat.h"
-#include "netlink-counters.h"
-#include "netlink-description.h"
 #include "netlink-gen.h"
-#include "netlink-history.h"
-#include "netlink-options.h"
 #include "target-disk.h"
 #include "target.h"
 #include "version.h"
@@ -146,17 +142,6 @@ static void notify(struct raidtrace_target *target, u8 cmd)
 void raidtrace_netlink_gone(struct raidtrace_target *target)
 {
 	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
-}
-
-/**
- * raidtrace_netlink_readahead() - tell listeners that a disk's readahead is another
- * @target: of that disk
- *
- * Context: process, holds raidtrace_targets_lock().
- */
-void raidtrace_netlink_readahead(struct raidtrace_target *target)
-{
-	notify(target, RAIDTRACE_CMD_TARGET_READAHEAD_NTF);
 }
 
 static int put_info(struct sk_buff *skb)

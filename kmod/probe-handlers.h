@@ -128,7 +128,8 @@ static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 /* Write down that something is to be counted; @amount is of an unplug or a window. */
 static __always_inline void raidtrace_write_count(struct raidtrace_probe *probe,
 						  enum raidtrace_direction direction,
-						  unsigned int counter, u32 amount)
+						  enum raidtrace_event_counter counter,
+						  u32 amount)
 {
 	raidtrace_write_event(probe, RAIDTRACE_EVENT_COUNT,
 			      raidtrace_event_head(RAIDTRACE_EVENT_COUNT, direction, counter, 0,
@@ -145,14 +146,12 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
 
-/* In probe-plug.c: requests held back, and waits for tags. */
+/* In probe-undirected.c: requests held back, waits for tags, windows of the page cache. */
 void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);
 void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
 			   bool scheduler_tag, unsigned int flags);
-
-/* In probe-readahead.c: windows of the page cache. */
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra);
 

@@ -90,7 +90,7 @@ static __always_inline enum raidtrace_class class_of(struct raidtrace_journal __
 }
 
 static noinline void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
-			       enum raidtrace_queue_counter counter)
+			       enum raidtrace_event_counter counter)
 {
 	raidtrace_write_count(probe, raidtrace_bio_direction(bio), counter, 0);
 }

@@ -16,9 +16,8 @@
 #include <trace/events/readahead.h>
 #endif
 
-/* What a row counts: one of either enum, or nothing that could be left out. */
-#define DISK_COUNTER(counter)	(RAIDTRACE_QUEUE_COUNTERS + (counter))
-#define NO_COUNTER		DISK_COUNTER(RAIDTRACE_DISK_COUNTERS)
+/* What a row counts is nothing that could be left out. */
+#define NO_COUNTER	RAIDTRACE_EVENT_COUNTERS
 
 /**
  * struct raidtrace_tracepoint - one row of the table
@@ -36,7 +35,7 @@ struct raidtrace_tracepoint {
 	const char *name;
 	void *handler;
 	u32 groups;
-	unsigned int counter;
+	enum raidtrace_event_counter counter;
 	bool essential;
 	bool bios;
 	struct tracepoint *tracepoint;
@@ -74,11 +73,11 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ "block_rq_issue", raidtrace_on_rq_issue, FLOW, NO_COUNTER, .essential = true },
 	{ "block_rq_requeue", raidtrace_on_rq_requeue, FLOW, NO_COUNTER, .essential = true },
 	{ "block_rq_complete", raidtrace_on_rq_complete, FLOW, NO_COUNTER, .essential = true },
-	{ "block_plug", raidtrace_on_plug, PLUG, DISK_COUNTER(RAIDTRACE_PLUGS) },
-	{ "block_unplug", raidtrace_on_unplug, PLUG, DISK_COUNTER(RAIDTRACE_UNPLUGS_EXPLICIT) },
-	{ "block_rq_tag_wait", ON_TAG_WAIT, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
+	{ "block_plug", raidtrace_on_plug, PLUG, RAIDTRACE_PLUGS },
+	{ "block_unplug", raidtrace_on_unplug, PLUG, RAIDTRACE_UNPLUGS_EXPLICIT },
+	{ "block_rq_tag_wait", ON_TAG_WAIT, PLUG, RAIDTRACE_TAG_WAITS },
 	{ "page_cache_ra_order", ON_RA_ORDER, RAIDTRACE_GROUP_READAHEAD,
-	  DISK_COUNTER(RAIDTRACE_RA_SYNC_SECTORS), .bios = true },
+	  RAIDTRACE_RA_SYNC_SECTORS, .bios = true },
 };
 
 /*
@@ -145,43 +144,27 @@ const char *raidtrace_probe_unavailable(unsigned int *cursor)
 	return NULL;
 }
 
-static bool counts(unsigned int counter, bool bio_based)
+/**
+ * raidtrace_probe_counts() - whether a counter moves at all
+ * @counter: an event, or RAIDTRACE_EVENT_COUNTERS for what no single tracepoint counts
+ * @bio_based: for a disk without requests
+ *
+ * Return: false when this kernel or this disk has no such event.
+ */
+bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based)
 {
 	unsigned int i;
 
+	if (counter == NO_COUNTER)
+		return true;
+	/* These come by the tracepoint of the one before. */
+	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE || counter == RAIDTRACE_RA_ASYNC_SECTORS)
+		counter--;
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
 		if (tracepoints[i].counter == counter)
 			return tracepoints[i].tracepoint && (tracepoints[i].bios || !bio_based);
 	}
 	return false;
-}
-
-/**
- * raidtrace_probe_counts() - whether a counter moves at all
- * @counter: an event before the issue
- * @bio_based: for a disk without requests
- *
- * Return: false when this kernel or this disk has no such event.
- */
-bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based)
-{
-	return counts(counter, bio_based);
-}
-
-/**
- * raidtrace_probe_counts_disk() - whether a counter without direction moves at all
- * @counter: an event of the disk
- * @bio_based: for a disk without requests
- *
- * Return: false when this kernel or this disk has no such event.
- */
-bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_based)
-{
-	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE)
-		counter = RAIDTRACE_UNPLUGS_EXPLICIT;
-	if (counter == RAIDTRACE_RA_ASYNC_SECTORS)
-		counter = RAIDTRACE_RA_SYNC_SECTORS;
-	return counts(DISK_COUNTER(counter), bio_based);
 }
 
 /* Twice as many places as requests can be on their way, within reason. */

@@ -124,21 +124,21 @@ const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
 /**
  * raidtrace_snapshot_changed() - did counters move since the snapshot that the reader has?
  * @snapshot: what they belong to
- * @counter: the first, of its account
- * @counters: how many
+ * @counters: structure of its account that is nothing but counters
+ * @size: of it
  *
  * Return: false only when none of them did. Context: raidtrace_targets_lock().
  */
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
-				unsigned int counters)
+bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
+				size_t size)
 {
 	unsigned int offset, lot, lots;
 	const u64 *stamp;
 
 	if (!snapshot->base)
 		return true;
-	stamp = raidtrace_snapshot_stamps(snapshot, counter, &offset);
-	lots = (offset + counters + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT;
+	stamp = raidtrace_snapshot_stamps(snapshot, counters, &offset);
+	lots = DIV_ROUND_UP(offset + size / sizeof(u64), RAIDTRACE_LOT);
 	for (lot = 0; lot < lots; lot++) {
 		if (stamp[lot] > snapshot->base)
 			return true;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel says of a target's disk: who drives it, and the limits of its queue. */
+/* What the kernel says of a target's disk: which one it is, and who drives it. */
 #include "target-disk.h"
 #include "compat.h"
 #include "target.h"
 
-#include <linux/backing-dev-defs.h>
-#include <linux/blk-mq.h>
 #include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/pci.h>
@@ -58,26 +56,4 @@ void raidtrace_disk_describe(struct raidtrace_target *target, struct device *dis
 		}
 	}
 	target->unit_3ware = target->pci[0] && !strcmp(target->driver, "3w-9xxx");
-}
-
-/**
- * raidtrace_disk_limits() - what the block layer says of a disk
- * @disk: that is there
- * @limits: filled in, but for the state
- */
-void raidtrace_disk_limits(struct gendisk *disk, struct raidtrace_limits *limits)
-{
-	struct request_queue *q = disk->queue;
-
-	limits->capacity_sectors = get_capacity(disk);
-	limits->readahead_sectors = (u64)disk->bdi->ra_pages << (PAGE_SHIFT - SECTOR_SHIFT);
-	limits->max_sectors = queue_max_sectors(q);
-	limits->max_hw_sectors = queue_max_hw_sectors(q);
-	limits->max_segments = queue_max_segments(q);
-	limits->rotational = raidtrace_rotational(q);
-	if (queue_is_mq(q)) {
-		limits->nr_requests = q->nr_requests;
-		limits->nr_hw_queues = q->tag_set->nr_hw_queues;
-		limits->nr_tags = q->tag_set->queue_depth;
-	}
 }

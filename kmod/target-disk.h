@@ -6,13 +6,10 @@
 struct block_device;
 struct device;
 struct file;
-struct gendisk;
 struct netlink_ext_ack;
-struct raidtrace_limits;
 struct raidtrace_target;
 
 struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack);
 void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk);
-void raidtrace_disk_limits(struct gendisk *disk, struct raidtrace_limits *limits);
 
 #endif /* RAIDTRACE_TARGET_DISK_H */

@@ -13,8 +13,8 @@
 #include "compat.h"
 #include "target-counters.h"
 #include "target-disk.h"
-#include "target-readahead.h"
 
+#include <linux/backing-dev-defs.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -257,7 +257,6 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		raidtrace_target_free(target);
 		return ERR_PTR(err);
 	}
-	raidtrace_readahead_look(target);
 	return target;
 }
 
@@ -335,32 +334,34 @@ void raidtrace_target_del(struct raidtrace_target *target)
 }
 
 /**
- * raidtrace_target_limits() - what the block layer says of a target's disk
+ * raidtrace_target_state() - whether a target's disk is there, and how far it reads ahead
  * @target: that is not being freed
- * @limits: filled in; only the state when the disk is gone
+ * @readahead_sectors: set to its readahead now, of a disk that is gone to 0
+ *
+ * Return: the state.
  */
-void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits)
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors)
 {
-	memset(limits, 0, sizeof(*limits));
+	enum raidtrace_state state;
+
+	*readahead_sectors = 0;
 	spin_lock(&targets_spinlock);
-	limits->state = target->state;
+	state = target->state;
 	if (target->disk)
-		raidtrace_disk_limits(target->disk, limits);
+		*readahead_sectors = (u64)target->disk->bdi->ra_pages << (PAGE_SHIFT - SECTOR_SHIFT);
 	spin_unlock(&targets_spinlock);
+	return state;
 }
 
 /**
  * raidtrace_targets_init() - be ready for targets
  * @gone: called from a work queue when a target's disk was removed; must not
  *	take raidtrace_targets_lock()
- * @readahead: called with raidtrace_targets_lock() when a disk's readahead changed
  *
  * Return: 0 or -ENOMEM.
  */
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			   void (*readahead)(struct raidtrace_target *target))
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
 {
-	raidtrace_readahead_watch(readahead);
 	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
 	return raidtrace_rings_init();
@@ -373,7 +374,6 @@ int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
  */
 void raidtrace_targets_exit(void)
 {
-	raidtrace_readahead_exit();
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();

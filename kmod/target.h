@@ -29,7 +29,6 @@
  * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
  * @options: how it is counted
- * @readahead_sectors: as last seen; raidtrace_targets_lock()
  * @resets: how often it was reset; raidtrace_targets_lock()
  * @total: what was counted until the last snapshot; raidtrace_targets_lock()
  * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_lock()
@@ -54,7 +53,6 @@ struct raidtrace_target {
 	char hctl[32];
 	u64 attached_ns;
 	struct raidtrace_options options;
-	u64 readahead_sectors;
 	u32 resets;
 	struct raidtrace_account *total;
 	u64 *changes;
@@ -63,44 +61,6 @@ struct raidtrace_target {
 	u32 waits;
 	struct work_struct gone;
 	struct raidtrace_probe probe;
-};
-
-/**
- * struct raidtrace_limits - what the block layer says of a disk now
- * @state: active or gone; of a disk that is gone nothing else is known
- * @capacity_sectors: size of the disk
- * @readahead_sectors: readahead, as blockdev --getra prints it
- * @max_sectors: largest request the block layer builds
- * @max_hw_sectors: largest request the driver takes
- * @max_segments: most segments of a request
- * @nr_requests: most requests waiting; 0 for a bio-based disk, as the next two
- * @nr_hw_queues: hardware queues
- * @nr_tags: tags per hardware queue
- * @rotational: has spinning disks, as far as the kernel knows
- */
-struct raidtrace_limits {
-	enum raidtrace_state state;
-	u64 capacity_sectors;
-	u64 readahead_sectors;
-	u32 max_sectors;
-	u32 max_hw_sectors;
-	u32 max_segments;
-	u32 nr_requests;
-	u32 nr_hw_queues;
-	u32 nr_tags;
-	bool rotational;
-};
-
-#define RAIDTRACE_DIRECTIONS_AND_ALL	(RAIDTRACE_DIRECTION_MAX + 1)
-
-/**
- * struct raidtrace_used - bins of a histogram from the first to the last that is not zero
- * @first: index of the first
- * @nr: how many, 0 for none
- */
-struct raidtrace_used {
-	u16 first;
-	u16 nr;
 };
 
 /**
@@ -114,8 +74,6 @@ struct raidtrace_used {
  * @number: of this snapshot
  * @base: number of the snapshot that the reader has, 0 if none that is of use
  * @named: the reader may know who the processes are
- * @used: of each histogram the bins from the first to the last that is not zero,
- *	from raidtrace_histograms_room()
  */
 struct raidtrace_snapshot {
 	u32 id;
@@ -127,11 +85,9 @@ struct raidtrace_snapshot {
 	u64 number;
 	u64 base;
 	bool named;
-	struct raidtrace_used used[RAIDTRACE_KINDS][RAIDTRACE_DIRECTIONS_AND_ALL];
 };
 
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			   void (*readahead)(struct raidtrace_target *target));
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
 void raidtrace_targets_exit(void);
 
 void raidtrace_targets_lock(void);
@@ -152,8 +108,8 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot);
 const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
 				     const u64 *counter, unsigned int *offset);
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
-				unsigned int counters);
-void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits);
+bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
+				size_t size);
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors);
 
 #endif /* RAIDTRACE_TARGET_H */

@@ -103,8 +103,8 @@ static void head_of_a_record_says_what_was_put_there(struct kunit *test)
 		KUNIT_EXPECT_GE(test, raidtrace_event_words(kind), 2U);
 		KUNIT_EXPECT_LE(test, raidtrace_event_words(kind), (u32)RAIDTRACE_EVENT_WORDS);
 	}
-	KUNIT_EXPECT_LE(test, RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_DISK_COUNTERS,
-			RAIDTRACE_EVENT_NIBBLE);
+	KUNIT_EXPECT_LE(test, (u32)RAIDTRACE_EVENT_COUNTERS,
+			(u32)RAIDTRACE_EVENT_NIBBLE);
 }
 
 static void request_is_timed_from_queue_and_issue(struct kunit *test)
@@ -122,7 +122,7 @@ static void request_is_timed_from_queue_and_issue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->d2c_sum_ns, 100ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
 	KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_JOURNAL].issued, 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.queue[DIR_READ][RAIDTRACE_INSERTED], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.flow[DIR_READ].inserted, 1ULL);
 	/* The request and the bio at the same addresses are others. */
 	issue_request(test, START + 200, 0x9000, 0x100, 16);
 	complete_request(test, START + 210, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
@@ -283,7 +283,7 @@ static void merged_request_leaves_no_insert(struct kunit *test)
 	issue_request(test, START + 100, 0x9000, 0, 0);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 0ULL);
 	KUNIT_EXPECT_EQ(test, m->account.i2d[DIR_READ][0], 0ULL);
-	KUNIT_EXPECT_EQ(test, m->account.queue[DIR_READ][RAIDTRACE_REQUEST_MERGES], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.flow[DIR_READ].request_merges, 1ULL);
 }
 
 static void late_event_counts_at_the_time_of_the_last(struct kunit *test)
@@ -373,17 +373,17 @@ static void counts_go_where_they_belong(struct kunit *test)
 	struct machine *m = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_DISK_COUNTERS; i++)
+	for (i = 0; i < RAIDTRACE_EVENT_COUNTERS; i++)
 		take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_COUNT, DIR_WRITE, i, 0, 16), 0, 0,
 		     0);
 	for (i = 0; i < RAIDTRACE_QUEUE_COUNTERS; i++)
-		KUNIT_EXPECT_EQ(test, m->account.queue[DIR_WRITE][i], 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_PLUGS], 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_UNPLUGS_EXPLICIT], 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_UNPLUGS_SCHEDULE], 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_TAG_WAITS], 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_RA_SYNC_SECTORS], 16ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk[RAIDTRACE_RA_ASYNC_SECTORS], 16ULL);
+		KUNIT_EXPECT_EQ(test, m->account.flow[DIR_WRITE].events[i], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.plugs, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.unplugs_explicit, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.unplugs_schedule, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.tag_waits, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.ra_sync_sectors, 16ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.ra_async_sectors, 16ULL);
 	KUNIT_EXPECT_EQ(test, m->account.unplug[16], 2ULL);
 	KUNIT_EXPECT_EQ(test, m->account.window[0][16], 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.window[1][16], 1ULL);
