@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Beginning, ending and adding up. What each event changes is in the headers, inline. */
 #include "account.h"
-#include "account-lot.h"
-#include "account-request.h"
+#include "account-events.h"
 
 static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 {
@@ -150,6 +149,16 @@ void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace
 		to[i] += from[i];
 }
 
+static bool is_zero(const u64 *counter, unsigned int counters)
+{
+	u64 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < counters; i++)
+		found |= counter[i];
+	return !found;
+}
+
 /**
  * raidtrace_account_move() - add an account to another and leave zeroes
  * @sum: added to; NULL to forget what was counted
@@ -162,20 +171,19 @@ void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now)
 {
-	const unsigned int all = sizeof(*part) / sizeof(u64);
 	u64 *to = (u64 *)sum, *from = (u64 *)part;
-	unsigned int lot, i, end;
+	unsigned int left = sizeof(*part) / sizeof(u64), at = 0, nr, i;
 
-	for (lot = 0; lot < RAIDTRACE_LOTS(struct raidtrace_account); lot++) {
-		end = raidtrace_lot_end(lot, all);
-		if (!raidtrace_any(from + lot * RAIDTRACE_LOT, end - lot * RAIDTRACE_LOT))
+	for (; left; left -= nr, at += nr) {
+		nr = left < RAIDTRACE_LOT ? left : RAIDTRACE_LOT;
+		if (is_zero(from + at, nr))
 			continue;
-		for (i = lot * RAIDTRACE_LOT; i < end; i++) {
+		for (i = at; i < at + nr; i++) {
 			if (to)
 				to[i] += from[i];
 			from[i] = 0;
 		}
 		if (changed)
-			changed[lot] = now;
+			changed[at / RAIDTRACE_LOT] = now;
 	}
 }

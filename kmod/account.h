@@ -5,7 +5,7 @@
  *
  * Plain C: the kernel module, raidctl and the tests compile this one file.
  * Nothing here locks or reads a clock; the caller does. What each event does is
- * inline, in account-bio.h and account-request.h.
+ * inline, in account-events.h.
  */
 #ifndef RAIDTRACE_ACCOUNT_H
 #define RAIDTRACE_ACCOUNT_H
@@ -174,6 +174,14 @@ struct raidtrace_account {
 	u64 unplug[RAIDTRACE_DEPTH_BINS];
 	u64 window[2][RAIDTRACE_SIZE_BINS];
 };
+
+/*
+ * Counters in lots of a cache line: most of them do not move from one look to the next.
+ * The last lot of an account may be shorter.
+ */
+#define RAIDTRACE_LOT	8
+#define RAIDTRACE_LOTS \
+	((sizeof(struct raidtrace_account) / sizeof(u64) + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT)
 
 /**
  * struct raidtrace_place - how a disk is cut in RAIDTRACE_PLACE_BINS parts

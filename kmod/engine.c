@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From events, in the order of their times, to the account of one disk. */
 #include "engine.h"
-#include "account-bio.h"
+#include "account-events.h"
 #include "account-place.h"
-#include "account-request.h"
 
 /* Places that an address may have. */
 #define PLACES		8

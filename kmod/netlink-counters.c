@@ -277,14 +277,14 @@ static bool is_fresh(const struct raidtrace_snapshot *snapshot,
  * @named: who asks may know who the processes are
  *
  * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
- * process, holds raidtrace_targets_lock().
+ * process, holds raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
 					   const struct genl_family *family, bool named)
 {
 	/*
-	 * raidtrace_targets_lock(). Allocated for each message it would be cleared each time
+	 * raidtrace_targets_mutex. Allocated for each message it would be cleared each time
 	 * where the kernel clears all that it allocates.
 	 */
 	static struct raidtrace_snapshot snapshot;

@@ -9,12 +9,20 @@
 /* So many bins take no more room than the head of another piece. */
 #define CLOSE	(2 * RAIDTRACE_LOT)
 
+/* Without the zeroes at either end. */
 static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 		     enum raidtrace_direction direction, u32 first, u32 end, const u64 *bins)
 {
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
+	struct nlattr *nest;
 	int err;
 
+	while (end > first && !bins[end - 1])
+		end--;
+	if (end == first)
+		return 0;
+	while (!bins[first])
+		first++;
+	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
 	if (!nest)
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_KIND, kind) ?:
@@ -26,20 +34,6 @@ static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 	return err;
 }
 
-/* The bins from the first to the last that is not zero. */
-static int put_whole(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
-		     enum raidtrace_direction direction, const u64 *bins)
-{
-	u32 first = 0, end = raidtrace_hist_bins(kind);
-
-	while (end && !bins[end - 1])
-		end--;
-	if (!end)
-		return 0;
-	while (!bins[first])
-		first++;
-	return put_piece(skb, kind, direction, first, end, bins);
-}
 
 /* The bins that changed. Those between two that lie close together are told with them. */
 static int put_changed(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
@@ -91,7 +85,8 @@ int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target 
 			if (bins)
 				err = snapshot->base ?
 					put_changed(skb, snapshot, kind, direction, bins) :
-					put_whole(skb, kind, direction, bins);
+					put_piece(skb, kind, direction, 0,
+						  raidtrace_hist_bins(kind), bins);
 		}
 	}
 	return err;

@@ -122,7 +122,7 @@ static int refuse_without(const struct raidtrace_target *target, struct genl_inf
  * @family: of the message
  *
  * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
- * process, holds raidtrace_targets_lock().
+ * process, holds raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family)
@@ -174,7 +174,7 @@ int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *inf
  * raidtrace_history_release() - what a socket waited for nobody waits for any more
  * @port: of the socket, which was closed; its process may have been killed
  *
- * The histories go on. Context: process, takes raidtrace_targets_lock() if a
+ * The histories go on. Context: process, takes raidtrace_targets_mutex if a
  * history was ever to end.
  */
 void raidtrace_history_release(u32 port)
@@ -183,12 +183,12 @@ void raidtrace_history_release(u32 port)
 
 	if (!READ_ONCE(was_set))
 		return;
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	for (target = raidtrace_target_next(0); target; target = raidtrace_target_next(target->id)) {
 		if (target->waits != port)
 			continue;
 		raidtrace_probe_set_history(&target->probe, 0, false);
 		target->waits = 0;
 	}
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 }

@@ -146,7 +146,7 @@ static int put_flag(struct sk_buff *skb, int attr, bool set)
  * @skb: the message
  * @target: that is not being freed
  *
- * Return: 0 or -EMSGSIZE. Context: needs no raidtrace_targets_lock().
+ * Return: 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex.
  */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
 {

@@ -9,7 +9,6 @@
 #include "netlink.h"
 #include "compat.h"
 #include "netlink-gen.h"
-#include "target-disk.h"
 #include "target.h"
 #include "version.h"
 
@@ -51,7 +50,7 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 
 /*
  * Before any request: one about a target finds it in ->user_ptr[0] and holds
- * raidtrace_targets_lock() until after_request(). A dump has its own lock.
+ * raidtrace_targets_mutex until after_request(). A dump has its own lock.
  */
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
@@ -68,11 +67,11 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		return -EINVAL;
 	}
 	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	info->user_ptr[0] = raidtrace_target_find(id);
 	if (info->user_ptr[0])
 		return 0;
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
 	raidtrace_refuse(info->extack, "there is no target %u", id);
 	return -ENOENT;
@@ -83,7 +82,7 @@ static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
 	if (info->user_ptr[0])
-		raidtrace_targets_unlock();
+		mutex_unlock(&raidtrace_targets_mutex);
 }
 
 /* A message that describes a target, for a reply, a dump or a notification. */
@@ -137,7 +136,7 @@ static void notify(struct raidtrace_target *target, u8 cmd)
  * raidtrace_netlink_gone() - tell listeners that a target's disk was removed
  * @target: that is gone
  *
- * Context: process; takes no raidtrace_targets_lock().
+ * Context: process; takes no raidtrace_targets_mutex.
  */
 void raidtrace_netlink_gone(struct raidtrace_target *target)
 {
@@ -223,9 +222,9 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	if (IS_ERR(bdev)) {
 		err = PTR_ERR(bdev);
 	} else {
-		raidtrace_targets_lock();
+		mutex_lock(&raidtrace_targets_mutex);
 		err = add_target(info, bdev, &options);
-		raidtrace_targets_unlock();
+		mutex_unlock(&raidtrace_targets_mutex);
 	}
 	if (file)
 		fput(file);
@@ -257,7 +256,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 	struct raidtrace_target *target;
 	u32 last = cb->args[0];
 
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	cb->seq = raidtrace_targets_generation();
 	while ((target = raidtrace_target_next(last))) {
 		struct nlmsghdr *message = (struct nlmsghdr *)skb_tail_pointer(skb);
@@ -269,7 +268,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 		nl_dump_check_consistent(cb, message);
 		last = target->id;
 	}
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	cb->args[0] = last;
 	return skb->len;
 }
@@ -376,10 +375,10 @@ void raidtrace_netlink_exit(void)
 {
 	struct raidtrace_target *target;
 
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	while ((target = raidtrace_target_next(0)))
 		delete_target(target);
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	genl_unregister_family(&family);
 	netlink_unregister_notifier(&socket_notifier);
 }

@@ -22,7 +22,7 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by the hash of their queue; changed by probe.c under raidtrace_targets_lock(). */
+/* Probes by the hash of their queue; changed by probe.c under raidtrace_targets_mutex. */
 #define RAIDTRACE_PROBE_HASH_BITS 8
 extern struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
 
@@ -150,7 +150,7 @@ void raidtrace_on_rq_insert(void *data, struct request *rq);
 void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);
-void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
+void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
 			   bool scheduler_tag, unsigned int flags);
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra);

@@ -26,7 +26,7 @@ void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int d
 	count_event(queue, explicit ? RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE, depth);
 }
 
-void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
+void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
 			   bool scheduler_tag, unsigned int flags)
 {
 	count_event(queue, RAIDTRACE_TAG_WAITS, 0);

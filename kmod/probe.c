@@ -16,16 +16,14 @@
 #include <trace/events/readahead.h>
 #endif
 
-/* What a row counts is nothing that could be left out. */
-#define NO_COUNTER	RAIDTRACE_EVENT_COUNTERS
-
 /**
  * struct raidtrace_tracepoint - one row of the table
  * @name: of the tracepoint
  * @handler: its handler, of the type that check_handlers() holds it to; NULL where that type
  *	or what the handler needs is not there
  * @groups: groups that need it
- * @counter: what it counts; not available when the tracepoint is not
+ * @counter: what it counts, which is not available when the tracepoint is not;
+ *	RAIDTRACE_EVENT_COUNTERS for nothing that could be left out
  * @essential: without it no target can be added
  * @bios: means something for a bio-based disk too
  * @tracepoint: found at load, NULL when this kernel has none of that name
@@ -44,68 +42,46 @@ struct raidtrace_tracepoint {
 
 struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
 
-#define FLOW	RAIDTRACE_GROUP_FLOW
-#define PLUG	RAIDTRACE_GROUP_PLUG
-
-/* Tracepoints younger than 6.12; NULL where their form is not known. */
-#ifdef RAIDTRACE_HAS_TAG_WAIT
-#define ON_TAG_WAIT	raidtrace_on_tag_wait
-#else
-#define ON_TAG_WAIT	NULL
-#endif
-#ifdef RAIDTRACE_HAS_RA_ORDER
-#define ON_RA_ORDER	raidtrace_on_ra_order
-#else
-#define ON_RA_ORDER	NULL
-#endif
+/*
+ * Finding tracepoints by name loses the compiler's eye on the types of handlers: here it has
+ * them, since the function that checks a handler's type takes a pointer to that.
+ */
+#define HANDLER(event, function) \
+	.name = #event, \
+	.handler = function, \
+	.users = BUILD_BUG_ON_ZERO(!__builtin_types_compatible_p( \
+		typeof(check_trace_callback_type_##event), void(typeof(&(function)))))
+#define ON(event, groups_, counter_) \
+	HANDLER(block_##event, raidtrace_on_##event), \
+	.groups = RAIDTRACE_GROUP_##groups_, .counter = RAIDTRACE_##counter_
 
 static struct raidtrace_tracepoint tracepoints[] = {
-	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
-	  .essential = true, .bios = true },
-	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
-	{ "block_bio_complete", raidtrace_on_bio_complete, FLOW, NO_COUNTER,
-	  .bios = true },
-	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
-	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
-	{ "block_bio_frontmerge", raidtrace_on_bio_frontmerge, FLOW, RAIDTRACE_FRONT_MERGES },
-	{ "block_rq_merge", raidtrace_on_rq_merge, FLOW, RAIDTRACE_REQUEST_MERGES },
-	{ "block_rq_insert", raidtrace_on_rq_insert, FLOW, RAIDTRACE_INSERTED },
-	{ "block_rq_issue", raidtrace_on_rq_issue, FLOW, NO_COUNTER, .essential = true },
-	{ "block_rq_requeue", raidtrace_on_rq_requeue, FLOW, NO_COUNTER, .essential = true },
-	{ "block_rq_complete", raidtrace_on_rq_complete, FLOW, NO_COUNTER, .essential = true },
-	{ "block_plug", raidtrace_on_plug, PLUG, RAIDTRACE_PLUGS },
-	{ "block_unplug", raidtrace_on_unplug, PLUG, RAIDTRACE_UNPLUGS_EXPLICIT },
-	{ "block_rq_tag_wait", ON_TAG_WAIT, PLUG, RAIDTRACE_TAG_WAITS },
-	{ "page_cache_ra_order", ON_RA_ORDER, RAIDTRACE_GROUP_READAHEAD,
-	  RAIDTRACE_RA_SYNC_SECTORS, .bios = true },
-};
-
-/*
- * Finding tracepoints by name loses the compiler's eye on the handlers' types.
- * These do nothing but give it back.
- */
-static void __maybe_unused check_handlers(void)
-{
-	check_trace_callback_type_block_bio_queue(raidtrace_on_bio_queue);
-	check_trace_callback_type_block_bio_remap(raidtrace_on_bio_remap);
-	check_trace_callback_type_block_bio_complete(raidtrace_on_bio_complete);
-	check_trace_callback_type_block_split(raidtrace_on_split);
-	check_trace_callback_type_block_bio_backmerge(raidtrace_on_bio_backmerge);
-	check_trace_callback_type_block_bio_frontmerge(raidtrace_on_bio_frontmerge);
-	check_trace_callback_type_block_rq_merge(raidtrace_on_rq_merge);
-	check_trace_callback_type_block_rq_insert(raidtrace_on_rq_insert);
-	check_trace_callback_type_block_rq_issue(raidtrace_on_rq_issue);
-	check_trace_callback_type_block_rq_requeue(raidtrace_on_rq_requeue);
-	check_trace_callback_type_block_rq_complete(raidtrace_on_rq_complete);
-	check_trace_callback_type_block_plug(raidtrace_on_plug);
-	check_trace_callback_type_block_unplug(raidtrace_on_unplug);
+	{ ON(bio_queue, FLOW, EVENT_COUNTERS), .essential = true, .bios = true },
+	{ ON(bio_remap, FLOW, EVENT_COUNTERS), .bios = true },
+	{ ON(bio_complete, FLOW, EVENT_COUNTERS), .bios = true },
+	{ ON(split, FLOW, SPLITS), .bios = true },
+	{ ON(bio_backmerge, FLOW, BACK_MERGES) },
+	{ ON(bio_frontmerge, FLOW, FRONT_MERGES) },
+	{ ON(rq_merge, FLOW, REQUEST_MERGES) },
+	{ ON(rq_insert, FLOW, INSERTED) },
+	{ ON(rq_issue, FLOW, EVENT_COUNTERS), .essential = true },
+	{ ON(rq_requeue, FLOW, EVENT_COUNTERS), .essential = true },
+	{ ON(rq_complete, FLOW, EVENT_COUNTERS), .essential = true },
+	{ ON(plug, PLUG, PLUGS) },
+	{ ON(unplug, PLUG, UNPLUGS_EXPLICIT) },
 #ifdef RAIDTRACE_HAS_TAG_WAIT
-	check_trace_callback_type_block_rq_tag_wait(raidtrace_on_tag_wait);
+	{ ON(rq_tag_wait, PLUG, TAG_WAITS) },
+#else
+	{ .name = "block_rq_tag_wait", .counter = RAIDTRACE_TAG_WAITS },
 #endif
 #ifdef RAIDTRACE_HAS_RA_ORDER
-	check_trace_callback_type_page_cache_ra_order(raidtrace_on_ra_order);
+	{ HANDLER(page_cache_ra_order, raidtrace_on_ra_order), .groups = RAIDTRACE_GROUP_READAHEAD,
+	  .counter = RAIDTRACE_RA_SYNC_SECTORS, .bios = true },
+#else
+	{ .name = "page_cache_ra_order", .counter = RAIDTRACE_RA_SYNC_SECTORS },
 #endif
-}
+};
+
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
@@ -155,7 +131,7 @@ bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based
 {
 	unsigned int i;
 
-	if (counter == NO_COUNTER)
+	if (counter == RAIDTRACE_EVENT_COUNTERS)
 		return true;
 	/* These come by the tracepoint of the one before. */
 	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE || counter == RAIDTRACE_RA_ASYNC_SECTORS)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Counters of targets: what they add up to, snapshots, reset. */
-#include "target-counters.h"
 #include "target.h"
 
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 /*
- * An account of zeroes to count in next. raidtrace_targets_lock() protects it: one
+ * An account of zeroes to count in next. raidtrace_targets_mutex protects it: one
  * target is read at a time, so one will do for all of them.
  */
 static struct raidtrace_account *spare;
@@ -20,11 +19,11 @@ static struct raidtrace_account *spare;
  */
 int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
-	raidtrace_targets_assert_locked();
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (!spare)
 		spare = kvzalloc(sizeof(*spare), GFP_KERNEL);
 	target->total = kvzalloc(sizeof(*target->total), GFP_KERNEL);
-	target->changes = kvcalloc(RAIDTRACE_LOTS(struct raidtrace_account),
+	target->changes = kvcalloc(RAIDTRACE_LOTS,
 				   sizeof(*target->changes), GFP_KERNEL);
 	return spare && target->total && target->changes ? 0 : -ENOMEM;
 }
@@ -71,7 +70,7 @@ static void collect(struct raidtrace_target *target, bool reset,
 {
 	unsigned int row;
 
-	raidtrace_targets_assert_locked();
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	target->snapshot++;
 	spare = raidtrace_probe_snapshot(&target->probe, spare, reset, state);
 	for (row = 0; row < RAIDTRACE_SUBMITTERS; row++) {
@@ -88,7 +87,7 @@ static void collect(struct raidtrace_target *target, bool reset,
  * @base: number of a snapshot that the reader has, 0 for none; any other number does no harm
  * @snapshot: filled in
  *
- * Context: process, holds raidtrace_targets_lock().
+ * Context: process, holds raidtrace_targets_mutex.
  */
 void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot)
@@ -110,7 +109,7 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
  * @offset: set to how many counters lie before it in its lot
  *
  * Return: the number of a snapshot for the lot of @counter; those of the lots behind it
- * follow. Context: raidtrace_targets_lock().
+ * follow. Context: raidtrace_targets_mutex.
  */
 const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
 				     const u64 *counter, unsigned int *offset)
@@ -127,7 +126,7 @@ const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
  * @counters: structure of its account that is nothing but counters
  * @size: of it
  *
- * Return: false only when none of them did. Context: raidtrace_targets_lock().
+ * Return: false only when none of them did. Context: raidtrace_targets_mutex.
  */
 bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
 				size_t size)
@@ -150,7 +149,7 @@ bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const
  * raidtrace_target_reset() - set the counters to zero
  * @target: in the list
  *
- * Return: 0 or -ENOMEM. Context: process, holds raidtrace_targets_lock().
+ * Return: 0 or -ENOMEM. Context: process, holds raidtrace_targets_mutex.
  */
 int raidtrace_target_reset(struct raidtrace_target *target)
 {

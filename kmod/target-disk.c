@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the kernel says of a target's disk: which one it is, and who drives it. */
-#include "target-disk.h"
-#include "compat.h"
 #include "target.h"
+#include "compat.h"
 
 #include <linux/ctype.h>
 #include <linux/fs.h>

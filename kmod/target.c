@@ -11,20 +11,13 @@
  */
 #include "target.h"
 #include "compat.h"
-#include "target-counters.h"
-#include "target-disk.h"
 
 #include <linux/backing-dev-defs.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-/*
- * Protects the list, the lifetime and the sums of targets. Held over attaching
- * and detaching, which takes milliseconds; removal of a disk does not take it.
- */
-static DEFINE_MUTEX(targets_mutex);
+DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*
  * Protects membership in the list, and the pair of a target's disk and state:
@@ -42,30 +35,6 @@ static unsigned int generation = 1;
 static void (*tell_gone)(struct raidtrace_target *target);
 
 /**
- * raidtrace_targets_lock() - keep all targets from changing
- */
-void raidtrace_targets_lock(void)
-{
-	mutex_lock(&targets_mutex);
-}
-
-/**
- * raidtrace_targets_unlock() - let go again
- */
-void raidtrace_targets_unlock(void)
-{
-	mutex_unlock(&targets_mutex);
-}
-
-/**
- * raidtrace_targets_assert_locked() - complain when raidtrace_targets_lock() is not held
- */
-void raidtrace_targets_assert_locked(void)
-{
-	lockdep_assert_held(&targets_mutex);
-}
-
-/**
  * raidtrace_targets_count() - number of targets, those that are gone too
  *
  * Return: the number.
@@ -78,11 +47,11 @@ unsigned int raidtrace_targets_count(void)
 /**
  * raidtrace_targets_generation() - a number that moves when a target is added or deleted
  *
- * Return: the number, never 0. Context: holds raidtrace_targets_lock().
+ * Return: the number, never 0. Context: holds raidtrace_targets_mutex.
  */
 unsigned int raidtrace_targets_generation(void)
 {
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	return generation ?: 1;
 }
 
@@ -109,7 +78,7 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
 {
 	struct raidtrace_target *target;
 
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	list_for_each_entry(target, &targets, list) {
 		if (target->id > after)
 			return target;
@@ -151,7 +120,7 @@ static int watch_removals(struct gendisk *disk)
 {
 	int err;
 
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (removals.class)
 		return 0;
 	removals.class = disk_to_dev(disk)->class;
@@ -289,7 +258,7 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
  * @extack: told why on failure
  *
  * Return: the target or ERR_PTR(-errno). Context: may sleep, holds
- * raidtrace_targets_lock().
+ * raidtrace_targets_mutex.
  */
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
@@ -297,7 +266,7 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 {
 	int err;
 
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	/* Unloading deletes every target, once. */
 	if (!module_is_live(THIS_MODULE)) {
 		raidtrace_refuse(extack, "raidtrace is being unloaded");
@@ -316,11 +285,11 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
  * raidtrace_target_del() - end counting a disk
  * @target: in the list; then out of it, to be given to raidtrace_target_free()
  *
- * Context: may sleep, holds raidtrace_targets_lock().
+ * Context: may sleep, holds raidtrace_targets_mutex.
  */
 void raidtrace_target_del(struct raidtrace_target *target)
 {
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	spin_lock(&targets_spinlock);
 	if (target->disk)
 		raidtrace_probe_stop(&target->probe);
@@ -356,7 +325,7 @@ enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64
 /**
  * raidtrace_targets_init() - be ready for targets
  * @gone: called from a work queue when a target's disk was removed; must not
- *	take raidtrace_targets_lock()
+ *	take raidtrace_targets_mutex
  *
  * Return: 0 or -ENOMEM.
  */

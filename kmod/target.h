@@ -5,9 +5,9 @@
 
 #include <linux/blkdev.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
 
-#include "account-lot.h"
 #include "probe.h"
 
 /* Probes are found by a hash of four times as many places; a bound on the memory, too. */
@@ -29,13 +29,13 @@
  * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
  * @options: how it is counted
- * @resets: how often it was reset; raidtrace_targets_lock()
- * @total: what was counted until the last snapshot; raidtrace_targets_lock()
- * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_lock()
- * @snapshot: number of the last snapshot or reset; raidtrace_targets_lock()
+ * @resets: how often it was reset; raidtrace_targets_mutex
+ * @total: what was counted until the last snapshot; raidtrace_targets_mutex
+ * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_mutex
+ * @snapshot: number of the last snapshot or reset; raidtrace_targets_mutex
  * @reset_snapshot: number of the last reset, 0 if there was none
  * @waits: port of the socket that said when the history is to end, 0 for none;
- *	raidtrace_targets_lock()
+ *	raidtrace_targets_mutex
  * @gone: tells that the disk was removed
  * @probe: counts
  */
@@ -69,8 +69,8 @@ struct raidtrace_target {
  * @now_ns: that moment; of a target that is gone when it went
  * @since_ns: attach or last reset
  * @state: of the probe at that moment
- * @account: counters and histograms; raidtrace_targets_lock()
- * @changes: in which snapshot they changed last; raidtrace_targets_lock()
+ * @account: counters and histograms; raidtrace_targets_mutex
+ * @changes: in which snapshot they changed last; raidtrace_targets_mutex
  * @number: of this snapshot
  * @base: number of the snapshot that the reader has, 0 if none that is of use
  * @named: the reader may know who the processes are
@@ -87,12 +87,33 @@ struct raidtrace_snapshot {
 	bool named;
 };
 
+struct file;
+
+/* target-disk.c: which disk it is */
+struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack);
+void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk);
+
+/* target-counters.c: what it counted */
+int raidtrace_counters_alloc(struct raidtrace_target *target);
+void raidtrace_counters_free(struct raidtrace_target *target);
+void raidtrace_counters_exit(void);
+int raidtrace_target_reset(struct raidtrace_target *target);
+void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
+			       struct raidtrace_snapshot *snapshot);
+const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
+				     const u64 *counter, unsigned int *offset);
+bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
+				size_t size);
+
+/* target.c */
 int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
 void raidtrace_targets_exit(void);
 
-void raidtrace_targets_lock(void);
-void raidtrace_targets_unlock(void);
-void raidtrace_targets_assert_locked(void);
+/*
+ * Protects the list, the lifetime and the sums of targets. Held over attaching
+ * and detaching, which takes milliseconds; removal of a disk does not take it.
+ */
+extern struct mutex raidtrace_targets_mutex;
 unsigned int raidtrace_targets_count(void);
 unsigned int raidtrace_targets_generation(void);
 struct raidtrace_target *raidtrace_target_find(u32 id);
@@ -103,13 +124,6 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);
-int raidtrace_target_reset(struct raidtrace_target *target);
-void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
-			       struct raidtrace_snapshot *snapshot);
-const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
-				     const u64 *counter, unsigned int *offset);
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
-				size_t size);
 enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors);
 
 #endif /* RAIDTRACE_TARGET_H */

@@ -24,7 +24,6 @@ SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
 # What raidctl show --json says of the counters message in other words, or not at all.
 LIMITS = (
     ("capacity_sectors", "size", 1),
-    ("readahead_sectors", "queue/read_ahead_kb", 2),
     ("max_sectors", "queue/max_sectors_kb", 2),
     ("max_hw_sectors", "queue/max_hw_sectors_kb", 2),
     ("max_segments", "queue/max_segments", 1),

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account-bio.h"
+#include "account-events.h"
 #include "account-place.h"
-#include "account-request.h"
 
 #define SECTOR_SIZE	512
 
