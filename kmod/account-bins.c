@@ -28,25 +28,13 @@ const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS] = {
 	HISTOGRAM(RA_ASYNC, window[1], SIZE, 0, true, READAHEAD, true),
 };
 
-/**
- * raidtrace_hist_bins() - number of bins of a histogram
- * @kind: what the histogram counts
- *
- * Return: the number of bins, 0 for an unknown kind.
- */
+/* How many bins a kind of histogram has, 0 for an unknown kind. */
 unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind)
 {
 	return kind < RAIDTRACE_KINDS ? raidtrace_histograms[kind].bins : 0;
 }
 
-/**
- * raidtrace_account_bins() - bins of one histogram
- * @account: that holds it
- * @kind: what it counts
- * @direction: whose it is
- *
- * Return: raidtrace_hist_bins(@kind) counts, NULL when no such histogram is kept.
- */
+/* Its raidtrace_hist_bins() bins; NULL when no such histogram is kept. */
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction)

@@ -86,12 +86,7 @@ static inline bool account_arrival(struct raidtrace_arrival *state,
 	return placed && distance;
 }
 
-/**
- * raidtrace_count_bio() - a bio is queued
- * @state: of its disk
- * @account: to count in
- * @bio: the bio
- */
+/* A bio is queued. */
 static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 				       struct raidtrace_account *account,
 				       const struct raidtrace_bio *bio)
@@ -111,12 +106,7 @@ static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 	account_owner(account, groups, bio, seek);
 }
 
-/**
- * raidtrace_count_q2c() - count a piece of a bio that completed
- * @account: to count in
- * @direction: of the bio
- * @q2c_ns: nanoseconds since the bio was queued
- */
+/* A piece of a bio that was queued so many nanoseconds ago completed. */
 static inline void raidtrace_count_q2c(struct raidtrace_account *account,
 				       enum raidtrace_direction direction, u64 q2c_ns)
 {
@@ -124,16 +114,10 @@ static inline void raidtrace_count_q2c(struct raidtrace_account *account,
 	account->q2c[direction][raidtrace_d2c_bin(q2c_ns)]++;
 }
 
-/**
- * raidtrace_queue_time() - time that an event counts at
- * @state: of its disk
- * @now_ns: CLOCK_MONOTONIC
- *
- * The clock is read before the event's turn comes, so two events can come in
- * the other order than their times. The later one then counts as happening at
- * the time of the earlier: no time is lost or negative, sums stay exact.
- *
- * Return: @now_ns, or the time of the event before when that is later.
+/*
+ * Time that an event counts at. The clock is read before the event's turn comes, so two
+ * events can come in the other order than their times. The later one then counts as
+ * happening at the time of the earlier: no time is lost or negative, sums stay exact.
  */
 static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 now_ns)
 {
@@ -252,13 +236,7 @@ static inline void account_position(struct raidtrace_queue *state,
 	state->end_class = issue->class;
 }
 
-/**
- * raidtrace_count_issue() - a request goes to the driver
- * @state: of its disk
- * @account: to count in
- * @now_ns: when
- * @issue: the request
- */
+/* A request goes to the driver. */
 static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 					 struct raidtrace_account *account, u64 now_ns,
 					 const struct raidtrace_issue *issue)
@@ -287,12 +265,7 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account_position(state, account, now_ns, issue);
 }
 
-/**
- * raidtrace_count_i2d() - a request that was inserted before is issued
- * @account: to count in
- * @direction: of the request
- * @i2d_ns: nanoseconds since the insert
- */
+/* A request that was inserted so many nanoseconds ago is issued. */
 static inline void raidtrace_count_i2d(struct raidtrace_account *account,
 				       enum raidtrace_direction direction, u64 i2d_ns)
 {
@@ -316,13 +289,7 @@ struct raidtrace_completion {
 	u32 depth_row;
 };
 
-/**
- * raidtrace_count_completion() - a request ends
- * @state: of its disk; has a request of its direction in flight
- * @account: to count in
- * @now_ns: when
- * @completion: the event
- */
+/* A request ends. One of its direction is in flight. */
 static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 					      struct raidtrace_account *account, u64 now_ns,
 					      const struct raidtrace_completion *completion)
@@ -345,12 +312,9 @@ static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-/**
- * raidtrace_count_requeue() - an issue is undone
- * @state: of its disk; has a request of @direction in flight
- * @account: to count in
- * @now_ns: when
- * @direction: of the request when it was issued
+/*
+ * An issue is undone. A request of that direction, which is that of its issue, is in
+ * flight.
  */
 static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
@@ -360,13 +324,7 @@ static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-/**
- * raidtrace_count_abandon() - the end of a request was never seen
- * @state: of its disk; has a request of @direction in flight
- * @account: to count in
- * @now_ns: when that shows
- * @direction: of the request when it was issued
- */
+/* It shows now that the end of a request was never seen; as raidtrace_count_requeue(). */
 static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
 					   enum raidtrace_direction direction)

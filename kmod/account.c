@@ -12,11 +12,9 @@ static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 	return RAIDTRACE_DIRECTION_ALL;
 }
 
-/**
- * raidtrace_arrival_start() - begin to follow the bios of a disk
- * @state: all zero
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
+/*
+ * Begin to follow the bios of a disk; @state is all zero, @groups are &enum
+ * raidtrace_group flags.
  */
 void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams)
 {
@@ -24,22 +22,16 @@ void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsign
 	raidtrace_streams_start(&state->streams, streams);
 }
 
-/**
- * raidtrace_arrival_reset() - begin anew
- * @state: of a disk
- */
+/* Begin anew. */
 void raidtrace_arrival_reset(struct raidtrace_arrival *state)
 {
 	state->placed = false;
 	raidtrace_streams_start(&state->streams, state->streams.nr);
 }
 
-/**
- * raidtrace_queue_start() - begin to follow a queue, nothing in flight
- * @state: all zero
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
- * @now_ns: CLOCK_MONOTONIC
+/*
+ * Begin to follow a queue with nothing in flight; @state is all zero, @now_ns
+ * CLOCK_MONOTONIC.
  */
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns)
@@ -54,12 +46,7 @@ void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned i
 	raidtrace_streams_start(&state->streams, streams);
 }
 
-/**
- * raidtrace_queue_advance() - count the time spent at the present depths up to now
- * @state: of a disk
- * @account: to count in
- * @now_ns: CLOCK_MONOTONIC
- */
+/* Count the time spent at the present depths up to now. */
 void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_account *account,
 			     u64 now_ns)
 {
@@ -71,10 +58,7 @@ void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_acc
 			     state->last_ns);
 }
 
-/**
- * raidtrace_queue_reset() - begin anew; what is in flight stays known
- * @state: of a disk, just advanced
- */
+/* Begin anew, just advanced; what is in flight stays known. */
 void raidtrace_queue_reset(struct raidtrace_queue *state)
 {
 	unsigned int i;
@@ -88,12 +72,8 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 		state->carried[i] = state->in_flight[i];
 }
 
-/**
- * raidtrace_count_event() - count what is nothing but counted
- * @account: to count in
- * @direction: of what has one
- * @counter: the event
- * @amount: requests of an unplug, sectors of a window
+/*
+ * Count what is nothing but counted. @amount: requests of an unplug, sectors of a window.
  */
 void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
 			   enum raidtrace_event_counter counter, u32 amount)
@@ -118,11 +98,7 @@ void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_dir
 	account->disk.events[counter - RAIDTRACE_QUEUE_COUNTERS]++;
 }
 
-/**
- * raidtrace_account_release() - a process gives its row to another
- * @account: where the row is
- * @row: what was counted there goes to that of the rest
- */
+/* A process gives its row to another: what was counted there goes to that of the rest. */
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row)
 {
 	struct raidtrace_submitted *from = &account->submitted[row];
@@ -134,11 +110,7 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 	*from = (struct raidtrace_submitted){};
 }
 
-/**
- * raidtrace_account_add() - add one account to another
- * @sum: added to
- * @part: added
- */
+/* Add one account to another. */
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part)
 {
 	u64 *to = (u64 *)sum;
@@ -159,14 +131,9 @@ static bool is_zero(const u64 *counter, unsigned int counters)
 	return !found;
 }
 
-/**
- * raidtrace_account_move() - add an account to another and leave zeroes
- * @sum: added to; NULL to forget what was counted
- * @part: what was counted
- * @changed: for each lot of @sum when it changed last, NULL if nobody asks
- * @now: what is put there
- *
- * Lots are looked at far more often than they hold something.
+/*
+ * Add an account to another (NULL: forget it) and leave zeroes. @changed, if not NULL, is
+ * set to @now for each lot that held something; far more often they do not.
  */
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now)

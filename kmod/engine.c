@@ -475,16 +475,10 @@ static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *
 	source->table = engine->table - 1;
 }
 
-/**
- * raidtrace_engine_take() - count an event
- * @engine: of the disk
- * @source: where it comes from
- * @record: the event
- * @time_ns: when, CLOCK_MONOTONIC
- *
- * Events come in the order of their times. One that is late, because it was
- * written down after those behind it were taken, counts at the time of the last:
- * no time is lost or negative, sums stay exact.
+/*
+ * Count an event that happened at @time_ns, CLOCK_MONOTONIC. Events come in the order of
+ * their times. One that is late, because it was written down after those behind it were
+ * taken, counts at the time of the last: no time is lost or negative, sums stay exact.
  */
 void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			   const u64 *record, u64 time_ns)
@@ -523,12 +517,9 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	}
 }
 
-/**
- * raidtrace_engine_release() - count a bio that was held and has gone on elsewhere
- * @engine: of the disk
- * @source: where it was queued
- *
- * Another CPU went on with it, or it is issued and nothing came behind it.
+/*
+ * Count a bio that was held: another CPU went on with it, or it is issued and nothing came
+ * behind it.
  */
 void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
 {
@@ -538,12 +529,9 @@ void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_
 	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
 }
 
-/**
- * raidtrace_engine_start() - begin to count, nothing in flight
- * @engine: all zero but for account, tables and place
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
- * @now_ns: CLOCK_MONOTONIC
+/*
+ * Begin to count with nothing in flight; @engine is all zero but for account, tables and
+ * place.
  */
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns)
 {
@@ -555,10 +543,7 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 		engine->requests[i].class = RAIDTRACE_CLASSES;
 }
 
-/**
- * raidtrace_engine_reset() - begin anew; what is in flight stays known
- * @engine: whose queue was just settled
- */
+/* Begin anew, the queue just advanced; what is in flight stays known. */
 void raidtrace_engine_reset(struct raidtrace_engine *engine)
 {
 	raidtrace_queue_reset(&engine->queue);

@@ -59,14 +59,6 @@ typedef uint32_t u32;
 #define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
 #define RAIDTRACE_BLAME_BINS		(RAIDTRACE_CLASSES * RAIDTRACE_CLASSES)
 
-/**
- * raidtrace_hist_bins() - number of bins of a histogram
- * @kind: what the histogram counts
- *
- * Return: the number of bins, 0 for an unknown kind.
- */
-unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
-
 /*
  * The bins themselves are inline: a handler finds half a dozen of them per
  * event, and a call each would cost more than the bin.
@@ -94,12 +86,7 @@ static inline unsigned int raidtrace_octave_bin(u64 value, unsigned int first_oc
 	return (e - first_octave - 1) * RAIDTRACE_HIST_SUB_BINS + top;
 }
 
-/**
- * raidtrace_size_bin() - bin of a request's size
- * @sectors: size in sectors
- *
- * Return: index of the bin.
- */
+/* Bin of a size in sectors. */
 static inline unsigned int raidtrace_size_bin(u64 sectors)
 {
 	unsigned int bin;
@@ -111,12 +98,7 @@ static inline unsigned int raidtrace_size_bin(u64 sectors)
 	return bin < RAIDTRACE_SIZE_BINS ? bin : RAIDTRACE_SIZE_BINS - 1;
 }
 
-/**
- * raidtrace_seek_bin() - bin of a distance
- * @distance: sectors from the previous request's end to this one's start
- *
- * Return: index of the bin.
- */
+/* Bin of a distance in sectors, from the previous request's end to this one's start. */
 static inline unsigned int raidtrace_seek_bin(s64 distance)
 {
 	if (!distance)
@@ -126,23 +108,13 @@ static inline unsigned int raidtrace_seek_bin(s64 distance)
 	return RAIDTRACE_SEEK_ZERO - 1 - raidtrace_log2(-(u64)distance);
 }
 
-/**
- * raidtrace_depth_bin() - bin of a depth
- * @depth: requests in flight
- *
- * Return: index of the bin.
- */
+/* Bin of a number of requests in flight. */
 static inline unsigned int raidtrace_depth_bin(u64 depth)
 {
 	return depth < RAIDTRACE_DEPTH_LINEAR ? depth : RAIDTRACE_DEPTH_LINEAR;
 }
 
-/**
- * raidtrace_d2c_bin() - bin of a latency
- * @ns: nanoseconds from issue to completion
- *
- * Return: index of the bin.
- */
+/* Bin of a latency in nanoseconds. */
 static inline unsigned int raidtrace_d2c_bin(u64 ns)
 {
 	unsigned int bin;
@@ -153,12 +125,7 @@ static inline unsigned int raidtrace_d2c_bin(u64 ns)
 	return bin < RAIDTRACE_D2C_BINS ? bin : RAIDTRACE_D2C_BINS - 1;
 }
 
-/**
- * raidtrace_depth_row() - row of a depth in the histogram of d2c by depth
- * @depth: requests in flight
- *
- * Return: index of the row.
- */
+/* Row of a depth in the histogram of d2c by depth. */
 static inline unsigned int raidtrace_depth_row(u32 depth)
 {
 	unsigned int row = depth ? 1 + raidtrace_log2(depth) : 0;
@@ -166,12 +133,7 @@ static inline unsigned int raidtrace_depth_row(u32 depth)
 	return row < RAIDTRACE_DEPTH_ROWS ? row : RAIDTRACE_DEPTH_ROWS - 1;
 }
 
-/**
- * raidtrace_d2c_column() - column of a latency in the histogram of d2c by depth
- * @ns: nanoseconds from issue to completion
- *
- * Return: index of the column.
- */
+/* Column of nanoseconds in the histogram of d2c by depth. */
 static inline unsigned int raidtrace_d2c_column(u64 ns)
 {
 	unsigned int column = ns ? 1 + raidtrace_log2(ns) : 0;

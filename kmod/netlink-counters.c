@@ -75,31 +75,15 @@ static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace
 /* More than all counters take, however many pieces they are in. */
 #define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
 
-/**
- * raidtrace_target_tells() - whether replies of a target have something
- * @target: the target
- * @group: that it belongs to
- * @bios: a disk without requests has it
- *
- * Return: whether it is counted.
- */
+/* Whether a target has what is of @group, and of a disk without requests if @bios. */
 bool raidtrace_target_tells(const struct raidtrace_target *target, u32 group, bool bios)
 {
 	return group & target->options.groups && (bios || !target->bio_based);
 }
 
-/**
- * raidtrace_put_counters() - put those of some counters that a target has in a message
- * @skb: the message
- * @target: the target
- * @counter: what there is
- * @nr: how many
- * @counters: structure that they are in
- * @pad: padding attribute of the set
- *
- * One whose tracepoint this kernel lacks is left out: it is not zero, it is not known.
- *
- * Return: 0 or -EMSGSIZE.
+/*
+ * Put those of @nr counters in a message that the target has. One whose tracepoint this
+ * kernel lacks is left out: it is not zero, it is not known. Returns 0 or -EMSGSIZE.
  */
 int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_target *target,
 			   const struct raidtrace_counter *counter, unsigned int nr,
@@ -269,15 +253,9 @@ static bool is_fresh(const struct raidtrace_snapshot *snapshot,
 	       ktime_get_ns() - snapshot->now_ns < UNPRIVILEGED_NS;
 }
 
-/**
- * raidtrace_counters_message() - snapshot of a target as the reply to a request
- * @target: to take the snapshot of
- * @info: the request
- * @family: of the message
- * @named: who asks may know who the processes are
- *
- * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
- * process, holds raidtrace_targets_mutex.
+/*
+ * A snapshot as the reply to a request, with names of processes if @named; or
+ * ERR_PTR(-errno), with the reason in @info. Context: process, raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,

@@ -61,14 +61,7 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_snapshot *sna
 	return err || !end ? err : put_piece(skb, kind, direction, first, end, bins);
 }
 
-/**
- * raidtrace_histograms_put() - put the histograms in a message
- * @skb: the message
- * @target: whose they are
- * @snapshot: that they are of
- *
- * Return: 0 or -EMSGSIZE.
- */
+/* Put the histograms in a message. Returns 0 or -EMSGSIZE. */
 int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target *target,
 			     const struct raidtrace_snapshot *snapshot)
 {

@@ -99,14 +99,7 @@ static int put_submitters(struct sk_buff *skb, const struct raidtrace_target *ta
 	return put_submitter(skb, target, RAIDTRACE_SUBMITTER_REST, NULL, &sum);
 }
 
-/**
- * raidtrace_owners_put() - put classes and processes in a message
- * @skb: the message
- * @target: whose they are
- * @snapshot: that they are of
- *
- * Return: 0 or -EMSGSIZE.
- */
+/* Put classes and processes in a message. Returns 0 or -EMSGSIZE. */
 int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *target,
 			 const struct raidtrace_snapshot *snapshot)
 {

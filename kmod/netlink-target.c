@@ -38,12 +38,9 @@ static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
 	return -EINVAL;
 }
 
-/**
- * raidtrace_journal_get() - the journal that a request tells of
- * @info: the request
- * @ret: filled in with a journal to be freed, NULL for one without ranges
- *
- * Return: 0 or -errno, with the reason in @info.
+/*
+ * The journal that a request tells of, to be freed, NULL for none. Returns 0 or -errno,
+ * with the reason in @info.
  */
 int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret)
 {
@@ -72,12 +69,9 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 	return 0;
 }
 
-/**
- * raidtrace_options_get() - how a request wants a target to be counted
- * @info: the request
- * @options: filled in; what is not said is counted, and flow in any case
- *
- * Return: 0 or -errno, with the reason in @info.
+/*
+ * How a request wants a target to be counted: what is not said is, and flow in any case.
+ * Returns 0 or -errno, with the reason in @info.
  */
 int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options)
 {
@@ -141,13 +135,7 @@ static int put_flag(struct sk_buff *skb, int attr, bool set)
 	return set ? nla_put_flag(skb, attr) : 0;
 }
 
-/**
- * raidtrace_description_put() - describe a target
- * @skb: the message
- * @target: that is not being freed
- *
- * Return: 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex.
- */
+/* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:

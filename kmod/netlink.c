@@ -132,11 +132,9 @@ static void notify(struct raidtrace_target *target, u8 cmd)
 	genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
 }
 
-/**
- * raidtrace_netlink_gone() - tell listeners that a target's disk was removed
- * @target: that is gone
- *
- * Context: process; takes no raidtrace_targets_mutex.
+/*
+ * Tell listeners that a target's disk was removed. Context: process; takes no
+ * raidtrace_targets_mutex.
  */
 void raidtrace_netlink_gone(struct raidtrace_target *target)
 {
@@ -348,11 +346,7 @@ static int socket_event(struct notifier_block *block, unsigned long event, void 
 
 static struct notifier_block socket_notifier = { .notifier_call = socket_event };
 
-/**
- * raidtrace_netlink_init() - register the family, and look at sockets that are closed
- *
- * Return: 0 or -errno.
- */
+/* Register the family, and look at sockets that are closed. Returns 0 or -errno. */
 int __init raidtrace_netlink_init(void)
 {
 	int err = netlink_register_notifier(&socket_notifier);
@@ -365,11 +359,10 @@ int __init raidtrace_netlink_init(void)
 	return err;
 }
 
-/**
- * raidtrace_netlink_exit() - delete all targets and unregister the family
- *
- * Listeners are told, for which the family has to be there; a module that is on
- * its way out adds no target. No request can come any more after this.
+/*
+ * Delete all targets and unregister the family. Listeners are told, for which the family
+ * has to be there; a module that is on its way out adds no target. No request can come any
+ * more after this.
  */
 void raidtrace_netlink_exit(void)
 {

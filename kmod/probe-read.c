@@ -4,18 +4,12 @@
 
 #include <linux/spinlock.h>
 
-/**
- * raidtrace_probe_snapshot() - end counting in one account and begin in another, at one moment
- * @probe: that was started
- * @empty: account of zeroes to count in from now on
- * @reset: begin anew at that moment
- * @state: filled in with the state of that moment, before the reset
- *
- * Every event is in the account returned or comes after that moment; none is
- * split. A probe that was stopped has its moment when it was stopped.
- *
- * Return: the account counted in so far. Context: process; the caller is the
- * only one to do this with this probe.
+/*
+ * End counting in one account, which is returned, and begin in the @empty one, at one
+ * moment, of which @state is; with @reset begin anew. Every event is in the account
+ * returned or comes after that moment; none is split. A probe that was stopped has its
+ * moment when it was stopped. Context: process; the caller is the only one to do this with
+ * this probe.
  */
 struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
 						   struct raidtrace_account *empty, bool reset,
@@ -43,15 +37,10 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	return full;
 }
 
-/**
- * raidtrace_probe_history() - requests that ended, in the order of their ends
- * @probe: that was started
- * @after: number of a request; those behind it
- * @known: filled in
- * @most: how many at most
- * @history: set to how the history stands; its requests are not to be read
- *
- * Return: how many. Context: process.
+/*
+ * Requests that ended, in the order of their ends: @most at most of those behind number
+ * @after. Returns how many, and how the history stands, whose own requests are not to be
+ * read. Context: process.
  */
 unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 				     struct raidtrace_known_ended *known, unsigned int most,
@@ -78,11 +67,9 @@ unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 	return nr;
 }
 
-/**
- * raidtrace_probe_set_history() - when the history is to end
- * @probe: that was started
- * @slower_ns: with the first request that takes so long, 0 for whatever it takes
- * @failed: with the first that fails
+/*
+ * The history is to end with the first request that takes @slower_ns (0: whatever it
+ * takes), or, with @failed, that fails.
  */
 void raidtrace_probe_set_history(struct raidtrace_probe *probe, u64 slower_ns, bool failed)
 {

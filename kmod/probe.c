@@ -93,21 +93,15 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 	}
 }
 
-/**
- * raidtrace_probe_find_tracepoints() - look up what this kernel has
- *
- * Attaches to nothing. Context: once, at load.
- */
+/* Look up what this kernel has, and attach to nothing. Context: once, at load. */
 void raidtrace_probe_find_tracepoints(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
 }
 
-/**
- * raidtrace_probe_unavailable() - next tracepoint that this kernel lacks
- * @cursor: 0 at first, moved on
- *
- * Return: its name, NULL at the end.
+/*
+ * The next tracepoint that this kernel lacks, NULL at the end. @cursor: 0 at first, moved
+ * on.
  */
 const char *raidtrace_probe_unavailable(unsigned int *cursor)
 {
@@ -120,12 +114,9 @@ const char *raidtrace_probe_unavailable(unsigned int *cursor)
 	return NULL;
 }
 
-/**
- * raidtrace_probe_counts() - whether a counter moves at all
- * @counter: an event, or RAIDTRACE_EVENT_COUNTERS for what no single tracepoint counts
- * @bio_based: for a disk without requests
- *
- * Return: false when this kernel or this disk has no such event.
+/*
+ * Whether a counter moves at all, by this kernel and this kind of disk.
+ * RAIDTRACE_EVENT_COUNTERS, of what no single tracepoint counts, does.
  */
 bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based)
 {
@@ -211,15 +202,9 @@ static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tr
 	return row->groups & probe->groups && (row->bios || !bio_based);
 }
 
-/**
- * raidtrace_probe_attach() - register the handlers for a disk, counting nothing yet
- * @probe: all zero
- * @disk: the disk
- * @options: how to count it
- * @extack: told why on failure
- *
- * Return: 0 or -errno; then raidtrace_probe_detach() is to be called all the same.
- * Context: may sleep.
+/*
+ * Register the handlers for a disk, counting nothing yet; @probe is all zero. Returns 0 or
+ * -errno; then raidtrace_probe_detach() is to be called all the same. Context: may sleep.
  */
 int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options,
@@ -250,13 +235,10 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	return 0;
 }
 
-/**
- * raidtrace_probe_set_journal() - say where the filesystem's journal is
- * @probe: attached
- * @journal: taken over; NULL for none
- *
- * Bios that are being queued at this moment have the class by either. Context:
- * process; the caller is the only one to change this probe.
+/*
+ * Say where the filesystem's journal is, which is taken over; NULL for none. Bios that are
+ * being queued at this moment have the class by either. Context: process; the caller is
+ * the only one to change this probe.
  */
 void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace_journal *journal)
 {
@@ -266,12 +248,7 @@ void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace
 		kfree_rcu(old, rcu);
 }
 
-/**
- * raidtrace_probe_start() - begin to count
- * @probe: attached
- * @disk: that it was attached for
- * @options: likewise
- */
+/* Begin to count, attached with the same disk and options. */
 void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
@@ -284,11 +261,8 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 	smp_store_release(&probe->queue, disk->queue);
 }
 
-/**
- * raidtrace_probe_stop() - count no more
- * @probe: started
- *
- * Handlers that began before may still end. The disk and its queue may be
+/*
+ * Count no more. Handlers that began before may still end. The disk and its queue may be
  * freed when this has returned. Context: any.
  */
 void raidtrace_probe_stop(struct raidtrace_probe *probe)
@@ -313,11 +287,9 @@ static void unchain(struct raidtrace_probe *probe)
 	WRITE_ONCE(*link, probe->next);
 }
 
-/**
- * raidtrace_probe_detach() - undo raidtrace_probe_attach()
- * @probe: attached, also in part
- *
- * Context: may sleep; waits for handlers that are running.
+/*
+ * Undo raidtrace_probe_attach(), also in part. Context: may sleep; waits for handlers that
+ * run.
  */
 void raidtrace_probe_detach(struct raidtrace_probe *probe)
 {

@@ -11,11 +11,9 @@
  */
 static struct raidtrace_account *spare;
 
-/**
- * raidtrace_counters_alloc() - memory for a target's counters
- * @target: that is being added
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Memory for a target's counters. Returns 0 or -ENOMEM; then raidtrace_counters_free() is
+ * to be called.
  */
 int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
@@ -28,19 +26,14 @@ int raidtrace_counters_alloc(struct raidtrace_target *target)
 	return spare && target->total && target->changes ? 0 : -ENOMEM;
 }
 
-/**
- * raidtrace_counters_free() - undo raidtrace_counters_alloc()
- * @target: also one that has no counters
- */
+/* Undo raidtrace_counters_alloc(), also in part. */
 void raidtrace_counters_free(struct raidtrace_target *target)
 {
 	kvfree(target->changes);
 	kvfree(target->total);
 }
 
-/**
- * raidtrace_counters_exit() - give back what all targets shared
- */
+/* Give back what all targets shared. */
 void raidtrace_counters_exit(void)
 {
 	kvfree(spare);
@@ -81,13 +74,9 @@ static void collect(struct raidtrace_target *target, bool reset,
 			       target->snapshot);
 }
 
-/**
- * raidtrace_target_snapshot() - what a target counted until now
- * @target: in the list
- * @base: number of a snapshot that the reader has, 0 for none; any other number does no harm
- * @snapshot: filled in
- *
- * Context: process, holds raidtrace_targets_mutex.
+/*
+ * What a target counted until now. @base: number of the snapshot that the reader has, 0
+ * for none; any other does no harm. Context: process, raidtrace_targets_mutex.
  */
 void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot)
@@ -102,14 +91,9 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 	snapshot->number = target->snapshot;
 }
 
-/**
- * raidtrace_snapshot_stamps() - in which snapshot counters changed last
- * @snapshot: what they belong to
- * @counter: the first, of its account
- * @offset: set to how many counters lie before it in its lot
- *
- * Return: the number of a snapshot for the lot of @counter; those of the lots behind it
- * follow. Context: raidtrace_targets_mutex.
+/*
+ * In which snapshots the lots of counters from @counter on changed last; @offset: how many
+ * lie before it in its lot. Context: raidtrace_targets_mutex.
  */
 const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
 				     const u64 *counter, unsigned int *offset)
@@ -120,13 +104,9 @@ const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
 	return snapshot->changes + at / RAIDTRACE_LOT;
 }
 
-/**
- * raidtrace_snapshot_changed() - did counters move since the snapshot that the reader has?
- * @snapshot: what they belong to
- * @counters: structure of its account that is nothing but counters
- * @size: of it
- *
- * Return: false only when none of them did. Context: raidtrace_targets_mutex.
+/*
+ * Whether any of the counters that a structure is made of moved since the snapshot that
+ * the reader has. Context: raidtrace_targets_mutex.
  */
 bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
 				size_t size)
@@ -145,11 +125,9 @@ bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const
 	return false;
 }
 
-/**
- * raidtrace_target_reset() - set the counters to zero
- * @target: in the list
- *
- * Return: 0 or -ENOMEM. Context: process, holds raidtrace_targets_mutex.
+/*
+ * Set the counters to zero. Returns 0 or -ENOMEM. Context: process,
+ * raidtrace_targets_mutex.
  */
 int raidtrace_target_reset(struct raidtrace_target *target)
 {

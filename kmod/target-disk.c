@@ -7,15 +7,10 @@
 #include <linux/fs.h>
 #include <linux/pci.h>
 
-/**
- * raidtrace_disk_of_file() - the disk that is to become a target
- * @file: that the caller has open; NULL when it has none
- * @extack: told why on failure
- *
- * Whoever may count a disk is who may open it, and waits for its driver while
- * opening: nothing is opened here, where others would wait too.
- *
- * Return: the disk, as long as @file is held, or ERR_PTR(-errno).
+/*
+ * The disk that is to become a target, as long as @file is held (NULL for no file), or
+ * ERR_PTR(-errno). Whoever may count a disk is who may open it, and waits for its driver
+ * while opening: nothing is opened here, where others would wait too.
  */
 struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack)
 {
@@ -30,12 +25,9 @@ struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ex
 	return I_BDEV(file->f_mapping->host);
 }
 
-/**
- * raidtrace_disk_describe() - who drives a disk
- * @target: filled in with driver, PCI and SCSI addresses
- * @disk: its device
- *
- * The nearest PCI device above it, else the nearest device with a driver.
+/*
+ * Who drives a disk: the nearest PCI device above it, else the nearest device with a
+ * driver.
  */
 void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk)
 {

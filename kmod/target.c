@@ -34,20 +34,15 @@ static unsigned int generation = 1;
 
 static void (*tell_gone)(struct raidtrace_target *target);
 
-/**
- * raidtrace_targets_count() - number of targets, those that are gone too
- *
- * Return: the number.
- */
+/* Number of targets, those that are gone too. */
 unsigned int raidtrace_targets_count(void)
 {
 	return READ_ONCE(nr_targets);
 }
 
-/**
- * raidtrace_targets_generation() - a number that moves when a target is added or deleted
- *
- * Return: the number, never 0. Context: holds raidtrace_targets_mutex.
+/*
+ * A number, never 0, that moves when a target is added or deleted. Context:
+ * raidtrace_targets_mutex.
  */
 unsigned int raidtrace_targets_generation(void)
 {
@@ -55,12 +50,7 @@ unsigned int raidtrace_targets_generation(void)
 	return generation ?: 1;
 }
 
-/**
- * raidtrace_target_find() - target of an id
- * @id: of the target
- *
- * Return: the target, NULL when there is none; good until the lock is let go.
- */
+/* Target of an id, NULL for none; good until raidtrace_targets_mutex is let go. */
 struct raidtrace_target *raidtrace_target_find(u32 id)
 {
 	struct raidtrace_target *target = raidtrace_target_next(id - 1);
@@ -68,11 +58,9 @@ struct raidtrace_target *raidtrace_target_find(u32 id)
 	return id && target && target->id == id ? target : NULL;
 }
 
-/**
- * raidtrace_target_next() - first target with a higher id
- * @after: an id, 0 for the first target
- *
- * Return: the target, NULL at the end; good until the lock is let go.
+/*
+ * First target with an id above @after, NULL at the end; good until
+ * raidtrace_targets_mutex is let go.
  */
 struct raidtrace_target *raidtrace_target_next(u32 after)
 {
@@ -162,12 +150,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	return err;
 }
 
-/**
- * raidtrace_target_free() - give a target's memory back
- * @target: deleted, or never added
- *
- * Context: may sleep.
- */
+/* Give a target's memory back: deleted, or never added. Context: may sleep. */
 void raidtrace_target_free(struct raidtrace_target *target)
 {
 	raidtrace_probe_detach(&target->probe);
@@ -251,13 +234,9 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/**
- * raidtrace_target_add() - begin to count a disk
- * @bdev: the disk, open for as long as this takes
- * @options: how to count it; the journal is taken over on success
- * @extack: told why on failure
- *
- * Return: the target or ERR_PTR(-errno). Context: may sleep, holds
+/*
+ * Begin to count a disk, which is open for as long as this takes; a journal is taken over
+ * on success. Returns the target or ERR_PTR(-errno). Context: may sleep,
  * raidtrace_targets_mutex.
  */
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
@@ -281,11 +260,9 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 }
 
-/**
- * raidtrace_target_del() - end counting a disk
- * @target: in the list; then out of it, to be given to raidtrace_target_free()
- *
- * Context: may sleep, holds raidtrace_targets_mutex.
+/*
+ * End counting a disk; the target is out of the list then, to be given to
+ * raidtrace_target_free(). Context: may sleep, raidtrace_targets_mutex.
  */
 void raidtrace_target_del(struct raidtrace_target *target)
 {
@@ -302,13 +279,7 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	flush_work(&target->gone);
 }
 
-/**
- * raidtrace_target_state() - whether a target's disk is there, and how far it reads ahead
- * @target: that is not being freed
- * @readahead_sectors: set to its readahead now, of a disk that is gone to 0
- *
- * Return: the state.
- */
+/* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
 enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors)
 {
 	enum raidtrace_state state;
@@ -322,12 +293,9 @@ enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64
 	return state;
 }
 
-/**
- * raidtrace_targets_init() - be ready for targets
- * @gone: called from a work queue when a target's disk was removed; must not
- *	take raidtrace_targets_mutex
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Be ready for targets. @gone is called from a work queue when a disk was removed, and
+ * must not take raidtrace_targets_mutex. Returns 0 or -ENOMEM.
  */
 int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
 {
@@ -336,10 +304,9 @@ int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
 	return raidtrace_rings_init();
 }
 
-/**
- * raidtrace_targets_exit() - give back what all targets shared
- *
- * Context: at unload, when all targets are deleted and no request can come any more.
+/*
+ * Give back what all targets shared. Context: at unload, all are deleted, no request can
+ * come.
  */
 void raidtrace_targets_exit(void)
 {
