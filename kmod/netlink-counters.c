@@ -116,7 +116,7 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 	if (err || !followed || !(target->options.groups & RAIDTRACE_GROUP_DEPTH))
 		return err;
 	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS,
-				 snapshot->account->depth_sum_ns[set], RAIDTRACE_A_FLOW_PAD);
+				 target->total->depth_sum_ns[set], RAIDTRACE_A_FLOW_PAD);
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
@@ -131,7 +131,7 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
 		err = raidtrace_put_counters(skb, target, flow_counters, ARRAY_SIZE(flow_counters),
-					     &snapshot->account->flow[direction],
+					     &target->total->flow[direction],
 					     RAIDTRACE_A_FLOW_PAD);
 	if (!err && single && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
@@ -158,7 +158,7 @@ static int put_streams(struct sk_buff *skb, const struct raidtrace_target *targe
 	if (err || target->bio_based)
 		return err;
 	return nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
-			   raidtrace_streams_alive(streams, snapshot->now_ns)) ?:
+			   raidtrace_streams_alive(streams, snapshot->state.queue.last_ns)) ?:
 	       nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN, streams->forgotten,
 				 RAIDTRACE_A_COUNTERS_PAD);
 }
@@ -171,9 +171,9 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 	int err;
 
 	err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_ID, target->id) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SINCE_NS, snapshot->since_ns,
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SINCE_NS, snapshot->state.queue.since_ns,
 				RAIDTRACE_A_COUNTERS_PAD) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_NOW_NS, snapshot->now_ns,
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_NOW_NS, snapshot->state.queue.last_ns,
 				RAIDTRACE_A_COUNTERS_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_RESETS, target->resets) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, state) ?:
@@ -197,8 +197,8 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 	int err = 0;
 
 	for (direction = 0; direction < RAIDTRACE_DIRECTIONS && !err; direction++) {
-		if (!raidtrace_snapshot_changed(snapshot, &snapshot->account->flow[direction],
-						sizeof(snapshot->account->flow[0])))
+		if (!raidtrace_target_changed(target, snapshot->base, &target->total->flow[direction],
+						sizeof(target->total->flow[0])))
 			continue;
 		any = true;
 		err = put_flow(skb, target, snapshot, direction);
@@ -211,7 +211,7 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 {
 	return put_head(skb, target, snapshot) ?:
 	       raidtrace_put_counters(skb, target, disk_counters, ARRAY_SIZE(disk_counters),
-				      &snapshot->account->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
+				      &target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
 	       put_streams(skb, target, snapshot) ?:
 	       put_flows(skb, target, snapshot) ?:
 	       raidtrace_owners_put(skb, target, snapshot) ?:
@@ -248,9 +248,8 @@ static struct sk_buff *message_of(struct raidtrace_target *target,
 static bool is_fresh(const struct raidtrace_snapshot *snapshot,
 		     const struct raidtrace_target *target)
 {
-	return snapshot->account == target->total && snapshot->number == target->snapshot &&
-	       snapshot->id == target->id &&
-	       ktime_get_ns() - snapshot->now_ns < UNPRIVILEGED_NS;
+	return snapshot->id == target->id && snapshot->number == target->snapshot &&
+	       ktime_get_ns() - snapshot->state.queue.last_ns < UNPRIVILEGED_NS;
 }
 
 /*

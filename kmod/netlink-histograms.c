@@ -36,7 +36,7 @@ static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 
 
 /* The bins that changed. Those between two that lie close together are told with them. */
-static int put_changed(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
+static int put_changed(struct sk_buff *skb, const struct raidtrace_target *target, u64 base,
 		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,
 		       const u64 *bins)
 {
@@ -45,10 +45,10 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_snapshot *sna
 	const u64 *stamp;
 	int err = 0;
 
-	stamp = raidtrace_snapshot_stamps(snapshot, bins, &offset);
+	stamp = raidtrace_target_stamps(target, bins, &offset);
 	lots = DIV_ROUND_UP(offset + all, RAIDTRACE_LOT);
 	for (lot = 0; lot < lots && !err; lot++) {
-		if (stamp[lot] <= snapshot->base)
+		if (stamp[lot] <= base)
 			continue;
 		at = lot ? lot * RAIDTRACE_LOT - offset : 0;
 		if (end && at - end > CLOSE) {
@@ -74,10 +74,11 @@ int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target 
 					    raidtrace_histograms[kind].bios))
 			continue;
 		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
-			bins = raidtrace_account_bins(snapshot->account, kind, direction);
+			bins = raidtrace_account_bins(target->total, kind, direction);
 			if (bins)
 				err = snapshot->base ?
-					put_changed(skb, snapshot, kind, direction, bins) :
+					put_changed(skb, target, snapshot->base, kind, direction,
+						    bins) :
 					put_piece(skb, kind, direction, 0,
 						  raidtrace_hist_bins(kind), bins);
 		}

@@ -84,8 +84,8 @@ static int put_submitters(struct sk_buff *skb, const struct raidtrace_target *ta
 	int err = 0;
 
 	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
-		const struct raidtrace_submitted *row = &snapshot->account->submitted[i];
-		bool told = row->queued && raidtrace_snapshot_changed(snapshot, row, sizeof(*row));
+		const struct raidtrace_submitted *row = &target->total->submitted[i];
+		bool told = row->queued && raidtrace_target_changed(target, snapshot->base, row, sizeof(*row));
 
 		if (told && snapshot->named)
 			err = put_submitter(skb, target, i, &snapshot->state.submitters.task[i], row);
@@ -103,13 +103,13 @@ static int put_submitters(struct sk_buff *skb, const struct raidtrace_target *ta
 int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *target,
 			 const struct raidtrace_snapshot *snapshot)
 {
-	const struct raidtrace_origin *origin = snapshot->account->origin;
+	const struct raidtrace_origin *origin = target->total->origin;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; raidtrace_target_tells(target, RAIDTRACE_GROUP_ORIGIN, true) &&
 	     i < RAIDTRACE_CLASSES && !err; i++) {
-		if (raidtrace_snapshot_changed(snapshot, &origin[i], sizeof(*origin)))
+		if (raidtrace_target_changed(target, snapshot->base, &origin[i], sizeof(*origin)))
 			err = put_origin(skb, target, i, &origin[i]);
 	}
 	if (!err && raidtrace_target_tells(target, RAIDTRACE_GROUP_SUBMITTER, true))

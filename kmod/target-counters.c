@@ -83,11 +83,7 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 {
 	snapshot->base = base > target->reset_snapshot && base <= target->snapshot ? base : 0;
 	collect(target, false, &snapshot->state);
-	snapshot->since_ns = snapshot->state.queue.since_ns;
 	snapshot->id = target->id;
-	snapshot->now_ns = snapshot->state.queue.last_ns;
-	snapshot->account = target->total;
-	snapshot->changes = target->changes;
 	snapshot->number = target->snapshot;
 }
 
@@ -95,31 +91,27 @@ void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
  * In which snapshots the lots of counters from @counter on changed last; @offset: how many
  * lie before it in its lot. Context: raidtrace_targets_mutex.
  */
-const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
-				     const u64 *counter, unsigned int *offset)
+const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
+				   unsigned int *offset)
 {
-	size_t at = counter - (const u64 *)snapshot->account;
+	size_t at = counter - (const u64 *)target->total;
 
 	*offset = at % RAIDTRACE_LOT;
-	return snapshot->changes + at / RAIDTRACE_LOT;
+	return target->changes + at / RAIDTRACE_LOT;
 }
 
 /*
- * Whether any of the counters that a structure is made of moved since the snapshot that
- * the reader has. Context: raidtrace_targets_mutex.
+ * Whether any of the counters that a structure is made of moved since the snapshot @base, 0
+ * for none. Context: raidtrace_targets_mutex.
  */
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
-				size_t size)
+bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
+			      const void *counters, size_t size)
 {
-	unsigned int offset, lot, lots;
-	const u64 *stamp;
+	unsigned int offset, lots;
+	const u64 *stamp = raidtrace_target_stamps(target, counters, &offset);
 
-	if (!snapshot->base)
-		return true;
-	stamp = raidtrace_snapshot_stamps(snapshot, counters, &offset);
-	lots = DIV_ROUND_UP(offset + size / sizeof(u64), RAIDTRACE_LOT);
-	for (lot = 0; lot < lots; lot++) {
-		if (stamp[lot] > snapshot->base)
+	for (lots = DIV_ROUND_UP(offset + size / sizeof(u64), RAIDTRACE_LOT); lots--; stamp++) {
+		if (!base || *stamp > base)
 			return true;
 	}
 	return false;

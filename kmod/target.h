@@ -64,27 +64,19 @@ struct raidtrace_target {
 };
 
 /**
- * struct raidtrace_snapshot - what a target counted until one moment
+ * struct raidtrace_snapshot - what a target counted until one moment: its @total, and
  * @id: of the target
- * @now_ns: that moment; of a target that is gone when it went
- * @since_ns: attach or last reset
- * @state: of the probe at that moment
- * @account: counters and histograms; raidtrace_targets_mutex
- * @changes: in which snapshot they changed last; raidtrace_targets_mutex
  * @number: of this snapshot
  * @base: number of the snapshot that the reader has, 0 if none that is of use
  * @named: the reader may know who the processes are
+ * @state: of the probe at that moment, which of a target that is gone is when it went
  */
 struct raidtrace_snapshot {
 	u32 id;
-	u64 now_ns;
-	u64 since_ns;
-	struct raidtrace_probe_state state;
-	const struct raidtrace_account *account;
-	const u64 *changes;
 	u64 number;
 	u64 base;
 	bool named;
+	struct raidtrace_probe_state state;
 };
 
 struct file;
@@ -100,10 +92,10 @@ void raidtrace_counters_exit(void);
 int raidtrace_target_reset(struct raidtrace_target *target);
 void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot);
-const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
-				     const u64 *counter, unsigned int *offset);
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const void *counters,
-				size_t size);
+const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
+				   unsigned int *offset);
+bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
+			      const void *counters, size_t size);
 
 /* target.c */
 int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));

@@ -433,7 +433,7 @@ static void refused_bio_is_no_position(struct kunit *test)
 	queue_bio(test, START, 0x300, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
 	raidtrace_engine_release(&m->engine, &m->source);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	KUNIT_EXPECT_NE(test, forget_bio(&m->engine, 0x300), 0ULL);
+	KUNIT_EXPECT_NE(test, forget_bio(&m->engine, 0x300).bio, 0ULL);
 	raidtrace_engine_release(&m->engine, &m->source);
 	raidtrace_engine_release(&m->engine, &m->source);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
@@ -518,12 +518,13 @@ static void bio_without_a_place_is_unknown(struct kunit *test)
 	unsigned int i, known = 0;
 
 	for (i = 1; i <= all; i++)
-		note_bio(&m->engine, i * 64, START + i, 0, 0);
+		keep_bio(&m->engine, &(struct raidtrace_queued){
+			.bio = i * 64, .queued_ns = START + i });
 	for (i = 1; i <= all; i++) {
-		u64 noted = forget_bio(&m->engine, i * 64);
+		struct raidtrace_queued queued = forget_bio(&m->engine, i * 64);
 
-		known += !!noted;
-		KUNIT_ASSERT_TRUE(test, !noted || noted == START + i);
+		known += !!queued.bio;
+		KUNIT_ASSERT_TRUE(test, !queued.bio || queued.queued_ns == START + i);
 	}
 	KUNIT_EXPECT_GT(test, known, all / 4);
 	KUNIT_EXPECT_LE(test, known, all / 2);
@@ -537,12 +538,14 @@ static void bios_of_one_slab_have_places(struct kunit *test)
 	unsigned int i, lost = 0;
 
 	for (i = 0; i < quarter; i++)
-		note_bio(&m->engine, 0x60000000 + i * 256, START, 0, 0);
+		keep_bio(&m->engine, &(struct raidtrace_queued){
+			.bio = 0x60000000 + i * 256, .queued_ns = START });
 	for (i = 0; i < quarter; i++)
 		lost += !find_bio(&m->engine, 0x60000000 + i * 256, false);
 	KUNIT_EXPECT_EQ(test, lost, 0U);
 	for (i = 0; i < 8 * quarter; i++)
-		note_bio(&m->engine, 0x60000000 + i * 256, START, 0, 0);
+		keep_bio(&m->engine, &(struct raidtrace_queued){
+			.bio = 0x60000000 + i * 256, .queued_ns = START });
 	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x60000000, false));
 }
 
