@@ -28,24 +28,15 @@ static bool is_privileged(struct sk_buff *request)
 
 /*
  * What changes anything is for the administrator, as tracing a disk with blktrace is; and so
- * is where on the disk each request lay.
+ * is where on the disk each request lay. For everybody is the rest.
  */
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
-	switch (cmd) {
-	case RAIDTRACE_CMD_TARGET_ADD:
-	case RAIDTRACE_CMD_TARGET_DEL:
-	case RAIDTRACE_CMD_TARGET_SET:
-	case RAIDTRACE_CMD_TARGET_RESET:
-	case RAIDTRACE_CMD_HISTORY_GET:
-	case RAIDTRACE_CMD_HISTORY_SET:
-		if (is_privileged(request))
-			return 0;
-		raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
-		return -EPERM;
-	default:
+	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
+	    cmd == RAIDTRACE_CMD_COUNTERS_GET || is_privileged(request))
 		return 0;
-	}
+	raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
+	return -EPERM;
 }
 
 /*

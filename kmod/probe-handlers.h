@@ -13,7 +13,6 @@
 #define RAIDTRACE_PROBE_HANDLERS_H
 
 #include <linux/blk-mq.h>
-#include <linux/hash.h>
 #include <linux/percpu.h>
 
 #include "probe.h"
@@ -22,13 +21,13 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by the hash of their queue; changed by probe.c under raidtrace_targets_mutex. */
-#define RAIDTRACE_PROBE_HASH_BITS 8
-extern struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
+/* Probes by bits of the address of their queue; changed by probe.c under raidtrace_targets_mutex. */
+extern struct raidtrace_probe *raidtrace_probes[256];
 
+/* A queue is larger than 512 bytes: neighbours differ in these bits, which one instruction takes. */
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
 {
-	return &raidtrace_probes[hash_32((uintptr_t)queue, RAIDTRACE_PROBE_HASH_BITS)];
+	return &raidtrace_probes[(unsigned char)((uintptr_t)queue >> 8)];
 }
 
 /* Probe that counts a queue, NULL for none; good until the handler returns. */

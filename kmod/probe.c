@@ -40,7 +40,7 @@ struct raidtrace_tracepoint {
 	unsigned int users;
 };
 
-struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
+struct raidtrace_probe *raidtrace_probes[256];
 
 /*
  * Finding tracepoints by name loses the compiler's eye on the types of handlers: here it has
