@@ -13,7 +13,7 @@
 
 #include "base/units.h"
 #include "golden.h"
-#include "histogram.h"
+#include "bin_of.h"
 #include "report/print.h"
 #include "store/load.h"
 #include "store/store.h"
@@ -38,7 +38,7 @@ static void put(struct rt_counters *c, unsigned int direction,
 		unsigned int kind, int64_t value, uint64_t n)
 {
 	rt_histogram_count(&c->histogram[direction][kind],
-			   raidtrace_hist_bin(kind, value), n);
+			   bin_of(kind, value), n);
 }
 
 /* 1000 reads of 128 KiB but 10 of 4 KiB, 900 of them sequential, 2 s long. */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "histogram.h"
+#include "bin_of.h"
 #include "numbers/stats.h"
 
 static void count(struct rt_counters *c, unsigned int kind, int64_t value,
@@ -14,7 +14,7 @@ static void count(struct rt_counters *c, unsigned int kind, int64_t value,
 {
 	assert_int_equal(
 		rt_histogram_count(&c->histogram[RAIDTRACE_DIRECTION_READ][kind],
-				   raidtrace_hist_bin(kind, value), n), 0);
+				   bin_of(kind, value), n), 0);
 }
 
 static void mode(void **state)

@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "full.h"
 #include "golden.h"
-#include "histogram.h"
+#include "bin_of.h"
 #include "top/keys.h"
 #include "top/model.h"
 #include "top/text.h"
@@ -27,7 +27,7 @@ static void count(struct rt_counters *c, unsigned int direction,
 		  unsigned int kind, int64_t value, uint64_t n)
 {
 	assert_int_equal(rt_histogram_count(&c->histogram[direction][kind],
-					    raidtrace_hist_bin(kind, value),
+					    bin_of(kind, value),
 					    n), 0);
 }
 
