@@ -29,16 +29,6 @@
 #define RAIDTRACE_GENL_OPS const struct genl_ops
 #endif
 
-/* The queue flag became a feature of the limits in 6.11, and its sense was turned in 7.0. */
-static inline bool raidtrace_rotational(struct request_queue *q)
-{
-#ifdef blk_queue_rot
-	return blk_queue_rot(q);
-#else
-	return !blk_queue_nonrot(q);
-#endif
-}
-
 /*
  * Whether a filesystem is mounted on a block device: of all that hold one nobody
  * else has operations, "block: introduce holder ops" (6.5). Nothing is followed.

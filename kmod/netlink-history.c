@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The last requests of a target that ended, and when their history is to end, in messages. */
-#include "netlink-history.h"
+#include "netlink.h"
 #include "compat.h"
 #include "target.h"
 
@@ -115,14 +115,9 @@ static int refuse_without(const struct raidtrace_target *target, struct genl_inf
 	return -EOPNOTSUPP;
 }
 
-/**
- * raidtrace_history_message() - the next requests of a target's history
- * @target: not being freed
- * @info: the request for them
- * @family: of the message
- *
- * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
- * process, holds raidtrace_targets_lock().
+/*
+ * The next requests of a target's history as the reply to a request, or ERR_PTR(-errno)
+ * with the reason in @info. Context: process, raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family)
@@ -149,12 +144,9 @@ struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struc
 	return ERR_PTR(-ENOMEM);
 }
 
-/**
- * raidtrace_history_set() - when a target's history is to end, as a request says
- * @target: not being freed
- * @info: the request
- *
- * Return: 0 or -errno, with the reason in @info.
+/*
+ * When a target's history is to end, as a request says. Returns 0 or -errno, with the
+ * reason in @info.
  */
 int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *info)
 {
@@ -170,12 +162,10 @@ int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *inf
 	return 0;
 }
 
-/**
- * raidtrace_history_release() - what a socket waited for nobody waits for any more
- * @port: of the socket, which was closed; its process may have been killed
- *
- * The histories go on. Context: process, takes raidtrace_targets_lock() if a
- * history was ever to end.
+/*
+ * A socket was closed, perhaps because its process was killed: what it waited for nobody
+ * waits for any more. Histories go on. Context: process; takes raidtrace_targets_mutex if
+ * a history was ever to end.
  */
 void raidtrace_history_release(u32 port)
 {
@@ -183,12 +173,12 @@ void raidtrace_history_release(u32 port)
 
 	if (!READ_ONCE(was_set))
 		return;
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	for (target = raidtrace_target_next(0); target; target = raidtrace_target_next(target->id)) {
 		if (target->waits != port)
 			continue;
 		raidtrace_probe_set_history(&target->probe, 0, false);
 		target->waits = 0;
 	}
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 }

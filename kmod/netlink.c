@@ -8,12 +8,7 @@
  */
 #include "netlink.h"
 #include "compat.h"
-#include "netlink-counters.h"
-#include "netlink-description.h"
 #include "netlink-gen.h"
-#include "netlink-history.h"
-#include "netlink-options.h"
-#include "target-disk.h"
 #include "target.h"
 #include "version.h"
 
@@ -33,29 +28,20 @@ static bool is_privileged(struct sk_buff *request)
 
 /*
  * What changes anything is for the administrator, as tracing a disk with blktrace is; and so
- * is where on the disk each request lay.
+ * is where on the disk each request lay. For everybody is the rest.
  */
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
-	switch (cmd) {
-	case RAIDTRACE_CMD_TARGET_ADD:
-	case RAIDTRACE_CMD_TARGET_DEL:
-	case RAIDTRACE_CMD_TARGET_SET:
-	case RAIDTRACE_CMD_TARGET_RESET:
-	case RAIDTRACE_CMD_HISTORY_GET:
-	case RAIDTRACE_CMD_HISTORY_SET:
-		if (is_privileged(request))
-			return 0;
-		raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
-		return -EPERM;
-	default:
+	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
+	    cmd == RAIDTRACE_CMD_COUNTERS_GET || is_privileged(request))
 		return 0;
-	}
+	raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
+	return -EPERM;
 }
 
 /*
  * Before any request: one about a target finds it in ->user_ptr[0] and holds
- * raidtrace_targets_lock() until after_request(). A dump has its own lock.
+ * raidtrace_targets_mutex until after_request(). A dump has its own lock.
  */
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
@@ -72,11 +58,11 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		return -EINVAL;
 	}
 	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	info->user_ptr[0] = raidtrace_target_find(id);
 	if (info->user_ptr[0])
 		return 0;
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
 	raidtrace_refuse(info->extack, "there is no target %u", id);
 	return -ENOENT;
@@ -87,7 +73,7 @@ static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
 	if (info->user_ptr[0])
-		raidtrace_targets_unlock();
+		mutex_unlock(&raidtrace_targets_mutex);
 }
 
 /* A message that describes a target, for a reply, a dump or a notification. */
@@ -137,26 +123,13 @@ static void notify(struct raidtrace_target *target, u8 cmd)
 	genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
 }
 
-/**
- * raidtrace_netlink_gone() - tell listeners that a target's disk was removed
- * @target: that is gone
- *
- * Context: process; takes no raidtrace_targets_lock().
+/*
+ * Tell listeners that a target's disk was removed. Context: process; takes no
+ * raidtrace_targets_mutex.
  */
 void raidtrace_netlink_gone(struct raidtrace_target *target)
 {
 	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
-}
-
-/**
- * raidtrace_netlink_readahead() - tell listeners that a disk's readahead is another
- * @target: of that disk
- *
- * Context: process, holds raidtrace_targets_lock().
- */
-void raidtrace_netlink_readahead(struct raidtrace_target *target)
-{
-	notify(target, RAIDTRACE_CMD_TARGET_READAHEAD_NTF);
 }
 
 static int put_info(struct sk_buff *skb)
@@ -238,9 +211,9 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	if (IS_ERR(bdev)) {
 		err = PTR_ERR(bdev);
 	} else {
-		raidtrace_targets_lock();
+		mutex_lock(&raidtrace_targets_mutex);
 		err = add_target(info, bdev, &options);
-		raidtrace_targets_unlock();
+		mutex_unlock(&raidtrace_targets_mutex);
 	}
 	if (file)
 		fput(file);
@@ -272,7 +245,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 	struct raidtrace_target *target;
 	u32 last = cb->args[0];
 
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	cb->seq = raidtrace_targets_generation();
 	while ((target = raidtrace_target_next(last))) {
 		struct nlmsghdr *message = (struct nlmsghdr *)skb_tail_pointer(skb);
@@ -284,7 +257,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 		nl_dump_check_consistent(cb, message);
 		last = target->id;
 	}
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	cb->args[0] = last;
 	return skb->len;
 }
@@ -364,11 +337,7 @@ static int socket_event(struct notifier_block *block, unsigned long event, void 
 
 static struct notifier_block socket_notifier = { .notifier_call = socket_event };
 
-/**
- * raidtrace_netlink_init() - register the family, and look at sockets that are closed
- *
- * Return: 0 or -errno.
- */
+/* Register the family, and look at sockets that are closed. Returns 0 or -errno. */
 int __init raidtrace_netlink_init(void)
 {
 	int err = netlink_register_notifier(&socket_notifier);
@@ -381,20 +350,19 @@ int __init raidtrace_netlink_init(void)
 	return err;
 }
 
-/**
- * raidtrace_netlink_exit() - delete all targets and unregister the family
- *
- * Listeners are told, for which the family has to be there; a module that is on
- * its way out adds no target. No request can come any more after this.
+/*
+ * Delete all targets and unregister the family. Listeners are told, for which the family
+ * has to be there; a module that is on its way out adds no target. No request can come any
+ * more after this.
  */
 void raidtrace_netlink_exit(void)
 {
 	struct raidtrace_target *target;
 
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	while ((target = raidtrace_target_next(0)))
 		delete_target(target);
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	genl_unregister_family(&family);
 	netlink_unregister_notifier(&socket_notifier);
 }

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an event of a bio or request changes. Inline: of what is not counted no code is
+ * run, and nothing is handed on through memory.
+ *
+ * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of one disk come
+ * one after the other; the account is written by one of them at a time.
+ */
+#ifndef RAIDTRACE_ACCOUNT_EVENTS_H
+#define RAIDTRACE_ACCOUNT_EVENTS_H
+
+#include "account.h"
+
+/* A sector is 2^9 bytes. */
+#define SECTOR_BITS 9
+
+/* Only where data is read or written something moves to. */
+static inline bool has_position(enum raidtrace_direction direction, u32 bytes)
+{
+	return bytes >> SECTOR_BITS && direction <= RAIDTRACE_DIRECTION_WRITE;
+}
+
+/* Sectors that hold so many bytes. */
+static inline u64 round_sectors(u32 bytes)
+{
+	return ((u64)bytes + (1 << SECTOR_BITS) - 1) >> SECTOR_BITS;
+}
+
+/* How far a distance is, whichever way. */
+static inline u64 distance_sectors(s64 distance)
+{
+	return distance < 0 ? -(u64)distance : (u64)distance;
+}
+
+static inline void account_seek_queued(struct raidtrace_account *account,
+				       enum raidtrace_direction direction, s64 distance)
+{
+	struct raidtrace_flow *flow = &account->flow[direction];
+
+	account->seek_queued[direction][raidtrace_seek_bin(distance)]++;
+	if (!distance)
+		flow->sequential_queued++;
+	else if (distance > 0)
+		flow->seek_queued_forward_sectors += distance;
+	else
+		flow->seek_queued_backward_sectors += -(u64)distance;
+}
+
+/* Whose bio it is: of which class, of which process. */
+static inline void account_owner(struct raidtrace_account *account, u32 groups,
+				 const struct raidtrace_bio *bio, bool seek)
+{
+	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+		struct raidtrace_origin *origin = &account->origin[bio->class];
+
+		origin->queued++;
+		origin->bytes_queued += bio->bytes;
+		origin->seeks_queued += seek;
+	}
+	if (groups & RAIDTRACE_GROUP_SUBMITTER) {
+		struct raidtrace_submitted *submitted = &account->submitted[bio->submitter];
+
+		submitted->queued++;
+		submitted->bytes_queued += bio->bytes;
+		submitted->seeks_queued += seek;
+	}
+}
+
+/* Where a bio lies, as seen from those before it. Returns whether that is a seek. */
+static inline bool account_arrival(struct raidtrace_arrival *state,
+				   struct raidtrace_account *account,
+				   const struct raidtrace_bio *bio)
+{
+	u64 end = bio->sector + (bio->bytes >> SECTOR_BITS);
+	s64 distance = bio->sector - state->end_sector;
+	bool placed = state->placed;
+
+	if (state->groups & RAIDTRACE_GROUP_STREAM)
+		account->flow[bio->direction].stream_queued +=
+			raidtrace_streams_follow(&state->streams, bio->sector, end,
+						 bio->queued_ns);
+	if (placed && state->groups & RAIDTRACE_GROUP_SEEK)
+		account_seek_queued(account, bio->direction, distance);
+	state->placed = true;
+	state->end_sector = end;
+	return placed && distance;
+}
+
+/* A bio is queued. */
+static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
+				       struct raidtrace_account *account,
+				       const struct raidtrace_bio *bio)
+{
+	struct raidtrace_flow *flow = &account->flow[bio->direction];
+	u32 groups = state->groups;
+	bool seek = false;
+
+	flow->queued++;
+	flow->bytes_queued += bio->bytes;
+	if (bio->ahead && groups & RAIDTRACE_GROUP_READAHEAD) {
+		flow->ahead_queued++;
+		flow->bytes_ahead_queued += bio->bytes;
+	}
+	if (has_position(bio->direction, bio->bytes) && !bio->unplaced)
+		seek = account_arrival(state, account, bio);
+	account_owner(account, groups, bio, seek);
+}
+
+/* A piece of a bio that was queued so many nanoseconds ago completed. */
+static inline void raidtrace_count_q2c(struct raidtrace_account *account,
+				       enum raidtrace_direction direction, u64 q2c_ns)
+{
+	account->flow[direction].q2c_sum_ns += q2c_ns;
+	account->q2c[direction][raidtrace_d2c_bin(q2c_ns)]++;
+}
+
+/*
+ * Time that an event counts at. The clock is read before the event's turn comes, so two
+ * events can come in the other order than their times. The later one then counts as
+ * happening at the time of the earlier: no time is lost or negative, sums stay exact.
+ */
+static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 now_ns)
+{
+	return now_ns > state->last_ns ? now_ns : state->last_ns;
+}
+
+/* The time that a set spent at the depth that it leaves now. */
+static inline void account_time(struct raidtrace_queue *state, struct raidtrace_account *account,
+				unsigned int set, u32 depth, u64 now_ns)
+{
+	u64 spent_ns = now_ns - state->changed_ns[set];
+
+	account->depth_time[set][raidtrace_depth_bin(depth)] += spent_ns;
+	account->depth_sum_ns[set] += depth * spent_ns;
+	state->changed_ns[set] = now_ns;
+}
+
+/* Reads and writes have a set of their own, of the same number. */
+static inline bool has_own_set(enum raidtrace_direction direction)
+{
+	return direction <= RAIDTRACE_DIRECTION_WRITE;
+}
+
+static inline void raise_depth(struct raidtrace_queue *state, enum raidtrace_direction direction)
+{
+	u32 depth = ++state->in_flight[direction];
+
+	if (depth > state->in_flight_max[direction])
+		state->in_flight_max[direction] = depth;
+}
+
+/* A request is in flight from now on; the depths are those that it found. */
+static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
+				u64 now_ns, enum raidtrace_direction direction)
+{
+	u32 own = state->in_flight[direction], all = state->in_flight[RAIDTRACE_DIRECTION_ALL];
+
+	state->last_ns = now_ns;
+	if (state->groups & RAIDTRACE_GROUP_DEPTH) {
+		if (has_own_set(direction)) {
+			account->depth_issue[direction][raidtrace_depth_bin(own)]++;
+			account_time(state, account, direction, own, now_ns);
+		}
+		account->depth_issue[RAIDTRACE_DEPTH_ALL][raidtrace_depth_bin(all)]++;
+		account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
+	}
+	raise_depth(state, direction);
+	raise_depth(state, RAIDTRACE_DIRECTION_ALL);
+}
+
+/* A request of a direction that is in flight is so no more. */
+static inline void leave_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
+				u64 now_ns, enum raidtrace_direction direction)
+{
+	u32 own = state->in_flight[direction]--;
+	u32 all = state->in_flight[RAIDTRACE_DIRECTION_ALL]--;
+
+	state->last_ns = now_ns;
+	if (!(state->groups & RAIDTRACE_GROUP_DEPTH))
+		return;
+	if (has_own_set(direction))
+		account_time(state, account, direction, own, now_ns);
+	account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
+}
+
+static inline void account_seek(struct raidtrace_account *account,
+				enum raidtrace_direction direction, s64 distance)
+{
+	struct raidtrace_flow *flow = &account->flow[direction];
+
+	account->seek[direction][raidtrace_seek_bin(distance)]++;
+	if (!distance)
+		flow->sequential++;
+	else if (distance > 0)
+		flow->seek_forward_sectors += distance;
+	else
+		flow->seek_backward_sectors += -(u64)distance;
+}
+
+/* A seek, from whose request to whose. */
+static inline void account_blame(struct raidtrace_account *account, u32 groups,
+				 enum raidtrace_class from, enum raidtrace_class to, u64 sectors)
+{
+	unsigned int bin = from * RAIDTRACE_CLASSES + to;
+
+	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+		account->origin[to].seeks++;
+		account->origin[to].seek_sectors += sectors;
+	}
+	if (groups & RAIDTRACE_GROUP_BLAME) {
+		account->blame[bin]++;
+		account->blame_distance[bin] += sectors;
+	}
+}
+
+/* Where a request lies, as seen from those before it. */
+static inline void account_position(struct raidtrace_queue *state,
+				    struct raidtrace_account *account, u64 now_ns,
+				    const struct raidtrace_issue *issue)
+{
+	u64 end = issue->sector + (issue->bytes >> SECTOR_BITS);
+	s64 distance = issue->sector - state->end_sector;
+	u32 groups = state->groups;
+
+	if (groups & RAIDTRACE_GROUP_STREAM)
+		account->flow[issue->direction].stream +=
+			raidtrace_streams_follow(&state->streams, issue->sector, end, now_ns);
+	if (state->placed && groups & RAIDTRACE_GROUP_SEEK)
+		account_seek(account, issue->direction, distance);
+	if (state->placed && distance &&
+	    groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME))
+		account_blame(account, groups, state->end_class, issue->class,
+			      distance_sectors(distance));
+	state->placed = true;
+	state->end_sector = end;
+	state->end_class = issue->class;
+}
+
+/* A request goes to the driver. */
+static inline void raidtrace_count_issue(struct raidtrace_queue *state,
+					 struct raidtrace_account *account, u64 now_ns,
+					 const struct raidtrace_issue *issue)
+{
+	enum raidtrace_direction direction = issue->direction;
+	struct raidtrace_flow *flow = &account->flow[direction];
+	u32 groups = state->groups;
+
+	flow->issued++;
+	enter_flight(state, account, now_ns, direction);
+	if (issue->again) {
+		flow->reissued++;
+		return;
+	}
+	flow->bytes_issued += issue->bytes;
+	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
+	if (groups & RAIDTRACE_GROUP_SIZE)
+		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;
+	if (groups & RAIDTRACE_GROUP_PLACE && has_own_set(direction))
+		account->place[direction][issue->place] += issue->bytes;
+	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+		account->origin[issue->class].issued++;
+		account->origin[issue->class].bytes_issued += issue->bytes;
+	}
+	if (has_position(direction, issue->bytes) && !issue->unplaced)
+		account_position(state, account, now_ns, issue);
+}
+
+/* A request that was inserted so many nanoseconds ago is issued. */
+static inline void raidtrace_count_i2d(struct raidtrace_account *account,
+				       enum raidtrace_direction direction, u64 i2d_ns)
+{
+	account->flow[direction].i2d_sum_ns += i2d_ns;
+	account->i2d[direction][raidtrace_d2c_bin(i2d_ns)]++;
+}
+
+/**
+ * struct raidtrace_completion - the last completion of a request that was issued
+ * @direction: of the request when it was issued
+ * @bytes: completed by this event
+ * @error: its status is not success
+ * @d2c_ns: nanoseconds since its issue
+ * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
+ */
+struct raidtrace_completion {
+	enum raidtrace_direction direction;
+	u32 bytes;
+	bool error;
+	u64 d2c_ns;
+	u32 depth_row;
+};
+
+/* A request ends. One of its direction is in flight. */
+static inline void raidtrace_count_completion(struct raidtrace_queue *state,
+					      struct raidtrace_account *account, u64 now_ns,
+					      const struct raidtrace_completion *completion)
+{
+	enum raidtrace_direction direction = completion->direction;
+	struct raidtrace_flow *flow = &account->flow[direction];
+	u64 d2c_ns = completion->d2c_ns;
+
+	flow->completed++;
+	flow->bytes_completed += completion->bytes;
+	flow->errors += completion->error;
+	flow->d2c_sum_ns += d2c_ns;
+	if (state->groups & RAIDTRACE_GROUP_LATENCY) {
+		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
+		if (has_own_set(direction))
+			account->depth_d2c[direction]
+				[completion->depth_row * RAIDTRACE_D2C_COLUMNS +
+				 raidtrace_d2c_column(d2c_ns)]++;
+	}
+	leave_flight(state, account, now_ns, direction);
+}
+
+/*
+ * An issue is undone. A request of that direction, which is that of its issue, is in
+ * flight.
+ */
+static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
+					   struct raidtrace_account *account, u64 now_ns,
+					   enum raidtrace_direction direction)
+{
+	account->flow[direction].requeued++;
+	leave_flight(state, account, now_ns, direction);
+}
+
+/* It shows now that the end of a request was never seen; as raidtrace_count_requeue(). */
+static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
+					   struct raidtrace_account *account, u64 now_ns,
+					   enum raidtrace_direction direction)
+{
+	account->flow[direction].abandoned++;
+	leave_flight(state, account, now_ns, direction);
+}
+
+#endif /* RAIDTRACE_ACCOUNT_EVENTS_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a target is and how it is to be counted. What sysfs says of its disk is read there. */
+#include "netlink.h"
+#include "compat.h"
+#include "netlink-gen.h"
+#include "target.h"
+
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
+		      struct netlink_ext_ack *extack)
+{
+	struct nlattr *attrs[RAIDTRACE_A_EXTENT_MAX + 1];
+	struct raidtrace_extent *extent;
+	int err;
+
+	if (journal->nr == RAIDTRACE_JOURNAL_MAX) {
+		raidtrace_refuse(extack, "a journal may have %u ranges at most",
+				 RAIDTRACE_JOURNAL_MAX);
+		return -E2BIG;
+	}
+	err = nla_parse_nested(attrs, RAIDTRACE_A_EXTENT_PAD, nest, raidtrace_extent_nl_policy,
+			       extack);
+	if (err)
+		return err;
+	if (!attrs[RAIDTRACE_A_EXTENT_SECTOR] || !attrs[RAIDTRACE_A_EXTENT_NR_SECTORS]) {
+		raidtrace_refuse(extack, "a range needs sector and nr-sectors");
+		return -EINVAL;
+	}
+	extent = &journal->extent[journal->nr++];
+	extent->sector = nla_get_u64(attrs[RAIDTRACE_A_EXTENT_SECTOR]);
+	extent->nr_sectors = nla_get_u64(attrs[RAIDTRACE_A_EXTENT_NR_SECTORS]);
+	if (extent->nr_sectors && extent->sector + extent->nr_sectors > extent->sector)
+		return 0;
+	raidtrace_refuse(extack, "the range of %llu sectors from sector %llu is no range",
+			 extent->nr_sectors, extent->sector);
+	return -EINVAL;
+}
+
+/*
+ * The journal that a request tells of, to be freed, NULL for none. Returns 0 or -errno,
+ * with the reason in @info.
+ */
+int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret)
+{
+	struct raidtrace_journal *journal = NULL;
+	struct nlattr *attr;
+	int rest, err = 0;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rest) {
+		if (nla_type(attr) != RAIDTRACE_A_TARGET_JOURNAL)
+			continue;
+		if (!journal)
+			journal = kzalloc(sizeof(*journal), GFP_KERNEL);
+		if (!journal) {
+			raidtrace_refuse(info->extack, "not enough memory for the journal");
+			return -ENOMEM;
+		}
+		err = add_extent(journal, attr, info->extack);
+		if (err)
+			break;
+	}
+	if (err) {
+		kfree(journal);
+		return err;
+	}
+	*ret = journal;
+	return 0;
+}
+
+/*
+ * How a request wants a target to be counted: what is not said is, and flow in any case.
+ * Returns 0 or -errno, with the reason in @info.
+ */
+int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options)
+{
+	struct nlattr *groups = info->attrs[RAIDTRACE_A_TARGET_GROUPS];
+	struct nlattr *streams = info->attrs[RAIDTRACE_A_TARGET_STREAMS];
+
+	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_COUNTED) |
+			  RAIDTRACE_GROUP_FLOW;
+	options->streams = streams ? nla_get_u32(streams) : RAIDTRACE_STREAMS_DEFAULT;
+	return raidtrace_journal_get(info, &options->journal);
+}
+
+static int put_extent(struct sk_buff *skb, const struct raidtrace_extent *extent)
+{
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_TARGET_JOURNAL);
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u64_64bit(skb, RAIDTRACE_A_EXTENT_SECTOR, extent->sector,
+				RAIDTRACE_A_EXTENT_PAD) ?:
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_EXTENT_NR_SECTORS, extent->nr_sectors,
+				RAIDTRACE_A_EXTENT_PAD);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+static int put_journal(struct sk_buff *skb, struct raidtrace_target *target)
+{
+	const struct raidtrace_journal *journal;
+	int err = 0;
+	u32 i;
+
+	rcu_read_lock();
+	journal = rcu_dereference(target->probe.journal);
+	for (i = 0; journal && i < journal->nr && !err; i++)
+		err = put_extent(skb, &journal->extent[i]);
+	rcu_read_unlock();
+	return err;
+}
+
+static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
+{
+	int err = nla_put_u32(skb, RAIDTRACE_A_TARGET_GROUPS, target->options.groups);
+
+	if (!err && target->options.groups & RAIDTRACE_GROUP_STREAM)
+		err = nla_put_u32(skb, RAIDTRACE_A_TARGET_STREAMS, target->options.streams);
+	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE && !target->bio_based)
+		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
+					target->probe.engine.place.sectors, RAIDTRACE_A_TARGET_PAD);
+	return err ?: put_journal(skb, target);
+}
+
+static int put_string(struct sk_buff *skb, int attr, const char *text)
+{
+	return text[0] ? nla_put_string(skb, attr, text) : 0;
+}
+
+static int put_flag(struct sk_buff *skb, int attr, bool set)
+{
+	return set ? nla_put_flag(skb, attr) : 0;
+}
+
+/* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
+int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
+{
+	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
+	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAJOR, MAJOR(target->dev)) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MINOR, MINOR(target->dev)) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_DRIVER, target->driver) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_PCI, target->pci) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_HCTL, target->hctl) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_STATE, READ_ONCE(target->state)) ?:
+	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
+				 RAIDTRACE_A_TARGET_PAD) ?:
+	       put_options(skb, target);
+}
