@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_faults_guest.py"
 KERNELS = ("6.1", "6.12", "7.2")
-# What the guest's Python has freed it takes again: pages that are new cost a guest more than all that is done with them.
-KEEP = "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=100000000:glibc.malloc.trim_threshold=1000000000"
 SMALL = ("drive.sectors=1000000", "store_mib=128")
 
 
@@ -164,8 +162,7 @@ def main() -> None:
                 "--profile",
                 case.profile,
                 *settings,
-                "--env",
-                KEEP,
+                *KEEP,
                 "--",
                 *command,
             )
