@@ -280,6 +280,6 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 	} while (IS_ERR(skb) && room < MOST_ROOM);
 	if (!IS_ERR_OR_NULL(skb))
 		return skb;
-	raidtrace_refuse(info->extack, "not enough memory for the reply");
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(raidtrace_refuse(-ENOMEM, info->extack,
+					"not enough memory for the reply"));
 }
