@@ -107,7 +107,8 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 {
 	const struct raidtrace_queue *state = &snapshot->state.queue;
 	/* Depth over time is followed of some directions alone. */
-	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE || direction == RAIDTRACE_DIRECTION_ALL;
+	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
+			direction == RAIDTRACE_DIRECTION_ALL;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
 	int err = nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
 		  nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
@@ -197,8 +198,9 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 	int err = 0;
 
 	for (direction = 0; direction < RAIDTRACE_DIRECTIONS && !err; direction++) {
-		if (!raidtrace_target_changed(target, snapshot->base, &target->total->flow[direction],
-						sizeof(target->total->flow[0])))
+		if (!raidtrace_target_changed(target, snapshot->base,
+					      &target->total->flow[direction],
+					      sizeof(target->total->flow[direction])))
 			continue;
 		any = true;
 		err = put_flow(skb, target, snapshot, direction);

@@ -21,10 +21,10 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by bits of the address of their queue; changed by probe.c under raidtrace_targets_mutex. */
+/* Probes by bits of the address of their queue; raidtrace_targets_mutex is for changes. */
 extern struct raidtrace_probe *raidtrace_probes[256];
 
-/* A queue is larger than 512 bytes: neighbours differ in these bits, which one instruction takes. */
+/* A queue is larger than 512 bytes: neighbours differ in these bits, a byte of the address. */
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
 {
 	return &raidtrace_probes[(unsigned char)((uintptr_t)queue >> 8)];

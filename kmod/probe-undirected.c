@@ -6,8 +6,8 @@
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
 
-static noinline void count_event(const struct request_queue *queue, enum raidtrace_event_counter counter,
-			   u32 amount)
+static noinline void count_event(const struct request_queue *queue,
+				 enum raidtrace_event_counter counter, u32 amount)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(queue);
 

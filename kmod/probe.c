@@ -50,7 +50,7 @@ struct raidtrace_probe *raidtrace_probes[256];
 	.name = #event, \
 	.handler = function, \
 	.users = BUILD_BUG_ON_ZERO(!__builtin_types_compatible_p( \
-		typeof(check_trace_callback_type_##event), void(typeof(&(function)))))
+		typeof(check_trace_callback_type_##event), void(typeof(function) *)))
 #define ON(event, groups_, counter_) \
 	HANDLER(block_##event, raidtrace_on_##event), \
 	.groups = RAIDTRACE_GROUP_##groups_, .counter = RAIDTRACE_##counter_
@@ -81,7 +81,6 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ .name = "page_cache_ra_order", .counter = RAIDTRACE_RA_SYNC_SECTORS },
 #endif
 };
-
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+/* Protects what target.h says. */
 DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*
@@ -273,7 +274,8 @@ void raidtrace_target_del(struct raidtrace_target *target)
 }
 
 /* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
-enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors)
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
+					    u64 *readahead_sectors)
 {
 	enum raidtrace_state state;
 
@@ -281,7 +283,8 @@ enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64
 	spin_lock(&targets_spinlock);
 	state = target->state;
 	if (target->disk)
-		*readahead_sectors = (u64)target->disk->bdi->ra_pages << (PAGE_SHIFT - SECTOR_SHIFT);
+		*readahead_sectors = (u64)target->disk->bdi->ra_pages <<
+				     (PAGE_SHIFT - SECTOR_SHIFT);
 	spin_unlock(&targets_spinlock);
 	return state;
 }
