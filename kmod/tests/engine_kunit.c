@@ -475,6 +475,17 @@ static void interrupt_is_no_answer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, m->source.held);
 }
 
+/* An end that is told a second time has no latency: what was known of the bio is gone. */
+static void bio_ends_once(struct kunit *test)
+{
+	queue_bio(test, START, 0x100, CLASS_DATA, 8, 0);
+	issue_request(test, START + 10, 0x9000, 0x100, 8);
+	complete_request(test, START + 100, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	complete_request(test, START + 300, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 100ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
+}
+
 /* What this engine does not know it leaves alone; a part of a request in flight is data of its direction. */
 static void unknown_things_are_left_alone(struct kunit *test)
 {
@@ -701,6 +712,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(append_has_no_position),
 	KUNIT_CASE(refused_bio_is_no_position),
 	KUNIT_CASE(interrupt_is_no_answer),
+	KUNIT_CASE(bio_ends_once),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),
 	KUNIT_CASE(bios_of_one_slab_have_places),
