@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import pathlib
 import random
+import re
 import sqlite3
 import sys
 import tempfile
@@ -125,10 +126,12 @@ def read_output(data: bytes) -> object:
 
 def seeds_of_output() -> Iterator[bytes]:
     names = ("bonnie", "dd", "fio", "iozone", "ddt", "ioperf")
-    for path in sorted(TOP.glob("tests/python/benchmark/corpus/*.*")):
-        for number, name in enumerate(names):
-            if path.name.startswith(name) and not (name == "dd" and path.name.startswith("ddt")):
-                yield bytes([number]) + path.read_bytes()
+    corpus = TOP / "tests/python/benchmark/corpus"
+    parts = re.split(b"^==> (.*) <==\n", (corpus / "printed.txt").read_bytes(), flags=re.MULTILINE)[1:]
+    printed = dict(zip(parts[::2], parts[1::2])) | {b"fio": (corpus / "fio-3.33-iozone.json").read_bytes()}
+    for of, text in printed.items():
+        number = max(at for at, name in enumerate(names) if of.startswith(name.encode()))  # ddt stands behind dd
+        yield bytes([number]) + text
 
 
 def read_journal(data: bytes) -> object:

@@ -42,7 +42,7 @@ def ynl_programs() -> dict[str, list[str]]:
     """Series -> the command line of its ynl, of each kernel source beside the module's that has one: 6.12 and later."""
     kernels = next(path for path in pathlib.Path(os.environ["RAIDTRACE_KO"]).parents if path.name.startswith("kernels"))
     found = {}
-    for program in sorted(kernels.parent.glob("kernels/*/source/tools/net/ynl/**/cli.py")):
+    for program in sorted(kernels.parent.glob("sources/*/source/tools/net/ynl/**/cli.py")):
         source = next(path for path in program.parents if path.name == "source")
         schema = source / "Documentation/netlink/genetlink-legacy.yaml"
         words = ["/usr/bin/python3", "-B", str(program), "--spec", str(SPEC), "--schema", str(schema), "--output-json"]

@@ -2,8 +2,8 @@
 
 /*
  * Phases cut from what iozone and fio print, and our ddt.  iozone's output is
- * that of real runs (tests/python/benchmark/corpus/SOURCES), fio's was captured from fio
- * 3.33 with --eta=always; that of fio 2 is written after its source.
+ * that of real runs (CORPUS says whose), fio's was captured from fio 3.33 with
+ * --eta=always; that of fio 2 is written after its source.
  */
 
 #include "unit.h"
@@ -13,7 +13,7 @@
 
 #include "phase/phase.h"
 
-#define CORPUS "../python/benchmark/corpus/"
+#define CORPUS "../python/benchmark/corpus/printed.txt"
 
 static void note(char *seen, size_t size, const struct phase_cutter *cutter)
 {
@@ -36,15 +36,25 @@ static void feed(struct phase_cutter *cutter, enum stream stream,
 			note(seen, size, cutter);
 }
 
-static void read_corpus(const char *name, char *ret, size_t size)
+/* What stands behind the line of a name. */
+static void read_corpus(const char *line, char *ret, size_t size)
 {
-	FILE *file = fopen(name, "r");
+	FILE *file = fopen(CORPUS, "r");
+	char *begin, *end;
 	size_t len;
 
 	assert_non_null(file);
 	len = fread(ret, 1, size - 1, file);
+	assert_true(feof(file));
 	ret[len] = '\0';
 	fclose(file);
+	begin = strstr(ret, line);
+	assert_non_null(begin);
+	begin += strlen(line);
+	end = strstr(begin, "==> ");
+	if (end)
+		*end = '\0';
+	memmove(ret, begin, strlen(begin) + 1);
 }
 
 static void iozone_throughput(void **state)
@@ -59,7 +69,7 @@ static void iozone_throughput(void **state)
 	struct phase_cutter cutter;
 
 	(void)state;
-	read_corpus(CORPUS "iozone-t-3.203.txt", text, sizeof(text));
+	read_corpus("==> iozone-t-3.203 <==\n", text, sizeof(text));
 	for (size_t piece = 1; piece < 64; piece += 7) {
 		assert_true(phase_cutter_init(&cutter, NULL, argv));
 		feed(&cutter, STREAM_STDOUT, text, piece, seen, sizeof(seen));
@@ -89,7 +99,7 @@ static void iozone_table(void **state)
 	struct phase_cutter cutter;
 
 	(void)state;
-	read_corpus(CORPUS "iozone-a-3.506.txt", text, sizeof(text));
+	read_corpus("==> iozone-a-3.506 <==\n", text, sizeof(text));
 	phase_cutter_init(&cutter, NULL, all);
 	feed(&cutter, STREAM_STDOUT, text, 1, seen, sizeof(seen));
 	assert_string_equal(seen, "write+rewrite read+reread random-read+write"
@@ -143,6 +153,13 @@ static void fio(void **state)
 	assert_int_equal(cutter.left_s, 0);
 	/* Nobody said the name of that job: it is called what it does. */
 	assert_string_equal(seen, "write");
+	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 30d:00h:00m:00s]\r", 1,
+	     seen, sizeof(seen));
+	assert_int_equal(cutter.left_s, 0);
+	/* More jobs than there is room for their letters. */
+	feed(&cutter, STREAM_STDOUT, "Jobs: 99999 (f=1): [W(99999)][0.0%][w=1KiB/s][eta 10s]\r", 1,
+	     seen, sizeof(seen));
+	assert_int_equal(cutter.left_s, 10);
 	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 01h:02m:03s]\r", 1,
 	     seen, sizeof(seen));
 	assert_int_equal(cutter.left_s, 3723);

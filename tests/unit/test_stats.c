@@ -136,6 +136,12 @@ static void seeks(void **state)
 	assert_true(stats.bytes_per_s == 4 * 4096);
 	assert_true(stats.d2c_mean_ns == 1000);
 	rt_counters_free(&c);
+	/* None, and their mean is nothing. */
+	flow->seek_forward_sectors = 0;
+	flow->seek_backward_sectors = 0;
+	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	assert_int_equal(stats.seeks, 0);
+	assert_true(stats.seek_mean_sectors == 0);
 }
 
 static void idle(void **state)

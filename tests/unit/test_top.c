@@ -398,7 +398,9 @@ static void readahead(void **state)
 	assert_int_equal(type(&keys, &top, "r"), TOP_MAY_WRITE);
 	/* Until the caller has looked whether it may nothing is asked. */
 	assert_int_equal(keys.mode, TOP_WATCH);
+	strcpy(keys.message, "of another disk");
 	top_keys_ask(&keys, &top.rows[0]);
+	assert_string_equal(keys.message, "");
 	type(&keys, &top, "8a-19");
 	top_key(&keys, &top, TOP_KEY_BACKSPACE);
 	type(&keys, &top, "2");

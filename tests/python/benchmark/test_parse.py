@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What programs printed (corpus/SOURCES says where each comes from), as figures; garbage is refused with its line."""
+"""What programs printed (corpus/printed.txt says where each comes from), as figures; garbage is refused with its line."""
 
 import json
 import pathlib
+import re
 import shutil
 import string
 import subprocess
@@ -25,8 +26,9 @@ from raidtrace.sweep import plan, steps
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
 
-def text(name):
-    return (CORPUS / name).read_text(encoding="utf-8")
+PARTS = re.split("^==> (.*) <==\n", (CORPUS / "printed.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+PRINTED = dict(zip(PARTS[::2], PARTS[1::2]))
+PRINTED["fio-3.33-iozone"] = (CORPUS / "fio-3.33-iozone.json").read_text(encoding="utf-8")
 
 
 def values(figures):
@@ -36,38 +38,36 @@ def values(figures):
 @pytest.mark.parametrize(
     ("name", "size", "seconds"),
     [
-        ("dd-english.txt", 314572800, None),
-        ("dd-german.txt", 314572800, None),
-        ("dd-french.txt", 314572800, None),
-        ("dd-chinese.txt", 314572800, None),
-        ("dd-polish-comma.txt", 314572800, None),
-        ("dd-ukrainian.txt", 314572800, None),
-        ("dd-russian.txt", 7106560, None),
-        ("dd-russian-old.txt", 1549, 0.427457),
-        ("dd-progress.txt", 14745600000, None),  # not what it had copied after the first second
-        ("dd-tiny.txt", 1024, None),
-        ("dd-busybox.txt", 314572800, 2.5),
-        ("dd-bsd.txt", 20971520, 0.0512),
-        ("dd-before-8.24.txt", 21474836480, 177.143),
-        ("dd-no-rate-time.txt", 21474836480, 177.143),
+        ("dd-english", 314572800, None),
+        ("dd-german", 314572800, None),
+        ("dd-french", 314572800, None),
+        ("dd-chinese", 314572800, None),
+        ("dd-polish-comma", 314572800, None),
+        ("dd-ukrainian", 314572800, None),
+        ("dd-russian", 7106560, None),
+        ("dd-russian-old", 1549, 0.427457),
+        ("dd-progress", 14745600000, None),  # not what it had copied after the first second
+        ("dd-tiny", 1024, None),
+        ("dd-busybox", 314572800, 2.5),
+        ("dd-bsd", 20971520, 0.0512),
+        ("dd-before-8.24", 21474836480, 177.143),
+        ("dd-no-rate-time", 21474836480, 177.143),
     ],
 )
 def test_dd_in_every_form_and_language(name, size, seconds):
     if seconds is None:  # of a real run: the second number of the line that begins with the bytes
-        import re
-
-        line = next(line for line in text(name).splitlines() if re.search(rf"\b{size}\b", line))
+        line = next(line for line in PRINTED[name].splitlines() if re.search(rf"\b{size}\b", line))
         words = re.sub(r"\([^)]*\)", "", line)
         seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))
-    (figure,) = parse_dd.parse(text(name), "read", 1 << 20)
+    (figure,) = parse_dd.parse(PRINTED[name], "read", 1 << 20)
     assert figure == Figure("read", pytest.approx(size / 1024 / seconds), "KiB/s")
 
 
 def test_dd_without_any_time_is_refused():
     with pytest.raises(ParseError, match=r"dd: line 2: .*neither seconds.*'300\+0 records out'"):
-        parse_dd.parse(text("dd-busybox-gnu.txt"), "read", 1 << 20)
+        parse_dd.parse(PRINTED["dd-busybox-gnu"], "read", 1 << 20)
     with pytest.raises(ParseError, match="line 2"):  # the size of a block is not in the output
-        parse_dd.parse(text("dd-no-rate-time.txt"), "read")
+        parse_dd.parse(PRINTED["dd-no-rate-time"], "read")
     with pytest.raises(ParseError, match="line 3: no bytes"):
         parse_dd.parse("0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "read")
     with pytest.raises(ParseError, match="not whole"):
@@ -75,27 +75,27 @@ def test_dd_without_any_time_is_refused():
 
 
 def test_bonnie_1_03():
-    figures = parse_bonnie.parse(text("bonnie-1.03.txt"))
+    figures = parse_bonnie.parse(PRINTED["bonnie-1.03"])
     found = values(figures)
     assert [found[p] for p in ("write-chr", "write", "rewrite", "read-chr", "read", "seeks")] == [
         25694, 34366, 12165, 14105, 26306, 84.4,
     ]  # fmt: skip
     assert found["stat-seq"] is None and found["delete-random"] == 3121
     assert figures[1] == Figure("write", 34366, "KiB/s", 20) and figures[5].unit == "1/s"
-    fast = values(parse_bonnie.parse(text("bonnie-1.03e-fast.txt")))
+    fast = values(parse_bonnie.parse(PRINTED["bonnie-1.03e-fast"]))
     assert "write-chr" not in fast and fast["read"] == 96293 and fast["create-seq"] is None
 
 
 def test_bonnie_1_96_and_2_00():
-    found = values(parse_bonnie.parse(text("bonnie-1.96.txt")))
+    found = values(parse_bonnie.parse(PRINTED["bonnie-1.96"]))
     assert (found["write-chr"], found["read"], found["seeks"], found["delete-seq"]) == (429, 93821, 262.3, 17328)
-    assert set(values(parse_bonnie.parse(text("bonnie-2.00a-too-fast.txt"))).values()) == {None}
-    found = values(parse_bonnie.parse(text("bonnie-2.00a-lab.txt")))
+    assert set(values(parse_bonnie.parse(PRINTED["bonnie-2.00a-too-fast"])).values()) == {None}
+    found = values(parse_bonnie.parse(PRINTED["bonnie-2.00a-lab"]))
     assert found.keys() == {"write", "rewrite", "read", "seeks"} and all(found.values())
 
 
 def test_bonnie_with_several_runs_numbers_them():
-    line = text("bonnie-1.03.txt").splitlines()[-1]
+    line = PRINTED["bonnie-1.03"].splitlines()[-1]
     figures = parse_bonnie.parse(f"{line}\n{line.replace('34366', '34367')}\n")
     assert [(f.value, f.where) for f in figures if f.phase == "write"] == [(34366, ()), (34367, (("run", "2"),))]
 
@@ -111,30 +111,30 @@ def test_bonnie_with_several_runs_numbers_them():
     ],
 )
 def test_bonnie_garbage_names_the_line(change, said):
-    lines = [line for line in text("bonnie-1.03.txt").splitlines() if "Latency" not in line][:18]
-    good = "\n".join(lines + [text("bonnie-1.03.txt").splitlines()[-1]]) + "\n"
+    lines = [line for line in PRINTED["bonnie-1.03"].splitlines() if "Latency" not in line][:18]
+    good = "\n".join(lines + [PRINTED["bonnie-1.03"].splitlines()[-1]]) + "\n"
     with pytest.raises(ParseError, match=said):
         parse_bonnie.parse(change(good))
 
 
 def test_iozone_throughput():
-    assert values(parse_iozone.parse(text("iozone-t-3.203.txt"))) == {"write": 109333.84, "rewrite": 111377.63}
-    figures = parse_iozone.parse(text("iozone-t-tabs.txt"))
+    assert values(parse_iozone.parse(PRINTED["iozone-t-3.203"])) == {"write": 109333.84, "rewrite": 111377.63}
+    figures = parse_iozone.parse(PRINTED["iozone-t-tabs"])
     assert [f.phase for f in figures] == ["write", "rewrite", "read", "reread", "random-read"]
     assert figures[4].where == (("processes", "4"),) and figures[2].value == 1179321.5
 
 
 def test_iozone_automatic():
-    figures = parse_iozone.parse(text("iozone-a-3.506.txt"))
+    figures = parse_iozone.parse(PRINTED["iozone-a-3.506"])
     assert [f.phase for f in figures] == list(parse_iozone.COLUMNS)
     assert [f.value for f in figures][:2] + [figures[-1].value] == [269, 3114, 1840]
     assert figures[0].where == (("file_kib", "4096"), ("record_kib", "1"))
 
 
 def test_iozone_columns_that_were_not_tested_are_left_out():
-    figures = parse_iozone.parse(text("iozone-a-blank-columns.txt"))
+    figures = parse_iozone.parse(PRINTED["iozone-a-blank-columns"])
     assert [f.phase for f in figures[:6]] == ["write", "rewrite", "read", "reread", "random-read", "random-write"]
-    lines = text("iozone-a-blank-columns.txt").splitlines()
+    lines = PRINTED["iozone-a-blank-columns"].splitlines()
     gap = lines[-1].replace("    5597     6278", " " * len("    5597     6278"))
     phases = [f.phase for f in parse_iozone.parse("\n".join(lines[:-1] + [gap]))[6:]]
     assert phases == ["write", "rewrite", "random-read", "random-write"]
@@ -157,7 +157,7 @@ def test_iozone_garbage_names_the_line(output, said):
 
 
 def test_fio_as_iozone():
-    found = iozone_fio.parse(text("fio-3.33-iozone.json"))
+    found = iozone_fio.parse(PRINTED["fio-3.33-iozone"])
     assert [f.phase for f in found] == ["write", "rewrite", "read", "reread", "random-read", "random-write",
                                         "backward-read", "stride-read"]  # fmt: skip
     # 65536 KiB in 33 ms, as the file says
@@ -167,7 +167,7 @@ def test_fio_as_iozone():
 
 
 def test_several_runs_of_fio_in_one_output():
-    one = text("fio-3.33-iozone.json")
+    one = PRINTED["fio-3.33-iozone"]
     assert len(parse_fio.parse(one + "a warning\n" + one)) == 16
     with pytest.raises(ParseError, match=f"line {len(one.splitlines()) + 1}: not JSON"):
         parse_fio.parse(one + "{\n")
@@ -183,7 +183,7 @@ def test_a_surface_has_all_sizes_and_finer_times():
     for smallest in (0, 2048):
         with pytest.raises(benchmark.BenchmarkError, match="no file from"):
             iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "fio", "smallest_kib": smallest}))
-    job = text("fio-3.33-iozone.json").replace('"jobname" : "read"', '"jobname" : "read.65536.64"')
+    job = PRINTED["fio-3.33-iozone"].replace('"jobname" : "read"', '"jobname" : "read.65536.64"')
     (figure,) = [f for f in iozone_fio.parse(job) if f.where]
     assert figure.phase == "read" and figure.where == (("file_kib", "65536"), ("record_kib", "64"))
     assert 65536 / 0.028 < figure.value < 65536 / 0.010  # 27 ms run time, of which less was in the calls
@@ -210,9 +210,9 @@ def test_fio_garbage_names_the_place(output, said):
 
 
 def test_ddt_and_ioperf():
-    found = parse_own.parse(text("ddt.txt"), "ddt")
+    found = parse_own.parse(PRINTED["ddt"], "ddt")
     assert [f.phase for f in found] == ["write", "write-real", "read", "read-real"] and found[0].cpu_percent == 100
-    found = parse_own.parse(text("ioperf.txt"), "ioperf")
+    found = parse_own.parse(PRINTED["ioperf"], "ioperf")
     assert [f.phase for f in found if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
     with pytest.raises(ParseError, match="line 2: neither"):
         parse_own.parse("# ddt\nhello\n", "ddt")
@@ -239,7 +239,7 @@ PARSERS = {
 def test_whatever_comes_it_is_figures_or_a_parse_error(name, data):
     """Real output with a piece replaced by anything: finite figures that are not negative, or ParseError, nothing else."""
     stem = {"bonnie++": "bonnie"}.get(name, name)
-    good = data.draw(st.sampled_from(sorted(CORPUS.glob(f"{stem}*")))).read_text(encoding="utf-8")
+    good = PRINTED[data.draw(st.sampled_from(sorted(name for name in PRINTED if name.startswith(stem))))]
     begin = data.draw(st.integers(0, len(good)))
     end = data.draw(st.integers(begin, min(len(good), begin + 40)))
     garbage = data.draw(st.text(max_size=20) | st.text(string.digits + ".,+- \n:=eE%{}", max_size=20))
@@ -260,7 +260,7 @@ def test_dd_reads_back_what_was_printed(seconds, size):
 @pytest.mark.slow
 @given(st.lists(st.floats(min_value=0, max_value=1e7), min_size=13, max_size=13), st.integers(1, 1 << 30))
 def test_iozone_reads_back_a_whole_row(row, size):
-    header = text("iozone-a-3.506.txt").splitlines()[7]
+    header = PRINTED["iozone-a-3.506"].splitlines()[7]
     line = f"{size:16d}{4:8d}" + "".join(f"{value:10.0f}" for value in row)
     assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl report: what a recording holds, or how two of them differ. */
+/* raidctl report: what a recording holds. */
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/message.h"
 #include "base/pager.h"
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "disk/args.h"
-#include "report/compare.h"
 #include "report/definitions.h"
 #include "report/print.h"
 #include "store/load.h"
@@ -23,8 +24,9 @@
 #define KEY_HTML	'H'
 #define KEY_VERBOSE	'v'
 #define EXPLAIN_VERB	"explain"
-/* Pages are drawn by a program of its own. */
+/* Pages are drawn, and two recordings set side by side, by programs of their own. */
 #define HTML_VERB	"report-html"
+#define COMPARE_VERB	"compare"
 
 struct report_options {
 	struct words words;
@@ -121,18 +123,6 @@ static int load(const char *path, const char *phase,
 	return status;
 }
 
-static int print_two(const struct print_ops *print, const struct recording *a,
-		     const struct recording *b)
-{
-	struct comparison comparison;
-	int err = compare(a, b, &comparison);
-
-	if (!err)
-		print->comparison(stdout, &comparison);
-	compare_free(&comparison);
-	return err ? fail("%s", strerror(-err)) : EXIT_DONE;
-}
-
 /* A recording as text begins with what explain says of it. */
 static void print_one(const struct context *context,
 		      const struct report_options *report,
@@ -152,40 +142,68 @@ static void print_one(const struct context *context,
 	explained_free(&explained);
 }
 
-static int report_all(const struct context *context,
+static int report_one(const struct context *context,
 		      const struct report_options *report)
 {
-	const struct print_ops *print = print_ops_of(report->json);
-	struct recording recordings[2] = { 0 };
-	int status = EXIT_DONE;
+	struct recording recording;
+	int status = load(report->words.word[0], report->phase, &recording);
 
-	for (size_t i = 0; i < report->words.nr && !status; i++)
-		status = load(report->words.word[i], report->phase,
-			      &recordings[i]);
-	if (!status && report->words.nr == 2)
-		status = print_two(print, &recordings[0], &recordings[1]);
-	else if (!status)
-		print_one(context, report, &recordings[0]);
-	recording_free(&recordings[0]);
-	recording_free(&recordings[1]);
+	if (!status)
+		print_one(context, report, &recording);
+	recording_free(&recording);
 	return status;
 }
 
-/* Become the program that draws; returns only if that fails. */
-static int html(struct context *context, const struct report_options *report)
+/* Become a program that lies beside this one; returns only if that fails. */
+static int become(const struct context *context, const char *verb, char **words)
 {
 	char path[PATH_MAX + 64];
+
+	if (!find_program(context->directory, verb, path, sizeof(path)))
+		return fail("report: its program raidctl-%s is not installed beside %s/raidctl; build it with: make tools",
+			    verb, context->directory);
+	execv(path, words);
+	return fail("%s: %s", path, strerror(errno));
+}
+
+static int html(const struct context *context, const struct report_options *report)
+{
 	char name[] = "raidctl report --html", end[] = "--";
 	char *words[6] = { name, end, (char *)report->html, NULL };
 
 	for (size_t i = 0; i < report->words.nr; i++)
 		words[3 + i] = (char *)report->words.word[i];
-	if (!find_program(context->directory, HTML_VERB, path, sizeof(path)))
-		return fail("report --html: its program raidctl-" HTML_VERB
-			    " is not installed beside %s/raidctl; build it with: make tools",
-			    context->directory);
-	execv(path, words);
-	return fail("%s: %s", path, strerror(errno));
+	return become(context, HTML_VERB, words);
+}
+
+/* Two recordings side by side; the pager stays, so the program is a child. */
+static int compare(const struct context *context, const struct report_options *report)
+{
+	char name[] = "raidctl report", all[] = "--all", json[] = "--json", phase[] = "--phase", end[] = "--";
+	char columns[16];
+	char *words[9] = { name, all };
+	size_t nr = 2;
+	int status;
+	pid_t child;
+
+	if (report->json)
+		words[nr++] = json;
+	if (report->phase) {
+		words[nr++] = phase;
+		words[nr++] = (char *)report->phase;
+	}
+	words[nr++] = end;
+	for (size_t i = 0; i < report->words.nr; i++)
+		words[nr++] = (char *)report->words.word[i];
+	snprintf(columns, sizeof(columns), "%d", terminal_width(stdout));
+	child = fork();
+	if (!child) {
+		setenv("COLUMNS", columns, 1);
+		_exit(become(context, COMPARE_VERB, words));
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		return fail("report: %s", strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
 static int run(struct context *context, void *data)
@@ -200,7 +218,8 @@ static int run(struct context *context, void *data)
 	}
 	if (!report->json)
 		pager_begin();
-	status = report->explain ? explain(report) : report_all(context, report);
+	status = report->explain ? explain(report) :
+		 report->words.nr == 2 ? compare(context, report) : report_one(context, report);
 	pager_end();
 	free(report->words.word);
 	return status;

@@ -12,7 +12,6 @@
 #include "numbers/bins.h"
 #include "numbers/stats.h"
 #include "report/check.h"
-#include "report/compare-print.h"
 #include "report/groups.h"
 #include "report/machine.h"
 #include "report/md-dm.h"
@@ -368,5 +367,4 @@ const struct print_ops print_json = {
 	.counters = json_counters,
 	.check = json_check,
 	.recording = json_recording,
-	.comparison = json_comparison,
 };

@@ -12,7 +12,6 @@
 #include "check/check.h"
 #include "disk/disk.h"
 #include "raidtrace.h"
-#include "report/compare.h"
 #include "report/explained.h"
 #include "store/load.h"
 
@@ -57,7 +56,6 @@ struct reading {
  * @counters: raidctl show; each span is one target since attach or reset
  * @check: raidctl check
  * @recording: raidctl report, and the end of raidctl record
- * @comparison: raidctl report of two recordings
  */
 struct print_ops {
 	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
@@ -68,7 +66,6 @@ struct print_ops {
 		      const struct finding *findings, size_t nr);
 	void (*recording)(FILE *to, const struct recording *recording,
 			  const struct reading *reading);
-	void (*comparison)(FILE *to, const struct comparison *comparison);
 };
 
 extern const struct print_ops print_text;

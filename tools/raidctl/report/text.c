@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "base/terminal.h"
 #include "report/check.h"
-#include "report/compare-print.h"
 #include "report/recording-text.h"
 #include "report/span.h"
 
@@ -141,5 +140,4 @@ const struct print_ops print_text = {
 	.counters = text_counters,
 	.check = text_check,
 	.recording = text_recording,
-	.comparison = text_comparison,
 };

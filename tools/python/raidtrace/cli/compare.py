@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from raidtrace.cli import answer as cli_answer
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
+from raidtrace.compare import spans, spans_text
 from raidtrace.compare import text as comparison_text
 
 DESCRIPTION = """Set two recordings or sweeps side by side, or one beside a published table: one unit, ratio and per cent,
 spread, and whether the difference exceeds it. --with alone does the table's own arithmetic again and says where its words
-and its figures disagree."""
+and its figures disagree. --all: of two recordings all that was counted, and what differs between machines and settings."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,6 +24,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-w", "--with", metavar="TABLE", dest="table", help=f"one of {', '.join(paper.TABLES)}")
     top.add_argument("--array", metavar="NAME", default="",
                      help="what the recorded array is in the table: a profile of the lab (raidctl lab profiles)")  # fmt: skip
+    top.add_argument("--all", action="store_true", help="all that was counted in two recordings, as raidctl report A B")
+    top.add_argument("--phase", metavar="NAME", help="with --all: only phases of that name")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -66,4 +69,10 @@ def main(arguments: Sequence[str]) -> int:
                   "--with TABLE takes one recording or sweep")  # fmt: skip
     if options.table and options.table not in (*paper.TABLES, *paper.TABLES.values()):
         top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")
+    if (options.all and options.b is None) or (options.phase and not options.all):
+        top.error("--all takes two recordings, and --phase goes with it")
+    if options.all:
+        return cli_answer.answer(
+            "compare", lambda: spans.of(options.a, options.b, options.phase), spans_text.lines, options.json
+        )
     return cli_answer.answer("compare", lambda: compare(options), comparison_text.lines, options.json)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What differs between the machines, commands and settings of two recordings, as `raidctl report --json` has them."""
+
+import dataclasses
+from collections.abc import Iterator
+
+from raidtrace.compare.quantities import Json
+
+OTHER_TIMES = "times of the lab's model are not those of a disk: no time or rate is comparable"
+# Facts of a recording that say what its numbers are worth, and what of these is incomparable where they differ.
+FACTS = {
+    "abi": "counters of another ABI may mean something else",
+    "simulated": OTHER_TIMES,
+    "lab_profile": "another simulated array",
+    "source": "an imported trace lacks what blktrace does not tell",
+    "command": "another command asks for other work",
+    "exit_status": "a command that failed did not do all of its work",
+    "end": "one of them ended before its command did",
+    "invariants": "numbers that contradict each other",
+    "machine": None,
+    "hostname": None,
+    "kernel": None,
+    "module_version": None,
+    "unavailable": "counters of tracepoints that one kernel lacks",
+    "disturbance": "something else used the machine meanwhile",
+}
+UNKNOWN_TIMES = "one has times of the lab's model; whose the other's are is not recorded"
+OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # what is said of these holds where both have one alone
+NO_SETTINGS = ("driver_stats", "reset", "state", "device", "controller_events")  # these say what happened
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """Something that is not the same in both. what: a fact, a property of the disk, a setting; disk: whose, None for the
+    recording; a, b: values, n/a: not known; not_recorded_in: A or B where that is an imported trace and does not hold it.
+    """
+
+    what: str
+    disk: str | None
+    a: str
+    b: str
+    not_comparable: str | None = None
+    not_recorded_in: str | None = None
+
+
+def same_disk(a: Json, b: Json, x: str, y: str) -> bool:
+    """Whether disks of these names belong together: names do not matter when both have one."""
+    return x == y or len(a["targets"]) == len(b["targets"]) == 1
+
+
+def _lacks(a: Json, b: Json, x: str | None, y: str | None) -> str | None:
+    """Which of the two is a trace that does not hold this, if just one is a trace."""
+    imported = [bool(one["meta"].get("source")) for one in (a, b)]
+    if imported[0] == imported[1]:
+        return None
+    letter, value = ("A", x) if imported[0] else ("B", y)
+    return None if value else letter
+
+
+def facts(a: Json, b: Json) -> Iterator[Difference]:
+    """Of the recordings."""
+    for what, why in FACTS.items():
+        x, y = (one["meta"].get(what) or "" for one in (a, b))
+        if x == y:
+            continue
+        lacks = None if what == "source" else _lacks(a, b, x, y)
+        if what == "simulated":
+            yield Difference(what, None, x or "n/a", y or "n/a", UNKNOWN_TIMES if lacks else why)
+            continue
+        silent = not (x and y) if what in OF_BOTH else x and y if what == "source" else False
+        yield Difference(what, None, x or "n/a", y or "n/a", None if silent else why, lacks)
+
+
+def targets(a: Json, b: Json) -> Iterator[Difference]:
+    """Of disks."""
+    for x in a["targets"]:
+        for y in b["targets"]:
+            if not same_disk(a, b, x["disk"], y["disk"]) or None in (x["nr_requests"], y["nr_requests"]):
+                continue  # of a disk in a trace its name alone is known
+            for what in ("disk", "driver", "pci", "capacity_sectors", "max_sectors"):
+                if x[what] != y[what]:
+                    yield Difference(
+                        what, x["disk"], *("n/a" if one[what] is None else str(one[what]) for one in (x, y))
+                    )
+
+
+def _setting(of: Json, span: Json, name: str) -> str | None:
+    """A setting of one disk at the begin of a span."""
+    ids = [one["target"] for one in of["targets"] if one["disk"] == span["disk"]]
+    values = [one["value"] for one in of["settings"] if one["target"] in ids and one["name"] == name and
+              one["time_ns"] <= span["start_ns"]]  # fmt: skip
+    return values[-1] if values else None
+
+
+def settings(a: Json, b: Json, of_a: Json, of_b: Json) -> Iterator[Difference]:
+    """Of a disk's settings at the begin of spans that belong together."""
+    for name in dict.fromkeys(one["name"] for of in (a, b) for one in of["settings"] if one["name"] not in NO_SETTINGS):
+        x, y = _setting(a, of_a, name), _setting(b, of_b, name)
+        if (x or "n/a") != (y or "n/a"):
+            yield Difference(name, of_a["disk"], x or "n/a", y or "n/a", None, _lacks(a, b, x, y))
