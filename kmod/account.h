@@ -50,7 +50,8 @@ enum raidtrace_event_counter {
 
 /*
  * Counters of one direction, of no direction, of one class, of one process: as the
- * attributes of the same names in the specification. Documentation/counters.rst says when each moves.
+ * attributes of the same names in the specification. Documentation/counters.rst says
+ * when each of them moves.
  */
 struct raidtrace_flow {
 	u64 queued;

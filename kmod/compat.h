@@ -53,18 +53,15 @@ static inline bool raidtrace_user_memory(struct bio *bio)
 }
 
 /*
- * raidtrace_refuse() - say in the reply why a request is refused
+ * raidtrace_refuse() - say in the reply why a request is refused; the error that it is given
  *
  * The text is cut after 79 characters. NL_SET_ERR_MSG_FMT() came after 6.1,
  * which keeps but a pointer until the reply is built: there the last eight
  * texts are kept, and eight refusals at the very same time would be told the
  * text of another.
  */
-#ifdef NL_SET_ERR_MSG_FMT
-#define raidtrace_refuse(extack, format, ...) \
-	NL_SET_ERR_MSG_FMT(extack, format, ##__VA_ARGS__)
-#else
-#define raidtrace_refuse(extack, format, ...) do { \
+#ifndef NL_SET_ERR_MSG_FMT
+#define NL_SET_ERR_MSG_FMT(extack, format, ...) do { \
 	static char refusals[8][80]; \
 	static atomic_t refused; \
 	char *text = refusals[(unsigned int)atomic_inc_return(&refused) % ARRAY_SIZE(refusals)]; \
@@ -75,5 +72,7 @@ static inline bool raidtrace_user_memory(struct bio *bio)
 		to->_msg = text; \
 } while (0)
 #endif
+#define raidtrace_refuse(error, extack, format, ...) \
+	({ NL_SET_ERR_MSG_FMT(extack, format, ##__VA_ARGS__); (error); })
 
 #endif /* RAIDTRACE_COMPAT_H */

@@ -50,18 +50,6 @@ static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_que
 		*place = *queued;
 }
 
-/* What is known of a bio, which is known no more after this; without an address for nothing. */
-static struct raidtrace_queued forget_bio(struct raidtrace_engine *engine, u64 bio)
-{
-	struct raidtrace_queued *place = find_bio(engine, bio, false), queued = {};
-
-	if (place) {
-		queued = *place;
-		place->bio = 0;
-	}
-	return queued;
-}
-
 static bool is_idle(const struct raidtrace_issued *request)
 {
 	return !request->in_flight && !request->sequenced && !request->requeued &&
@@ -105,16 +93,19 @@ static u64 since(u64 then_ns, u64 now_ns)
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-static void end_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued,
+/* A bio ends; NULL for one that is not known. It is known no more after this. */
+static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
 		    enum raidtrace_direction direction, u64 now_ns)
 {
-	if (!(engine->queue.groups & RAIDTRACE_GROUP_LATENCY))
-		return;
-	if (queued->bio)
-		raidtrace_count_q2c(engine->account, queued->direction,
-				    since(queued->queued_ns, now_ns));
-	else
-		engine->account->flow[direction].q2c_unknown++;
+	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY) {
+		if (queued)
+			raidtrace_count_q2c(engine->account, queued->direction,
+					    since(queued->queued_ns, now_ns));
+		else
+			engine->account->flow[direction].q2c_unknown++;
+	}
+	if (queued)
+		queued->bio = 0;
 }
 
 /* Of the process that the source's events are of; all sources look again when a row changes hands. */
@@ -208,12 +199,15 @@ static void count_held(struct raidtrace_engine *engine, struct raidtrace_source 
 static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
-	struct raidtrace_queued queued = forget_bio(engine, record[2]);
+	struct raidtrace_queued *queued = find_bio(engine, record[2], false);
 
-	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
-		engine->account->flow[direction].refused++;
-	else
-		end_bio(engine, &queued, direction, now_ns);
+	if (!(record[1] & RAIDTRACE_EVENT_NOWAIT)) {
+		end_bio(engine, queued, direction, now_ns);
+		return;
+	}
+	engine->account->flow[direction].refused++;
+	if (queued)
+		queued->bio = 0;
 }
 
 static void take_split(struct raidtrace_engine *engine, const u64 *record)
@@ -409,7 +403,7 @@ static void take_complete(struct raidtrace_engine *engine, const u64 *record, u6
 {
 	struct raidtrace_issued *request = find_request(engine, record[2]);
 	u64 bio = record[3], head = record[1];
-	struct raidtrace_queued queued;
+	struct raidtrace_queued *queued;
 
 	if (head & RAIDTRACE_EVENT_PART)
 		count_part(engine->account, request, head);
@@ -417,13 +411,11 @@ static void take_complete(struct raidtrace_engine *engine, const u64 *record, u6
 		end_request(engine, request, head, now_ns);
 	if (!bio)
 		return;
-	if (request && request->only.bio == bio) {
-		queued = request->only;
-		request->only.bio = 0;
-	} else {
-		queued = forget_bio(engine, bio);
-	}
-	end_bio(engine, &queued, raidtrace_event_direction(head), now_ns);
+	if (request && request->only.bio == bio)
+		queued = &request->only;
+	else
+		queued = find_bio(engine, bio, false);
+	end_bio(engine, queued, raidtrace_event_direction(head), now_ns);
 }
 
 /* A request goes away without an issue; the next one at that address was not inserted. */

@@ -107,7 +107,8 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 {
 	const struct raidtrace_queue *state = &snapshot->state.queue;
 	/* Depth over time is followed of some directions alone. */
-	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE || direction == RAIDTRACE_DIRECTION_ALL;
+	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
+			direction == RAIDTRACE_DIRECTION_ALL;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
 	int err = nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
 		  nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
@@ -197,8 +198,9 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 	int err = 0;
 
 	for (direction = 0; direction < RAIDTRACE_DIRECTIONS && !err; direction++) {
-		if (!raidtrace_target_changed(target, snapshot->base, &target->total->flow[direction],
-						sizeof(target->total->flow[0])))
+		if (!raidtrace_target_changed(target, snapshot->base,
+					      &target->total->flow[direction],
+					      sizeof(target->total->flow[direction])))
 			continue;
 		any = true;
 		err = put_flow(skb, target, snapshot, direction);
@@ -280,6 +282,6 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 	} while (IS_ERR(skb) && room < MOST_ROOM);
 	if (!IS_ERR_OR_NULL(skb))
 		return skb;
-	raidtrace_refuse(info->extack, "not enough memory for the reply");
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(raidtrace_refuse(-ENOMEM, info->extack,
+					"not enough memory for the reply"));
 }

@@ -104,15 +104,14 @@ static struct sk_buff *message_of(struct genl_info *info, const struct genl_fami
 static int refuse_without(const struct raidtrace_target *target, struct genl_info *info)
 {
 	if (target->bio_based)
-		raidtrace_refuse(info->extack,
-				 "%s has no requests, only bios: name the disks below it",
-				 target->name);
-	else if (!(target->options.groups & RAIDTRACE_GROUP_LATENCY))
-		raidtrace_refuse(info->extack, "of %s no latency is counted, which this needs",
-				 target->name);
-	else
-		return 0;
-	return -EOPNOTSUPP;
+		return raidtrace_refuse(-EOPNOTSUPP, info->extack,
+					"%s has no requests, only bios: name the disks below it",
+					target->name);
+	if (!(target->options.groups & RAIDTRACE_GROUP_LATENCY))
+		return raidtrace_refuse(-EOPNOTSUPP, info->extack,
+					"of %s no latency is counted, which this needs",
+					target->name);
+	return 0;
 }
 
 /*
@@ -140,8 +139,8 @@ struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struc
 	kvfree(known);
 	if (skb)
 		return skb;
-	raidtrace_refuse(info->extack, "not enough memory for the reply");
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(raidtrace_refuse(-ENOMEM, info->extack,
+					"not enough memory for the reply"));
 }
 
 /*

@@ -85,10 +85,12 @@ static int put_submitters(struct sk_buff *skb, const struct raidtrace_target *ta
 
 	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
 		const struct raidtrace_submitted *row = &target->total->submitted[i];
-		bool told = row->queued && raidtrace_target_changed(target, snapshot->base, row, sizeof(*row));
+		bool told = row->queued && raidtrace_target_changed(target, snapshot->base, row,
+								    sizeof(*row));
 
 		if (told && snapshot->named)
-			err = put_submitter(skb, target, i, &snapshot->state.submitters.task[i], row);
+			err = put_submitter(skb, target, i, &snapshot->state.submitters.task[i],
+					    row);
 		sum.queued += row->queued;
 		sum.bytes_queued += row->bytes_queued;
 		sum.seeks_queued += row->seeks_queued;

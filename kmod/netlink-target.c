@@ -15,27 +15,23 @@ static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
 	struct raidtrace_extent *extent;
 	int err;
 
-	if (journal->nr == RAIDTRACE_JOURNAL_MAX) {
-		raidtrace_refuse(extack, "a journal may have %u ranges at most",
-				 RAIDTRACE_JOURNAL_MAX);
-		return -E2BIG;
-	}
+	if (journal->nr == RAIDTRACE_JOURNAL_MAX)
+		return raidtrace_refuse(-E2BIG, extack, "a journal may have %u ranges at most",
+					RAIDTRACE_JOURNAL_MAX);
 	err = nla_parse_nested(attrs, RAIDTRACE_A_EXTENT_PAD, nest, raidtrace_extent_nl_policy,
 			       extack);
 	if (err)
 		return err;
-	if (!attrs[RAIDTRACE_A_EXTENT_SECTOR] || !attrs[RAIDTRACE_A_EXTENT_NR_SECTORS]) {
-		raidtrace_refuse(extack, "a range needs sector and nr-sectors");
-		return -EINVAL;
-	}
+	if (!attrs[RAIDTRACE_A_EXTENT_SECTOR] || !attrs[RAIDTRACE_A_EXTENT_NR_SECTORS])
+		return raidtrace_refuse(-EINVAL, extack, "a range needs sector and nr-sectors");
 	extent = &journal->extent[journal->nr++];
 	extent->sector = nla_get_u64(attrs[RAIDTRACE_A_EXTENT_SECTOR]);
 	extent->nr_sectors = nla_get_u64(attrs[RAIDTRACE_A_EXTENT_NR_SECTORS]);
 	if (extent->nr_sectors && extent->sector + extent->nr_sectors > extent->sector)
 		return 0;
-	raidtrace_refuse(extack, "the range of %llu sectors from sector %llu is no range",
-			 extent->nr_sectors, extent->sector);
-	return -EINVAL;
+	return raidtrace_refuse(-EINVAL, extack,
+				"the range of %llu sectors from sector %llu is no range",
+				extent->nr_sectors, extent->sector);
 }
 
 /*
@@ -53,10 +49,9 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 			continue;
 		if (!journal)
 			journal = kzalloc(sizeof(*journal), GFP_KERNEL);
-		if (!journal) {
-			raidtrace_refuse(info->extack, "not enough memory for the journal");
-			return -ENOMEM;
-		}
+		if (!journal)
+			return raidtrace_refuse(-ENOMEM, info->extack,
+						"not enough memory for the journal");
 		err = add_extent(journal, attr, info->extack);
 		if (err)
 			break;

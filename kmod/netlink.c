@@ -35,8 +35,7 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
 	    cmd == RAIDTRACE_CMD_COUNTERS_GET || is_privileged(request))
 		return 0;
-	raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
-	return -EPERM;
+	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
 }
 
 /*
@@ -53,10 +52,8 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		return err;
 	if (ops->cmd == RAIDTRACE_CMD_INFO_GET || ops->cmd == RAIDTRACE_CMD_TARGET_ADD)
 		return 0;
-	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
-		raidtrace_refuse(info->extack, "the attribute id is missing");
-		return -EINVAL;
-	}
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID))
+		return raidtrace_refuse(-EINVAL, info->extack, "the attribute id is missing");
 	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
 	mutex_lock(&raidtrace_targets_mutex);
 	info->user_ptr[0] = raidtrace_target_find(id);
@@ -64,8 +61,7 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		return 0;
 	mutex_unlock(&raidtrace_targets_mutex);
 	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
-	raidtrace_refuse(info->extack, "there is no target %u", id);
-	return -ENOENT;
+	return raidtrace_refuse(-ENOENT, info->extack, "there is no target %u", id);
 }
 
 /* Not called for a request that before_request() refused. The target may be deleted by now. */
@@ -98,10 +94,8 @@ static int reply_target(struct genl_info *info, struct raidtrace_target *target)
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	int err;
 
-	if (!skb) {
-		raidtrace_refuse(info->extack, "not enough memory for the reply");
-		return -ENOMEM;
-	}
+	if (!skb)
+		return raidtrace_refuse(-ENOMEM, info->extack, "not enough memory for the reply");
 	err = put_target(skb, target, info->snd_portid, info->snd_seq, 0, info->genlhdr->cmd);
 	if (err) {
 		nlmsg_free(skb);
@@ -156,17 +150,16 @@ int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
 	void *header;
 
 	if (abi && nla_get_u32(abi) != RAIDTRACE_ABI) {
-		raidtrace_refuse(info->extack, "the module speaks ABI %u, the client ABI %u",
-				 RAIDTRACE_ABI, nla_get_u32(abi));
 		NL_SET_BAD_ATTR(info->extack, abi);
-		return -EPROTONOSUPPORT;
+		return raidtrace_refuse(-EPROTONOSUPPORT, info->extack,
+					"the module speaks ABI %u, the client ABI %u",
+					RAIDTRACE_ABI, nla_get_u32(abi));
 	}
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	header = skb ? genlmsg_put_reply(skb, info, &family, 0, info->genlhdr->cmd) : NULL;
 	if (!header || put_info(skb)) {
 		nlmsg_free(skb);
-		raidtrace_refuse(info->extack, "not enough memory for the reply");
-		return -ENOMEM;
+		return raidtrace_refuse(-ENOMEM, info->extack, "not enough memory for the reply");
 	}
 	genlmsg_end(skb, header);
 	return genlmsg_reply(skb, info);
@@ -199,10 +192,8 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	struct file *file;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_FD)) {
-		raidtrace_refuse(info->extack, "the attribute fd is missing");
-		return -EINVAL;
-	}
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_FD))
+		return raidtrace_refuse(-EINVAL, info->extack, "the attribute fd is missing");
 	err = raidtrace_options_get(info, &options);
 	if (err)
 		return err;
@@ -268,10 +259,9 @@ int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *in
 	int err = raidtrace_target_reset(target);
 
 	if (err)
-		raidtrace_refuse(info->extack, "not enough memory to reset");
-	else
-		notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
-	return err;
+		return raidtrace_refuse(err, info->extack, "not enough memory to reset");
+	notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
+	return 0;
 }
 
 int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info)

@@ -21,10 +21,10 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by bits of the address of their queue; changed by probe.c under raidtrace_targets_mutex. */
+/* Probes by bits of the address of their queue; raidtrace_targets_mutex is for changes. */
 extern struct raidtrace_probe *raidtrace_probes[256];
 
-/* A queue is larger than 512 bytes: neighbours differ in these bits, which one instruction takes. */
+/* A queue is larger than 512 bytes: neighbours differ in these bits, a byte of the address. */
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
 {
 	return &raidtrace_probes[(unsigned char)((uintptr_t)queue >> 8)];
@@ -150,7 +150,7 @@ void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);
 void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
-			   bool scheduler_tag, unsigned int flags);
+			      bool scheduler_tag, unsigned int flags);
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra);
 

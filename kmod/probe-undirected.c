@@ -6,8 +6,8 @@
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
 
-static noinline void count_event(const struct request_queue *queue, enum raidtrace_event_counter counter,
-			   u32 amount)
+static noinline void count_event(const struct request_queue *queue,
+				 enum raidtrace_event_counter counter, u32 amount)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(queue);
 
@@ -27,7 +27,7 @@ void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int d
 }
 
 void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
-			   bool scheduler_tag, unsigned int flags)
+			      bool scheduler_tag, unsigned int flags)
 {
 	count_event(queue, RAIDTRACE_TAG_WAITS, 0);
 }

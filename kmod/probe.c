@@ -50,7 +50,7 @@ struct raidtrace_probe *raidtrace_probes[256];
 	.name = #event, \
 	.handler = function, \
 	.users = BUILD_BUG_ON_ZERO(!__builtin_types_compatible_p( \
-		typeof(check_trace_callback_type_##event), void(typeof(&(function)))))
+		typeof(check_trace_callback_type_##event), void(typeof(function) *)))
 #define ON(event, groups_, counter_) \
 	HANDLER(block_##event, raidtrace_on_##event), \
 	.groups = RAIDTRACE_GROUP_##groups_, .counter = RAIDTRACE_##counter_
@@ -81,7 +81,6 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ .name = "page_cache_ra_order", .counter = RAIDTRACE_RA_SYNC_SECTORS },
 #endif
 };
-
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
@@ -179,17 +178,16 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 	if (!row->tracepoint) {
 		if (!row->essential)
 			return 0;
-		raidtrace_refuse(extack, "this kernel has no tracepoint %s, which counting needs",
-				 row->name);
-		return -EOPNOTSUPP;
+		return raidtrace_refuse(-EOPNOTSUPP, extack,
+					"this kernel has no tracepoint %s, which counting needs",
+					row->name);
 	}
 	if (!row->users)
 		err = tracepoint_probe_register(row->tracepoint, row->handler, NULL);
-	if (err) {
-		raidtrace_refuse(extack, "the tracepoint %s cannot be attached to: error %d",
-				 row->name, -err);
-		return err;
-	}
+	if (err)
+		return raidtrace_refuse(err, extack,
+					"the tracepoint %s cannot be attached to: error %d",
+					row->name, -err);
 	row->users++;
 	probe->attached |= BIT(i);
 	return 0;
@@ -217,10 +215,8 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	probe->groups = options->groups;
 	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
 	err = alloc_engine(probe, disk->queue) ?: raidtrace_rings_alloc(probe);
-	if (err) {
-		raidtrace_refuse(extack, "not enough memory for the counters");
-		return err;
-	}
+	if (err)
+		return raidtrace_refuse(err, extack, "not enough memory for the counters");
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
 		if (!wants(probe, &tracepoints[i], !queue_is_mq(disk->queue)))
 			continue;

@@ -14,14 +14,11 @@
  */
 struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack)
 {
-	if (!file || !(file->f_mode & FMODE_READ)) {
-		raidtrace_refuse(extack, "fd is no file that is open for reading");
-		return ERR_PTR(-EBADF);
-	}
-	if (!S_ISBLK(file_inode(file)->i_mode)) {
-		raidtrace_refuse(extack, "fd is no block device");
-		return ERR_PTR(-ENOTBLK);
-	}
+	if (!file || !(file->f_mode & FMODE_READ))
+		return ERR_PTR(raidtrace_refuse(-EBADF, extack,
+						"fd is no file that is open for reading"));
+	if (!S_ISBLK(file_inode(file)->i_mode))
+		return ERR_PTR(raidtrace_refuse(-ENOTBLK, extack, "fd is no block device"));
 	return I_BDEV(file->f_mapping->host);
 }
 

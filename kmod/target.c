@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+/* Protects what target.h says. */
 DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*
@@ -176,8 +177,7 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 		return target;
 	kfree(target);
 no_memory:
-	raidtrace_refuse(extack, "not enough memory for the counters");
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(raidtrace_refuse(-ENOMEM, extack, "not enough memory for the counters"));
 }
 
 static struct raidtrace_target *add_disk_target(struct gendisk *disk,
@@ -188,10 +188,10 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 	int err;
 
 	err = watch_removals(disk);
-	if (err) {
-		raidtrace_refuse(extack, "removals of disks cannot be watched: error %d", -err);
-		return ERR_PTR(err);
-	}
+	if (err)
+		return ERR_PTR(raidtrace_refuse(err, extack,
+						"removals of disks cannot be watched: error %d",
+						-err));
 	target = alloc_target(disk, options, extack);
 	if (IS_ERR(target))
 		return target;
@@ -203,7 +203,7 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		options->journal = NULL;
 		err = publish(target, disk);
 		if (err)
-			raidtrace_refuse(extack, "%s is being removed", target->name);
+			err = raidtrace_refuse(err, extack, "%s is being removed", target->name);
 	}
 	if (err) {
 		raidtrace_target_free(target);
@@ -218,18 +218,14 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 	struct raidtrace_target *target;
 	struct gendisk *disk = bdev->bd_disk;
 
-	if (bdev_is_partition(bdev)) {
-		raidtrace_refuse(extack, "%pg is a partition of %s; add %s", bdev,
-				 disk->disk_name, disk->disk_name);
-		return -EINVAL;
-	}
+	if (bdev_is_partition(bdev))
+		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; add %s", bdev,
+					disk->disk_name, disk->disk_name);
 	list_for_each_entry(target, &targets, list) {
 		/* Only compared; a target whose disk goes at this moment is found or not. */
-		if (READ_ONCE(target->disk) == disk) {
-			raidtrace_refuse(extack, "%s is target %u already", disk->disk_name,
-					 target->id);
-			return -EEXIST;
-		}
+		if (READ_ONCE(target->disk) == disk)
+			return raidtrace_refuse(-EEXIST, extack, "%s is target %u already",
+						disk->disk_name, target->id);
 	}
 	return 0;
 }
@@ -247,15 +243,13 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	/* Unloading deletes every target, once. */
-	if (!module_is_live(THIS_MODULE)) {
-		raidtrace_refuse(extack, "raidtrace is being unloaded");
-		return ERR_PTR(-ESHUTDOWN);
-	}
-	if (nr_targets >= RAIDTRACE_MAX_TARGETS) {
-		raidtrace_refuse(extack, "there are %u targets already, the most that can be",
-				 nr_targets);
-		return ERR_PTR(-ENOSPC);
-	}
+	if (!module_is_live(THIS_MODULE))
+		return ERR_PTR(raidtrace_refuse(-ESHUTDOWN, extack,
+						"raidtrace is being unloaded"));
+	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
+		return ERR_PTR(raidtrace_refuse(-ENOSPC, extack,
+						"there are %u targets already, the most that can be",
+						nr_targets));
 	err = check_disk(bdev, extack);
 	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 }
@@ -280,7 +274,8 @@ void raidtrace_target_del(struct raidtrace_target *target)
 }
 
 /* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
-enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors)
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
+					    u64 *readahead_sectors)
 {
 	enum raidtrace_state state;
 
@@ -288,7 +283,8 @@ enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64
 	spin_lock(&targets_spinlock);
 	state = target->state;
 	if (target->disk)
-		*readahead_sectors = (u64)target->disk->bdi->ra_pages << (PAGE_SHIFT - SECTOR_SHIFT);
+		*readahead_sectors = (u64)target->disk->bdi->ra_pages <<
+				     (PAGE_SHIFT - SECTOR_SHIFT);
 	spin_unlock(&targets_spinlock);
 	return state;
 }

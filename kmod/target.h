@@ -116,6 +116,7 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);
-enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target, u64 *readahead_sectors);
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
+					    u64 *readahead_sectors);
 
 #endif /* RAIDTRACE_TARGET_H */

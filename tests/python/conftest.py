@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hand-made recordings, in raidctl's own schema."""
 
+import contextlib
+import io
 import pathlib
 import sqlite3
+import subprocess
 import sys
 
 import pytest
@@ -18,6 +21,17 @@ settings.load_profile("here")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes a second of processor or more; make quick leaves it out")
+
+
+def call(main, *words):
+    """What a program would have said and ended with, without a process of its own, which takes half a second to begin."""
+    said, complaints = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaints):
+        try:
+            status = main([str(word) for word in words])
+        except SystemExit as ended:
+            status = ended.code
+    return subprocess.CompletedProcess(words, status or 0, said.getvalue(), complaints.getvalue())
 
 
 class Maker:

@@ -11,6 +11,7 @@ import pytest
 from conftest import TOP
 
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
+pytestmark = pytest.mark.slow
 
 
 def said(*words):

@@ -167,6 +167,7 @@ static void notes(void **state)
 		trace_data(&trace, 6, NOTIFY | 77, 0, 0, "1234", 4);
 		memset(longest, 'a' + (int)i, sizeof(longest));
 		trace_data(&trace, 7, NOTIFY | 2 | CGROUP, 0, 0, longest, sizeof(longest));
+		trace_data(&trace, 8, NOTIFY | 2, 0, 0, longest, BLKTRACE_NOTE_TEXT - 1);
 		open_trace(4096);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 		assert_int_equal(event.what, BLKTRACE_NOTE);
@@ -190,6 +191,8 @@ static void notes(void **state)
 		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 		assert_int_equal(note.len, BLKTRACE_NOTE_TEXT);
 		assert_memory_equal(note.text, longest, BLKTRACE_NOTE_TEXT);
+		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
+		assert_int_equal(note.len, BLKTRACE_NOTE_TEXT - 1);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 0);
 		blktrace_close(&reader);
 	}

@@ -242,7 +242,7 @@ static void complaint(void **state)
 		{ "printf 'why\\n\\n\\n' >&2; exit 1", "why" }, { "echo >&2; exit 1", "raidctl explain failed" }, { "exit 3", "raidctl explain failed" },
 		{ "echo why >&2; kill -9 $$", "why" }, { "echo '{}'; echo why >&2; exit 1", "why" }, { "echo '[]'", "raidctl explain said nothing that can be read" },
 		{ "seq -s, 9999 >&2; echo 'raidctl explain: last' >&2; exit 1", "last" }, { "seq -s '' 2999 >&2; exit 1", cut },
-		{ "echo x >&2; exit 1", "x" },
+		{ "echo x >&2; exit 1", "x" }, { "printf y >&2; exit 1", "y" },
 		{ "[ $# = 3 ] && echo '{}' || exit 1", NULL }, { "echo '{\"a\": \"'; seq 99999; echo '\"}'", NULL },
 	};
 	char program[96], all[12000];

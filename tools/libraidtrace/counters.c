@@ -267,7 +267,7 @@ static bool sums_to(const struct rt_counters *c, unsigned int direction,
 	return false;
 }
 
-/* A source that does not say what it counts counts what the first recordings had. */
+/* Where a source does not say what it counts, it is what the first recordings had. */
 static bool lacks(const struct rt_counters *c, uint32_t group)
 {
 	return c->groups && !(c->groups & group);

@@ -36,7 +36,7 @@ struct rt_client {
  * @parse: called for each reply, NULL when none is expected
  * @ret: where @parse stores
  * @sequence: of its messages; others answer a request that was given up
- * @single: the first reply is the last message; no acknowledgement was asked for
+ * @single: the first reply is the last message; no acknowledgment was asked for
  * @err: -errno so far
  * @done: the last message came
  */

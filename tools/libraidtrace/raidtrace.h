@@ -460,6 +460,11 @@ struct rt_client;
  * Return: 0; -ENOENT when no module offers the family; another -errno.
  */
 int rt_open(struct rt_client **ret);
+
+/**
+ * rt_close - end a connection
+ * @client: of rt_open(), may be NULL
+ */
 void rt_close(struct rt_client *client);
 
 /**
@@ -481,8 +486,32 @@ const char *rt_error(const struct rt_client *client);
  */
 int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret);
+
+/**
+ * rt_info_get - what the module says of itself
+ * @client: the connection
+ * @ret: filled in
+ *
+ * Return: 0 or -errno.
+ */
 int rt_info_get(struct rt_client *client, struct rt_info *ret);
+
+/**
+ * rt_target_del - count a disk no longer
+ * @client: the connection
+ * @id: of the target
+ *
+ * Return: 0; -ENOENT when there is no such target; another -errno.
+ */
 int rt_target_del(struct rt_client *client, uint32_t id);
+
+/**
+ * rt_target_reset - count a disk from zero again
+ * @client: the connection
+ * @id: of the target
+ *
+ * Return: 0; -ENOENT when there is no such target; another -errno.
+ */
 int rt_target_reset(struct rt_client *client, uint32_t id);
 
 /**
@@ -512,7 +541,7 @@ int rt_target_list(struct rt_client *client, size_t *nr,
  * rt_counters_get - one consistent snapshot
  * @client: the connection
  * @id: target
- * @ret: to be given to rt_counters_free(); its span begins at attach or reset
+ * @ret: to be given to rt_counters_free(), of the span since attach or reset
  *
  * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno.
  */
@@ -561,6 +590,10 @@ int rt_history_set(struct rt_client *client, uint32_t id, uint64_t slower_ns,
 
 /* counters.c: arithmetic on snapshots */
 
+/**
+ * rt_counters_free - give back what counters have allocated
+ * @counters: are all zero afterwards
+ */
 void rt_counters_free(struct rt_counters *counters);
 
 /**
@@ -594,6 +627,11 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next);
  */
 int rt_histogram_count(struct rt_histogram *histogram, unsigned int bin,
 		       uint64_t count);
+
+/**
+ * rt_histogram_sum - of all bins
+ * @histogram: may be empty
+ */
 uint64_t rt_histogram_sum(const struct rt_histogram *histogram);
 
 /**
@@ -672,10 +710,18 @@ struct rt_signing {
  */
 void rt_signing_read(const char *root, struct rt_signing *ret);
 
-/* rt_signing_needed - does the kernel refuse a module that is not signed by a key it has? */
+/**
+ * rt_signing_needed - does the kernel refuse a module that is not signed by a key it has?
+ * @signing: of rt_signing_read()
+ */
 bool rt_signing_needed(const struct rt_signing *signing);
 
-/* rt_signing_why - what asks for signed modules, "secure boot, lockdown integrity" */
+/**
+ * rt_signing_why - what asks for signed modules, "secure boot, lockdown integrity"
+ * @signing: of rt_signing_read()
+ * @ret: the text
+ * @size: of @ret
+ */
 void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size);
 
 /**
@@ -689,7 +735,13 @@ void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size);
 void rt_signing_advice(const struct rt_signing *signing, const char *file,
 		       const char *signer, char *ret, size_t size);
 
-/* rt_signing_enrolled - does the kernel have a key of that signer? -1: it does not tell */
+/**
+ * rt_signing_enrolled - does the kernel have a key of that signer?
+ * @root: where proc and sys lie, "" but for tests
+ * @signer: as a signed module names it
+ *
+ * Return: 0 or 1; -1 when it does not tell.
+ */
 int rt_signing_enrolled(const char *root, const char *signer);
 
 /* module.c: libkmod */

@@ -250,9 +250,8 @@ static int parse_grown(struct nlattr *nest, struct rt_advance *advance)
 		if (nr > sizeof(bins) / sizeof(bins[0]))
 			nr = sizeof(bins) / sizeof(bins[0]);
 		memcpy(bins, (const char *)piece.bins + done * 8, nr * 8);
-		err = rt_histogram_grown(
-			&advance->last->histogram[piece.direction][piece.kind],
-			piece.first + done, bins, nr, grown);
+		err = rt_histogram_grown(&advance->last->histogram[piece.direction][piece.kind],
+					 piece.first + done, bins, nr, grown);
 		done += nr;
 	}
 	return err;

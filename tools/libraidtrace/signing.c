@@ -78,7 +78,7 @@ void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size)
 	static const char *const levels[] = {
 		"", "lockdown integrity", "lockdown confidentiality",
 	};
-	const char *parts[] = {
+	const char *const parts[] = {
 		signing->secure_boot > 0 ? "secure boot" : "",
 		signing->lockdown > 0 ? levels[signing->lockdown] : "",
 		signing->enforced > 0 ? "module.sig_enforce" : "",

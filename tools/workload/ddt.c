@@ -73,7 +73,8 @@ static void read_moment(struct moment *ret)
 	ret->seconds = stage_seconds();
 }
 
-static void print_test(const char *name, const struct options *options, const struct moment *begin, const struct moment *end)
+static void print_test(const char *name, const struct options *options, const struct moment *begin,
+		       const struct moment *end)
 {
 	double seconds = end->seconds - begin->seconds;
 	double kib = (double)options->count * options->block / 1024;
@@ -140,8 +141,9 @@ static void run(const struct options *options)
 
 	if (!block)
 		stage_die("out of memory");
-	printf("# ddt: %" PRIu64 " x %" PRIu64 " bytes of %s, fsync inside the write, pause %" PRIu64 " s\n", options->count,
-	       options->block, options->fill == FILL_RANDOM ? "pseudo-random data" : "zeros", options->pause);
+	printf("# ddt: %" PRIu64 " x %" PRIu64 " bytes of %s, fsync inside the write, pause %" PRIu64 " s\n",
+	       options->count, options->block,
+	       options->fill == FILL_RANDOM ? "pseudo-random data" : "zeros", options->pause);
 	stage_begin("Writing");
 	read_moment(&begin);
 	write_file(fd, options, block);

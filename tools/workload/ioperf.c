@@ -75,8 +75,8 @@ static void end(struct job *job, const char *name, double amount, const char *un
 	cpu = cpu_seconds() - job->cpu_began;
 	stage_end();
 	if (real > 0)
-		printf("%s: %.1f %s, real %.6f s, cpu %.6f s, efficiency %.2f %%\n", name, amount / real, unit, real, cpu,
-		       100 * cpu / real);
+		printf("%s: %.1f %s, real %.6f s, cpu %.6f s, efficiency %.2f %%\n", name, amount / real, unit,
+		       real, cpu, 100 * cpu / real);
 	else
 		printf("%s: n/a %s, real %.6f s, cpu %.6f s, efficiency n/a %%\n", name, unit, real, cpu);
 	fflush(stdout);

@@ -26,6 +26,7 @@ void stage_die(const char *what) __attribute__((noreturn));
 
 /**
  * stage_number - a whole number of at least 1, with K, M or G for powers of 1024
+ * @text: the number
  *
  * Return: the number; 0 when it is none or too large.
  */
@@ -36,6 +37,7 @@ int stage_fill(const char *word, enum fill *ret);
 
 /**
  * stage_file - create a file in a directory and unlink it at once
+ * @directory: its name
  *
  * It has no name, so that nothing is left whatever kills the program.
  *

@@ -4,15 +4,15 @@
 import json
 import shlex
 import sqlite3
-import subprocess
 
 import made_sweep
 import pytest
-from conftest import TOP
+from conftest import call
 from explain_make import record
 
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark import terms
+from raidtrace.cli import compare as cli_compare
 from raidtrace.compare import comparison
 from raidtrace.compare import sides as compare_sides
 from raidtrace.compare import text as comparison_text
@@ -20,7 +20,6 @@ from raidtrace.published import tables as published
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import table as sweep_table
 
-COMPARE = TOP / "tools" / "python" / "raidctl-compare"
 # a line of bonnie++ 2.00a without files and characters: write, rewrite, read, seeks
 BONNIE = "1.98,2.00a,vm,1,1,2G,,8192,5,,,200000,9,90000,9,,,88000,9,{seeks},9" + "," * 29
 DATA, CALL, SEEKERS, CACHE = terms.DATA, terms.CALL, terms.SEEKERS, terms.CACHE
@@ -93,7 +92,7 @@ def bonnie(directory, size, seeks=400):
 
 
 def rows(*words):
-    done = subprocess.run([COMPARE, "--json", *words], capture_output=True, text=True)
+    done = call(cli_compare.main, "--json", *words)
     assert done.returncode == 0, done.stderr
     return {row["key"]["phase"]: row for row in json.loads(done.stdout)["rows"]}
 
@@ -106,7 +105,7 @@ def test_published_seeks_are_not_held_against_seeks_of_other_calls(tmp_path):
     assert (found["seeks"]["ratio"], found["seeks"]["percent"], found["seeks"]["exceeds-spread"]) == (None, None, None)
     assert found["read"]["same-test"] and found["read"]["ratio"]
     assert {one["name"] for one in found["read"]["differs"]} == {DATA, CALL}
-    text = subprocess.run([COMPARE, path, "--with", "amcc-9500s-2004"], capture_output=True, text=True).stdout
+    text = call(cli_compare.main, path, "--with", "amcc-9500s-2004").stdout
     (line,) = [line for line in text.splitlines() if line.startswith("seeks")]
     assert line.split()[-1] == "x" and "%" not in line.replace(line.split()[-3], "").replace(line.split()[-2], "")
     said = " ".join(text.split())
@@ -129,7 +128,7 @@ def test_of_two_recordings_other_terms_are_said_and_may_be_what_was_tried(tmp_pa
     found = rows(a, b)
     assert (found["seeks"]["ratio"], found["seeks"]["same-test"]) == (2.0, False)
     assert found["seeks"]["exceeds-spread"] is None and found["read"]["same-test"]
-    text = subprocess.run([COMPARE, a, b], capture_output=True, text=True, check=True).stdout
+    text = call(cli_compare.main, a, b).stdout
     assert next(line for line in text.splitlines() if line.startswith("seeks")).split()[-1] == "x"
     assert "Not the same test: calls of 64 KiB in A, 8 KiB in B: seeks." in " ".join(text.split())
     same = rows(a, bonnie(tmp_path / "c", "2048:64k", 800))

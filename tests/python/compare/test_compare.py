@@ -3,18 +3,17 @@
 
 import json
 import sqlite3
-import subprocess
 
 import pytest
-from conftest import TOP
+from conftest import call
 from explain_make import record
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidtrace.cli import compare as cli_compare
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import text as comparison_text
 
-COMPARE = TOP / "tools" / "python" / "raidctl-compare"
 RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=6)
 
 
@@ -91,7 +90,7 @@ def test_a_recording_with_a_table(tmp_path):
     db.execute("UPDATE output SET text=?, stream='stderr'", (output,))
     db.commit()
     db.close()
-    done = subprocess.run([COMPARE, "--json", "--with", "amcc-9500s-2004", path], capture_output=True, text=True)
+    done = call(cli_compare.main, "--json", "--with", "amcc-9500s-2004", path)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["rows"]
     assert found["a"]["median"] == pytest.approx(115.613 * 1024, rel=1e-5)  # test 1: 112.1, 115.6, 116.5 MiB/s
@@ -102,7 +101,7 @@ def test_a_recording_with_a_table(tmp_path):
 @pytest.mark.slow
 def test_two_recordings(tmp_path):
     a, b = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),))
-    done = subprocess.run([COMPARE, "--json", a, b], capture_output=True, text=True, check=True)
+    done = call(cli_compare.main, "--json", a, b)
     rows = {row["key"]["place"]: row for row in json.loads(done.stdout)["rows"]}
     assert rows["counted: throughput"]["percent"] == pytest.approx(300)
     assert rows["counted: in flight"]["ratio"] == pytest.approx(45)
@@ -110,18 +109,19 @@ def test_two_recordings(tmp_path):
 
 def test_what_one_side_lacks_is_said(tmp_path):
     a = record(tmp_path / "a", (("read", {}), ("again", {})))
-    done = subprocess.run([COMPARE, a, record(tmp_path / "b")], capture_output=True, text=True, check=True)
+    done = call(cli_compare.main, a, record(tmp_path / "b"))
     assert "only A: again counted: throughput" in done.stdout
 
 
 @pytest.mark.parametrize("words", [[], ["one"], ["a", "b", "--with", "amcc"], ["--with", "nothing"]])
 def test_usage(words):
-    assert subprocess.run([COMPARE, *words], capture_output=True).returncode == 2
+    assert call(cli_compare.main, *words).returncode == 2
 
 
-def test_columns(tmp_path):
+def test_columns(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     a, b = record(tmp_path / "a"), record(tmp_path / "b")
-    done = subprocess.run([COMPARE, a, b], capture_output=True, text=True, check=True, env={"COLUMNS": "80"})
+    done = call(cli_compare.main, a, b)
     table = done.stdout.splitlines()[done.stdout.splitlines().index("") :]  # above it are paths, which are not cut
     assert all(len(line) <= 80 for line in table), table
     assert comparison_text.VERSION == 1

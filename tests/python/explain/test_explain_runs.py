@@ -7,10 +7,12 @@ import sqlite3
 import subprocess
 
 import pytest
-from conftest import TOP
+from conftest import TOP, call
 from explain_make import SECOND, record
 from explain_phase import phase
 
+from raidtrace.cli import compare as cli_compare
+from raidtrace.cli import explain as cli_explain
 from raidtrace.explain import chain, links_disk
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
@@ -268,8 +270,7 @@ def test_json_is_the_same_each_time(tmp_path):
 def test_one_line_says_why_there_is_nothing(tmp_path):
     (tmp_path / "no.rtdb").write_text("no")
     for name, words in (("explain", [tmp_path / "no.rtdb"]), ("compare", [tmp_path / "no.rtdb"] * 2)):
-        program = {"explain": EXPLAIN, "compare": COMPARE}[name]
-        done = subprocess.run([program, *words], capture_output=True, text=True)
+        done = call({"explain": cli_explain.main, "compare": cli_compare.main}[name], *words)
         assert done.returncode == 1 and not done.stdout
         assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
 
@@ -467,7 +468,7 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
     ],
 )
 def test_usage_says_what_is_wrong(words, said):
-    done = subprocess.run([EXPLAIN, *words], capture_output=True, text=True)
+    done = call(cli_explain.main, *words)
     assert done.returncode == 2 and said in done.stderr, done.stderr
 
 

@@ -3,17 +3,16 @@
 
 import json
 import sqlite3
-import subprocess
 
 import pytest
-from conftest import TOP
+from conftest import call
 from explain_make import MIB, record
 
+from raidtrace.cli import compare as cli_compare
 from raidtrace.explain import runs as explain_runs
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 
-COMPARE = TOP / "tools" / "python" / "raidctl-compare"
 READ = 512 * MIB  # what a phase of record() reads
 
 
@@ -78,7 +77,7 @@ def test_what_was_written_before_is_the_commands_when_it_is_written_back(tmp_pat
 
 
 def compared(a, b, *words):
-    return subprocess.run([COMPARE, *words, a, b], capture_output=True, text=True, check=True).stdout
+    return call(cli_compare.main, *words, a, b).stdout
 
 
 @pytest.mark.parametrize("turned", [False, True])

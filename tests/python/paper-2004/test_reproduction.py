@@ -89,6 +89,7 @@ def test_the_page_says_what_the_results_say(results):
     assert sum("+285.8 %" in line for line in page.splitlines()) == 1, "the one that misses"
 
 
+@pytest.mark.slow
 def test_draws_of_chance_add_an_interval(results, tmp_path):
     assert "What chance adds" not in reproduction_text.page(results), "one draw has none"
     for run in reproduce_plan.drawn(3):

@@ -53,6 +53,7 @@ def test_the_interval_holds_the_median_and_is_the_same_each_time(values):
     assert (low, high) == trials.interval(values)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(0, 10**9)), min_size=10, max_size=60))
 def test_windows_lose_nothing(parts):
     samples, at = [], 0

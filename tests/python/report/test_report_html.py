@@ -195,6 +195,7 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
     assert "\u202e" not in page and "\x1b" not in page and "\\u202e" in text
 
 
+@pytest.mark.slow
 def test_whether_invariants_hold_is_found_when_it_is_read(recorded, tmp_path):
     path = tmp_path / "changed.rtdb"
     path.write_bytes(recorded.read_bytes())

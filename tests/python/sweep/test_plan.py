@@ -6,6 +6,7 @@ import re
 
 import pytest
 import tomllib
+from conftest import TOP
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,13 +133,18 @@ def test_a_plan_without_end_is_an_error_of_one_line(text):
 
 
 def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
-    assert plan.ready() == ["amcc", "bnl", "caltech", "coraid", "howto", "quick"]
+    rows = re.findall(
+        r"^([a-z]+) +(\d+) +\S", (TOP / "Documentation/sweep.rst").read_text(encoding="utf-8"), re.MULTILINE
+    )
     for name in plan.ready():
         found = plan.load(plan.find(name))
         for cell in found.cells:
             done = steps.steps(cell, found, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
             assert sum(step.measured for step in done) == 1, cell
-        assert len(found.cells) == {"amcc": 28, "bnl": 6, "caltech": 20, "coraid": 21, "howto": 21, "quick": 8}[name]
+        assert (
+            name,
+            str(len(found.cells)),
+        ) in rows, f"Documentation/sweep.rst has no row of {name} with {len(found.cells)} cells"
     with pytest.raises(plan.PlanError, match="do you mean howto"):
         plan.find("howtoo")
 

@@ -7,11 +7,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import threading
 
 import pytest
-from conftest import TOP
+from conftest import TOP, call
 
 from raidtrace.benchmark.figure import Figure
 from raidtrace.cli import sweep as cli_sweep
@@ -259,7 +258,7 @@ def test_the_time_left_follows_the_cells_that_ended(monkeypatch):
 
 
 def dry(*words):
-    return subprocess.run([sys.executable, TOP / "tools/python/raidctl-sweep", *words], capture_output=True, text=True)
+    return call(cli_sweep.main, *words)
 
 
 def test_dry_run_prints_every_command_and_does_nothing(tmp_path):

@@ -22,6 +22,13 @@
  * @swapped_pages: to and from swap, FACT_UNKNOWN when not told
  * @processes_known: /proc/PID of all users is visible
  * @io_accounted: the kernel knows the I/O of processes
+ * @nr_processes: length of @processes
+ * @processes: all of this machine
+ * @disks_known: /proc/diskstats was read
+ * @nr_disks: length of @disks
+ * @disks: block devices, partitions too
+ * @interrupts_known: /proc/interrupts was read
+ * @interrupts: each line
  */
 struct activity {
 	uint64_t time_ns;

@@ -50,7 +50,8 @@ JUDGE_MACHINE(data_set)
 	finding_seen(ret, "%s is %.3g times the memory of %s",
 		     format_bytes(data, (double)facts->data_bytes), times, ram);
 	if (ret->verdict != VERDICT_PASS)
-		finding_remedy(ret, "use %s or more, or boot with less memory: mem=SIZE on the kernel's command line", least);
+		finding_remedy(ret, "use %s or more, or boot with less memory: mem=SIZE on the kernel's command line",
+			       least);
 }
 
 JUDGE_MACHINE(unwritten)

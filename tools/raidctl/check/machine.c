@@ -125,9 +125,9 @@ static size_t name_options(const struct facts *facts, bool cost,
 	for (size_t i = 0; i < sizeof(debug_options) / sizeof(debug_options[0]);
 	     i++) {
 		const struct debug_option *option = &debug_options[i];
+		bool costs = option->verdict != VERDICT_PASS;
 
-		if ((option->verdict != VERDICT_PASS) != cost ||
-		    !is_set(facts->config, option->name))
+		if (costs != cost || !is_set(facts->config, option->name))
 			continue;
 		finding_more(ret, "%s%s", nr++ ? ", " : cost ? "" : "; ",
 			     option->name);

@@ -75,7 +75,7 @@ static bool first_word(const char *path, char *ret, size_t size)
 	if (file)
 		fclose(file);
 	if (good)
-		ret[strcspn(ret, " \n")] = '\0';
+		ret[strcspn(ret, "\n ")] = '\0';
 	else
 		ret[0] = '\0';
 	return good && ret[0];

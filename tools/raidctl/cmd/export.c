@@ -33,8 +33,12 @@ struct export_options {
 
 static const struct argp_option options[] = {
 	{ "csv", KEY_CSV, "DIR", 0, "Write one CSV file per table into DIR, which is made if it is not there", 0 },
-	{ "openmetrics", KEY_OPENMETRICS, "FILE", 0, "Write the totals as OpenMetrics text, for a node exporter's textfile directory; FILE is replaced at once", 0 },
-	{ "perfetto", KEY_PERFETTO, "FILE", 0, "Write what happened over time as a trace of Perfetto: phases as slices, throughput, depth and latency as counters", 0 },
+	{ "openmetrics", KEY_OPENMETRICS, "FILE", 0,
+	  "Write the totals as OpenMetrics text, for a node exporter's textfile directory; FILE is replaced at once",
+	  0 },
+	{ "perfetto", KEY_PERFETTO, "FILE", 0,
+	  "Write what happened over time as a trace of Perfetto: phases as slices, throughput, depth and latency as counters",
+	  0 },
 	{ "json", KEY_JSON, NULL, 0, "Print every row of every table as JSON, and what each column means", 0 },
 	{ 0 }
 };

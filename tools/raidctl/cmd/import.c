@@ -39,9 +39,15 @@ struct import_options {
 };
 
 static const struct argp_option options[] = {
-	{ "output", KEY_OUTPUT, "FILE", 0, "Make the recording FILE, which must not exist yet; " DEFAULT_OUTPUT " without this", 0 },
-	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of a sample in the time of the trace, such as 10ms or 1s; 100ms without this", 0 },
-	{ "sectors", KEY_SECTORS, "[DISK=]N", 0, "Size of DISK, or of each, in sectors of 512 bytes, as /sys/block/DISK/size has it; may be given several times. Without it the histogram place is not available", 0 },
+	{ "output", KEY_OUTPUT, "FILE", 0,
+	  "Make the recording FILE, which must not exist yet; " DEFAULT_OUTPUT " without this",
+	  0 },
+	{ "interval", KEY_INTERVAL, "TIME", 0,
+	  "Length of a sample in the time of the trace, such as 10ms or 1s; 100ms without this",
+	  0 },
+	{ "sectors", KEY_SECTORS, "[DISK=]N", 0,
+	  "Size of DISK, or of each, in sectors of 512 bytes, as /sys/block/DISK/size has it; may be given several times. Without it the histogram place is not available",
+	  0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "No progress, no summary", 0 },
 	{ 0 }
 };

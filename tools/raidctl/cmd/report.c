@@ -40,9 +40,13 @@ struct report_options {
 static const struct argp_option options[] = {
 	OPTION_JSON,
 	{ "phase", KEY_PHASE, "NAME", 0, "Only phases of that name", 0 },
-	{ "html", KEY_HTML, "FILE", 0, "Write one self-contained HTML page with pictures to FILE instead of text; of one or two recordings, or of the directory of a sweep", 0 },
+	{ "html", KEY_HTML, "FILE", 0,
+	  "Write one self-contained HTML page with pictures to FILE instead of text; of one or two recordings, or of the directory of a sweep",
+	  0 },
 	{ "verbose", KEY_VERBOSE, NULL, 0, "Print all that was counted, behind the table", 0 },
-	{ "explain", KEY_EXPLAIN, NULL, 0, "Instead of a report, say what the numbers are that have a NAME in it, or what all are; a name is a heading of the text or a member of the JSON", 0 },
+	{ "explain", KEY_EXPLAIN, NULL, 0,
+	  "Instead of a report, say what the numbers are that have a NAME in it, or what all are; a name is a heading of the text or a member of the JSON",
+	  0 },
 	{ 0 }
 };
 
@@ -134,7 +138,7 @@ static void print_one(const struct context *context,
 
 	if (!report->json) {
 		explained_ask(find_program(context->directory, EXPLAIN_VERB, path,
-					 sizeof(path)) ? path : NULL,
+					   sizeof(path)) ? path : NULL,
 			    recording->path, report->phase, &explained);
 		reading.explained = &explained;
 	}

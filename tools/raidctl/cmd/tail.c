@@ -38,10 +38,14 @@ struct tail_options {
 
 static const struct argp_option options[] = {
 	{ "lines", KEY_LINES, "N", 0, "So many requests, 0 for all that there are (20; with --csv or --json all)", 0 },
-	{ "slower", KEY_SLOWER, "TIME", 0, "Wait for a request that takes so long from issue to completion, such as 50ms; it is the last one", 0 },
+	{ "slower", KEY_SLOWER, "TIME", 0,
+	  "Wait for a request that takes so long from issue to completion, such as 50ms; it is the last one",
+	  0 },
 	{ "failed", KEY_FAILED, NULL, 0, "Wait for a request that fails; it is the last one", 0 },
 	{ "csv", KEY_CSV, NULL, 0, "Print every column as CSV", 0 },
-	{ "follow", KEY_FOLLOW, NULL, 0, "With --csv: go on with those that end from now on, until Ctrl-C; says how many were lost", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0,
+	  "With --csv: go on with those that end from now on, until Ctrl-C; says how many were lost",
+	  0 },
 	OPTION_JSON,
 	{ 0 }
 };

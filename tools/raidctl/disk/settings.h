@@ -9,7 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* struct setting - one name and its value */
+/**
+ * struct setting - one name and its value
+ * @name: as in the table setting
+ * @value: allocated
+ */
 struct setting {
 	const char *name;
 	char *value;
@@ -29,6 +33,7 @@ struct settings {
 	struct setting *known;
 };
 
+/* settings_changed - is told a setting that is new or another; 0 or -errno */
 typedef int settings_changed(void *data, const char *name, const char *value);
 
 /**

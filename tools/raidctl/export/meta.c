@@ -29,7 +29,7 @@ int meta_csv(struct store *store, FILE *to)
 
 	for (size_t i = 0; i < recording.nr_meta && !err; i++) {
 		csv_row(to, 2, (const char *const[]){ recording.meta[i].name,
-						      recording.meta[i].value });
+			recording.meta[i].value });
 		err = ferror(to) ? -EIO : 0;
 	}
 	recording_free(&recording);

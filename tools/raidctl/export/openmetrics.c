@@ -190,7 +190,7 @@ static void write_family(FILE *to, const struct family *family,
 			continue;
 		if (!begun)
 			metric_head(to, family->name, "counter",
-			     strcmp(family->unit, "ns") ? family->unit : "seconds", family->help);
+				    strcmp(family->unit, "ns") ? family->unit : "seconds", family->help);
 		begun = true;
 		write_of_disk(to, family, &totals[i]);
 	}
@@ -216,7 +216,7 @@ static void write_info(FILE *to, const struct recording *recording)
 static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 {
 	metric_head(to, "recorded_seconds", "gauge", "seconds",
-	     "length of all samples of the disk together");
+		    "length of all samples of the disk together");
 	for (size_t i = 0; i < nr; i++) {
 		fputs("raidtrace_recorded_seconds{disk=", to);
 		metric_quoted(to, totals[i].disk);
@@ -224,7 +224,7 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 			totals[i].ns / NS_PER_S, totals[i].ns % NS_PER_S);
 	}
 	metric_head(to, "in_flight_max_requests", "gauge", "requests",
-	     "highest depth since attach or reset, not a difference");
+		    "highest depth since attach or reset, not a difference");
 	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 			if (totals[i].unknown & RT_COUNTER_BIT(IN_FLIGHT))

@@ -324,7 +324,7 @@ static void json_columns(FILE *to)
 		object = json_new_object();
 		for (size_t m = 0; m < 4; m++)
 			json_member(object, members[m],
-					       json_new_string(values[m]));
+				    json_new_string(values[m]));
 		fprintf(to, "%s\n    %s", i ? "," : "",
 			json_text(object, JSON_C_TO_STRING_NOSLASHESCAPE));
 		json_object_put(object);

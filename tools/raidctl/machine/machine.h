@@ -25,6 +25,7 @@
 /* Counters of /proc/vmstat that are kept; the table is in machine.c. */
 #define HOST_VM_COUNTERS 24
 
+/* host_row_fn - is given a number about the machine; 0 or -errno */
 typedef int host_row_fn(void *data, const struct host_row *row);
 
 /**

@@ -27,6 +27,7 @@ struct proc_file {
 	size_t size;
 };
 
+/* proc_open - a file that may be missing; then nothing is read of it */
 void proc_open(struct proc_file *file, const char *path);
 void proc_close(struct proc_file *file);
 
@@ -89,7 +90,8 @@ bool proc_disk_use(const char **text, struct disk_use *ret);
 bool proc_whole_disk(const char *name);
 
 /**
- * proc_swapped - pages to and from swap in the text of /proc/vmstat
+ * proc_swapped - pages to and from swap
+ * @text: of /proc/vmstat, may be NULL
  *
  * Return: FACT_UNKNOWN when @text is NULL or does not tell.
  */

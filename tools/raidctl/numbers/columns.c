@@ -87,7 +87,8 @@ const struct column columns[] = {
 	  "its end, part of it" },
 	RT_DISK_COUNTERS(SAMPLE)
 	{ "sample", "streams_alive", "streams",
-	  "streams of requests that were continued and moved in the last second, at the end of the sample, not a difference" },
+	  "streams of requests that were continued and moved in the last second, at the end of the sample, not a "
+	  "difference" },
 	{ "sample", "streams_alive_queued", "streams",
 	  "streams of bios, likewise" },
 	{ "flow", "sample", "",

@@ -30,26 +30,26 @@ struct kind {
 	bool late;
 };
 
-#define KIND(name)	[RAIDTRACE_HISTOGRAM_KIND_##name]
+#define KIND(name)	RAIDTRACE_HISTOGRAM_KIND_##name
 #define GROUP(name)	RAIDTRACE_GROUP_##name
 #define BIT(name)	RT_COUNTER_BIT(name)
 
 static const struct kind kinds[RT_KINDS] = {
-	KIND(SIZE) = { GROUP(SIZE), "sectors", "requests", BIT(ISSUED), 0, false },
-	KIND(SEEK) = { GROUP(SEEK), "sectors", "requests", BIT(ISSUED), 0, false },
-	KIND(DEPTH_TIME) = { GROUP(DEPTH), "requests", "ns", BIT(IN_FLIGHT), 0, false },
-	KIND(DEPTH_ISSUE) = { GROUP(DEPTH), "requests", "requests", BIT(IN_FLIGHT), 0, false },
-	KIND(D2C) = { GROUP(LATENCY), "ns", "requests", BIT(D2C_SUM_NS), 0, false },
-	KIND(SEEK_QUEUED) = { GROUP(SEEK), "sectors", "bios", BIT(SEQUENTIAL_QUEUED), 0, true },
-	KIND(I2D) = { GROUP(LATENCY), "ns", "requests", BIT(I2D_SUM_NS), 0, true },
-	KIND(Q2C) = { GROUP(LATENCY), "ns", "pieces", BIT(Q2C_SUM_NS), 0, true },
-	KIND(DEPTH_D2C) = { GROUP(LATENCY), "ns", "requests", BIT(D2C_SUM_NS), 0, true },
-	KIND(PLACE) = { GROUP(PLACE), "1/256 of the disk", "bytes", BIT(ISSUED), 0, true },
-	KIND(UNPLUG) = { GROUP(PLUG), "requests", "unplugs", 0, RT_DISK_BIT(UNPLUGS_EXPLICIT), true },
-	KIND(BLAME) = { GROUP(BLAME), "class", "requests", BIT(ISSUED), 0, true },
-	KIND(BLAME_DISTANCE) = { GROUP(BLAME), "class", "sectors", BIT(ISSUED), 0, true },
-	KIND(RA_SYNC) = { GROUP(READAHEAD), "sectors", "windows", 0, RT_DISK_BIT(RA_SYNC_SECTORS), true },
-	KIND(RA_ASYNC) = { GROUP(READAHEAD), "sectors", "windows", 0, RT_DISK_BIT(RA_ASYNC_SECTORS), true },
+	[KIND(SIZE)] = { GROUP(SIZE), "sectors", "requests", BIT(ISSUED), 0, false },
+	[KIND(SEEK)] = { GROUP(SEEK), "sectors", "requests", BIT(ISSUED), 0, false },
+	[KIND(DEPTH_TIME)] = { GROUP(DEPTH), "requests", "ns", BIT(IN_FLIGHT), 0, false },
+	[KIND(DEPTH_ISSUE)] = { GROUP(DEPTH), "requests", "requests", BIT(IN_FLIGHT), 0, false },
+	[KIND(D2C)] = { GROUP(LATENCY), "ns", "requests", BIT(D2C_SUM_NS), 0, false },
+	[KIND(SEEK_QUEUED)] = { GROUP(SEEK), "sectors", "bios", BIT(SEQUENTIAL_QUEUED), 0, true },
+	[KIND(I2D)] = { GROUP(LATENCY), "ns", "requests", BIT(I2D_SUM_NS), 0, true },
+	[KIND(Q2C)] = { GROUP(LATENCY), "ns", "pieces", BIT(Q2C_SUM_NS), 0, true },
+	[KIND(DEPTH_D2C)] = { GROUP(LATENCY), "ns", "requests", BIT(D2C_SUM_NS), 0, true },
+	[KIND(PLACE)] = { GROUP(PLACE), "1/256 of the disk", "bytes", BIT(ISSUED), 0, true },
+	[KIND(UNPLUG)] = { GROUP(PLUG), "requests", "unplugs", 0, RT_DISK_BIT(UNPLUGS_EXPLICIT), true },
+	[KIND(BLAME)] = { GROUP(BLAME), "class", "requests", BIT(ISSUED), 0, true },
+	[KIND(BLAME_DISTANCE)] = { GROUP(BLAME), "class", "sectors", BIT(ISSUED), 0, true },
+	[KIND(RA_SYNC)] = { GROUP(READAHEAD), "sectors", "windows", 0, RT_DISK_BIT(RA_SYNC_SECTORS), true },
+	[KIND(RA_ASYNC)] = { GROUP(READAHEAD), "sectors", "windows", 0, RT_DISK_BIT(RA_ASYNC_SECTORS), true },
 };
 
 char *groups_text(char *ret, uint32_t groups)

@@ -94,8 +94,7 @@ static void seek_stats(const struct rt_counters *c, unsigned int direction,
 		       struct direction_stats *ret)
 {
 	const struct rt_flow *flow = &c->flow[direction];
-	uint64_t placed = rt_histogram_sum(
-		&c->histogram[direction][RAIDTRACE_HISTOGRAM_KIND_SEEK]);
+	uint64_t placed = rt_histogram_sum(&c->histogram[direction][RAIDTRACE_HISTOGRAM_KIND_SEEK]);
 
 	/*
 	 * The first request after attach has no one before it: it is in the
@@ -126,9 +125,8 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 		ret->bytes_per_s = (double)flow->bytes_completed *
 				   (double)NS_PER_S / (double)length;
 	depth_stats(c, direction, ret);
-	ret->size_mode = histogram_mode(
-		&histogram[RAIDTRACE_HISTOGRAM_KIND_SIZE],
-		RAIDTRACE_HISTOGRAM_KIND_SIZE, &ret->size_mode_count);
+	ret->size_mode = histogram_mode(&histogram[RAIDTRACE_HISTOGRAM_KIND_SIZE],
+					RAIDTRACE_HISTOGRAM_KIND_SIZE, &ret->size_mode_count);
 	if (ret->requests)
 		ret->size_mean_bytes =
 			(double)flow->bytes_issued / (double)ret->requests;

@@ -19,6 +19,7 @@ enum stream {
 	NR_STREAMS
 };
 
+/* stream_name - "stdout" or "stderr" */
 const char *stream_name(enum stream stream);
 
 struct phase_program;

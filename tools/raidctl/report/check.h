@@ -9,6 +9,7 @@
 
 #include "check/check.h"
 
+/* Members of print_text and print_json. */
 void text_check(FILE *to, const struct facts *facts,
 		const struct finding *findings, size_t nr);
 void json_check(FILE *to, const struct facts *facts,

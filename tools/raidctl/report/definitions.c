@@ -68,7 +68,7 @@ const struct definition *explain_find(const char *name,
 void explain_print(FILE *to, const struct definition *d)
 {
 	terminal_print(to, "%s%s%s%s, %s\n    ", d->name, d->other[0] ? " (" : "",
-		d->other, d->other[0] ? ")" : "",
+		       d->other, d->other[0] ? ")" : "",
 		d->unit[0] ? d->unit : "no unit");
 	print_wrapped(to, d->text, 4);
 }

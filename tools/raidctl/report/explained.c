@@ -120,7 +120,7 @@ static void take_complaint(int complaints, struct explained *ret)
 }
 
 void explained_ask(const char *program, const char *recording,
-		 const char *phase, struct explained *ret)
+		   const char *phase, struct explained *ret)
 {
 	int ends[2], status = -1, complaints;
 	char *said;
@@ -203,7 +203,7 @@ static bool is_of(struct json_object *of, const char *key, const char *value)
 }
 
 const char *explained_limit(const struct explained *explained, const char *disk,
-			  const char *phase, const char *direction)
+			    const char *phase, const char *direction)
 {
 	struct json_object *chains = array(explained->json, "chains");
 

@@ -29,7 +29,7 @@ struct explained {
  * @ret: to be given to explained_free(), whatever comes of it
  */
 void explained_ask(const char *program, const char *recording,
-		 const char *phase, struct explained *ret);
+		   const char *phase, struct explained *ret);
 
 /* explained_of_text - what a program printed; NULL: nothing that can be read */
 void explained_of_text(const char *text, struct explained *ret);
@@ -69,6 +69,6 @@ size_t explained_chains(const struct explained *explained);
  * shown" when none is; "-" when nothing is said, as it moved too little.
  */
 const char *explained_limit(const struct explained *explained, const char *disk,
-			  const char *phase, const char *direction);
+			    const char *phase, const char *direction);
 
 #endif

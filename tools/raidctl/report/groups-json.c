@@ -14,12 +14,10 @@ static void add_groups(struct json_object *to, const struct rt_counters *c)
 
 	for (unsigned int i = 0; rt_group_name(i); i++)
 		if (counts_group(c, 1U << i))
-			json_element(
-				groups, json_new_string(rt_group_name(i)));
+			json_element(groups, json_new_string(rt_group_name(i)));
 	for (unsigned int k = 0; k < RT_KINDS; k++)
 		if (!counts_kind(c, k))
-			json_element(
-				kinds, json_new_string(rt_kind_name(k)));
+			json_element(kinds, json_new_string(rt_kind_name(k)));
 	json_member(to, "groups", groups);
 	json_member(to, "histograms_not_counted", kinds);
 }

@@ -69,7 +69,7 @@ static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,
 	if (!nr || !counts_kind(c, kind))
 		return;
 	terminal_print(to, "  %-11s %s mean %s, p99 %s %s\n", rt_direction_name(d),
-		rt_kind_name(kind),
+		       rt_kind_name(kind),
 		format_ns(mean, (double)sum_ns / (double)nr),
 		p99.high == INT64_MAX ? ">=" : "<",
 		format_ns(high, (double)(p99.high == INT64_MAX ? p99.low :
@@ -109,7 +109,7 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 			continue;
 		if (!any)
 			terminal_print(to, "  %s%-9s %9s %8s %8s %9s %8s %8s %9s%s\n",
-				bold(to), "class", "bios", "data", "seeks",
+				       bold(to), "class", "bios", "data", "seeks",
 				"requests", "data", "seeks", "mean seek",
 				plain(to));
 		any = true;
@@ -117,7 +117,7 @@ static void origin_table(FILE *to, const struct rt_counters *c)
 			format_bytes(distance, (double)o->seek_sectors *
 				     SECTOR_BYTES / (double)o->seeks);
 		terminal_print(to, "  %-9s %9s %8s %8s %9s %8s %8s %9s\n",
-			rt_class_name(i), format_count(bios, o->queued),
+			       rt_class_name(i), format_count(bios, o->queued),
 			format_bytes(queued, (double)o->bytes_queued),
 			format_count(bio_seeks, o->seeks_queued),
 			class_count(requests, c, offsetof(struct rt_origin, issued), o->issued),
@@ -162,7 +162,7 @@ static void blame_table(FILE *to, const struct rt_counters *c)
 		for (unsigned int i = 0; i < RT_CLASSES; i++)
 			if (used & 1U << i)
 				terminal_print(to, " %9s",
-					format_count(count, bin_of(blame, row * RT_CLASSES + i)));
+					       format_count(count, bin_of(blame, row * RT_CLASSES + i)));
 		fputc('\n', to);
 	}
 }
@@ -200,9 +200,9 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 				 s->pid);
 		if (!i)
 			terminal_print(to, "  %s%-30s %11s %9s %9s%s\n", bold(to),
-				"submitter", "bios", "data", "seeks", plain(to));
+				       "submitter", "bios", "data", "seeks", plain(to));
 		terminal_print(to, "  %-30s %11s %9s %9s\n", who,
-			format_count(bios, s->queued),
+			       format_count(bios, s->queued),
 			format_bytes(data, (double)s->bytes_queued),
 			format_count(seeks, s->seeks_queued));
 	}
@@ -272,7 +272,7 @@ static void plug_lines(FILE *to, const struct rt_counters *c)
 		snprintf(each, sizeof(each), ", %.1f requests each",
 			 sent / (double)rt_histogram_sum(unplug));
 	print_labelled(to, DETAIL_WIDTH, "  plugs",
-		"%s; unplugs: done %s, slept %s%s; waits for tags %s",
+		       "%s; unplugs: done %s, slept %s%s; waits for tags %s",
 		disk_count(plugs, c, RT_DISK_BIT(PLUGS), disk->plugs),
 		disk_count(explicit_, c, RT_DISK_BIT(UNPLUGS_EXPLICIT),
 			   disk->unplugs_explicit),
@@ -292,7 +292,7 @@ static void window_line(FILE *to, const struct rt_counters *c,
 	if ((c->disk.unknown & bit) || !nr)
 		return;
 	terminal_print(to, "  readahead, %s: %s windows, mean %s\n", what,
-		format_count(count, nr),
+		       format_count(count, nr),
 		format_bytes(mean, (double)sectors * SECTOR_BYTES / (double)nr));
 }
 

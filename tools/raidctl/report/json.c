@@ -50,7 +50,7 @@ static struct json_object *disk_object(const struct disk *disk)
 	json_add_count(object, "capacity_sectors", disk->capacity_sectors);
 	json_add_count(object, "readahead_kib", disk->readahead_kib);
 	json_add_count(object, "readahead_sectors",
-		  disk->readahead_kib * 1024 / SECTOR_BYTES);
+		       disk->readahead_kib * 1024 / SECTOR_BYTES);
 	json_add_count(object, "max_sectors_kib", disk->max_sectors_kb);
 	json_add_count(object, "max_hw_sectors_kib", disk->max_hw_sectors_kb);
 	json_add_or_null(object, "queue_depth", disk->queue_depth);
@@ -122,11 +122,11 @@ static struct json_object *recordings_array(const struct status *status)
 		struct json_object *object = json_new_object();
 
 		json_member(object, "id",
-				       json_new_int64(recording->pid));
+			    json_new_int64(recording->pid));
 		json_member(object, "detached",
-				       json_new_boolean(recording->detached));
+			    json_new_boolean(recording->detached));
 		json_member(object, "file",
-				       json_new_string(recording->file));
+			    json_new_string(recording->file));
 		json_element(array, object);
 	}
 	return array;
@@ -149,7 +149,7 @@ static void json_status(FILE *to, const struct status *status)
 	json_add_count(object, "units_3ware", status->nr_units);
 	for (size_t i = 0; i < status->nr_targets; i++)
 		json_element(array,
-				      target_object(&status->targets[i]));
+			     target_object(&status->targets[i]));
 	json_member(object, "targets", array);
 	json_member(object, "recordings", recordings_array(status));
 	json_finish(to, object);
@@ -189,9 +189,9 @@ static void add_flow(struct json_object *to, const struct rt_flow *flow,
 	RT_FLOW_COUNTERS(X)
 #undef X
 	json_add_known(object, "in_flight", unknown & RT_COUNTER_BIT(IN_FLIGHT),
-		  flow->in_flight);
+		       flow->in_flight);
 	json_add_known(object, "in_flight_max", unknown & RT_COUNTER_BIT(IN_FLIGHT),
-		  flow->in_flight_max);
+		       flow->in_flight_max);
 	json_member(to, "flow", object);
 }
 
@@ -204,27 +204,27 @@ static void add_stats(struct json_object *to,
 	json_add_known(to, "requests", no_issue, stats->requests);
 	json_add_known(to, "bytes", no_issue, stats->bytes);
 	json_add_number(to, "mib_per_s", !(unknown & RT_COUNTER_BIT(BYTES_COMPLETED)),
-		   stats->bytes_per_s / (1 << 20));
+			stats->bytes_per_s / (1 << 20));
 	json_add_number(to, "in_flight_mean", stats->depth_known,
-		   stats->depth_mean);
+			stats->depth_mean);
 	json_member(to, "in_flight_max",
-			       stats->depth_known ?
+		    stats->depth_known ?
 			       json_new_uint64(stats->depth_max) : NULL);
 	json_add_bool(to, "in_flight_is_lower_bound",
 		      stats->depth_known && !stats->depth_exact);
 	json_add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
-		  &stats->size_mode);
+		       &stats->size_mode);
 	json_add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
 	json_add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
 	json_add_known(to, "sequential", no_issue, stats->sequential);
 	json_add_number(to, "sequential_share", any,
-		   any ? (double)stats->sequential / (double)stats->requests :
+			any ? (double)stats->sequential / (double)stats->requests :
 			 0);
 	json_add_known(to, "seeks", no_issue, stats->seeks);
 	json_add_number(to, "seek_sectors_mean", stats->seeks > 0,
-		   stats->seek_mean_sectors);
+			stats->seek_mean_sectors);
 	json_add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
-		   stats->d2c_mean_ns);
+			stats->d2c_mean_ns);
 	json_add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
 	json_add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
 	json_add_range(to, "d2c_max_ns_low", "d2c_max_ns_high", &stats->d2c_max);
@@ -243,18 +243,16 @@ static struct json_object *direction_object(const struct rt_counters *c,
 		add_flow(object, &c->flow[direction], c->unknown);
 	} else {
 		json_add_number(object, "in_flight_mean", stats.depth_known,
-			   stats.depth_mean);
+				stats.depth_mean);
 		json_add_known(object, "in_flight_max", !stats.depth_known,
-			  stats.depth_max);
+			       stats.depth_max);
 		json_add_bool(object, "in_flight_is_lower_bound",
 			      stats.depth_known && !stats.depth_exact);
 	}
 	for (unsigned int k = 0; k < RT_KINDS; k++)
 		if (c->histogram[direction][k].nr_bins)
-			json_member(
-				histograms, rt_kind_name(k),
-				histogram_object(&c->histogram[direction][k],
-						 k));
+			json_member(histograms, rt_kind_name(k),
+				    histogram_object(&c->histogram[direction][k], k));
 	json_member(object, "histograms", histograms);
 	return object;
 }
@@ -282,11 +280,11 @@ static struct json_object *span_object(const struct span *span)
 	json_add_count(object, "start_ns", c->since_ns);
 	json_add_count(object, "end_ns", c->now_ns);
 	json_add_number(object, "seconds", true,
-		   (double)(c->now_ns - c->since_ns) / 1e9);
+			(double)(c->now_ns - c->since_ns) / 1e9);
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
 		if (has_direction(c, d))
 			json_member(directions,
-					       rt_direction_name(d),
+				    rt_direction_name(d),
 					       direction_object(c, d));
 	json_member(object, "directions", directions);
 	json_groups(object, c);
@@ -303,12 +301,12 @@ static void json_counters(FILE *to, const struct rt_target *targets,
 
 		json_add_bool(object, "gone", spans[i].counters.gone);
 		json_add_count(object, "readahead_sectors",
-			  spans[i].counters.readahead_sectors);
+			       spans[i].counters.readahead_sectors);
 		json_add_count(object, "readahead_kib",
-			  spans[i].counters.readahead_sectors *
+			       spans[i].counters.readahead_sectors *
 				  SECTOR_BYTES / 1024);
 		json_member(object, "target",
-				       target_object(&targets[i]));
+			    target_object(&targets[i]));
 		json_element(array, object);
 	}
 	json_finish(to, array);
@@ -324,9 +322,7 @@ static struct json_object *settings_object(const struct recording *r)
 		json_add_count(object, "time_ns", r->settings[i].time_ns);
 		json_add_count(object, "target", r->settings[i].target);
 		json_add_text(object, "name", r->settings[i].name);
-		json_member(
-			object, "value",
-			json_new_string(r->settings[i].value));
+		json_member(object, "value", json_new_string(r->settings[i].value));
 		json_element(array, object);
 	}
 	return array;

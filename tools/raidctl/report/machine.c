@@ -32,7 +32,7 @@ static void text_stack(FILE *to, const struct recording *r)
 	for (size_t i = 0; i < b->nr_stacked; i++) {
 		if (b->stacked[i].parent != parent)
 			terminal_print(to, "%s%s is made of",
-				i ? "\n           " : "stack      ",
+				       i ? "\n           " : "stack      ",
 				disk_name(r, b->stacked[i].parent));
 		parent = b->stacked[i].parent;
 		terminal_print(to, " %s", disk_name(r, b->stacked[i].target));
@@ -64,7 +64,7 @@ static void text_disturbances(FILE *to, const struct recording *r, bool verbose)
 	}
 	if (b->nr_disturbances > NR_NAMED)
 		terminal_print(to, "           and %zu more; all of them: raidctl report --json\n",
-			b->nr_disturbances - NR_NAMED);
+			       b->nr_disturbances - NR_NAMED);
 }
 
 void besides_text(FILE *to, const struct recording *r, bool verbose)
@@ -102,10 +102,10 @@ static void text_cpu(FILE *to, const struct besides *b, uint32_t phase)
 
 		if (value)
 			terminal_print(to, " %s %s,", shown[i],
-				format_share(share, (double)value, (double)all));
+				       format_share(share, (double)value, (double)all));
 	}
 	terminal_print(to, " command %.2f s of one\n",
-		(double)besides_sum(b, phase, "command", "cpu") / 1e9);
+		       (double)besides_sum(b, phase, "command", "cpu") / 1e9);
 }
 
 void besides_phase_text(FILE *to, const struct recording *r, uint32_t phase)
@@ -125,10 +125,10 @@ void besides_phase_text(FILE *to, const struct recording *r, uint32_t phase)
 	format_bytes(text[2], (double)wchar);
 	/* More where readahead fetched what nobody read. */
 	terminal_print(to, "  command     read %s, %s %sfrom disks", text[0], text[1],
-		rchar >= read ? "of it " : "");
+		       rchar >= read ? "of it " : "");
 	if (rchar > read)
 		terminal_print(to, ", cache hits %s (%s)",
-			format_bytes(text[3], (double)(rchar - read)),
+			       format_bytes(text[3], (double)(rchar - read)),
 			format_share(text[1], (double)(rchar - read),
 				     (double)rchar));
 	terminal_print(to, "; wrote %s\n", text[2]);
@@ -148,7 +148,7 @@ static struct json_object *disturbances_array(const struct besides *b)
 		json_add_count(object, "end_ns", what->end_ns);
 		json_add_text(object, "unit", what->unit);
 		json_member(object, "value",
-				       json_new_int64(what->value));
+			    json_new_int64(what->value));
 		json_add_text(object, "text", what->text);
 		json_element(array, object);
 	}
@@ -166,7 +166,7 @@ static struct json_object *host_array(const struct besides *b)
 		json_add_text(object, "source", b->sums[i].source);
 		json_add_text(object, "name", b->sums[i].name);
 		json_member(object, "value",
-				       json_new_int64(b->sums[i].value));
+			    json_new_int64(b->sums[i].value));
 		json_element(array, object);
 	}
 	return array;
@@ -180,7 +180,7 @@ void besides_json(struct json_object *to, const struct recording *r)
 
 	for (size_t i = 0; i < b->nr_notes; i++)
 		json_element(notes,
-				      json_new_string(b->notes[i].text));
+			     json_new_string(b->notes[i].text));
 	for (size_t i = 0; i < b->nr_stacked; i++) {
 		struct json_object *object = json_new_object();
 

@@ -107,7 +107,7 @@ static void text_direction(FILE *to, const struct family *family, unsigned int d
 	if (!given.own_bios && !given.bios)
 		return;
 	terminal_print(to, "  %-11s to members: bios x %s, bytes x %s; splits for each bio %s\n",
-		rt_direction_name(d),
+		       rt_direction_name(d),
 		ratio_text(fan, ratio(given.bios, given.own_bios)),
 		ratio_text(bytes, ratio(given.bytes, given.own_bytes)),
 		ratio_text(split, ratio(given.splits, given.own_bios)));
@@ -118,9 +118,8 @@ static void text_direction(FILE *to, const struct family *family, unsigned int d
 		if (i && !(i % 4))
 			terminal_print(to, "\n  %-11s              ", "");
 		terminal_print(to, " %s %s", member->disk,
-			format_share(split,
-				     (double)member->counters.flow[d].bytes_queued,
-				     (double)given.bytes));
+			       format_share(split, (double)member->counters.flow[d].bytes_queued,
+					    (double)given.bytes));
 	}
 	fputc('\n', to);
 }
@@ -134,7 +133,7 @@ static void text_readahead(FILE *to, const struct family *family)
 	if (own < 0)
 		return;
 	terminal_print(to, "  readahead   that of %s counts, %s (%" PRId64 " sectors), for all that is read through it; of members",
-		family->parent->disk,
+		       family->parent->disk,
 		format_bytes(kib, (double)own * SECTOR_BYTES), own);
 	for (size_t i = 0; i < family->nr; i++) {
 		int64_t of = readahead_of(family, family->members[i]);
@@ -161,7 +160,7 @@ void print_stack_text(FILE *to, const struct recording *r, uint32_t phase)
 		if (!family.nr)
 			continue;
 		terminal_print(to, "\n%sphase %s%s  %s over its %zu members\n",
-			bold(to), family.parent->phase, plain(to),
+			       bold(to), family.parent->phase, plain(to),
 			family.parent->disk, family.nr);
 		for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
 			text_direction(to, &family, d);

@@ -42,14 +42,14 @@ static void text_origin(FILE *to, const struct recording *r)
 {
 	if (recording_meta(r, "source")[0])
 		print_labelled(to, LABEL_WIDTH, "imported", "from %s, %s events; traced %s",
-		     recording_meta(r, "source"),
+			       recording_meta(r, "source"),
 		     recording_meta(r, "trace_events"),
 		     recording_meta(r, "started_utc")[0] ?
 			     recording_meta(r, "started_utc") :
 			     "at a time that it does not tell");
 	else
 		print_labelled(to, LABEL_WIDTH, "recorded", "%s on %s, Linux %s, raidtrace %s (ABI %s)",
-		     recording_meta(r, "started_utc"),
+			       recording_meta(r, "started_utc"),
 		     recording_meta(r, "hostname"), recording_meta(r, "kernel"),
 		     recording_meta(r, "module_version"),
 		     recording_meta(r, "abi"));
@@ -88,7 +88,7 @@ static void text_no_end(FILE *to, const struct recording *r, const char *why)
 		if (r->spans[i].counters.now_ns > last)
 			last = r->spans[i].counters.now_ns;
 	print_labelled(to, LABEL_WIDTH, "end", "not there: %s; the last sample ends after %.3f s", why,
-	     (double)(last - begin) / 1e9);
+		       (double)(last - begin) / 1e9);
 }
 
 static void text_end(FILE *to, const struct recording *r, bool verbose)
@@ -110,7 +110,7 @@ static void text_end(FILE *to, const struct recording *r, bool verbose)
 	} else if (verbose || strcmp(end, "complete") ||
 		   (status[0] && strcmp(status, "0"))) {
 		print_labelled(to, LABEL_WIDTH, "end", "%s%s%s", end, status[0] ? ", exit status " : "",
-		     status);
+			       status);
 	}
 }
 
@@ -143,7 +143,7 @@ static void text_meta(FILE *to, const struct recording *r, bool verbose)
 	text_missing(to, r);
 	if (!strcmp(recording_meta(r, "simulated"), "yes"))
 		print_labelled(to, LABEL_WIDTH, "simulated", "profile %s: %s",
-		     or_na(recording_meta(r, "lab_profile")),
+			       or_na(recording_meta(r, "lab_profile")),
 		     strcmp(recording_meta(r, "lab_time"), "real") ?
 			     "controller and all times are of the lab's model" :
 			     "controller of the lab's model, in real time");
@@ -179,14 +179,14 @@ static void text_target(FILE *to, const struct recording *r,
 
 	if (t->name_only) {
 		print_labelled(to, LABEL_WIDTH, "disk", "%s  driver, size, limits and settings n/a: a trace does not tell",
-		     t->disk);
+			       t->disk);
 		return;
 	}
 	if (t->nr_hw_queues)
 		snprintf(tags, sizeof(tags), "%" PRIu32 " x %" PRIu32,
 			 t->nr_hw_queues, t->nr_tags);
 	print_labelled(to, LABEL_WIDTH, "disk", "%s  %s%s%s%s%s, %s, largest request %s, readahead %s, scheduler %s, nr_requests %s, queue depth %s, tags %s",
-	     t->disk, t->driver[0] ? t->driver :
+		       t->disk, t->driver[0] ? t->driver :
 	     t->bio_based ? stack_of(t) : "driver n/a",
 	     verbose && t->pci[0] ? " at " : "", verbose ? t->pci : "",
 	     verbose && t->hctl[0] ? " " : "", verbose ? t->hctl : "",
@@ -197,7 +197,7 @@ static void text_target(FILE *to, const struct recording *r,
 	     setting_or_na(r, t->id, "queue_depth", UINT64_MAX), tags);
 	if (verbose && mount && mount[0])
 		print_labelled(to, LABEL_WIDTH, "", "mounted on %s as %s (%s)", mount,
-		     setting_or_na(r, t->id, "fstype", UINT64_MAX),
+			       setting_or_na(r, t->id, "fstype", UINT64_MAX),
 		     setting_or_na(r, t->id, "mount_options", UINT64_MAX));
 }
 
@@ -227,7 +227,7 @@ static void text_span(FILE *to, const struct recording *r,
 	const struct rt_counters *c = &span->counters;
 
 	terminal_print(to, "\n%sphase %s%s  %s, %.3f s", bold(to), span->phase,
-		plain(to), span->disk,
+		       plain(to), span->disk,
 		(double)(c->now_ns - c->since_ns) / 1e9);
 	readahead_of(to, r, c);
 	fputc('\n', to);

@@ -83,6 +83,7 @@ static const char *const names[] = {
 	"number", "queued_ns", "inserted_ns", "issued_ns", "completed_ns", "sector", "bytes",
 	"direction", "class", "depth", "pid", "comm", "error", "again",
 };
+
 enum { NR = sizeof(names) / sizeof(names[0]) };
 
 void requests_csv_names(FILE *to)

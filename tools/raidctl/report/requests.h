@@ -45,7 +45,7 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 /* requests_csv_names - the first row, the names of the columns */
 void requests_csv_names(FILE *to);
 
-/* requests_csv - every column of each, times in nanoseconds of CLOCK_MONOTONIC; parameters as those of requests_text() */
+/* requests_csv - every column of each, times in ns of CLOCK_MONOTONIC; parameters as those of requests_text() */
 void requests_csv(FILE *to, const struct requests *requests, size_t first);
 
 /* requests_json - one object; parameters as those of requests_text() */

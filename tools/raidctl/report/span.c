@@ -55,7 +55,7 @@ static void text_depth(char *mean, char *max, const struct direction_stats *s)
 static void flow_header(FILE *to)
 {
 	terminal_print(to, "  %s%-11s %9s %8s %7s %6s %4s %8s %8s %7s%s\n",
-		bold(to), "", "requests", "data", "MiB/s", "depth", "max",
+		       bold(to), "", "requests", "data", "MiB/s", "depth", "max",
 		"mode", "mean", "sequ.", plain(to));
 }
 
@@ -82,7 +82,7 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
 		strcpy(rate, "n/a");
 	terminal_print(to, "  %-11s %9s %8s %7s %6s %4s %8s %8s %7s\n",
-		rt_direction_name(d), requests, data, rate, mean, max, mode,
+		       rt_direction_name(d), requests, data, rate, mean, max, mode,
 		size, share);
 }
 
@@ -165,7 +165,7 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	merge_more(more, &at, sizeof(more), "abandoned", flow->abandoned);
 	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
 	print_labelled(to, DETAIL_WIDTH, label,
-		"bios %s, splits %s, merges: back %s, front %s, request %s%s",
+		       "bios %s, splits %s, merges: back %s, front %s, request %s%s",
 		count_or_na(queued, c, RT_COUNTER_BIT(QUEUED), flow->queued),
 		count_or_na(splits, c, RT_COUNTER_BIT(SPLITS), flow->splits),
 		count_or_na(back, c, RT_COUNTER_BIT(BACK_MERGES),
@@ -283,7 +283,7 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 	snprintf(head, sizeof(head), "%s: request size, share of requests",
 		 rt_direction_name(d));
 	terminal_print(to, "  %-40s %ss in flight, share of time\n", head,
-		rt_direction_name(d));
+		       rt_direction_name(d));
 	for (size_t i = 0; i < nr_left || i < nr_right; i++) {
 		char a[96] = "", b[96] = "";
 

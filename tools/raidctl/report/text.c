@@ -39,7 +39,7 @@ static void disk_line(FILE *to, const struct disk *disk)
 	snprintf(driver, sizeof(driver), "%s%s", or_none(disk->driver),
 		 disk->unit_3ware ? " *" : "");
 	terminal_print(to, "%-10s %-13s %9s %9s %8" PRIu64 " %9s %6s %8s  %-11s",
-		disk->name, driver,
+		       disk->name, driver,
 		format_bytes(size, (double)disk->capacity_sectors *
 					   SECTOR_BYTES),
 		format_bytes(readahead, (double)disk->readahead_kib * 1024),
@@ -50,7 +50,7 @@ static void disk_line(FILE *to, const struct disk *disk)
 	fputc('\n', to);
 	for (size_t i = 0; i < disk->nr_mounts; i++)
 		terminal_print(to, "%-10s   %s on %s type %s\n", "",
-			disk->mounts[i].device, disk->mounts[i].dir,
+			       disk->mounts[i].device, disk->mounts[i].dir,
 			disk->mounts[i].fstype);
 }
 
@@ -63,10 +63,10 @@ static void text_disks(FILE *to, const struct disk *disks, size_t nr)
 		return;
 	}
 	terminal_print(to, "%s%-10s %-13s %9s %18s %9s %6s %8s  %-11s%s\n", bold(to),
-		"DISK", "DRIVER", "SIZE", "READAHEAD", "LARGEST", "QUEUE",
+		       "DISK", "DRIVER", "SIZE", "READAHEAD", "LARGEST", "QUEUE",
 		"NR", "SCHEDULER", plain(to));
 	terminal_print(to, "%s%-10s %-13s %9s %9s %8s %9s %6s %8s  %-11s%s\n",
-		bold(to), "  mounts", "", "", "", "sectors", "REQUEST", "DEPTH",
+		       bold(to), "  mounts", "", "", "", "sectors", "REQUEST", "DEPTH",
 		"REQUESTS", "", plain(to));
 	for (size_t i = 0; i < nr; i++) {
 		disk_line(to, &disks[i]);
@@ -82,7 +82,7 @@ static void target_line(FILE *to, const struct rt_target *t)
 
 	format_sectors(readahead, t->readahead_sectors);
 	terminal_print(to, "  %-10s target %-3" PRIu32 " %-12s %9s  readahead %s%s%s\n",
-		t->disk, t->id, or_none(t->driver),
+		       t->disk, t->id, or_none(t->driver),
 		format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
 		readahead, t->unit_3ware ? "  3ware unit" : "",
 		t->gone ? "  GONE" : "");
@@ -92,26 +92,26 @@ static void text_status(FILE *to, const struct status *s)
 {
 	if (s->simulated)
 		terminal_print(to, "simulated  this machine is a guest of the lab, profile %s\n",
-			or_none(s->profile));
+			       or_none(s->profile));
 	if (!s->loaded) {
 		fputs("raidtrace  not loaded; load it with: raidctl load (as root)\n", to);
 	} else {
 		terminal_print(to, "raidtrace  %s loaded, ABI %" PRIu32 "\n",
-			s->info.version, s->info.abi);
+			       s->info.version, s->info.abi);
 		if (s->info.unavailable[0])
 			terminal_print(to, "           this kernel lacks the tracepoints: %s\n",
-				s->info.unavailable);
+				       s->info.unavailable);
 		terminal_print(to, "targets    %" PRIu32 " of at most %" PRIu32 "\n",
-			s->info.nr_targets, s->info.max_targets);
+			       s->info.nr_targets, s->info.max_targets);
 	}
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
 	for (size_t i = 0; i < s->nr_recordings; i++)
 		terminal_print(to, "recording  %d to %s%s\n",
-			(int)s->recordings[i].pid, s->recordings[i].file,
+			       (int)s->recordings[i].pid, s->recordings[i].file,
 			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
 	terminal_print(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
-		s->nr_units, s->nr_units == 1 ? "" : "s");
+		       s->nr_units, s->nr_units == 1 ? "" : "s");
 }
 
 static void text_counters(FILE *to, const struct rt_target *targets,
@@ -125,7 +125,7 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 		if (i)
 			fputc('\n', to);
 		terminal_print(to, "%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
-			bold(to), spans[i].disk, plain(to),
+			       bold(to), spans[i].disk, plain(to),
 			c->gone ? " (GONE)" : "", or_none(targets[i].driver),
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
 			targets[i].unit_3ware ? ", 3ware unit" : "");

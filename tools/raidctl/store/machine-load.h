@@ -10,7 +10,13 @@
 
 #include "store/machine.h"
 
-/* struct host_sum - rows of the table host that lie in one phase, together */
+/**
+ * struct host_sum - rows of the table host that lie in one phase, together
+ * @phase: its number
+ * @source: cpu or command
+ * @name: of the number
+ * @value: in the unit that the table has for @name
+ */
 struct host_sum {
 	uint32_t phase;
 	char source[HOST_NAME];
@@ -20,10 +26,14 @@ struct host_sum {
 
 /**
  * struct besides - of one recording
- * @nr_disturbances: length of @disturbances, in order of time
+ * @nr_disturbances: length of @disturbances
+ * @disturbances: in order of time
  * @nr_stacked: length of @stacked
+ * @stacked: which disk is part of which
  * @nr_notes: length of @notes
- * @nr_sums: length of @sums; of the sources cpu and command
+ * @notes: in order of time
+ * @nr_sums: length of @sums
+ * @sums: of the sources cpu and command
  */
 struct besides {
 	size_t nr_disturbances;

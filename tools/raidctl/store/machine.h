@@ -59,18 +59,27 @@ struct disturbance {
 	char text[HOST_TEXT];
 };
 
-/* struct stacked - a disk and one that it is part of, as numbers of targets */
+/**
+ * struct stacked - a disk and one that it is part of
+ * @target: number of the disk
+ * @parent: number of the one above
+ */
 struct stacked {
 	uint32_t target;
 	uint32_t parent;
 };
 
-/* struct note_row - what somebody wanted to be kept */
+/**
+ * struct note_row - what somebody wanted to be kept
+ * @time_ns: CLOCK_MONOTONIC
+ * @text: in their words
+ */
 struct note_row {
 	uint64_t time_ns;
 	char text[1024];
 };
 
+/* Rows as writer_put() hands them on; each returns 0 or -errno. */
 int store_put_host(struct store *store, const void *host_row);
 int store_put_disturbance(struct store *store, const void *disturbance);
 int store_put_stacked(struct store *store, const void *stacked);

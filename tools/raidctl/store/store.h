@@ -88,6 +88,7 @@ int store_begin(struct store *store);
 int store_commit(struct store *store);
 void store_rollback(struct store *store);
 
+/* Rows of the transaction; each returns 0 or -errno, and store_error() has words. */
 int store_put_meta(struct store *store, const char *key, const char *value);
 int store_put_target(struct store *store, uint32_t number,
 		     const struct rt_target *target);

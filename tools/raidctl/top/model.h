@@ -42,6 +42,7 @@ enum top_state {
  * @TOP_MERGES: bios and requests merged into another per second
  * @TOP_SPLITS: bios split per second
  * @TOP_READAHEAD: sectors
+ * @TOP_COLUMNS: how many there are
  */
 enum top_column {
 	TOP_DISK,
@@ -191,6 +192,7 @@ void top_pick(struct top *top, int step);
  */
 uint64_t top_full_depth(const struct top *top);
 
+/* top_free - give back all rows */
 void top_free(struct top *top);
 
 #endif

@@ -49,9 +49,11 @@ const char *top_state_text(const struct top_row *row);
  */
 void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		     bool reads, int line);
+
 /* top_classes_text - whose seeks they were, "" when it is not known */
 void top_classes_text(char *ret, size_t size, const struct top_row *row);
 
+/* top_detail_label - what such a line tells */
 const char *top_detail_label(int line);
 
 /* top_help_line - a line of the help, NULL behind the last */

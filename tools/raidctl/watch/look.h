@@ -40,7 +40,13 @@ enum look_process_role {
 	ROLE_KERNEL,
 };
 
-/* struct look_process - one process at one time */
+/**
+ * struct look_process - one process at one time
+ * @process: what /proc/PID/stat tells
+ * @io: what it read and wrote so far
+ * @io_known: @io could be read
+ * @role: what it is in a recording
+ */
 struct look_process {
 	struct process process;
 	struct proc_io io;
@@ -91,8 +97,14 @@ struct look_line {
  * @nr_processors: that are online
  * @own_bytes: written by this process
  * @io_accounted: the kernel knows the I/O of processes
- * @disks_known: of struct look_disk
- * @lines_known: of struct look_line
+ * @disks_known: /proc/diskstats was read
+ * @lines_known: /proc/interrupts was read
+ * @nr_processes: length of @processes
+ * @processes: in order of pids
+ * @nr_disks: length of @disks
+ * @disks: block devices
+ * @nr_lines: length of @lines
+ * @lines: of interrupts
  */
 struct look {
 	uint64_t time_ns;
@@ -118,7 +130,7 @@ struct look {
 	struct look_line *lines;
 };
 
-/* The process of a pid, NULL when there is none; look->processes is in order of pids. */
+/* look_process_of - the process of a pid, NULL when there is none */
 struct look_process *look_process_of(const struct look *look, int pid);
 
 /**
@@ -139,6 +151,13 @@ struct look_scope {
  * struct look_files - what stays open between looks
  * @round: looks so far
  * @clock: a timer that ends when CLOCK_REALTIME is set, -1 when there is none
+ * @stat: /proc/stat
+ * @vmstat: /proc/vmstat
+ * @diskstats: /proc/diskstats
+ * @interrupts: /proc/interrupts
+ * @pressure: /proc/pressure/memory
+ * @clocksource: of sysfs
+ * @governor: of the first processor, in sysfs
  */
 struct look_files {
 	unsigned int round;
@@ -152,6 +171,7 @@ struct look_files {
 	struct proc_file governor;
 };
 
+/* look_open - open what each look reads; what cannot be had is not known */
 void look_open(struct look_files *files);
 void look_close(struct look_files *files);
 

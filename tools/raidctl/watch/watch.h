@@ -29,7 +29,12 @@ struct watch;
  */
 int watch_start(const struct look_scope *scope, struct watch **ret);
 
-/* struct watch_hands - who takes what was found; each returns 0 or -errno */
+/**
+ * struct watch_hands - who takes what was found; each returns 0 or -errno
+ * @disturbed: a disturbance, or one that lasts
+ * @row: a number about the machine
+ * @data: for both
+ */
 struct watch_hands {
 	int (*disturbed)(void *data, const struct disturbance *what);
 	int (*row)(void *data, const struct host_row *row);
