@@ -172,11 +172,12 @@ sweep-kills: tools
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
 
-# WHY_FIRST and WHY_LAST: a part of the 100.
+# LAB=vm: on a distribution's kernel. WHY_FIRST and WHY_LAST: a part of the 100; WHY_ONLY=kills: nothing else; WHY_SECONDS
 why-kills: tools
 	@tools/setup check
-	@tools/bin/raidctl lab run -q --mem 192M --timeout 7200 --env WHY_KILLS=100 \
-		$(foreach name,WHY_FIRST WHY_LAST,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/why-kills -- \
+	@$(if $(filter vm,$(LAB)),tools/setup vm)
+	@tools/bin/raidctl lab run -q $(if $(filter vm,$(LAB)),--host --mem 1G,--mem 192M) --timeout 7200 --env WHY_KILLS=100 \
+		$(foreach name,WHY_FIRST WHY_LAST WHY_ONLY WHY_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/why-kills -- \
 		$(CURDIR)/tests/lab/ctl-why
 
 lint: tools

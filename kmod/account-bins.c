@@ -1,82 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where in an account the bins of each histogram are. */
+/* The histograms: who has one, and where in an account its bins are. */
 #include "account.h"
 
-/* Histograms of the directions that have a depth of their own. */
-static const u64 *own_bins(const struct raidtrace_account *account,
-			   enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
-{
-	enum raidtrace_depth_set own = direction == RAIDTRACE_DIRECTION_WRITE ?
-		RAIDTRACE_DEPTH_WRITE : RAIDTRACE_DEPTH_READ;
+#define HISTOGRAM(kind, member, nr, rows_, all_, group_, bios_) \
+	[RAIDTRACE_HISTOGRAM_KIND_##kind] = { \
+		.offset = offsetof(struct raidtrace_account, member) / sizeof(u64), \
+		.bins = RAIDTRACE_##nr##_BINS, .rows = rows_, .all = all_, \
+		.group = RAIDTRACE_GROUP_##group_, .bios = bios_ }
+#define EACH	RAIDTRACE_DIRECTIONS
+#define OWN	RAIDTRACE_DEPTH_ALL
 
-	if (direction > RAIDTRACE_DIRECTION_WRITE)
-		return NULL;
-	switch (kind) {
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME:
-		return account->depth_time[own];
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE:
-		return account->depth_issue[own];
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C:
-		return account->depth_d2c[own];
-	case RAIDTRACE_HISTOGRAM_KIND_PLACE:
-		return account->place[own];
-	default:
-		return NULL;
-	}
+const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS] = {
+	HISTOGRAM(SIZE, size, SIZE, EACH, false, SIZE, false),
+	HISTOGRAM(SEEK, seek, SEEK, EACH, false, SEEK, false),
+	HISTOGRAM(SEEK_QUEUED, seek_queued, SEEK, EACH, false, SEEK, true),
+	HISTOGRAM(D2C, d2c, D2C, EACH, false, LATENCY, false),
+	HISTOGRAM(I2D, i2d, D2C, EACH, false, LATENCY, false),
+	HISTOGRAM(Q2C, q2c, D2C, EACH, false, LATENCY, true),
+	HISTOGRAM(DEPTH_TIME, depth_time, DEPTH, OWN, true, DEPTH, false),
+	HISTOGRAM(DEPTH_ISSUE, depth_issue, DEPTH, OWN, true, DEPTH, false),
+	HISTOGRAM(DEPTH_D2C, depth_d2c, DEPTH_D2C, OWN, false, LATENCY, false),
+	HISTOGRAM(PLACE, place, PLACE, OWN, false, PLACE, false),
+	HISTOGRAM(UNPLUG, unplug, DEPTH, 0, true, PLUG, false),
+	HISTOGRAM(BLAME, blame, BLAME, 0, true, BLAME, false),
+	HISTOGRAM(BLAME_DISTANCE, blame_distance, BLAME, 0, true, BLAME, false),
+	HISTOGRAM(RA_SYNC, window[0], SIZE, 0, true, READAHEAD, true),
+	HISTOGRAM(RA_ASYNC, window[1], SIZE, 0, true, READAHEAD, true),
+};
+
+/* How many bins a kind of histogram has, 0 for an unknown kind. */
+unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind)
+{
+	return kind < RAIDTRACE_KINDS ? raidtrace_histograms[kind].bins : 0;
 }
 
-/* Histograms of all directions together. */
-static const u64 *all_bins(const struct raidtrace_account *account,
-			   enum raidtrace_histogram_kind kind)
-{
-	switch (kind) {
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME:
-		return account->depth_time[RAIDTRACE_DEPTH_ALL];
-	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE:
-		return account->depth_issue[RAIDTRACE_DEPTH_ALL];
-	case RAIDTRACE_HISTOGRAM_KIND_BLAME:
-		return account->blame;
-	case RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE:
-		return account->blame_distance;
-	case RAIDTRACE_HISTOGRAM_KIND_UNPLUG:
-		return account->unplug;
-	case RAIDTRACE_HISTOGRAM_KIND_RA_SYNC:
-		return account->window[0];
-	case RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC:
-		return account->window[1];
-	default:
-		return NULL;
-	}
-}
-
-/**
- * raidtrace_account_bins() - bins of one histogram
- * @account: that holds it
- * @kind: what it counts
- * @direction: whose it is
- *
- * Return: raidtrace_hist_bins(@kind) counts, NULL when no such histogram is kept.
- */
+/* Its raidtrace_hist_bins() bins; NULL when no such histogram is kept. */
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction)
 {
-	if (direction >= RAIDTRACE_DIRECTIONS)
-		return all_bins(account, kind);
-	switch (kind) {
-	case RAIDTRACE_HISTOGRAM_KIND_SIZE:
-		return account->size[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_SEEK:
-		return account->seek[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED:
-		return account->seek_queued[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_D2C:
-		return account->d2c[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_I2D:
-		return account->i2d[direction];
-	case RAIDTRACE_HISTOGRAM_KIND_Q2C:
-		return account->q2c[direction];
-	default:
-		return own_bins(account, kind, direction);
-	}
+	const struct raidtrace_histogram *histogram = &raidtrace_histograms[kind];
+	unsigned int row = direction;
+
+	if (direction == RAIDTRACE_DIRECTION_ALL && histogram->all)
+		row = histogram->rows;
+	else if (row >= histogram->rows)
+		return NULL;
+	return (const u64 *)account + histogram->offset + row * histogram->bins;
 }

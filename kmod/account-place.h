@@ -31,11 +31,7 @@ static inline u64 divide(u64 a, u64 b)
 #endif
 }
 
-/**
- * raidtrace_place_set() - cut a disk in parts
- * @place: filled in
- * @capacity_sectors: size of the disk
- */
+/* Cut a disk in parts. */
 static inline void raidtrace_place_set(struct raidtrace_place *place, u64 capacity_sectors)
 {
 	u64 units = (capacity_sectors >> PLACE_BITS) / RAIDTRACE_PLACE_BINS + 1;
@@ -47,13 +43,7 @@ static inline void raidtrace_place_set(struct raidtrace_place *place, u64 capaci
 	place->inverse = divide(~0ULL, units) + 1;
 }
 
-/**
- * raidtrace_place_bin() - part of the disk that a sector lies in
- * @place: how the disk is cut
- * @sector: the sector
- *
- * Return: index of the part; the last for a sector beyond the end.
- */
+/* Part of the disk that a sector lies in; the last for one beyond the end. */
 static inline u32 raidtrace_place_bin(const struct raidtrace_place *place, u64 sector)
 {
 	u64 bin = multiply_high(sector >> PLACE_BITS, place->inverse);

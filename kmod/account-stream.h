@@ -117,14 +117,9 @@ static inline void stream_begin(struct raidtrace_streams *streams, u64 end, u64 
 	streams->continued[stream] = false;
 }
 
-/**
- * raidtrace_streams_follow() - a bio or request comes
- * @streams: of its disk; moved on
- * @sector: where it begins
- * @end: sector after its last one
- * @now_ns: when
- *
- * Return: whether it begins where one of the streams ended.
+/*
+ * A bio or request comes, @end is the sector after its last one: does it begin where a
+ * stream ended?
  */
 static inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector,
 					    u64 end, u64 now_ns)
@@ -145,11 +140,7 @@ static inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u
 	return true;
 }
 
-/**
- * raidtrace_streams_start() - remember streams from now on
- * @streams: filled in
- * @nr: how many to remember, 1 to RAIDTRACE_STREAMS_MAX
- */
+/* Remember streams from now on, 1 to RAIDTRACE_STREAMS_MAX of them. */
 static inline void raidtrace_streams_start(struct raidtrace_streams *streams, unsigned int nr)
 {
 	unsigned int i;
@@ -168,13 +159,7 @@ static inline void raidtrace_streams_start(struct raidtrace_streams *streams, un
 	streams->newest = nr - 1;
 }
 
-/**
- * raidtrace_streams_alive() - streams that were continued at least once, and moved lately
- * @streams: of a disk
- * @now_ns: CLOCK_MONOTONIC
- *
- * Return: their number.
- */
+/* How many streams were continued at least once, and moved lately. */
 static inline unsigned int raidtrace_streams_alive(const struct raidtrace_streams *streams,
 						   u64 now_ns)
 {

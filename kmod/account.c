@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Beginning, ending and adding up. What each event changes is in the headers, inline. */
 #include "account.h"
-#include "account-lot.h"
-#include "account-request.h"
+#include "account-events.h"
 
 static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 {
@@ -13,11 +12,9 @@ static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 	return RAIDTRACE_DIRECTION_ALL;
 }
 
-/**
- * raidtrace_arrival_start() - begin to follow the bios of a disk
- * @state: all zero
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
+/*
+ * Begin to follow the bios of a disk; @state is all zero, @groups are &enum
+ * raidtrace_group flags.
  */
 void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams)
 {
@@ -25,22 +22,16 @@ void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsign
 	raidtrace_streams_start(&state->streams, streams);
 }
 
-/**
- * raidtrace_arrival_reset() - begin anew
- * @state: of a disk
- */
+/* Begin anew. */
 void raidtrace_arrival_reset(struct raidtrace_arrival *state)
 {
 	state->placed = false;
 	raidtrace_streams_start(&state->streams, state->streams.nr);
 }
 
-/**
- * raidtrace_queue_start() - begin to follow a queue, nothing in flight
- * @state: all zero
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
- * @now_ns: CLOCK_MONOTONIC
+/*
+ * Begin to follow a queue with nothing in flight; @state is all zero, @now_ns
+ * CLOCK_MONOTONIC.
  */
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns)
@@ -55,12 +46,7 @@ void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned i
 	raidtrace_streams_start(&state->streams, streams);
 }
 
-/**
- * raidtrace_queue_advance() - count the time spent at the present depths up to now
- * @state: of a disk
- * @account: to count in
- * @now_ns: CLOCK_MONOTONIC
- */
+/* Count the time spent at the present depths up to now. */
 void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_account *account,
 			     u64 now_ns)
 {
@@ -72,10 +58,7 @@ void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_acc
 			     state->last_ns);
 }
 
-/**
- * raidtrace_queue_reset() - begin anew; what is in flight stays known
- * @state: of a disk, just advanced
- */
+/* Begin anew, just advanced; what is in flight stays known. */
 void raidtrace_queue_reset(struct raidtrace_queue *state)
 {
 	unsigned int i;
@@ -89,44 +72,33 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 		state->carried[i] = state->in_flight[i];
 }
 
-/**
- * raidtrace_count_undirected() - count what is nothing but counted
- * @account: to count in
- * @direction: of the bio, where @counter is one of bios
- * @counter: &enum raidtrace_queue_counter, or behind these &enum raidtrace_disk_counter
- * @amount: requests of an unplug, sectors of a window
+/*
+ * Count what is nothing but counted. @amount: requests of an unplug, sectors of a window.
  */
-void raidtrace_count_undirected(struct raidtrace_account *account,
-				enum raidtrace_direction direction, unsigned int counter,
-				u32 amount)
+void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
+			   enum raidtrace_event_counter counter, u32 amount)
 {
-	unsigned int disk = counter - RAIDTRACE_QUEUE_COUNTERS;
-
 	if (counter < RAIDTRACE_QUEUE_COUNTERS) {
-		account->queue[direction][counter]++;
+		account->flow[direction].events[counter]++;
 		return;
 	}
-	switch (disk) {
+	switch (counter) {
 	case RAIDTRACE_RA_SYNC_SECTORS:
 	case RAIDTRACE_RA_ASYNC_SECTORS:
-		account->disk[disk] += amount;
-		account->window[disk - RAIDTRACE_RA_SYNC_SECTORS][raidtrace_size_bin(amount)]++;
-		break;
+		account->disk.events[counter - RAIDTRACE_QUEUE_COUNTERS] += amount;
+		account->window[counter - RAIDTRACE_RA_SYNC_SECTORS][raidtrace_size_bin(amount)]++;
+		return;
 	case RAIDTRACE_UNPLUGS_EXPLICIT:
 	case RAIDTRACE_UNPLUGS_SCHEDULE:
 		account->unplug[raidtrace_depth_bin(amount)]++;
-		account->disk[disk]++;
 		break;
 	default:
-		account->disk[disk]++;
+		break;
 	}
+	account->disk.events[counter - RAIDTRACE_QUEUE_COUNTERS]++;
 }
 
-/**
- * raidtrace_account_release() - a process gives its row to another
- * @account: where the row is
- * @row: what was counted there goes to that of the rest
- */
+/* A process gives its row to another: what was counted there goes to that of the rest. */
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row)
 {
 	struct raidtrace_submitted *from = &account->submitted[row];
@@ -138,11 +110,7 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 	*from = (struct raidtrace_submitted){};
 }
 
-/**
- * raidtrace_account_add() - add one account to another
- * @sum: added to
- * @part: added
- */
+/* Add one account to another. */
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part)
 {
 	u64 *to = (u64 *)sum;
@@ -153,32 +121,36 @@ void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace
 		to[i] += from[i];
 }
 
-/**
- * raidtrace_account_move() - add an account to another and leave zeroes
- * @sum: added to; NULL to forget what was counted
- * @part: what was counted
- * @changed: for each lot of @sum when it changed last, NULL if nobody asks
- * @now: what is put there
- *
- * Lots are looked at far more often than they hold something.
+static bool is_zero(const u64 *counter, unsigned int counters)
+{
+	u64 found = 0;
+	unsigned int i;
+
+	for (i = 0; i < counters; i++)
+		found |= counter[i];
+	return !found;
+}
+
+/*
+ * Add an account to another (NULL: forget it) and leave zeroes. @changed, if not NULL, is
+ * set to @now for each lot that held something; far more often they do not.
  */
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now)
 {
-	const unsigned int all = sizeof(*part) / sizeof(u64);
 	u64 *to = (u64 *)sum, *from = (u64 *)part;
-	unsigned int lot, i, end;
+	unsigned int left = sizeof(*part) / sizeof(u64), at = 0, nr, i;
 
-	for (lot = 0; lot < RAIDTRACE_LOTS(struct raidtrace_account); lot++) {
-		end = raidtrace_lot_end(lot, all);
-		if (!raidtrace_any(from + lot * RAIDTRACE_LOT, end - lot * RAIDTRACE_LOT))
+	for (; left; left -= nr, at += nr) {
+		nr = left < RAIDTRACE_LOT ? left : RAIDTRACE_LOT;
+		if (is_zero(from + at, nr))
 			continue;
-		for (i = lot * RAIDTRACE_LOT; i < end; i++) {
+		for (i = at; i < at + nr; i++) {
 			if (to)
 				to[i] += from[i];
 			from[i] = 0;
 		}
 		if (changed)
-			changed[lot] = now;
+			changed[at / RAIDTRACE_LOT] = now;
 	}
 }

@@ -5,7 +5,7 @@
  *
  * Plain C: the kernel module, raidctl and the tests compile this one file.
  * Nothing here locks or reads a clock; the caller does. What each event does is
- * inline, in account-bio.h and account-request.h.
+ * inline, in account-events.h.
  */
 #ifndef RAIDTRACE_ACCOUNT_H
 #define RAIDTRACE_ACCOUNT_H
@@ -30,77 +30,28 @@ enum raidtrace_depth_set {
 	RAIDTRACE_DEPTH_SETS,
 };
 
-/**
- * enum raidtrace_queue_counter - events between the queueing of a bio and the issue
- * @RAIDTRACE_GOT: requests allocated; of imported traces alone, no handler is spent on it
- * @RAIDTRACE_BACK_MERGES: bios merged at the end of a request
- * @RAIDTRACE_FRONT_MERGES: bios merged in front of a request
- * @RAIDTRACE_REQUEST_MERGES: requests merged into another
- * @RAIDTRACE_SPLITS: bios cut in two
- * @RAIDTRACE_INSERTED: requests inserted
- * @RAIDTRACE_QUEUE_COUNTERS: number of counters
- */
-enum raidtrace_queue_counter {
-	RAIDTRACE_GOT,
+/* What is only counted: events of a direction before the issue, then those that have none. */
+enum raidtrace_event_counter {
+	RAIDTRACE_GOT,	/* of imported traces alone, no handler is spent on it */
 	RAIDTRACE_BACK_MERGES,
 	RAIDTRACE_FRONT_MERGES,
 	RAIDTRACE_REQUEST_MERGES,
 	RAIDTRACE_SPLITS,
 	RAIDTRACE_INSERTED,
 	RAIDTRACE_QUEUE_COUNTERS,
-};
-
-/**
- * enum raidtrace_disk_counter - events that have no direction
- * @RAIDTRACE_PLUGS: tasks that began to hold requests back
- * @RAIDTRACE_UNPLUGS_EXPLICIT: held requests sent because the task was done
- * @RAIDTRACE_UNPLUGS_SCHEDULE: held requests sent because the task slept
- * @RAIDTRACE_TAG_WAITS: waits for a tag
- * @RAIDTRACE_RA_SYNC_SECTORS: sectors of windows read ahead on a missing page
- * @RAIDTRACE_RA_ASYNC_SECTORS: sectors of windows read ahead on a marked page
- * @RAIDTRACE_DISK_COUNTERS: number of counters
- */
-enum raidtrace_disk_counter {
-	RAIDTRACE_PLUGS,
+	RAIDTRACE_PLUGS = RAIDTRACE_QUEUE_COUNTERS,
 	RAIDTRACE_UNPLUGS_EXPLICIT,
 	RAIDTRACE_UNPLUGS_SCHEDULE,
 	RAIDTRACE_TAG_WAITS,
 	RAIDTRACE_RA_SYNC_SECTORS,
 	RAIDTRACE_RA_ASYNC_SECTORS,
-	RAIDTRACE_DISK_COUNTERS,
+	RAIDTRACE_EVENT_COUNTERS,
 };
 
-/**
- * struct raidtrace_flow - bios and requests of one direction
- * @queued: bios queued
- * @bytes_queued: bytes of @queued
- * @ahead_queued: bios queued that read ahead
- * @bytes_ahead_queued: bytes of @ahead_queued
- * @sequential_queued: bios that begin at the sector where the one before ended
- * @seek_queued_forward_sectors: sum of the distances beyond the previous end
- * @seek_queued_backward_sectors: sum of the distances before the previous end
- * @stream_queued: bios that begin where one of the last streams ended
- * @refused: bios that were not to wait and would have had to; they are not @queued
- * @q2c_sum_ns: nanoseconds from queue to completion, sum over pieces of bios
- * @q2c_unknown: pieces that completed and whose queueing was not seen
- * @issued: issues; a request that is issued again after a requeue counts again
- * @reissued: of @issued, those after a requeue; what follows counts the others alone
- * @bytes_issued: bytes of requests issued
- * @sequential: issues that begin at the sector where the previous one ended
- * @seek_forward_sectors: sum of the distances beyond the previous end
- * @seek_backward_sectors: sum of the distances before the previous end
- * @stream: issues that begin where one of the last streams ended
- * @i2d_sum_ns: nanoseconds from insert to issue, sum over issues after an insert
- * @requeued: issues undone by a requeue
- * @requeued_unissued: requeues of a request whose issue was not counted
- * @completed: last completions of requests whose issue was counted
- * @bytes_completed: bytes of @completed and @partial
- * @d2c_sum_ns: nanoseconds from issue to last completion, sum over @completed
- * @partial: completions that left a part of the request
- * @errors: completions of any kind with a status other than success
- * @unmatched: last completions of requests whose issue was not counted
- * @unissued: ends of requests that never were issued
- * @abandoned: issues followed by neither a completion nor a requeue
+/*
+ * Counters of one direction, of no direction, of one class, of one process: as the
+ * attributes of the same names in the specification. Documentation/counters.rst says
+ * when each of them moves.
  */
 struct raidtrace_flow {
 	u64 queued;
@@ -132,18 +83,33 @@ struct raidtrace_flow {
 	u64 unmatched;
 	u64 unissued;
 	u64 abandoned;
+	union {
+		u64 events[RAIDTRACE_QUEUE_COUNTERS];
+		struct {
+			u64 got;
+			u64 back_merges;
+			u64 front_merges;
+			u64 request_merges;
+			u64 splits;
+			u64 inserted;
+		};
+	};
 };
 
-/**
- * struct raidtrace_origin - bios and requests of one class
- * @queued: bios queued
- * @bytes_queued: bytes of @queued
- * @seeks_queued: of @queued, those with a distance other than 0
- * @issued: issues, but for those after a requeue
- * @bytes_issued: bytes of @issued
- * @seeks: of @issued, those with a distance other than 0
- * @seek_sectors: sum of the distances of @seeks, forward and backward
- */
+struct raidtrace_disk {
+	union {
+		u64 events[RAIDTRACE_EVENT_COUNTERS - RAIDTRACE_QUEUE_COUNTERS];
+		struct {
+			u64 plugs;
+			u64 unplugs_explicit;
+			u64 unplugs_schedule;
+			u64 tag_waits;
+			u64 ra_sync_sectors;
+			u64 ra_async_sectors;
+		};
+	};
+};
+
 struct raidtrace_origin {
 	u64 queued;
 	u64 bytes_queued;
@@ -159,12 +125,6 @@ struct raidtrace_origin {
 #define RAIDTRACE_SUBMITTER_REST	RAIDTRACE_SUBMITTERS
 #define RAIDTRACE_SUBMITTER_ROWS	(RAIDTRACE_SUBMITTERS + 1)
 
-/**
- * struct raidtrace_submitted - bios of one process
- * @queued: bios queued
- * @bytes_queued: bytes of @queued
- * @seeks_queued: of @queued, those with a distance other than 0
- */
 struct raidtrace_submitted {
 	u64 queued;
 	u64 bytes_queued;
@@ -190,8 +150,7 @@ struct raidtrace_submitted {
  * @place: bytes issued per part of the disk, of RAIDTRACE_DEPTH_READ and _WRITE
  * @blame: seeks by class the head came from and class it went to
  * @blame_distance: sectors of these seeks
- * @queue: per direction and &enum raidtrace_queue_counter
- * @disk: by &enum raidtrace_disk_counter
+ * @disk: what has no direction
  * @unplug: unplugs by requests sent
  * @window: windows read ahead by sectors, on a missing and on a marked page
  */
@@ -212,11 +171,18 @@ struct raidtrace_account {
 	u64 place[RAIDTRACE_DEPTH_ALL][RAIDTRACE_PLACE_BINS];
 	u64 blame[RAIDTRACE_BLAME_BINS];
 	u64 blame_distance[RAIDTRACE_BLAME_BINS];
-	u64 queue[RAIDTRACE_DIRECTIONS][RAIDTRACE_QUEUE_COUNTERS];
-	u64 disk[RAIDTRACE_DISK_COUNTERS];
+	struct raidtrace_disk disk;
 	u64 unplug[RAIDTRACE_DEPTH_BINS];
 	u64 window[2][RAIDTRACE_SIZE_BINS];
 };
+
+/*
+ * Counters in lots of a cache line: most of them do not move from one look to the next.
+ * The last lot of an account may be shorter.
+ */
+#define RAIDTRACE_LOT	8
+#define RAIDTRACE_LOTS \
+	((sizeof(struct raidtrace_account) / sizeof(u64) + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT)
 
 /**
  * struct raidtrace_place - how a disk is cut in RAIDTRACE_PLACE_BINS parts
@@ -325,13 +291,35 @@ void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_acc
 			     u64 now_ns);
 void raidtrace_queue_reset(struct raidtrace_queue *state);
 
-void raidtrace_count_undirected(struct raidtrace_account *account,
-				enum raidtrace_direction direction, unsigned int counter,
-				u32 amount);
+void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
+			   enum raidtrace_event_counter counter, u32 amount);
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row);
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now);
+
+/**
+ * struct raidtrace_histogram - what is known of one kind of histogram
+ * @offset: of its first bin in an account, in counters
+ * @bins: how many it has
+ * @rows: of the directions before this one each has one, in their order
+ * @all: all directions together have one, behind these
+ * @group: that it belongs to
+ * @bios: a disk without requests has it
+ */
+struct raidtrace_histogram {
+	u32 offset;
+	unsigned short bins;
+	unsigned short group;
+	unsigned char rows;
+	bool all;
+	bool bios;
+};
+
+#define RAIDTRACE_KINDS		(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
+extern const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS];
+
+unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
 const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
 				  enum raidtrace_histogram_kind kind,
 				  enum raidtrace_direction direction);

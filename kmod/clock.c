@@ -34,12 +34,7 @@ static bool read_both(u64 *counter, u64 *ns)
 	return by_counter;
 }
 
-/**
- * raidtrace_clock_start() - a line begins
- * @clock: filled in
- *
- * Return: whether the counter can be used.
- */
+/* A line begins. Returns whether the counter can be used. */
 bool raidtrace_clock_start(struct raidtrace_clock *clock)
 {
 	bool by_counter = read_both(&clock->counter, &clock->ns);
@@ -48,11 +43,9 @@ bool raidtrace_clock_start(struct raidtrace_clock *clock)
 	return by_counter;
 }
 
-/**
- * raidtrace_clock_now() - the line goes on to now
- * @clock: its ns is now after this
- *
- * Return: whether the counter can be used.
+/*
+ * The line goes on to now, which its ns is after this. Returns whether the counter can be
+ * used.
  */
 bool raidtrace_clock_now(struct raidtrace_clock *clock)
 {
@@ -68,9 +61,9 @@ bool raidtrace_clock_now(struct raidtrace_clock *clock)
 	return by_counter;
 }
 
-/**
- * raidtrace_clock_pass() - the line begins anew where it ends
- * @clock: all records until there were taken; one that comes late is of that moment
+/*
+ * The line begins anew where it ends: records until there were taken, one that comes late
+ * is of that moment.
  */
 void raidtrace_clock_pass(struct raidtrace_clock *clock)
 {
@@ -78,12 +71,9 @@ void raidtrace_clock_pass(struct raidtrace_clock *clock)
 	clock->from_ns = clock->ns;
 }
 
-/**
- * raidtrace_clock_ns_beyond() - time of a record that is not on the line
- * @clock: drawn until now after the record was seen, or before
- * @counter: of the record
- *
- * Return: as raidtrace_clock_ns(); for one that came late where the line begins.
+/*
+ * raidtrace_clock_ns() of a record that is not on the line; one that came late is of its
+ * begin.
  */
 u64 raidtrace_clock_ns_beyond(const struct raidtrace_clock *clock, u64 counter)
 {

@@ -57,12 +57,9 @@ static __always_inline u64 raidtrace_clock_read(bool by_counter)
 	return ktime_get_ns();
 }
 
-/**
- * raidtrace_clock_ns() - time of a record
- * @clock: drawn until now after the record was seen, or before
- * @time: as raidtrace_clock_read() gave it
- *
- * Return: CLOCK_MONOTONIC; later than the end of the line for a record that is.
+/*
+ * CLOCK_MONOTONIC of a record, later than the end of the line for one that is. The line
+ * was drawn until now after the record was seen, or before.
  */
 static inline u64 raidtrace_clock_ns(const struct raidtrace_clock *clock, u64 time)
 {

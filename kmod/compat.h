@@ -29,16 +29,6 @@
 #define RAIDTRACE_GENL_OPS const struct genl_ops
 #endif
 
-/* The queue flag became a feature of the limits in 6.11, and its sense was turned in 7.0. */
-static inline bool raidtrace_rotational(struct request_queue *q)
-{
-#ifdef blk_queue_rot
-	return blk_queue_rot(q);
-#else
-	return !blk_queue_nonrot(q);
-#endif
-}
-
 /*
  * Whether a filesystem is mounted on a block device: of all that hold one nobody
  * else has operations, "block: introduce holder ops" (6.5). Nothing is followed.
@@ -63,18 +53,15 @@ static inline bool raidtrace_user_memory(struct bio *bio)
 }
 
 /*
- * raidtrace_refuse() - say in the reply why a request is refused
+ * raidtrace_refuse() - say in the reply why a request is refused; the error that it is given
  *
  * The text is cut after 79 characters. NL_SET_ERR_MSG_FMT() came after 6.1,
  * which keeps but a pointer until the reply is built: there the last eight
  * texts are kept, and eight refusals at the very same time would be told the
  * text of another.
  */
-#ifdef NL_SET_ERR_MSG_FMT
-#define raidtrace_refuse(extack, format, ...) \
-	NL_SET_ERR_MSG_FMT(extack, format, ##__VA_ARGS__)
-#else
-#define raidtrace_refuse(extack, format, ...) do { \
+#ifndef NL_SET_ERR_MSG_FMT
+#define NL_SET_ERR_MSG_FMT(extack, format, ...) do { \
 	static char refusals[8][80]; \
 	static atomic_t refused; \
 	char *text = refusals[(unsigned int)atomic_inc_return(&refused) % ARRAY_SIZE(refusals)]; \
@@ -85,5 +72,7 @@ static inline bool raidtrace_user_memory(struct bio *bio)
 		to->_msg = text; \
 } while (0)
 #endif
+#define raidtrace_refuse(error, extack, format, ...) \
+	({ NL_SET_ERR_MSG_FMT(extack, format, ##__VA_ARGS__); (error); })
 
 #endif /* RAIDTRACE_COMPAT_H */

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From events, in the order of their times, to the account of one disk. */
 #include "engine.h"
-#include "account-bio.h"
+#include "account-events.h"
 #include "account-place.h"
-#include "account-request.h"
 
 /* Places that an address may have. */
 #define PLACES		8
-
-/* Parts of what is noted of a bio: class, direction, the time without its highest bits. */
-#define NOTE_DIRECTION	3
-#define NOTE_TIME	6
-#define NOTE_MASK	7
-
-static u64 note(u64 now_ns, enum raidtrace_direction direction, u32 class)
-{
-	return now_ns << NOTE_TIME | (u64)direction << NOTE_DIRECTION | class;
-}
-
-static enum raidtrace_class note_class(u64 noted)
-{
-	return noted & NOTE_MASK;
-}
-
-static enum raidtrace_direction note_direction(u64 noted)
-{
-	return noted >> NOTE_DIRECTION & NOTE_MASK;
-}
 
 static unsigned int home_of(u64 address, unsigned int bits)
 {
@@ -62,28 +41,13 @@ static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine,
 	return search_bio(engine, bio, free);
 }
 
-/* One that is known has its note changed; one that finds no place stays unknown. */
-static void note_bio(struct raidtrace_engine *engine, u64 bio, u64 noted, u32 pid, u32 row)
+/* One that is known is changed; one that finds no place stays unknown. */
+static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued)
 {
-	struct raidtrace_queued *place = find_bio(engine, bio, true);
+	struct raidtrace_queued *place = find_bio(engine, queued->bio, true);
 
-	if (!place)
-		return;
-	place->bio = bio;
-	place->noted = noted;
-	place->pid = pid;
-	place->row = row;
-}
-
-/* What is noted of a bio, which is known no more after this; 0 for nothing. */
-static u64 forget_bio(struct raidtrace_engine *engine, u64 bio)
-{
-	struct raidtrace_queued *place = find_bio(engine, bio, false);
-
-	if (!place)
-		return 0;
-	place->bio = 0;
-	return place->noted;
+	if (place)
+		*place = *queued;
 }
 
 static bool is_idle(const struct raidtrace_issued *request)
@@ -129,16 +93,19 @@ static u64 since(u64 then_ns, u64 now_ns)
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-static void end_bio(struct raidtrace_engine *engine, u64 noted,
+/* A bio ends; NULL for one that is not known. It is known no more after this. */
+static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
 		    enum raidtrace_direction direction, u64 now_ns)
 {
-	if (!(engine->queue.groups & RAIDTRACE_GROUP_LATENCY))
-		return;
-	if (noted)
-		raidtrace_count_q2c(engine->account, note_direction(noted),
-				    since(noted >> NOTE_TIME, now_ns));
-	else
-		engine->account->flow[direction].q2c_unknown++;
+	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY) {
+		if (queued)
+			raidtrace_count_q2c(engine->account, queued->direction,
+					    since(queued->queued_ns, now_ns));
+		else
+			engine->account->flow[direction].q2c_unknown++;
+	}
+	if (queued)
+		queued->bio = 0;
 }
 
 /* Of the process that the source's events are of; all sources look again when a row changes hands. */
@@ -182,8 +149,9 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 	};
 
 	if (engine->bios)
-		note_bio(engine, record[2], note(now_ns, bio.direction, bio.class),
-			 source->task.pid, bio.submitter);
+		keep_bio(engine, &(struct raidtrace_queued){
+			.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
+			.row = bio.submitter, .class = bio.class, .direction = bio.direction });
 	source->held = head & RAIDTRACE_EVENT_NOWAIT;
 	if (!source->held) {
 		raidtrace_count_bio(&engine->arrival, engine->account, &bio);
@@ -231,20 +199,27 @@ static void count_held(struct raidtrace_engine *engine, struct raidtrace_source 
 static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
-	u64 noted = forget_bio(engine, record[2]);
+	struct raidtrace_queued *queued = find_bio(engine, record[2], false);
 
-	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
-		engine->account->flow[direction].refused++;
-	else
-		end_bio(engine, noted, direction, now_ns);
+	if (!(record[1] & RAIDTRACE_EVENT_NOWAIT)) {
+		end_bio(engine, queued, direction, now_ns);
+		return;
+	}
+	engine->account->flow[direction].refused++;
+	if (queued)
+		queued->bio = 0;
 }
 
 static void take_split(struct raidtrace_engine *engine, const u64 *record)
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
+	struct raidtrace_queued piece;
 
-	if (whole)
-		note_bio(engine, record[2], whole->noted, whole->pid, whole->row);
+	if (!whole)
+		return;
+	piece = *whole;
+	piece.bio = record[2];
+	keep_bio(engine, &piece);
 }
 
 /* The next request at that address: the rest is said by its issue. */
@@ -257,9 +232,9 @@ static void forget_first(struct raidtrace_ended *ended)
 /* The first of a request's bios says since when it is on its way, and whose it is. */
 static void know_first(struct raidtrace_ended *ended, const struct raidtrace_queued *bio)
 {
-	if (ended->queued_ns && ended->queued_ns <= bio->noted >> NOTE_TIME)
+	if (ended->queued_ns && ended->queued_ns <= bio->queued_ns)
 		return;
-	ended->queued_ns = bio->noted >> NOTE_TIME;
+	ended->queued_ns = bio->queued_ns;
 	ended->pid = bio->pid;
 	ended->row = bio->row;
 }
@@ -276,8 +251,8 @@ static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 		forget_first(&request->ended);
 	know_first(&request->ended, bio);
 	if (request->class == RAIDTRACE_CLASSES)
-		request->class = note_class(bio->noted);
-	else if (request->class != note_class(bio->noted))
+		request->class = bio->class;
+	else if (request->class != bio->class)
 		request->class = RAIDTRACE_CLASS_MIXED;
 }
 
@@ -289,15 +264,13 @@ static enum raidtrace_class class_of(struct raidtrace_engine *engine,
 	enum raidtrace_class class = request->class;
 
 	request->class = RAIDTRACE_CLASSES;
-	request->bio = bio;
-	request->noted = 0;
+	request->only.bio = 0;
 	if (queued) {
 		know_first(&request->ended, queued);
-		request->noted = queued->noted;
+		request->only = *queued;
 		queued->bio = 0;
+		return request->only.class;
 	}
-	if (request->noted)
-		return note_class(request->noted);
 	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
 }
 
@@ -352,10 +325,9 @@ static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64
 	request->in_flight = false;
 	request->requeued = true;
 	/* Until its next issue others may be merged with it. */
-	if (request->noted)
-		note_bio(engine, request->bio, request->noted, request->ended.pid,
-			 request->ended.row);
-	request->noted = 0;
+	if (request->only.bio)
+		keep_bio(engine, &request->only);
+	request->only.bio = 0;
 }
 
 static void count_part(struct raidtrace_account *account, const struct raidtrace_issued *request,
@@ -430,7 +402,8 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 static void take_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2]);
-	u64 noted = 0, bio = record[3], head = record[1];
+	u64 bio = record[3], head = record[1];
+	struct raidtrace_queued *queued;
 
 	if (head & RAIDTRACE_EVENT_PART)
 		count_part(engine->account, request, head);
@@ -438,11 +411,11 @@ static void take_complete(struct raidtrace_engine *engine, const u64 *record, u6
 		end_request(engine, request, head, now_ns);
 	if (!bio)
 		return;
-	if (request && request->bio == bio) {
-		noted = request->noted;
-		request->noted = 0;
-	}
-	end_bio(engine, noted ?: forget_bio(engine, bio), raidtrace_event_direction(head), now_ns);
+	if (request && request->only.bio == bio)
+		queued = &request->only;
+	else
+		queued = find_bio(engine, bio, false);
+	end_bio(engine, queued, raidtrace_event_direction(head), now_ns);
 }
 
 /* A request goes away without an issue; the next one at that address was not inserted. */
@@ -450,7 +423,7 @@ static void take_merge(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2]);
 
-	engine->account->queue[raidtrace_event_direction(record[1])][RAIDTRACE_REQUEST_MERGES]++;
+	engine->account->flow[raidtrace_event_direction(record[1])].request_merges++;
 	if (request)
 		request->inserted_ns = 0;
 }
@@ -459,7 +432,7 @@ static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 
 {
 	struct raidtrace_issued *request = NULL;
 
-	engine->account->queue[raidtrace_event_direction(record[1])][RAIDTRACE_INSERTED]++;
+	engine->account->flow[raidtrace_event_direction(record[1])].inserted++;
 	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY)
 		request = find_request(engine, record[2]);
 	if (request)
@@ -476,16 +449,10 @@ static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *
 	source->table = engine->table - 1;
 }
 
-/**
- * raidtrace_engine_take() - count an event
- * @engine: of the disk
- * @source: where it comes from
- * @record: the event
- * @time_ns: when, CLOCK_MONOTONIC
- *
- * Events come in the order of their times. One that is late, because it was
- * written down after those behind it were taken, counts at the time of the last:
- * no time is lost or negative, sums stay exact.
+/*
+ * Count an event that happened at @time_ns, CLOCK_MONOTONIC. Events come in the order of
+ * their times. One that is late, because it was written down after those behind it were
+ * taken, counts at the time of the last: no time is lost or negative, sums stay exact.
  */
 void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			   const u64 *record, u64 time_ns)
@@ -502,10 +469,9 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	case RAIDTRACE_EVENT_COMPLETE:
 		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
-		return raidtrace_count_undirected(engine->account,
-						  raidtrace_event_direction(record[1]),
-						  raidtrace_event_class(record[1]),
-						  raidtrace_event_bytes(record[1]));
+		return raidtrace_count_event(engine->account, raidtrace_event_direction(record[1]),
+					     raidtrace_event_class(record[1]),
+					     raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
 		return take_insert(engine, record, now_ns);
 	case RAIDTRACE_EVENT_END:
@@ -525,12 +491,9 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	}
 }
 
-/**
- * raidtrace_engine_release() - count a bio that was held and has gone on elsewhere
- * @engine: of the disk
- * @source: where it was queued
- *
- * Another CPU went on with it, or it is issued and nothing came behind it.
+/*
+ * Count a bio that was held: another CPU went on with it, or it is issued and nothing came
+ * behind it.
  */
 void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
 {
@@ -540,12 +503,9 @@ void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_
 	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
 }
 
-/**
- * raidtrace_engine_start() - begin to count, nothing in flight
- * @engine: all zero but for account, tables and place
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
- * @now_ns: CLOCK_MONOTONIC
+/*
+ * Begin to count with nothing in flight; @engine is all zero but for account, tables and
+ * place.
  */
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns)
 {
@@ -557,10 +517,7 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 		engine->requests[i].class = RAIDTRACE_CLASSES;
 }
 
-/**
- * raidtrace_engine_reset() - begin anew; what is in flight stays known
- * @engine: whose queue was just settled
- */
+/* Begin anew, the queue just advanced; what is in flight stays known. */
 void raidtrace_engine_reset(struct raidtrace_engine *engine)
 {
 	raidtrace_queue_reset(&engine->queue);

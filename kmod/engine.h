@@ -27,26 +27,30 @@
 /**
  * struct raidtrace_queued - a bio from queue to issue, or to its end
  * @bio: its address, 0 for a free place
- * @noted: when it was queued, its direction and class
+ * @queued_ns: when it was queued
  * @pid: the process that queued it
  * @row: of that process
+ * @class: what it is for
+ * @direction: what it asks for
  *
  * A bio that ends without an event leaves its place behind, until one at the same
  * address takes it over.
  */
 struct raidtrace_queued {
 	u64 bio;
-	u64 noted;
+	u64 queued_ns;
 	u32 pid;
-	u32 row;
+	unsigned short row;
+	unsigned char class;
+	unsigned char direction;
 };
 
 /**
  * struct raidtrace_issued - a request that has been seen
  * @request: its address, 0 for a free place
  * @inserted_ns: when it was inserted, 0 when it was not since its last issue
- * @bio: its only bio while it is in flight, 0 when it has none or several
- * @noted: of @bio, 0 when nothing is known of it
+ * @only: its only bio while it is in flight; without an address when it has none or
+ *	several, or nothing is known of it
  * @ended: what will be known of it when it ends; its direction is that of the last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that the issue found
  * @class: of the bios told of for the issue to come, RAIDTRACE_CLASSES for none yet
@@ -60,8 +64,7 @@ struct raidtrace_queued {
 struct raidtrace_issued {
 	u64 request;
 	u64 inserted_ns;
-	u64 bio;
-	u64 noted;
+	struct raidtrace_queued only;
 	struct raidtrace_ended ended;
 	unsigned char depth_row;
 	unsigned char class;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bins of every histogram: which one a value falls in, and what a bin spans.
+ * Bins of every histogram: how many, and which one a value falls in. What each of them
+ * spans users of the numbers know (tools/raidctl/numbers/bins.h).
  *
  * Plain C: the kernel module, raidctl and the tests compile this one file.
  */
@@ -58,64 +59,6 @@ typedef uint32_t u32;
 #define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
 #define RAIDTRACE_BLAME_BINS		(RAIDTRACE_CLASSES * RAIDTRACE_CLASSES)
 
-/**
- * raidtrace_hist_columns() - width of a histogram of two dimensions
- * @kind: what the histogram counts
- *
- * Bin of such a histogram is row * columns + column; raidtrace_hist_low() and
- * raidtrace_hist_high() are those of the column, raidtrace_hist_row_low() that
- * of the row.
- *
- * Return: the number of columns, 0 for a histogram of one dimension.
- */
-unsigned int raidtrace_hist_columns(enum raidtrace_histogram_kind kind);
-
-/**
- * raidtrace_hist_row_low() - lowest value of a row of a histogram of two dimensions
- * @kind: what the histogram counts
- * @row: index of the row
- *
- * Return: the depth, or the class the head came from.
- */
-u32 raidtrace_hist_row_low(enum raidtrace_histogram_kind kind, unsigned int row);
-
-/**
- * raidtrace_hist_bins() - number of bins of a histogram
- * @kind: what the histogram counts
- *
- * Return: the number of bins, 0 for an unknown kind.
- */
-unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind);
-
-/**
- * raidtrace_hist_bin() - bin a value falls in
- * @kind: what the histogram counts
- * @value: sectors for the sizes and seeks (signed), requests for the depth kinds
- *	and unplug, nanoseconds for the latencies; a negative one counts as 0 where
- *	the kind has none. For place and the kinds of two dimensions the bin itself
- *
- * Return: index of the bin, below raidtrace_hist_bins().
- */
-unsigned int raidtrace_hist_bin(enum raidtrace_histogram_kind kind, s64 value);
-
-/**
- * raidtrace_hist_low() - lowest value of a bin
- * @kind: what the histogram counts
- * @bin: index of the bin, below raidtrace_hist_bins()
- *
- * Return: the value, in the unit that raidtrace_hist_bin() takes.
- */
-s64 raidtrace_hist_low(enum raidtrace_histogram_kind kind, unsigned int bin);
-
-/**
- * raidtrace_hist_high() - end of a bin
- * @kind: what the histogram counts
- * @bin: index of the bin, below raidtrace_hist_bins()
- *
- * Return: the lowest value above the bin, INT64_MAX for one that has no end.
- */
-s64 raidtrace_hist_high(enum raidtrace_histogram_kind kind, unsigned int bin);
-
 /*
  * The bins themselves are inline: a handler finds half a dozen of them per
  * event, and a call each would cost more than the bin.
@@ -143,12 +86,7 @@ static inline unsigned int raidtrace_octave_bin(u64 value, unsigned int first_oc
 	return (e - first_octave - 1) * RAIDTRACE_HIST_SUB_BINS + top;
 }
 
-/**
- * raidtrace_size_bin() - bin of a request's size
- * @sectors: size in sectors
- *
- * Return: index of the bin.
- */
+/* Bin of a size in sectors. */
 static inline unsigned int raidtrace_size_bin(u64 sectors)
 {
 	unsigned int bin;
@@ -160,12 +98,7 @@ static inline unsigned int raidtrace_size_bin(u64 sectors)
 	return bin < RAIDTRACE_SIZE_BINS ? bin : RAIDTRACE_SIZE_BINS - 1;
 }
 
-/**
- * raidtrace_seek_bin() - bin of a distance
- * @distance: sectors from the previous request's end to this one's start
- *
- * Return: index of the bin.
- */
+/* Bin of a distance in sectors, from the previous request's end to this one's start. */
 static inline unsigned int raidtrace_seek_bin(s64 distance)
 {
 	if (!distance)
@@ -175,23 +108,13 @@ static inline unsigned int raidtrace_seek_bin(s64 distance)
 	return RAIDTRACE_SEEK_ZERO - 1 - raidtrace_log2(-(u64)distance);
 }
 
-/**
- * raidtrace_depth_bin() - bin of a depth
- * @depth: requests in flight
- *
- * Return: index of the bin.
- */
+/* Bin of a number of requests in flight. */
 static inline unsigned int raidtrace_depth_bin(u64 depth)
 {
 	return depth < RAIDTRACE_DEPTH_LINEAR ? depth : RAIDTRACE_DEPTH_LINEAR;
 }
 
-/**
- * raidtrace_d2c_bin() - bin of a latency
- * @ns: nanoseconds from issue to completion
- *
- * Return: index of the bin.
- */
+/* Bin of a latency in nanoseconds. */
 static inline unsigned int raidtrace_d2c_bin(u64 ns)
 {
 	unsigned int bin;
@@ -202,12 +125,7 @@ static inline unsigned int raidtrace_d2c_bin(u64 ns)
 	return bin < RAIDTRACE_D2C_BINS ? bin : RAIDTRACE_D2C_BINS - 1;
 }
 
-/**
- * raidtrace_depth_row() - row of a depth in the histogram of d2c by depth
- * @depth: requests in flight
- *
- * Return: index of the row.
- */
+/* Row of a depth in the histogram of d2c by depth. */
 static inline unsigned int raidtrace_depth_row(u32 depth)
 {
 	unsigned int row = depth ? 1 + raidtrace_log2(depth) : 0;
@@ -215,12 +133,7 @@ static inline unsigned int raidtrace_depth_row(u32 depth)
 	return row < RAIDTRACE_DEPTH_ROWS ? row : RAIDTRACE_DEPTH_ROWS - 1;
 }
 
-/**
- * raidtrace_d2c_column() - column of a latency in the histogram of d2c by depth
- * @ns: nanoseconds from issue to completion
- *
- * Return: index of the column.
- */
+/* Column of nanoseconds in the histogram of d2c by depth. */
 static inline unsigned int raidtrace_d2c_column(u64 ns)
 {
 	unsigned int column = ns ? 1 + raidtrace_log2(ns) : 0;

@@ -60,11 +60,7 @@ struct raidtrace_history {
 	bool frozen;
 };
 
-/**
- * raidtrace_history_put() - a request ended
- * @history: of its disk
- * @ended: the request; copied
- */
+/* A request ended; it is copied. */
 static inline void raidtrace_history_put(struct raidtrace_history *history,
 					 const struct raidtrace_ended *ended)
 {
@@ -73,12 +69,9 @@ static inline void raidtrace_history_put(struct raidtrace_history *history,
 			   history->slower_ns) || (history->failed && ended->error);
 }
 
-/**
- * raidtrace_history_next() - the request behind another, as long as it is there
- * @history: of a disk
- * @number: of the other, 0 before the first; set to that of the request
- *
- * Return: the request, NULL when there is none.
+/*
+ * The request behind number @number, 0 before the first, as long as it is there; @number
+ * is moved on to it.
  */
 static inline const struct raidtrace_ended *
 raidtrace_history_next(const struct raidtrace_history *history, u64 *number)

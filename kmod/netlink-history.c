@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The last requests of a target that ended, and when their history is to end, in messages. */
-#include "netlink-history.h"
+#include "netlink.h"
 #include "compat.h"
 #include "target.h"
 
@@ -104,25 +104,19 @@ static struct sk_buff *message_of(struct genl_info *info, const struct genl_fami
 static int refuse_without(const struct raidtrace_target *target, struct genl_info *info)
 {
 	if (target->bio_based)
-		raidtrace_refuse(info->extack,
-				 "%s has no requests, only bios: name the disks below it",
-				 target->name);
-	else if (!(target->options.groups & RAIDTRACE_GROUP_LATENCY))
-		raidtrace_refuse(info->extack, "of %s no latency is counted, which this needs",
-				 target->name);
-	else
-		return 0;
-	return -EOPNOTSUPP;
+		return raidtrace_refuse(-EOPNOTSUPP, info->extack,
+					"%s has no requests, only bios: name the disks below it",
+					target->name);
+	if (!(target->options.groups & RAIDTRACE_GROUP_LATENCY))
+		return raidtrace_refuse(-EOPNOTSUPP, info->extack,
+					"of %s no latency is counted, which this needs",
+					target->name);
+	return 0;
 }
 
-/**
- * raidtrace_history_message() - the next requests of a target's history
- * @target: not being freed
- * @info: the request for them
- * @family: of the message
- *
- * Return: the message or ERR_PTR(-errno), with the reason in @info. Context:
- * process, holds raidtrace_targets_lock().
+/*
+ * The next requests of a target's history as the reply to a request, or ERR_PTR(-errno)
+ * with the reason in @info. Context: process, raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family)
@@ -145,16 +139,13 @@ struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struc
 	kvfree(known);
 	if (skb)
 		return skb;
-	raidtrace_refuse(info->extack, "not enough memory for the reply");
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(raidtrace_refuse(-ENOMEM, info->extack,
+					"not enough memory for the reply"));
 }
 
-/**
- * raidtrace_history_set() - when a target's history is to end, as a request says
- * @target: not being freed
- * @info: the request
- *
- * Return: 0 or -errno, with the reason in @info.
+/*
+ * When a target's history is to end, as a request says. Returns 0 or -errno, with the
+ * reason in @info.
  */
 int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *info)
 {
@@ -170,12 +161,10 @@ int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *inf
 	return 0;
 }
 
-/**
- * raidtrace_history_release() - what a socket waited for nobody waits for any more
- * @port: of the socket, which was closed; its process may have been killed
- *
- * The histories go on. Context: process, takes raidtrace_targets_lock() if a
- * history was ever to end.
+/*
+ * A socket was closed, perhaps because its process was killed: what it waited for nobody
+ * waits for any more. Histories go on. Context: process; takes raidtrace_targets_mutex if
+ * a history was ever to end.
  */
 void raidtrace_history_release(u32 port)
 {
@@ -183,12 +172,12 @@ void raidtrace_history_release(u32 port)
 
 	if (!READ_ONCE(was_set))
 		return;
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	for (target = raidtrace_target_next(0); target; target = raidtrace_target_next(target->id)) {
 		if (target->waits != port)
 			continue;
 		raidtrace_probe_set_history(&target->probe, 0, false);
 		target->waits = 0;
 	}
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 }

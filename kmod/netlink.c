@@ -8,12 +8,7 @@
  */
 #include "netlink.h"
 #include "compat.h"
-#include "netlink-counters.h"
-#include "netlink-description.h"
 #include "netlink-gen.h"
-#include "netlink-history.h"
-#include "netlink-options.h"
-#include "target-disk.h"
 #include "target.h"
 #include "version.h"
 
@@ -33,29 +28,19 @@ static bool is_privileged(struct sk_buff *request)
 
 /*
  * What changes anything is for the administrator, as tracing a disk with blktrace is; and so
- * is where on the disk each request lay.
+ * is where on the disk each request lay. For everybody is the rest.
  */
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
-	switch (cmd) {
-	case RAIDTRACE_CMD_TARGET_ADD:
-	case RAIDTRACE_CMD_TARGET_DEL:
-	case RAIDTRACE_CMD_TARGET_SET:
-	case RAIDTRACE_CMD_TARGET_RESET:
-	case RAIDTRACE_CMD_HISTORY_GET:
-	case RAIDTRACE_CMD_HISTORY_SET:
-		if (is_privileged(request))
-			return 0;
-		raidtrace_refuse(info->extack, "this needs CAP_SYS_ADMIN");
-		return -EPERM;
-	default:
+	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
+	    cmd == RAIDTRACE_CMD_COUNTERS_GET || is_privileged(request))
 		return 0;
-	}
+	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
 }
 
 /*
  * Before any request: one about a target finds it in ->user_ptr[0] and holds
- * raidtrace_targets_lock() until after_request(). A dump has its own lock.
+ * raidtrace_targets_mutex until after_request(). A dump has its own lock.
  */
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
@@ -67,19 +52,16 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		return err;
 	if (ops->cmd == RAIDTRACE_CMD_INFO_GET || ops->cmd == RAIDTRACE_CMD_TARGET_ADD)
 		return 0;
-	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID)) {
-		raidtrace_refuse(info->extack, "the attribute id is missing");
-		return -EINVAL;
-	}
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID))
+		return raidtrace_refuse(-EINVAL, info->extack, "the attribute id is missing");
 	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	info->user_ptr[0] = raidtrace_target_find(id);
 	if (info->user_ptr[0])
 		return 0;
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
-	raidtrace_refuse(info->extack, "there is no target %u", id);
-	return -ENOENT;
+	return raidtrace_refuse(-ENOENT, info->extack, "there is no target %u", id);
 }
 
 /* Not called for a request that before_request() refused. The target may be deleted by now. */
@@ -87,7 +69,7 @@ static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
 	if (info->user_ptr[0])
-		raidtrace_targets_unlock();
+		mutex_unlock(&raidtrace_targets_mutex);
 }
 
 /* A message that describes a target, for a reply, a dump or a notification. */
@@ -112,10 +94,8 @@ static int reply_target(struct genl_info *info, struct raidtrace_target *target)
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	int err;
 
-	if (!skb) {
-		raidtrace_refuse(info->extack, "not enough memory for the reply");
-		return -ENOMEM;
-	}
+	if (!skb)
+		return raidtrace_refuse(-ENOMEM, info->extack, "not enough memory for the reply");
 	err = put_target(skb, target, info->snd_portid, info->snd_seq, 0, info->genlhdr->cmd);
 	if (err) {
 		nlmsg_free(skb);
@@ -137,26 +117,13 @@ static void notify(struct raidtrace_target *target, u8 cmd)
 	genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
 }
 
-/**
- * raidtrace_netlink_gone() - tell listeners that a target's disk was removed
- * @target: that is gone
- *
- * Context: process; takes no raidtrace_targets_lock().
+/*
+ * Tell listeners that a target's disk was removed. Context: process; takes no
+ * raidtrace_targets_mutex.
  */
 void raidtrace_netlink_gone(struct raidtrace_target *target)
 {
 	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
-}
-
-/**
- * raidtrace_netlink_readahead() - tell listeners that a disk's readahead is another
- * @target: of that disk
- *
- * Context: process, holds raidtrace_targets_lock().
- */
-void raidtrace_netlink_readahead(struct raidtrace_target *target)
-{
-	notify(target, RAIDTRACE_CMD_TARGET_READAHEAD_NTF);
 }
 
 static int put_info(struct sk_buff *skb)
@@ -183,17 +150,16 @@ int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
 	void *header;
 
 	if (abi && nla_get_u32(abi) != RAIDTRACE_ABI) {
-		raidtrace_refuse(info->extack, "the module speaks ABI %u, the client ABI %u",
-				 RAIDTRACE_ABI, nla_get_u32(abi));
 		NL_SET_BAD_ATTR(info->extack, abi);
-		return -EPROTONOSUPPORT;
+		return raidtrace_refuse(-EPROTONOSUPPORT, info->extack,
+					"the module speaks ABI %u, the client ABI %u",
+					RAIDTRACE_ABI, nla_get_u32(abi));
 	}
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	header = skb ? genlmsg_put_reply(skb, info, &family, 0, info->genlhdr->cmd) : NULL;
 	if (!header || put_info(skb)) {
 		nlmsg_free(skb);
-		raidtrace_refuse(info->extack, "not enough memory for the reply");
-		return -ENOMEM;
+		return raidtrace_refuse(-ENOMEM, info->extack, "not enough memory for the reply");
 	}
 	genlmsg_end(skb, header);
 	return genlmsg_reply(skb, info);
@@ -226,10 +192,8 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	struct file *file;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_FD)) {
-		raidtrace_refuse(info->extack, "the attribute fd is missing");
-		return -EINVAL;
-	}
+	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_FD))
+		return raidtrace_refuse(-EINVAL, info->extack, "the attribute fd is missing");
 	err = raidtrace_options_get(info, &options);
 	if (err)
 		return err;
@@ -238,9 +202,9 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	if (IS_ERR(bdev)) {
 		err = PTR_ERR(bdev);
 	} else {
-		raidtrace_targets_lock();
+		mutex_lock(&raidtrace_targets_mutex);
 		err = add_target(info, bdev, &options);
-		raidtrace_targets_unlock();
+		mutex_unlock(&raidtrace_targets_mutex);
 	}
 	if (file)
 		fput(file);
@@ -272,7 +236,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 	struct raidtrace_target *target;
 	u32 last = cb->args[0];
 
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	cb->seq = raidtrace_targets_generation();
 	while ((target = raidtrace_target_next(last))) {
 		struct nlmsghdr *message = (struct nlmsghdr *)skb_tail_pointer(skb);
@@ -284,7 +248,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 		nl_dump_check_consistent(cb, message);
 		last = target->id;
 	}
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	cb->args[0] = last;
 	return skb->len;
 }
@@ -295,10 +259,9 @@ int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *in
 	int err = raidtrace_target_reset(target);
 
 	if (err)
-		raidtrace_refuse(info->extack, "not enough memory to reset");
-	else
-		notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
-	return err;
+		return raidtrace_refuse(err, info->extack, "not enough memory to reset");
+	notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
+	return 0;
 }
 
 int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info)
@@ -364,11 +327,7 @@ static int socket_event(struct notifier_block *block, unsigned long event, void 
 
 static struct notifier_block socket_notifier = { .notifier_call = socket_event };
 
-/**
- * raidtrace_netlink_init() - register the family, and look at sockets that are closed
- *
- * Return: 0 or -errno.
- */
+/* Register the family, and look at sockets that are closed. Returns 0 or -errno. */
 int __init raidtrace_netlink_init(void)
 {
 	int err = netlink_register_notifier(&socket_notifier);
@@ -381,20 +340,19 @@ int __init raidtrace_netlink_init(void)
 	return err;
 }
 
-/**
- * raidtrace_netlink_exit() - delete all targets and unregister the family
- *
- * Listeners are told, for which the family has to be there; a module that is on
- * its way out adds no target. No request can come any more after this.
+/*
+ * Delete all targets and unregister the family. Listeners are told, for which the family
+ * has to be there; a module that is on its way out adds no target. No request can come any
+ * more after this.
  */
 void raidtrace_netlink_exit(void)
 {
 	struct raidtrace_target *target;
 
-	raidtrace_targets_lock();
+	mutex_lock(&raidtrace_targets_mutex);
 	while ((target = raidtrace_target_next(0)))
 		delete_target(target);
-	raidtrace_targets_unlock();
+	mutex_unlock(&raidtrace_targets_mutex);
 	genl_unregister_family(&family);
 	netlink_unregister_notifier(&socket_notifier);
 }

@@ -13,7 +13,6 @@
 #define RAIDTRACE_PROBE_HANDLERS_H
 
 #include <linux/blk-mq.h>
-#include <linux/hash.h>
 #include <linux/percpu.h>
 
 #include "probe.h"
@@ -22,13 +21,13 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by the hash of their queue; changed by probe.c under raidtrace_targets_lock(). */
-#define RAIDTRACE_PROBE_HASH_BITS 8
-extern struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
+/* Probes by bits of the address of their queue; raidtrace_targets_mutex is for changes. */
+extern struct raidtrace_probe *raidtrace_probes[256];
 
+/* A queue is larger than 512 bytes: neighbours differ in these bits, a byte of the address. */
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
 {
-	return &raidtrace_probes[hash_32((uintptr_t)queue, RAIDTRACE_PROBE_HASH_BITS)];
+	return &raidtrace_probes[(unsigned char)((uintptr_t)queue >> 8)];
 }
 
 /* Probe that counts a queue, NULL for none; good until the handler returns. */
@@ -128,7 +127,8 @@ static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 /* Write down that something is to be counted; @amount is of an unplug or a window. */
 static __always_inline void raidtrace_write_count(struct raidtrace_probe *probe,
 						  enum raidtrace_direction direction,
-						  unsigned int counter, u32 amount)
+						  enum raidtrace_event_counter counter,
+						  u32 amount)
 {
 	raidtrace_write_event(probe, RAIDTRACE_EVENT_COUNT,
 			      raidtrace_event_head(RAIDTRACE_EVENT_COUNT, direction, counter, 0,
@@ -145,14 +145,12 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
 
-/* In probe-plug.c: requests held back, and waits for tags. */
+/* In probe-undirected.c: requests held back, waits for tags, windows of the page cache. */
 void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);
-void raidtrace_on_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
-			   bool scheduler_tag, unsigned int flags);
-
-/* In probe-readahead.c: windows of the page cache. */
+void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
+			      bool scheduler_tag, unsigned int flags);
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra);
 

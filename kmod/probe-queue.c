@@ -89,10 +89,15 @@ static __always_inline enum raidtrace_class class_of(struct raidtrace_journal __
 	return class;
 }
 
-static noinline void count_bio(struct raidtrace_probe *probe, const struct bio *bio,
-			       enum raidtrace_queue_counter counter)
+/* A bio that is merged or split is nothing but counted. */
+static __always_inline struct raidtrace_probe *count_bio(const struct bio *bio,
+							 enum raidtrace_event_counter counter)
 {
-	raidtrace_write_count(probe, raidtrace_bio_direction(bio), counter, 0);
+	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+
+	if (probe)
+		raidtrace_write_count(probe, raidtrace_bio_direction(bio), counter, 0);
+	return probe;
 }
 
 static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
@@ -207,18 +212,12 @@ void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t se
 
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-
-	if (probe)
-		count_bio(probe, bio, RAIDTRACE_BACK_MERGES);
+	count_bio(bio, RAIDTRACE_BACK_MERGES);
 }
 
 void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-
-	if (probe)
-		count_bio(probe, bio, RAIDTRACE_FRONT_MERGES);
+	count_bio(bio, RAIDTRACE_FRONT_MERGES);
 }
 
 /*
@@ -228,12 +227,9 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
  */
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+	struct raidtrace_probe *probe = count_bio(bio, RAIDTRACE_SPLITS);
 
-	if (!probe)
-		return;
-	count_bio(probe, bio, RAIDTRACE_SPLITS);
-	if (probe->groups & RAIDTRACE_GROUPS_BIOS && probe->has_requests)
+	if (probe && probe->groups & RAIDTRACE_GROUPS_BIOS && probe->has_requests)
 		raidtrace_write_event(probe, RAIDTRACE_EVENT_SPLIT, 0, bio, bio->bi_private);
 }
 

@@ -16,17 +16,14 @@
 #include <trace/events/readahead.h>
 #endif
 
-/* What a row counts: one of either enum, or nothing that could be left out. */
-#define DISK_COUNTER(counter)	(RAIDTRACE_QUEUE_COUNTERS + (counter))
-#define NO_COUNTER		DISK_COUNTER(RAIDTRACE_DISK_COUNTERS)
-
 /**
  * struct raidtrace_tracepoint - one row of the table
  * @name: of the tracepoint
  * @handler: its handler, of the type that check_handlers() holds it to; NULL where that type
  *	or what the handler needs is not there
  * @groups: groups that need it
- * @counter: what it counts; not available when the tracepoint is not
+ * @counter: what it counts, which is not available when the tracepoint is not;
+ *	RAIDTRACE_EVENT_COUNTERS for nothing that could be left out
  * @essential: without it no target can be added
  * @bios: means something for a bio-based disk too
  * @tracepoint: found at load, NULL when this kernel has none of that name
@@ -36,77 +33,54 @@ struct raidtrace_tracepoint {
 	const char *name;
 	void *handler;
 	u32 groups;
-	unsigned int counter;
+	enum raidtrace_event_counter counter;
 	bool essential;
 	bool bios;
 	struct tracepoint *tracepoint;
 	unsigned int users;
 };
 
-struct raidtrace_probe *raidtrace_probes[1 << RAIDTRACE_PROBE_HASH_BITS];
-
-#define FLOW	RAIDTRACE_GROUP_FLOW
-#define PLUG	RAIDTRACE_GROUP_PLUG
-
-/* Tracepoints younger than 6.12; NULL where their form is not known. */
-#ifdef RAIDTRACE_HAS_TAG_WAIT
-#define ON_TAG_WAIT	raidtrace_on_tag_wait
-#else
-#define ON_TAG_WAIT	NULL
-#endif
-#ifdef RAIDTRACE_HAS_RA_ORDER
-#define ON_RA_ORDER	raidtrace_on_ra_order
-#else
-#define ON_RA_ORDER	NULL
-#endif
-
-static struct raidtrace_tracepoint tracepoints[] = {
-	{ "block_bio_queue", raidtrace_on_bio_queue, FLOW, NO_COUNTER,
-	  .essential = true, .bios = true },
-	{ "block_bio_remap", raidtrace_on_bio_remap, FLOW, NO_COUNTER, .bios = true },
-	{ "block_bio_complete", raidtrace_on_bio_complete, FLOW, NO_COUNTER,
-	  .bios = true },
-	{ "block_split", raidtrace_on_split, FLOW, RAIDTRACE_SPLITS, .bios = true },
-	{ "block_bio_backmerge", raidtrace_on_bio_backmerge, FLOW, RAIDTRACE_BACK_MERGES },
-	{ "block_bio_frontmerge", raidtrace_on_bio_frontmerge, FLOW, RAIDTRACE_FRONT_MERGES },
-	{ "block_rq_merge", raidtrace_on_rq_merge, FLOW, RAIDTRACE_REQUEST_MERGES },
-	{ "block_rq_insert", raidtrace_on_rq_insert, FLOW, RAIDTRACE_INSERTED },
-	{ "block_rq_issue", raidtrace_on_rq_issue, FLOW, NO_COUNTER, .essential = true },
-	{ "block_rq_requeue", raidtrace_on_rq_requeue, FLOW, NO_COUNTER, .essential = true },
-	{ "block_rq_complete", raidtrace_on_rq_complete, FLOW, NO_COUNTER, .essential = true },
-	{ "block_plug", raidtrace_on_plug, PLUG, DISK_COUNTER(RAIDTRACE_PLUGS) },
-	{ "block_unplug", raidtrace_on_unplug, PLUG, DISK_COUNTER(RAIDTRACE_UNPLUGS_EXPLICIT) },
-	{ "block_rq_tag_wait", ON_TAG_WAIT, PLUG, DISK_COUNTER(RAIDTRACE_TAG_WAITS) },
-	{ "page_cache_ra_order", ON_RA_ORDER, RAIDTRACE_GROUP_READAHEAD,
-	  DISK_COUNTER(RAIDTRACE_RA_SYNC_SECTORS), .bios = true },
-};
+struct raidtrace_probe *raidtrace_probes[256];
 
 /*
- * Finding tracepoints by name loses the compiler's eye on the handlers' types.
- * These do nothing but give it back.
+ * Finding tracepoints by name loses the compiler's eye on the types of handlers: here it has
+ * them, since the function that checks a handler's type takes a pointer to that.
  */
-static void __maybe_unused check_handlers(void)
-{
-	check_trace_callback_type_block_bio_queue(raidtrace_on_bio_queue);
-	check_trace_callback_type_block_bio_remap(raidtrace_on_bio_remap);
-	check_trace_callback_type_block_bio_complete(raidtrace_on_bio_complete);
-	check_trace_callback_type_block_split(raidtrace_on_split);
-	check_trace_callback_type_block_bio_backmerge(raidtrace_on_bio_backmerge);
-	check_trace_callback_type_block_bio_frontmerge(raidtrace_on_bio_frontmerge);
-	check_trace_callback_type_block_rq_merge(raidtrace_on_rq_merge);
-	check_trace_callback_type_block_rq_insert(raidtrace_on_rq_insert);
-	check_trace_callback_type_block_rq_issue(raidtrace_on_rq_issue);
-	check_trace_callback_type_block_rq_requeue(raidtrace_on_rq_requeue);
-	check_trace_callback_type_block_rq_complete(raidtrace_on_rq_complete);
-	check_trace_callback_type_block_plug(raidtrace_on_plug);
-	check_trace_callback_type_block_unplug(raidtrace_on_unplug);
+#define HANDLER(event, function) \
+	.name = #event, \
+	.handler = function, \
+	.users = BUILD_BUG_ON_ZERO(!__builtin_types_compatible_p( \
+		typeof(check_trace_callback_type_##event), void(typeof(function) *)))
+#define ON(event, groups_, counter_) \
+	HANDLER(block_##event, raidtrace_on_##event), \
+	.groups = RAIDTRACE_GROUP_##groups_, .counter = RAIDTRACE_##counter_
+
+static struct raidtrace_tracepoint tracepoints[] = {
+	{ ON(bio_queue, FLOW, EVENT_COUNTERS), .essential = true, .bios = true },
+	{ ON(bio_remap, FLOW, EVENT_COUNTERS), .bios = true },
+	{ ON(bio_complete, FLOW, EVENT_COUNTERS), .bios = true },
+	{ ON(split, FLOW, SPLITS), .bios = true },
+	{ ON(bio_backmerge, FLOW, BACK_MERGES) },
+	{ ON(bio_frontmerge, FLOW, FRONT_MERGES) },
+	{ ON(rq_merge, FLOW, REQUEST_MERGES) },
+	{ ON(rq_insert, FLOW, INSERTED) },
+	{ ON(rq_issue, FLOW, EVENT_COUNTERS), .essential = true },
+	{ ON(rq_requeue, FLOW, EVENT_COUNTERS), .essential = true },
+	{ ON(rq_complete, FLOW, EVENT_COUNTERS), .essential = true },
+	{ ON(plug, PLUG, PLUGS) },
+	{ ON(unplug, PLUG, UNPLUGS_EXPLICIT) },
 #ifdef RAIDTRACE_HAS_TAG_WAIT
-	check_trace_callback_type_block_rq_tag_wait(raidtrace_on_tag_wait);
+	{ ON(rq_tag_wait, PLUG, TAG_WAITS) },
+#else
+	{ .name = "block_rq_tag_wait", .counter = RAIDTRACE_TAG_WAITS },
 #endif
 #ifdef RAIDTRACE_HAS_RA_ORDER
-	check_trace_callback_type_page_cache_ra_order(raidtrace_on_ra_order);
+	{ HANDLER(page_cache_ra_order, raidtrace_on_ra_order), .groups = RAIDTRACE_GROUP_READAHEAD,
+	  .counter = RAIDTRACE_RA_SYNC_SECTORS, .bios = true },
+#else
+	{ .name = "page_cache_ra_order", .counter = RAIDTRACE_RA_SYNC_SECTORS },
 #endif
-}
+};
 
 static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
@@ -118,21 +92,15 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 	}
 }
 
-/**
- * raidtrace_probe_find_tracepoints() - look up what this kernel has
- *
- * Attaches to nothing. Context: once, at load.
- */
+/* Look up what this kernel has, and attach to nothing. Context: once, at load. */
 void raidtrace_probe_find_tracepoints(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
 }
 
-/**
- * raidtrace_probe_unavailable() - next tracepoint that this kernel lacks
- * @cursor: 0 at first, moved on
- *
- * Return: its name, NULL at the end.
+/*
+ * The next tracepoint that this kernel lacks, NULL at the end. @cursor: 0 at first, moved
+ * on.
  */
 const char *raidtrace_probe_unavailable(unsigned int *cursor)
 {
@@ -145,43 +113,24 @@ const char *raidtrace_probe_unavailable(unsigned int *cursor)
 	return NULL;
 }
 
-static bool counts(unsigned int counter, bool bio_based)
+/*
+ * Whether a counter moves at all, by this kernel and this kind of disk.
+ * RAIDTRACE_EVENT_COUNTERS, of what no single tracepoint counts, does.
+ */
+bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based)
 {
 	unsigned int i;
 
+	if (counter == RAIDTRACE_EVENT_COUNTERS)
+		return true;
+	/* These come by the tracepoint of the one before. */
+	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE || counter == RAIDTRACE_RA_ASYNC_SECTORS)
+		counter--;
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
 		if (tracepoints[i].counter == counter)
 			return tracepoints[i].tracepoint && (tracepoints[i].bios || !bio_based);
 	}
 	return false;
-}
-
-/**
- * raidtrace_probe_counts() - whether a counter moves at all
- * @counter: an event before the issue
- * @bio_based: for a disk without requests
- *
- * Return: false when this kernel or this disk has no such event.
- */
-bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based)
-{
-	return counts(counter, bio_based);
-}
-
-/**
- * raidtrace_probe_counts_disk() - whether a counter without direction moves at all
- * @counter: an event of the disk
- * @bio_based: for a disk without requests
- *
- * Return: false when this kernel or this disk has no such event.
- */
-bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_based)
-{
-	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE)
-		counter = RAIDTRACE_UNPLUGS_EXPLICIT;
-	if (counter == RAIDTRACE_RA_ASYNC_SECTORS)
-		counter = RAIDTRACE_RA_SYNC_SECTORS;
-	return counts(DISK_COUNTER(counter), bio_based);
 }
 
 /* Twice as many places as requests can be on their way, within reason. */
@@ -229,17 +178,16 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 	if (!row->tracepoint) {
 		if (!row->essential)
 			return 0;
-		raidtrace_refuse(extack, "this kernel has no tracepoint %s, which counting needs",
-				 row->name);
-		return -EOPNOTSUPP;
+		return raidtrace_refuse(-EOPNOTSUPP, extack,
+					"this kernel has no tracepoint %s, which counting needs",
+					row->name);
 	}
 	if (!row->users)
 		err = tracepoint_probe_register(row->tracepoint, row->handler, NULL);
-	if (err) {
-		raidtrace_refuse(extack, "the tracepoint %s cannot be attached to: error %d",
-				 row->name, -err);
-		return err;
-	}
+	if (err)
+		return raidtrace_refuse(err, extack,
+					"the tracepoint %s cannot be attached to: error %d",
+					row->name, -err);
 	row->users++;
 	probe->attached |= BIT(i);
 	return 0;
@@ -252,15 +200,9 @@ static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tr
 	return row->groups & probe->groups && (row->bios || !bio_based);
 }
 
-/**
- * raidtrace_probe_attach() - register the handlers for a disk, counting nothing yet
- * @probe: all zero
- * @disk: the disk
- * @options: how to count it
- * @extack: told why on failure
- *
- * Return: 0 or -errno; then raidtrace_probe_detach() is to be called all the same.
- * Context: may sleep.
+/*
+ * Register the handlers for a disk, counting nothing yet; @probe is all zero. Returns 0 or
+ * -errno; then raidtrace_probe_detach() is to be called all the same. Context: may sleep.
  */
 int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options,
@@ -273,10 +215,8 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	probe->groups = options->groups;
 	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
 	err = alloc_engine(probe, disk->queue) ?: raidtrace_rings_alloc(probe);
-	if (err) {
-		raidtrace_refuse(extack, "not enough memory for the counters");
-		return err;
-	}
+	if (err)
+		return raidtrace_refuse(err, extack, "not enough memory for the counters");
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
 		if (!wants(probe, &tracepoints[i], !queue_is_mq(disk->queue)))
 			continue;
@@ -291,13 +231,10 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	return 0;
 }
 
-/**
- * raidtrace_probe_set_journal() - say where the filesystem's journal is
- * @probe: attached
- * @journal: taken over; NULL for none
- *
- * Bios that are being queued at this moment have the class by either. Context:
- * process; the caller is the only one to change this probe.
+/*
+ * Say where the filesystem's journal is, which is taken over; NULL for none. Bios that are
+ * being queued at this moment have the class by either. Context: process; the caller is
+ * the only one to change this probe.
  */
 void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace_journal *journal)
 {
@@ -307,12 +244,7 @@ void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace
 		kfree_rcu(old, rcu);
 }
 
-/**
- * raidtrace_probe_start() - begin to count
- * @probe: attached
- * @disk: that it was attached for
- * @options: likewise
- */
+/* Begin to count, attached with the same disk and options. */
 void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
@@ -325,11 +257,8 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 	smp_store_release(&probe->queue, disk->queue);
 }
 
-/**
- * raidtrace_probe_stop() - count no more
- * @probe: started
- *
- * Handlers that began before may still end. The disk and its queue may be
+/*
+ * Count no more. Handlers that began before may still end. The disk and its queue may be
  * freed when this has returned. Context: any.
  */
 void raidtrace_probe_stop(struct raidtrace_probe *probe)
@@ -354,11 +283,9 @@ static void unchain(struct raidtrace_probe *probe)
 	WRITE_ONCE(*link, probe->next);
 }
 
-/**
- * raidtrace_probe_detach() - undo raidtrace_probe_attach()
- * @probe: attached, also in part
- *
- * Context: may sleep; waits for handlers that are running.
+/*
+ * Undo raidtrace_probe_attach(), also in part. Context: may sleep; waits for handlers that
+ * run.
  */
 void raidtrace_probe_detach(struct raidtrace_probe *probe)
 {

@@ -5,13 +5,13 @@
 
 #include <linux/cache.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock_types.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
 #include "clock.h"
 #include "engine.h"
-#include "probe-journal.h"
 #include "ring.h"
 
 struct gendisk;
@@ -22,6 +22,31 @@ struct request_queue;
 #define RAIDTRACE_GROUPS_COUNTED	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
+
+/* Ranges that a journal may have. */
+#define RAIDTRACE_JOURNAL_MAX 64
+
+/**
+ * struct raidtrace_extent - a range of the disk
+ * @sector: where it begins
+ * @nr_sectors: how long it is
+ */
+struct raidtrace_extent {
+	u64 sector;
+	u64 nr_sectors;
+};
+
+/**
+ * struct raidtrace_journal - where a filesystem's journal is
+ * @rcu: frees it
+ * @nr: number of ranges
+ * @extent: the ranges
+ */
+struct raidtrace_journal {
+	struct rcu_head rcu;
+	u32 nr;
+	struct raidtrace_extent extent[RAIDTRACE_JOURNAL_MAX];
+};
 
 /**
  * struct raidtrace_options - how a disk is to be counted
@@ -77,8 +102,7 @@ struct raidtrace_probe {
 
 void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
-bool raidtrace_probe_counts(enum raidtrace_queue_counter counter, bool bio_based);
-bool raidtrace_probe_counts_disk(enum raidtrace_disk_counter counter, bool bio_based);
+bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based);
 
 int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options,

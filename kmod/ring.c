@@ -135,12 +135,9 @@ static void forget(struct raidtrace_probe *probe)
 	end(probe, nr);
 }
 
-/**
- * raidtrace_rings_take() - count all events until now, or until counting ended
- * @probe: started
- *
- * Return: that moment, CLOCK_MONOTONIC. Context: the probe's lock is held,
- * interrupts are off.
+/*
+ * Count all events until now, or until counting ended. Returns that moment,
+ * CLOCK_MONOTONIC. Context: the probe's lock is held, interrupts are off.
  */
 u64 raidtrace_rings_take(struct raidtrace_probe *probe)
 {
@@ -161,11 +158,9 @@ static bool take_turn(struct raidtrace_probe *probe)
 	return more;
 }
 
-/**
- * raidtrace_rings_catch_up() - count what was written so far
- * @probe: attached
- *
- * Context: process. Interrupts are off for some events at a time.
+/*
+ * Count what was written so far. Context: process. Interrupts are off for some events at a
+ * time.
  */
 void raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 {
@@ -184,12 +179,9 @@ static void on_half_full(struct work_struct *work)
 	raidtrace_rings_catch_up(container_of(work, struct raidtrace_probe, catch_up));
 }
 
-/**
- * raidtrace_ring_make_room() - the ring is half full: somebody has to come; full: nobody came
- * @probe: of the disk
- * @ring: of this CPU
- *
- * Context: interrupts off.
+/*
+ * The ring of this CPU is half full: somebody has to come; full: nobody came. Context:
+ * interrupts off.
  */
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
 {
@@ -219,11 +211,9 @@ static u32 words_of_ring(void)
 	return clamp_t(u32, bytes, RING_BYTES_MIN, RING_BYTES_MAX) / sizeof(u64);
 }
 
-/**
- * raidtrace_rings_alloc() - rings of a disk, for every possible CPU
- * @probe: being attached
- *
- * Return: 0 or -ENOMEM; then raidtrace_rings_free() is to be called all the same.
+/*
+ * A ring for every possible CPU. Returns 0 or -ENOMEM; then raidtrace_rings_free() is to
+ * be called all the same.
  */
 int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 {
@@ -250,11 +240,9 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	return 0;
 }
 
-/**
- * raidtrace_rings_free() - undo raidtrace_rings_alloc()
- * @probe: that no handler finds any more
- *
- * Context: may sleep.
+/*
+ * Undo raidtrace_rings_alloc(), when no handler finds the probe any more. Context: may
+ * sleep.
  */
 void raidtrace_rings_free(struct raidtrace_probe *probe)
 {
@@ -269,20 +257,14 @@ void raidtrace_rings_free(struct raidtrace_probe *probe)
 	kvfree(probe->drain);
 }
 
-/**
- * raidtrace_rings_init() - be ready for rings
- *
- * Return: 0 or -ENOMEM.
- */
+/* Be ready for rings. Returns 0 or -ENOMEM. */
 int raidtrace_rings_init(void)
 {
 	queue = alloc_workqueue("raidtrace", WQ_UNBOUND, 0);
 	return queue ? 0 : -ENOMEM;
 }
 
-/**
- * raidtrace_rings_exit() - undo raidtrace_rings_init()
- */
+/* Undo raidtrace_rings_init(). */
 void raidtrace_rings_exit(void)
 {
 	destroy_workqueue(queue);

@@ -42,13 +42,10 @@ struct raidtrace_submitters {
 	u64 replaced;
 };
 
-/**
- * raidtrace_submitter_row() - row of a task
- * @submitters: the table
- * @task: the task; another name or another cgroup has a row of its own
- *
- * Return: the row. When none was free it is that of the process that queued nothing for
- * longest: then its bit is set in @replaced, and what was counted there is another's.
+/*
+ * Row of a task; another name or another cgroup has one of its own. When none is free it
+ * is that of the process that queued nothing for longest: then its bit is set in replaced,
+ * and what was counted there is another's.
  */
 static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitters,
 					  const struct raidtrace_task *task)

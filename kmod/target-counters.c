@@ -1,47 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Counters of targets: what they add up to, snapshots, reset. */
-#include "target-counters.h"
 #include "target.h"
 
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 /*
- * An account of zeroes to count in next. raidtrace_targets_lock() protects it: one
+ * An account of zeroes to count in next. raidtrace_targets_mutex protects it: one
  * target is read at a time, so one will do for all of them.
  */
 static struct raidtrace_account *spare;
 
-/**
- * raidtrace_counters_alloc() - memory for a target's counters
- * @target: that is being added
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Memory for a target's counters. Returns 0 or -ENOMEM; then raidtrace_counters_free() is
+ * to be called.
  */
 int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
-	raidtrace_targets_assert_locked();
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (!spare)
 		spare = kvzalloc(sizeof(*spare), GFP_KERNEL);
 	target->total = kvzalloc(sizeof(*target->total), GFP_KERNEL);
-	target->changes = kvcalloc(RAIDTRACE_LOTS(struct raidtrace_account),
+	target->changes = kvcalloc(RAIDTRACE_LOTS,
 				   sizeof(*target->changes), GFP_KERNEL);
 	return spare && target->total && target->changes ? 0 : -ENOMEM;
 }
 
-/**
- * raidtrace_counters_free() - undo raidtrace_counters_alloc()
- * @target: also one that has no counters
- */
+/* Undo raidtrace_counters_alloc(), also in part. */
 void raidtrace_counters_free(struct raidtrace_target *target)
 {
 	kvfree(target->changes);
 	kvfree(target->total);
 }
 
-/**
- * raidtrace_counters_exit() - give back what all targets shared
- */
+/* Give back what all targets shared. */
 void raidtrace_counters_exit(void)
 {
 	kvfree(spare);
@@ -71,7 +63,7 @@ static void collect(struct raidtrace_target *target, bool reset,
 {
 	unsigned int row;
 
-	raidtrace_targets_assert_locked();
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	target->snapshot++;
 	spare = raidtrace_probe_snapshot(&target->probe, spare, reset, state);
 	for (row = 0; row < RAIDTRACE_SUBMITTERS; row++) {
@@ -82,75 +74,52 @@ static void collect(struct raidtrace_target *target, bool reset,
 			       target->snapshot);
 }
 
-/**
- * raidtrace_target_snapshot() - what a target counted until now
- * @target: in the list
- * @base: number of a snapshot that the reader has, 0 for none; any other number does no harm
- * @snapshot: filled in
- *
- * Context: process, holds raidtrace_targets_lock().
+/*
+ * What a target counted until now. @base: number of the snapshot that the reader has, 0
+ * for none; any other does no harm. Context: process, raidtrace_targets_mutex.
  */
 void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
 			       struct raidtrace_snapshot *snapshot)
 {
 	snapshot->base = base > target->reset_snapshot && base <= target->snapshot ? base : 0;
 	collect(target, false, &snapshot->state);
-	snapshot->since_ns = snapshot->state.queue.since_ns;
 	snapshot->id = target->id;
-	snapshot->now_ns = snapshot->state.queue.last_ns;
-	snapshot->account = target->total;
-	snapshot->changes = target->changes;
 	snapshot->number = target->snapshot;
 }
 
-/**
- * raidtrace_snapshot_stamps() - in which snapshot counters changed last
- * @snapshot: what they belong to
- * @counter: the first, of its account
- * @offset: set to how many counters lie before it in its lot
- *
- * Return: the number of a snapshot for the lot of @counter; those of the lots behind it
- * follow. Context: raidtrace_targets_lock().
+/*
+ * In which snapshots the lots of counters from @counter on changed last; @offset: how many
+ * lie before it in its lot. Context: raidtrace_targets_mutex.
  */
-const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
-				     const u64 *counter, unsigned int *offset)
+const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
+				   unsigned int *offset)
 {
-	size_t at = counter - (const u64 *)snapshot->account;
+	size_t at = counter - (const u64 *)target->total;
 
 	*offset = at % RAIDTRACE_LOT;
-	return snapshot->changes + at / RAIDTRACE_LOT;
+	return target->changes + at / RAIDTRACE_LOT;
 }
 
-/**
- * raidtrace_snapshot_changed() - did counters move since the snapshot that the reader has?
- * @snapshot: what they belong to
- * @counter: the first, of its account
- * @counters: how many
- *
- * Return: false only when none of them did. Context: raidtrace_targets_lock().
+/*
+ * Whether any of the counters that a structure is made of moved since the snapshot @base, 0
+ * for none. Context: raidtrace_targets_mutex.
  */
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
-				unsigned int counters)
+bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
+			      const void *counters, size_t size)
 {
-	unsigned int offset, lot, lots;
-	const u64 *stamp;
+	unsigned int offset, lots;
+	const u64 *stamp = raidtrace_target_stamps(target, counters, &offset);
 
-	if (!snapshot->base)
-		return true;
-	stamp = raidtrace_snapshot_stamps(snapshot, counter, &offset);
-	lots = (offset + counters + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT;
-	for (lot = 0; lot < lots; lot++) {
-		if (stamp[lot] > snapshot->base)
+	for (lots = DIV_ROUND_UP(offset + size / sizeof(u64), RAIDTRACE_LOT); lots--; stamp++) {
+		if (!base || *stamp > base)
 			return true;
 	}
 	return false;
 }
 
-/**
- * raidtrace_target_reset() - set the counters to zero
- * @target: in the list
- *
- * Return: 0 or -ENOMEM. Context: process, holds raidtrace_targets_lock().
+/*
+ * Set the counters to zero. Returns 0 or -ENOMEM. Context: process,
+ * raidtrace_targets_mutex.
  */
 int raidtrace_target_reset(struct raidtrace_target *target)
 {

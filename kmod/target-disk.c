@@ -1,44 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel says of a target's disk: who drives it, and the limits of its queue. */
-#include "target-disk.h"
-#include "compat.h"
+/* What the kernel says of a target's disk: which one it is, and who drives it. */
 #include "target.h"
+#include "compat.h"
 
-#include <linux/backing-dev-defs.h>
-#include <linux/blk-mq.h>
 #include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/pci.h>
 
-/**
- * raidtrace_disk_of_file() - the disk that is to become a target
- * @file: that the caller has open; NULL when it has none
- * @extack: told why on failure
- *
- * Whoever may count a disk is who may open it, and waits for its driver while
- * opening: nothing is opened here, where others would wait too.
- *
- * Return: the disk, as long as @file is held, or ERR_PTR(-errno).
+/*
+ * The disk that is to become a target, as long as @file is held (NULL for no file), or
+ * ERR_PTR(-errno). Whoever may count a disk is who may open it, and waits for its driver
+ * while opening: nothing is opened here, where others would wait too.
  */
 struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack)
 {
-	if (!file || !(file->f_mode & FMODE_READ)) {
-		raidtrace_refuse(extack, "fd is no file that is open for reading");
-		return ERR_PTR(-EBADF);
-	}
-	if (!S_ISBLK(file_inode(file)->i_mode)) {
-		raidtrace_refuse(extack, "fd is no block device");
-		return ERR_PTR(-ENOTBLK);
-	}
+	if (!file || !(file->f_mode & FMODE_READ))
+		return ERR_PTR(raidtrace_refuse(-EBADF, extack,
+						"fd is no file that is open for reading"));
+	if (!S_ISBLK(file_inode(file)->i_mode))
+		return ERR_PTR(raidtrace_refuse(-ENOTBLK, extack, "fd is no block device"));
 	return I_BDEV(file->f_mapping->host);
 }
 
-/**
- * raidtrace_disk_describe() - who drives a disk
- * @target: filled in with driver, PCI and SCSI addresses
- * @disk: its device
- *
- * The nearest PCI device above it, else the nearest device with a driver.
+/*
+ * Who drives a disk: the nearest PCI device above it, else the nearest device with a
+ * driver.
  */
 void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk)
 {
@@ -58,26 +44,4 @@ void raidtrace_disk_describe(struct raidtrace_target *target, struct device *dis
 		}
 	}
 	target->unit_3ware = target->pci[0] && !strcmp(target->driver, "3w-9xxx");
-}
-
-/**
- * raidtrace_disk_limits() - what the block layer says of a disk
- * @disk: that is there
- * @limits: filled in, but for the state
- */
-void raidtrace_disk_limits(struct gendisk *disk, struct raidtrace_limits *limits)
-{
-	struct request_queue *q = disk->queue;
-
-	limits->capacity_sectors = get_capacity(disk);
-	limits->readahead_sectors = (u64)disk->bdi->ra_pages << (PAGE_SHIFT - SECTOR_SHIFT);
-	limits->max_sectors = queue_max_sectors(q);
-	limits->max_hw_sectors = queue_max_hw_sectors(q);
-	limits->max_segments = queue_max_segments(q);
-	limits->rotational = raidtrace_rotational(q);
-	if (queue_is_mq(q)) {
-		limits->nr_requests = q->nr_requests;
-		limits->nr_hw_queues = q->tag_set->nr_hw_queues;
-		limits->nr_tags = q->tag_set->queue_depth;
-	}
 }

@@ -11,20 +11,14 @@
  */
 #include "target.h"
 #include "compat.h"
-#include "target-counters.h"
-#include "target-disk.h"
-#include "target-readahead.h"
 
+#include <linux/backing-dev-defs.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-/*
- * Protects the list, the lifetime and the sums of targets. Held over attaching
- * and detaching, which takes milliseconds; removal of a disk does not take it.
- */
-static DEFINE_MUTEX(targets_mutex);
+/* Protects what target.h says. */
+DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*
  * Protects membership in the list, and the pair of a target's disk and state:
@@ -41,57 +35,23 @@ static unsigned int generation = 1;
 
 static void (*tell_gone)(struct raidtrace_target *target);
 
-/**
- * raidtrace_targets_lock() - keep all targets from changing
- */
-void raidtrace_targets_lock(void)
-{
-	mutex_lock(&targets_mutex);
-}
-
-/**
- * raidtrace_targets_unlock() - let go again
- */
-void raidtrace_targets_unlock(void)
-{
-	mutex_unlock(&targets_mutex);
-}
-
-/**
- * raidtrace_targets_assert_locked() - complain when raidtrace_targets_lock() is not held
- */
-void raidtrace_targets_assert_locked(void)
-{
-	lockdep_assert_held(&targets_mutex);
-}
-
-/**
- * raidtrace_targets_count() - number of targets, those that are gone too
- *
- * Return: the number.
- */
+/* Number of targets, those that are gone too. */
 unsigned int raidtrace_targets_count(void)
 {
 	return READ_ONCE(nr_targets);
 }
 
-/**
- * raidtrace_targets_generation() - a number that moves when a target is added or deleted
- *
- * Return: the number, never 0. Context: holds raidtrace_targets_lock().
+/*
+ * A number, never 0, that moves when a target is added or deleted. Context:
+ * raidtrace_targets_mutex.
  */
 unsigned int raidtrace_targets_generation(void)
 {
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	return generation ?: 1;
 }
 
-/**
- * raidtrace_target_find() - target of an id
- * @id: of the target
- *
- * Return: the target, NULL when there is none; good until the lock is let go.
- */
+/* Target of an id, NULL for none; good until raidtrace_targets_mutex is let go. */
 struct raidtrace_target *raidtrace_target_find(u32 id)
 {
 	struct raidtrace_target *target = raidtrace_target_next(id - 1);
@@ -99,17 +59,15 @@ struct raidtrace_target *raidtrace_target_find(u32 id)
 	return id && target && target->id == id ? target : NULL;
 }
 
-/**
- * raidtrace_target_next() - first target with a higher id
- * @after: an id, 0 for the first target
- *
- * Return: the target, NULL at the end; good until the lock is let go.
+/*
+ * First target with an id above @after, NULL at the end; good until
+ * raidtrace_targets_mutex is let go.
  */
 struct raidtrace_target *raidtrace_target_next(u32 after)
 {
 	struct raidtrace_target *target;
 
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	list_for_each_entry(target, &targets, list) {
 		if (target->id > after)
 			return target;
@@ -151,7 +109,7 @@ static int watch_removals(struct gendisk *disk)
 {
 	int err;
 
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (removals.class)
 		return 0;
 	removals.class = disk_to_dev(disk)->class;
@@ -193,12 +151,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	return err;
 }
 
-/**
- * raidtrace_target_free() - give a target's memory back
- * @target: deleted, or never added
- *
- * Context: may sleep.
- */
+/* Give a target's memory back: deleted, or never added. Context: may sleep. */
 void raidtrace_target_free(struct raidtrace_target *target)
 {
 	raidtrace_probe_detach(&target->probe);
@@ -224,8 +177,7 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 		return target;
 	kfree(target);
 no_memory:
-	raidtrace_refuse(extack, "not enough memory for the counters");
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(raidtrace_refuse(-ENOMEM, extack, "not enough memory for the counters"));
 }
 
 static struct raidtrace_target *add_disk_target(struct gendisk *disk,
@@ -236,10 +188,10 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 	int err;
 
 	err = watch_removals(disk);
-	if (err) {
-		raidtrace_refuse(extack, "removals of disks cannot be watched: error %d", -err);
-		return ERR_PTR(err);
-	}
+	if (err)
+		return ERR_PTR(raidtrace_refuse(err, extack,
+						"removals of disks cannot be watched: error %d",
+						-err));
 	target = alloc_target(disk, options, extack);
 	if (IS_ERR(target))
 		return target;
@@ -251,13 +203,12 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		options->journal = NULL;
 		err = publish(target, disk);
 		if (err)
-			raidtrace_refuse(extack, "%s is being removed", target->name);
+			err = raidtrace_refuse(err, extack, "%s is being removed", target->name);
 	}
 	if (err) {
 		raidtrace_target_free(target);
 		return ERR_PTR(err);
 	}
-	raidtrace_readahead_look(target);
 	return target;
 }
 
@@ -267,30 +218,22 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 	struct raidtrace_target *target;
 	struct gendisk *disk = bdev->bd_disk;
 
-	if (bdev_is_partition(bdev)) {
-		raidtrace_refuse(extack, "%pg is a partition of %s; add %s", bdev,
-				 disk->disk_name, disk->disk_name);
-		return -EINVAL;
-	}
+	if (bdev_is_partition(bdev))
+		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; add %s", bdev,
+					disk->disk_name, disk->disk_name);
 	list_for_each_entry(target, &targets, list) {
 		/* Only compared; a target whose disk goes at this moment is found or not. */
-		if (READ_ONCE(target->disk) == disk) {
-			raidtrace_refuse(extack, "%s is target %u already", disk->disk_name,
-					 target->id);
-			return -EEXIST;
-		}
+		if (READ_ONCE(target->disk) == disk)
+			return raidtrace_refuse(-EEXIST, extack, "%s is target %u already",
+						disk->disk_name, target->id);
 	}
 	return 0;
 }
 
-/**
- * raidtrace_target_add() - begin to count a disk
- * @bdev: the disk, open for as long as this takes
- * @options: how to count it; the journal is taken over on success
- * @extack: told why on failure
- *
- * Return: the target or ERR_PTR(-errno). Context: may sleep, holds
- * raidtrace_targets_lock().
+/*
+ * Begin to count a disk, which is open for as long as this takes; a journal is taken over
+ * on success. Returns the target or ERR_PTR(-errno). Context: may sleep,
+ * raidtrace_targets_mutex.
  */
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
@@ -298,30 +241,26 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 {
 	int err;
 
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	/* Unloading deletes every target, once. */
-	if (!module_is_live(THIS_MODULE)) {
-		raidtrace_refuse(extack, "raidtrace is being unloaded");
-		return ERR_PTR(-ESHUTDOWN);
-	}
-	if (nr_targets >= RAIDTRACE_MAX_TARGETS) {
-		raidtrace_refuse(extack, "there are %u targets already, the most that can be",
-				 nr_targets);
-		return ERR_PTR(-ENOSPC);
-	}
+	if (!module_is_live(THIS_MODULE))
+		return ERR_PTR(raidtrace_refuse(-ESHUTDOWN, extack,
+						"raidtrace is being unloaded"));
+	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
+		return ERR_PTR(raidtrace_refuse(-ENOSPC, extack,
+						"there are %u targets already, the most that can be",
+						nr_targets));
 	err = check_disk(bdev, extack);
 	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 }
 
-/**
- * raidtrace_target_del() - end counting a disk
- * @target: in the list; then out of it, to be given to raidtrace_target_free()
- *
- * Context: may sleep, holds raidtrace_targets_lock().
+/*
+ * End counting a disk; the target is out of the list then, to be given to
+ * raidtrace_target_free(). Context: may sleep, raidtrace_targets_mutex.
  */
 void raidtrace_target_del(struct raidtrace_target *target)
 {
-	lockdep_assert_held(&targets_mutex);
+	lockdep_assert_held(&raidtrace_targets_mutex);
 	spin_lock(&targets_spinlock);
 	if (target->disk)
 		raidtrace_probe_stop(&target->probe);
@@ -334,46 +273,39 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	flush_work(&target->gone);
 }
 
-/**
- * raidtrace_target_limits() - what the block layer says of a target's disk
- * @target: that is not being freed
- * @limits: filled in; only the state when the disk is gone
- */
-void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits)
+/* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
+					    u64 *readahead_sectors)
 {
-	memset(limits, 0, sizeof(*limits));
+	enum raidtrace_state state;
+
+	*readahead_sectors = 0;
 	spin_lock(&targets_spinlock);
-	limits->state = target->state;
+	state = target->state;
 	if (target->disk)
-		raidtrace_disk_limits(target->disk, limits);
+		*readahead_sectors = (u64)target->disk->bdi->ra_pages <<
+				     (PAGE_SHIFT - SECTOR_SHIFT);
 	spin_unlock(&targets_spinlock);
+	return state;
 }
 
-/**
- * raidtrace_targets_init() - be ready for targets
- * @gone: called from a work queue when a target's disk was removed; must not
- *	take raidtrace_targets_lock()
- * @readahead: called with raidtrace_targets_lock() when a disk's readahead changed
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Be ready for targets. @gone is called from a work queue when a disk was removed, and
+ * must not take raidtrace_targets_mutex. Returns 0 or -ENOMEM.
  */
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			   void (*readahead)(struct raidtrace_target *target))
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
 {
-	raidtrace_readahead_watch(readahead);
 	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
 	return raidtrace_rings_init();
 }
 
-/**
- * raidtrace_targets_exit() - give back what all targets shared
- *
- * Context: at unload, when all targets are deleted and no request can come any more.
+/*
+ * Give back what all targets shared. Context: at unload, all are deleted, no request can
+ * come.
  */
 void raidtrace_targets_exit(void)
 {
-	raidtrace_readahead_exit();
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();

@@ -5,9 +5,9 @@
 
 #include <linux/blkdev.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
 
-#include "account-lot.h"
 #include "probe.h"
 
 /* Probes are found by a hash of four times as many places; a bound on the memory, too. */
@@ -29,14 +29,13 @@
  * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
  * @options: how it is counted
- * @readahead_sectors: as last seen; raidtrace_targets_lock()
- * @resets: how often it was reset; raidtrace_targets_lock()
- * @total: what was counted until the last snapshot; raidtrace_targets_lock()
- * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_lock()
- * @snapshot: number of the last snapshot or reset; raidtrace_targets_lock()
+ * @resets: how often it was reset; raidtrace_targets_mutex
+ * @total: what was counted until the last snapshot; raidtrace_targets_mutex
+ * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_mutex
+ * @snapshot: number of the last snapshot or reset; raidtrace_targets_mutex
  * @reset_snapshot: number of the last reset, 0 if there was none
  * @waits: port of the socket that said when the history is to end, 0 for none;
- *	raidtrace_targets_lock()
+ *	raidtrace_targets_mutex
  * @gone: tells that the disk was removed
  * @probe: counts
  */
@@ -54,7 +53,6 @@ struct raidtrace_target {
 	char hctl[32];
 	u64 attached_ns;
 	struct raidtrace_options options;
-	u64 readahead_sectors;
 	u32 resets;
 	struct raidtrace_account *total;
 	u64 *changes;
@@ -66,78 +64,48 @@ struct raidtrace_target {
 };
 
 /**
- * struct raidtrace_limits - what the block layer says of a disk now
- * @state: active or gone; of a disk that is gone nothing else is known
- * @capacity_sectors: size of the disk
- * @readahead_sectors: readahead, as blockdev --getra prints it
- * @max_sectors: largest request the block layer builds
- * @max_hw_sectors: largest request the driver takes
- * @max_segments: most segments of a request
- * @nr_requests: most requests waiting; 0 for a bio-based disk, as the next two
- * @nr_hw_queues: hardware queues
- * @nr_tags: tags per hardware queue
- * @rotational: has spinning disks, as far as the kernel knows
- */
-struct raidtrace_limits {
-	enum raidtrace_state state;
-	u64 capacity_sectors;
-	u64 readahead_sectors;
-	u32 max_sectors;
-	u32 max_hw_sectors;
-	u32 max_segments;
-	u32 nr_requests;
-	u32 nr_hw_queues;
-	u32 nr_tags;
-	bool rotational;
-};
-
-#define RAIDTRACE_KINDS			(RAIDTRACE_HISTOGRAM_KIND_MAX + 1)
-#define RAIDTRACE_DIRECTIONS_AND_ALL	(RAIDTRACE_DIRECTION_MAX + 1)
-
-/**
- * struct raidtrace_used - bins of a histogram from the first to the last that is not zero
- * @first: index of the first
- * @nr: how many, 0 for none
- */
-struct raidtrace_used {
-	u16 first;
-	u16 nr;
-};
-
-/**
- * struct raidtrace_snapshot - what a target counted until one moment
+ * struct raidtrace_snapshot - what a target counted until one moment: its @total, and
  * @id: of the target
- * @now_ns: that moment; of a target that is gone when it went
- * @since_ns: attach or last reset
- * @state: of the probe at that moment
- * @account: counters and histograms; raidtrace_targets_lock()
- * @changes: in which snapshot they changed last; raidtrace_targets_lock()
  * @number: of this snapshot
  * @base: number of the snapshot that the reader has, 0 if none that is of use
  * @named: the reader may know who the processes are
- * @used: of each histogram the bins from the first to the last that is not zero,
- *	from raidtrace_histograms_room()
+ * @state: of the probe at that moment, which of a target that is gone is when it went
  */
 struct raidtrace_snapshot {
 	u32 id;
-	u64 now_ns;
-	u64 since_ns;
-	struct raidtrace_probe_state state;
-	const struct raidtrace_account *account;
-	const u64 *changes;
 	u64 number;
 	u64 base;
 	bool named;
-	struct raidtrace_used used[RAIDTRACE_KINDS][RAIDTRACE_DIRECTIONS_AND_ALL];
+	struct raidtrace_probe_state state;
 };
 
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target),
-			   void (*readahead)(struct raidtrace_target *target));
+struct file;
+
+/* target-disk.c: which disk it is */
+struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack);
+void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk);
+
+/* target-counters.c: what it counted */
+int raidtrace_counters_alloc(struct raidtrace_target *target);
+void raidtrace_counters_free(struct raidtrace_target *target);
+void raidtrace_counters_exit(void);
+int raidtrace_target_reset(struct raidtrace_target *target);
+void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
+			       struct raidtrace_snapshot *snapshot);
+const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
+				   unsigned int *offset);
+bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
+			      const void *counters, size_t size);
+
+/* target.c */
+int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
 void raidtrace_targets_exit(void);
 
-void raidtrace_targets_lock(void);
-void raidtrace_targets_unlock(void);
-void raidtrace_targets_assert_locked(void);
+/*
+ * Protects the list, the lifetime and the sums of targets. Held over attaching
+ * and detaching, which takes milliseconds; removal of a disk does not take it.
+ */
+extern struct mutex raidtrace_targets_mutex;
 unsigned int raidtrace_targets_count(void);
 unsigned int raidtrace_targets_generation(void);
 struct raidtrace_target *raidtrace_target_find(u32 id);
@@ -148,13 +116,7 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
 void raidtrace_target_free(struct raidtrace_target *target);
-int raidtrace_target_reset(struct raidtrace_target *target);
-void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
-			       struct raidtrace_snapshot *snapshot);
-const u64 *raidtrace_snapshot_stamps(const struct raidtrace_snapshot *snapshot,
-				     const u64 *counter, unsigned int *offset);
-bool raidtrace_snapshot_changed(const struct raidtrace_snapshot *snapshot, const u64 *counter,
-				unsigned int counters);
-void raidtrace_target_limits(struct raidtrace_target *target, struct raidtrace_limits *limits);
+enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
+					    u64 *readahead_sectors);
 
 #endif /* RAIDTRACE_TARGET_H */

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/slab.h>
 
-#include "../account-request.h"
+#include "../account-events.h"
 
 #define DIR_READ RAIDTRACE_DIRECTION_READ
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE

@@ -5,8 +5,6 @@
 #include "account_fixture.h"
 #include "../account.c"
 #include "../account-bins.c"
-#include "../account-bio.h"
-#include "../account-lot.h"
 
 static void issue_counts_size_and_bytes(struct kunit *test)
 {
@@ -179,15 +177,6 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
 }
 
-/* The last lot may be shorter: it ends where the counters do. */
-static void lots_end_where_counters_do(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(0, 20), 8U);
-	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(1, 20), 16U);
-	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(2, 20), 20U);
-	KUNIT_EXPECT_EQ(test, raidtrace_lot_end(1, 16), 16U);
-}
-
 /* Each counter is looked at, and none behind them. */
 static void anything_counted_is_seen(struct kunit *test)
 {
@@ -196,10 +185,10 @@ static void anything_counted_is_seen(struct kunit *test)
 	unsigned int i;
 
 	counter[counters] = 1;
-	KUNIT_EXPECT_FALSE(test, raidtrace_any(counter, counters));
+	KUNIT_EXPECT_TRUE(test, is_zero(counter, counters));
 	for (i = 0; i < counters; i++) {
 		counter[i] = 1ULL << 40;
-		KUNIT_EXPECT_TRUE(test, raidtrace_any(counter, counters));
+		KUNIT_EXPECT_FALSE(test, is_zero(counter, counters));
 		counter[i] = 0;
 	}
 }
@@ -209,9 +198,9 @@ static void moving_says_which_lots_changed(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
-	u64 *changed = kunit_kzalloc(test, RAIDTRACE_LOTS(*total) * sizeof(*changed), GFP_KERNEL);
+	u64 *changed = kunit_kzalloc(test, RAIDTRACE_LOTS * sizeof(*changed), GFP_KERNEL);
 	u64 *counter = (u64 *)&f->account;
-	unsigned int i, lots = RAIDTRACE_LOTS(*total), last = sizeof(*total) / sizeof(u64) - 1;
+	unsigned int i, lots = RAIDTRACE_LOTS, last = sizeof(*total) / sizeof(u64) - 1;
 	unsigned int flow = &f->account.flow[DIR_WRITE].issued - counter;
 	unsigned int bin = &f->account.q2c[DIR_WRITE][RAIDTRACE_D2C_BINS - 1] - counter;
 
@@ -247,6 +236,11 @@ static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_FLUSH));
 	KUNIT_EXPECT_NULL(test, raidtrace_account_bins(&f->account, KIND_BLAME, DIR_READ));
 	KUNIT_EXPECT_NOT_NULL(test, raidtrace_account_bins(&f->account, KIND_DEPTH_TIME, DIR_ALL));
+	KUNIT_EXPECT_TRUE(test, raidtrace_account_bins(&f->account, KIND_DEPTH_ISSUE, DIR_ALL) ==
+			  f->account.depth_issue[RAIDTRACE_DEPTH_ALL]);
+	KUNIT_EXPECT_TRUE(test, raidtrace_account_bins(&f->account, KIND_SIZE, DIR_PASSTHROUGH) ==
+			  f->account.size[DIR_PASSTHROUGH]);
+	KUNIT_EXPECT_EQ(test, raidtrace_hist_bins(RAIDTRACE_KINDS), 0U);
 	for (kind = 0; kind <= RAIDTRACE_HISTOGRAM_KIND_MAX; kind++) {
 		for (direction = 0; direction <= DIR_ALL; direction++) {
 			bins = raidtrace_account_bins(&f->account, kind, direction);
@@ -267,7 +261,6 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
-	KUNIT_CASE(lots_end_where_counters_do),
 	KUNIT_CASE(anything_counted_is_seen),
 	KUNIT_CASE(moving_says_which_lots_changed),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/slab.h>
 
-#include "../account-bio.h"
+#include "../account-events.h"
 #include "../account-place.h"
 
 #define DIR_READ RAIDTRACE_DIRECTION_READ

@@ -136,31 +136,6 @@ static void one_sector_on_is_a_seek_forward(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 0ULL);
 }
 
-#define SIZE RAIDTRACE_HISTOGRAM_KIND_SIZE
-#define SEEK RAIDTRACE_HISTOGRAM_KIND_SEEK
-#define DEPTH RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
-#define D2C RAIDTRACE_HISTOGRAM_KIND_D2C
-
-/* What is printed of a bin: its bounds, to the value. */
-static void bounds_are_what_is_documented(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 64), 0LL);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SEEK, 64), 1LL);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 65), 1LL);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 63), -1LL);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 62), -3LL);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 127), 1LL << 62);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SEEK, 127), S64_MAX);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 2), 1 - (1LL << 62));
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 1), -S64_MAX);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(SEEK, 0), S64_MIN);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(SIZE, RAIDTRACE_SIZE_BINS - 1), S64_MAX);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(DEPTH, 256), S64_MAX);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(DEPTH, 256), 256LL);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_high(D2C, RAIDTRACE_D2C_BINS - 1), S64_MAX);
-	KUNIT_EXPECT_EQ(test, raidtrace_hist_low(D2C, RAIDTRACE_D2C_BINS - 1), 31LL << 34);
-}
-
 static void part_of_a_sector_has_a_size_and_no_place(struct kunit *test)
 {
 	KUNIT_EXPECT_FALSE(test, has_position(DIR_READ, 511));
@@ -210,7 +185,6 @@ static struct kunit_case edges_cases[] = {
 	KUNIT_CASE(reset_carries_every_direction_and_all),
 	KUNIT_CASE(time_of_other_directions_is_in_all_alone),
 	KUNIT_CASE(one_sector_on_is_a_seek_forward),
-	KUNIT_CASE(bounds_are_what_is_documented),
 	KUNIT_CASE(part_of_a_sector_has_a_size_and_no_place),
 	KUNIT_CASE(event_after_an_end_is_not_before_it),
 	KUNIT_CASE(blame_and_origin_are_selected_apart),

@@ -22,6 +22,15 @@ import kmod_pyroute2 as python_client  # noqa: E402  pylint: disable=wrong-impor
 
 SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
 # What raidctl show --json says of the counters message in other words, or not at all.
+LIMITS = (
+    ("capacity_sectors", "size", 1),
+    ("max_sectors", "queue/max_sectors_kb", 2),
+    ("max_hw_sectors", "queue/max_hw_sectors_kb", 2),
+    ("max_segments", "queue/max_segments", 1),
+    ("nr_requests", "queue/nr_requests", 1),
+    ("nr_tags", "mq/0/nr_tags", 1),
+    ("rotational", "queue/rotational", 1),
+)
 SAID_OTHERWISE = {"id", "resets", "state", "readahead-sectors", "since-ns", "now-ns", "carried", "direction"}
 
 
@@ -33,7 +42,7 @@ def ynl_programs() -> dict[str, list[str]]:
     """Series -> the command line of its ynl, of each kernel source beside the module's that has one: 6.12 and later."""
     kernels = next(path for path in pathlib.Path(os.environ["RAIDTRACE_KO"]).parents if path.name.startswith("kernels"))
     found = {}
-    for program in sorted(kernels.parent.glob("kernels/*/source/tools/net/ynl/**/cli.py")):
+    for program in sorted(kernels.parent.glob("sources/*/source/tools/net/ynl/**/cli.py")):
         source = next(path for path in program.parents if path.name == "source")
         schema = source / "Documentation/netlink/genetlink-legacy.yaml"
         words = ["/usr/bin/python3", "-B", str(program), "--spec", str(SPEC), "--schema", str(schema), "--output-json"]
@@ -172,9 +181,12 @@ def by_libnl() -> None:
         client.delete(target)
         live = client.add("sda")
         told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == "sda")
-        for name in ("capacity-sectors", "max-sectors", "max-hw-sectors", "max-segments", "nr-requests", "nr-hw-queues",
-                     "nr-tags", "pci", "driver", "hctl", "unit-3ware", "rotational", "attached-ns"):  # fmt: skip
+        for name in ("pci", "driver", "hctl", "unit-3ware", "attached-ns"):
             kmod.equal(name, told[name.replace("-", "_")], live.get(name, False))
+        for name, file, unit in LIMITS:
+            number = int(pathlib.Path("/sys/block/sda", file).read_text(encoding="ascii"))
+            kmod.equal(name, told[name], number * unit)
+        kmod.equal("nr_hw_queues", told["nr_hw_queues"], len(os.listdir("/sys/block/sda/mq")))
         client.delete(live)
 
 

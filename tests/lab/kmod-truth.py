@@ -100,7 +100,7 @@ def passthrough() -> None:
 
 
 def identity() -> None:
-    """A 3ware disk is known as one, with its controller, address and limits"""
+    """A 3ware disk is known as one, with its controller and address"""
     with kmod.Client() as client:
         target = client.add(DISK)
         client.delete(target)
@@ -108,20 +108,6 @@ def identity() -> None:
     kmod.equal("unit of a 3ware controller", target.get("unit-3ware"), True)
     kmod.equal("PCI device", pathlib.Path(f"/sys/bus/pci/devices/{target['pci']}/driver").resolve().name, "3w-9xxx")
     kmod.equal("SCSI address", target["hctl"], pathlib.Path(f"/sys/block/{DISK}/device").resolve().name)
-    queue = pathlib.Path(f"/sys/block/{DISK}/queue")
-    for name, file, scale in (
-        ("max-sectors", "max_sectors_kb", 2),
-        ("max-hw-sectors", "max_hw_sectors_kb", 2),
-        ("max-segments", "max_segments", 1),
-        ("nr-requests", "nr_requests", 1),
-        ("readahead-sectors", "read_ahead_kb", 2),
-    ):
-        kmod.equal(name, target[name], scale * int((queue / file).read_text(encoding="ascii")))
-    size = int(pathlib.Path(f"/sys/block/{DISK}/size").read_text(encoding="ascii"))
-    kmod.equal("capacity", target["capacity-sectors"], size)
-    kmod.equal(
-        "rotational", target.get("rotational"), (queue / "rotational").read_text(encoding="ascii") == "1\n" or None
-    )
 
 
 def readahead_now() -> None:
@@ -132,10 +118,9 @@ def readahead_now() -> None:
         target = client.add(DISK)
         path.write_text("8192", encoding="ascii")
         counted = client.counters(target).reply["readahead-sectors"]
-        described = client.ask("target-get", id=target["id"])[0]["readahead-sectors"]
         path.write_text(was, encoding="ascii")
         client.delete(target)
-    kmod.equal("sectors", (counted, described), (16384, 16384))
+    kmod.equal("sectors", counted, 16384)
 
 
 def idle() -> None:

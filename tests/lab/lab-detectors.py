@@ -55,7 +55,7 @@ COMPLAINED = 126
 def built(series: str, name: str) -> list[Path]:
     """The modules for a kernel; says so when the compiler has something to say."""
     progress = Progress(quiet=True)
-    lab_kernel = variant.obtain(name, linux.obtain(series, progress), progress)
+    lab_kernel = variant.obtain(name, linux.unpacked(series, progress), progress)
     result = modules.build(
         modules.Module("odd", HERE / "Kbuild", (HERE, TOP / "kmod"), "raidtrace_odd.ko"), lab_kernel, progress
     )

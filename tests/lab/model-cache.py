@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_cache_guest.py"
 KERNELS = ("6.1", "6.12", "7.2")
@@ -29,8 +29,8 @@ def run(top: Path, kernel: str, profile: str, *settings: str) -> tuple[str, dict
     words = [word for setting in settings for word in ("--set", setting)]
     cut = str(CUT) if POWER in settings else "0"
     out = top / str(abs(hash(name)))
-    done = lab("run", "-q", "--kernel", kernel, "--profile", profile, "--out", str(out), *words, "--", "python3",
-               str(GUEST), cut)  # fmt: skip
+    done = lab("run", "-q", "--kernel", kernel, "--profile", profile, *KEEP, "--out", str(out), *words, "--",
+               "python3", str(GUEST), cut)  # fmt: skip
     check(f"{name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
     if done.returncode:
         return name, {}, ""

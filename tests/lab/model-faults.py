@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_faults_guest.py"
 KERNELS = ("6.1", "6.12", "7.2")
@@ -162,6 +162,7 @@ def main() -> None:
                 "--profile",
                 case.profile,
                 *settings,
+                *KEEP,
                 "--",
                 *command,
             )

@@ -40,8 +40,9 @@ def state(disks: list[str]) -> dict[str, str]:
     """All that a sweep may change, and what it may leave behind: array, mount, journal, note of a target."""
     paths = [f"/proc/sys/vm/{name}" for name in steps.VM_KEYS]
     for disk in disks:
-        paths += [f"/sys/block/{disk}/queue/{name}" for name in QUEUE] + [f"/sys/block/{disk}/device/queue_depth"]
-    found = {path: pathlib.Path(path).read_text().strip() for path in paths}
+        paths += [f"/sys/block/{disk}/queue/{name}" for name in QUEUE]
+        paths += [f"/sys/block/{disk}/device/queue_depth", f"/sys/block/{disk}/ro"]
+    found = {path: pathlib.Path(path).read_text().strip() for path in paths if pathlib.Path(path).exists()}
     mounts = [
         line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if "raidtrace/sweep" in line
     ]
@@ -172,7 +173,7 @@ def main() -> int:
         place = (number - 1 + random.Random(seed + number).random()) / kills
         empty(disks[:2])
         status = 0
-        while status != -signal.SIGKILL and place > 0.001:
+        while status != -signal.SIGKILL and place > 1e-5:
             status = run(
                 [*words, "plan.toml"], *((0, seconds * place) if real_time else (1 + int(events * place), None))
             )

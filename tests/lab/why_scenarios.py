@@ -6,6 +6,7 @@ answers are right (a writer beside, and what relieves it), both are there.
 """
 
 import dataclasses
+import shlex
 
 MOUNT = "/run/lab/mnt"
 PYTHON = "/usr/bin/python3"
@@ -38,7 +39,7 @@ t = [threading.Thread(target=go, args=(s,)) for s in range(depth)]
 ORDERED = """
 import os, mmap, threading
 size, n, depth, step = {size}, {n}, {depth}, {step}
-h = os.open("/dev/sda", os.O_RDONLY | ({direct} and os.O_DIRECT))
+h = os.open("/dev/sda", ({write} and os.O_RDWR) | ({direct} and os.O_DIRECT))
 lock, k = threading.Lock(), [0]
 def go():
     m = mmap.mmap(-1, size)
@@ -47,7 +48,7 @@ def go():
             i = k[0]
             k[0] += 1
         if i >= n: return
-        os.preadv(h, [m], (n * -step if step < 0 else 0) + i * step)
+        (os.pwritev if {write} else os.preadv)(h, [m], (n * -step if step < 0 else 0) + i * step)
 t = [threading.Thread(target=go) for s in range(depth)]
 [x.start() for x in t]
 [x.join() for x in t]
@@ -111,13 +112,8 @@ def _random(size: int, n: int, depth: int = 1, direct: int = 1, write: int = 0, 
     return _python(RANDOM, size=size, n=n, depth=depth, direct=direct, write=write, span=gib << 30)
 
 
-def _ordered(size: int, n: int, depth: int, direct: int = 1, step: int = 0) -> tuple[str, ...]:
-    return _python(ORDERED, size=size, n=n, depth=depth, direct=direct, step=step or size)
-
-
-def _fio(words: str, depth: int, batch: int = 1) -> tuple[str, ...]:
-    job = f"fio --name=w --filename=/dev/sda --direct=1 --ioengine=libaio --iodepth={depth} --size=64g --eta=never {words}"
-    return (*job.split(), f"--iodepth_batch={batch}", f"--iodepth_batch_complete_max={batch}")
+def _ordered(size: int, n: int, depth: int, direct: int = 1, step: int = 0, write: int = 0) -> tuple[str, ...]:
+    return _python(ORDERED, size=size, n=n, depth=depth, direct=direct, step=step or size, write=write)
 
 
 def _right(*answers: str) -> tuple[frozenset[str], ...]:
@@ -171,20 +167,19 @@ SCENARIOS = (
     Scenario("no-readahead", _right("readahead"), _dd(16), ("--prepare", _set(setra=0))),
     Scenario("dsync", _right("sync"), ("dd", "if=/dev/zero", f"of={MOUNT}/j", "bs=64k", "count=150", "oflag=dsync"),
              ("--prepare", _file_system("xfs", 0), "--set", "controller.write_cache_reported=1")),
-    Scenario("no-merges", _right("lost merges"), _fio("--rw=write --bs=4k --io_size=8m", depth=64, batch=32),
-             ("--prepare", _set(setra=16384, nomerges=2))),
-    Scenario("small-writes", _right("request size"), _fio("--rw=write --bs=128k --io_size=32m", depth=2),
+    Scenario("no-merges", _right("lost merges"), ("dd", "if=/dev/zero", "of=/dev/sda", "bs=1M", "count=16", "conv=fsync"),
+             ("--prepare", _set(setra=16384, nomerges=2))),  # the cache of a disk is written a page a bio
+    Scenario("small-writes", _right("request size"), _ordered(131072, 128, 2, write=1),
              ("--prepare", _set(setra=16384, max_kb=4))),
-    Scenario("depth-1-writes", _right("queue depth"), _fio("--rw=randwrite --bs=64k --io_size=32m", depth=32),
+    Scenario("depth-1-writes", _right("queue depth"), _random(65536, 512, 32, write=1),
              ("--prepare", _set(depth=1), "--set", "controller.cache_mib=0")),
-    Scenario("slow-drive-random", _right("slow drive"), _fio("--rw=randread --bs=64k --io_size=32m", depth=32),
-             ("--prepare", TUNED, "--lab", "slow-drive")),
-    Scenario("beside-reader", _right("load beside it"), _dd(192), ("--prepare", TUNED, "--beside",
-             "fio --name=b --filename=/dev/sda --direct=1 --ioengine=libaio --iodepth=32 --rw=randread --bs=64k --size=400g")),
+    Scenario("slow-drive-random", _right("slow drive"), _random(65536, 512, 32), ("--prepare", TUNED, "--lab", "slow-drive")),
+    Scenario("beside-reader", _right("load beside it"), _dd(192),
+             ("--prepare", TUNED, "--beside", shlex.join(_random(65536, 1 << 20, 32)))),
     Scenario("one-drive", _right("drives"), _dd(256), ("--prepare", TUNED, "--lab", "jbod-4")),
     Scenario("one-drive-random", _right("seeks"), _random(4096, 200), ("--prepare", TUNED, "--lab", "jbod-4")),
     Scenario("paced-slowly", _right("program sleeps"), ("sh", "-c", PAUSED), ("--prepare", TUNED)),
     Scenario("masked-random", _right("queue depth+nr_requests", "queue depth"), _random(4096, 1500, 16),
              ("--prepare", _set(setra=16384, depth=1, nr=4))),
 )  # fmt: skip
-SAMPLE = ("seq1", "masked-2", "paced")
+SAMPLE = ("masked-2", "paced")

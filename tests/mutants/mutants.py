@@ -36,7 +36,7 @@ _OPERATORS = (
     (r"(?<![\w.])63(?![\w.])", "62"),
 )  # fmt: skip
 _SIZEOF = re.compile(r"sizeof\(\*?\w+\[\Z")  # all elements are of one size
-_ROOM = re.compile(r"(?:alloc(?:array)?\([^;]*|\b\w+\[[A-Z][A-Z0-9_]*) \+ 1\b")  # more of it is as good
+_ROOM = re.compile(r"(?:alloc(?:array)?\([^;]*|\b\w+\[[A-Z][A-Z0-9_]*) \+ 1\b|\bcalloc\(1\b")  # more of it is as good
 _EXTREME = re.compile(  # of two that are equal either is the larger: `if (a > b) b = a;` and `a > b ? a : b`
     r"if \((?P<a>[^;()&|]+(?:\([^;()]*\))?) [<>]=? (?P<b>[^;()&|]+)\)\s+(?:(?P=b) = (?P=a);|(?P=a) = (?P=b);)"
     r"|(?P<c>[\w.>\[\]-]+) [<>]=? (?P<d>[\w.>\[\]-]+) \?\s*(?:(?P=c) :\s*(?P=d)|(?P=d) :\s*(?P=c))(?=[;,)\]])"

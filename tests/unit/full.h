@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "histogram.h"
+#include "account.h"
 #include "raidtrace.h"
 
 #define FULL_SUBMITTERS	10

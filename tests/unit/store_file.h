@@ -36,7 +36,7 @@ static int remove_directory(void **state)
 	return rmdir(directory);
 }
 
-static int remove_file(void **state)
+static inline int remove_file(void **state)
 {
 	(void)state;
 	unlink(path);
@@ -44,7 +44,7 @@ static int remove_file(void **state)
 	return 0;
 }
 
-static void fill(struct rt_counters *c, uint64_t n)
+static inline void fill(struct rt_counters *c, uint64_t n)
 {
 	memset(c, 0, sizeof(*c));
 	c->since_ns = n * 100;
@@ -57,7 +57,7 @@ static void fill(struct rt_counters *c, uint64_t n)
 }
 
 /* One transaction with a target, a phase and a sample. */
-static int put_sample(struct store *store, uint32_t n)
+static inline int put_sample(struct store *store, uint32_t n)
 {
 	struct rt_counters c;
 	int err = store_begin(store);
@@ -74,7 +74,7 @@ static int put_sample(struct store *store, uint32_t n)
 	return err;
 }
 
-static int put_start(struct store *store)
+static inline int put_start(struct store *store)
 {
 	static const struct rt_target target = { .disk = "sda", .max_sectors = 256 };
 	int err = store_begin(store);
@@ -93,14 +93,14 @@ static int put_start(struct store *store)
 	return err;
 }
 
-static int take_number(void *data, int nr, const char *const *values)
+static inline int take_number(void *data, int nr, const char *const *values)
 {
 	assert_int_equal(nr, 1);
 	*(long *)data = values[0] ? atol(values[0]) : -1;
 	return 0;
 }
 
-static long number(struct store *store, const char *sql)
+static inline long number(struct store *store, const char *sql)
 {
 	long value = -1;
 

@@ -278,6 +278,28 @@ static void row_changes_hands(void **state)
 	}
 }
 
+/* In whatever order they are told. */
+static void the_rest_comes_first(void **state)
+{
+	struct rt_submitter before[] = { of(0, "a", 10), of(64, "", 5) }, after[] = { of(64, "", 17), of(0, "d", 7) };
+	struct rt_counters last = { .now_ns = 1 }, span = { 0 };
+	struct rt_advance a = { .last = &last, .now = { .since_ns = 1, .now_ns = 2 } };
+
+	(void)state;
+	assert_int_equal(rt_submitters_append(&last, &before[0]), 0);
+	assert_int_equal(rt_submitters_append(&last, &before[1]), 0);
+	assert_int_equal(rt_submitters_append(&a.now, &after[0]), 0);
+	assert_int_equal(rt_submitters_append(&a.now, &after[1]), 0);
+	assert_int_equal(rt_advance_apply(&a, &last, &span), 0);
+	has(&span, "", 2);
+	has(&span, "d", 7);
+	has(&last, "", 17);
+	has(&last, "a", 0);
+	assert_int_equal(last.nr_submitters, 2);
+	rt_counters_free(&span);
+	rt_counters_free(&last);
+}
+
 /* Of a target that was reset the span begins there, and is all there is. */
 static void begins_at_a_reset(void **state)
 {
@@ -341,7 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_the_difference),
 		cmocka_unit_test(begins_at_a_reset),
-		cmocka_unit_test(row_changes_hands),
+		cmocka_unit_test(the_rest_comes_first), cmocka_unit_test(row_changes_hands),
 		cmocka_unit_test(wrong_answers_change_nothing),
 	};
 

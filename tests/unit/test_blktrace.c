@@ -148,6 +148,7 @@ static void notes(void **state)
 {
 	static const char name[16] = "bonnie++";
 	static const char message[] = "12345678hello";
+	char longest[BLKTRACE_NOTE_TEXT + 9];
 
 	(void)state;
 	for (size_t i = 0; i < FORMATS; i++) {
@@ -164,6 +165,9 @@ static void notes(void **state)
 		trace_number(&trace, 999999999, 4);
 		trace_data(&trace, 5, NOTIFY | 1, 0, 0, "1234", 4);
 		trace_data(&trace, 6, NOTIFY | 77, 0, 0, "1234", 4);
+		memset(longest, 'a' + (int)i, sizeof(longest));
+		trace_data(&trace, 7, NOTIFY | 2 | CGROUP, 0, 0, longest, sizeof(longest));
+		trace_data(&trace, 8, NOTIFY | 2, 0, 0, longest, BLKTRACE_NOTE_TEXT - 1);
 		open_trace(4096);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 		assert_int_equal(event.what, BLKTRACE_NOTE);
@@ -184,6 +188,11 @@ static void notes(void **state)
 			assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 			assert_int_equal(note.kind, BLKTRACE_NOTES);
 		}
+		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
+		assert_int_equal(note.len, BLKTRACE_NOTE_TEXT);
+		assert_memory_equal(note.text, longest, BLKTRACE_NOTE_TEXT);
+		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
+		assert_int_equal(note.len, BLKTRACE_NOTE_TEXT - 1);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 0);
 		blktrace_close(&reader);
 	}
@@ -344,6 +353,13 @@ static void zeros(void **state)
 	assert_int_equal(reader.offset, 48);
 	blktrace_close(&reader);
 
+	trace.fail_at = 5000;
+	open_trace(4096);
+	assert_int_equal(read_all(&end), 1);
+	assert_int_equal(end, -EIO);
+	blktrace_close(&reader);
+
+	trace.fail_at = 0;
 	trace.bytes[9000] = 1;
 	open_trace(4096);
 	assert_int_equal(read_all(&end), 1);
@@ -359,6 +375,7 @@ static void zeros(void **state)
 	blktrace_close(&reader);
 }
 
+/* Wherever it is, what stands before it is read. */
 static void read_error(void **state)
 {
 	size_t ends[3];
@@ -367,11 +384,14 @@ static void read_error(void **state)
 	(void)state;
 	three_records(0, ends);
 	trace.step = 7;
-	trace.fail_at = 60;
-	open_trace(4096);
-	assert_int_equal(read_all(&end), 1);
-	assert_int_equal(end, -EIO);
-	blktrace_close(&reader);
+	for (trace.fail_at = 1; trace.fail_at <= ends[2]; trace.fail_at++) {
+		size_t read = (trace.fail_at + trace.step - 1) / trace.step * trace.step;
+
+		open_trace(4096);
+		assert_int_equal(read_all(&end), (read >= ends[0]) + (read >= ends[1]) + (read >= ends[2]));
+		assert_int_equal(end, -EIO);
+		blktrace_close(&reader);
+	}
 }
 
 /* Sources of the tests below, and what is read of them together. */

@@ -82,6 +82,51 @@ static int end(void **state)
 	return 0;
 }
 
+static unsigned int ticks;
+
+/* The second time nobody wants more. */
+static int tick(void *data)
+{
+	assert_ptr_equal(data, &trace);
+	return ++ticks < 2 ? 0 : -ECANCELED;
+}
+
+/* So many events, then the end. */
+static ssize_t many(void *data, void *to, size_t room)
+{
+	struct trace *t = data;
+	ssize_t got = trace_read(t, to, room);
+
+	if (got || !t->cpu)
+		return got;
+	t->cpu--; /* of how often the trace comes again */
+	t->at = 0;
+	return trace_read(t, to, room);
+}
+
+/* Who waits is told now and then, not of each event, and can end it. */
+static void told_now_and_then(void **state)
+{
+	struct blktrace_input input = { many, &trace };
+
+	(void)state;
+	for (int i = 0; i < 1024; i++)
+		trace_put(&trace, 1, P, 0, 0);
+	for (int ends = 0; ends < 2; ends++) {
+		ticks = 0;
+		trace.at = 0;
+		trace.cpu = ends ? 1000 : (2 * BLKTRACE_TICK - 1) / 1024 - 1;
+		assert_int_equal(blktrace_open(&reader, input, 4096), 0);
+		merge = (struct blktrace_merge){ .nr = 1, .readers = &reader };
+		import = (struct blktrace_import){ .merge = &merge, .interval_ns = MS, .sample = keep_sample, .tick = tick, .tick_data = &trace };
+		assert_int_equal(blktrace_merge_open(&merge, 1), 0);
+		assert_int_equal(blktrace_import_run(&import), ends ? -ECANCELED : 0);
+		assert_int_equal(ticks, 1 + ends);
+		if (!ends)
+			end(NULL);
+	}
+}
+
 /* All samples of a disk together, and that its sums agree. */
 static struct rt_counters total(size_t disk)
 {
@@ -872,6 +917,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(missing, start, end),
 		cmocka_unit_test(never_ended),
 		cmocka_unit_test(map_like_list),
+		cmocka_unit_test_setup_teardown(told_now_and_then, start, end),
 		cmocka_unit_test_setup_teardown(issues_only, start, end),
 		cmocka_unit_test_setup_teardown(completions_only, start, end),
 		cmocka_unit_test_setup_teardown(issues_and_completions, start, end),

@@ -344,6 +344,8 @@ static void signing(void **state)
 	expect("signing", VERDICT_WARN, "(lockdown integrity); raidtrace is not installed");
 	strcpy(facts.module_file, "/lib/modules/x/raidtrace.ko");
 	expect("signing", VERDICT_WARN, "raidtrace is not signed");
+	strcpy(facts.module_signer, "K");
+	expect("signing", VERDICT_WARN, "it has not a key of \"K\"");
 	strcpy(facts.module_signer, "DKMS key");
 	expect("signing", VERDICT_WARN, "it has not a key of \"DKMS key\"");
 	assert_non_null(strstr(judge("signing")->remedy, "mokutil --import"));

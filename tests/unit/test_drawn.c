@@ -266,8 +266,8 @@ static void draw_explained(struct explained *ret, const struct recording *r, uin
 
 	for (size_t i = 0; i < r->nr_spans; i++) {
 		const char *direction = ONE_OF(state, "read", "write"), *said = ONE_OF(state, "", "\"one\"", "\"one\", \"two\"");
-		const char *limits = ONE_OF(state, "", "{ \"key\": \"one\", \"verdict\": \"inferred\" }",
-					    "{ \"key\": \"one\", \"verdict\": \"not shown\" }, { \"key\": \"queue depth\", \"verdict\": \"inferred\" }");
+		const char *limits = ONE_OF(state, "", "{ \"title\": \"one\", \"verdict\": \"inferred\" }",
+					    "{ \"title\": \"one\", \"verdict\": \"not shown\" }, { \"title\": \"queue depth\", \"verdict\": \"inferred\" }");
 
 		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s{ \"disk\": \"%s\", \"phase\": \"%s\", \"direction\": "
 			       "\"%s\", \"title\": \"title %zu\", \"limits\": [%s], \"summary\": [%s] }", i ? ", " : "",

@@ -155,11 +155,9 @@ static void heads(FILE *to, uint64_t *state)
 				info.now_ns, info.unavailable);
 		} else {
 			fprintf(to, "%d: ", rt_parse_target(nlmsg_hdr(msg), &target));
-			fprintf(to, "%u %u %u %s %s %s %s %d %d %d %d %" PRIu64 " %" PRIu64 " %u %u %u %u %u %u %" PRIu64 " %u %u %" PRIu64 "\n",
+			fprintf(to, "%u %u %u %s %s %s %s %d %d %d %" PRIu64 " %u %u %" PRIu64 "\n",
 				target.id, target.major, target.minor, target.disk, target.driver, target.pci, target.hctl, target.gone,
-				target.unit_3ware, target.bio_based, target.rotational, target.capacity_sectors, target.readahead_sectors,
-				target.max_sectors, target.max_hw_sectors, target.max_segments, target.nr_requests, target.nr_hw_queues,
-				target.nr_tags, target.attached_ns, target.groups, target.streams, target.place_sectors);
+				target.unit_3ware, target.bio_based, target.attached_ns, target.groups, target.streams, target.place_sectors);
 		}
 		nlmsg_free(msg);
 	}

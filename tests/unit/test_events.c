@@ -68,6 +68,23 @@ static void the_oldest_make_room(void **state)
 	assert_string_equal(lines, too_long);
 }
 
+/* Two fit if there is room for both, the line end between them and the NUL. */
+static void at_the_last_byte(void **state)
+{
+	char *lines = malloc(EVENTS_TEXT), line[EVENTS_TEXT];
+
+	(void)state;
+	for (size_t more = EVENTS_TEXT - 104; more <= EVENTS_TEXT - 100; more++) {
+		memset(lines, 'a', 100);
+		lines[100] = '\0';
+		memset(line, 'b', more);
+		line[more] = '\0';
+		events_append(lines, line);
+		assert_int_equal(strlen(lines), more + (100 + 1 + more < EVENTS_TEXT ? 101 : 0));
+	}
+	free(lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +92,7 @@ int main(void)
 		cmocka_unit_test(finds),
 		cmocka_unit_test(is_cut_where_there_is_no_room),
 		cmocka_unit_test(the_oldest_make_room),
+		cmocka_unit_test(at_the_last_byte),
 	};
 
 	return cmocka_run_group_tests_name("events", tests, NULL, NULL);

@@ -57,6 +57,7 @@ static void what_is_shown(void **state)
 	visible("caf\xc3", "caf\\xc3", 7);
 	visible("\xe2\x82", "\\xe2\\x82", 8);
 	/* A control in UTF-8, one by its byte, one that turns the direction. */
+	visible("\xc2\x80", "\\u0080", 6);
 	visible("\xc2\x9b" "31m\x9b", "\\u009b31m\\x9b", 13);
 	visible("\xe2\x80\xae", "\\u202e", 6);
 	visible("\xf3\xa0\x81\x81", "\\U000e0041", 10);

@@ -290,8 +290,8 @@ static void on_terminals(void **state)
 	close(fd);
 	all = open_memstream(&text, &size);
 	explained_of_text("{ \"tested\": \"t\", \"chains\": ["
-			  CHAIN("write", "sda", "{ \"key\": \"queue depth\", \"verdict\": \"inferred\" }") ","
-			  CHAIN("write", "sdb", "{ \"key\": \"device\", \"verdict\": \"not shown\" }") "] }", &explained);
+			  CHAIN("write", "sda", "{ \"title\": \"queue depth\", \"verdict\": \"inferred\" }") ","
+			  CHAIN("write", "sdb", "{ \"title\": \"device\", \"verdict\": \"not shown\" }") "] }", &explained);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		show(all, columns[i], i % 2 ? &explained : NULL);
 	show(all, 80, &why_not);

@@ -152,6 +152,7 @@ static void xfs_external(void **state)
 	assert_non_null(strstr(journal.device, ".log"));
 	journal_free(&journal);
 	assert_int_equal(journal_read(image, "xfs", "rw", &journal), -ENODEV);
+	assert_int_equal(journal_read(image, "xfs", "logdev=/nowhere/log", &journal), -ENOENT);
 	run("rm -f %s.log", image);
 }
 

@@ -27,7 +27,9 @@
 #include "report/requests.h"
 #include "store/load.h"
 #include "store/store.h"
+#include "store/writer.h"
 #include "top/replay.h"
+#include "trace.h"
 
 #ifndef __SANITIZE_ADDRESS__
 
@@ -209,6 +211,76 @@ static int make(void)
 	return err;
 }
 
+/* Handed over to the thread that stores: what could not be is not stored in part. */
+static int hand_over(struct writer *writer)
+{
+	static const struct rt_target target = { .id = 1, .disk = "sda" };
+	struct rt_counters c = { .since_ns = 1, .now_ns = 2 };
+
+	return rt_histogram_count(&c.histogram[0][0], 3, 4) ?: writer_put_sample(writer, 1, 1, &c) ?: writer_put_target(writer, 1, &target) ?:
+	       writer_begin_phase(writer, 1, "x", 1) ?: writer_put_setting(writer, 1, 1, "a", "b") ?:
+	       writer_put_meta(writer, "a", "b") ?: writer_put_output(writer, 1, "stdout", "x", 1) ?:
+	       writer_end_phase(writer, 1, 2);
+}
+
+static int write_thread(void)
+{
+	static struct store *store;
+	struct writer *writer;
+	bool was = counts;
+	int err;
+
+	counts = false; /* it is used by a thread, later */
+	err = store_create(new_path, &store);
+	counts = was;
+	err = err ?: writer_start(store, &writer);
+	if (!err) {
+		err = hand_over(writer);
+		writer_drop(writer);
+		writer_stop(writer);
+	}
+	counts = false;
+	store_close(store);
+	store_remove(new_path);
+	counts = was;
+	return err;
+}
+
+static int nothing(void *data, const struct blktrace_device *device, const struct rt_counters *span)
+{
+	(void)data;
+	(void)device;
+	(void)span;
+	return 0;
+}
+
+/* A trace of two disks: a read with all of its events, a write that is merged, and what is said beside. */
+static int import(void)
+{
+	static struct trace trace;
+	struct blktrace_reader reader = { 0 };
+	struct blktrace_merge merge = { .nr = 1, .readers = &reader };
+	struct blktrace_import import = { .merge = &merge, .interval_ns = 1000, .sample = nothing };
+	struct blktrace_input input = { trace_read, &trace };
+	int err;
+
+	trace_begin(&trace, 2, false);
+	for (uint64_t n = 1; n < 40; n++) {
+		trace.device = n % 2 ? SDA : SDB;
+		trace_put(&trace, 100 * n, Q | R, 800 * n, 4096);
+		trace_put(&trace, 100 * n + 1, G | R, 800 * n, 4096);
+		trace_put(&trace, 100 * n + 2, M | W, 800 * n + 8, 4096);
+		trace_put(&trace, 100 * n + 3, I | R, 800 * n, 8192);
+		trace_put(&trace, 100 * n + 4, D | R, 800 * n, 8192);
+		trace_put(&trace, 100 * n + 5, n % 3 ? C | R : REQUEUE | R, 800 * n, 8192);
+	}
+	err = blktrace_open(&reader, input, 4096) ?: blktrace_merge_open(&merge, 4) ?: blktrace_import_run(&import);
+	blktrace_import_free(&import);
+	blktrace_merge_close(&merge);
+	blktrace_close(&reader);
+	return err;
+}
+
 static int judge(void)
 {
 	struct facts facts = { .seconds = 1 };
@@ -284,7 +356,8 @@ static void each_allocation_fails(void **state)
 	} cases[] = {
 		{ "load", load, 20, 0 }, { "make", make, 5, 1 }, { "judge", judge, 1, 0 },
 		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 }, { "requests", requests, 2, 0 },
-		{ "replay", replay, 20, 1 },
+		{ "replay", replay, 20, 1 }, { "write", write_thread, 12, 0 },
+		{ "import", import, 12, 0 },
 	};
 
 	(void)state;
@@ -363,6 +436,8 @@ static int set_up(void **state)
 	store_put_sample(store, 1, 1, &c);
 	store_end_phase(store, 1, 2);
 	store_put_note(store, &(struct note_row){ .time_ns = 1, .text = "a" });
+	store_put_disturbance(store, &(struct disturbance){ .number = 1, .end_ns = 2, .kind = "swap", .text = "a" });
+	store_put_stacked(store, &(struct stacked){ .target = 1, .parent = 2 });
 	store_commit(store);
 	c.nr_submitters = 0;
 	c.submitters = NULL;

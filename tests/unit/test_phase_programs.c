@@ -153,6 +153,13 @@ static void fio(void **state)
 	assert_int_equal(cutter.left_s, 0);
 	/* Nobody said the name of that job: it is called what it does. */
 	assert_string_equal(seen, "write");
+	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 30d:00h:00m:00s]\r", 1,
+	     seen, sizeof(seen));
+	assert_int_equal(cutter.left_s, 0);
+	/* More jobs than there is room for their letters. */
+	feed(&cutter, STREAM_STDOUT, "Jobs: 99999 (f=1): [W(99999)][0.0%][w=1KiB/s][eta 10s]\r", 1,
+	     seen, sizeof(seen));
+	assert_int_equal(cutter.left_s, 10);
 	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 01h:02m:03s]\r", 1,
 	     seen, sizeof(seen));
 	assert_int_equal(cutter.left_s, 3723);

@@ -13,7 +13,7 @@
 
 #include "base/units.h"
 #include "golden.h"
-#include "histogram.h"
+#include "bin_of.h"
 #include "report/print.h"
 #include "store/load.h"
 #include "store/store.h"
@@ -38,7 +38,7 @@ static void put(struct rt_counters *c, unsigned int direction,
 		unsigned int kind, int64_t value, uint64_t n)
 {
 	rt_histogram_count(&c->histogram[direction][kind],
-			   raidtrace_hist_bin(kind, value), n);
+			   bin_of(kind, value), n);
 }
 
 /* 1000 reads of 128 KiB but 10 of 4 KiB, 900 of them sequential, 2 s long. */
@@ -198,7 +198,7 @@ static void text_report(void **state)
 /* As raidctl explain prints it, of these members alone. */
 #define EXPLAINED(limits, sentences) "{ \"chains\": [{ \"disk\": \"sda\", \"phase\": \"read\", \"direction\": \"read\", " \
 	"\"title\": \"sda, phase read (reads, dd)\", \"limits\": [" limits "], \"summary\": [" sentences "] }] }"
-#define INFERRED(key) "{ \"key\": \"" key "\", \"verdict\": \"inferred\" }"
+#define INFERRED(title) "{ \"key\": \"k\", \"title\": \"" title "\", \"verdict\": \"inferred\" }"
 #define OPEN(key) "{ \"key\": \"" key "\", \"verdict\": \"not shown\" }"
 
 static char *at_a_glance(const char *json)
@@ -216,7 +216,7 @@ static void glance(void **state)
 {
 	(void)state;
 	golden("golden/glance.txt", at_a_glance(EXPLAINED(
-		INFERRED("readahead") ", " OPEN("device"),
+		INFERRED("Readahead") ", " OPEN("device"),
 		"\"Limited by readahead: 61.9 MiB/s with 10.50 reads in flight, the longest 2.62 ms by 0.10 s.\", "
 		"\"To do: blockdev --setra 16384 /dev/sda. Expected: 1.5 to 3.0 times as fast.\"")));
 }
@@ -232,6 +232,7 @@ static bool row_ends(const char *text, const char *with)
 /* What explain complains of last is why; what it says, if it is much, too. */
 static void complaint(void **state)
 {
+	static char cut[sizeof(((struct explained *)0)->complaint)];
 	static const struct {
 		const char *script, *why;
 	} cases[] = {
@@ -240,12 +241,18 @@ static void complaint(void **state)
 		{ "printf 'raidctl explain: no line ends this' >&2; exit 1", "no line ends this" },
 		{ "printf 'why\\n\\n\\n' >&2; exit 1", "why" }, { "echo >&2; exit 1", "raidctl explain failed" }, { "exit 3", "raidctl explain failed" },
 		{ "echo why >&2; kill -9 $$", "why" }, { "echo '{}'; echo why >&2; exit 1", "why" }, { "echo '[]'", "raidctl explain said nothing that can be read" },
-		{ "seq -s, 9999 >&2; echo 'raidctl explain: last' >&2; exit 1", "last" },
+		{ "seq -s, 9999 >&2; echo 'raidctl explain: last' >&2; exit 1", "last" }, { "seq -s '' 2999 >&2; exit 1", cut },
+		{ "echo x >&2; exit 1", "x" }, { "printf y >&2; exit 1", "y" },
 		{ "[ $# = 3 ] && echo '{}' || exit 1", NULL }, { "echo '{\"a\": \"'; seq 99999; echo '\"}'", NULL },
 	};
-	char program[96];
+	char program[96], all[12000];
+	size_t size = 0;
 
 	(void)state;
+	for (int i = 1; i < 3000; i++)
+		size += (size_t)sprintf(all + size, "%d", i);
+	/* Of a line that is too long its end is read, the line end too, and of that the beginning is told. */
+	snprintf(cut, sizeof(cut), "%s", all + size + 1 - 4095);
 	snprintf(program, sizeof(program), "%s/complains", directory);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct explained explained;
@@ -271,7 +278,7 @@ static void limit_column(void **state)
 	static const struct {
 		const char *json, *read, *all;
 	} cases[] = {
-		{ EXPLAINED(INFERRED("queue depth"), "\"x\""), "  queue depth\n", "write" },
+		{ EXPLAINED(INFERRED("Slow drive"), "\"x\""), "  Slow drive\n", "write" },
 		{ EXPLAINED(OPEN("device"), "\"x\""), "  not shown\n", "write" },
 		{ EXPLAINED("", "\"x\""), "  not shown\n", "write" },
 		{ "{ \"chains\": [], \"summary\": [\"No phase moved enough.\"] }", "  -\n", "No phase moved enough." },

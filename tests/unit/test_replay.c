@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "histogram.h"
+#include "bin_of.h"
 #include "store/load.h"
 #include "store/store.h"
 #include "top/replay.h"
@@ -35,7 +35,7 @@ static void put_sample(uint32_t target, uint32_t phase, unsigned int i, uint64_t
 	c.flow[READ].bytes_issued = c.flow[READ].bytes_completed = (uint64_t)i << 20;
 	c.flow[READ].errors = i == 3;
 	rt_histogram_count(&c.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME],
-			   raidtrace_hist_bin(RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, i + 1), end_ns - start_ns);
+			   bin_of(RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, i + 1), end_ns - start_ns);
 	store_put_sample(store, target, phase, &c);
 	rt_counters_free(&c);
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "histogram.h"
+#include "bin_of.h"
 #include "numbers/stats.h"
 
 static void count(struct rt_counters *c, unsigned int kind, int64_t value,
@@ -14,7 +14,7 @@ static void count(struct rt_counters *c, unsigned int kind, int64_t value,
 {
 	assert_int_equal(
 		rt_histogram_count(&c->histogram[RAIDTRACE_DIRECTION_READ][kind],
-				   raidtrace_hist_bin(kind, value), n), 0);
+				   bin_of(kind, value), n), 0);
 }
 
 static void mode(void **state)
@@ -136,6 +136,12 @@ static void seeks(void **state)
 	assert_true(stats.bytes_per_s == 4 * 4096);
 	assert_true(stats.d2c_mean_ns == 1000);
 	rt_counters_free(&c);
+	/* None, and their mean is nothing. */
+	flow->seek_forward_sectors = 0;
+	flow->seek_backward_sectors = 0;
+	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	assert_int_equal(stats.seeks, 0);
+	assert_true(stats.seek_mean_sectors == 0);
 }
 
 static void idle(void **state)

@@ -196,6 +196,35 @@ static void damaged(void **state)
 	refused(-EINVAL, "damaged or cut short");
 }
 
+static void damaged_histograms(void **state)
+{
+	static const char *const texts[] = {
+		"", "{", "{}}", "[]", "{\"read\"}", "{\"read\":{}", "{\"read\":{\"size\":{}}", "{\"read\":{\"size\":{8:1}}}",
+		"{\"read\":{\"size\":{\"8\":}}}", "{\"read\":{\"size\":{\"\":1}}}", "{\"read\":{\"size\":{\"8\":1,}}}",
+		"{\"another\":{\"size\":{\"8\":1}}}", "{\"read\":{\"another\":{\"8\":1}}}", "{\"read\":{\"size\":{\"99999\":1}}}",
+		"{\"read\":{\"size\":{\"8\":9223372036854775808}}}", "{\"read\":{\"size\":{\"8\":1}}} ",
+	};
+	struct rt_counters sum;
+	struct store *store;
+	char sql[160];
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(put_start(store), 0);
+	assert_int_equal(put_sample(store, 1), 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		snprintf(sql, sizeof(sql), "UPDATE sample SET histograms='%s'", texts[i]);
+		assert_int_equal(store_each_row(store, sql, NULL, NULL), 0);
+		if (store_sum(store, 0, 1, &sum) != -EINVAL || strcmp(store_error(store), "the file is damaged or cut short"))
+			fail_msg("%s: %s", texts[i], store_error(store));
+	}
+	store_each_row(store, "UPDATE sample SET histograms='{\"read\":{\"size\":{\"8\":9223372036854775807}}}'", NULL, NULL);
+	assert_int_equal(store_sum(store, 0, 1, &sum), 0);
+	assert_true(rt_histogram_sum(&sum.histogram[READ][SIZE]) == INT64_MAX);
+	rt_counters_free(&sum);
+	store_close(store);
+}
+
 /* Also with a setting of the machine, which belongs to no disk. */
 static void refers_to_what_is_there(void **state)
 {
@@ -386,6 +415,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_version, remove_file),
 		cmocka_unit_test_teardown(older_version, remove_file),
 		cmocka_unit_test_teardown(damaged, remove_file),
+		cmocka_unit_test_teardown(damaged_histograms, remove_file),
 		cmocka_unit_test_teardown(refers_to_what_is_there, remove_file),
 		cmocka_unit_test_teardown(numbers_agree, remove_file),
 		cmocka_unit_test_teardown(groups_round_trip, remove_file),

@@ -2,76 +2,10 @@
 
 /* Recordings: a write that fails, and a recorder that is killed, harm nothing. */
 
-#include "store_file.h"
+#include "store_disk.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-
-#include "store/writer.h"
-
-/*
- * Calls that change a file, until one fails with write_error, -1 for never; the
- * rest fail too if it is to last.  With die the process is killed instead.
- */
-static long writes_left = -1;
-static int write_error = ENOSPC;
-static bool write_error_lasts = true, fired, die;
-
-static bool fails(void)
-{
-	if (writes_left) {
-		writes_left -= writes_left > 0;
-		return false;
-	}
-	if (die)
-		kill(getpid(), SIGKILL);
-	fired = true;
-	writes_left = write_error_lasts ? 0 : -1;
-	errno = write_error;
-	return true;
-}
-
-/* These definitions come before those of the C library, for SQLite too. */
-ssize_t pwrite64(int fd, const void *buffer, size_t size, off64_t at)
-{
-	return fails() ? -1 : syscall(SYS_pwrite64, fd, buffer, size, at);
-}
-
-ssize_t pwrite(int fd, const void *buffer, size_t size, off_t at)
-{
-	return pwrite64(fd, buffer, size, at);
-}
-
-int ftruncate64(int fd, off64_t size)
-{
-	return fails() ? -1 : (int)syscall(SYS_ftruncate, fd, size);
-}
-
-/* A disk that answers nothing while it is held, and how often it was asked. */
-static pthread_mutex_t slow = PTHREAD_MUTEX_INITIALIZER;
-static long syncs;
-
-int fdatasync(int fd)
-{
-	(void)fd;
-	pthread_mutex_lock(&slow);
-	syncs++;
-	pthread_mutex_unlock(&slow);
-	return fails() ? -1 : 0; /* nobody cuts the power here */
-}
-
-static int heal(void **state)
-{
-	writes_left = -1;
-	write_error = ENOSPC;
-	write_error_lasts = true;
-	return remove_file(state);
-}
 
 /* One run of a recorder; how many samples it was told are stored, which it says to @told. */
 static long record(int *err, int told)
@@ -218,105 +152,6 @@ static void old_journal(void **state)
 	store_close(store);
 }
 
-/* Hand over a start and samples; each commit may tell an earlier failure. */
-static int write_samples(struct writer *writer, uint32_t nr)
-{
-	static const struct rt_target target = { .disk = "sda" };
-	int err = writer_put_target(writer, 1, &target);
-
-	if (!err)
-		err = writer_begin_phase(writer, 0, "run", 0);
-	if (!err)
-		err = writer_commit(writer);
-	for (uint32_t n = 1; n <= nr && !err; n++) {
-		struct rt_counters c;
-
-		fill(&c, n);
-		err = writer_put_sample(writer, 1, 0, &c);
-		rt_counters_free(&c);
-		if (!err)
-			err = writer_put_output(writer, n, "stderr", "x", 1);
-		if (!err)
-			err = writer_commit(writer);
-	}
-	return err;
-}
-
-static void writer_in_order(void **state)
-{
-	struct writer *writer;
-	struct store *store;
-
-	(void)state;
-	assert_int_equal(store_create(path, &store), 0);
-	assert_int_equal(writer_start(store, &writer), 0);
-	assert_int_equal(write_samples(writer, 50), 0);
-	assert_int_equal(writer_flush(writer), 0);
-	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 50);
-	assert_int_equal(number(store, "SELECT count(*) FROM sample WHERE start_ns != sample * 100"), 0);
-	/* What is not committed is not stored. */
-	assert_int_equal(writer_put_meta(writer, "end", "complete"), 0);
-	writer_drop(writer);
-	/* Stopping stores what was handed over. */
-	assert_int_equal(writer_put_meta(writer, "key", "value"), 0);
-	assert_int_equal(writer_commit(writer), 0);
-	writer_stop(writer);
-	assert_int_equal(number(store, "SELECT count(*) FROM meta WHERE key='key'"), 1);
-	assert_int_equal(number(store, "SELECT count(*) FROM meta WHERE key='end'"), 0);
-	store_close(store);
-}
-
-/* What came while the disk was busy goes into one transaction, not into one for each sample. */
-static void writer_behind(void **state)
-{
-	struct writer *writer;
-	struct store *store;
-
-	(void)state;
-	assert_int_equal(store_create(path, &store), 0);
-	assert_int_equal(writer_start(store, &writer), 0);
-	pthread_mutex_lock(&slow);
-	syncs = 0;
-	assert_int_equal(write_samples(writer, 50), 0);
-	pthread_mutex_unlock(&slow);
-	assert_int_equal(writer_flush(writer), 0);
-	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 50);
-	assert_true(syncs < 20);
-	writer_stop(writer);
-	store_close(store);
-}
-
-static void writer_without_space(void **state)
-{
-	struct writer *writer;
-	struct store *store;
-	eventfd_t told = 0;
-	long stored;
-
-	(void)state;
-	assert_int_equal(store_create(path, &store), 0);
-	assert_int_equal(writer_start(store, &writer), 0);
-	assert_int_equal(write_samples(writer, 3), 0);
-	assert_int_equal(writer_flush(writer), 0);
-	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), -1);
-	writes_left = 0;
-	assert_int_equal(writer_put_meta(writer, "a", "b"), 0);
-	writer_commit(writer);
-	assert_int_equal(writer_flush(writer), -ENOSPC);
-	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), 0);
-	/* Space that comes back later does not make a gap in the recording. */
-	writes_left = -1;
-	assert_int_equal(writer_put_meta(writer, "c", "d"), 0);
-	assert_int_equal(writer_commit(writer), -ENOSPC);
-	assert_string_equal(store_error(store),
-			    "no space left where it is written");
-	writer_stop(writer);
-	stored = number(store, "SELECT count(*) FROM sample");
-	assert_int_equal(stored, 3);
-	assert_int_equal(number(store, "SELECT count(*) FROM meta"), 0);
-	store_close(store);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,9 +159,6 @@ int main(void)
 		cmocka_unit_test_teardown(bad_disk, heal),
 		cmocka_unit_test_teardown(killed_everywhere, heal),
 		cmocka_unit_test_teardown(old_journal, heal),
-		cmocka_unit_test_teardown(writer_in_order, heal),
-		cmocka_unit_test_teardown(writer_behind, heal),
-		cmocka_unit_test_teardown(writer_without_space, heal),
 	};
 
 	return cmocka_run_group_tests_name("store_faults", tests,

@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "full.h"
 #include "golden.h"
-#include "histogram.h"
+#include "bin_of.h"
 #include "top/keys.h"
 #include "top/model.h"
 #include "top/text.h"
@@ -27,7 +27,7 @@ static void count(struct rt_counters *c, unsigned int direction,
 		  unsigned int kind, int64_t value, uint64_t n)
 {
 	assert_int_equal(rt_histogram_count(&c->histogram[direction][kind],
-					    raidtrace_hist_bin(kind, value),
+					    bin_of(kind, value),
 					    n), 0);
 }
 
@@ -398,7 +398,9 @@ static void readahead(void **state)
 	assert_int_equal(type(&keys, &top, "r"), TOP_MAY_WRITE);
 	/* Until the caller has looked whether it may nothing is asked. */
 	assert_int_equal(keys.mode, TOP_WATCH);
+	strcpy(keys.message, "of another disk");
 	top_keys_ask(&keys, &top.rows[0]);
+	assert_string_equal(keys.message, "");
 	type(&keys, &top, "8a-19");
 	top_key(&keys, &top, TOP_KEY_BACKSPACE);
 	type(&keys, &top, "2");

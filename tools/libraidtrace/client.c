@@ -3,11 +3,15 @@
 /* What raidtrace.ko can be asked, one function for each request. */
 
 #include "exchange.h"
+#include "disk-limits.h"
 #include "reply.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/netlink.h>
 #include <netlink/attr.h>
@@ -50,11 +54,28 @@ static int put_options(struct nl_msg *msg, const struct rt_options *options)
 	return 0;
 }
 
+/* What the module need not say: a disk that is there has a directory in sysfs, by its number. */
+static void add_limits(struct rt_target *target)
+{
+	char path[64];
+	int disk;
+
+	if (target->gone)
+		return;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", target->major, target->minor);
+	disk = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (disk < 0)
+		return;
+	rt_limits_read(disk, target);
+	close(disk);
+}
+
 int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret)
 {
 	struct nl_msg *msg = rt_request(client, RAIDTRACE_CMD_TARGET_ADD,
 					NLM_F_ACK);
+	int err;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!msg)
@@ -64,7 +85,10 @@ int rt_target_add(struct rt_client *client, int fd,
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
-	return rt_exchange(client, msg, rt_parse_target, ret);
+	err = rt_exchange(client, msg, rt_parse_target, ret);
+	if (!err)
+		add_limits(ret);
+	return err;
 }
 
 /* A request whose only attribute is the target's id. */
@@ -160,6 +184,8 @@ int rt_target_list(struct rt_client *client, size_t *nr,
 	if (array.nr)
 		qsort(array.targets, array.nr, sizeof(*array.targets),
 		      compare_targets);
+	for (size_t i = 0; i < array.nr; i++)
+		add_limits(&array.targets[i]);
 	*nr = array.nr;
 	*ret = array.targets;
 	return 0;

@@ -337,7 +337,7 @@ struct rt_info {
  * @max_hw_sectors: largest request the driver takes
  * @max_segments: most memory segments of a request
  * @nr_requests: of the queue
- * @nr_hw_queues: hardware queues
+ * @nr_hw_queues: hardware queues that a processor uses
  * @nr_tags: tags per hardware queue
  * @attached_ns: when counting began
  * @groups: what is counted, enum raidtrace_group flags

@@ -80,15 +80,6 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	t->gone = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
 	t->unit_3ware = attrs[RAIDTRACE_A_TARGET_UNIT_3WARE];
 	t->bio_based = attrs[RAIDTRACE_A_TARGET_BIO_BASED];
-	t->rotational = attrs[RAIDTRACE_A_TARGET_ROTATIONAL];
-	t->capacity_sectors = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_CAPACITY_SECTORS]);
-	t->readahead_sectors = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_READAHEAD_SECTORS]);
-	t->max_sectors = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAX_SECTORS]);
-	t->max_hw_sectors = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAX_HW_SECTORS]);
-	t->max_segments = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAX_SEGMENTS]);
-	t->nr_requests = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_NR_REQUESTS]);
-	t->nr_hw_queues = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_NR_HW_QUEUES]);
-	t->nr_tags = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_NR_TAGS]);
 	t->attached_ns = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
 	t->groups = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);
 	t->streams = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STREAMS]);

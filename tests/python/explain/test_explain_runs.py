@@ -329,6 +329,17 @@ def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
         explain_runs.one(path, explain_runs.Choice(window=(1.0, 3.0)))
 
 
+@pytest.mark.parametrize(("window", "said"), [
+    ((4.0, None), ""), ((0.0, 4.0), ""), ((0.0, 99.0), ""), ((0.5, None), "of 4.000 to 8.000 s"), ((None, 7.0), "of 0.000 to 4.000 s"),
+])  # fmt: skip
+def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, said):
+    path = record(tmp_path, (("early", {}), ("late", {})))
+    notes = [
+        note for note in explain_runs.one(path, explain_runs.Choice(window=window)).notes if "whole samples" in note
+    ]
+    assert [note.partition(": ")[2].partition(",")[0] for note in notes] == ([said] if said else [])
+
+
 @pytest.mark.slow
 def test_options_choose_direction_and_window(tmp_path):
     path = mixed(tmp_path)
@@ -383,10 +394,31 @@ def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, o
     assert ("streams" in chain.link("changed").statement) != same
 
 
-def test_what_limits_both_is_said_of_both_and_not_refused(tmp_path):
-    chain = pair(tmp_path, b={"seconds": 1.0}, settings={"nr_requests": "64"})
+@pytest.mark.parametrize(("seconds", "said"), [
+    (1.0, "Readahead limits both, inferred, but was the same in both and is not why they differ."),
+    (3.7, "What limits both, inferred: readahead."),
+])  # fmt: skip
+def test_what_limits_both_is_said_of_both_and_why_they_differ_is_not_it(tmp_path, seconds, said):
+    found = " ".join(pair(tmp_path, b={"seconds": seconds}, settings={"nr_requests": "64"}).summary)
+    assert said in found and "cannot be why" not in found
+    assert ("All that is recorded to differ: nr_requests." in found) == (seconds < 3)
+
+
+@pytest.mark.parametrize(("config", "events", "together"), [
+    ("drive.slow_member=3,drive.slow_factor=10", "", False),
+    ("drive.slow_member=3,drive.rpm=7200", "", True),
+    ("array.initialize=1", "(0x04:0x000C): Initialize started", False),
+    ("array.initialize=1,array.drives=4", "(0x04:0x000C): Initialize started", True),
+])  # fmt: skip
+def test_one_thing_that_has_two_names_did_not_change_together(tmp_path, config, events, together):
+    """A slow drive is which one and how slow; an array that initialises was told to, and says so."""
+    low = record(tmp_path / "a", meta={"lab_config": "drive.command_us=100"})
+    high = record(tmp_path / "b", (("read", {"seconds": 9.0}),), {"controller_events": events} if events else None,
+                  meta={"lab_config": f"drive.command_us=100,{config}"})  # fmt: skip
+    chain = explain_runs.two(low, high).chains[0]
     said = " ".join(chain.summary)
-    assert "What limits both, inferred: readahead" in said and "cannot be why" not in said
+    assert ("changed together" in said) == together and ("All that is recorded to differ: " in said) == (not together)
+    assert ("array whole -> initialisation" in chain.link("changed").statement) == bool(events)
 
 
 def test_what_libaio_asked_for_is_not_known_and_no_percentage(tmp_path):

@@ -271,8 +271,10 @@ def test_enough_is_inferred_and_too_little_is_not(case):
 
 @pytest.mark.parametrize("case", SIDES, ids=lambda case: case[0])
 def test_what_is_inferred_says_what_to_do(case):
+    """In words that fit behind the other columns of report, in 80."""
     key, way, meta, enough, _ = case
-    assert judged(NAMES.get(key, (key,)), meta, way, **arguments(enough)).remedy
+    found = judged(NAMES.get(key, (key,)), meta, way, **arguments(enough))
+    assert found.remedy and len(found.title) <= 17
 
 
 def test_what_took_most_of_the_time_comes_first():

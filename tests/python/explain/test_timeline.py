@@ -6,7 +6,9 @@ import dataclasses
 import pytest
 from explain_phase import SECOND, phase
 
+from raidtrace.explain import limits_host
 from raidtrace.explain.case import Case, trimmed
+from raidtrace.explain.evidence import Verdict
 from raidtrace.recording.quantities import Reading
 
 
@@ -95,3 +97,25 @@ def test_rates_are_of_whole_samples_between_two_times():
     assert found.rates(0, 5 * SECOND, "read") == pytest.approx(5.0)
     assert found.rates(5 * SECOND, 10 * SECOND, "read") == pytest.approx(15.0)
     assert found.rates(1 * SECOND, 5 * SECOND, "read") is None
+
+
+@pytest.mark.parametrize(
+    ("lead_cpu", "cpu", "who"), [(2.0, 0.5, "program"), (0.0, 2.5, "processor"), (4.0, 0.5, "processor")]
+)
+def test_what_a_program_computes_before_it_asks_is_not_what_the_disk_waits_for(lead_cpu, cpu, who):
+    """2 s in which it starts, then 8 s of which the disk is idle for half; two threads use more than one processor."""
+    said = {"samples": [(0, 0.2, 0, 0), (0.2, 1, 0.4, 1)], "seconds": 10.0, "cpu": (lead_cpu + cpu) / 10}
+    seen = phase(idle=0.6, depth=1.0, **said)
+    rows = ((0, 2 * SECOND, int(lead_cpu * SECOND)), (2 * SECOND, 10 * SECOND, int(cpu * SECOND)))
+    seen = dataclasses.replace(seen, timeline=dataclasses.replace(seen.timeline, computed=rows))
+    found = limits_host.host(Case(Reading("A", trimmed(seen, "read")[0]), "read", {}))
+    assert (found.key, found.verdict) == (who, Verdict.INFERRED)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "used"), [(0, 10, 4), (4, 10, 2), (0, 8, 3), (4, 8, 1), (6, 10, 1), (20, 30, 0)]
+)
+def test_computed_over_an_edge(since, until, used):
+    """Of a row at least what one thread cannot have used on the other side of the edge."""
+    rows = ((2, 6, 3), (6, 10, 1))
+    assert dataclasses.replace(line([(0, 1, 1, 1)]), computed=rows).computed_between(since, until) == used

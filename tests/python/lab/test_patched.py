@@ -10,6 +10,7 @@ from conftest import TOP
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 
+from raidlab.base import cache  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import linux, patched, tree  # noqa: E402
@@ -292,6 +293,21 @@ def test_a_first_build_begins_as_one_of_the_same_series(source, monkeypatch, tmp
     assert (plain / "mm/one.c").read_text() == "first\nsecond\nthird\n"
     assert ((plain / "mm/other.c").stat().st_mtime == 1) == begun
     assert (tree._entry(plain, Added()) / "build/linux").exists() == begun
+
+
+def test_of_a_series_only_the_source_is_had(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    top = tmp_path / "raidtrace" / "sources" / f"6.12.1-1-{cache.digest([linux.FILES.read_bytes()])}"
+    (top / "source").mkdir(parents=True)
+    (top / "complete").touch()
+
+    def make(*_):
+        raise AssertionError("a kernel that nobody runs was built")
+
+    monkeypatch.setattr(linux, "make", make)
+    assert patched._source("6.12", Progress(quiet=True)) == (top / "source", "linux-source 6.12.1-1")
+    with pytest.raises(AssertionError):
+        linux.obtain("6.12", Progress(quiet=True))
 
 
 def test_the_state_of_a_tree_is_what_make_goes_by(source):

@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import struct
 import subprocess
 import sys
 
@@ -365,6 +366,25 @@ def test_a_disk_kept_from_being_written_may_be_written_again(kernel, monkeypatch
     (kernel.sys / "block/sda/diskseq").write_text("99")
     journal.restore(lines, kernel.machine)
     assert not allowed[first]
+
+
+def test_a_disk_whose_kernel_does_not_take_it_is_told(tmp_path, monkeypatch):
+    path, state = tmp_path / "sda", [0]
+    path.write_bytes(b"")
+
+    def ioctl(_, what, argument):
+        if what == journal.BLKROSET and not refused:
+            state[0] = struct.unpack("i", argument)[0]
+        return struct.pack("i", state[0])
+
+    monkeypatch.setattr(journal.fcntl, "ioctl", ioctl)
+    refused = False
+    for allowed in (False, True):
+        journal.make_writable(str(path), allowed)
+        assert journal.writable(str(path)) == allowed
+    refused = True
+    with pytest.raises(OSError, match="sda: whether it may be written could not be changed"):
+        journal.make_writable(str(path), False)
 
 
 def test_one_more_setting_is_covered(kernel, tmp_path):

@@ -33,6 +33,14 @@ def test_others(name: str, now: str, tried: list[str]) -> None:
     assert values(name, now) == tried
 
 
+@pytest.mark.parametrize("now, tried", [("512", "1280"), ("1280", "640")])
+def test_no_larger_requests_than_linux_would_make(now: str, tried: str) -> None:
+    """Of a driver that would take any."""
+    limits = {"max_sectors_kb": ("2147483647",)}
+    assert [change.settings[0][1] for change in changes.singles({"max_sectors_kb": now}, limits)] == [tried]
+    assert changes.wide({"max_sectors_kb": now}, limits) == ({"max_sectors_kb": tried} if now == "512" else {})
+
+
 def test_a_setting_that_a_disk_lacks_is_not_tried() -> None:
     """As queue_depth of a disk that is no SCSI disk."""
     assert changes.singles({}, {}) == []

@@ -91,3 +91,12 @@ def test_a_recording_that_is_not_there_is_a_failure(tmp_path: pathlib.Path) -> N
     """With what is missing."""
     run = figures.read(tmp_path, "sda", "", TOP / "tools/bin/raidctl", 0.0)
     assert run.failure.startswith("no figures: ") and "settings" in run.failure
+
+
+def test_how_long_a_run_may_take_goes_by_the_command_as_it_is():
+    place = lab.Lab(wanted())
+    limits = []
+    for seconds in (5.0, 20.0, 10.0, 100.0):
+        limits.append(place._limit_s())
+        place.wall_s.append(seconds)
+    assert limits == [1200, 1200, 1200, 40 + 8 * 20] and place._limit_s() == 200

@@ -18,8 +18,8 @@
 
 #include "base/units.h"
 #include "export/openmetrics-text.h"
-#include "histogram.h"
 #include "histograms.h"
+#include "numbers/bins.h"
 #include "numbers/groups.h"
 
 #define SECTOR_BYTES	512
@@ -66,8 +66,8 @@ static bool is_power(int64_t value)
 /* The largest value of a bin if it is to be a bound, -1 if not. */
 static int64_t bound(const struct shape *shape, unsigned int bin)
 {
-	int64_t low = raidtrace_hist_low(shape->kind, bin);
-	int64_t high = raidtrace_hist_high(shape->kind, bin);
+	int64_t low = bin_low(shape->kind, bin);
+	int64_t high = bin_high(shape->kind, bin);
 
 	if (high == INT64_MAX || low < shape->from || low > shape->to)
 		return -1;

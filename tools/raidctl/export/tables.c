@@ -18,7 +18,7 @@
 #include "export/meta.h"
 #include "format/csv.h"
 #include "format/json.h"
-#include "histogram.h"
+#include "numbers/bins.h"
 #include "numbers/columns.h"
 #include "numbers/groups.h"
 
@@ -57,8 +57,8 @@ static unsigned int kind_of(const char *name)
 static void bin_texts(unsigned int kind, unsigned int bin, char *row,
 		      char *low, char *high, size_t size)
 {
-	unsigned int width = raidtrace_hist_columns(kind);
-	int64_t end = raidtrace_hist_high(kind, bin);
+	unsigned int width = bin_columns(kind);
+	int64_t end = bin_high(kind, bin);
 
 	row[0] = '\0';
 	high[0] = '\0';
@@ -69,8 +69,8 @@ static void bin_texts(unsigned int kind, unsigned int bin, char *row,
 	}
 	if (width)
 		snprintf(row, size, "%" PRIu32,
-			 raidtrace_hist_row_low(kind, bin / width));
-	snprintf(low, size, "%" PRId64, raidtrace_hist_low(kind, bin));
+			 bin_row_low(kind, bin / width));
+	snprintf(low, size, "%" PRId64, bin_low(kind, bin));
 	if (end != INT64_MAX)
 		snprintf(high, size, "%" PRId64, end);
 }

@@ -57,7 +57,7 @@ enum need {
  * what is counted before the issue. A counter that is not here, as refused, which has events like any other bio, is
  * not available.
  */
-#define KNOWN_COUNTERS(COUNTER, BEFORE)					\
+#define KNOWN_COUNTERS(COUNTER)						\
 	COUNTER(queued, QUEUED, QUEUEING)				\
 	COUNTER(bytes_queued, BYTES_QUEUED, QUEUEING)			\
 	COUNTER(ahead_queued, AHEAD_QUEUED, QUEUEING)			\
@@ -66,12 +66,12 @@ enum need {
 	COUNTER(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, QUEUEING) \
 	COUNTER(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, QUEUEING) \
 	COUNTER(stream_queued, STREAM_QUEUED, QUEUEING)			\
-	BEFORE(got, GOT, QUEUEING)					\
-	BEFORE(back_merges, BACK_MERGES, QUEUEING)			\
-	BEFORE(front_merges, FRONT_MERGES, QUEUEING)			\
-	BEFORE(request_merges, REQUEST_MERGES, QUEUEING)		\
-	BEFORE(inserted, INSERTED, QUEUEING)				\
-	BEFORE(splits, SPLITS, SPLITTING)				\
+	COUNTER(got, GOT, QUEUEING)					\
+	COUNTER(back_merges, BACK_MERGES, QUEUEING)			\
+	COUNTER(front_merges, FRONT_MERGES, QUEUEING)			\
+	COUNTER(request_merges, REQUEST_MERGES, QUEUEING)		\
+	COUNTER(inserted, INSERTED, QUEUEING)				\
+	COUNTER(splits, SPLITS, SPLITTING)				\
 	COUNTER(issued, ISSUED, ISSUING)				\
 	COUNTER(bytes_issued, BYTES_ISSUED, ISSUING)			\
 	COUNTER(sequential, SEQUENTIAL, ISSUING)			\
@@ -93,14 +93,11 @@ enum need {
 	COUNTER(q2c_sum_ns, Q2C_SUM_NS, ALL)				\
 	COUNTER(q2c_unknown, Q2C_UNKNOWN, ALL)
 
-static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow,
-		      const uint64_t *queued)
+static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow)
 {
 	*to = (struct rt_flow){
 #define COUNTER(member, attribute, need)	.member = flow->member,
-#define BEFORE(member, attribute, need)		.member = queued[RAIDTRACE_##attribute],
-		KNOWN_COUNTERS(COUNTER, BEFORE)
-#undef BEFORE
+		KNOWN_COUNTERS(COUNTER)
 #undef COUNTER
 	};
 }
@@ -123,11 +120,11 @@ static void fill_disk(const struct blktrace_device *d,
 			     RT_DISK_BIT(RA_ASYNC_SECTORS) |
 			     RT_DISK_BIT(STREAMS_FORGOTTEN) |
 			     RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED);
-	span->disk.plugs = account->disk[RAIDTRACE_PLUGS];
+	span->disk.plugs = account->disk.plugs;
 	span->disk.unplugs_explicit =
-		account->disk[RAIDTRACE_UNPLUGS_EXPLICIT];
+		account->disk.unplugs_explicit;
 	span->disk.unplugs_schedule =
-		account->disk[RAIDTRACE_UNPLUGS_SCHEDULE];
+		account->disk.unplugs_schedule;
 	span->disk.streams_alive =
 		raidtrace_streams_alive(&d->state.streams, d->state.last_ns);
 	span->disk.streams_alive_queued =
@@ -141,7 +138,7 @@ static void fill_span(const struct blktrace_device *d,
 	memset(span, 0, sizeof(*span));
 	span->groups = d->state.groups;
 	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
-		fill_flow(&span->flow[i], &account->flow[i], account->queue[i]);
+		fill_flow(&span->flow[i], &account->flow[i]);
 	span->flow[RAIDTRACE_DIRECTION_READ].depth_sum_ns =
 		account->depth_sum_ns[RAIDTRACE_DEPTH_READ];
 	span->flow[RAIDTRACE_DIRECTION_WRITE].depth_sum_ns =
@@ -211,7 +208,7 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 	RT_FLOW_COUNTERS(X)
 #undef X
 #define COUNTER(member, attribute, need) known |= has(d, need) ? RT_COUNTER_BIT(attribute) : 0;
-	KNOWN_COUNTERS(COUNTER, COUNTER)
+	KNOWN_COUNTERS(COUNTER)
 	COUNTER(in_flight, IN_FLIGHT, ISSUE_TO_END)
 	COUNTER(depth_sum_ns, DEPTH_SUM_NS, ISSUE_TO_END)
 #undef COUNTER

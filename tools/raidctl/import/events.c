@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account-bio.h"
+#include "account-events.h"
 #include "account-place.h"
-#include "account-request.h"
 
 #define SECTOR_SIZE	512
 
@@ -58,9 +57,9 @@ static struct blktrace_request request_of(const struct blktrace_device *d,
 }
 
 static void on_bio(struct blktrace_device *d, const struct blktrace_event *e,
-		   enum raidtrace_queue_counter counter)
+		   enum raidtrace_event_counter counter)
 {
-	raidtrace_count_undirected(&d->account, e->direction, counter, 0);
+	raidtrace_count_event(&d->account, e->direction, counter, 0);
 	if (counter == RAIDTRACE_GOT && e->write &&
 	    e->direction == RAIDTRACE_DIRECTION_FLUSH)
 		d->empty_flushes++;
@@ -251,8 +250,7 @@ static void on_unplug(struct blktrace_device *d, const struct blktrace_event *e)
 	unsigned int counter = e->what == BLKTRACE_UNPLUG ?
 		RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE;
 
-	raidtrace_count_undirected(&d->account, e->direction,
-				   RAIDTRACE_QUEUE_COUNTERS + counter, e->bytes);
+	raidtrace_count_event(&d->account, e->direction, counter, e->bytes);
 }
 
 static void complete(struct blktrace_device *d, const struct blktrace_event *e,
@@ -342,7 +340,7 @@ int blktrace_device_event(struct blktrace_device *d,
 		on_bio_complete(d, pending, event);
 		break;
 	case BLKTRACE_PLUG:
-		d->account.disk[RAIDTRACE_PLUGS]++;
+		d->account.disk.plugs++;
 		break;
 	case BLKTRACE_UNPLUG:
 	case BLKTRACE_UNPLUG_SLEEP:

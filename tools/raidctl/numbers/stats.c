@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "histogram.h"
+#include "numbers/bins.h"
 
 struct range bin_range(unsigned int kind, unsigned int bin)
 {
 	return (struct range){
 		.known = true,
-		.low = raidtrace_hist_low(kind, bin),
-		.high = raidtrace_hist_high(kind, bin),
+		.low = bin_low(kind, bin),
+		.high = bin_high(kind, bin),
 	};
 }
 

@@ -290,8 +290,11 @@ static void take_events(struct follow *follow, const struct pollfd *polls,
 	if (polls[SOURCE_END].revents) {
 		uint64_t expired;
 
-		if (read(polls[SOURCE_END].fd, &expired, sizeof(expired)) > 0)
+		if (read(polls[SOURCE_END].fd, &expired, sizeof(expired)) > 0 &&
+		    !follow->child.exited) {
+			follow->over = !follow->signal;
 			take_stop(follow, SIGINT);
+		}
 	}
 	if (polls[SOURCE_FAILED].revents && !follow->store_error)
 		remember(follow, writer_flush(follow->recorder->writer));

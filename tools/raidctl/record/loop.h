@@ -37,6 +37,7 @@
  * @progress: of the line on a terminal
  * @child: the command once it has been started
  * @signal: the first signal that asked to stop, 0 when none did
+ * @over: it was none, but @duration_ns
  * @nr_signals: how many did
  * @exec_error: -errno when the command could not be executed
  * @store_error: -errno when a sample could not be taken or stored
@@ -56,6 +57,7 @@ struct follow {
 	struct record_progress progress;
 	struct child child;
 	int signal;
+	bool over;
 	unsigned int nr_signals;
 	int exec_error;
 	int store_error;

@@ -40,8 +40,9 @@ static void describe_end(const struct follow *follow, char *ret, size_t size)
 			 strsignal(WTERMSIG(child->status)));
 	else if (follow->recorder->gone)
 		snprintf(ret, size, "target gone");
-	else if (follow->signal && (follow->command || !follow->duration_ns ||
-				    follow->signal != SIGINT))
+	else if (follow->over && child->pid)
+		snprintf(ret, size, "duration: the command was interrupted");
+	else if (follow->signal && !follow->over)
 		snprintf(ret, size, "interrupted");
 	else
 		snprintf(ret, size, "complete");
@@ -92,7 +93,10 @@ static int exit_status(const struct follow *follow)
 	const struct child *child = &follow->child;
 	char invariants[256];
 
-	if (child->pid && WIFSIGNALED(child->status))
+	if (follow->over && child->pid)
+		note("%s: interrupted, for the duration is over; the recording is kept up to there",
+		     follow->command[0]);
+	else if (child->pid && WIFSIGNALED(child->status))
 		fail("%s: killed by signal %d (%s); the recording is kept up to there",
 		     follow->command[0], WTERMSIG(child->status),
 		     strsignal(WTERMSIG(child->status)));

@@ -217,7 +217,7 @@ const char *explained_limit(const struct explained *explained, const char *disk,
 		/* Those that are inferred come first, what matters most at their head. */
 		if (length(limits) &&
 		    is_of(json_object_array_get_idx(limits, 0), "verdict", "inferred"))
-			return text(json_object_array_get_idx(limits, 0), "key") ?: "?";
+			return text(json_object_array_get_idx(limits, 0), "title") ?: "?";
 		return "not shown";
 	}
 	return "-";

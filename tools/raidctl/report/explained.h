@@ -65,8 +65,8 @@ size_t explained_chains(const struct explained *explained);
  * @phase: its name
  * @direction: "read" or "write"
  *
- * Return: the key of the first limit that is inferred; "not shown" when none
- * is; "-" when nothing is said, as it moved too little.
+ * Return: the first limit that is inferred, in the words of explain; "not
+ * shown" when none is; "-" when nothing is said, as it moved too little.
  */
 const char *explained_limit(const struct explained *explained, const char *disk,
 			    const char *phase, const char *direction);

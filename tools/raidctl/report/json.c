@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "format/json.h"
-#include "histogram.h"
+#include "numbers/bins.h"
 #include "numbers/stats.h"
 #include "report/check.h"
 #include "report/groups.h"
@@ -168,9 +168,9 @@ static struct json_object *histogram_object(const struct rt_histogram *h,
 		if (!h->counts[i])
 			continue;
 		bin = json_new_object();
-		if (raidtrace_hist_columns(kind))
+		if (bin_columns(kind))
 			json_add_count(bin, "row", (h->first_bin + i) /
-				       raidtrace_hist_columns(kind));
+				       bin_columns(kind));
 		json_add_range(bin, "low", "high", &range);
 		json_add_count(bin, "count", h->counts[i]);
 		json_element(bins, bin);

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "base/terminal.h"
 #include "format/wrap.h"
-#include "histogram.h"
+#include "numbers/bins.h"
 #include "numbers/stats.h"
 #include "report/groups.h"
 
@@ -229,13 +229,13 @@ static size_t fold(const struct rt_histogram *h, unsigned int kind,
 	for (; bin < end && nr < max; low = edge, edge *= 2) {
 		uint64_t count = 0;
 
-		for (; bin < end && raidtrace_hist_low(kind, bin) < edge; bin++)
+		for (; bin < end && bin_low(kind, bin) < edge; bin++)
 			count += h->counts[bin - h->first_bin];
 		if (!nr && !count)
 			continue;
 		bar_label(bars[nr].label, sizeof(bars[nr].label), sizes, low,
 			  bin < end || sizes ? edge :
-					       raidtrace_hist_low(kind, end));
+					       bin_low(kind, end));
 		bars[nr++].count = count;
 	}
 	return nr;

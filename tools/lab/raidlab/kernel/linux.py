@@ -21,7 +21,8 @@ HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"
 FILES = HERE / "kernel-files"
 DEFAULT = "6.1"  # whatever the host: the figures of the documentation are of it
-_SPACE_MIB = 700  # source 250, objects while building 200, package 170
+_SOURCE_MIB = 450  # source 250, package 170
+_SPACE_MIB = 250  # objects while building 200
 LINES = 1500  # of make's output, about; only the time left depends on it
 
 
@@ -73,22 +74,39 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
     With `refresh` the newest package of the series is asked for even when an
     older one is built already.
     """
-    if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
-        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12, 7.2 or 7.3, or a directory.")
-    series = series or DEFAULT
-    built = None if refresh else _newest_built(series)
+    series = _checked(series)
+    built = None if refresh else _newest("kernels", series, _hash(series))
     if built:
         return built
     toolchain.require(f"building kernel {series}")
-    source = find_source(series, progress)
-    kernel = Kernel(series, source.version, _kernels() / f"{source.version}-{_hash(series)}")
+    plain = unpacked(series, progress, refresh)
+    kernel = Kernel(series, plain.version, _place("kernels") / f"{plain.version}-{_hash(series)}")
     with cache.entry(kernel.entry, progress) as is_new:
         if is_new:
-            cache.require_space(_kernels(), _SPACE_MIB, f"building kernel {series}")
+            make(kernel, plain, asked(series), progress)
+    return kernel
+
+
+def unpacked(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
+    """The source of `series` alone, of which kernels are built: nothing of what is returned is compiled."""
+    series = _checked(series)
+    found = None if refresh else _newest("sources", series, _files_hash())
+    if found:
+        return found
+    source = find_source(series, progress)
+    kernel = Kernel(series, source.version, _place("sources") / f"{source.version}-{_files_hash()}")
+    with cache.entry(kernel.entry, progress) as is_new:
+        if is_new:
+            cache.require_space(kernel.entry, _SOURCE_MIB, f"unpacking kernel {series}")
             _unpack(kernel, source, progress)
-            make(kernel, asked(series), progress)
             source.release()
     return kernel
+
+
+def _checked(series: str | None) -> str:
+    if series and not re.fullmatch(r"[0-9]+\.[0-9]+", series):
+        raise LabError(f"kernel {series}", "not a series such as 6.1", "Use 6.1, 6.12, 7.2 or 7.3, or a directory.")
+    return series or DEFAULT
 
 
 def patterns() -> list[str]:
@@ -101,17 +119,23 @@ def asked(series: str, more: str = "") -> Asked:
     return configuration.read(f"{CONFIG.read_text(encoding='ascii')}\n{more}", series)
 
 
-def make(kernel: Kernel, wanted: Asked, progress: Progress) -> None:
-    """Build a kernel from its source into its entry of the cache."""
+def make(kernel: Kernel, plain: Kernel, wanted: Asked, progress: Progress) -> None:
+    """Build a kernel from the source of `plain` into its entry of the cache."""
+    cache.require_space(kernel.entry, _SPACE_MIB, f"building kernel {kernel.version}")
+    kernel.source.symlink_to(os.path.relpath(plain.source, kernel.entry))
     _build(kernel, wanted, progress)
     _make_movable(kernel)
     _trim(kernel)
 
 
-def _kernels() -> Path:
-    path = cache.root() / "kernels"
+def _place(kind: str) -> Path:
+    path = cache.root() / kind
     path.mkdir(exist_ok=True)
     return path
+
+
+def _files_hash() -> str:
+    return cache.digest([FILES.read_bytes()])
 
 
 def _hash(series: str) -> str:
@@ -122,16 +146,14 @@ def _version_key(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"[0-9]+", version)]
 
 
-def _newest_built(series: str) -> Kernel | None:
-    suffix = f"-{_hash(series)}"
+def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
+    """Of the entries of the cache, all made of the same files and options, that of the newest version."""
     found = [
-        Kernel(series, entry.name.removesuffix(suffix), entry)
-        for entry in _kernels().glob(f"{series}.*{suffix}")
+        Kernel(series, entry.name.removesuffix(f"-{hashed}"), entry)
+        for entry in _place(kind).glob(f"{series}.*-{hashed}")
         if cache.is_complete(entry)
     ]
-    if not found:
-        return None
-    return max(found, key=lambda kernel: _version_key(kernel.version))
+    return max(found, key=lambda kernel: _version_key(kernel.version), default=None)
 
 
 def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:

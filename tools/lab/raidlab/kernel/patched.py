@@ -231,7 +231,7 @@ def _source(base: str | None, progress: Progress) -> tuple[Path, str]:
     if base and tree.is_directory(base):
         path = tree.checked(Path(base))
         return path, f"{base} {tree.describe(path) or ''}".strip()
-    kernel = linux.obtain(base, progress)
+    kernel = linux.unpacked(base, progress)
     return kernel.source.resolve(), kernel.name
 
 

@@ -35,10 +35,10 @@ def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str 
     """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
     empty for none. Built if need be."""
     if name and is_directory(name):
-        plain = obtain(Path(name), progress)
-    else:
-        plain = linux.obtain(name, progress, refresh)
-    return variant.obtain(kind, plain, progress)
+        return variant.obtain(kind, obtain(Path(name), progress), progress)
+    if kind:
+        return variant.obtain(kind, linux.unpacked(name, progress, refresh), progress)
+    return linux.obtain(name, progress, refresh)
 
 
 def is_directory(name: str) -> bool:

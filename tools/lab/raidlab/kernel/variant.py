@@ -7,7 +7,6 @@ Its comments say what else such a kernel needs: `# boot:` words for its command 
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +60,7 @@ NOTHING = Added()
 
 
 def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
-    """The variant of a kernel, built from the source of the plain one if it is not in the cache."""
+    """The variant of a kernel, built from the source of `plain`, which need not be built, if it is not in the cache."""
     if not name:
         return plain
     if plain.tree:
@@ -74,8 +73,7 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
     with cache.entry(entry, progress) as is_new:
         if is_new:
             toolchain.require(f"building kernel {plain.series}")
-            built.source.symlink_to(os.path.relpath(plain.source, entry))
-            linux.make(built, wanted, progress)
+            linux.make(built, plain, wanted, progress)
     return built
 
 

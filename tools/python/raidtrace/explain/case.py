@@ -88,7 +88,13 @@ def trimmed(seen: Observation, way: str) -> tuple[Observation, float, float]:
     if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
         return seen, 0.0, 0.0
     bins = {key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in seen.bins.items()}
-    return dataclasses.replace(seen, spans=((start, end - lead - tail),), bins=bins), lead / 1e9, tail / 1e9
+    host = {**seen.host}
+    if (
+        "command",
+        "cpu",
+    ) in host and seen.timeline.computed:  # what a program needs to start is not what the disk waited for
+        host["command", "cpu"] = seen.timeline.computed_between(start + lead, end - tail)
+    return dataclasses.replace(seen, spans=((start, end - lead - tail),), bins=bins, host=host), lead / 1e9, tail / 1e9
 
 
 def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:

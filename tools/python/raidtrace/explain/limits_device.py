@@ -110,7 +110,7 @@ def device(case: Case) -> Limit:
             f"{near.controller:.0f} "
             f"MiB/s, its drives {near.drives:.0f}"
         )
-        return inferred(near.lower(), f"{near.lower().capitalize()} ceiling", text, remedy, *values)
+        return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values)
     size, most = q.size_mean(case.seen, case.way) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and SMALL * size <= most:
         text = f"{_gain(found)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"

@@ -70,7 +70,7 @@ def reset(case: Case) -> Limit:
         )
         return inferred(
             "reset",
-            title if number else "Silence of the disk",
+            title if number else "Silence",
             text,
             "look for a command that timed out: dmesg, the controller's log, cables and the drive that it was for",
             *values,
@@ -95,7 +95,7 @@ def errors(case: Case) -> Limit:
 
 def changed(case: Case) -> Limit:
     """A setting that another rate came with: one sentence cannot be true of both parts."""
-    title = "Changed meanwhile"
+    title = "Changed setting"
     found = [change for change in case.seen.timeline.changes if change.name in DECIDES]
     if not found or len(case.seen.spans) != 1:
         return ruled_out("changed", title, "no setting that decides was changed")

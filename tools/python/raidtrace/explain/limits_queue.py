@@ -44,7 +44,7 @@ def queue(case: Case) -> Limit:
     if found is None:
         return unknown("queue depth", "Queue depth", "the limit of the queue was not recorded")
     limit, name = found
-    key, title = ("queue depth", "Queue depth") if name == "queue_depth" else ("request slots", "Requests of the queue")
+    key, title = ("queue depth", "Queue depth") if name == "queue_depth" else ("request slots", "Request slots")
     full = q.share_at_least(case.seen, "all", limit)
     if full is None:
         return unknown(key, title, "the depth was not counted")
@@ -218,7 +218,7 @@ def positioning(case: Case) -> Limit:
         wide = "; more may be there than the table of streams holds" if case.table_full() else ""
         return inferred(
             key,
-            "Seeks between readers",
+            title,
             f"{text}: {case.streams()} streams take turns, with {case.depth() or 0:.1f} in "
             f"flight the head goes from one to the other{wide}",
             "read with fewer at once, or each in larger pieces: more readahead helps as long as memory holds it",

@@ -26,6 +26,9 @@ ELSE = 0.1  # shares that differ by more are not of the same load
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal"}  # fmt: skip
+# names that are of one thing, by how they begin: a slow drive is which and how slow, an array that initialises is said to
+ONE_THING = ("drive.slow_", "drive.seek_", "drive.media_", "array.background_")
+WORK = ("array.initialize", "array.verify")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,8 +146,8 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
 
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:
-    shown = limits_events.degraded(Case(reading, "read", meta)).verdict is Verdict.INFERRED
-    return "degraded" if shown else "whole"
+    found = limits_events.degraded(Case(reading, "read", meta))
+    return _small(found.title).removesuffix(" array") if found.verdict is Verdict.INFERRED else "whole"
 
 
 def _brief(text: str) -> str:
@@ -242,10 +245,11 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     rates = f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
-    tail = _next(held)
+    level = 1 / SAME < found.speed < SAME
+    tail = _next(held, not ahead and not level)
     if found.speed < 1:  # what makes it slower matters more than what else is true of it
         tail = _only(held, "B") or tail
-    if 1 / SAME < found.speed < SAME:
+    if level:
         said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
         return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
     lead = f"B is {speed}: {rates}."
@@ -298,10 +302,14 @@ def _factors(found: Ratios) -> str:
 
 
 def _together(names: list[str]) -> list[str]:
+    """What else is recorded to differ: whether that is one thing, or the evidence does not tell several apart."""
     others = [name for name in names if name not in ("arguments", "interval")]
-    if len(others) > 1:
-        return [f"{', '.join(others)} changed together: the evidence does not show which of them did it."]
-    return []
+    things = {next((begin for begin in ONE_THING if name.startswith(begin)), name) for name in others}
+    things -= {"array"} if things.intersection(WORK) else set()
+    said = ", ".join(others)
+    if len(things) > 1:
+        return [f"{said} changed together: the evidence does not show which of them did it."]
+    return [f"All that is recorded to differ: {said}."] if others == names else []
 
 
 def _depths(a: Reading, b: Reading, way: str) -> str:
@@ -313,13 +321,15 @@ def _depths(a: Reading, b: Reading, way: str) -> str:
     return " -> ".join(said)
 
 
-def _next(held: tuple[Limit, ...]) -> list[str]:
-    """What limits B: by itself, or as it does A."""
+def _next(held: tuple[Limit, ...], same: bool) -> list[str]:
+    """What limits B: by itself, or as it does A. same: readahead was, and the rates were not."""
     of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     if not of["B"]:
         return []
     first = of["B"][0]
     both = any(limit.key == first.key for limit in of["A"])
+    if both and same and first.key == "readahead":
+        return ["Readahead limits both, inferred, but was the same in both and is not why they differ."]
     return [f"What limits {'both' if both else 'B now'}, inferred: {_small(first.title.removeprefix('B: '))}."]
 
 

@@ -42,6 +42,11 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
                 "its recorder still runs, or was killed" if ended == "running" else f"it ended: {ended or 'not known'}"
             )
             found.append(f"{observed.path}: the recording is not complete: {how}.")
+        if observed.whole:
+            since, until = observed.whole
+            found.append(
+                f"{observed.path}: of {since:.3f} to {until:.3f} s, where whole samples lie: those cut are left out."
+            )
         if kept != "hold":
             found.append(f"{observed.path}: an invariant of the counters does not hold: {kept}.")
         if observed.meta.get("disturbance", "quiet").startswith("disturbed"):

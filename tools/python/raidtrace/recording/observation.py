@@ -111,7 +111,8 @@ class Observation:
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """A whole recording, without its samples. names: of its phases in order of time, each once, BETWEEN left out."""
+    """A whole recording, without its samples. names: of its phases in order of time, each once, BETWEEN left out. whole: from
+    and to, s since it began, of the samples that lie whole in a window that cut others; None: it cut none."""
 
     path: pathlib.Path
     meta: Mapping[str, str]
@@ -119,6 +120,7 @@ class Observed:
     names: tuple[str, ...]
     observations: tuple[Observation, ...]
     output: str
+    whole: tuple[float, float] | None = None
 
     def simulated(self) -> bool:
         """Whether the controller is a model."""
@@ -166,7 +168,18 @@ def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None) -> 
         if name in spans and end > start:
             spans[name].append((start, end))
     found = _Tables(rows, disks, spans, program(meta)).observations()
-    return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""])
+    whole = _whole(db, window, first, last) if window else None
+    return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""], whole)
+
+
+def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tuple[float, float] | None:
+    """first, last: of the samples in the window, ns. Those outside it are behind the views that made it."""
+    begin = db.execute("SELECT min(start_ns) FROM main.sample").fetchone()[0]
+    edges = [begin + int(edge * 1e9) for edge in window if edge is not None]
+    cut = "SELECT 1 FROM main.sample WHERE start_ns < ? AND end_ns > ? LIMIT 1"
+    if not any(db.execute(cut, (edge, edge)).fetchone() for edge in edges):
+        return None
+    return (first - begin) / 1e9, (last - begin) / 1e9
 
 
 def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:

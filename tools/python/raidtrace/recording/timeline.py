@@ -41,6 +41,7 @@ class Timeline:
     """samples: a row each, in order of time, of ns, ns, ns with anything in flight (-1: not counted), bytes, bytes, requests.
     longest: by direction. streams: of bios that were remembered and had been continued, where a sample ended, at most; None:
     not counted. table: streams that are remembered. interval: ns between the recorder's samples, at most; None: not recorded.
+    computed: from, to, and ns of a processor that the command used between them.
     """
 
     samples: NDArray[numpy.float64]
@@ -49,6 +50,7 @@ class Timeline:
     table: int | None
     changes: tuple[Change, ...]
     interval: int | None = None
+    computed: tuple[tuple[int, int, int], ...] = ()
 
     def idle_ends(self, way: str) -> tuple[int, int]:
         """Ns with nothing in flight before a direction began, and after it ended, by samples: a program that starts or that
@@ -73,6 +75,13 @@ class Timeline:
         lead = idle[:first].sum() + (beyond(first) if length[first] <= short else min(idle[first], max(left_out, 0)))
         tail = idle[last + 1 :].sum() + (beyond(last) if last > first and length[last] <= short else 0)
         return int(lead), int(tail)
+
+    def computed_between(self, since: int, until: int) -> int:
+        """Ns of a processor that the command used between two times: of what was counted over an edge at least that which one
+        thread cannot have used on the other side of it."""
+        beyond = ((max(min(end, since) - start, 0) + max(end - max(start, until), 0), used)
+                  for start, end, used in self.computed)  # fmt: skip
+        return sum(max(used - outside, 0) for outside, used in beyond)
 
     def meanwhile(self, way: str) -> float:
         """Part of the other direction's bytes that were completed while this one was at work, by samples."""
@@ -112,10 +121,14 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     columns.append(rows.seeks[numbers])
     table = numpy.stack(columns, axis=1).astype(numpy.float64)[length > 0]
     ends = dict(zip(numbers.tolist(), mine[:, 4].tolist(), strict=True))
-    interval = _interval(rows)
-    return Timeline(
-        table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes), interval
-    )
+    return Timeline(table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes),
+                    _interval(rows), _computed(rows))  # fmt: skip
+
+
+def _computed(rows: SampleRows) -> tuple[tuple[int, int, int], ...]:
+    if "host" not in rows.tables:
+        return ()
+    return tuple(rows.execute("SELECT start_ns, end_ns, value FROM host WHERE source = 'command' AND name = 'cpu'"))
 
 
 def _interval(rows: SampleRows) -> int | None:

@@ -324,11 +324,8 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
     for _ in range(PASSES):
         different = [path for path in wanted if pathlib.Path(path).exists() and value(path) != wanted[path]]
         for path in different:
-            if wanted[path] == "0" and path.endswith(
-                ("dirty_bytes", "dirty_ratio", "background_bytes", "background_ratio")
-            ):
-                if wanted.get(_other(path), "0") != "0":
-                    continue
+            if wanted[path] == "0" and wanted.get(_other(path), "0") != "0":
+                continue
             with contextlib.suppress(OSError):
                 before = value(path)
                 put(path, wanted[path])
@@ -339,4 +336,5 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
 
 
 def _other(path: str) -> str:
+    """The same limit in per cent or in bytes; any other setting itself."""
     return path.replace("_bytes", "_ratio") if path.endswith("_bytes") else path.replace("_ratio", "_bytes")

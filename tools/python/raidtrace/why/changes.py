@@ -30,6 +30,7 @@ CAUSES = {
 WIDE_KB, MOST_KB = 2048, 8192
 WIDE_DEPTH, MOST_DEPTH = 32, 254
 WIDE_REQUESTS = 256
+MOST_REQUEST_KB = 1280  # what Linux sets by itself; drivers that take whatever comes say 2 TiB
 SETTLED_SCHEDULER = "mq-deadline"
 
 PROGRAM = {  # what the preloaded library sees and can leave out: cause, how it is said, what to do
@@ -122,7 +123,7 @@ def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list
     if now.get("nomerges", "0") != "0":
         found.append(("nomerges", 0))
     if "max_sectors_kb" in now:
-        most = int(limits.get("max_sectors_kb", ["0"])[0])
+        most = _largest_kb(limits)
         kb = int(now["max_sectors_kb"])
         found.append(("max_sectors_kb", most if kb < most else kb // 2))
     return [setting(name, str(value)) for name, value in found]
@@ -139,13 +140,17 @@ def finer(change: Change, now: Mapping[str, str], gains: bool) -> list[Change]:
     return [setting(name, str(step)) for step in dict.fromkeys(steps) if step > int(now[name]) and step != to]
 
 
+def _largest_kb(limits: Mapping[str, Sequence[str]]) -> int:
+    return min(int(limits.get("max_sectors_kb", ["0"])[0]), MOST_REQUEST_KB)
+
+
 def wide(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Every setting opened that stands narrower than the middle of its ladder."""
     opened: dict[str, str] = {}
     for name, middle in (("read_ahead_kb", WIDE_KB), ("queue_depth", WIDE_DEPTH), ("nr_requests", WIDE_REQUESTS)):
         if name in now and int(now[name]) < middle:
             opened[name] = str(middle)
-    most = int(limits.get("max_sectors_kb", ["0"])[0])
+    most = _largest_kb(limits)
     if "max_sectors_kb" in now and int(now["max_sectors_kb"]) < most:
         opened["max_sectors_kb"] = str(most)
     if now.get("nomerges", "0") != "0":

@@ -1,27 +1,123 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event of a request changes. Inline: of what is not counted no code is
+ * What an event of a bio or request changes. Inline: of what is not counted no code is
  * run, and nothing is handed on through memory.
  *
  * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of one disk come
  * one after the other; the account is written by one of them at a time.
  */
-#ifndef RAIDTRACE_ACCOUNT_REQUEST_H
-#define RAIDTRACE_ACCOUNT_REQUEST_H
+#ifndef RAIDTRACE_ACCOUNT_EVENTS_H
+#define RAIDTRACE_ACCOUNT_EVENTS_H
 
 #include "account.h"
-#include "account-position.h"
 
-/**
- * raidtrace_queue_time() - time that an event counts at
- * @state: of its disk
- * @now_ns: CLOCK_MONOTONIC
- *
- * The clock is read before the event's turn comes, so two events can come in
- * the other order than their times. The later one then counts as happening at
- * the time of the earlier: no time is lost or negative, sums stay exact.
- *
- * Return: @now_ns, or the time of the event before when that is later.
+/* A sector is 2^9 bytes. */
+#define SECTOR_BITS 9
+
+/* Only where data is read or written something moves to. */
+static inline bool has_position(enum raidtrace_direction direction, u32 bytes)
+{
+	return bytes >> SECTOR_BITS && direction <= RAIDTRACE_DIRECTION_WRITE;
+}
+
+/* Sectors that hold so many bytes. */
+static inline u64 round_sectors(u32 bytes)
+{
+	return ((u64)bytes + (1 << SECTOR_BITS) - 1) >> SECTOR_BITS;
+}
+
+/* How far a distance is, whichever way. */
+static inline u64 distance_sectors(s64 distance)
+{
+	return distance < 0 ? -(u64)distance : (u64)distance;
+}
+
+static inline void account_seek_queued(struct raidtrace_account *account,
+				       enum raidtrace_direction direction, s64 distance)
+{
+	struct raidtrace_flow *flow = &account->flow[direction];
+
+	account->seek_queued[direction][raidtrace_seek_bin(distance)]++;
+	if (!distance)
+		flow->sequential_queued++;
+	else if (distance > 0)
+		flow->seek_queued_forward_sectors += distance;
+	else
+		flow->seek_queued_backward_sectors += -(u64)distance;
+}
+
+/* Whose bio it is: of which class, of which process. */
+static inline void account_owner(struct raidtrace_account *account, u32 groups,
+				 const struct raidtrace_bio *bio, bool seek)
+{
+	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+		struct raidtrace_origin *origin = &account->origin[bio->class];
+
+		origin->queued++;
+		origin->bytes_queued += bio->bytes;
+		origin->seeks_queued += seek;
+	}
+	if (groups & RAIDTRACE_GROUP_SUBMITTER) {
+		struct raidtrace_submitted *submitted = &account->submitted[bio->submitter];
+
+		submitted->queued++;
+		submitted->bytes_queued += bio->bytes;
+		submitted->seeks_queued += seek;
+	}
+}
+
+/* Where a bio lies, as seen from those before it. Returns whether that is a seek. */
+static inline bool account_arrival(struct raidtrace_arrival *state,
+				   struct raidtrace_account *account,
+				   const struct raidtrace_bio *bio)
+{
+	u64 end = bio->sector + (bio->bytes >> SECTOR_BITS);
+	s64 distance = bio->sector - state->end_sector;
+	bool placed = state->placed;
+
+	if (state->groups & RAIDTRACE_GROUP_STREAM)
+		account->flow[bio->direction].stream_queued +=
+			raidtrace_streams_follow(&state->streams, bio->sector, end,
+						 bio->queued_ns);
+	if (placed && state->groups & RAIDTRACE_GROUP_SEEK)
+		account_seek_queued(account, bio->direction, distance);
+	state->placed = true;
+	state->end_sector = end;
+	return placed && distance;
+}
+
+/* A bio is queued. */
+static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
+				       struct raidtrace_account *account,
+				       const struct raidtrace_bio *bio)
+{
+	struct raidtrace_flow *flow = &account->flow[bio->direction];
+	u32 groups = state->groups;
+	bool seek = false;
+
+	flow->queued++;
+	flow->bytes_queued += bio->bytes;
+	if (bio->ahead && groups & RAIDTRACE_GROUP_READAHEAD) {
+		flow->ahead_queued++;
+		flow->bytes_ahead_queued += bio->bytes;
+	}
+	if (has_position(bio->direction, bio->bytes) && !bio->unplaced)
+		seek = account_arrival(state, account, bio);
+	account_owner(account, groups, bio, seek);
+}
+
+/* A piece of a bio that was queued so many nanoseconds ago completed. */
+static inline void raidtrace_count_q2c(struct raidtrace_account *account,
+				       enum raidtrace_direction direction, u64 q2c_ns)
+{
+	account->flow[direction].q2c_sum_ns += q2c_ns;
+	account->q2c[direction][raidtrace_d2c_bin(q2c_ns)]++;
+}
+
+/*
+ * Time that an event counts at. The clock is read before the event's turn comes, so two
+ * events can come in the other order than their times. The later one then counts as
+ * happening at the time of the earlier: no time is lost or negative, sums stay exact.
  */
 static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 now_ns)
 {
@@ -140,13 +236,7 @@ static inline void account_position(struct raidtrace_queue *state,
 	state->end_class = issue->class;
 }
 
-/**
- * raidtrace_count_issue() - a request goes to the driver
- * @state: of its disk
- * @account: to count in
- * @now_ns: when
- * @issue: the request
- */
+/* A request goes to the driver. */
 static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 					 struct raidtrace_account *account, u64 now_ns,
 					 const struct raidtrace_issue *issue)
@@ -175,12 +265,7 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account_position(state, account, now_ns, issue);
 }
 
-/**
- * raidtrace_count_i2d() - a request that was inserted before is issued
- * @account: to count in
- * @direction: of the request
- * @i2d_ns: nanoseconds since the insert
- */
+/* A request that was inserted so many nanoseconds ago is issued. */
 static inline void raidtrace_count_i2d(struct raidtrace_account *account,
 				       enum raidtrace_direction direction, u64 i2d_ns)
 {
@@ -204,13 +289,7 @@ struct raidtrace_completion {
 	u32 depth_row;
 };
 
-/**
- * raidtrace_count_completion() - a request ends
- * @state: of its disk; has a request of its direction in flight
- * @account: to count in
- * @now_ns: when
- * @completion: the event
- */
+/* A request ends. One of its direction is in flight. */
 static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 					      struct raidtrace_account *account, u64 now_ns,
 					      const struct raidtrace_completion *completion)
@@ -233,12 +312,9 @@ static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-/**
- * raidtrace_count_requeue() - an issue is undone
- * @state: of its disk; has a request of @direction in flight
- * @account: to count in
- * @now_ns: when
- * @direction: of the request when it was issued
+/*
+ * An issue is undone. A request of that direction, which is that of its issue, is in
+ * flight.
  */
 static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
@@ -248,13 +324,7 @@ static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-/**
- * raidtrace_count_abandon() - the end of a request was never seen
- * @state: of its disk; has a request of @direction in flight
- * @account: to count in
- * @now_ns: when that shows
- * @direction: of the request when it was issued
- */
+/* It shows now that the end of a request was never seen; as raidtrace_count_requeue(). */
 static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
 					   enum raidtrace_direction direction)
@@ -263,4 +333,4 @@ static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-#endif /* RAIDTRACE_ACCOUNT_REQUEST_H */
+#endif /* RAIDTRACE_ACCOUNT_EVENTS_H */

@@ -1,10 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handler of the page cache's readahead: windows asked for, and why. */
+/* Handlers of what has no direction: plugs, waits for tags, windows of the page cache. */
 #include "probe-handlers.h"
 
 #include <linux/fs.h>
 #include <linux/huge_mm.h>
 #include <linux/mm.h>
+
+static noinline void count_event(const struct request_queue *queue,
+				 enum raidtrace_event_counter counter, u32 amount)
+{
+	struct raidtrace_probe *probe = raidtrace_probe_of(queue);
+
+	if (probe && probe->groups & RAIDTRACE_GROUP_PLUG)
+		raidtrace_write_count(probe, 0, counter, amount);
+}
+
+void raidtrace_on_plug(void *data, struct request_queue *queue)
+{
+	count_event(queue, RAIDTRACE_PLUGS, 0);
+}
+
+void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
+			 bool explicit)
+{
+	count_event(queue, explicit ? RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE, depth);
+}
+
+void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
+			      bool scheduler_tag, unsigned int flags)
+{
+	count_event(queue, RAIDTRACE_TAG_WAITS, 0);
+}
 
 #ifdef RAIDTRACE_HAS_RA_ORDER
 
@@ -45,9 +71,7 @@ void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 
 	if (!probe || !(probe->groups & RAIDTRACE_GROUP_READAHEAD) || kind < 0)
 		return;
-	raidtrace_write_count(probe, 0,
-			      RAIDTRACE_QUEUE_COUNTERS + RAIDTRACE_RA_SYNC_SECTORS + kind,
-			      sectors);
+	raidtrace_write_count(probe, 0, RAIDTRACE_RA_SYNC_SECTORS + kind, sectors);
 }
 
 #endif /* RAIDTRACE_HAS_RA_ORDER */

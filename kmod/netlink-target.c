@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How a target is to be counted, as requests say it and replies show it. */
-#include "netlink-options.h"
+/* What a target is and how it is to be counted. What sysfs says of its disk is read there. */
+#include "netlink.h"
 #include "compat.h"
 #include "netlink-gen.h"
 #include "target.h"
@@ -15,35 +15,28 @@ static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
 	struct raidtrace_extent *extent;
 	int err;
 
-	if (journal->nr == RAIDTRACE_JOURNAL_MAX) {
-		raidtrace_refuse(extack, "a journal may have %u ranges at most",
-				 RAIDTRACE_JOURNAL_MAX);
-		return -E2BIG;
-	}
+	if (journal->nr == RAIDTRACE_JOURNAL_MAX)
+		return raidtrace_refuse(-E2BIG, extack, "a journal may have %u ranges at most",
+					RAIDTRACE_JOURNAL_MAX);
 	err = nla_parse_nested(attrs, RAIDTRACE_A_EXTENT_PAD, nest, raidtrace_extent_nl_policy,
 			       extack);
 	if (err)
 		return err;
-	if (!attrs[RAIDTRACE_A_EXTENT_SECTOR] || !attrs[RAIDTRACE_A_EXTENT_NR_SECTORS]) {
-		raidtrace_refuse(extack, "a range needs sector and nr-sectors");
-		return -EINVAL;
-	}
+	if (!attrs[RAIDTRACE_A_EXTENT_SECTOR] || !attrs[RAIDTRACE_A_EXTENT_NR_SECTORS])
+		return raidtrace_refuse(-EINVAL, extack, "a range needs sector and nr-sectors");
 	extent = &journal->extent[journal->nr++];
 	extent->sector = nla_get_u64(attrs[RAIDTRACE_A_EXTENT_SECTOR]);
 	extent->nr_sectors = nla_get_u64(attrs[RAIDTRACE_A_EXTENT_NR_SECTORS]);
 	if (extent->nr_sectors && extent->sector + extent->nr_sectors > extent->sector)
 		return 0;
-	raidtrace_refuse(extack, "the range of %llu sectors from sector %llu is no range",
-			 extent->nr_sectors, extent->sector);
-	return -EINVAL;
+	return raidtrace_refuse(-EINVAL, extack,
+				"the range of %llu sectors from sector %llu is no range",
+				extent->nr_sectors, extent->sector);
 }
 
-/**
- * raidtrace_journal_get() - the journal that a request tells of
- * @info: the request
- * @ret: filled in with a journal to be freed, NULL for one without ranges
- *
- * Return: 0 or -errno, with the reason in @info.
+/*
+ * The journal that a request tells of, to be freed, NULL for none. Returns 0 or -errno,
+ * with the reason in @info.
  */
 int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret)
 {
@@ -56,10 +49,9 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 			continue;
 		if (!journal)
 			journal = kzalloc(sizeof(*journal), GFP_KERNEL);
-		if (!journal) {
-			raidtrace_refuse(info->extack, "not enough memory for the journal");
-			return -ENOMEM;
-		}
+		if (!journal)
+			return raidtrace_refuse(-ENOMEM, info->extack,
+						"not enough memory for the journal");
 		err = add_extent(journal, attr, info->extack);
 		if (err)
 			break;
@@ -72,12 +64,9 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 	return 0;
 }
 
-/**
- * raidtrace_options_get() - how a request wants a target to be counted
- * @info: the request
- * @options: filled in; what is not said is counted, and flow in any case
- *
- * Return: 0 or -errno, with the reason in @info.
+/*
+ * How a request wants a target to be counted: what is not said is, and flow in any case.
+ * Returns 0 or -errno, with the reason in @info.
  */
 int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options)
 {
@@ -119,14 +108,7 @@ static int put_journal(struct sk_buff *skb, struct raidtrace_target *target)
 	return err;
 }
 
-/**
- * raidtrace_options_put() - say how a target is counted
- * @skb: the message
- * @target: the target
- *
- * Return: 0 or -EMSGSIZE.
- */
-int raidtrace_options_put(struct sk_buff *skb, struct raidtrace_target *target)
+static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	int err = nla_put_u32(skb, RAIDTRACE_A_TARGET_GROUPS, target->options.groups);
 
@@ -136,4 +118,32 @@ int raidtrace_options_put(struct sk_buff *skb, struct raidtrace_target *target)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
 					target->probe.engine.place.sectors, RAIDTRACE_A_TARGET_PAD);
 	return err ?: put_journal(skb, target);
+}
+
+static int put_string(struct sk_buff *skb, int attr, const char *text)
+{
+	return text[0] ? nla_put_string(skb, attr, text) : 0;
+}
+
+static int put_flag(struct sk_buff *skb, int attr, bool set)
+{
+	return set ? nla_put_flag(skb, attr) : 0;
+}
+
+/* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
+int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
+{
+	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
+	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAJOR, MAJOR(target->dev)) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MINOR, MINOR(target->dev)) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_DRIVER, target->driver) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_PCI, target->pci) ?:
+	       put_string(skb, RAIDTRACE_A_TARGET_HCTL, target->hctl) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
+	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_TARGET_STATE, READ_ONCE(target->state)) ?:
+	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
+				 RAIDTRACE_A_TARGET_PAD) ?:
+	       put_options(skb, target);
 }

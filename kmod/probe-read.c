@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading a probe: one consistent snapshot of its counters, the last requests. */
+#include "probe.h"
+
+#include <linux/spinlock.h>
+
+/*
+ * End counting in one account, which is returned, and begin in the @empty one, at one
+ * moment, of which @state is; with @reset begin anew. Every event is in the account
+ * returned or comes after that moment; none is split. A probe that was stopped has its
+ * moment when it was stopped. Context: process; the caller is the only one to do this with
+ * this probe.
+ */
+struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
+						   struct raidtrace_account *empty, bool reset,
+						   struct raidtrace_probe_state *state)
+{
+	struct raidtrace_engine *engine = &probe->engine;
+	struct raidtrace_account *full = engine->account;
+	unsigned long flags;
+	u64 now_ns;
+
+	/* What is left for the time with interrupts off is what was written meanwhile. */
+	raidtrace_rings_catch_up(probe);
+	raw_spin_lock_irqsave(&probe->lock, flags);
+	now_ns = raidtrace_rings_take(probe);
+	raidtrace_queue_advance(&engine->queue, full, now_ns);
+	state->queue = engine->queue;
+	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams, now_ns);
+	state->streams_forgotten = engine->arrival.streams.forgotten;
+	state->submitters = engine->submitters;
+	engine->submitters.replaced = 0;
+	if (reset)
+		raidtrace_engine_reset(engine);
+	engine->account = empty;
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
+	return full;
+}
+
+/*
+ * Requests that ended, in the order of their ends: @most at most of those behind number
+ * @after. Returns how many, and how the history stands, whose own requests are not to be
+ * read. Context: process.
+ */
+unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
+				     struct raidtrace_known_ended *known, unsigned int most,
+				     struct raidtrace_history *history)
+{
+	struct raidtrace_engine *engine = &probe->engine;
+	const struct raidtrace_ended *ended;
+	unsigned long flags;
+	unsigned int nr = 0;
+
+	raidtrace_rings_catch_up(probe);
+	raw_spin_lock_irqsave(&probe->lock, flags);
+	while (nr < most && (ended = raidtrace_history_next(&engine->history, &after))) {
+		known[nr].number = after;
+		known[nr].ended = *ended;
+		known[nr].named = ended->row < RAIDTRACE_SUBMITTERS &&
+				  engine->submitters.task[ended->row].pid == ended->pid;
+		if (known[nr].named)
+			known[nr].task = engine->submitters.task[ended->row];
+		nr++;
+	}
+	*history = engine->history;
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
+	return nr;
+}
+
+/*
+ * The history is to end with the first request that takes @slower_ns (0: whatever it
+ * takes), or, with @failed, that fails.
+ */
+void raidtrace_probe_set_history(struct raidtrace_probe *probe, u64 slower_ns, bool failed)
+{
+	struct raidtrace_history *history = &probe->engine.history;
+	unsigned long flags;
+
+	/* What ended until now is judged by what was said before. */
+	raidtrace_rings_catch_up(probe);
+	raw_spin_lock_irqsave(&probe->lock, flags);
+	history->slower_ns = slower_ns;
+	history->failed = failed;
+	history->frozen = false;
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
+}

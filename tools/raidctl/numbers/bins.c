@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* What the bins of the module's histograms span: the other side of kmod/histogram.h. */
+
+#include "numbers/bins.h"
+
+#define NO_END INT64_MAX
+
+static int64_t octave_low(unsigned int bin, unsigned int first_octave)
+{
+	unsigned int e = first_octave + bin / RAIDTRACE_HIST_SUB_BINS;
+	uint64_t sub = bin % RAIDTRACE_HIST_SUB_BINS;
+
+	return (RAIDTRACE_HIST_SUB_BINS + sub) << (e - RAIDTRACE_HIST_SUB_BITS);
+}
+
+unsigned int bin_columns(enum raidtrace_histogram_kind kind)
+{
+	switch (kind) {
+	case RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C:
+		return RAIDTRACE_D2C_COLUMNS;
+	case RAIDTRACE_HISTOGRAM_KIND_BLAME:
+	case RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE:
+		return RAIDTRACE_CLASSES;
+	default:
+		return 0;
+	}
+}
+
+uint32_t bin_row_low(enum raidtrace_histogram_kind kind, unsigned int row)
+{
+	if (kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C && row)
+		return 1U << (row - 1);
+	return row;
+}
+
+/* |distance| is 2^(n-1) .. 2^n - 1 in the bin n away from the middle. */
+static int64_t seek_low(unsigned int bin)
+{
+	if (bin == RAIDTRACE_SEEK_BINS - 1)
+		return NO_END;
+	if (bin > RAIDTRACE_SEEK_ZERO)
+		return (int64_t)1 << (bin - RAIDTRACE_SEEK_ZERO - 1);
+	if (bin <= 1)
+		return bin ? -NO_END : -NO_END - 1;
+	return 1 - ((int64_t)1 << (RAIDTRACE_SEEK_ZERO - bin));
+}
+
+static int64_t size_low(unsigned int bin)
+{
+	if (bin <= RAIDTRACE_SIZE_LINEAR + 1)
+		return bin;
+	return octave_low(bin - RAIDTRACE_SIZE_LINEAR - 1, RAIDTRACE_SIZE_FIRST_OCTAVE);
+}
+
+static int64_t latency_low(unsigned int bin)
+{
+	if (bin < RAIDTRACE_HIST_SUB_BINS)
+		return bin;
+	return octave_low(bin - RAIDTRACE_HIST_SUB_BINS, RAIDTRACE_HIST_SUB_BITS);
+}
+
+static int64_t column_low(enum raidtrace_histogram_kind kind, unsigned int column)
+{
+	if (kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C && column)
+		return (int64_t)1 << (column - 1);
+	return column;
+}
+
+int64_t bin_low(enum raidtrace_histogram_kind kind, unsigned int bin)
+{
+	unsigned int columns = bin_columns(kind);
+
+	if (columns)
+		return column_low(kind, bin % columns);
+	switch (raidtrace_hist_bins(kind)) {
+	case RAIDTRACE_SIZE_BINS:
+		return size_low(bin);
+	case RAIDTRACE_SEEK_BINS:
+		return seek_low(bin);
+	case RAIDTRACE_D2C_BINS:
+		return latency_low(bin);
+	default:
+		return bin;
+	}
+}
+
+int64_t bin_high(enum raidtrace_histogram_kind kind, unsigned int bin)
+{
+	unsigned int columns = bin_columns(kind);
+
+	if (columns)
+		bin = bin % columns + 1;
+	else
+		bin++;
+	if (kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C && bin == columns)
+		return NO_END;
+	if (!columns && bin >= raidtrace_hist_bins(kind))
+		return kind == RAIDTRACE_HISTOGRAM_KIND_PLACE ? bin : NO_END;
+	return columns ? column_low(kind, bin) : bin_low(kind, bin);
+}
