@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, skip  # noqa: E402
+from lab_checks import check, finish, lab, processor_s, skip  # noqa: E402
 
 KERNELS = ("6.1", "6.12", "7.2")
-BOOT_S = 1.0  # 0.3 on an idle machine; tests run beside others
+BOOT_S = 1.0  # of processor, with raidctl itself: 0.4 measured on a busy machine
 # What could differ: directories placed by random numbers, UUIDs, hash seeds, times, process numbers.
 SCRIPT = """
 mkfs.ext4 -q /dev/sda && mount /dev/sda /run/lab/mnt || exit
@@ -49,13 +49,15 @@ def twice(kernel: str, directory: Path) -> None:
 
 def boots(kernel: str, directory: Path) -> None:
     out = directory / kernel
+    before = processor_s()
     done = lab("run", "-q", "--kernel", kernel, "--out", str(out), "--", "uname", "-r")
+    spent = processor_s() - before
     check(f"{kernel}: boots with all modules", done.returncode == 0 and done.stdout.startswith(f"{kernel}."), done)
     if done.returncode:
         return
     facts = json.loads((out / "lab.json").read_text())
     check(f"{kernel}: lab.json names it", facts["kernel"].startswith(f"{kernel}."), facts)
-    check(f"{kernel}: in less than {BOOT_S} s", facts["wall_seconds"] < BOOT_S, facts)
+    check(f"{kernel}: in less than {BOOT_S} s of processor", spent < BOOT_S, spent)
     script = "for m in null_blk scsi_debug raid0 raid10 dm_mod jfs kunit bfq; do modprobe $m || echo $m; done"
     script += "; ls /dev/nullb0"
     extra = lab("run", "-q", "--kernel", kernel, "--bare", "--out", str(out), "--", "sh", "-c", script)

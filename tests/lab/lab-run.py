@@ -11,12 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import LAB, check, finish, lab, run  # noqa: E402
+from lab_checks import LAB, LIMIT_S, check, finish, lab, run  # noqa: E402
 
 BARE = ("--bare",)
+PATIENCE = 20 * LIMIT_S  # looks at what comes, 50 ms apart
 HEADER = "sequence,request_id,opcode,name,unit,lba,sectors,arrival_ns,completion_ns,depth,status"
 
 
@@ -110,9 +112,9 @@ def complaints(out: Path) -> None:
     full = run(out, "sh", "-c", "head -c 200M /dev/urandom >/dev/sda; sync", options=("--store", "16M"))
     check("a full store is 126 and says what to do", full.returncode == 126 and "--store" in full.stderr, full)
     script = "head -c 20M /dev/urandom >/dev/sda; sync; echo survived; while :; do :; done"
-    ended = run(out, "sh", "-c", script, options=("--store", "16M", "--timeout", "60"))
+    ended = run(out, "sh", "-c", script, options=("--store", "16M", "--timeout", "250"))
     wall_s = json.loads((out / "lab.json").read_text())["wall_seconds"]
-    check("and ends the run, long before its time is over", ended.returncode == 126 and wall_s < 60, (wall_s, ended))
+    check("and ends the run, long before its time is over", ended.returncode == 126 and wall_s < 250, (wall_s, ended))
     read = ("dd", "if=/dev/sda", "of=/dev/null", "bs=128k", "count=100", "iflag=direct")
     short = run(out, *read, options=("--set", "log_entries=60"))
     facts = json.loads((out / "lab.json").read_text())
@@ -145,7 +147,7 @@ def refusals(out: Path) -> None:
 
 def session_of(runner: int) -> int:
     """The process group of the guest that `runner` started; waits for it."""
-    for _ in range(200):
+    for _ in range(PATIENCE):
         children = Path(f"/proc/{runner}/task/{runner}/children").read_text().split()
         for child in children:
             if b"mem=" in Path(f"/proc/{child}/cmdline").read_bytes():
@@ -167,12 +169,17 @@ def members(group: int) -> list[str]:
     return found
 
 
-def ended(group: int) -> bool:
-    for _ in range(100):
-        if not members(group):
+def comes_true(what: Callable[[], bool]) -> bool:
+    """Whether it does while one has patience."""
+    for _ in range(PATIENCE):
+        if what():
             return True
         time.sleep(0.05)
     return False
+
+
+def ended(group: int) -> bool:
+    return comes_true(lambda: not members(group))
 
 
 def deaths(out: Path) -> None:
@@ -180,10 +187,9 @@ def deaths(out: Path) -> None:
     for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
         with subprocess.Popen([str(LAB), "run", "-q", "--no-raidtrace", "--out", str(out), "--", *busy]) as runner:
             group = session_of(runner.pid)
-            time.sleep(1)
-            several = len(members(group)) > 2
+            several = comes_true(lambda: len(members(group)) > 2)
             runner.send_signal(number)
-            runner.wait(30)
+            runner.wait(LIMIT_S)
         check(
             f"{number.name} ends the guest with all its processes", group and several and ended(group), members(group)
         )
@@ -194,7 +200,7 @@ def deaths(out: Path) -> None:
     begin = time.monotonic()
     late = run(out, "sh", "-c", "while :; do :; done", options=("--bare", "--timeout", "1"))
     check("a guest that does not end is ended, with 124", late.returncode == 124 and "--timeout" in late.stderr, late)
-    check("and not late", time.monotonic() - begin < 20)
+    check("and long before the time that it has unless told", time.monotonic() - begin < 600)
     run(out, "true", options=BARE)
     stale = [path for path in Path("/dev/shm").glob("raidtrace-lab-*") if not alive(path)]
     check("what SIGKILL left behind goes with the next run", not stale, stale)

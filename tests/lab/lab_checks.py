@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ LAB = TOP / "tools" / "lab" / "raidctl-lab"
 # Options for a guest whose programs copy much: what they have freed they take again. Pages that are new cost a guest more than
 # all that is done with them.
 KEEP = ("--env", "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=100000000:glibc.malloc.trim_threshold=1000000000")
-LIMIT_S = int(os.environ.get("LAB_LIMIT_S", "300"))
+LIMIT_S = int(os.environ.get("LAB_LIMIT_S", "1200"))
 
 _counts = {"passed": 0, "failed": 0, "skipped": 0}
 
@@ -25,6 +26,12 @@ def check(name: str, holds: object, detail: object = "") -> None:
     print(f"{'ok' if holds else 'not ok'} - {name}", flush=True)
     if not holds and detail != "":
         print("  " + str(detail).replace("\n", "\n  "), flush=True)
+
+
+def processor_s() -> float:
+    """Of all programs that have ended so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def skip(name: str, why: str) -> None:
