@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from raidtrace.why import chance, changes, experiment, verdict
+from raidtrace.why import chance, changes, experiment, metric, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run
 
@@ -85,3 +85,8 @@ def test_of_a_group_each_is_told_alone() -> None:
 def test_a_setting_is_typed_though_the_program_is_known() -> None:
     table = experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, [row(DEEP, 3.0)])
     assert verdict.judge(table, "sdx", ("prog",), "x.so").commands == ("echo 32 >/sys/block/sdx/device/queue_depth",)
+
+
+def test_numbers_have_three_digits_and_no_exponent():
+    said = [metric.three_digits(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
+    assert said == ["0.0647", "9.96", "117", "999", "1000", "1040", "12346"]

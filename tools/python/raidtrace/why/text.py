@@ -60,12 +60,12 @@ def _row(row: Row, table: Table) -> str:
     elif effect:
         times = _times(effect.factor)
     before, after = row.p99_ms
-    late = f"{before:.3g} > {after:.3g}" if before and after else "-"
+    late = f"{metric.three_digits(before)} > {metric.three_digits(after)}" if before and after else "-"
     return f"{name:<{NAME}} {times:>{TIMES}}  {late:>{LATE}}  {word(row, table)}"
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else f"{factor:.3g}"
+    return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else f"{metric.three_digits(factor)}"
 
 
 def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:

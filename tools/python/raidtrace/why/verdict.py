@@ -69,7 +69,7 @@ def _what(table: Table, best: Row) -> str:
     before, after = _mean(table.costs), _mean([cost for _, cost in best.costs])
     unit = metric.unit(table.metric)
     times = f"{best.factor():.2f}x, {_count(best)}"
-    what = f"{after:.3g} instead of {before:.3g} {unit} ({times})"
+    what = f"{metric.three_digits(after)} instead of {metric.three_digits(before)} {unit} ({times})"
     head = ", ".join(_causes(table, best))
     head = head[0].upper() + head[1:]
     if best.change.kind is Kind.GROUP:
@@ -113,7 +113,9 @@ def _rest(table: Table, best: Row) -> str:
     text += ". " if top else ""
     before, after = best.p99_ms
     if before and after and not 0.8 < after / before < 1.25:
-        text += f"The p99 latency of a request goes from {before:.3g} to {after:.3g} ms."
+        text += (
+            f"The p99 latency of a request goes from {metric.three_digits(before)} to {metric.three_digits(after)} ms."
+        )
     return text.strip()
 
 
@@ -126,7 +128,7 @@ def _latency(table: Table, best: Row | None) -> str:
     if row is None or row is best or share > SHORTER:
         return ""
     before, after = row.p99_ms
-    return f"For latency: {row.change.name}, p99 {before:.3g} to {after:.3g} ms at {row.factor():.2f}x the speed."
+    return f"For latency: {row.change.name}, p99 {metric.three_digits(before)} to {metric.three_digits(after)} ms at {row.factor():.2f}x the speed."
 
 
 def _same_cause(one: Change, other: Change) -> bool:
