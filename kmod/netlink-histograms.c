@@ -34,7 +34,6 @@ static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 	return err;
 }
 
-
 /* The bins that changed. Those between two that lie close together are told with them. */
 static int put_changed(struct sk_buff *skb, const struct raidtrace_target *target, u64 base,
 		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,

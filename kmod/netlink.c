@@ -38,6 +38,14 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
 }
 
+/* Refuse a request about a target that is not there. Lets raidtrace_targets_mutex go. */
+static int no_target(struct genl_info *info, u32 id)
+{
+	mutex_unlock(&raidtrace_targets_mutex);
+	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
+	return raidtrace_refuse(-ENOENT, info->extack, "there is no target %u", id);
+}
+
 /*
  * Before any request: one about a target finds it in ->user_ptr[0] and holds
  * raidtrace_targets_mutex until after_request(). A dump has its own lock.
@@ -57,11 +65,7 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
 	mutex_lock(&raidtrace_targets_mutex);
 	info->user_ptr[0] = raidtrace_target_find(id);
-	if (info->user_ptr[0])
-		return 0;
-	mutex_unlock(&raidtrace_targets_mutex);
-	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
-	return raidtrace_refuse(-ENOENT, info->extack, "there is no target %u", id);
+	return info->user_ptr[0] ? 0 : no_target(info, id);
 }
 
 /* Not called for a request that before_request() refused. The target may be deleted by now. */

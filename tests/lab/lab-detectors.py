@@ -20,7 +20,7 @@ from lab_checks import TOP, check, finish, lab, offered
 sys.path.append(str(TOP / "tools/lab"))
 sys.dont_write_bytecode = True
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.kernel import linux, variant  # noqa: E402
+from raidlab.kernel import tree  # noqa: E402
 from raidlab.uml import modules  # noqa: E402
 
 HERE = TOP / "tests/lab/modules"
@@ -55,7 +55,7 @@ COMPLAINED = 126
 def built(series: str, name: str) -> list[Path]:
     """The modules for a kernel; says so when the compiler has something to say."""
     progress = Progress(quiet=True)
-    lab_kernel = variant.obtain(name, linux.unpacked(series, progress), progress)
+    lab_kernel = tree.pick(series, progress, kind=name)
     result = modules.build(
         modules.Module("odd", HERE / "Kbuild", (HERE, TOP / "kmod"), "raidtrace_odd.ko"), lab_kernel, progress
     )

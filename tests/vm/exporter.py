@@ -29,7 +29,9 @@ def live(series: str, results: Results, progress: Progress, instructions: bool =
         out,
         timeout_s=HARNESS_S * 15,
         memory_mib=2048,
-        cpus=1 if instructions else 2,  # with two, QEMU's clock of instructions hardly gets on while one waits for the other
+        cpus=1
+        if instructions
+        else 2,  # with two, QEMU's clock of instructions hardly gets on while one waits for the other
         instructions=instructions,
     )
     ended, said, complained = captured(job, progress, out / "log")

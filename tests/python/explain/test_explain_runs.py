@@ -330,7 +330,8 @@ def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
 
 
 @pytest.mark.parametrize(("window", "said"), [
-    ((4.0, None), ""), ((0.0, 4.0), ""), ((0.0, 99.0), ""), ((0.5, None), "of 4.000 to 8.000 s"), ((None, 7.0), "of 0.000 to 4.000 s"),
+    ((4.0, None), ""), ((0.0, 4.0), ""), ((0.0, 99.0), ""),
+    ((0.5, None), "of 4.000 to 8.000 s"), ((None, 7.0), "of 0.000 to 4.000 s"),
 ])  # fmt: skip
 def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, said):
     path = record(tmp_path, (("early", {}), ("late", {})))

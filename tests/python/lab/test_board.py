@@ -29,7 +29,9 @@ def test_every_entry_has_a_source_a_patch_and_a_workload():
     own = {one.name for one in workloads.read(BOARD / "workloads.toml")}
     for entry in ENTRIES:
         assert FACTS <= set(entry) and entry["source"], entry
-        assert entry["change"] in ("faster", "slower") or (entry["change"] in ("larger", "smaller") and "measure" in entry)
+        assert entry["change"] in ("faster", "slower") or (
+            entry["change"] in ("larger", "smaller") and "measure" in entry
+        )
         assert entry["commit"] == "" or len(entry["commit"]) == 40, entry
         assert entry["workload"] in own or workloads.of_set(entry["workload"])
         assert "unseen" in entry or entry["mechanism"]

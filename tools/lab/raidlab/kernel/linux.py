@@ -153,7 +153,7 @@ def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
         for entry in _place(kind).glob(f"{series}.*-{hashed}")
         if cache.is_complete(entry)
     ]
-    return max(found, key=lambda kernel: _version_key(kernel.version), default=None)
+    return max(found, key=lambda kernel: _version_key(kernel.version)) if found else None
 
 
 def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:

@@ -21,8 +21,8 @@ PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has t
 JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
 FASTER = 10  # times, of a controller or drives that would not limit
-# A run whose simulated time stands still is ended: how long is real time, so it goes by what the command as it is took beside the
-# same other work. Of that itself nothing is known, and a machine may be busy.
+# A run whose simulated time stands still is ended: how long is real time, so it goes by what the command as it is took beside
+# the same other work. Of that itself nothing is known, and a machine may be busy.
 FIRST_S, WALL_S, WALL_FACTOR = 1200.0, 40.0, 8.0
 SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
          "drive.rpm": 30000}  # fmt: skip

@@ -127,8 +127,8 @@ def _latency(table: Table, best: Row | None) -> str:
     share, row = min(found, key=lambda one: one[0], default=(1.0, None))
     if row is None or row is best or share > SHORTER:
         return ""
-    before, after = row.p99_ms
-    return f"For latency: {row.change.name}, p99 {metric.three_digits(before)} to {metric.three_digits(after)} ms at {row.factor():.2f}x the speed."
+    before, after = (metric.three_digits(one or 0.0) for one in row.p99_ms)
+    return f"For latency: {row.change.name}, p99 {before} to {after} ms at {row.factor():.2f}x the speed."
 
 
 def _same_cause(one: Change, other: Change) -> bool:
