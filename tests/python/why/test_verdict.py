@@ -5,7 +5,8 @@ import dataclasses
 
 import pytest
 
-from raidtrace.why import chance, changes, experiment, metric, verdict
+from raidtrace.quantity import size
+from raidtrace.why import chance, changes, experiment, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run
 
@@ -88,5 +89,5 @@ def test_a_setting_is_typed_though_the_program_is_known() -> None:
 
 
 def test_numbers_have_three_digits_and_no_exponent():
-    said = [metric.three_digits(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
+    said = [size.significant(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
     assert said == ["0.0647", "9.96", "117", "999", "1000", "1040", "12346"]

@@ -88,12 +88,11 @@ def trimmed(seen: Observation, way: str) -> tuple[Observation, float, float]:
     if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
         return seen, 0.0, 0.0
     bins = {key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in seen.bins.items()}
-    host = {**seen.host}
+    host = dict(seen.host)
     if (
-        "command",
-        "cpu",
-    ) in host and seen.timeline.computed:  # what a program needs to start is not what the disk waited for
-        host["command", "cpu"] = seen.timeline.computed_between(start + lead, end - tail)
+        q.COMMAND_CPU in host and seen.timeline.computed
+    ):  # what a program needs to start is not what the disk waited for
+        host[q.COMMAND_CPU] = seen.timeline.computed_between(start + lead, end - tail)
     return dataclasses.replace(seen, spans=((start, end - lead - tail),), bins=bins, host=host), lead / 1e9, tail / 1e9
 
 

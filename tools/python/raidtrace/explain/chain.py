@@ -9,6 +9,7 @@ from raidtrace.explain import links_disk, links_queue
 from raidtrace.explain.case import OUTSIDE, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict
 from raidtrace.explain.limits_events import SILENT
+from raidtrace.quantity import size
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -133,12 +134,7 @@ def longest(reading: Reading, way: str) -> str:
     if silent > found.high_ns and silent >= SILENT * 1e9:
         return f", and none that ended for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (found.time_ns - begin) / 1e9
-    return f", the longest under {_ms(found.high_ns)} ms by {max(at, 0):.2f} s"
-
-
-def _ms(ns: float) -> str:
-    """Three digits, and never an exponent."""
-    return f"{ns / 1e6:.3g}" if ns < 1e9 else f"{ns / 1e6:.0f}"
+    return f", the longest under {size.significant(found.high_ns / 1e6)} ms by {max(at, 0):.2f} s"
 
 
 def _remedy(limit: Limit) -> str:

@@ -62,3 +62,8 @@ def short(octets: float) -> str:
 def three(value: float) -> str:
     """Three significant digits, or all before the point when there are more."""
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
+
+
+def significant(value: float) -> str:
+    """Three significant digits, also of small numbers; all before the point when there are more, and never an exponent."""
+    return f"{value:.0f}" if value >= 999.5 else f"{value:.3g}"

@@ -14,6 +14,7 @@ COMM = 15  # characters of a process's name that the kernel keeps
 AS_MUCH = 0.1  # directions whose bytes differ by less of them moved as much
 LEAST_BYTES = MIB  # a phase that moved less says nothing of throughput
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
+COMMAND_CPU = ("command", "cpu")  # key of Observation.host: ns of a processor that the recorded command used
 
 
 @dataclasses.dataclass(frozen=True)
@@ -203,7 +204,7 @@ def agree(a: float, b: float) -> bool:
 
 def processors_used(seen: Observation) -> float | None:
     """Processors that the command used, mean over the phase. None: not known; simulated time makes it no use."""
-    used = seen.host.get(("command", "cpu"))
+    used = seen.host.get(COMMAND_CPU)
     return None if used is None or not seen.seconds() else used / 1e9 / seen.seconds()
 
 

@@ -64,8 +64,3 @@ def _value(node: ast.expr, figures: Mapping[str, float | None]) -> float:
     if found is None:
         raise TypeError("not measured")
     return found
-
-
-def three_digits(value: float) -> str:
-    """At least three digits of a number, and never an exponent."""
-    return f"{value:.0f}" if value >= 999.5 else f"{value:.3g}"

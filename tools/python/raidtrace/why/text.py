@@ -5,6 +5,7 @@ import json
 import textwrap
 from typing import Any
 
+from raidtrace.quantity import size
 from raidtrace.why import metric, store
 from raidtrace.why.changes import Kind
 from raidtrace.why.experiment import Row, Table
@@ -60,12 +61,12 @@ def _row(row: Row, table: Table) -> str:
     elif effect:
         times = _times(effect.factor)
     before, after = row.p99_ms
-    late = f"{metric.three_digits(before)} > {metric.three_digits(after)}" if before and after else "-"
+    late = f"{size.significant(before)} > {size.significant(after)}" if before and after else "-"
     return f"{name:<{NAME}} {times:>{TIMES}}  {late:>{LATE}}  {word(row, table)}"
 
 
 def _times(factor: float) -> str:
-    return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else f"{metric.three_digits(factor)}"
+    return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else size.significant(factor)
 
 
 def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:

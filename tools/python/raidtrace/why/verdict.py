@@ -4,6 +4,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+from raidtrace.quantity import size
 from raidtrace.why import changes, metric
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
@@ -69,7 +70,7 @@ def _what(table: Table, best: Row) -> str:
     before, after = _mean(table.costs), _mean([cost for _, cost in best.costs])
     unit = metric.unit(table.metric)
     times = f"{best.factor():.2f}x, {_count(best)}"
-    what = f"{metric.three_digits(after)} instead of {metric.three_digits(before)} {unit} ({times})"
+    what = f"{size.significant(after)} instead of {size.significant(before)} {unit} ({times})"
     head = ", ".join(_causes(table, best))
     head = head[0].upper() + head[1:]
     if best.change.kind is Kind.GROUP:
@@ -113,9 +114,7 @@ def _rest(table: Table, best: Row) -> str:
     text += ". " if top else ""
     before, after = best.p99_ms
     if before and after and not 0.8 < after / before < 1.25:
-        text += (
-            f"The p99 latency of a request goes from {metric.three_digits(before)} to {metric.three_digits(after)} ms."
-        )
+        text += f"The p99 latency of a request goes from {size.significant(before)} to {size.significant(after)} ms."
     return text.strip()
 
 
@@ -127,7 +126,7 @@ def _latency(table: Table, best: Row | None) -> str:
     share, row = min(found, key=lambda one: one[0], default=(1.0, None))
     if row is None or row is best or share > SHORTER:
         return ""
-    before, after = (metric.three_digits(one or 0.0) for one in row.p99_ms)
+    before, after = (size.significant(one or 0.0) for one in row.p99_ms)
     return f"For latency: {row.change.name}, p99 {before} to {after} ms at {row.factor():.2f}x the speed."
 
 
