@@ -24,7 +24,7 @@ SUITE = "trixie"
 SUITES = (SUITE, f"{SUITE}-backports")
 PACKAGES = (
     "base-files", "bash", "binutils", "coreutils", "dash", "diffutils", "findutils", "gcc-14", "gcc-14-for-host",
-    "gawk", "grep", "kmod", "libc6", "libelf1t64", "libssl3t64", "make", "pahole", "perl-base", "qemu-system-x86",
+    "gawk", "grep", "kmod", "libc6", "libelf1t64", "libssl3t64", "make", "pahole", "perl", "qemu-system-x86",
     "sed", "zlib1g",
 )  # fmt: skip
 LIBRARIES = ("usr/lib/x86_64-linux-gnu",)
