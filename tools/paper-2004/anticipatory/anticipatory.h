@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules by which the default scheduler of Linux 2.6.5, "anticipatory", chose the next request, for the multi-queue
- * block layer of Linux 6.1: what a benchmark of 2004 waited for. Written anew from the rules; constants are those of
- * 2.6 (drivers/block/as-iosched.c, 1000 ticks a second). For experiments in the lab, not for use.
+ * The rules by which the default scheduler of Linux 2.6.5, "anticipatory", chose the next request, for the multi-queue block
+ * layer of Linux 6.1: what a benchmark of 2004 waited for. Written anew from the rules; constants are those of 2.6
+ * (drivers/block/as-iosched.c, 1000 ticks a second). For experiments in the lab, not for use.
  *
- * - Reads, and writes by a process that waits for them (fsync), are one class, "sync"; write-back and the journal's
- *   thread are the other. A batch is of one class; it ends after 500 or 125 ms if the other class waits.
+ * - Reads, and writes by a process that waits for them (fsync), are one class, "sync"; write-back and the journal's thread
+ *   are the other. A batch is of one class; it ends after 500 or 125 ms if the other class waits.
  * - Between two batches the disk does all that it has: no depth across a change.
- * - After a sync request is done nothing else is sent for up to 6 ms, if its process, as it used to, will soon ask for
- *   the next one, and nothing nearer waits.
+ * - After a sync request is done nothing else is sent for up to 6 ms, if its process, as it used to, will soon ask for the
+ *   next one, and nothing nearer waits.
  *
  * What is left out: that a process has ended is not noticed, so it is waited for once, 6 ms.
  */

@@ -167,8 +167,7 @@ struct request *choose(struct anticipation *ant)
 
 		if (ant->batch == SYNC) {
 			if (oldest_expired(ant, SYNC))
-				return send_of_batch(ant, list_first_entry(&ant->fifo[SYNC], struct request,
-									   queuelist));
+				return send_of_batch(ant, list_first_entry(&ant->fifo[SYNC], struct request, queuelist));
 			if (ant->reader && ant->waiting != HAS_WAITED && worth_waiting(ant, rq)) {
 				start_waiting(ant);
 				return NULL;

@@ -33,8 +33,8 @@ static enum hrtimer_restart waited(struct hrtimer *timer)
 }
 
 /*
- * A process that waits for its own write was of the class of reads in 2.6.5. Today's flag says the same, but for the
- * thread of ext3's journal, which marks its writes too and did not then.
+ * A process that waits for its own write was of the class of reads in 2.6.5. Today's flag says the same, but for the thread
+ * of ext3's journal, which marks its writes too and did not then.
  */
 static enum request_class classify(struct request *rq)
 {

@@ -82,7 +82,7 @@ static bool is_close(struct anticipation *ant, struct request *rq)
 	return at + most / 2 >= last && at <= last + most;
 }
 
-/* Is it better to wait for the process's next request than to send rq, or, without rq, to go on to the other class? */
+/* Is it better to wait for the next request of the process than to send rq, or, without rq, to go on to the other class? */
 bool worth_waiting(struct anticipation *ant, struct request *rq)
 {
 	struct reader *reader = ant->reader;

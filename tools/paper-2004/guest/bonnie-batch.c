@@ -2,8 +2,7 @@
 /*
  * Preloaded into bonnie++ in a guest of the lab: what its first thread reads and writes of its files in calls of 8 KiB
  * goes to the kernel 1 MiB at a time. A call, and the two looks at the clock that bonnie++ takes around it, cost the
- * host 50 us and the guest no simulated time: a file of 20 GiB is 10 million calls. The threads that seek are left
- * alone.
+ * host 50 us and the guest no simulated time: a file of 20 GiB is 10 million calls. The threads that seek are left alone.
  *
  * The clock is read again only after the kernel was called: between two calls no simulated time passes.
  */
@@ -50,8 +49,7 @@ static int write_window(void)
 	size_t done = 0;
 
 	while (dirty && done < window_bytes) {
-		ssize_t wrote = syscall(SYS_pwrite64, file, window + done, window_bytes - done,
-					window_at + (off_t)done);
+		ssize_t wrote = syscall(SYS_pwrite64, file, window + done, window_bytes - done, window_at + (off_t)done);
 
 		if (wrote <= 0)
 			return -1;
@@ -78,8 +76,7 @@ int open(const char *path, int flags, ...)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 	if (fd >= 0 && strstr(path, "/Bonnie.") && first_thread()) {
 		file = fd;
-		position = 0;
-		window_at = 0;
+		position = window_at = 0;
 		window_bytes = 0;
 		dirty = false;
 		clock_stale = true;

@@ -6,11 +6,10 @@
  *	bonnie-seeks read DIR MIB		read them in order, as its test before the seeks did
  *	bonnie-seeks seek DIR MIB [SEED]	8000 seeks; says in how many seconds
  *
- * What the 1.0 series did, and 2.00a does not: files are of 1 GiB at most, so 20 GiB are 20 of them, and each process
- * has all of them open. A process draws its places itself, and changes the block of its every tenth. It syncs what it
- * changed (-b), and each file before it closes it, which is inside of the time. It removes nothing: the files go when
- * the parent ends, so their removal is outside. A SEED stands for the time of day and the process ID that 1.02c seeded
- * each process with.
+ * What the 1.0 series did, and 2.00a does not: files are of 1 GiB at most, so 20 GiB are 20 of them, and each process has all
+ * of them open. A process draws its places itself, and changes the block of its every tenth. It syncs what it changed (-b),
+ * and each file before it closes it, which is inside of the time. It removes nothing: the files go when the parent ends, so
+ * their removal is outside. A SEED stands for the time of day and the process ID that 1.02c seeded each process with.
  */
 #define _GNU_SOURCE
 #include <err.h>
