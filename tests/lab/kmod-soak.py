@@ -4,7 +4,7 @@
 # lab-kernels: 6.12:sanitize 7.2:sanitize-smp
 """Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES [SEED]]
 
-500 cycles unless told otherwise (make soak: 5,000 on every kernel), 100 with two processors, where one takes twelve times
+500 cycles unless told otherwise (make soak: 5,000 on every kernel), 40 with two processors, where one takes twelve times
 as long; another seed is another load. The first report
 of KASAN, UBSAN, lockdep, RCU, DEBUG_OBJECTS or a sleep in the wrong place panics the guest or is found in its log, which is
 a failure (raidctl lab, status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can
@@ -34,8 +34,8 @@ LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 KO = os.environ["RAIDTRACE_KO"]
 CPUS = sorted(os.sched_getaffinity(0))
-CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500 if len(CPUS) == 1 else 100
-TELL = 250 if len(CPUS) == 1 else 50  # cycles
+CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500 if len(CPUS) == 1 else 40
+TELL = 250 if len(CPUS) == 1 else 20  # cycles
 WAIT_S = 60
 
 
