@@ -11,10 +11,9 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "advance.h"
+#include "arithmetic.h"
+#include "exchange.h"
 #include "raidtrace.h"
-#include "reply.h"
-#include "submitters.h"
 
 #define ROUNDS	200
 #define LOT	8

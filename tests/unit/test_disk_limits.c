@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk-limits.h"
+#include "exchange.h"
 
 static char place[] = "/tmp/limits-XXXXXX";
 

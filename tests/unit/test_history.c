@@ -11,8 +11,8 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
+#include "exchange.h"
 #include "raidtrace.h"
-#include "reply.h"
 #include "report/requests.h"
 
 static void put_ended(struct nl_msg *msg, uint64_t number, uint32_t class_, uint64_t completed_ns)

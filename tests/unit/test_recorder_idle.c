@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "record/recorder-idle.h"
+#include "record/recorder.h"
 
 #define OTHER "   8       1 sda1 5 0 8 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
 

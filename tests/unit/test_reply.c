@@ -12,8 +12,8 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
+#include "exchange.h"
 #include "full.h"
-#include "reply.h"
 
 static struct rt_submitter submitters[FULL_SUBMITTERS];
 static struct rt_counters full;

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "attach/retry.h"
+#include "attach/claim.h"
 
 static int asked, failing, failure;
 

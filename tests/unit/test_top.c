@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advance.h"
+#include "arithmetic.h"
 #include "base/units.h"
+#include "bin_of.h"
 #include "full.h"
 #include "golden.h"
-#include "bin_of.h"
 #include "top/keys.h"
 #include "top/model.h"
 #include "top/text.h"

@@ -9,7 +9,6 @@
 
 #include "golden.h"
 #include "watch/look.h"
-#include "watch/parts.h"
 
 #define SECOND	1000000000ULL
 

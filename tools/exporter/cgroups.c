@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "machine/cgroup.h"
-#include "submitters.h"
 
 #define CGROUPS	256	/* of a disk, at most */
 

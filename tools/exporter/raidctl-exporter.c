@@ -15,7 +15,7 @@
 
 #include "base/message.h"
 #include "base/terminal.h"
-#include "machine/admin.h"
+#include "machine/process.h"
 #include "source.h"
 #include "store/load.h"
 #include "store/store.h"

@@ -2,7 +2,7 @@
 
 /* Arithmetic on histograms: bins, sums, differences. */
 
-#include "histograms.h"
+#include "arithmetic.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,7 +3,6 @@
 /* The last requests of a disk that ended: the requests for them, and what answers say. */
 
 #include "exchange.h"
-#include "reply.h"
 
 #include <errno.h>
 #include <string.h>

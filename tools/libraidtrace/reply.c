@@ -2,9 +2,8 @@
 
 /* Replies of raidtrace.ko, taken apart; nothing here needs a socket. */
 
-#include "reply.h"
-#include "histograms.h"
-#include "submitters.h"
+#include "arithmetic.h"
+#include "exchange.h"
 
 #include <errno.h>
 #include <stdio.h>

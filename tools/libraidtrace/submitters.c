@@ -2,7 +2,7 @@
 
 /* Arithmetic on the processes of struct rt_counters. */
 
-#include "submitters.h"
+#include "arithmetic.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
-#include "machine/admin.h"
+#include "machine/process.h"
 #include "version.h"
 
 /**

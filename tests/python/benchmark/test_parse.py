@@ -297,7 +297,7 @@ def test_iozones_own_tests_have_their_numbers():
 @pytest.mark.skipif(not (TOP / "tools/bin/ddt").exists(), reason="the tools are not built")
 def test_our_own_benchmarks_run_and_are_read(tmp_path):
     for name, words in (("ddt", ["-p", "pause_s=0"]), ("ioperf", ["-p", "seeks=10"])):
-        command = [TOP / "tools/python/raidctl-workload", "run", "-j", "-d", tmp_path, "-s", "1M", *words, name]
+        command = [TOP / "tools/bin/raidctl-workload", "run", "-j", "-d", tmp_path, "-s", "1M", *words, name]
         done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["figures"][0]["value"] > 0 and not list(tmp_path.iterdir())
@@ -305,7 +305,7 @@ def test_our_own_benchmarks_run_and_are_read(tmp_path):
 
 def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():
     for words in (["dd", "-p", "direction=write"], ["fio", "-p", "job_file=x", "-p", "writes=true"]):
-        command = [TOP / "tools/python/raidctl-workload", "run", "--disk", "/dev/null", "-s", "1M", *words]
+        command = [TOP / "tools/bin/raidctl-workload", "run", "--disk", "/dev/null", "-s", "1M", *words]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 1 and "this would overwrite /dev/null. Only raidctl sweep does that" in done.stderr
 
@@ -394,7 +394,7 @@ def test_a_benchmark_runs_in_a_directory_that_nobody_put_a_link_into(tmp_path):
     place = tmp_path / "place"
     place.mkdir()
     (place / "x.0.0").symlink_to(victim)
-    command = [TOP / "tools/python/raidctl-workload", "run", "-d", place, "-s", "1M", "-p", f"job_file={job}", "fio"]
+    command = [TOP / "tools/bin/raidctl-workload", "run", "-d", place, "-s", "1M", "-p", f"job_file={job}", "fio"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert victim.read_bytes() == b"precious"

@@ -21,8 +21,8 @@ from raidtrace.quantity import seek_cost
 from raidtrace.recording import observation, recording
 from raidtrace.recording.quantities import Reading
 
-EXPLAIN = TOP / "tools" / "python" / "raidctl-explain"
-COMPARE = TOP / "tools" / "python" / "raidctl-compare"
+EXPLAIN = TOP / "tools" / "bin" / "raidctl-explain"
+COMPARE = TOP / "tools" / "bin" / "raidctl-compare"
 APART = {"depth": 8, "order": 0.4}  # several at once, elsewhere
 
 

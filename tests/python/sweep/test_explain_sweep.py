@@ -116,7 +116,7 @@ def test_a_sweep_of_the_lab_says_that_it_is_simulated(tmp_path):
 @pytest.mark.slow
 def test_a_phase_of_a_sweep_alone_and_what_a_sweep_does_not_take(tmp_path):
     directory = made(tmp_path)
-    program = TOP / "tools" / "python" / "raidctl-explain"
+    program = TOP / "tools" / "bin" / "raidctl-explain"
 
     def run(*words):
         return subprocess.run([program, *words], capture_output=True, text=True)

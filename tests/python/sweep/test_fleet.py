@@ -117,7 +117,7 @@ sys.path[:0] = [{str(TOP / 'tools/python')!r}, {str(TOP / 'tests/python')!r}, {s
 with open({{log!r}}, "a") as log:
     print(*sys.argv[1:], file=log)
 if sys.argv[2] == "merge":
-    os.execv({str(TOP / 'tools/python/raidctl-sweep')!r}, ["raidctl-sweep", *sys.argv[2:]])
+    os.execv({str(TOP / 'tools/bin/raidctl-sweep')!r}, ["raidctl-sweep", *sys.argv[2:]])
 if "--dry-run" not in sys.argv:
     from test_sweep import PLACE, PLAN, rate
     from raidtrace.sweep.index import Index, NAME

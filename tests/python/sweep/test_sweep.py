@@ -323,7 +323,7 @@ def test_refusals_say_what_and_end_as_the_manual_says(words, status, said, tmp_p
 def test_a_reader_that_has_gone_is_no_failure_to_be_told(words):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([TOP / "tools/python/raidctl-sweep", *words], stdin=subprocess.DEVNULL, stdout=write,
+    done = subprocess.run([TOP / "tools/bin/raidctl-sweep", *words], stdin=subprocess.DEVNULL, stdout=write,
                           stderr=subprocess.PIPE, text=True)  # fmt: skip
     os.close(write)
     assert (done.returncode, done.stderr) == (141, "")

@@ -2,14 +2,15 @@
 /*
  * Preloaded into a lab kernel, which is a process of the host: four things that it asks of the host, asked differently.
  *
- * Random numbers are the same in every run with the same LAB_SEED. Without this, hash seeds and UUIDs, and with them where a file system puts a
- * directory, would differ between two runs of one command.
+ * Random numbers are the same in every run with the same LAB_SEED. Without this, hash seeds and UUIDs, and with them
+ * where a file system puts a directory, would differ between two runs of one command.
  *
  * The processes that it traces (one for each address space of the guest) die with it. Without this, one that is just
  * running user code when the kernel is killed runs on for ever.
  *
  * It sets the extended state (vector registers and more) of these processes as the host wants it: in the size of the
- * host's processor, exactly. The kernel knows 2,696 bytes, whatever the host; with AMX the host wants 11,008 and refuses less.
+ * host's processor, exactly. The kernel knows 2,696 bytes, whatever the host; with AMX the host wants 11,008 and
+ * refuses less.
  *
  * With several processors the kernel blocks the signal that one sends another whenever it turns interrupts off: two
  * system calls, for which its threads take one lock of the host, where a processor takes some nanoseconds. Here the
@@ -59,7 +60,7 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags)
 
 /* Layout of the extended state: XSAVE, standard format (Intel SDM, volume 1, 13.4). */
 #define XSTATE_MAX	65536	/* bytes; processors of 2026 have at most 11,008 */
-#define XSTATE_BV	512	/* offset of the word that has a bit for each component that is not in its initial state */
+#define XSTATE_BV	512	/* offset of the word with a bit for each component not in its initial state */
 #define FIRST_EXTENDED	2	/* x87 and SSE lie before that word */
 
 /* Bytes that the host wants when it sets the state of a process; 0 if it does not tell. @pid is stopped, and ours. */
@@ -93,7 +94,8 @@ static uint64_t components_within(size_t length)
  */
 static long set_xstate(pid_t pid, const struct iovec *state)
 {
-	static __thread unsigned char buffer[XSTATE_MAX] __attribute__((aligned(64)));	/* the kernel's stacks are small */
+	/* The kernel's stacks are small. */
+	static __thread unsigned char buffer[XSTATE_MAX] __attribute__((aligned(64)));
 	struct iovec whole = { buffer, xstate_size(pid, buffer) };
 	uint64_t present;
 
@@ -108,8 +110,9 @@ static long set_xstate(pid_t pid, const struct iovec *state)
 }
 
 /*
- * 7.2 puts the state behind each task_struct, whose size would be the host's, and with it how many fit into a page. So one
- * size is told on every host: that of a processor with AVX-512. What lies beyond is in its initial state (set_xstate).
+ * 7.2 puts the state behind each task_struct, whose size would be the host's, and with it how many fit into a page.
+ * So one size is told on every host: that of a processor with AVX-512. What lies beyond is in its initial state
+ * (set_xstate).
  */
 #define XSTATE_TOLD	2696
 
@@ -186,7 +189,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		sigaddset(mask, signal);
 	} else {
 		/* Every signal is blocked while its handler runs. */
-		blocked = really = true;
+		blocked = true;
+		really = true;
 		handlers[signal](signal, info, context);
 		blocked = false;
 	}
@@ -218,7 +222,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 	return result;
 }
 
-/* The kernel's helpers, which its consoles have, are processes of their own with the memory, and so the variables, of one. */
+/* The kernel's helpers, which its consoles have, are processes of their own with the memory and variables of one. */
 static bool is_helper(void)
 {
 	OWN pid_t owner;
@@ -247,8 +251,10 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	if (ours && blocked && !really)
 		set_really(SIG_BLOCK);
 	result = pthread_sigmask(how, set, old);
-	if (!result && ours && set && (how == SIG_SETMASK || sigismember(set, SIGRTMIN)))
-		blocked = really = how == SIG_UNBLOCK ? false : sigismember(set, SIGRTMIN);
+	if (!result && ours && set && (how == SIG_SETMASK || sigismember(set, SIGRTMIN))) {
+		blocked = how == SIG_UNBLOCK ? false : sigismember(set, SIGRTMIN);
+		really = blocked;
+	}
 	if (!result)
 		return 0;
 	errno = result;

@@ -3,7 +3,8 @@
  * First and only service of a lab guest: prepare it, run one command, hand back what came of it, power off.
  *
  * Everything is read from and written to the control directory of the host, whose path is the last kernel argument:
- *   request   NUL-terminated "key value" strings (guest.py writes them): out, modroot, show, insmod, disks, console, cwd, env, arg
+ *   request   NUL-terminated "key value" strings (guest.py writes them): out, modroot, show, insmod, disks, console,
+ *             cwd, env, arg
  *   stdout, stderr   what the command writes, as it writes it
  *   status    "exit N" or "failed WHY", then "simulated_ns N"
  *   tw9000-status    copy of /proc/tw9000/status

@@ -17,6 +17,7 @@
 #ifndef ATTACH_CLAIM_H
 #define ATTACH_CLAIM_H
 
+#include <raidtrace.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -85,5 +86,15 @@ pid_t owner_of(const struct rt_target *target);
  * @client: connected and privileged
  */
 void owner_sweep(struct rt_client *client);
+
+/*
+ * counters_advance_again - rt_counters_advance(), and again while memory is short
+ *
+ * The kernel builds its answer in one piece of memory. A host that writes all it
+ * can may not have one at the moment; counters run on, so a second later is as
+ * good. Returns what the last try returned, after a second at most.
+ */
+int counters_advance_again(struct rt_client *client, uint32_t id,
+			   struct rt_counters *last, struct rt_counters *span);
 
 #endif

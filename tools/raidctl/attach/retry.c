@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "attach/retry.h"
+#include "attach/claim.h"
 
 #include <errno.h>
 #include <time.h>

@@ -42,4 +42,15 @@ void terminal_print(FILE *to, const char *format, ...)
 void terminal_vprint(FILE *to, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
+/* Long texts through the program that PAGER names. */
+
+/*
+ * pager_begin - let standard output go through PAGER, if that is set and
+ * standard output is a terminal; without it nothing changes
+ */
+void pager_begin(void);
+
+/* pager_end - wait until the pager has been left */
+void pager_end(void);
+
 #endif

@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/message.h"
-#include "base/progress.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "cmd/command.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/message.h"
-#include "base/pager.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
 #include "disk/args.h"

@@ -2,7 +2,6 @@
 
 /* What is charged to each cgroup, as OpenMetrics text: the rows of all its processes together. */
 
-#include "export/openmetrics-cgroups.h"
 
 #include <errno.h>
 #include <inttypes.h>

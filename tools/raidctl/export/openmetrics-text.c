@@ -4,11 +4,18 @@
 
 #include "export/openmetrics-text.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "base/foreign.h"
+#include "base/units.h"
+#include "numbers/bins.h"
+#include "numbers/groups.h"
 
 /* A label's value, in quotes: what a terminal would obey as its number. */
 void metric_quoted(FILE *to, const char *text)
@@ -48,4 +55,173 @@ void metric_labels(FILE *to, const char *disk, const char *each,
 	metric_quoted(to, disk);
 	if (each)
 		fprintf(to, ",%s=\"%s\"", each, which);
+}
+
+/*
+ * Histograms of disks as classic histograms of OpenMetrics. Their bounds include
+ * the value itself, the module's bins end below it: so a bound is the largest
+ * value of a bin. Native histograms with exponential buckets would move counts
+ * across bounds that the module has not; a Prometheus that makes native
+ * histograms of classic ones keeps these.
+ */
+
+#define SECTOR_BYTES	512
+
+/**
+ * struct shape - one family
+ * @kind: of the module
+ * @name: of the family
+ * @unit: its end
+ * @help: what it is
+ * @scale: of a value of the module, in @unit; 0 for nanoseconds in seconds
+ * @from: lowest bound that is written, in the module's unit
+ * @to: highest
+ * @sum: offset in struct rt_flow of what all values together are, 0 for none
+ */
+struct shape {
+	enum raidtrace_histogram_kind kind;
+	const char *name;
+	const char *unit;
+	const char *help;
+	uint64_t scale;
+	int64_t from;
+	int64_t to;
+	size_t sum;
+};
+
+static const struct shape shapes[] = {
+	{ RAIDTRACE_HISTOGRAM_KIND_D2C, "d2c_latency_seconds", "seconds",
+	  "requests completed, by time from issue to completion", 0,
+	  1000, INT64_C(1) << 37, offsetof(struct rt_flow, d2c_sum_ns) },
+	{ RAIDTRACE_HISTOGRAM_KIND_SIZE, "request_size_bytes", "bytes",
+	  "requests issued, by size", SECTOR_BYTES, 1, 1 << 16,
+	  offsetof(struct rt_flow, bytes_issued) },
+	{ RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE, "depth_at_issue_requests",
+	  "requests", "requests issued, by requests of the disk in flight then",
+	  1, 1, 128, 0 },
+};
+
+static bool is_power(int64_t value)
+{
+	return value > 0 && !(value & (value - 1));
+}
+
+/* The largest value of a bin if it is to be a bound, -1 if not. */
+static int64_t bound(const struct shape *shape, unsigned int bin)
+{
+	int64_t low = bin_low(shape->kind, bin);
+	int64_t high = bin_high(shape->kind, bin);
+
+	if (high == INT64_MAX || low < shape->from || low > shape->to)
+		return -1;
+	return is_power(high - low == 1 ? low : high) ? high - 1 : -1;
+}
+
+static void value(FILE *to, const struct shape *shape, uint64_t of)
+{
+	if (shape->scale)
+		fprintf(to, "%" PRIu64, of);
+	else
+		fprintf(to, "%" PRIu64 ".%09" PRIu64, of / NS_PER_S,
+			of % NS_PER_S);
+}
+
+static void bucket(FILE *to, const struct shape *shape, const char *disk,
+		   unsigned int direction, int64_t at, uint64_t count)
+{
+	fprintf(to, "raidtrace_%s_bucket", shape->name);
+	metric_labels(to, disk, "direction", rt_direction_name(direction));
+	fputs(",le=\"", to);
+	if (at < 0)
+		fputs("+Inf", to);
+	else if (shape->scale) /* OpenMetrics wants a bound to be no integer */
+		fprintf(to, "%" PRIu64 ".0", (uint64_t)at * shape->scale);
+	else
+		value(to, shape, (uint64_t)at);
+	fprintf(to, "\"} %" PRIu64 "\n", count);
+}
+
+static void write_one(FILE *to, const struct shape *shape, const char *disk,
+		      unsigned int direction,
+		      const struct rt_histogram *histogram, uint64_t sum)
+{
+	unsigned int nr = raidtrace_hist_bins(shape->kind);
+	uint64_t count = 0;
+
+	for (unsigned int bin = 0; bin < nr; bin++) {
+		int64_t at = bound(shape, bin);
+
+		if (bin - histogram->first_bin < histogram->nr_bins)
+			count += histogram->counts[bin - histogram->first_bin];
+		if (at >= 0)
+			bucket(to, shape, disk, direction, at, count);
+	}
+	bucket(to, shape, disk, direction, -1, count);
+	if (!shape->sum)
+		return;
+	fprintf(to, "raidtrace_%s_count", shape->name);
+	metric_labels(to, disk, "direction", rt_direction_name(direction));
+	fprintf(to, "} %" PRIu64 "\n", count);
+	fprintf(to, "raidtrace_%s_sum", shape->name);
+	metric_labels(to, disk, "direction", rt_direction_name(direction));
+	fputs("} ", to);
+	value(to, shape, sum);
+	fputc('\n', to);
+}
+
+/* Is it the first span of its disk? */
+static bool is_first(const struct recording *recording, size_t of)
+{
+	for (size_t i = 0; i < of; i++)
+		if (!strcmp(recording->spans[i].disk, recording->spans[of].disk))
+			return false;
+	return true;
+}
+
+/* All spans of a disk together. */
+static int write_disk(FILE *to, const struct shape *shape,
+		      const struct recording *recording, size_t first,
+		      unsigned int direction)
+{
+	const char *disk = recording->spans[first].disk;
+	struct rt_histogram all = { 0 };
+	uint64_t sum = 0, part;
+	int err = 0;
+
+	for (size_t i = first; i < recording->nr_spans && !err; i++) {
+		const struct rt_counters *c = &recording->spans[i].counters;
+
+		if (strcmp(recording->spans[i].disk, disk))
+			continue;
+		/* What one span does not know, all together do not. */
+		if (!counts_kind(c, shape->kind))
+			goto free_all;
+		err = rt_histogram_add(&all, &c->histogram[direction][shape->kind]);
+		memcpy(&part, (const char *)&c->flow[direction] + shape->sum,
+		       sizeof(part));
+		sum += part;
+	}
+	/* Reads and writes from the beginning, what is rare once it was there. */
+	if (!err && (direction <= RAIDTRACE_DIRECTION_WRITE || all.nr_bins))
+		write_one(to, shape, disk, direction, &all, sum);
+free_all:
+	free(all.counts);
+	return err;
+}
+
+int openmetrics_histograms(FILE *to, const struct recording *recording)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+		metric_head(to, shapes[k].name, "histogram", shapes[k].unit,
+			    shapes[k].help);
+		for (size_t i = 0; i < recording->nr_spans; i++)
+			for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
+				if (d != RAIDTRACE_DIRECTION_ALL &&
+				    is_first(recording, i))
+					err = write_disk(to, &shapes[k],
+							 recording, i, d);
+	}
+	return err;
 }

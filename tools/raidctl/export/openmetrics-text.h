@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "store/load.h"
+
 /* metric_quoted - a label's value in quotes, as harmless to a terminal as it can be */
 void metric_quoted(FILE *to, const char *text);
 
@@ -30,5 +32,32 @@ void metric_head(FILE *to, const char *name, const char *type,
  */
 void metric_labels(FILE *to, const char *disk, const char *each,
 		   const char *which);
+
+/* Histograms of disks as classic histograms of OpenMetrics. */
+
+/**
+ * openmetrics_histograms - write D2C, size and depth at issue
+ * @to: where; errors stay in ferror()
+ * @recording: loaded with all its phases
+ *
+ * Every bound is the largest value of a bin, so that each count is exact. The
+ * bounds are always the same ones, about one for each power of two.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int openmetrics_histograms(FILE *to, const struct recording *recording);
+
+/* What is charged to each cgroup, as OpenMetrics text. */
+
+/**
+ * openmetrics_cgroups - write each counter of each disk and cgroup
+ * @to: where
+ * @recording: as openmetrics_write() has it
+ *
+ * Rows whose cgroup is not known are left out; without any other nothing is written.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int openmetrics_cgroups(FILE *to, const struct recording *recording);
 
 #endif

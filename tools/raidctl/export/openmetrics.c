@@ -11,8 +11,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "export/openmetrics-cgroups.h"
-#include "export/openmetrics-histograms.h"
 #include "export/openmetrics-text.h"
 #include "numbers/groups.h"
 

@@ -15,12 +15,48 @@
 #include <unistd.h>
 
 #include "base/message.h"
-#include "export/meta.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "numbers/bins.h"
 #include "numbers/columns.h"
 #include "numbers/groups.h"
+#include "store/load.h"
+#include "store/store.h"
+
+static void json_pair(FILE *to, const struct pair *pair)
+{
+	struct json_object *object = json_new_object();
+
+	json_member(object, "key", json_new_string(pair->name));
+	json_member(object, "value", json_new_string(pair->value));
+	fputs("\n      ", to);
+	json_put(to, json_text(object, JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+}
+
+/*
+ * The table meta, as elements of a JSON array or as CSV without a header. A recording is loaded
+ * with the invariants as they are found now, not as its recorder wrote them. 0 or -errno.
+ */
+static int meta_rows(struct store *store, FILE *to, bool json)
+{
+	struct recording recording;
+	int err = recording_load(store, NULL, &recording);
+
+	for (size_t i = 0; i < recording.nr_meta && !err; i++) {
+		const struct pair *pair = &recording.meta[i];
+
+		if (json && i)
+			fputc(',', to);
+		if (json)
+			json_pair(to, pair);
+		else
+			csv_row(to, 2, (const char *const[]){ pair->name, pair->value });
+		err = ferror(to) ? -EIO : 0;
+	}
+	recording_free(&recording);
+	return err;
+}
 
 /**
  * struct table - a file of the export
@@ -228,7 +264,7 @@ static int export_table(struct store *store, const struct table *table,
 	query(sql, sizeof(sql), table);
 	err = strcmp(table->name, "meta") ?
 		      store_each_row(store, sql, table->row, file) :
-		      meta_csv(store, file);
+		      meta_rows(store, file, false);
 	if (err && !ferror(file)) {
 		fclose(file);
 		return fail("%s: table %s cannot be read: %s", path,
@@ -346,7 +382,7 @@ int export_json(struct store *store, const char *path)
 		json_query(sql, sizeof(sql), &tables[i]);
 		err = strcmp(tables[i].name, "meta") ?
 			      store_each_row(store, sql, json_row, &rows) :
-			      meta_json(store, stdout);
+			      meta_rows(store, stdout, true);
 		fputs("\n    ]", stdout);
 	}
 	fputs("\n  }\n}\n", stdout);

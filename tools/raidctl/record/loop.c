@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/message.h"
-#include "base/progress.h"
 #include "base/signals.h"
 #include "base/units.h"
 #include "phase/marks.h"

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/progress.h"
+#include "base/message.h"
 #include "base/units.h"
 #include "numbers/stats.h"
 

@@ -2,13 +2,13 @@
 
 /* The requests of a recording one by one, as they end: what the module keeps of them is taken with each sample. */
 
-#include "record/recorder.h"
-
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/message.h"
+#include "record/recorder.h"
 
 /**
  * struct answer - some requests of a disk, on their way to the store
@@ -87,4 +87,27 @@ int recorder_put_events(struct recorded *disk)
 	free(answer);
 	/* The disk is no more, and with it what was kept. */
 	return err == -ENOENT || err == -ENODEV ? 0 : err;
+}
+
+/* Do the sums of all samples agree with each other? */
+
+void recorder_check(const struct recorder *recorder, char *text, size_t size)
+{
+	char what[192];
+
+	snprintf(text, size, "hold");
+	for (size_t i = 0; i < recorder->nr; i++) {
+		const struct recorded *disk = &recorder->disks[i];
+
+		if (disk->was_reset) {
+			snprintf(text, size, "%s: not known, its counters were reset meanwhile",
+				 disk->target.disk);
+			return;
+		}
+		if (!rt_counters_check(&disk->total, disk->before, what,
+				       sizeof(what))) {
+			snprintf(text, size, "%s: %s", disk->target.disk, what);
+			return;
+		}
+	}
 }

@@ -2,7 +2,7 @@
 
 /* Disks that do nothing need no snapshot at each sample. */
 
-#include "record/recorder-idle.h"
+#include "record/recorder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

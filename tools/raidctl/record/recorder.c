@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/retry.h"
+#include "attach/claim.h"
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/units.h"

@@ -14,8 +14,36 @@
 #include "disk/settings.h"
 #include "machine/proc.h"
 #include "raidtrace.h"
-#include "record/recorder-idle.h"
 #include "store/writer.h"
+
+/*
+ * Disks that do nothing need no snapshot at each sample: a look at
+ * /proc/diskstats, one for all disks, tells that nothing was begun or ended.
+ * Their sample goes on until something does, or for a second.
+ */
+
+/* The numbers of a line of /proc/diskstats; newer kernels may have more. */
+#define IDLE_LINE	256
+
+/**
+ * struct idle_line - of one disk, as it was at its last sample
+ * @text: "" when that is not known
+ */
+struct idle_line {
+	char text[IDLE_LINE];
+};
+
+/**
+ * idle_since - did nothing happen to a disk since its last sample?
+ * @text: of /proc/diskstats now, NULL when it cannot be read
+ * @major: of the disk
+ * @minor: of the disk
+ * @last: its line at the last sample; takes the line now unless it is idle
+ *
+ * Return: whether no request ended or was begun, and none is in flight.
+ */
+bool idle_since(const char *text, unsigned int major, unsigned int minor,
+		struct idle_line *last);
 
 /**
  * struct recorded - one disk of a recording

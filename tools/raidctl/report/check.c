@@ -2,7 +2,7 @@
 
 /* Findings of raidctl check: text for people, JSON for programs. */
 
-#include "report/check.h"
+#include "report/sections.h"
 
 #include <json-c/json.h>
 #include <string.h>

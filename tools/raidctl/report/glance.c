@@ -2,7 +2,7 @@
 
 /* A recording at a glance: what it comes to, and a row a phase. */
 
-#include "report/glance.h"
+#include "report/sections.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 
 /* Streams, latencies, classes, processes, plugs and places of one span: JSON. */
 
-#include "report/groups.h"
+#include "report/sections.h"
 
 #include "format/json.h"
 #include "numbers/groups.h"

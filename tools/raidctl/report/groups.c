@@ -2,7 +2,7 @@
 
 /* Streams, latencies, classes, processes, plugs and places of one span: text. */
 
-#include "report/groups.h"
+#include "report/sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,10 +11,7 @@
 #include "format/json.h"
 #include "numbers/bins.h"
 #include "numbers/stats.h"
-#include "report/check.h"
-#include "report/groups.h"
-#include "report/machine.h"
-#include "report/md-dm.h"
+#include "report/sections.h"
 
 static struct json_object *mounts_object(const struct disk *disk)
 {

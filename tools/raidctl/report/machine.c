@@ -2,7 +2,7 @@
 
 /* What a recording holds beside the disks, as text and as JSON. */
 
-#include "report/machine.h"
+#include "report/sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

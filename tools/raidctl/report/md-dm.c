@@ -2,7 +2,7 @@
 
 /* What a disk that is made of others gave to them, as text and as JSON. */
 
-#include "report/md-dm.h"
+#include "report/sections.h"
 
 #include <inttypes.h>
 #include <math.h>

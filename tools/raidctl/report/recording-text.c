@@ -2,7 +2,7 @@
 
 /* A recording as text: the answer first, details if they are asked for. */
 
-#include "report/recording-text.h"
+#include "report/sections.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -13,10 +13,6 @@
 #include "base/terminal.h"
 #include "base/units.h"
 #include "format/wrap.h"
-#include "report/glance.h"
-#include "report/machine.h"
-#include "report/md-dm.h"
-#include "report/span.h"
 
 static const char *or_na(const char *text)
 {

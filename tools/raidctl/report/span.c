@@ -2,7 +2,7 @@
 
 /* Counters of one span as text: a line per direction, and pictures. */
 
-#include "report/span.h"
+#include "report/sections.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "format/wrap.h"
 #include "numbers/bins.h"
 #include "numbers/stats.h"
-#include "report/groups.h"
 
 #define BAR_WIDTH	16
 

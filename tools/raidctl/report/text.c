@@ -6,11 +6,9 @@
 
 #include <inttypes.h>
 
-#include "base/units.h"
 #include "base/terminal.h"
-#include "report/check.h"
-#include "report/recording-text.h"
-#include "report/span.h"
+#include "base/units.h"
+#include "report/sections.h"
 
 const struct print_ops *print_ops_of(bool json)
 {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "numbers/groups.h"
-#include "submitters.h"
 
 #define NAME(member, attribute, ...)		"," #member
 #define PLACE(member, attribute, ...)	",?"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "raidtrace.h"
-#include "store/machine-load.h"
+#include "store/machine.h"
 #include "store/store.h"
 
 /* Name of the phase before, between and after those that a program names. */

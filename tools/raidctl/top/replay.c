@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/span.h"
+#include "report/sections.h"
 
 static int take_sample(void *data, int columns, const char *const *values)
 {

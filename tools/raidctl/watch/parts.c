@@ -2,7 +2,7 @@
 
 /* Parts of a look that come from one text each. */
 
-#include "watch/parts.h"
+#include "watch/look.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "machine/machine.h"
-#include "watch/parts.h"
 
 /* Threads of the kernel are looked at every so many looks. */
 #define KERNEL_ROUNDS	16

@@ -4,10 +4,7 @@
  * step competes with commands for the drives; after it the drives are left alone
  * for array.background_pause_us.
  */
-#include "background.h"
 #include "member.h"
-#include "platter.h"
-#include "queue.h"
 
 static const struct {
 	const char *name;

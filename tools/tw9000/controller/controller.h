@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The controller's state, and what it needs of the world around it. */
+/* The controller's state, what it needs of the world around it, and what its parts do for each other. */
 #ifndef TW_CONTROLLER_H
 #define TW_CONTROLLER_H
 
@@ -141,7 +141,7 @@ struct tw_fault {
  * @fault: faults
  * @background: rebuilding and the like
  * @by_member: the store holds members, with copies and parity (member.h), not units
- * @volatile_cache: the store tells what is on the platters from what is cached (platter.h)
+ * @volatile_cache: the store tells what is on the platters from what is cached (member.h)
  * @bounce: data on its way between store and host
  * @old: what a member held, or should hold
  * @other: what another member holds
@@ -180,5 +180,66 @@ struct tw_model {
 	u64 other[TW_BOUNCE_WORDS];
 	u64 passing[TW_BOUNCE_WORDS];
 };
+
+/* Commands in the controller, responses and events on their way to the driver. */
+
+/* Return: whether every request id is in use. */
+bool tw_queue_full(const struct tw_model *model);
+
+/* Return: the running request that is due first, NULL if none runs. */
+struct tw_request *tw_queue_next(struct tw_model *model);
+
+/* Put what is due by @now into the response queue, in order of time. */
+void tw_queue_answer_due(struct tw_model *model, u64 now);
+
+/* Return: the oldest response as the register shows it, 0 if there is none. Frees its request id. */
+u32 tw_queue_take(struct tw_model *model);
+
+/* Add an event; the last one becomes "queue full" when there are too many. */
+void tw_queue_event(struct tw_model *model, u16 code, u8 severity);
+
+/* Running commands are forgotten: the driver takes them as failed. One event says so. */
+void tw_queue_reset(struct tw_model *model);
+
+/* Data between the store and the scatter-gather list of a command. */
+
+/**
+ * struct tw_sg_list - a command's list and how far it has been used
+ * @entry: as the driver gave it
+ * @count: entries, at most TW_SG_MAX
+ * @at: entry in use
+ * @offset: bytes of it that have been used
+ */
+struct tw_sg_list {
+	struct tw_sg_entry entry[TW_SG_MAX];
+	u32 count;
+	u32 at;
+	u32 offset;
+};
+
+/* Return: TW_ERROR_NONE if every entry is usable and all together hold @bytes. */
+u16 tw_sg_check(const struct tw_sg_list *list, u64 bytes);
+
+/* Each returns false when the host's memory is not there; @lba counts over all units. */
+bool tw_transfer_answer(struct tw_model *model, struct tw_sg_list *list, const void *data,
+			u32 bytes);
+bool tw_transfer_read(struct tw_model *model, struct tw_sg_list *list, u64 lba, u32 sectors);
+
+/* As above, and false as well when the store is exhausted (then store.exhausted is set). */
+bool tw_transfer_write(struct tw_model *model, struct tw_sg_list *list, u64 lba, u32 sectors);
+
+/* Rebuilding, initialising and verifying: work of the drives that no command asked for. */
+
+/* Begin from sector 0 of the members; what ran before is given up. Raises an event. */
+void tw_background_start(struct tw_model *model, enum tw_background_kind kind, u32 unit, u64 now);
+
+/* It will not go on: a member of its unit has gone. */
+void tw_background_stop(struct tw_model *model, u32 unit);
+
+/* Do every step that would have begun by @now. */
+void tw_background_advance(struct tw_model *model, u64 now);
+
+/* Return: the kind's name, "none" among them. */
+const char *tw_background_name(u32 kind);
 
 #endif

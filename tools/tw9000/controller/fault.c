@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Faults that a profile asks for. Each strikes once. */
 #include "fault.h"
-#include "background.h"
 #include "member.h"
-#include "platter.h"
-#include "queue.h"
 
 void tw_fault_create(struct tw_model *model)
 {

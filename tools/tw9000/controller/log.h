@@ -3,7 +3,7 @@
 #ifndef TW_LOG_H
 #define TW_LOG_H
 
-#include "media/arena.h"
+#include "media/store.h"
 
 enum tw_log_status {
 	TW_LOG_RUNNING,

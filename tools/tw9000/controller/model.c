@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Registers, queues and events of the controller. */
 #include "model.h"
-#include "command.h"
+#include "post.h"
 #include "fault.h"
 #include "member.h"
-#include "platter.h"
-#include "queue.h"
 
 static u32 tw_status(const struct tw_model *model)
 {

@@ -51,4 +51,21 @@ static inline void tw_fail_memory(struct tw_post *post)
 	tw_fail(post, TW_ERROR_PCI_ABORT, TW_SENSE_HARDWARE, 0);
 }
 
+/* EXECUTE_SCSI: what a CDB asks of a unit is done. */
+
+/* Return: false if the command vanishes, and its fate says how. */
+bool tw_execute_scsi(struct tw_model *model, struct tw_post *post);
+
+/* Command packets: checked, carried out, answered. */
+
+/**
+ * tw_command_post() - the driver wrote a packet's address
+ * @model: the controller
+ * @address: of the packet; its header lies in front of it
+ *
+ * Data moves and errors are written now; only the response waits for its time,
+ * so that nothing touches the host's memory after a reset.
+ */
+void tw_command_post(struct tw_model *model, u64 address);
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Commands in the controller, responses and events on their way to the driver. */
-#include "queue.h"
+#include "controller.h"
 
 #define TW_AEN_QUEUE_FULL	0x00ff
 

@@ -8,6 +8,29 @@
  */
 #include "store.h"
 
+bool tw_arena_create(struct tw_arena *arena, u32 record_bytes, u64 nr_records,
+		     tw_alloc_chunk_fn alloc, void *host)
+{
+	u64 nr_chunks;
+	u32 i;
+
+	arena->record_bytes = record_bytes;
+	arena->per_chunk = TW_CHUNK_BYTES / record_bytes;
+	nr_chunks = (nr_records + arena->per_chunk - 1) / arena->per_chunk;
+	if (nr_chunks > TW_CHUNK_BYTES / sizeof(arena->chunks[0]))
+		return false;
+	arena->chunks = alloc(host);
+	if (!arena->chunks)
+		return false;
+	for (i = 0; i < nr_chunks; i++) {
+		arena->chunks[i] = alloc(host);
+		if (!arena->chunks[i])
+			return false;
+	}
+	arena->nr_chunks = (u32)nr_chunks;
+	return true;
+}
+
 #define TW_PAGE_BYTES		4096U
 #define TW_LEAF_SECTORS		(TW_PAGE_BYTES / sizeof(u32))
 #define TW_NODE_LEAVES		(TW_PAGE_BYTES / sizeof(struct tw_node_entry))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of keys. */
-#include "config-keys.h"
+#include "config.h"
 
 #define TW_AT(member)		offsetof(struct tw_config, member)
 #define TW_NUMBER(key, member, low, high, preset) \

@@ -8,7 +8,6 @@
  */
 #include <stdio.h>
 
-#include "wire/config-check.c"
 #include "wire/config-keys.c"
 #include "wire/config.c"
 #include "controller/log.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /proc/tw9000/status, and a log for each controller: what they know to be true. */
 #include "uml.h"
-#include "controller/background.h"
 
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>

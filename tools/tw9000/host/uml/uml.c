@@ -21,8 +21,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "compat.h"
-
 static char *tw_config_text;
 static struct tw_cards tw_cards;
 

@@ -168,7 +168,8 @@ struct vu_message *vu_ask(struct vu_channel *channel, enum vu_command command, c
 {
 	struct vu_header header = { .command = command };
 
-	header.id = channel->id = (uint16_t)(VU_OUR_IDS | (channel->id + 1));
+	channel->id = (uint16_t)(VU_OUR_IDS | (channel->id + 1));
+	header.id = channel->id;
 	if (!transmit(channel, &header, fixed, fixed_length, data, length))
 		return NULL;
 	for (;;) {

@@ -7,7 +7,8 @@
  * Of several controllers (controller.count) it is the one with that number, from 0.
  *
  * Serves one client, in real time, until it goes; then writes the ground truth.
- * Exit status: 0 done, 1 failed, 2 usage, 3 the store is full: whoever writes on would fail one command after the other.
+ * Exit status: 0 done, 1 failed, 2 usage, 3 the store is full: whoever writes on would fail one command after the
+ * other.
  */
 #include "card.h"
 
