@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In the guest: records the runs of a list, one after the other: guest.py LIST.json. Started by battery.
 
-Each is {"name", "settings", "interval", "prepare", "command", "beside"}; it leaves NAME.rtdb, and what went wrong in NAME.err.
+Each is {"name", "settings", "interval", "prepare", "command", "beside", "grouped", "limit", "within"}; it leaves NAME.rtdb,
+and what went wrong in NAME.err.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ FILES = {
     "max_sectors_kb": QUEUE / "max_sectors_kb",
     "nomerges": QUEUE / "nomerges",
 }
+GROUPS = pathlib.Path("/run/lab/tmp/cgroups")
+HELD = GROUPS / "held"  # the command is in it, or below it
 PLAIN = {"scheduler": "mq-deadline", "queue_depth": 254, "nr_requests": 256, "max_sectors_kb": 128, "nomerges": 0}
 
 
@@ -45,6 +48,21 @@ def arrange(settings: dict[str, str | int]) -> list[str]:
     return wrong
 
 
+def grouped(run: dict[str, object]) -> str:
+    """What the command begins with: it goes to a cgroup, which has the limit or none."""
+    if not run.get("grouped"):
+        return ""
+    if not HELD.exists():
+        shell(f"mkdir {GROUPS}; mount -t cgroup2 cgroup2 {GROUPS}; echo +io +memory >{GROUPS}/cgroup.subtree_control")
+        HELD.mkdir()
+    within = pathlib.Path(f"{HELD}{run['within']}")
+    within.mkdir(exist_ok=True)
+    limit = " ".join(f"{name}=max" for name in ("rbps", "wbps", "riops", "wiops"))
+    for text in (limit, str(run["limit"])):
+        (HELD / "io.max").write_text(f"{(QUEUE.parent / 'dev').read_text(encoding='utf-8').strip()} {text}")
+    return f"echo 0 >{within}/cgroup.procs; "
+
+
 def record(run: dict[str, object]) -> None:
     """One run."""
     name = str(run["name"])
@@ -56,6 +74,7 @@ def record(run: dict[str, object]) -> None:
     shell("sync; echo 3 >/proc/sys/vm/drop_caches")
     if run.get("warm"):
         shell(str(run["warm"]))
+    group = grouped(run)
     shell("sleep 0.1")
     words = ["sh", "-c", str(run["beside"])]
     beside = subprocess.Popen(words, start_new_session=True) if run["beside"] else None
@@ -74,7 +93,7 @@ def record(run: dict[str, object]) -> None:
         "sh",
         "-c",
     ]
-    done = subprocess.run([*words, str(run["command"])], capture_output=True, text=True, check=False)
+    done = subprocess.run([*words, group + str(run["command"])], capture_output=True, text=True, check=False)
     said += [done.stderr] if done.returncode else []
     if beside:
         os.killpg(beside.pid, signal.SIGKILL)  # its children would read on beside the next run

@@ -42,7 +42,7 @@ KERNELS = ("6.1", "6.12", "7.2")
 @dataclasses.dataclass(frozen=True)
 class Run:
     """One recording. sets: keys of the profile; alone: it has a guest of its own, as the fault strikes once; interval: of
-    its samples."""
+    its samples. variant: of the kernel. limit: io.max of a cgroup that the command is in, or below it, in within."""
 
     command: str
     settings: Mapping[str, str | int] = dataclasses.field(default_factory=dict)
@@ -55,6 +55,9 @@ class Run:
     real_time: bool = False
     alone: bool = False
     interval: str = "20ms"
+    variant: str = ""
+    limit: str = ""
+    within: str = ""
 
     def but(self, settings: Mapping[str, str | int] | None = None, **more: object) -> Run:
         """The same with something changed; settings are added."""

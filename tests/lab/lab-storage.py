@@ -20,6 +20,7 @@ from lab_checks import LAB, TOP, check, finish, lab  # noqa: E402
 sys.path.insert(0, str(LAB.parent))
 from raidlab.verbs import workloads  # noqa: E402
 
+KERNEL = "6.1"
 IN_GROUP = """
 mkdir -p /run/lab/tmp/cg && mount -t cgroup2 cgroup2 /run/lab/tmp/cg && cd /run/lab/tmp/cg || exit
 cat cgroup.controllers; echo '+memory +io +pids' >cgroup.subtree_control; mkdir slow
@@ -62,6 +63,14 @@ raidctl record -q -o /run/lab/out/owners.rtdb --disk sda -- sh /run/lab/tmp/load
 cat reader/io.stat writer/io.stat
 """
 
+# The command takes away the limit that was there, and another cgroup gets one.
+LIMITS = f"""{IN_GROUP}
+mkdir 'b c'; disk=$(cat /sys/block/sda/dev)
+echo "$disk rbps=1048576" >slow/io.max
+raidctl record -q -o /run/lab/out/limits.rtdb --disk sda -- sh -c "
+sleep 2.5; echo '$disk rbps=max' >slow/io.max; echo '$disk wiops=7' >'b c/io.max'; sleep 2.5; rmdir 'b c'"
+"""
+
 
 def owners(directory: Path) -> None:
     """What is written back is its owner's, not the kernel thread's; bytes are those of io.stat."""
@@ -79,8 +88,21 @@ def owners(directory: Path) -> None:
     check("a kernel thread wrote for the writer", threads.get("/writer", 0) >= 20 << 20, threads)
 
 
+def limits(directory: Path) -> None:
+    """What cgroups may have of a disk is a setting of it, and each change."""
+    ran(directory, "limits", LIMITS)
+    db = sqlite3.connect(next(directory.glob("limits/**/limits.rtdb")))
+    rows = db.execute("SELECT time_ns, value FROM setting WHERE name = 'io.max' ORDER BY time_ns").fetchall()
+    begin, end = db.execute("SELECT min(start_ns), max(end_ns) FROM phase").fetchone()
+    values = ["/slow rbps=1048576 wbps=max riops=max wiops=max", "/b c rbps=max wbps=max riops=max wiops=7", ""]
+    check("io.max is kept with each change", [value for _, value in rows] == values, rows)
+    late = [(at - begin) / 1e9 for at, _ in rows]
+    check("a change is found within a second and a half", late[0] == 0 and 2.5 <= late[1] <= 4, late)
+    check("what was removed is found where the phase ends", rows[-1][0] == end, (rows, end))
+
+
 def ran(directory: Path, name: str, script: str, memory: str = "96M") -> list[str]:
-    done = lab("run", "-q", "--kernel", "6.1", "--variant", "storage", "--mem", memory, "--out", str(directory / name), "--",
+    done = lab("run", "-q", "--kernel", KERNEL, "--variant", "storage", "--mem", memory, "--out", str(directory / name), "--",
                "sh", "-c", script, LAB_ROOT="")  # fmt: skip
     check(f"{name} runs", done.returncode == 0, done)
     return done.stdout.splitlines()
@@ -94,7 +116,7 @@ def judged(directory: Path) -> None:
         ):
             continue
         out = directory / one.name
-        words = ("run", "-q", "--kernel", "6.1", "--variant", "storage", "--out", str(out), "--", *one.words())
+        words = ("run", "-q", "--kernel", KERNEL, "--variant", "storage", "--out", str(out), "--", *one.words())
         done = lab(*words, LAB_ROOT="")
         report = [TOP / "tools/bin/raidctl", "report", "--json", out / workloads.RECORDING]
         said = (
@@ -124,6 +146,7 @@ def main() -> None:
         said = ran(directory, "io.weight", WEIGHT)
         check("weights by BFQ, and a cost model", said[1] == "default 500" and "enable=1" in said[2], said)
         owners(directory)
+        limits(directory)
         said = ran(directory, "dm-crypt", ENCRYPTED)
         check(
             "what is read through dm-crypt is plain, what lies on the disk is not",

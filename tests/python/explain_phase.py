@@ -6,7 +6,7 @@ import numpy
 from raidtrace.explain import limits
 from raidtrace.explain.evidence import Verdict
 from raidtrace.quantity.bins import D2C_COLUMNS
-from raidtrace.recording.observation import Disk, Observation, Submitter
+from raidtrace.recording.observation import Charged, Disk, Observation, Submitter
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.timeline import Change, Longest, Timeline
 
@@ -67,6 +67,7 @@ def phase(
     cpu=None,
     machine=None,
     interval=None,
+    charged=(),
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
@@ -153,6 +154,7 @@ def phase(
         numpy.zeros((0, 3)),
         line,
         frozenset(others),
+        charged=tuple(Charged(*row) for row in charged),
     )
 
 

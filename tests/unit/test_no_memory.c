@@ -17,11 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check/check.h"
 #include "disk/settings.h"
 #include "full.h"
+#include "machine/cgroup-limits.h"
 #include "machine/interrupts.h"
 #include "report/print.h"
 #include "report/requests.h"
@@ -34,7 +36,7 @@
 #ifndef __SANITIZE_ADDRESS__
 
 static char directory[] = "/tmp/raidtrace-memory-XXXXXX";
-static char path[64], new_path[64];
+static char path[64], new_path[64], cgroups[64];
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t nr, size_t size);
@@ -320,6 +322,18 @@ static int settings(void)
 	return err;
 }
 
+/* A directory takes the place of a hierarchy of cgroups. */
+static int limits(void)
+{
+	struct cgroup_limits found;
+	int err = cgroup_limits_read(cgroups, &found);
+	char *text = err ? NULL : cgroup_limits_of(&found, "8:0");
+
+	cgroup_limits_free(&found);
+	free(text);
+	return err ? err : text ? 0 : -ENOMEM;
+}
+
 static int requests(void)
 {
 	static const struct rt_ended ended[3];
@@ -355,7 +369,7 @@ static void each_allocation_fails(void **state)
 		int borne;	/* of them: there is another way, as to sort */
 	} cases[] = {
 		{ "load", load, 20, 0 }, { "make", make, 5, 1 }, { "judge", judge, 1, 0 },
-		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 }, { "requests", requests, 2, 0 },
+		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 }, { "limits", limits, 8, 3 /* asprintf */ }, { "requests", requests, 2, 0 },
 		{ "replay", replay, 20, 1 }, { "write", write_thread, 12, 0 },
 		{ "import", import, 12, 0 },
 	};
@@ -409,6 +423,33 @@ static void each_of_sqlite_fails(void **state)
 	}
 }
 
+static int make_cgroup(void)
+{
+	char name[128];
+	FILE *file;
+
+	snprintf(cgroups, sizeof(cgroups), "%s/cgroups", directory);
+	snprintf(name, sizeof(name), "%s/a", cgroups);
+	if (mkdir(cgroups, 0700) || mkdir(name, 0700))
+		return -1;
+	strcat(name, "/io.max");
+	file = fopen(name, "w");
+	if (!file)
+		return -1;
+	fputs("8:0 rbps=1 wbps=max riops=max wiops=max\n", file);
+	return fclose(file);
+}
+
+static int remove_cgroup(void)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s/a/io.max", cgroups);
+	unlink(name);
+	*strrchr(name, '/') = '\0';
+	return rmdir(name) || rmdir(cgroups);
+}
+
 static int set_up(void **state)
 {
 	struct rt_submitter submitters[FULL_SUBMITTERS];
@@ -422,6 +463,8 @@ static int set_up(void **state)
 		return -1;
 	snprintf(path, sizeof(path), "%s/a.rtdb", directory);
 	snprintf(new_path, sizeof(new_path), "%s/new.rtdb", directory);
+	if (make_cgroup())
+		return -1;
 	full_counters(&c, submitters, &drawn);
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) /* fewer allocations: they are alike */
 		for (unsigned int k = d ? 0 : RAIDTRACE_HISTOGRAM_KIND_D2C; k < RT_KINDS; k++)
@@ -457,7 +500,7 @@ static int clean_up(void **state)
 	recording_free(&loaded);
 	unlink(path);
 	unlink(new_path);
-	return rmdir(directory);
+	return remove_cgroup() || rmdir(directory);
 }
 
 #else

@@ -95,6 +95,7 @@ static void put_all(struct store *store)
 		{ "readahead_sectors", "256" }, { "scheduler", "none" },
 		{ "queue_depth", "254" }, { "mount", "/mnt" },
 		{ "fstype", "xfs" }, { "mount_options", "rw,relatime" },
+		{ "io.max", "/a b rbps=1048576 wbps=max riops=max wiops=max\n/c\x1b rbps=max wbps=max riops=max wiops=7" },
 	};
 	struct rt_counters c = { .since_ns = 2 * NS_PER_S, .now_ns = 4 * NS_PER_S };
 	struct rt_counters nothing = { .since_ns = NS_PER_S, .now_ns = 2 * NS_PER_S };

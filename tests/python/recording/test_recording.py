@@ -170,7 +170,8 @@ EVERY = (
     "UPDATE sample SET plugs=3, ra_sync_sectors=256, streams_alive=2 WHERE sample=1",
     "UPDATE sample SET plugs=4, streams_alive=5 WHERE sample=2",
     "INSERT INTO origin(sample, class, queued, seeks) VALUES(1,'journal',4,2),(2,'journal',1,1),(2,'data',9,0)",
-    "INSERT INTO submitter(sample, submitter, pid, comm, queued) VALUES(1,3,77,'dd',5),(2,8,77,'dd',6),(2,9,NULL,NULL,2)",
+    "INSERT INTO submitter(sample, submitter, pid, comm, cgroup, queued) "
+    "VALUES(1,3,77,'dd','/a',5),(2,8,77,'dd','/b',6),(2,9,NULL,NULL,NULL,2)",
     "INSERT INTO host VALUES(0,1000,'cpu','','idle','ns',500)",
     "INSERT INTO disturbance VALUES(1,'swap','',0,9,'pages',3,'3 pages to swap')",
     "INSERT INTO output VALUES(2,'stderr','late')",

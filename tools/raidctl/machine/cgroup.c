@@ -16,19 +16,18 @@
 #define ROOT_ID		1
 #define KERNFS_HANDLE	0xfe	/* FILEID_KERNFS, whose 8 bytes are the id */
 
-/* The mount of the hierarchy that has the controller of disks: of version 1 if that is there. */
-static bool find_mount(char *ret, size_t size)
+int cgroup_mount(char *ret, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *entry;
-	bool found = false;
+	int found = 0;
 
 	while (mounts && (entry = getmntent(mounts))) {
 		bool old = !strcmp(entry->mnt_type, "cgroup") && hasmntopt(entry, "blkio");
 
 		if (!old && (found || strcmp(entry->mnt_type, "cgroup2")))
 			continue;
-		found = (size_t)snprintf(ret, size, "%s", entry->mnt_dir) < size;
+		found = (size_t)snprintf(ret, size, "%s", entry->mnt_dir) >= size ? 0 : old ? 1 : 2;
 		if (old)
 			break;
 	}
@@ -88,7 +87,7 @@ void cgroups_name(struct rt_counters *counters)
 			put_path(one->path, "/");
 		if (one->cgroup <= ROOT_ID)
 			continue;
-		if (mount < 0 && find_mount(where, sizeof(where)))
+		if (mount < 0 && cgroup_mount(where, sizeof(where)))
 			mount = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		errno = 0;
 		name_one(one, mount, where);

@@ -5,7 +5,18 @@
 #ifndef MACHINE_CGROUP_H
 #define MACHINE_CGROUP_H
 
+#include <stddef.h>
+
 #include "raidtrace.h"
+
+/**
+ * cgroup_mount - where the hierarchy that has the controller of disks is mounted
+ * @ret: its directory
+ * @size: of @ret
+ *
+ * Return: its version, 1 if there is one of that; 0: none is mounted.
+ */
+int cgroup_mount(char *ret, size_t size);
 
 /**
  * cgroups_name - find out the paths of the cgroups of what was just sampled

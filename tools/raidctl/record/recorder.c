@@ -50,14 +50,6 @@ bool recorder_all_ended(const struct recorder *recorder)
 	return true;
 }
 
-static int put_setting(void *data, const char *name, const char *value)
-{
-	const struct recorded *disk = data;
-
-	return writer_put_setting(disk->recorder->writer, disk->last.now_ns,
-				  disk->number, name, value);
-}
-
 static int put_readahead(struct recorded *disk)
 {
 	char text[32];
@@ -68,23 +60,23 @@ static int put_readahead(struct recorded *disk)
 	disk->put_readahead = disk->last.readahead_sectors;
 	snprintf(text, sizeof(text), "%" PRIu64, disk->last.readahead_sectors);
 	err = settings_set(&disk->settings, "readahead_sectors", text,
-			   put_setting, disk);
+			   recorder_put_setting, disk);
 	if (err)
 		return err;
 	snprintf(text, sizeof(text), "%" PRIu64,
 		 disk->last.readahead_sectors * SECTOR_BYTES / 1024);
 	return settings_set(&disk->settings, "readahead_kib", text,
-			    put_setting, disk);
+			    recorder_put_setting, disk);
 }
 
 static int put_mounts(struct recorded *disk)
 {
-	int err = settings_mounts(&disk->settings, put_setting, disk);
+	int err = settings_mounts(&disk->settings, recorder_put_setting, disk);
 
 	if (err || !disk->ours)
 		return err;
 	return settings_set(&disk->settings, "journal", disk->journals.text,
-			    put_setting, disk);
+			    recorder_put_setting, disk);
 }
 
 /* Counters of a target of ours begin with zero when it was attached. */
@@ -121,12 +113,12 @@ static int describe(struct recorded *disk)
 	if (!err)
 		err = put_readahead(disk);
 	if (!err)
-		err = settings_queue(&disk->settings, put_setting, disk);
+		err = settings_queue(&disk->settings, recorder_put_setting, disk);
 	if (!err)
-		err = settings_device(&disk->settings, put_setting, disk);
+		err = settings_device(&disk->settings, recorder_put_setting, disk);
 	if (!err)
 		err = settings_controller(&disk->settings, disk->target.pci,
-					  disk->target.unit_3ware, put_setting,
+					  disk->target.unit_3ware, recorder_put_setting,
 					  disk);
 	return err ? err : put_mounts(disk);
 }
@@ -150,6 +142,8 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 		recorder->disks[i].begin_ns = recorder->disks[i].last.now_ns;
 		err = describe(&recorder->disks[i]);
 	}
+	if (!err)
+		err = recorder_put_limits(recorder, true);
 	if (!err)
 		err = writer_begin_phase(recorder->writer, recorder->phase,
 					 phase, recorder->start_ns);
@@ -271,7 +265,7 @@ static int sample_settings(struct recorded *disk, bool queue)
 	int err = put_readahead(disk);
 
 	if (!err && queue)
-		err = settings_queue(&disk->settings, put_setting, disk);
+		err = settings_queue(&disk->settings, recorder_put_setting, disk);
 	if (!err && disk->recorder->mounts_changed)
 		err = recorder_find_journals(disk);
 	if (!err && disk->recorder->mounts_changed)
@@ -296,6 +290,8 @@ static int put_samples(struct recorder *recorder, bool all)
 		if (!err)
 			err = sample_settings(disk, queue);
 	}
+	if (queue && !err)
+		err = recorder_put_limits(recorder, false);
 	if (queue)
 		recorder->queue_ns = recorder->now_ns;
 	recorder->mounts_changed = false;
@@ -328,11 +324,13 @@ static int next_phase(struct recorder *recorder, const char *phase)
 
 		if (disk->ended)
 			continue;
-		err = settings_queue(&disk->settings, put_setting, disk);
+		err = settings_queue(&disk->settings, recorder_put_setting, disk);
 		if (!err)
-			err = settings_device(&disk->settings, put_setting,
-					      disk);
+			err = settings_device(&disk->settings,
+					      recorder_put_setting, disk);
 	}
+	if (!err)
+		err = recorder_put_limits(recorder, true);
 	if (err || !phase)
 		return err;
 	return writer_begin_phase(recorder->writer, ++recorder->phase, phase,

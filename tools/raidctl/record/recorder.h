@@ -116,6 +116,7 @@ enum moment {
  * @gone: at least one disk ended early
  * @diskstats: tells which disks did nothing
  * @mounts_changed: the mount table has to be read again
+ * @limits_ns: when limits of cgroups are to be looked for again
  * @besides: called with each sample before its transaction ends, NULL for none
  * @data: for @besides
  */
@@ -135,6 +136,7 @@ struct recorder {
 	bool gone;
 	struct proc_file diskstats;
 	bool mounts_changed;
+	uint64_t limits_ns;
 	int (*besides)(void *data, uint64_t now_ns, enum moment moment);
 	void *data;
 };
@@ -195,6 +197,19 @@ int recorder_end(struct recorder *recorder, const char *why);
 /* In recorder-events.c; 0 or -errno: requests are known from now on; those that ended until the last sample. */
 int recorder_begin_events(struct recorded *disk);
 int recorder_put_events(struct recorded *disk);
+
+/* recorder_put_setting - for settings_set(), of a struct recorded */
+int recorder_put_setting(void *data, const char *name, const char *value);
+
+/**
+ * recorder_put_limits - setting io.max: what cgroups may have of each disk
+ * @recorder: begun, or its disks have their first snapshot
+ * @always: also where the last look is so short ago that this one takes more
+ *	than 1/500 of a processor
+ *
+ * Return: 0 or -errno.
+ */
+int recorder_put_limits(struct recorder *recorder, bool always);
 
 /* recorder_find_journals - look again, after a mount, and tell the kernel */
 int recorder_find_journals(struct recorded *disk);

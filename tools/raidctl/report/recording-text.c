@@ -164,6 +164,22 @@ static const char *setting_sectors(char *ret, const char *setting)
 	return setting ? format_sectors(ret, strtoull(setting, NULL, 10)) : "n/a";
 }
 
+/* What cgroups may have of the disk, a line each, or how many may not have all. */
+static void text_limits(FILE *to, const char *limits, bool verbose)
+{
+	size_t nr = 0;
+	int len;
+
+	for (; limits && *limits; limits += len, limits += *limits == '\n', nr++) {
+		len = (int)strcspn(limits, "\n");
+		if (verbose)
+			print_labelled(to, LABEL_WIDTH, "", "io.max of %.*s", len, limits);
+	}
+	if (nr && !verbose)
+		print_labelled(to, LABEL_WIDTH, "", "io.max limits %zu cgroup%s, report -v says which",
+			       nr, nr > 1 ? "s" : "");
+}
+
 static void text_target(FILE *to, const struct recording *r,
 			const struct rt_target *t, bool verbose)
 {
@@ -195,6 +211,7 @@ static void text_target(FILE *to, const struct recording *r,
 		print_labelled(to, LABEL_WIDTH, "", "mounted on %s as %s (%s)", mount,
 			       setting_or_na(r, t->id, "fstype", UINT64_MAX),
 		     setting_or_na(r, t->id, "mount_options", UINT64_MAX));
+	text_limits(to, recording_setting(r, t->id, "io.max", UINT64_MAX), verbose);
 }
 
 /* Readahead where the phase began, and what it became in its course. */

@@ -10,7 +10,6 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", "flush")
 OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
 
 

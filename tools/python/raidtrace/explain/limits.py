@@ -6,9 +6,10 @@ missing is said. What took most of the time by count comes first; of the others 
 for its program is not limited by its ceiling, whatever else is true of it.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.explain import limits_device, limits_events, limits_host, limits_queue
+from raidtrace.explain import limits_cgroup, limits_device, limits_events, limits_host, limits_queue
 from raidtrace.explain.case import Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.recording.observation import Observation
@@ -19,6 +20,7 @@ ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_
 MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
     limits_events.changed,
+    limits_cgroup.io_max,
     limits_events.degraded,
     limits_host.sync,
     limits_host.competing,
@@ -45,9 +47,19 @@ def limits(
 ) -> tuple[Limit, ...]:
     """Those that are inferred first, the first what matters most; then open questions, what is ruled out, what is not known."""
     found = [make(Case(reading, way, meta, beside)) for make in MAKERS]
+    if any(limits_cgroup.reached(limit) for limit in found):
+        found = [_bounded(limit) for limit in found]
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
         return ORDER.index(limit.verdict), -share if share >= MOST else 0.0
 
     return tuple(sorted(found, key=place))
+
+
+def _bounded(limit: Limit) -> Limit:
+    """Where io.max allows little more than what came, nothing else is what to change first."""
+    if limit.verdict is not Verdict.INFERRED or limit.key in ("io.max", "reset"):
+        return limit
+    text = f"{limit.statement}; but io.max allows little more"
+    return dataclasses.replace(limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes above the disk: the program, others beside it, what it waits for, files and their metadata."""
 
-from raidtrace.explain.case import KERNEL_THREADS, Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.limits_cgroup import io_max
 from raidtrace.explain.links_queue import FOLLOWS, in_order
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 
 IDLE = 0.15  # from this part of the time without work on the disk waits for the host
@@ -43,7 +45,11 @@ def host(case: Case) -> Limit:
     if idle < IDLE:
         return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
     gain = (1.0, 1 / (1 - min(idle, 0.999)))
-    nothing = f"the disk had nothing to do for {q.percent(idle)} of the time"
+    nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
+    if limit.verdict is Verdict.INFERRED:
+        return ruled_out("program", title, f"{nothing}: what was asked for was held back, as io.max has it", value)
+    if limit.verdict is Verdict.NOT_SHOWN and limit.values:
+        return open_question("program", title, f"{nothing}: nobody asked, or io.max held it back", value)
     if used is not None and used >= COMPUTES * idle and not case.simulated():
         return inferred(
             "processor",
@@ -56,9 +62,11 @@ def host(case: Case) -> Limit:
             gain=gain,
         )
     if (unwritten := dirty_limit(case)) is not None:
-        held = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
-        text = f"{nothing}: nobody asked, or {held}"
+        few = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
+        text = f"{nothing}: nobody asked, or {few}"
         return open_question("program", title, text, value)
+    held = (", or io.max holds it back", ", and whether its cgroup has an io.max")
+    held = held if limit.verdict in (Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN) else ("", "")
     why = (
         "computing takes no time in simulated time, so it waited for something else, as sleep does"
         if case.simulated()
@@ -69,8 +77,8 @@ def host(case: Case) -> Limit:
     return inferred(
         "program",
         title,
-        f"{nothing}: nobody asked, as when a program sleeps, waits for another, or io.max holds it " f"back; {why}",
-        "look at what the program does between its calls, and whether its cgroup has an io.max",
+        f"{nothing}: nobody asked, as when a program sleeps or waits for another{held[0]}; {why}",
+        f"look at what the program does between its calls{held[1]}",
         value,
         share=idle,
         gain=gain,

@@ -63,7 +63,7 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
     for of in ("settings", "machine"):
         ours, theirs = getattr(a.seen, of), getattr(b.seen, of)
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
-            if ours.get(name) != theirs.get(name):
+            if (ours.get(name) or "") != (theirs.get(name) or ""):  # what is not there, and what was not looked for
                 found.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
     if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in found):
         found.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))

@@ -25,6 +25,7 @@ BETWEEN = "outside"
 EXACT_SIZES = 257  # bins of size below are that many sectors
 SEEK_SAME = 64
 HAPPEN = ("controller_events", "md_degraded")  # what happens to an array: as it was when a phase ended
+KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", "flush")
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 BLAME_COLUMNS = 8
 KEYS = {"flow": "direction", "origin": "class", "submitter": "pid, comm"}  # what else than sample and disk rows have
@@ -39,6 +40,16 @@ class Submitter:
     bios: int
     bytes: int
     seeks: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Charged:
+    """What was charged to a cgroup; by_kernel: bios of it that kernel threads queued."""
+
+    cgroup: str
+    bios: int
+    bytes: int
+    by_kernel: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +77,8 @@ class Observation:
     when the phase began (those of HAPPEN when it ended);
     changed: names of settings that changed in it, and timeline has how. host: (source, name) -> by how much it grew.
     over_time: a row for each sample that lasted and in which anything was in flight, in order of time: ns with anything in
-    flight, bytes, seeks. others: processes that the recorder saw beside the command, kernel threads left out.
+    flight, bytes, seeks. others: processes that the recorder saw beside the command, kernel threads left out. charged: to
+    whom, where a cgroup has a limit; empty: not counted, or none has.
     """
 
     disk: Disk
@@ -86,6 +98,7 @@ class Observation:
     others: frozenset[int] = frozenset()
     asked: Mapping[str, int] = dataclasses.field(default_factory=dict)
     program: str = ""
+    charged: tuple[Charged, ...] = ()
 
     def seconds(self) -> float:
         """Length of the phase."""
@@ -229,7 +242,7 @@ class _Tables:
                     self._plain(*key), settings, self._settings(0, spans)[0],
                     tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
                     timeline.build(self._rows, disk.target, self._numbers[name], changes),
-                    self._others, self._asked(spans), self._program,
+                    self._others, self._asked(spans), self._program, self._charged(*key),
                 ))  # fmt: skip
         return found
 
@@ -265,6 +278,22 @@ class _Tables:
             for who, counts in sums.items()
         ]
         return tuple(sorted(found, key=lambda one: (-one.seeks, -one.bytes)))
+
+    def _charged(self, target: int, name: str) -> tuple[Charged, ...]:
+        """Nothing is read where no limit was recorded."""
+        limited = "SELECT 1 FROM setting WHERE name = 'io.max' AND value <> '' AND target = ?"
+        if "cgroup" not in self._rows.columns("submitter") or not self._rows.execute(limited, (target,)).fetchone():
+            return ()
+        found: dict[str, list[int]] = {}
+        sums = self._rows.sums("submitter", "cgroup, comm")
+        for number in self._numbers[name]:
+            rows: Mapping[Any, Mapping[str, int | None]] = sums.get((target, number), {})
+            for (cgroup, comm), counts in rows.items():
+                bios, octets = counts.get("queued") or 0, counts.get("bytes_queued") or 0
+                by_kernel = bios if (comm or "").startswith(KERNEL_THREADS) else 0
+                mine = found.setdefault(cgroup or "", [0, 0, 0])
+                found[cgroup or ""] = [a + b for a, b in zip(mine, (bios, octets, by_kernel), strict=True)]
+        return tuple(Charged(cgroup, *numbers) for cgroup, numbers in found.items()) if any(found) else ()
 
     def _over_time(self, target: int, name: str) -> NDArray[numpy.float64]:
         rows = self._rows

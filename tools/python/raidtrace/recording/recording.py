@@ -308,9 +308,8 @@ def _samples(db: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Coun
     for row in db.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
         unknown[row["sample"]].update(name for name in columns if row[name] is None and name != DEPTH_SUM)
     origins = _named(db, "origin", ("sample", "class"), lambda row: row["class"])
-    submitters = _named(
-        db, "submitter", ("sample", "submitter", "pid", "comm"), lambda row: (row["pid"], row["comm"] or "")
-    )
+    whose = ("sample", "submitter", "pid", "comm", "cgroup")
+    submitters = _named(db, "submitter", whose, lambda row: (row["pid"], row["comm"] or ""))
     bins: dict[int, dict[tuple[str, str], dict[int, int]]] = collections.defaultdict(
         lambda: collections.defaultdict(dict)
     )

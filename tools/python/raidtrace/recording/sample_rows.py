@@ -33,6 +33,7 @@ KEYS = (
     "submitter",
     "pid",
     "comm",
+    "cgroup",
 )
 # what series are made of
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""io.max as a cause: both sides of each condition, which cgroups a limit holds, and what else then is not named."""
+
+import sqlite3
+
+import pytest
+from explain_make import record
+from explain_phase import first, judged, phase, verdict
+
+from raidtrace.explain import pair, runs
+from raidtrace.explain.evidence import Verdict
+from raidtrace.explain.limits_cgroup import Allowed, allowed
+from raidtrace.recording import observation, recording
+from raidtrace.recording.quantities import Reading
+
+INFERRED, OPEN, OUT, UNKNOWN = Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE
+LAB = {
+    "lab_config": "name=9500s-12-raid0,array.level=raid0,array.drives=12,array.stripe_kib=64,controller.read_kib_s=442500,"
+    "controller.write_kib_s=215000,drive.media_outer_kib_s=70312"
+}
+OCTETS = 1000 << 17  # what a phase moves in 4 s: 32,768,000 bytes and 250 bios a second
+
+
+def limit(**rates):
+    """A line of the setting."""
+    said = {name: rates.get(name, "max") for name in ("rbps", "wbps", "riops", "wiops")}
+    return " ".join(("/a b", *(f"{name}={rate}" for name, rate in said.items())))
+
+
+def ours(bios=1000, octets=OCTETS, by_kernel=0, path="/a b"):
+    return [(path, bios, octets, by_kernel)]
+
+
+def held(text=None, **said):
+    """A phase that waits for half of the time, with a limit that is what came."""
+    settings = {
+        "io.max": limit(rbps=32_768_000) if text is None else text,
+        "rotational": "0",
+        **said.pop("settings", {}),
+    }
+    return {"idle": 0.5, "charged": ours(), "settings": settings, **said}
+
+
+def rate(requests):
+    return {"requests": requests, "charged": ours(requests, requests << 17)}
+
+
+FLAT = {
+    "depth": 40.0,
+    "rows": {(16, 12): 100, (32, 24): 900},
+    "found": {16: 100, 32: 900},
+}
+BUSY = {"idle": 0.1, "charged": ours(by_kernel=500)}
+# what is inferred, and what of it is too little or too much
+SIDES = [
+    ("read", {}, held(limit(rbps=38_000_000)), held(limit(rbps=39_000_000))),  # 86 and 84 %
+    ("read", {}, held(limit(riops=290)), held(limit(riops=298))),
+    ("read", {}, held(limit(riops=579), splits=1000), held(limit(riops=595), splits=1000)),  # a bio in two pieces counts twice
+    ("write", {}, held(limit(wbps=38_000_000)), held(limit(wbps=39_000_000))),
+    ("write", {}, held(limit(wiops=290)), held(limit(wiops=298))),
+    ("read", {}, held(), held(limit(wbps=32_768_000))),
+    ("write", {}, held(limit(wiops=250)), held(limit(riops=250))),
+    ("read", {}, held(), held("")),
+    ("read", {}, held(idle=0.16), held(idle=0.14)),
+    ("read", {}, held(**BUSY), held(**{**BUSY, "charged": ours(by_kernel=499)})),
+    (
+        "write",
+        {},
+        held(limit(wiops=250), **BUSY, direct=0.51),
+        held(limit(wiops=250), **BUSY, direct=0.49),
+    ),
+    ("read", {}, held(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2), *ours(octets=OCTETS // 2, path="/")]),
+     held(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2 - 1), *ours(octets=OCTETS // 2 + 1, path="/")])),
+    ("read", {}, held(charged=ours(path="/a b/c")), held(charged=ours(path="/a bc"))),
+    ("read", LAB, held(limit(rbps=370 << 20), **rate(11700)), held(limit(rbps=370 << 20), **rate(11800))),  # its ceiling
+    ("read", {}, held(**FLAT), held(**FLAT, **BUSY)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SIDES, ids=range(len(SIDES)))
+def test_enough_is_inferred_first_and_too_little_is_not(case):
+    way, meta, enough, other = case
+    assert verdict("io.max", meta, way, **enough) is INFERRED
+    assert first(meta, way, **enough) == "io.max"
+    assert verdict("io.max", meta, way, **other) is not INFERRED
+
+
+@pytest.mark.parametrize("key", ["program", "processor"])
+def test_a_program_that_is_held_is_not_what_is_waited_for(key):
+    assert judged(("program", "processor"), cpu=0.5, **held()).verdict is OUT
+    assert judged(("program", "processor"), cpu=0.5, **held("")).verdict is INFERRED
+
+
+def test_of_what_is_ruled_out_the_program_says_no_more():
+    texts = [judged("program", **{**held(), "settings": {"io.max": text}}) for text in (None, limit(rbps=999_000_000))]
+    assert ["io.max" in one.statement + one.remedy for one in texts] == [True, False]
+
+
+def test_it_says_how_much_and_what_to_type():
+    found = judged("io.max", **held())
+    assert found.statement == (
+        "rbps of /a b allows 31.2 MiB/s, and 100% of it came: the disk waited for 50.0% of the time, "
+        "0.0% of its bios are queued by kernel threads"
+    )
+    assert found.remedy == """echo "$(cat /sys/block/sda/dev) rbps=max" >'/sys/fs/cgroup/a b/io.max'"""
+    assert found.gain is None and found.share == 0.5
+
+
+@pytest.mark.parametrize("text, what", [(None, UNKNOWN), ("", OUT), (limit(rbps=9), OPEN)])
+def test_what_was_not_recorded_is_said(text, what):
+    said = judged("io.max", **{**held(), "charged": (), "settings": {"io.max": text}})
+    assert said.verdict is what
+    assert ("submitter" in said.statement) is (what is OPEN)
+
+
+def test_a_limit_that_was_set_while_it_ran_counts_too():
+    changes = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
+    assert verdict("io.max", **held("", changes=changes)) is INFERRED
+    assert verdict("io.max", **held("", changes=[(10**9, "nomerges", "", limit(rbps=32_768_000))])) is OUT
+
+
+def test_reads_and_writes_of_one_cgroup_are_told_apart_as_far_as_they_can_be():
+    """It queued as much as both, of which the reads are half: they are what came, or nothing of it."""
+    both = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
+    assert verdict("io.max", **held(**both)) is OPEN
+
+
+def test_the_limit_that_is_nearest_is_the_one_that_is_said():
+    text = "\n".join((limit(rbps=40_000_000), limit(rbps=33_000_000).replace("/a b", "/a b/c"), limit(riops=9999)))
+    assert "of /a b/c allows" in judged("io.max", **held(text, charged=ours(path="/a b/c/d"))).statement
+
+
+def test_large_bios_are_those_that_are_split():
+    """4 of 20 bios are of the cgroup, nearly all bytes, and so nearly all of the 980 pieces more: 984 in 4 s."""
+    charged = [("/a b", 4, OCTETS, 4), ("/", 16, 4096, 16)]
+    said = held(limit(wiops=246), bios=20, splits=980, charged=charged, way="write")
+    assert judged("io.max", **said).values[0].value == pytest.approx(1.0, abs=1e-3)
+
+
+def test_bios_that_were_held_are_not_a_program_that_sleeps():
+    """Fewer came than are allowed on the whole, and more for a moment."""
+    low = limit(rbps=99_000_000)
+    for by_kernel, what in ((1, OPEN), (0, OUT)):
+        said = held(low, charged=ours(by_kernel=by_kernel))
+        assert verdict("io.max", **said) is what
+        assert (verdict("program", **said) is OPEN) is (what is OPEN)
+        assert (
+            verdict("io.max", way="write", **held(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel)))
+            is OUT
+        )
+
+
+def test_what_is_near_its_limit_gains_by_nothing_else():
+    deep = {"idle": 0.0, "charged": ours()}
+    assert first(**held(limit(rbps=38_000_000), **deep)) is None
+    assert first(**held(limit(rbps=39_000_000), **deep)) == "readahead"
+    said = judged("readahead", **held(limit(rbps=38_000_000), **deep))
+    assert said.statement.endswith("; but io.max allows little more") and not said.remedy and said.verdict is OPEN
+    silent = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
+    assert verdict("reset", **held(**{**deep, "samples": silent})) is INFERRED
+
+
+def test_what_was_held_before_the_first_came_is_no_more_than_all():
+    """A bio of 16 MiB is held for as long as it is allowed to take, and then is there at once."""
+    assert "100% of it came" in judged("io.max", **held(limit(rbps=16_000_000))).statement
+
+
+def test_of_a_long_path_the_end_is_known():
+    of = Allowed("/" + "x" * 300, "rbps", 1)
+    assert (
+        of.holds("..." + "x" * 252)
+        and not of.holds("..." + "x" * 250 + "y")
+        and not Allowed("/y", "rbps", 1).holds("...x")
+    )
+
+
+def test_lines_that_say_nothing_are_no_limits():
+    assert list(allowed("/a rbps=max wbps=0 riops=x wiops=7\n/b\n")) == [Allowed("/a", "wiops", 7)]
+
+
+def test_of_two_recordings_a_limit_is_told_where_there_is_one():
+    """One that is older does not have the setting; that is no difference to none."""
+    none, older, some = (Reading("A", phase(settings={"io.max": text})) for text in ("", None, limit(riops=7)))
+    assert pair.changed(none, older, ({}, {})) == []
+    assert pair.changed(older, some, ({}, {})) == [("io.max", "-", limit(riops=7))]
+
+
+def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max", groups=None, phases=None):
+    """A recording of 4096 reads of 128 KiB in 4 s, by dd and a kernel thread in /a."""
+    path = record(directory, phases or [("run", {"idle": 0.5})], settings={"io.max": limit_of})
+    db = sqlite3.connect(path)
+    for number, (comm, octets, bios) in enumerate((("dd", 1 << 27, 1024), ("kworker/0:1", 3 << 27, 3072))):
+        row = (1, number, number + 7, comm, "/a", bios, octets, 0)
+        db.execute(
+            "INSERT INTO submitter(sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued) "
+            "VALUES(?,?,?,?,?,?,?,?)", row)  # fmt: skip
+    if groups:
+        db.execute("UPDATE target SET groups=?", (groups,))
+    db.commit()
+    db.close()
+    return path
+
+
+def test_who_was_charged_is_read_where_there_is_a_limit(tmp_path):
+    found = observation.load(limited(tmp_path / "a")).observations[0]
+    assert found.charged == (observation.Charged("/a", 4096, 1 << 29, 3072),)
+    assert {one.comm for one in found.submitters} == {"dd", "kworker/0:1"}
+    assert observation.load(limited(tmp_path / "b", "")).observations[0].charged == ()
+
+
+def test_a_recording_says_it_in_its_first_sentence(tmp_path):
+    said = runs.one(limited(tmp_path)).chains[0].summary
+    assert said[0].startswith("Limited by io.max: 128.0 MiB/s")
+    assert said[1].endswith("io.max. What it gains only an experiment tells: raidctl why.")
+
+
+def test_recordings_with_cgroups_are_read(tmp_path):
+    """Paths are no counters."""
+    samples = recording.load(limited(tmp_path)).samples
+    assert samples[0][2].submitters[7, "dd"] == {"queued": 1024, "bytes_queued": 1 << 27, "seeks_queued": 0}
