@@ -18,9 +18,9 @@ from raidlab.apt import sources_list  # noqa: E402
 from raidlab.array import profile  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.uml import chance, hermetic, root, verdict  # noqa: E402
+from raidlab.uml import hermetic, machine, root, verdict  # noqa: E402
 from raidlab.uml.modules import build_programs  # noqa: E402
-from raidlab.vm import console  # noqa: E402
+from raidlab.vm import boot  # noqa: E402
 
 GOOD = """# SPDX-License-Identifier: GPL-2.0-or-later
 # A small array
@@ -238,10 +238,10 @@ def own_root() -> None:
     check("so is the checkout", hermetic.seen(top) == "/raidtrace")
     check("what begins like it is not", hermetic.seen(f"{top}-2/x") == f"{top}-2/x")
     check("nor is what holds it", hermetic.seen(f"a {top}/x") == f"a {top}/x")
-    draws = [chance.drawn(seed) for seed in range(50)]
-    check("a draw is repeatable", draws == [chance.drawn(seed) for seed in range(50)])
+    draws = [machine.drawn(seed) for seed in range(50)]
+    check("a draw is repeatable", draws == [machine.drawn(seed) for seed in range(50)])
     check("no two are alike", len(set(draws)) == 50)
-    check("0 moves nothing", draws[0] == chance.Chance())
+    check("0 moves nothing", draws[0] == machine.Chance())
     parts = ("randomness", "start_ns", "less_memory_kib", "pad")
     moved = all(any(getattr(draw, name) for draw in draws[1:]) for name in parts)
     check("the others move something of each", moved)
@@ -285,11 +285,11 @@ def logs() -> None:
     for line in COMPLAINTS:
         check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
         excused = f"{line} lockdown clocksource spectre"
-        check("in a virtual machine, too, whatever else is in the line", console.complaints(excused) == [excused])
+        check("in a virtual machine, too, whatever else is in the line", boot.complaints(excused) == [excused])
     for line in VM_COMPLAINTS:
-        check(f"a complaint of a virtual machine: {line[11:]}", console.complaints(line) == [line])
+        check(f"a complaint of a virtual machine: {line[11:]}", boot.complaints(line) == [line])
     for line in (*CALM, *VM_CALM):
-        check(f"no complaint of a virtual machine: {line[11:]}", not console.complaints(line))
+        check(f"no complaint of a virtual machine: {line[11:]}", not boot.complaints(line))
     for line in CALM:
         check(f"no complaint: {line[11:]}", not verdict.complaints(line))
 

@@ -15,7 +15,7 @@
 #include <zlib.h>
 
 #include "full.h"
-#include "golden.h"
+#include "unit.h"
 
 /* One of the numbers below a limit. */
 static inline uint64_t drawn(uint64_t *state, uint64_t limit)

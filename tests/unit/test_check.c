@@ -13,7 +13,6 @@
 #include "check/activity.h"
 #include "check/check.h"
 #include "check/system.h"
-#include "golden.h"
 #include "report/print.h"
 
 #define MIB	(1024 * 1024)

@@ -14,7 +14,6 @@
 
 #include "base/units.h"
 #include "export/openmetrics.h"
-#include "golden.h"
 #include "drawn.h"
 #include "report/print.h"
 #include "report/requests.h"

@@ -14,7 +14,6 @@
 #include "check/activity.h"
 #include "check/check.h"
 #include "drawn.h"
-#include "golden.h"
 #include "report/print.h"
 #include "watch/look.h"
 

@@ -18,7 +18,6 @@
 #include "arithmetic.h"
 #include "drawn.h"
 #include "exchange.h"
-#include "golden.h"
 
 /* A number as often right as not, of four or eight bytes or of another size. */
 static void put_number(struct nl_msg *msg, int type, uint64_t value, uint64_t *state)

@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "drawn.h"
 #include "format/wrap.h"
-#include "golden.h"
 #include "phase/phase.h"
 #include "store/packed.h"
 

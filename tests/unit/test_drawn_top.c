@@ -14,7 +14,6 @@
 
 #include "base/units.h"
 #include "drawn.h"
-#include "golden.h"
 #include "store/load.h"
 #include "store/store.h"
 #include "top/replay.h"

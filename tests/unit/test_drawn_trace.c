@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "drawn.h"
-#include "golden.h"
 #include "trace.h"
 
 #define TRACES	60

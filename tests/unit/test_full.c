@@ -22,7 +22,6 @@
 #include "export/openmetrics.h"
 #include "export/tables.h"
 #include "full.h"
-#include "golden.h"
 #include "report/print.h"
 #include "store/load.h"
 #include "store/machine.h"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "golden.h"
 #include "bin_of.h"
 #include "report/print.h"
 #include "store/load.h"

@@ -14,7 +14,6 @@
 #include "base/units.h"
 #include "bin_of.h"
 #include "full.h"
-#include "golden.h"
 #include "top/keys.h"
 #include "top/model.h"
 #include "top/text.h"

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden.h"
 #include "watch/look.h"
 
 #define SECOND	1000000000ULL

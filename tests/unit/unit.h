@@ -5,17 +5,18 @@
 #ifndef UNIT_H
 #define UNIT_H
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
 
 /* Those beyond standard error, and 0 unless SQLite has filled it, for it keeps these three occupied. */
 static inline int open_descriptors(void)
@@ -48,6 +49,40 @@ static void __attribute__((destructor)) descriptors_are_closed(void)
 		return;
 	fprintf(stderr, "descriptors are open that were not when the tests began\n");
 	_exit(1);
+}
+
+/* Long texts that are what a file of golden/ holds, byte by byte. UPDATE_GOLDEN=1 writes it anew. */
+
+/**
+ * golden - compare a text with a file
+ * @name: of the file; packed when it says so
+ * @text: freed
+ */
+static inline void golden(const char *name, char *text)
+{
+	static char expected[1 << 20];
+	gzFile file;
+	size_t at = 0;
+	int len;
+
+	if (getenv("UPDATE_GOLDEN")) {
+		file = gzopen(name, strstr(name, ".gz") ? "wb9" : "wbT");
+		assert_non_null(file);
+		gzputs(file, text);
+		assert_int_equal(gzclose(file), Z_OK);
+	}
+	file = gzopen(name, "rb");
+	assert_non_null(file);
+	len = gzread(file, expected, sizeof(expected) - 1);
+	assert_true(len > 0);
+	gzclose(file);
+	expected[len] = '\0';
+	while (text[at] && text[at] == expected[at])
+		at++;
+	if (text[at] || expected[at])
+		fail_msg("%s is another, UPDATE_GOLDEN=1 if it should be: from byte %zu it is\n%.400s\ninstead of\n%.400s",
+			 name, at, text + at, expected + at);
+	free(text);
 }
 
 #endif

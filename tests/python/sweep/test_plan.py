@@ -120,7 +120,7 @@ def test_options_that_name_nothing_are_taken():
         "x = " + "[" * 3000 + "]" * 3000,
         "x = " + "[" * 400 + "]" * 400,
         "a." * 3000 + "b = 1",
-        f"[[{'a.' * 5000}b]]",
+        pytest.param(f"[[{'a.' * 5000}b]]", id="a table"),
         pytest.param("x = " + "9" * 5000, id="digits"),
         'title = "x"\n[[matrix]]\narray = ' + "[" * 300 + "]" * 300,
         'title = "x"\nlab = ' + "{a = " * 300 + "1" + "}" * 300,

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The 28 tests of AMCC's white paper of 2004, as commands for a guest, and all 204 figures that were published for them."""
 
-import csv
 import dataclasses
 import functools
 import statistics
 
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark.figure import Figure
-from raidtrace.published import reference
+from raidtrace.published import tables
 
 MIB = 1 << 20
 PUBLISHED_MIB = 20480  # 40 times the paper's memory
@@ -36,7 +35,7 @@ class Test:
 
     def title(self) -> str:
         """What people call it."""
-        tuned = "" if self.tool == "dd" else " untuned" if self.setra_sectors == reference.UNTUNED_SETRA else " tuned"
+        tuned = "" if self.tool == "dd" else " untuned" if self.setra_sectors == tables.UNTUNED else " tuned"
         return f"{self.array} {self.tool} {self.filesystem or 'bare disk'}{tuned}"
 
 
@@ -56,12 +55,11 @@ class Row:
 def rows() -> tuple[Row, ...]:
     """All published figures, in the paper's order."""
     found = []
-    with reference.TABLE.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            setra = int(line["setra_sectors"] or reference.UNTUNED_SETRA)
-            test = Test(line["array"], int(line["test"]), line["tool"], line["filesystem"], setra)
-            cpu = float(line["cpu_percent"]) if line["cpu_percent"] else None
-            found.append(Row(test, int(line["trial"]), line["metric"], float(line["value"]), line["unit"], cpu))
+    for line in tables.rows("amcc"):
+        setra = int(line["setra_sectors"] or tables.UNTUNED)
+        test = Test(line["array"], int(line["test"]), line["tool"], line["filesystem"], setra)
+        cpu = float(line["cpu_percent"]) if line["cpu_percent"] else None
+        found.append(Row(test, int(line["trial"]), line["metric"], float(line["value"]), line["unit"], cpu))
     return tuple(found)
 
 

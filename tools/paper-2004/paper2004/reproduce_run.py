@@ -51,7 +51,7 @@ class Run:
     """A test of the paper, of its own size or smaller, as published or with one thing changed.
 
     settings: KEY=VALUE for the model; environment: NAME=VALUE for reproduce-cell and what it runs.
-    seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else. draw: of chance (raidlab.uml.chance).
+    seeks: bonnie++ 1.02c's seeks alone, with this seed; 0 for all else. draw: of chance (raidlab.uml.machine).
     """
 
     name: str

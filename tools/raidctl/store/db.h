@@ -146,4 +146,34 @@ void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
 void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
 		      uint64_t value);
 
+/**
+ * struct cell - a value of a row, by one of the macros below
+ * @text: there until the row is put, NULL where it is a number
+ * @number: any that SQLite holds
+ * @known: of @number; false is NULL in the table
+ */
+struct cell {
+	const char *text;
+	int64_t number;
+	bool known;
+};
+
+#define NUMBER(value)		{ .number = (int64_t)(value), .known = true }
+#define KNOWN(is, value)	{ .number = (int64_t)(value), .known = (is) }
+#define TEXT(value)		{ .text = (value) }
+
+#define ROW(...) \
+	(const struct cell[]){ __VA_ARGS__ }, (int)(sizeof((const struct cell[]){ __VA_ARGS__ }) / sizeof(struct cell))
+
+/**
+ * store_put_row - run a statement that returns no row
+ * @store: open
+ * @sql: as store_prepared() wants it
+ * @cells: its parameters, and how many there are: ROW(...)
+ * @nr: as many as @sql has
+ *
+ * Return: 0 or -errno.
+ */
+int store_put_row(struct store *store, const char *sql, const struct cell *cells, int nr);
+
 #endif

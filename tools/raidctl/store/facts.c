@@ -24,102 +24,49 @@ static const char insert_output[] =
 
 int store_put_meta(struct store *store, const char *key, const char *value)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_meta);
-
-	if (!stmt)
-		return store_failed(store);
-	store_bind_text(stmt, 1, key);
-	store_bind_text(stmt, 2, value);
-	return store_run(store, stmt);
+	return store_put_row(store, insert_meta, ROW(TEXT(key), TEXT(value)));
 }
 
-/* The module gives 0 for none, and an old one says nothing. */
-static void bind_or_null(sqlite3_stmt *stmt, int place, uint64_t value)
-{
-	if (value)
-		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
-	else
-		sqlite3_bind_null(stmt, place);
-}
-
-static void bind_or_null_text(sqlite3_stmt *stmt, int place, const char *text)
-{
-	if (text[0])
-		store_bind_text(stmt, place, text);
-	else
-		sqlite3_bind_null(stmt, place);
-}
+/* NULL for 0 and "": the module gives these for none, and an old one says nothing. */
+#define OR_NULL(value)		KNOWN((value) != 0, value)
+#define TEXT_OR_NULL(value)	TEXT((value)[0] ? (value) : NULL)
+/* Of a disk of which only the name is known: nothing else. */
+#define FOUND(value)		KNOWN(!t->name_only, value)
+#define FOUND_TEXT(value)	TEXT(t->name_only ? NULL : (value))
 
 int store_put_target(struct store *store, uint32_t number,
 		     const struct rt_target *t)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_target);
-	char groups[GROUPS_TEXT];
+	char text[GROUPS_TEXT];
+	const char *groups = groups_text(text, t->groups);
 
-	if (!stmt)
-		return store_failed(store);
-	sqlite3_bind_int64(stmt, 1, number);
-	store_bind_text(stmt, 2, t->disk);
-	store_bind_text(stmt, 3, t->driver);
-	store_bind_text(stmt, 4, t->pci);
-	store_bind_text(stmt, 5, t->hctl);
-	sqlite3_bind_int(stmt, 6, t->unit_3ware);
-	sqlite3_bind_int(stmt, 7, t->bio_based);
-	sqlite3_bind_int(stmt, 8, t->rotational);
-	sqlite3_bind_int64(stmt, 9, (sqlite3_int64)t->capacity_sectors);
-	sqlite3_bind_int64(stmt, 10, t->max_sectors);
-	sqlite3_bind_int64(stmt, 11, t->max_hw_sectors);
-	sqlite3_bind_int64(stmt, 12, t->max_segments);
-	sqlite3_bind_int64(stmt, 13, t->nr_requests);
-	sqlite3_bind_int64(stmt, 14, t->nr_hw_queues);
-	sqlite3_bind_int64(stmt, 15, t->nr_tags);
-	sqlite3_bind_int64(stmt, 16, (sqlite3_int64)t->attached_ns);
-	for (int place = 3; t->name_only && place < 16; place++)
-		sqlite3_bind_null(stmt, place);
-	if (t->name_only)
-		bind_or_null(stmt, 9, t->capacity_sectors);
-	bind_or_null_text(stmt, 17, groups_text(groups, t->groups));
-	bind_or_null(stmt, 18, t->streams);
-	bind_or_null(stmt, 19, t->place_sectors);
-	return store_run(store, stmt);
+	return store_put_row(store, insert_target,
+			     ROW(NUMBER(number), TEXT(t->disk), FOUND_TEXT(t->driver), FOUND_TEXT(t->pci),
+				 FOUND_TEXT(t->hctl), FOUND(t->unit_3ware), FOUND(t->bio_based),
+				 FOUND(t->rotational),
+				 KNOWN(!t->name_only || t->capacity_sectors, t->capacity_sectors),
+				 FOUND(t->max_sectors), FOUND(t->max_hw_sectors), FOUND(t->max_segments),
+				 FOUND(t->nr_requests), FOUND(t->nr_hw_queues), FOUND(t->nr_tags),
+				 NUMBER(t->attached_ns), TEXT_OR_NULL(groups), OR_NULL(t->streams),
+				 OR_NULL(t->place_sectors)));
 }
 
 int store_put_setting(struct store *store, uint64_t time_ns, uint32_t target,
 		      const char *name, const char *value)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_setting);
-
-	if (!stmt)
-		return store_failed(store);
-	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)time_ns);
-	sqlite3_bind_int64(stmt, 2, target);
-	store_bind_text(stmt, 3, name);
-	store_bind_text(stmt, 4, value);
-	return store_run(store, stmt);
+	return store_put_row(store, insert_setting,
+			     ROW(NUMBER(time_ns), NUMBER(target), TEXT(name), TEXT(value)));
 }
 
 int store_begin_phase(struct store *store, uint32_t phase, const char *name,
 		      uint64_t start_ns)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_phase);
-
-	if (!stmt)
-		return store_failed(store);
-	sqlite3_bind_int64(stmt, 1, phase);
-	store_bind_text(stmt, 2, name);
-	sqlite3_bind_int64(stmt, 3, (sqlite3_int64)start_ns);
-	return store_run(store, stmt);
+	return store_put_row(store, insert_phase, ROW(NUMBER(phase), TEXT(name), NUMBER(start_ns)));
 }
 
 int store_end_phase(struct store *store, uint32_t phase, uint64_t end_ns)
 {
-	sqlite3_stmt *stmt = store_prepared(store, finish_phase);
-
-	if (!stmt)
-		return store_failed(store);
-	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)end_ns);
-	sqlite3_bind_int64(stmt, 2, phase);
-	return store_run(store, stmt);
+	return store_put_row(store, finish_phase, ROW(NUMBER(end_ns), NUMBER(phase)));
 }
 
 int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
@@ -143,28 +90,12 @@ static const char insert_request[] =
 
 int store_put_request(struct store *store, uint32_t target, const struct rt_ended *ended)
 {
-	sqlite3_stmt *stmt = store_prepared(store, insert_request);
-	int place = 0;
-
-	if (!stmt)
-		return store_failed(store);
-	sqlite3_bind_int64(stmt, ++place, target);
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)ended->number);
-	store_bind_known(stmt, ++place, !ended->queued_ns, ended->queued_ns);
-	store_bind_known(stmt, ++place, !ended->inserted_ns, ended->inserted_ns);
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)ended->issued_ns);
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)ended->completed_ns);
-	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)ended->sector);
-	sqlite3_bind_int64(stmt, ++place, ended->bytes);
-	store_bind_text(stmt, ++place, rt_direction_name(ended->direction));
-	store_bind_text(stmt, ++place, rt_class_name(ended->class_));
-	sqlite3_bind_int64(stmt, ++place, ended->depth);
-	store_bind_known(stmt, ++place, !ended->known, ended->pid);
-	if (ended->known && ended->comm[0])
-		store_bind_text(stmt, ++place, ended->comm);
-	else
-		sqlite3_bind_null(stmt, ++place);
-	sqlite3_bind_int(stmt, ++place, ended->error);
-	sqlite3_bind_int(stmt, ++place, ended->again);
-	return store_run(store, stmt);
+	return store_put_row(store, insert_request,
+			     ROW(NUMBER(target), NUMBER(ended->number), OR_NULL(ended->queued_ns),
+				 OR_NULL(ended->inserted_ns), NUMBER(ended->issued_ns),
+				 NUMBER(ended->completed_ns), NUMBER(ended->sector), NUMBER(ended->bytes),
+				 TEXT(rt_direction_name(ended->direction)), TEXT(rt_class_name(ended->class_)),
+				 NUMBER(ended->depth), KNOWN(ended->known, ended->pid),
+				 TEXT(ended->known && ended->comm[0] ? ended->comm : NULL),
+				 NUMBER(ended->error), NUMBER(ended->again)));
 }

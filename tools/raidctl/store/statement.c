@@ -56,3 +56,18 @@ void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
 	else
 		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
 }
+
+int store_put_row(struct store *store, const char *sql, const struct cell *cells, int nr)
+{
+	sqlite3_stmt *stmt = store_prepared(store, sql);
+
+	if (!stmt)
+		return store_failed(store);
+	for (int i = 0; i < nr; i++) {
+		if (cells[i].text)
+			store_bind_text(stmt, i + 1, cells[i].text);
+		else
+			store_bind_known(stmt, i + 1, !cells[i].known, (uint64_t)cells[i].number);
+	}
+	return store_run(store, stmt);
+}

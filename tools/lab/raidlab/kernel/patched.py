@@ -19,7 +19,7 @@ from pathlib import Path
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import commits, coverage, linux, tree
+from raidlab.kernel import coverage, linux, tree
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import NOTHING, Added
 
@@ -135,9 +135,9 @@ def between(directory: str, wanted: str, progress: Progress, added: Added = NOTH
     what = f"--range {wanted}"
     toolchain.require(what)
     path = tree.checked(Path(directory))
-    ends = commits.ends(what, path, wanted)
+    ends = tree.ends(what, path, wanted)
     both = (ends.first, ends.last)
-    differ = _split(commits.git(what, path, "diff", "--name-only", "--no-renames", "-z", *both))
+    differ = _split(tree.git(what, path, "diff", "--name-only", "--no-renames", "-z", *both))
     before, after = (set(_needed(_tracked(what, path, end))) for end in both)
     needed = [name for name in differ if name in before | after]
     with tempfile.TemporaryDirectory(prefix="raidtrace-range-") as temporary:
@@ -164,7 +164,7 @@ def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Ker
 
 
 def _tracked(what: str, path: Path, commit: str) -> list[str]:
-    return _split(commits.git(what, path, "ls-tree", "-r", "--name-only", "-z", commit))
+    return _split(tree.git(what, path, "ls-tree", "-r", "--name-only", "-z", commit))
 
 
 def _split(text: str) -> list[str]:

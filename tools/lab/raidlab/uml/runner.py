@@ -16,8 +16,8 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import variant
 from raidlab.kernel.linux import Kernel
-from raidlab.uml import chance, guest, hermetic, modules, root, sysroot, verdict
-from raidlab.uml.machine import Guest
+from raidlab.uml import guest, hermetic, modules, root, sysroot, verdict
+from raidlab.uml.machine import Guest, drawn
 
 _NOT_FOUND = 127  # as shells say it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -41,7 +41,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     lab_root = None if arguments.host else root.get(how.progress)
     if not lab_root:
         how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")
-    draw = chance.drawn(arguments.seed)
+    draw = drawn(arguments.seed)
     memory_mib = arguments.mem + (array.pool_mib if array else 0)
     machine = Guest(
         binary=lab_kernel.binary,

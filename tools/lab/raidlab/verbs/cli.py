@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import shlex
 import shutil
 import signal
 import sys
+import termios
 import textwrap
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 from raidlab.array import profile
-from raidlab.base import terminal
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
@@ -32,6 +35,19 @@ class _Stopped(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+@contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """Put the terminal's settings back, however the guest that changes them ends."""
+    before = termios.tcgetattr(sys.stdin)
+    flags = fcntl.fcntl(sys.stdin, fcntl.F_GETFL)
+    try:
+        yield
+    finally:
+        # QEMU makes it non-blocking, for everybody who has it.
+        fcntl.fcntl(sys.stdin, fcntl.F_SETFL, flags & ~os.O_ACCMODE)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def main(argv: list[str]) -> int:
@@ -122,7 +138,7 @@ def _shell(arguments: argparse.Namespace) -> int:
         raise LabError("shell", "this is no terminal", "For scripts: raidctl lab run -- CMD...")
     command = arguments.command or ["bash", "--norc", "-i"]
     print("raidctl lab: a simulated array in real time; 'exit' ends the guest", file=sys.stderr)
-    with terminal.kept():
+    with _terminal_kept():
         if arguments.vm:
             size = shutil.get_terminal_size()
             return _virtual_machine(arguments, command, (size.lines, size.columns))

@@ -16,7 +16,7 @@ from pathlib import Path
 from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import commits, linux, patched, tree
+from raidlab.kernel import linux, patched, tree
 from raidlab.verbs import ab
 
 RAIDCTL_LAB = cache.LAB / "raidctl-lab"
@@ -28,14 +28,14 @@ def act(arguments: argparse.Namespace) -> int:
     """Status 0 if a commit was found; what it changed is then printed. LabError (125) if there is none or it is not known."""
     what = f"--range {arguments.range}"
     source = tree.checked(Path(arguments.kernel or "."))
-    ends = commits.ends(what, source, arguments.range)
+    ends = tree.ends(what, source, arguments.range)
     clone = patched.place(source) / "find" / "linux"
     with cache.locked(clone, Progress(arguments.quiet)):
         _prepare(what, source, clone)
         return _found(arguments, what, source, clone, ends)
 
 
-def _found(arguments: argparse.Namespace, what: str, source: Path, clone: Path, ends: commits.Range) -> int:
+def _found(arguments: argparse.Namespace, what: str, source: Path, clone: Path, ends: tree.Range) -> int:
     """Search in the clone, and compare what is found with the commit before it."""
     for name, commit, wanted in ((ends.names[0], ends.first, _HOLDS), (ends.names[1], ends.last, _NOT)):
         _check_out(what, clone, commit)
@@ -44,8 +44,8 @@ def _found(arguments: argparse.Namespace, what: str, source: Path, clone: Path, 
             held = {_HOLDS: "it holds", _NOT: "it does not hold"}.get(status, f"it cannot be tested (status {status})")
             raise LabError(what, f"{held} at {name}", "It has to hold at the first commit and not at the last.")
     culprit = _searched(what, clone, ends, _expect(arguments))
-    print(commits.git(what, clone, "show", "--no-patch", "--format=%H%n%n    %s%n%n    %an, %as", culprit))
-    print(commits.git(what, clone, "show", "--stat", "--format=", culprit) + "\n", flush=True)
+    print(tree.git(what, clone, "show", "--no-patch", "--format=%H%n%n    %s%n%n    %an, %as", culprit))
+    print(tree.git(what, clone, "show", "--stat", "--format=", culprit) + "\n", flush=True)
     progress = Progress(arguments.quiet)
     kernels = []
     for commit in (f"{culprit}^", culprit):
@@ -59,12 +59,12 @@ def _prepare(what: str, source: Path, clone: Path) -> None:
     """The lab's clone of a repository, with the files alone that the lab needs."""
     if not (clone / ".git").exists():
         clone.parent.mkdir(parents=True, exist_ok=True)
-        commits.git(what, source, "clone", "-q", "--shared", "--no-checkout", str(source), str(clone))
-    commits.git(what, clone, "sparse-checkout", "set", "--no-cone", *map(_sparse, linux.patterns()))
+        tree.git(what, source, "clone", "-q", "--shared", "--no-checkout", str(source), str(clone))
+    tree.git(what, clone, "sparse-checkout", "set", "--no-cone", *map(_sparse, linux.patterns()))
 
 
 def _check_out(what: str, clone: Path, commit: str) -> None:
-    commits.git(what, clone, "checkout", "-q", "--detach", "--force", commit)
+    tree.git(what, clone, "checkout", "-q", "--detach", "--force", commit)
 
 
 def _sparse(pattern: str) -> str:
@@ -96,10 +96,10 @@ def _expect(arguments: argparse.Namespace) -> list[str]:
     return [*words, "--", *arguments.command]
 
 
-def _searched(what: str, clone: Path, ends: commits.Range, expect: list[str]) -> str:
+def _searched(what: str, clone: Path, ends: tree.Range, expect: list[str]) -> str:
     """The first commit where it does not hold. Progress goes to standard error."""
-    commits.git(what, clone, "bisect", "reset")
-    commits.git(what, clone, "bisect", "start", ends.last, ends.first)
+    tree.git(what, clone, "bisect", "reset")
+    tree.git(what, clone, "bisect", "start", ends.last, ends.first)
     try:
         said = []
         words = ["git", "-C", str(clone), "bisect", "run", *expect]
@@ -110,7 +110,7 @@ def _searched(what: str, clone: Path, ends: commits.Range, expect: list[str]) ->
                 sys.stderr.write(line)
         found = _FIRST_BAD.search("".join(said))
     finally:
-        commits.git(what, clone, "bisect", "reset")
+        tree.git(what, clone, "bisect", "reset")
     if not found:
         raise LabError(
             what, "the search found no single commit", "Those that could not be tested are in what is above."

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from raidtrace.explain import readahead as explain
-from raidtrace.published import reference
+from raidtrace.published import tables as published
 from raidtrace.quantity import trials
 from raidtrace.recording.recording import SECTOR_BYTES, Counters, Recording
 
@@ -105,7 +105,7 @@ def _row(cell: Cell, phase: str, counters: Counters, said: dict[str, float]) -> 
         cell,
         phase,
         said.get(phase),
-        reference.kib_per_s(ARRAY, cell.workload, cell.filesystem, cell.setra_sectors, phase),
+        published.quoted(ARRAY, cell.workload, cell.filesystem, cell.setra_sectors, phase),
         counters.inflight_mean("read"),
         counters.inflight_max("read"),
         mode[0] * SECTOR_BYTES if mode else None,

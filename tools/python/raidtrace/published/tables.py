@@ -23,7 +23,8 @@ FILES = {
     "howto": "software-raid-howto.csv",
 }
 KIB = {"KiB/s": 1.0, "MiB/s": 1024.0, "kB/s": 1.0, "MB/s": 1000.0}
-UNTUNED = 256
+UNTUNED = 256  # setra of the untuned runs of 2004: the default of that kernel
+QUOTED = "1"  # the trial that the paper of 2004 itself quotes (88.1 and 410.7 MB/s)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,13 +85,26 @@ def _range(values: list[float], unit: str, note: str = "") -> Range | None:
 def _amcc(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:
     array = {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5"}.get(str(axes.get("array")))
     filesystem = "" if axes.get("filesystem") == "none" else axes.get("filesystem")
-    key = (array, benchmark, filesystem, axes.get("readahead_sectors"), phase)
-    found = [
+    found = _trials(array, benchmark, filesystem, axes.get("readahead_sectors"), phase)
+    return _range([float(row["value"]) for row in found], found[0]["unit"] if found else "")
+
+
+def _trials(*key: object) -> list[Row]:
+    """Of the paper of 2004: array, tool, file system, setra, metric."""
+    names = ("array", "tool", "filesystem")
+    return [
         row
         for row in rows("amcc")
-        if (row["array"], row["tool"], row["filesystem"], int(row["setra_sectors"] or UNTUNED), row["metric"]) == key
+        if (*(row[name] for name in names), int(row["setra_sectors"] or UNTUNED), row["metric"]) == key
     ]
-    return _range([float(row["value"]) for row in found], found[0]["unit"] if found else "")
+
+
+def quoted(array: str, tool: str, filesystem: str, setra_sectors: int, metric: str) -> float | None:
+    """What the paper of 2004 quotes, in KiB/s. None: not published, or no rate of bytes."""
+    for row in _trials(array, tool, filesystem, setra_sectors, metric):
+        if row["trial"] == QUOTED and row["unit"] in KIB:
+            return float(row["value"]) * KIB[row["unit"]]
+    return None
 
 
 def _caltech(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:

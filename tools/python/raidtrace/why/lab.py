@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs in guests of the lab: each boots with fresh disks, and a trial's seed is its draw of chance (raidlab.uml.chance), as two
-runs on real disks differ. With the same seed two runs are the same to the bit, so a pair differs by its change alone."""
+"""Runs in guests of the lab: each boots with fresh disks, and a trial's seed is its draw of chance (raidlab.uml.machine), as
+two runs on real disks differ. With the same seed two runs are the same to the bit, so a pair differs by its change alone."""
 
 import concurrent.futures
 import dataclasses
