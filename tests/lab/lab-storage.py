@@ -71,6 +71,19 @@ raidctl record -q -o /run/lab/out/limits.rtdb --disk sda -- sh -c "
 sleep 2.5; echo '$disk rbps=max' >slow/io.max; echo '$disk wiops=7' >'b c/io.max'; sleep 2.5; rmdir 'b c'"
 """
 
+# In a cgroup that lets 2 MiB/s through: the experiment's verdict; then one that is killed while the limit is off.
+WHY = """
+mount -t cgroup2 cgroup2 /sys/fs/cgroup && cd /run/lab/out && modprobe scsi_debug dev_size_mb=64 || exit
+sleep 1; for at in /sys/block/sd*; do grep -q scsi_debug $at/device/model && disk=${at##*/}; done
+echo +io >/sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/slow; limit=/sys/fs/cgroup/slow/io.max
+echo "$(cat /sys/block/$disk/dev) rbps=2097152" >$limit; echo 0 >/sys/fs/cgroup/slow/cgroup.procs; cat $limit
+read="dd if=/dev/$disk of=/dev/null bs=64k count=64 iflag=direct"
+raidctl why --quiet --disk $disk --runs 20 --out w -- $read | head -1; cat $limit
+raidctl why --quiet --disk $disk --runs 20 --out w -- $read >/dev/null 2>&1 & why=$!
+while [ "$(cat $limit)" ]; do sleep 0.01; done; kill -9 $why; wait
+echo "left '$(cat $limit)'"; raidctl why restore >/dev/null; cat $limit
+"""
+
 
 def owners(directory: Path) -> None:
     """What is written back is its owner's, not the kernel thread's; bytes are those of io.stat."""
@@ -99,6 +112,14 @@ def limits(directory: Path) -> None:
     late = [(at - begin) / 1e9 for at, _ in rows]
     check("a change is found within a second and a half", late[0] == 0 and 2.5 <= late[1] <= 4, late)
     check("what was removed is found where the phase ends", rows[-1][0] == end, (rows, end))
+
+
+def why(directory: Path) -> None:
+    """The experiment takes the limit away, names it, and puts it back, also after a kill."""
+    before, verdict, after, killed, restored = ran(directory, "why", WHY)[-5:]
+    check("why names the limit", verdict.startswith("Limit of its cgroup: with io.max off it takes"), verdict)
+    check("the limit is as before", after == before and "rbps=2097152" in before, (before, after))
+    check("killed without it, restore puts it back", (killed, restored) == ("left ''", before), (killed, restored))
 
 
 def ran(directory: Path, name: str, script: str, memory: str = "96M") -> list[str]:
@@ -147,6 +168,7 @@ def main() -> None:
         check("weights by BFQ, and a cost model", said[1] == "default 500" and "enable=1" in said[2], said)
         owners(directory)
         limits(directory)
+        why(directory)
         said = ran(directory, "dm-crypt", ENCRYPTED)
         check(
             "what is read through dm-crypt is plain, what lies on the disk is not",

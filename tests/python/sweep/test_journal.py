@@ -410,3 +410,87 @@ def test_only_what_is_there_and_stays_is_kept(tmp_path):
         "/proc/sys/vm/drop_caches",
     ]
     assert [path for path, _ in journal.kept(paths)] == paths[:1]
+
+
+class Group:
+    """A file io.max as the kernel's: what is written is a line of one disk, which is not there where it says nothing."""
+
+    def __init__(self, kernel, path):
+        self.path, self.lines, self.refuses = path, {"8:16": "rbps=5 wbps=max riops=max wiops=max"}, False
+        for disk, number in (("sda", "8:0"), ("sdb", "8:16")):
+            (kernel.sys / "block" / disk / "dev").write_text(f"{number}\n")
+        self.show()
+
+    def show(self):
+        self.path.write_text("".join(f"{at} {text}\n" for at, text in self.lines.items() if text != journal.NO_LIMIT))
+
+    def write(self, handle, text):
+        """What write(2) does; all else is written as it is."""
+        if os.readlink(f"/proc/self/fd/{handle}") != str(self.path):
+            return WRITE(handle, text)
+        device, _, wanted = text.decode().partition(" ")
+        if not self.refuses:
+            self.lines[device] = wanted
+        self.show()
+        return len(text)
+
+
+WRITE = os.write
+SLOW = "rbps=1048576 wbps=max riops=max wiops=9"
+
+
+@pytest.fixture
+def group(kernel, tmp_path, monkeypatch):
+    made = Group(kernel, tmp_path / "io.max")
+    made.lines["8:0"] = SLOW
+    made.show()
+    monkeypatch.setattr(journal.os, "write", made.write)
+    return made
+
+
+def test_a_limit_is_taken_away_and_comes_back(kernel, group):
+    """That of the disk alone; one that is not written down is refused."""
+    log, file = kernel.begin("sda"), str(group.path)
+    with pytest.raises(OSError, match="not in the journal"):
+        log.put_limit(file, journal.NO_LIMIT, kernel.machine)
+    log.cover_limit(file, "sda", kernel.machine)
+    log.put_limit(file, journal.NO_LIMIT, kernel.machine)
+    assert group.path.read_text() == "8:16 rbps=5 wbps=max riops=max wiops=max\n"
+    assert f"{file}: sda {SLOW}" in log.end(kernel.machine)
+    assert journal.limit(file, kernel.machine, "sda") == SLOW
+    assert journal.limit(file, kernel.machine, "sdb") == "rbps=5 wbps=max riops=max wiops=max"
+
+
+def test_a_limit_that_a_kill_left_off_comes_back(kernel, group):
+    log = kernel.begin("sda")
+    log.cover_limit(str(group.path), "sda", kernel.machine)
+    log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    log.file.close()  # as SIGKILL does
+    assert f"{group.path}: sda {SLOW}" in kernel.recover()
+    assert journal.limit(str(group.path), kernel.machine, "sda") == SLOW
+    assert kernel.recover() == []
+
+
+@pytest.mark.parametrize("gone", ["cgroup", "disk", "nothing"])
+def test_a_limit_of_what_is_gone_is_not_put_back(kernel, group, gone):
+    log = kernel.begin("sda")
+    log.cover_limit(str(group.path), "sda", kernel.machine)
+    if gone != "nothing":
+        log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    if gone == "cgroup":
+        group.path.unlink()
+    if gone == "disk":
+        (kernel.sys / "block/sda/diskseq").write_text("99")
+    assert not [text for text in log.end(kernel.machine) if "io.max" in text]
+    assert gone == "cgroup" or journal.limit(str(group.path), kernel.machine, "sda") == (
+        SLOW if gone == "nothing" else journal.NO_LIMIT
+    )
+
+
+def test_a_limit_that_is_not_taken_is_told(kernel, group):
+    log = kernel.begin("sda")
+    log.cover_limit(str(group.path), "sda", kernel.machine)
+    log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    group.refuses = True
+    with pytest.raises(JournalError, match="io.max: wrote rbps=1048576"):
+        log.end(kernel.machine)

@@ -14,6 +14,7 @@ from raidtrace.why import changes, disk
 from raidtrace.why.run import Run
 
 CHANGE = changes.setting("queue_depth", "8")
+SLOW = "rbps=1 wbps=max riops=max wiops=7"
 GOOD = Run(seconds=1.0, disk_bytes={"read": 5, "write": 0})
 
 
@@ -93,3 +94,33 @@ def test_what_may_be_frozen(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(disk.pathlib, "Path", lambda name: own if name == "/proc/self/cgroup" else real(name))
     with pytest.raises(DeviceError, match="this very process"):
         disk.frozen_file("a/b")
+
+
+def test_limits_that_hold_the_command(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of its own group and those above it, of this disk alone."""
+    monkeypatch.setattr(disk, "CGROUPS", tmp_path / "cg")
+    machine = Machine(sys=tmp_path / "sys", proc=tmp_path / "proc")
+    said = {"a": f"8:16 {SLOW}\n", "a/b": "", "a/b/c": f"8:0 {SLOW}\n"}
+    for group, text in {**said, "other": said["a/b/c"]}.items():
+        (tmp_path / "cg" / group).mkdir(parents=True)
+        (tmp_path / "cg" / group / "io.max").write_text(text)
+    for name, number in (("sda", "8:0"), ("sdb", "8:16")):
+        (tmp_path / "sys/block" / name).mkdir(parents=True)
+        (tmp_path / "sys/block" / name / "dev").write_text(f"{number}\n")
+    assert disk.limited_files(machine, "sda") == {}  # there is no /proc/self/cgroup
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text("1:name=systemd:/x\n0::/a/b/c\n")
+    assert disk.limited_files(machine, "sda") == {str(tmp_path / "cg/a/b/c/io.max"): SLOW}
+    assert disk.limited_files(machine, "sdb") == {str(tmp_path / "cg/a/io.max"): SLOW}
+    (tmp_path / "proc/self/cgroup").write_text("0::/\n")
+    assert disk.limited_files(machine, "sda") == {}
+
+
+def test_a_limit_is_taken_away_only_where_there_is_one() -> None:
+    place = Made()
+    place.limited = {"/cg/a/io.max": SLOW}
+    change = place.others(frozenset())[0]
+    assert (change.cause, change.kind, change.unlimited) == (
+        "limit of its cgroup", changes.Kind.LIMIT, (("/cg/a/io.max", SLOW),))  # fmt: skip
+    typed = """echo "$(cat /sys/block/sda/dev) rbps=max wiops=max" >'/cg/a b/io.max'"""
+    assert changes.unlimit("/cg/a b/io.max", SLOW, "sda") == typed

@@ -171,6 +171,20 @@ def test_program_and_load() -> None:
     assert said.causes == ("program sleeps",) and not said.commands and "without pauses" in said.sentence
 
 
+def test_a_limit_of_the_cgroup_says_what_to_type() -> None:
+    """Also where a setting gains a little."""
+
+    def held(values: Mapping[str, str], change: Change) -> float:
+        return 1.0 if change.unlimited else 3.0 if int(values["queue_depth"]) > 8 else 4.0
+
+    for group in ("/cg/a", "/cg/a b"):
+        _, said = found(Made(held, extra=(changes.unlimited({f"{group}/io.max": "rbps=7 wbps=max"}),)))
+        assert (
+            said.causes == ("limit of its cgroup",) and said.kind is Kind.LIMIT and "with io.max off" in said.sentence
+        )
+        assert said.commands == (changes.unlimit(f"{group}/io.max", "rbps=7", "sdx"),)
+
+
 def test_what_a_program_does_not_do_is_not_left_out() -> None:
     """No run is spent on it."""
     place = Made(lambda *_: 1.0, seen=frozenset({"sync"}))

@@ -5,8 +5,8 @@ A journal is a file below /run, which a reboot takes away together with the sett
 holds a lock on it, which the kernel takes away with the process: a journal that can be locked belongs to a sweep that died.
 
 Each line is one JSON object. "setting": path and its value before; all of them are written and synced before the first
-change. "read_only": a disk that was kept from being written. "mount", "array": made by the sweep, to be undone in reverse
-order. "marker": in the environment of every process that the sweep started.
+change. "limit": what a file io.max says of a disk, likewise. "read_only": a disk that was kept from being written. "mount",
+"array": made by the sweep, to be undone in reverse order. "marker": in the environment of every process that the sweep started.
 """
 
 import contextlib
@@ -32,6 +32,7 @@ VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_
 QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/max_sectors_kb", "queue/nomerges",
          "device/queue_depth")  # fmt: skip
 BLKROSET, BLKROGET = 0x125D, 0x125E  # linux/fs.h: whether a disk is read-only
+NO_LIMIT = "rbps=max wbps=max riops=max wiops=max"  # of io.max, which has no line then
 PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
 
 
@@ -58,6 +59,26 @@ def put(path: pathlib.Path | str, wanted: str) -> None:
     got = value(path)
     if got != wanted:
         raise OSError(f"{path}: wrote {wanted}, it says {got}")
+
+
+def limit(file: str, machine: Machine, disk: str) -> str:
+    """What a file io.max says of a disk."""
+    device = f"{(machine.sys / 'block' / disk / 'dev').read_text(encoding='ascii').strip()} "
+    lines = pathlib.Path(file).read_text(encoding="ascii").splitlines()
+    return next((line.removeprefix(device) for line in lines if line.startswith(device)), NO_LIMIT)
+
+
+def put_limit(file: str, machine: Machine, disk: str, wanted: str) -> None:
+    """Write what a file io.max is to say of a disk, and see that the kernel took it."""
+    device = (machine.sys / "block" / disk / "dev").read_text(encoding="ascii").strip()
+    handle = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(handle, f"{device} {wanted}".encode("ascii"))
+    finally:
+        os.close(handle)
+    got = limit(file, machine, disk)
+    if got != wanted:
+        raise OSError(f"{file}: wrote {wanted} for {disk}, it says {got}")
 
 
 @dataclasses.dataclass
@@ -96,6 +117,18 @@ class Journal:
         """Write down one more setting that may be changed."""
         self._append([{"setting": path, "before": value(path)}])
         self.covered.add(path)
+
+    def cover_limit(self, file: str, disk: str, machine: Machine = Machine()) -> None:
+        """Write down a limit of a disk that may be changed."""
+        identity = dataclasses.asdict(machine.identity(disk))
+        self._append([{"limit": file, "before": limit(file, machine, disk), "disk": identity}])
+
+    def put_limit(self, file: str, wanted: str, machine: Machine = Machine()) -> None:
+        """Change a limit; one that is not written down is refused."""
+        line = next((line for line in read(self.path) if line.get("limit") == file), None)
+        if line is None:
+            raise OSError(f"{file}: its limit is not in the journal, so it is not changed")
+        put_limit(file, machine, line["disk"]["name"], wanted)
 
     def read_only(self, disk: str, machine: Machine = Machine()) -> None:
         """Keep a disk from being written, until the end; one that was read-only before stays so."""
@@ -217,6 +250,7 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
         "mount": _unmount,
         "array": _stop_array,
         "read_only": lambda line: _allow_writing(line, machine),
+        "limit": lambda line: _limit_back(line, machine),
     }
     for line in lines:
         if "marker" in line:
@@ -310,6 +344,17 @@ def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
         return ""
     make_writable(line["read_only"], True)
     return f"{line['read_only']} may be written again"
+
+
+def _limit_back(line: dict[str, Any], machine: Machine) -> str:
+    """Of a cgroup that is no more, and of a disk that was unplugged, there is no limit."""
+    file, disk, before = line["limit"], line["disk"], line["before"]
+    if dataclasses.asdict(machine.identity(disk["name"]))["sequence"] != disk["sequence"]:
+        return ""
+    if not pathlib.Path(file).exists() or limit(file, machine, disk["name"]) == before:
+        return ""
+    put_limit(file, machine, disk["name"], before)
+    return f"{file}: {disk['name']} {before}"
 
 
 def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[str], list[str]]:

@@ -50,6 +50,7 @@ class Kind(enum.Enum):
 
     BASELINE = "baseline"
     SETTING = "setting"
+    LIMIT = "limit"
     GROUP = "settings together"
     LOAD = "load beside it"
     PROGRAM = "program"
@@ -62,7 +63,8 @@ class Kind(enum.Enum):
 class Change:
     """One change against the baseline. cause: what it tells about. settings: of the disk's queue, by name. lab: keys of the
     profile. program: what the preloaded library leaves out. alone: without the load beside it. warm: data in memory.
-    freeze: a control group that stands still meanwhile."""
+    freeze: a control group that stands still meanwhile. unlimited: files io.max and what they limit, which is taken away.
+    """
 
     name: str
     cause: str
@@ -74,6 +76,7 @@ class Change:
     alone: bool = False
     warm: bool = False
     freeze: str = ""
+    unlimited: tuple[tuple[str, str], ...] = ()
 
 
 BASELINE = Change(AS_IT_IS, "", Kind.BASELINE)
@@ -96,6 +99,17 @@ def command(name: str, value: str, disk: str) -> str:
     if name == "read_ahead_kb":
         return f"blockdev --setra {2 * int(value)} /dev/{disk}"
     return f"echo {value} >/sys/block/{disk}/{FILES[name]}"
+
+
+def unlimited(files: Mapping[str, str]) -> Change:
+    """The command's cgroup, and those above it, without their limits of the disk. files: io.max -> what it says."""
+    return Change("io.max off", "limit of its cgroup", Kind.LIMIT, unlimited=tuple(files.items()))
+
+
+def unlimit(file: str, said: str, disk: str) -> str:
+    """What to type to take away a limit."""
+    limits = [f"{name}=max" for name, _, rate in (word.partition("=") for word in said.split()) if rate != "max"]
+    return f'echo "$(cat /sys/block/{disk}/dev) {" ".join(limits)}" >{shlex.quote(file)}'
 
 
 def without(what: str, program: Sequence[str], preload: str) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class Disk:
         self.wanted, self.machine, self.journal, self.permit = wanted, machine, log, permit
         self.most_runs, self.budget_s, self.begun = most_runs, budget_s, time.monotonic()
         self.runs = 0
+        self.limited = limited_files(machine, wanted.disk)
         self.wall_s: list[float] = []
         self._first: Run | None = None
         self._children: list[subprocess.Popen[bytes]] = []
@@ -74,6 +75,8 @@ class Disk:
             try:
                 for group in wanted.freeze:
                     log.cover(str(frozen_file(group)))
+                for file in place.limited:
+                    log.cover_limit(file, wanted.disk, machine)
                 if not wanted.destroy and not wanted.in_use:
                     log.read_only(wanted.disk, machine)
                 yield place
@@ -108,6 +111,7 @@ class Disk:
         found += [
             Change(f"{group} frozen", f"load of {group}", Kind.LOAD, freeze=group) for group in self.wanted.freeze
         ]
+        found += [changes.unlimited(self.limited)] if self.limited else []
         return found + changes.program(seen)
 
     def last(self) -> list[Change]:
@@ -173,6 +177,9 @@ class Disk:
                 if change.freeze:
                     self.journal.put(str(frozen_file(change.freeze)), "1")
                     stack.callback(self.journal.put, str(frozen_file(change.freeze)), "0")
+                for file, before in change.unlimited:
+                    stack.callback(self.journal.put_limit, file, before, self.machine)
+                    self.journal.put_limit(file, journal.NO_LIMIT, self.machine)
                 beside = self._start(["sh", "-c", wanted.beside], out / "beside.log", out) if loaded else None
                 if beside:
                     time.sleep(LEAD_S)
@@ -245,6 +252,21 @@ def frozen_file(group: str) -> pathlib.Path:
     if f"{own}/".startswith(f"{group}/"):
         raise DeviceError(f"--freeze {group}: this very process is in it, and would be frozen")
     return path
+
+
+def limited_files(machine: Machine, disk: str) -> dict[str, str]:
+    """Files io.max of the command's cgroup, which is ours, and of those above it, that limit the disk: what they say of it."""
+    lines: list[str] = []
+    with contextlib.suppress(FileNotFoundError):
+        lines = (machine.proc / "self/cgroup").read_text(encoding="utf-8").splitlines()
+    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
+    group, found = CGROUPS / own, dict[str, str]()
+    while group != CGROUPS and CGROUPS in group.parents:
+        file = group / "io.max"
+        if file.is_file() and (said := journal.limit(str(file), machine, disk)) != journal.NO_LIMIT:
+            found[str(file)] = said
+        group = group.parent
+    return found
 
 
 def _unused(machine: Machine, disk: str) -> None:

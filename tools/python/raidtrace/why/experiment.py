@@ -143,7 +143,7 @@ class Experiment:
         return not bounds or math.log(max(best, 1.0)) < HALF * math.log(max(*bounds, 1.0)) or best < self.table.least()
 
     def _top(self, count: int) -> list[Row]:
-        return self.table.helpful(Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
+        return self.table.helpful(Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
 
     def _together(self, opened: Mapping[str, str]) -> None:
         """A group wide, and less one at a time: what masks another shows only so."""
@@ -240,7 +240,7 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
 
 def recommended(table: Table) -> Row | None:
     """The smallest change within 5 % of the best: smaller kinds first, then smaller values."""
-    remedies = (Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
+    remedies = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
     found = table.helpful(*remedies)
     if not found:
         return None

@@ -12,7 +12,7 @@ from raidtrace.why.experiment import MEMBER, Row, Table, recommended
 UNSURE = "Chance is not ruled out: more runs are needed."
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
-REMEDIES = (Kind.SETTING, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
+REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +42,9 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
     assert effect  # a row that is recommended was measured
     settable = best if best.change.settings else _best_setting(table)
     commands = tuple(changes.command(name, value, disk) for name, value in settable.change.settings) if settable else ()
-    if not settable and program:
+    if best.change.unlimited:
+        commands = tuple(changes.unlimit(*limit, disk) for limit in best.change.unlimited)
+    elif not settable and program:
         commands = changes.without(best.change.program, program, preload)
     said = [_what(table, best), "" if best.shown else UNSURE, _rest(table, best)]
     if settable and settable is not best:
