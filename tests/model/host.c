@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A host for the model with no kernel. */
+#include "host.h"
+
 #include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "host.h"
 
 #define PACKET_BYTES 1024U
 
@@ -337,4 +337,12 @@ void random_fill(u64 *seed, void *to, size_t bytes)
 
 	while (bytes--)
 		*at++ = (u8)random_number(seed);
+}
+
+/* Runs all groups. */
+int main(void)
+{
+	return config_suite() + store_suite() + array_suite() + drive_suite() + parity_suite() + timing_suite() +
+	       gather_suite() + probe_suite() + command_suite() + fault_suite() + rebuild_suite() + integrity_suite() +
+	       opcodes_suite() + log_suite() + cache_suite() ? 1 : 0;
 }

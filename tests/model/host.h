@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "controller/model.h"
@@ -90,5 +91,22 @@ void driver_probe(struct host *host);
 /* A generator that gives the same numbers everywhere. */
 u32 random_number(u64 *seed);
 void random_fill(u64 *seed, void *to, size_t bytes);
+
+/* One group of tests per part of the model; each returns how many failed. */
+int config_suite(void);
+int store_suite(void);
+int array_suite(void);
+int drive_suite(void);
+int parity_suite(void);
+int timing_suite(void);
+int gather_suite(void);
+int probe_suite(void);
+int command_suite(void);
+int fault_suite(void);
+int rebuild_suite(void);
+int integrity_suite(void);
+int opcodes_suite(void);
+int log_suite(void);
+int cache_suite(void);
 
 #endif

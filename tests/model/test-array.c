@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 static const struct tw_array_config shapes[] = {
 	{ TW_LEVEL_SINGLE, 1, 64, 1 }, { TW_LEVEL_RAID0, 2, 16, 1 }, { TW_LEVEL_RAID0, 12, 64, 1 },

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 #define SECTORS		(16U << 10)	/* of the unit, where the tests write */
 #define STEP		8U		/* sectors of one block, written and compared as one */

@@ -5,7 +5,6 @@
 
 #include "host.h"
 #include "wire/scsi.h"
-#include "suites.h"
 
 static u32 big(const u8 *at)
 {

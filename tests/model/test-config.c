@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 static void takes_every_type(void **state)
 {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 #define US 1000ULL
 

@@ -5,7 +5,6 @@
 
 #include "exercise.h"
 #include "wire/scsi.h"
-#include "suites.h"
 
 /* Return: status of the newest log entry. */
 static u8 last_status(struct host *host)

@@ -6,7 +6,6 @@
 
 #include "timing/gather.h"
 #include "host.h"
-#include "suites.h"
 
 #define ROW	512U	/* sectors: 4 data drives, 64 KiB */
 #define SHAPE	"array.level=raid5,array.drives=5"

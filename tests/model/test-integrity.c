@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "exercise.h"
-#include "suites.h"
 
 #define SPAN	8192U
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 static const struct tw_log_entry *last(struct host *host)
 {

@@ -4,7 +4,6 @@
 
 #include "host.h"
 #include "wire/scsi.h"
-#include "suites.h"
 
 static const struct { const char *name; u8 opcode; bool done; } packets[] = {
 #define PACKET(name, opcode, done) { #name, opcode, done },

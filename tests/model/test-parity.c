@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 static const struct tw_array_config shape = { TW_LEVEL_RAID5, 5, 64, 1 };
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 #define SOFT_RESET (TW_CONTROL_SOFT_RESET | TW_CONTROL_CLEAR_HOST | TW_CONTROL_CLEAR_ATTENTION | \
 		    TW_CONTROL_MASK_COMMAND | TW_CONTROL_MASK_RESPONSE | TW_CONTROL_CLEAR_ERROR | \

@@ -7,7 +7,6 @@
 #include "exercise.h"
 #include "controller/member.h"
 #include "wire/scsi.h"
-#include "suites.h"
 
 /* Whichever member goes, whatever is written meanwhile: what is read is what was written. */
 static void data_outlives_a_drive_and_its_rebuild(void **state)

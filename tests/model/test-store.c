@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 #define SECTORS		(64ULL << 20)	/* 32 GiB */
 

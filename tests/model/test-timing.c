@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "host.h"
-#include "suites.h"
 
 #define US 1000ULL
 

@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "check/activity.h"
 #include "check/check.h"
-#include "check/system.h"
 #include "report/print.h"
 
 #define MIB	(1024 * 1024)

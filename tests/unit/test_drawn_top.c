@@ -17,7 +17,7 @@
 #include "store/load.h"
 #include "store/store.h"
 #include "top/replay.h"
-#include "top/text.h"
+#include "top/view.h"
 
 #define WALKS	12
 #define STEPS	40

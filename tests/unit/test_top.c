@@ -16,7 +16,7 @@
 #include "full.h"
 #include "top/keys.h"
 #include "top/model.h"
-#include "top/text.h"
+#include "top/view.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE

@@ -76,4 +76,23 @@ uint64_t activity_interrupts(const struct activity *before,
 			     const struct activity *after, unsigned int number,
 			     bool *shared);
 
+/* Modules that nothing uses and whose devices interrupt all the same. */
+
+/**
+ * drivers_read - modules with use count 0, and interrupts of their devices
+ * @before: a look
+ * @after: a later one
+ * @disks: whose drivers are needed
+ * @nr_disks: how many
+ * @facts: gets modules
+ *
+ * Only PCI devices are looked at: of these sysfs tells the interrupt lines.
+ * A driver that is not a module cannot be unloaded and is left out.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int drivers_read(const struct activity *before, const struct activity *after,
+		 const struct disk *disks, size_t nr_disks,
+		 struct facts *facts);
+
 #endif

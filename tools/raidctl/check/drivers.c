@@ -2,7 +2,7 @@
 
 /* Modules that nothing uses and whose devices interrupt all the same. */
 
-#include "check/drivers.h"
+#include "check/activity.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -2,7 +2,6 @@
 
 /* What the rules of raidctl check look at, from /proc, /sys and systemd. */
 
-#include "check/system.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +18,6 @@
 
 #include "check/activity.h"
 #include "check/check.h"
-#include "check/drivers.h"
 #include "machine/lab.h"
 
 #if defined(__x86_64__) || defined(__i386__)

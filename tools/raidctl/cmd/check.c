@@ -9,7 +9,6 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "check/check.h"
-#include "check/system.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "disk/disk.h"

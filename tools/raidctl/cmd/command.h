@@ -3,9 +3,9 @@
 /*
  * The verbs of raidctl.
  *
- * To add one: write cmd-VERB.c with a struct verb; declare it here; give it a
- * row in raidctl.c; list its object in ../Makefile; write
- * Documentation/man/raidctl-VERB.8; add its words to ../completion/.
+ * To add one: write VERB.c with a struct verb in this room; declare it here;
+ * give it a row in raidctl.c; write Documentation/man/raidctl-VERB.8; add its
+ * words to tools/completion/.
  */
 
 #ifndef CMD_COMMAND_H

@@ -18,7 +18,6 @@
 #include "disk/md-dm.h"
 #include "phase/marks.h"
 #include "phase/phase.h"
-#include "record/background.h"
 #include "record/child.h"
 #include "record/run.h"
 

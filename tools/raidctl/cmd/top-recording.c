@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "disk/disk.h"
 #include "store/store.h"
-#include "top/events.h"
 #include "top/replay.h"
 #include "top/view.h"
 

@@ -20,7 +20,6 @@
 #include "machine/lab.h"
 #include "machine/process.h"
 #include "record/recorder.h"
-#include "top/events.h"
 #include "top/keys.h"
 #include "top/model.h"
 #include "top/view.h"

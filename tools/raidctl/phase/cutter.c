@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "phase/program.h"
 
 /*
  * bonnie++ 2.00a: "Rewriting..." is one write(2) when the phase begins,

@@ -12,7 +12,7 @@
  * format is that of fio 3; letters without counts are those of fio 2.
  */
 
-#include "phase/program.h"
+#include "phase/phase.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * those that -i names or all.
  */
 
-#include "phase/program.h"
+#include "phase/phase.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 /* A recording that goes on without a terminal, and its end. */
 
-#include "record/background.h"
+#include "record/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 /* What a recording says of itself. */
 
-#include "record/meta.h"
+#include "record/run.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 /* The line that says how a recording goes. */
 
-#include "record/progress.h"
+#include "record/loop.h"
 
 #include <stdio.h>
 

@@ -20,7 +20,6 @@
 #include "disk/md-dm.h"
 #include "record/loop.h"
 #include "record/machine.h"
-#include "record/meta.h"
 #include "record/recorder.h"
 #include "report/print.h"
 #include "store/load.h"

@@ -5,6 +5,7 @@
 #ifndef RECORD_RUN_H
 #define RECORD_RUN_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 #include "disk/disk.h"
 #include "phase/phase.h"
 #include "raidtrace.h"
-#include "record/background.h"
+#include "store/store.h"
 
 /**
  * struct record_run - what is to be recorded how
@@ -61,5 +62,76 @@ struct record_run {
  */
 int record_run(const struct record_run *run, const struct disk *disks,
 	       size_t nr);
+
+/* What a recording says of itself: what was run where, by what. */
+
+/**
+ * struct record_facts - about one recording
+ * @info: the module
+ * @tool_version: of raidctl
+ * @start_ns: of the first sample
+ * @interval_ns: of the first samples
+ * @steady: of all
+ * @command: ends with NULL; NULL for none
+ * @notes: that the user wants to be kept
+ */
+struct record_facts {
+	const struct rt_info *info;
+	const char *tool_version;
+	uint64_t start_ns;
+	uint64_t interval_ns;
+	bool steady;
+	char **command;
+	const struct words *notes;
+};
+
+/**
+ * record_meta_put - store them, in a transaction of its own
+ * @store: nobody else writes to it
+ * @facts: what to store
+ *
+ * Return: 0 or -errno.
+ */
+int record_meta_put(struct store *store, const struct record_facts *facts);
+
+/* A recording that goes on without a terminal, and its end. */
+
+/**
+ * struct detached - of this process
+ * @ready: tells the process that waits; -1 when none does
+ * @log: file that takes what raidctl and the command print
+ */
+struct detached {
+	int ready;
+	char log[PATH_MAX];
+};
+
+/**
+ * detached_fork - go on in another process
+ * @detached: for detached_begun()
+ * @path: of the recording; the log is that with ".log"
+ *
+ * The first process waits for detached_begun(), says how to end the recording
+ * and exits; if the other fails before, it exits with its status.
+ *
+ * Return: 0 in the new process; -errno in the first, which then goes on.
+ */
+int detached_fork(struct detached *detached, const char *path);
+
+/**
+ * detached_begun - the recording is under way: let go of the terminal
+ * @detached: from detached_fork()
+ *
+ * Return: 0 or -errno; then nothing has changed.
+ */
+int detached_begun(struct detached *detached);
+
+/**
+ * detached_stop - end a recording and wait until it has ended
+ * @id: its number, NULL for the only one that is detached
+ *
+ * Return: exit status; what happened has been printed.
+ */
+int detached_stop(const char *id);
 
 #endif

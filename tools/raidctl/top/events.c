@@ -2,7 +2,6 @@
 
 /* What raidctl top waits for: keys, signals, time. */
 
-#include "top/events.h"
 
 #include <poll.h>
 #include <signal.h>

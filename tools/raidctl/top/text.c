@@ -2,7 +2,7 @@
 
 /* The values of raidctl top as text. */
 
-#include "top/text.h"
+#include "top/view.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -18,7 +18,6 @@
 
 #include "base/foreign.h"
 #include "base/units.h"
-#include "top/text.h"
 
 #define BAR_LEAST	4
 #define BAR_MOST	40
