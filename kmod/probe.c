@@ -146,12 +146,12 @@ static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *que
 	struct raidtrace_engine *engine = &probe->engine;
 
 	probe->has_requests = queue_is_mq(queue);
-	engine->account = kvzalloc(sizeof(*engine->account), GFP_KERNEL);
+	engine->account = kvzalloc(sizeof(*engine->account), RAIDTRACE_GFP);
 	if (!engine->account)
 		return -ENOMEM;
 	if (probe->groups & RAIDTRACE_GROUPS_BIOS) {
 		engine->bios = kvcalloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
-					GFP_KERNEL);
+					RAIDTRACE_GFP);
 		if (!engine->bios)
 			return -ENOMEM;
 	}
@@ -159,13 +159,13 @@ static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *que
 		return 0;
 	if (probe->groups & RAIDTRACE_GROUP_LATENCY) {
 		engine->history.ended = kvcalloc(RAIDTRACE_HISTORY,
-						 sizeof(*engine->history.ended), GFP_KERNEL);
+						 sizeof(*engine->history.ended), RAIDTRACE_GFP);
 		if (!engine->history.ended)
 			return -ENOMEM;
 	}
 	engine->request_bits = request_bits(queue->tag_set);
 	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
-				    GFP_KERNEL);
+				    RAIDTRACE_GFP);
 	return engine->requests ? 0 : -ENOMEM;
 }
 

@@ -23,6 +23,9 @@ struct request_queue;
 
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
+/* For what is large: who asked is told that there is no memory, the log need not be. */
+#define RAIDTRACE_GFP	(GFP_KERNEL | __GFP_NOWARN)
+
 /* Ranges that a journal may have. */
 #define RAIDTRACE_JOURNAL_MAX 64
 

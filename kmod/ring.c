@@ -221,7 +221,7 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	int cpu;
 
 	INIT_WORK(&probe->catch_up, on_half_full);
-	probe->drain = kvcalloc(num_possible_cpus(), sizeof(*probe->drain), GFP_KERNEL);
+	probe->drain = kvcalloc(num_possible_cpus(), sizeof(*probe->drain), RAIDTRACE_GFP);
 	probe->ring = alloc_percpu(struct raidtrace_ring);
 	if (!probe->drain || !probe->ring)
 		return -ENOMEM;
@@ -229,7 +229,7 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 
 		ring->words = kvmalloc_node((words + RAIDTRACE_EVENT_WORDS) * sizeof(u64),
-					    GFP_KERNEL, cpu_to_node(cpu));
+					    RAIDTRACE_GFP, cpu_to_node(cpu));
 		if (!ring->words)
 			return -ENOMEM;
 		ring->mask = words - 1;

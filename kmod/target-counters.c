@@ -19,10 +19,10 @@ int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (!spare)
-		spare = kvzalloc(sizeof(*spare), GFP_KERNEL);
-	target->total = kvzalloc(sizeof(*target->total), GFP_KERNEL);
+		spare = kvzalloc(sizeof(*spare), RAIDTRACE_GFP);
+	target->total = kvzalloc(sizeof(*target->total), RAIDTRACE_GFP);
 	target->changes = kvcalloc(RAIDTRACE_LOTS,
-				   sizeof(*target->changes), GFP_KERNEL);
+				   sizeof(*target->changes), RAIDTRACE_GFP);
 	return spare && target->total && target->changes ? 0 : -ENOMEM;
 }
 

@@ -32,6 +32,7 @@
 #define SZ_8K		(8U << 10)
 #define SZ_64K		(64U << 10)
 #define GFP_KERNEL	0
+#define __GFP_NOWARN	0
 #define IS_ENABLED(option)	0
 #define TASK_COMM_LEN	16
 
