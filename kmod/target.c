@@ -175,6 +175,7 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 	strscpy(target->name, disk->disk_name, sizeof(target->name));
 	if (!raidtrace_counters_alloc(target))
 		return target;
+	raidtrace_counters_free(target);
 	kfree(target);
 no_memory:
 	return ERR_PTR(raidtrace_refuse(-ENOMEM, extack, "not enough memory for the counters"));
