@@ -31,6 +31,10 @@ def direct(draw: random.Random, place: Run, way: str, limit: str, mib: int) -> S
     )
 
 
+def buffered(draw: random.Random, place: Run, limit: str) -> Scenario:
+    return held(limited(place.but(ahead(draw.choice((256, 4096)))), limit, command=load(mib=32)), "read")
+
+
 def written_back(draw: random.Random, place: Run, limit: str, mib: int) -> Scenario:
     prepare = files(draw.choice(("ext4", "xfs")), 1, 4)
     command = f"{load(file=MNT + '/g', io=draw.choice((16, 128)) << 10, mib=mib, write=1)}; sync"
@@ -44,8 +48,7 @@ def io_max_bytes_direct_reads(draw: random.Random, place: Run) -> Scenario:
 
 @family
 def io_max_bytes_reads(draw: random.Random, place: Run) -> Scenario:
-    limit = f"rbps={draw.choice((2, 8, 20)) * MIB}"
-    return held(limited(place.but(ahead(draw.choice((256, 4096)))), limit, command=load(mib=32)), "read")
+    return buffered(draw, place, f"rbps={draw.choice((2, 8, 20)) * MIB}")
 
 
 @family
@@ -55,8 +58,7 @@ def io_max_requests_direct_reads(draw: random.Random, place: Run) -> Scenario:
 
 @family
 def io_max_requests_reads(draw: random.Random, place: Run) -> Scenario:
-    limit = f"riops={draw.choice((20, 100, 200))}"
-    return held(limited(place.but(ahead(draw.choice((256, 4096)))), limit, command=load(mib=32)), "read")
+    return buffered(draw, place, f"riops={draw.choice((20, 100, 200))}")
 
 
 @family

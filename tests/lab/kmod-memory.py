@@ -17,7 +17,6 @@ import os
 import pathlib
 import socket
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -27,7 +26,6 @@ from kmod_disk import extents
 
 KO = os.environ["RAIDTRACE_KO"]
 DEBUG = pathlib.Path("/sys/kernel/debug")
-LEAKS = DEBUG / "kmemleak"
 DISK = "sda"  # of the simulated controller
 KERNELS_OWN = 12  # of a request's allocations, at most: genetlink refuses them without a reason
 TURNS = 9  # the checks of the kernel itself allocate here and there, so that a number may miss one of a request
@@ -40,9 +38,8 @@ class Failing:
     """The N-th allocation of this thread fails, from arm() to disarm(). Used around one system call."""
 
     def __init__(self) -> None:
-        for name, switches in (("failslab", ("ignore-gfp-wait",)), ("fail_page_alloc", ("ignore-gfp-wait",))):
-            for switch in switches:
-                (DEBUG / name / switch).write_text("N", encoding="ascii")
+        for name in ("failslab", "fail_page_alloc"):
+            (DEBUG / name / "ignore-gfp-wait").write_text("N", encoding="ascii")
             (DEBUG / name / "verbose").write_text("0", encoding="ascii")
         (DEBUG / "fail_page_alloc/min-order").write_text("0", encoding="ascii")
         self.file = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
@@ -161,24 +158,13 @@ def loading() -> None:
         failing.disarm()
     print(f"# the last {LAST} of {every} allocations, {failed} times it was not loaded", flush=True)
     kmod.equal("it failed at times", failed > 0, True)
-    added_once()
-
-
-def added_once() -> None:
-    """What was loaded works."""
     with kmod.Client() as client:
-        client.delete(client.add(DISK))
+        added(client, DISK)
 
 
 def leaks() -> None:
     """Nothing is left that nobody refers to"""
-    if not LEAKS.exists():
-        raise AssertionError(f"{LEAKS} is missing: kmemleak is off")
-    for _ in range(3):  # younger than 5 s is not looked at; what is found once may be on its way
-        time.sleep(6)
-        LEAKS.write_text("scan", encoding="ascii")
-    found = LEAKS.read_text(encoding="ascii", errors="replace")
-    kmod.equal("leaks", [line for line in found.splitlines() if "unreferenced" in line], [])
+    kmod.no_leaks()
 
 
 REPLY = "not enough memory for the reply"

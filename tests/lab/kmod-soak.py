@@ -30,7 +30,6 @@ import kmod_insert
 from kmod_nullb import load
 
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 KO = os.environ["RAIDTRACE_KO"]
 CPUS = sorted(os.sched_getaffinity(0))
@@ -129,20 +128,14 @@ def delete_all() -> None:
 
 
 def forget_leaks() -> None:
-    if LEAKS.exists():
-        LEAKS.write_text("clear", encoding="ascii")
+    if kmod.LEAKS.exists():
+        kmod.LEAKS.write_text("clear", encoding="ascii")
 
 
 def leaks() -> None:
     """No memory that nobody can free any more"""
     kmod.run("rmmod raidtrace")
-    if not LEAKS.exists():
-        raise AssertionError(f"{LEAKS} is missing: kmemleak is off")
-    for _ in range(3):  # younger than 5 s is not looked at; what is found once may be on its way
-        time.sleep(6)
-        LEAKS.write_text("scan", encoding="ascii")
-    found = LEAKS.read_text(encoding="ascii", errors="replace")
-    kmod.equal("leaks", [line for line in found.splitlines() if "unreferenced" in line], [])
+    kmod.no_leaks()
     kmod.run(f"insmod {KO}")
 
 

@@ -26,6 +26,7 @@ from kmod_invariants import Counters
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SPEC = yaml.safe_load((TOP / "Documentation/netlink/specs/raidtrace.yaml").read_text(encoding="utf-8"))
 
+LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 REFUSALS: set[str] = set()  # texts that requests of this process were refused with
 CHECKED: list[int] = []  # targets of snapshots in which the invariants were looked at
 
@@ -305,6 +306,17 @@ def scsi_debug(**parameters: object) -> str:
     wait_for("disk of scsi_debug", lambda: bool(new()) and all(os.path.exists(f"/dev/{name}") for name in new()))
     time.sleep(1)  # its asynchronous probe reads the partition table
     return new().pop()
+
+
+def no_leaks() -> None:
+    """Raise when the kernel finds memory that nobody can free any more, or was not built to look."""
+    if not LEAKS.exists():
+        raise AssertionError(f"{LEAKS} is missing: kmemleak is off")
+    for _ in range(3):  # younger than 5 s is not looked at; what is found once may be on its way
+        time.sleep(6)
+        LEAKS.write_text("scan", encoding="ascii")
+    found = LEAKS.read_text(encoding="ascii", errors="replace")
+    equal("leaks", [line for line in found.splitlines() if "unreferenced" in line], [])
 
 
 def equal(what: str, got: object, expected: object) -> None:
