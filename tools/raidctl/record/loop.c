@@ -259,14 +259,19 @@ static bool finished(const struct follow *follow)
 static void report_store_error(struct follow *follow)
 {
 	static bool said;
+	const char *command = "";
 
 	if (!follow->store_error || said)
 		return;
 	said = true;
+	if (follow->child.pid)
+		command = follow->child.exited ? "" : "; the command goes on";
+	else if (follow->command)
+		command = "; the command was not started";
 	fail("recording stopped: %s; what was stored until here can be read%s",
 	     store_error(follow->store)[0] ? store_error(follow->store) :
 					     strerror(-follow->store_error),
-	     follow->child.pid ? "; the command goes on" : "");
+	     command);
 	recorder_detach(follow->recorder);
 }
 
@@ -320,6 +325,7 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 		take_output(follow, STREAM_STDERR);
 		take_output(follow, STREAM_STDOUT);
 	}
+	report_store_error(follow);
 }
 
 /* The command's phase begins where the command does. */

@@ -102,11 +102,13 @@ static int exit_status(const struct follow *follow)
 	if (follow->cutter.missed)
 		note("%u phases began and ended before they could be told apart; they are part of the one that follows",
 		     follow->cutter.missed);
+	if (follow->store_error) /* and the sums may lack a part of what came last */
+		return EXIT_FAILED;
 	recorder_check(follow->recorder, invariants, sizeof(invariants));
 	if (strcmp(invariants, "hold"))
 		note("the counters do not agree with each other: %s; please report it",
 		     invariants);
-	if (follow->store_error || follow->recorder->gone)
+	if (follow->recorder->gone)
 		return EXIT_FAILED;
 	if (child->pid && WIFSIGNALED(child->status))
 		return EXIT_FAILED;
