@@ -107,8 +107,12 @@ static void classify_line(const struct look_scope *scope,
 		line->network = last->network;
 		return;
 	}
-	/* The clock of the machine disturbs no more than it always does. */
+	/*
+	 * The clock of the machine disturbs no more than it always does. In User
+	 * Mode Linux SIGCHLD is how the end of a process of its own comes.
+	 */
 	line->left_out = strstr(line->devices, "timer") ||
+			 strstr(line->devices, "SIGCHLD") ||
 			 is_ours(scope, line->number);
 	line->network = interrupts_of_network(line->number);
 }
