@@ -60,17 +60,17 @@ def test_what_is_long_is_run_only_when_asked_for(runner, monkeypatch, tmp_path):
 
 def test_most_meet_the_kernels_between_the_first_and_the_last_with_long_alone(runner, monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "ON_EACH", ("kmod-x",))
-    monkeypatch.setattr(runner, "ON_FIRST", ("ctl-y",))
+    monkeypatch.setattr(runner, "ON_LAST", ("ctl-y",))
     for name in ("ctl-x", "ctl-y", "kmod-x", "kmod-y"):
         (tmp_path / name).write_text("#!/bin/sh\n# SPDX\n# lab-kernels: all\n")
-    (tmp_path / "ctl-z").write_text("#!/bin/sh\n# SPDX\n# lab-kernels: 6.1:faults\n# lab-long: a kernel of its own\n")
+    (tmp_path / "ctl-z").write_text("#!/bin/sh\n# SPDX\n# lab-kernels: 6.1:suspend\n# lab-long: a kernel of its own\n")
     monkeypatch.setattr(runner, "programs", lambda _directory, pattern: sorted(tmp_path.glob(pattern)))
     short, long = (
         [s.name for s in suites if "@" in s.name] for suites in (runner.guest_suites(), runner.long_suites())
     )
-    assert short == "kmod-x@6.1 kmod-x@6.12 kmod-x@7.2 kmod-y@6.1 kmod-y@7.2 ctl-x@6.1 ctl-x@7.2 ctl-y@6.1".split()
-    later = "kmod-y@6.12 ctl-x@6.12 ctl-y@6.12 ctl-y@7.2 kmod-x@7.3 kmod-y@7.3 ctl-x@7.3 ctl-y@7.3".split()
-    assert long == ["ctl-z@6.1-faults", *later]
+    assert short == "kmod-x@6.1 kmod-x@6.12 kmod-x@7.2 kmod-y@6.1 kmod-y@7.2 ctl-x@6.1 ctl-x@7.2 ctl-y@7.2".split()
+    later = "ctl-y@6.1 kmod-y@6.12 ctl-x@6.12 ctl-y@6.12 kmod-x@7.3 kmod-y@7.3 ctl-x@7.3 ctl-y@7.3".split()
+    assert long == ["ctl-z@6.1-suspend", *later]
 
 
 def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatch, tmp_path):
