@@ -27,7 +27,7 @@ ERRORS = {
     "EINTR": f"read pread64 write pwrite64 openat fcntl {WAITS}",
 }
 LONGEST_S = 60
-# What strace itself says where the kernel cannot do that: only those of the variant `faults` can, in the lab.
+# What strace itself says where the kernel cannot do that, as in the lab.
 NO_SECCOMP = "strace: seccomp filter is requested but unavailable\n"
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab-kernels: 6.1 6.1:faults
+# lab-kernels: 7.2
 # lab-long: 10,000 faults, some hours of one processor
-"""10,000 faults: each call of import, export and sweep that can fail, and of a recorder; kills; power cuts: lab-faults.py
+"""10,000 faults: each call of import, export and sweep that can fail, and of a recorder; its allocations; kills; power cuts
 
 What tests/fault/run, ctl-kills and ctl-power try at a few places in `make check`, here at every one, or at 1,000 (kills) and
 300 (cuts). Fails when anything of it does, and when there were fewer than 10,000.
@@ -19,9 +19,10 @@ import tempfile
 sys.dont_write_bytecode = True
 from lab_checks import LAB, TOP, check, finish  # noqa: E402
 
-GUEST = [LAB, "run", "-q", "--host", "--kernel", "6.1", "--mem", "320M", "--timeout", "20000", "--out"]
+GUEST = [LAB, "run", "-q", "--host", "--kernel", "7.2", "--mem", "320M", "--timeout", "20000", "--out"]
 PARTS = {
-    "a recorder's calls": [*GUEST, "calls", "--variant", "faults", "--", TOP / "tests/lab/ctl-kills", "all", "faults"],
+    "a recorder's calls": [*GUEST, "calls", "--", TOP / "tests/lab/ctl-kills", "all", "faults"],
+    "a recorder's allocations": [*GUEST, "memory", "--", TOP / "tests/lab/ctl-kills", "all", "enomem"],
     "import, export, sweep": [TOP / "tests/fault/run", "99999"],
     "a recorder is killed": [*GUEST, "kills", "--", TOP / "tests/lab/ctl-kills", "all", "calls", "times"],
     "the power is cut": [*GUEST, "power", "--", TOP / "tests/lab/ctl-power", "300"],
