@@ -118,6 +118,9 @@ int connect_module(struct context *context, int quiet)
 {
 	int err = rt_open(&context->client);
 
+	/* libnl says the same of a family that is not there and of one that it had no memory to read. */
+	if (err == -ENOENT && !access("/sys/module/raidtrace", F_OK))
+		return fail("raidtrace is loaded, but netlink does not show it here: this is a network namespace of its own (leave it), the module is just coming or going, or memory is short");
 	if (err == -ENOENT) {
 		if (!quiet)
 			fail("raidtrace is not loaded; load it with: raidctl load (as root)");

@@ -62,6 +62,7 @@ def lowered(path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_tenth_seek_changes_its_block(seeks, tmp_path):
     assert seeks("write", tmp_path, 64).returncode == 0 and seeks("read", tmp_path, 64).returncode == 0
     (file,) = tmp_path.iterdir()
@@ -75,6 +76,7 @@ def test_every_tenth_seek_changes_its_block(seeks, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_files_are_of_one_gibibyte(seeks, tmp_path):
     sizes = (1024 * MIB, 1024 * MIB, 16 * MIB)
     for number, size in enumerate(sizes):
@@ -88,6 +90,7 @@ def test_files_are_of_one_gibibyte(seeks, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_cannot_be_made_or_read_is_said(seeks, tmp_path):
     assert seeks("write", tmp_path, 1).returncode == 0
     again = seeks("write", tmp_path, 1)

@@ -62,6 +62,7 @@ def long_one(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is_small(long_one, tmp_path):
     path, rows = long_one
     page = tmp_path / "long.html"

@@ -415,11 +415,12 @@ int disk_resolve(const char *word, struct disk *disk, char *text, size_t size)
 
 	if (err)
 		return err;
+	errno = 0;
 	if (blkid_devno_to_wholedisk(devno, whole, sizeof(whole),
 				     &whole_devno) ||
 	    !fill(disk, whole)) {
-		snprintf(text, size,
-			 "no such disk; see which there are: raidctl list");
+		snprintf(text, size, "%s; see which disks there are: raidctl list",
+			 errno == ENOMEM ? strerror(errno) : "no such disk");
 		return -ENOENT;
 	}
 	if (whole_devno != devno) {
