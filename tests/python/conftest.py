@@ -21,7 +21,9 @@ settings.load_profile("here")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes a second of processor or more; make quick leaves it out")
-    config.addinivalue_line("markers", "long: takes many seconds, or judges processor time; only make check-long has it")
+    config.addinivalue_line(
+        "markers", "long: takes many seconds, or judges processor time; only make check-long has it"
+    )
 
 
 def call(main, *words):
