@@ -33,8 +33,8 @@ SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 KO = os.environ["RAIDTRACE_KO"]
 CPUS = sorted(os.sched_getaffinity(0))
-CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500 if len(CPUS) == 1 else 40
-TELL = 250 if len(CPUS) == 1 else 20  # cycles
+CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500 if len(CPUS) == 1 else 20
+TELL = 250 if len(CPUS) == 1 else 10  # cycles
 WAIT_S = 60
 
 

@@ -152,31 +152,40 @@ void child_signal(const struct child *child, int signal)
 		kill(-child->pid, signal);
 }
 
+/* waitid() that a signal does not end: none comes twice. Returns whether there is one. */
+static bool is_one(idtype_t type, pid_t id, siginfo_t *ret, int how)
+{
+	int err;
+
+	do {
+		*ret = (siginfo_t){ 0 };
+		err = waitid(type, (id_t)id, ret, how | WNOHANG);
+	} while (err && errno == EINTR);
+	return !err && ret->si_pid;
+}
+
 bool child_reap(struct child *child, void (*ended)(void *data, pid_t pid),
 		void *data)
 {
-	siginfo_t info = { 0 };
+	siginfo_t info;
 	int status;
 
-	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) &&
-	       info.si_pid) {
+	while (is_one(P_ALL, 0, &info, WEXITED | WNOWAIT)) {
 		pid_t pid = info.si_pid;
 
 		if (ended)
 			ended(data, pid);
-		waitpid(pid, &status, 0);
+		while (waitpid(pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return child->exited;
 		if (pid == child->pid) {
 			child->exited = true;
 			child->status = status;
 		}
-		info.si_pid = 0;
 	}
 	while (child->pid && !child->exited &&
-	       !waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) &&
-	       info.si_pid) {
+	       is_one(P_PID, child->pid, &info, WSTOPPED))
 		kill(-child->pid, SIGCONT);
-		info.si_pid = 0;
-	}
 	return child->exited;
 }
 
