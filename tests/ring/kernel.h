@@ -76,7 +76,7 @@ struct workqueue_struct {
 
 #define WQ_UNBOUND	0
 #define INIT_WORK(work, f)	((work)->function = (f))
-#define alloc_workqueue(name, flags, most)	((struct workqueue_struct *)malloc(1))
+#define alloc_workqueue(name, flags, most)	((struct workqueue_struct *)calloc(1, sizeof(struct workqueue_struct)))
 #define destroy_workqueue(queue)	free(queue)
 #define cancel_work_sync(work)	((void)(work))
 

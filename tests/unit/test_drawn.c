@@ -295,6 +295,7 @@ static void close_text(FILE *all, const char *name, unsigned int number, struct 
 	char full[64];
 
 	fclose(text->to);
+	empty_lists(text->bytes);
 	snprintf(full, sizeof(full), "%s-%u", name, number);
 	digest(all, full, text->bytes);
 }

@@ -53,6 +53,18 @@ static void __attribute__((destructor)) descriptors_are_closed(void)
 
 /* Long texts that are what a file of golden/ holds, byte by byte. UPDATE_GOLDEN=1 writes it anew. */
 
+/* Of a list without members json-c 0.18 makes one line, before it was two. */
+static inline void empty_lists(char *text)
+{
+	char *to = text;
+
+	while ((*to = *text)) {
+		text++;
+		if (*to++ == '[' && text[strspn(text, " \n")] == ']')
+			text += strspn(text, " \n");
+	}
+}
+
 /**
  * golden - compare a text with a file
  * @name: of the file; packed when it says so
@@ -65,6 +77,7 @@ static inline void golden(const char *name, char *text)
 	size_t at = 0;
 	int len;
 
+	empty_lists(text);
 	if (getenv("UPDATE_GOLDEN")) {
 		file = gzopen(name, strstr(name, ".gz") ? "wb9" : "wbT");
 		assert_non_null(file);

@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/message.h"
 #include "base/terminal.h"
@@ -148,6 +151,25 @@ static int find_address(const char *listen, struct addrinfo **ret)
 	return err ? -EINVAL : 0;
 }
 
+/* A socket that listens there, or -1. MHD would open it, too, and not always say why it could not. */
+static int listening(const struct addrinfo *address)
+{
+	int one = 1;
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (address->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+	if (!bind(fd, address->ai_addr, address->ai_addrlen) && !listen(fd, CONNECTIONS))
+		return fd;
+	one = errno;
+	close(fd);
+	errno = one;
+	return -1;
+}
+
 /* The server has a thread of its own, which inherits that signals are kept for this one. */
 static int serve(const struct addrinfo *address, const char *listen,
 		 struct shown *shown)
@@ -156,23 +178,24 @@ static int serve(const struct addrinfo *address, const char *listen,
 		(address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 	struct MHD_Daemon *daemon;
 	sigset_t ends;
-	int got;
+	int got, fd;
 
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	errno = 0;
+	fd = listening(address);
+	if (fd < 0)
+		return fail("exporter: %s: %s%s", listen, strerror(errno),
+			    errno == EADDRINUSE ?
+			    "; is an exporter running already? or name another port: --listen" : "");
 	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, shown,
-				  MHD_OPTION_SOCK_ADDR, address->ai_addr,
+				  MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
 				  MHD_OPTION_END);
 	if (!daemon)
-		return fail("exporter: %s: %s%s", listen,
-			    errno ? strerror(errno) : "cannot listen",
-			    errno == EADDRINUSE ?
-			    "; is an exporter running already? or name another port: --listen" : "");
+		return fail("exporter: %s: the server does not start", listen);
 	terminal_print(stdout, "http://%s/metrics\n", listen);
 	/* Where it is was only a courtesy: the counters are wanted on. */
 	if (fflush(stdout) || ferror(stdout))

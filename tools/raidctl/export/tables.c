@@ -160,7 +160,7 @@ static void header(FILE *file, const char *table)
 	csv_row(file, nr, names);
 }
 
-/* A file that an export made, of the same table: it may be written anew. */
+/* A file that an export of the same table made, or began and could not go on with: it may be written anew. */
 static bool is_export(int fd, const char *table)
 {
 	char *begin = NULL, *there = NULL;
@@ -171,9 +171,11 @@ static bool is_export(int fd, const char *table)
 	if (memory) {
 		header(memory, table);
 		if (!fclose(memory)) {
+			ssize_t len;
+
 			there = malloc(size);
-			same = there && pread(fd, there, size, 0) == (ssize_t)size &&
-			       !memcmp(begin, there, size);
+			len = there ? pread(fd, there, size, 0) : -1;
+			same = len >= 0 && !memcmp(begin, there, (size_t)len);
 		}
 	}
 	free(begin);

@@ -176,12 +176,13 @@ def _sums(rows: Iterable[Json]) -> Json:
 
 
 def _apart(a: Sequence[Json], b: Sequence[Json]) -> float | None:
+    """In whole numbers up to the end: what sum() makes of fractions depends on the version of Python."""
     sums = q.events(a), q.events(b)
     if not all(sums):
         return None
-    shares = [{one["low"]: one["count"] / whole for one in bins} for bins, whole in zip((a, b), sums)]
-    apart: float = sum(abs(shares[0].get(at, 0) - shares[1].get(at, 0)) for at in sorted({*shares[0], *shares[1]})) / 2
-    return apart
+    counts = [{one["low"]: one["count"] * other for one in bins} for bins, other in zip((a, b), reversed(sums))]
+    moved: int = sum(abs(counts[0].get(at, 0) - counts[1].get(at, 0)) for at in {*counts[0], *counts[1]})
+    return moved / (2 * sums[0] * sums[1])
 
 
 def of(a: pathlib.Path, b: pathlib.Path, phase: str | None) -> Comparison:
