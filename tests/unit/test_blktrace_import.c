@@ -29,11 +29,15 @@ static struct {
 	uint64_t depth_ns;
 } samples[64];
 static size_t nr_samples;
+static int sample_err;	/* of the next sample alone */
 
 static int keep_sample(void *data, const struct blktrace_device *device,
 		       const struct rt_counters *span)
 {
+	int err = sample_err;
+
 	(void)data;
+	sample_err = 0;
 	assert_true(nr_samples < 64);
 	samples[nr_samples].disk = device->index;
 	samples[nr_samples].start_ns = span->since_ns;
@@ -42,7 +46,7 @@ static int keep_sample(void *data, const struct blktrace_device *device,
 	samples[nr_samples++].depth_ns = rt_histogram_sum(
 		&span->histogram[RAIDTRACE_DIRECTION_ALL]
 				[RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME]);
-	return 0;
+	return err;
 }
 
 static int run(uint64_t interval_ns)
@@ -426,13 +430,17 @@ static void bios_of_sequences(void **state)
 	/* Flush, data, flush; the end says where the data ended, or began in older kernels. */
 	trace_put(&trace, 10, Q | W | FLUSH | FUA, 800, 4096);
 	trace_put(&trace, 11, Q | W | FUA, 1600, 4096);
+	trace_put(&trace, 12, Q | W | FUA, 3200, 4096);
 	trace_put(&trace, 20, D | W, 800, 4096);
 	trace_put(&trace, 20, D | W, 1600, 4096);
+	trace_put(&trace, 20, D | W, 3200, 4096);
 	trace_put(&trace, 30, C | W, 800, 4096);
 	trace_put(&trace, 31, C | W, 1600, 4096);
+	trace_put(&trace, 31, C | W, 3200, 4096);
 	trace_put(&trace, 32, D | R | FLUSH, 0, 0);
 	trace_put(&trace, 40, C | R | FLUSH, 0, 0);
 	trace_put(&trace, 50, C | W, 1600, 0);
+	trace_put(&trace, 55, C | W, 3208, 0);
 	trace_put(&trace, 60, C | W, 808, 0);
 	/* A disk that has FUA itself: no sequence. */
 	trace_put(&trace, 70, Q | W | FUA, 2400, 4096);
@@ -448,9 +456,9 @@ static void bios_of_sequences(void **state)
 	trace_put(&trace, 130, C | W, 0, 0);
 	assert_int_equal(run(MS), 0);
 	sum = total(0);
-	assert_int_equal(sum.flow[WRITE].q2c_sum_ns, 39 + 50 + 20);
+	assert_int_equal(sum.flow[WRITE].q2c_sum_ns, 39 + 43 + 50 + 20);
 	assert_int_equal(Q2C_BIN(WRITE, 39), 1);
-	assert_int_equal(Q2C_BIN(WRITE, 50), 1);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[WRITE][RAIDTRACE_HISTOGRAM_KIND_Q2C]), 4);
 	assert_int_equal(Q2C_BIN(WRITE, 20), 1);
 	assert_int_equal(sum.flow[WRITE].q2c_unknown, 0);
 	assert_int_equal(sum.flow[f].q2c_sum_ns, 10 + 15);
@@ -838,7 +846,18 @@ static void issues_and_completions(void **state)
 			 RT_COUNTER_BIT(REQUEUED_UNISSUED));
 }
 
-/* Of two disks in a recording one forgets what it does not know. */
+/* A sample that cannot be kept ends it, though the next one could. */
+static void sample_not_kept(void **state)
+{
+	(void)state;
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 3 * MS, Q | R, 8, 4096);
+	sample_err = -ENOSPC;
+	assert_int_equal(run(MS), -ENOSPC);
+	assert_int_equal(nr_samples, 1);
+}
+
+/* Of three disks in a recording two forget what they do not know. */
 static void unknown_in_recording(void **state)
 {
 	char path[] = "/tmp/raidtrace-import-XXXXXX";
@@ -858,7 +877,7 @@ static void unknown_in_recording(void **state)
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(store_begin(store), 0);
 	assert_int_equal(store_begin_phase(store, 1, "run", 1), 0);
-	for (uint32_t number = 1; number <= 2; number++) {
+	for (uint32_t number = 1; number <= 3; number++) {
 		assert_int_equal(store_put_target(store, number, &target), 0);
 		assert_int_equal(store_put_sample(store, number, 1, &span), 0);
 	}
@@ -867,14 +886,16 @@ static void unknown_in_recording(void **state)
 				      RT_COUNTER_BIT(D2C_SUM_NS) |
 				      RT_COUNTER_BIT(IN_FLIGHT),
 				      RT_DISK_BIT(PLUGS)), 0);
+	assert_int_equal(store_forget(store, 3, RT_COUNTER_BIT(SPLITS), 0), 0);
 	assert_int_equal(store_commit(store), 0);
 	assert_int_equal(recording_load(store, NULL, &recording), 0);
-	assert_int_equal(recording.nr_spans, 2);
+	assert_int_equal(recording.nr_spans, 3);
 	assert_true(recording.targets[0].name_only);
 	assert_int_equal(recording.spans[0].counters.unknown, 0);
 	assert_int_equal(recording.spans[1].counters.unknown,
 			 RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(D2C_SUM_NS) |
 			 RT_COUNTER_BIT(IN_FLIGHT));
+	assert_int_equal(recording.spans[2].counters.unknown, RT_COUNTER_BIT(SPLITS));
 	for (unsigned int k = 0; k < RT_KINDS; k++) {
 		bool gone = k == RAIDTRACE_HISTOGRAM_KIND_D2C ||
 			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C ||
@@ -921,6 +942,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(issues_only, start, end),
 		cmocka_unit_test_setup_teardown(completions_only, start, end),
 		cmocka_unit_test_setup_teardown(issues_and_completions, start, end),
+		cmocka_unit_test_setup_teardown(sample_not_kept, start, end),
 		cmocka_unit_test_setup_teardown(unknown_in_recording, start, end),
 	};
 

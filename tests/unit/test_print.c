@@ -243,6 +243,7 @@ static void complaint(void **state)
 		{ "echo why >&2; kill -9 $$", "why" }, { "echo '{}'; echo why >&2; exit 1", "why" }, { "echo '[]'", "raidctl explain said nothing that can be read" },
 		{ "seq -s, 9999 >&2; echo 'raidctl explain: last' >&2; exit 1", "last" }, { "seq -s '' 2999 >&2; exit 1", cut },
 		{ "echo x >&2; exit 1", "x" }, { "printf y >&2; exit 1", "y" },
+		{ "echo '{}'; exec >&-; sleep 0.1", NULL }, /* ends later than what it says */
 		{ "[ $# = 3 ] && echo '{}' || exit 1", NULL }, { "echo '{\"a\": \"'; seq 99999; echo '\"}'", NULL },
 	};
 	char program[96], all[12000];

@@ -162,6 +162,10 @@ static void lengths(void **state)
 	shows(0, 100, "write", 1, 10);
 	go(TOP_ON, 50 * MS);
 	shows(100, 200, "write", 2, 20);
+	/* One whose middle is where it begins is in it. */
+	go(TOP_BACK, 50 * MS);
+	assert_int_equal(replay.from_ns, 1050 * MS);
+	assert_int_equal(replay.to_ns, 1100 * MS);
 	/* A sample of which little lies in it is in the next. */
 	go(TOP_FIRST, 101 * MS);
 	shows(0, 101, "write", 1, 10);
@@ -198,6 +202,19 @@ static void phases(void **state)
 	go(TOP_FIRST, STEP);
 	assert_int_equal(replay.from_ns, 1000 * MS);
 	end();
+}
+
+/* A phase that ended when it began has one interval. */
+static void no_length(void **state)
+{
+	struct replay_phase phase = { .number = 1, .start_ns = MS, .end_ns = MS };
+	struct replay short_one = { .phases = &phase, .nr_phases = 1 };
+	struct top nothing = { 0 };
+
+	(void)state;
+	assert_int_equal(replay_go(&short_one, &nothing, TOP_LAST, 3 * STEP), 0);
+	assert_int_equal(short_one.from_ns, MS);
+	assert_int_equal(short_one.to_ns, MS);
 }
 
 /* What a disk's errors and readahead were where the interval ends. */
@@ -271,6 +288,7 @@ int main(void)
 		cmocka_unit_test(steps),
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(phases),
+		cmocka_unit_test(no_length),
 		cmocka_unit_test(until_then),
 		cmocka_unit_test(said),
 		cmocka_unit_test(keys),

@@ -56,7 +56,7 @@ static int drop(void **state)
 static void nothing_known(void **state)
 {
 	struct rt_signing signing;
-	char why[96];
+	char why[96] = "of before";
 
 	(void)state;
 	rt_signing_read(root, &signing);
@@ -99,6 +99,11 @@ static void each_reason(void **state)
 	rt_signing_read(root, &signing);
 	rt_signing_why(&signing, why, sizeof(why));
 	assert_string_equal(why, "secure boot, lockdown confidentiality, module.sig_enforce");
+	/* What does not fit is cut. */
+	memset(why, 'x', sizeof(why));
+	rt_signing_why(&signing, why, 14);
+	assert_string_equal(why, "secure boot, ");
+	assert_int_equal(why[14], 'x');
 	text(LOCKDOWN, "[none] integrity confidentiality\n");
 	rt_signing_read(root, &signing);
 	assert_true(rt_signing_needed(&signing));

@@ -83,6 +83,8 @@ static void unknown_is_null(void **state)
 
 static void existing_file(void **state)
 {
+	static const char nowhere[] = "/proc/nowhere/a.rtdb";
+	char long_path[PATH_MAX - sizeof("-journal") + 2];
 	struct store *store;
 	char text[8] = "";
 	int fd;
@@ -94,8 +96,12 @@ static void existing_file(void **state)
 	assert_int_equal(read(fd, text, sizeof(text)), 4);
 	close(fd);
 	assert_string_equal(text, "mine");
-	assert_int_equal(store_create("/proc/nowhere/a.rtdb", &store), -ENOENT);
+	assert_int_equal(store_create(nowhere, &store), -ENOENT);
 	assert_string_equal(store_error(NULL), "No such file or directory");
+	/* Its journal's would be one byte too long. */
+	memset(long_path, '/', sizeof(long_path));
+	strcpy(long_path + sizeof(long_path) - sizeof(nowhere), nowhere);
+	assert_int_equal(store_create(long_path, &store), -ENAMETOOLONG);
 }
 
 static void refused(int err, const char *words)
@@ -192,6 +198,9 @@ static void damaged(void **state)
 		assert_int_equal(put_sample(store, n), 0);
 	store_close(store);
 	stat(path, &st);
+	/* A page that is none: opening alone would not look at it. */
+	patch(st.st_size - 4096, "\377", 1);
+	refused(-EINVAL, "damaged or cut short");
 	assert_int_equal(truncate(path, st.st_size / 2), 0);
 	refused(-EINVAL, "damaged or cut short");
 }
@@ -222,6 +231,29 @@ static void damaged_histograms(void **state)
 	assert_int_equal(store_sum(store, 0, 1, &sum), 0);
 	assert_true(rt_histogram_sum(&sum.histogram[READ][SIZE]) == INT64_MAX);
 	rt_counters_free(&sum);
+	run(store, "UPDATE flow SET direction='another'");
+	assert_int_equal(store_sum(store, 0, 1, &sum), -EINVAL);
+	store_close(store);
+}
+
+/* Of a disk of which only the name is known NULL, unless it was told with the name. */
+static void capacity(void **state)
+{
+	struct rt_target target = { .disk = "sdb" };
+	struct store *store;
+
+	(void)state;
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(store_begin(store), 0);
+	assert_int_equal(store_put_target(store, 2, &target), 0);
+	target.name_only = true;
+	assert_int_equal(store_put_target(store, 3, &target), 0);
+	target.capacity_sectors = 8;
+	assert_int_equal(store_put_target(store, 4, &target), 0);
+	assert_int_equal(store_commit(store), 0);
+	assert_int_equal(number(store, "SELECT capacity_sectors FROM target WHERE target=2"), 0);
+	assert_int_equal(number(store, "SELECT capacity_sectors IS NULL FROM target WHERE target=3"), 1);
+	assert_int_equal(number(store, "SELECT capacity_sectors FROM target WHERE target=4"), 8);
 	store_close(store);
 }
 
@@ -415,6 +447,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_version, remove_file),
 		cmocka_unit_test_teardown(older_version, remove_file),
 		cmocka_unit_test_teardown(damaged, remove_file),
+		cmocka_unit_test_teardown(capacity, remove_file),
 		cmocka_unit_test_teardown(damaged_histograms, remove_file),
 		cmocka_unit_test_teardown(refers_to_what_is_there, remove_file),
 		cmocka_unit_test_teardown(numbers_agree, remove_file),

@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define BEFORE	20
 
@@ -367,6 +368,31 @@ static void waits_for_others(void **state)
 	store_close(writer);
 }
 
+static bool hurried;
+
+/* What waits for a lock does so in no time when that is asked for. */
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	return hurried ? 0 : clock_nanosleep(CLOCK_MONOTONIC, 0, time, left);
+}
+
+/* Who opens a recording does not wait for ever. */
+static void stays_locked(void **state)
+{
+	struct store *store;
+	sqlite3 *db;
+
+	(void)state;
+	make();
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	hurried = true;
+	assert_int_equal(store_open(path, &store), -EBUSY);
+	hurried = false;
+	assert_string_equal(store_error(NULL), "another process keeps it locked");
+	sqlite3_close(db);
+}
+
 static void sql_on_file(const char *sql)
 {
 	char *error = NULL;
@@ -477,6 +503,7 @@ int main(void)
 		cmocka_unit_test_teardown(other_headers, remove_files),
 		cmocka_unit_test_teardown(being_written, remove_files),
 		cmocka_unit_test_teardown(waits_for_others, remove_files),
+		cmocka_unit_test_teardown(stays_locked, remove_files),
 		cmocka_unit_test_teardown(refused_schema, remove_files),
 		cmocka_unit_test_teardown(write_ahead_log, remove_files),
 	};

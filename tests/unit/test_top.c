@@ -140,6 +140,18 @@ static void values(void **state)
 	top_free(&top);
 }
 
+/* Of each disk, which only a sanitizer sees. */
+static void freed(void **state)
+{
+	struct top top = { .rows = calloc(2, sizeof(*top.rows)), .nr = 2 };
+
+	(void)state;
+	for (size_t i = 0; i < top.nr; i++)
+		count(&top.rows[i].last, READ, RAIDTRACE_HISTOGRAM_KIND_SIZE, 8, 1);
+	top_free(&top);
+	assert_int_equal(top.nr, 0);
+}
+
 /* The second interval is what happened in it, not since attach. */
 static void intervals(void **state)
 {
@@ -452,6 +464,11 @@ static void groups_in_details(void **state)
 	assert_string_equal(text, "n/a, n/a");
 	top_classes_text(text, sizeof(text), &row);
 	assert_string_equal(text, " 3.00 data, 1.50 journal");
+	/* What does not fit is cut. */
+	memset(text, 'x', sizeof(text));
+	top_classes_text(text, 12, &row);
+	assert_string_equal(text, " 3.00 data,");
+	assert_int_equal(text[12], 'x');
 	row.classes = false;
 	top_classes_text(text, sizeof(text), &row);
 	assert_string_equal(text, "");
@@ -562,6 +579,7 @@ int main(void)
 		cmocka_unit_test(everything),
 		cmocka_unit_test(groups_in_details),
 		cmocka_unit_test(values),      cmocka_unit_test(intervals),
+		cmocka_unit_test(freed),
 		cmocka_unit_test(reset),       cmocka_unit_test(gone),
 		cmocka_unit_test(not_counted), cmocka_unit_test(sorting),
 		cmocka_unit_test(texts),       cmocka_unit_test(bars),

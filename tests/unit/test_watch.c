@@ -345,6 +345,11 @@ static void texts(void **state)
 	assert_int_equal(interrupts_of(&table, 64)[1], 6);
 	assert_null(interrupts_of(&table, 1));
 	interrupts_free(&table);
+	/* Only what begins with a number and a colon is an interrupt. */
+	assert_int_equal(interrupts_parse("  CPU0\n: 1 a b\n 7 1 a b\n 8: 1 a b\n", &table), 0);
+	assert_int_equal(table.nr, 1);
+	assert_int_equal(table.lines[0].number, 8);
+	interrupts_free(&table);
 	assert_int_not_equal(interrupts_parse("no such file\n", &table), 0);
 }
 
@@ -353,6 +358,9 @@ static void goes_on(void **state)
 {
 	static const struct disturbance known = {
 		.kind = "clock", .start_ns = 1, .end_ns = 2, .value = 5,
+	};
+	static const struct disturbance no_value = {
+		.kind = "clock", .start_ns = 1, .end_ns = 2,
 	};
 	struct disturbance what = { .kind = "clock", .start_ns = 2, .value = 5 };
 
@@ -366,7 +374,9 @@ static void goes_on(void **state)
 	what.start_ns = 2;
 	what.value = 0;
 	assert_true(disturbance_goes_on(&known, &what));
+	assert_true(disturbance_goes_on(&no_value, &what));
 	what.value = 5;
+	assert_true(disturbance_goes_on(&no_value, &what));
 	strcpy(what.subject, "other");
 	assert_false(disturbance_goes_on(&known, &what));
 }

@@ -85,12 +85,10 @@ void blktrace_close(struct blktrace_reader *reader)
 /* Have @need bytes at reader->at if the source has them; no more than size. */
 static int fill(struct blktrace_reader *r, size_t need)
 {
-	if (r->at) {
-		memmove(r->buffer, r->buffer + r->at, r->end - r->at);
-		r->passed += r->at;
-		r->end -= r->at;
-		r->at = 0;
-	}
+	memmove(r->buffer, r->buffer + r->at, r->end - r->at);
+	r->passed += r->at;
+	r->end -= r->at;
+	r->at = 0;
 	while (r->end < need && !r->ended) {
 		ssize_t got = r->input.read(r->input.data, r->buffer + r->end,
 					    r->size - r->end);

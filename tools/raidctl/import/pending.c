@@ -55,15 +55,21 @@ void blktrace_pending_insert(struct blktrace_pending *p,
 }
 
 /* Both maps have the same requests but where one was given up. */
+static void drop_end(struct blktrace_pending *p,
+		     const struct blktrace_request *inserted)
+{
+	struct blktrace_request end = by_end(inserted), ignored;
+
+	blktrace_inflight_end(p->ends, &end, false, &ignored);
+}
+
 static bool take_exact(struct blktrace_pending *p,
 		       const struct blktrace_request *like,
 		       struct blktrace_request *ret)
 {
-	struct blktrace_request end = by_end(like), ignored;
-
 	if (!blktrace_inflight_end(p->inserted, like, false, ret))
 		return false;
-	blktrace_inflight_end(p->ends, &end, false, &ignored);
+	drop_end(p, like);
 	return true;
 }
 
@@ -79,8 +85,7 @@ static bool take_at(struct blktrace_pending *p,
 		like.sector = end_of(part);
 		if (!blktrace_inflight_take(p->inserted, &like, ret))
 			return false;
-		like = by_end(ret);
-		blktrace_inflight_end(p->ends, &like, false, &found);
+		drop_end(p, ret);
 		return true;
 	}
 	if (!blktrace_inflight_take(p->ends, &like, &found))

@@ -58,10 +58,10 @@ void explained_of_text(const char *said, struct explained *ret)
 	ret->why_not = "raidctl explain said nothing that can be read";
 }
 
-/* All that a program prints; NULL when that is too much. */
+/* All that a program prints, and zeros behind it; NULL when that is too much. */
 static char *read_all(int fd)
 {
-	char *said = malloc(MOST_BYTES);
+	char *said = calloc(1, MOST_BYTES);
 	size_t size = 0;
 	ssize_t got = 0;
 
@@ -72,8 +72,6 @@ static char *read_all(int fd)
 		free(said);
 		return NULL;
 	}
-	if (said)
-		said[size] = '\0';
 	return said;
 }
 
