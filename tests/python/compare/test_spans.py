@@ -56,7 +56,7 @@ def told(a, b, width=80):
 
 
 def test_all_that_a_recording_can_hold():
-    """What the C that did this before printed of the same recordings, but for a share that is all, and was 0.9999999999999999."""
+    """What the C that did this before printed, byte by byte, but for a share that is all, and was 0.9999999999999999."""
     a, b = (json.loads(gzip.decompress((GOLDEN / f"full{name}.json.gz").read_bytes())) for name in ("", "-other"))
     found = spans.compare(a, b)
     text = gzip.decompress((GOLDEN / "full-compare.txt.gz").read_bytes()).decode()
