@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,6 @@ from raidlab.uml.machine import Guest, drawn
 
 _NOT_FOUND = 127  # as shells say it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
 _RUNS_BY_SECCOMP = (6, 16)  # the first kernel whose UML can
 
 
@@ -84,8 +83,9 @@ def _processes(arguments: argparse.Namespace, lab_kernel: Kernel) -> tuple[str, 
     """Words for how a guest's processes are run: by seccomp(2) where the kernel can and the host allows it, in two thirds of
     the time that ptrace(2) takes. Not where the run is hermetic: the kernel's random numbers start from its command line.
     """
-    version = tuple(int(number) for number in lab_kernel.series.split(".")[:2])
-    return ("seccomp=auto",) if arguments.host and version >= _RUNS_BY_SECCOMP else ()
+    found = re.match(r"(\d+)\.(\d+)", lab_kernel.version)
+    can = found is not None and (int(found[1]), int(found[2])) >= _RUNS_BY_SECCOMP
+    return ("seccomp=auto",) if arguments.host and can else ()
 
 
 def _how(machine: Guest) -> dict[str, object]:
