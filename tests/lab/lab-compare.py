@@ -256,10 +256,12 @@ def judges(out: Path) -> None:
 
 
 def stops(out: Path) -> None:
-    """SIGTERM ends both guests."""
+    """SIGTERM ends both guests, or the one that runs where there is one processor."""
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))  # tests/run keeps a suite on one
+    names = ("a", "b")[: len(os.sched_getaffinity(0))]
     words = [str(LAB), "ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out)]
     with subprocess.Popen([*words, "--", "sh", "-c", "while :; do :; done"], stdin=subprocess.DEVNULL) as runner:
-        logs = [out / name / "kernel.log" for name in ("a", "b")]
+        logs = [out / name / "kernel.log" for name in names]
         end = time.monotonic() + LIMIT_S
         while time.monotonic() < end and not all(log.exists() and log.stat().st_size > 1000 for log in logs):
             time.sleep(0.1)
@@ -271,7 +273,7 @@ def stops(out: Path) -> None:
         status = runner.wait(LIMIT_S)
     check("SIGTERM is 143", status == 128 + signal.SIGTERM, status)
     left = [pid for pid in guests if os.path.exists(f"/proc/{pid}")]
-    check("and both guests are gone", len(guests) == 2 and not left, (guests, left))
+    check("and all guests are gone", len(guests) == len(names) and not left, (guests, left))
 
 
 def main() -> None:
