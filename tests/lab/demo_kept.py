@@ -12,10 +12,15 @@ import csv
 import hashlib
 import json
 import pathlib
-import subprocess
+import sys
 from collections.abc import Callable
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tools/lab"))
+
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.root import compiler  # noqa: E402
+
 KEPT = pathlib.Path(__file__).with_name("demo-kept.json")
 # what of the checkout a cell of the demo runs, or is built from
 SOURCES = ("Kbuild", "kmod", "tools/Makefile", "tools/raidctl", "tools/libraidtrace", "tools/tw9000", "tools/lab/guest",
@@ -29,7 +34,7 @@ Check = Callable[[str, bool, object], None]
 
 def programs() -> str:
     """A name for raidctl, the modules and init as they are built here."""
-    state = hashlib.sha256(subprocess.run(["gcc", "--version"], capture_output=True, check=True).stdout.split(b"\n")[0])
+    state = hashlib.sha256(compiler.get(Progress(quiet=True)).name.encode())
     for source in SOURCES:
         top = TOP / source
         files = [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file())

@@ -15,6 +15,7 @@ from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import linux, patched, tree  # noqa: E402
 from raidlab.kernel.variant import Added  # noqa: E402
+from raidlab.root import compiler  # noqa: E402
 
 ONE = """--- a/mm/one.c
 +++ b/mm/one.c
@@ -253,13 +254,13 @@ def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):
     (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
     (source / "arch/um").mkdir(parents=True)
     quiet, wanted = Progress(quiet=True), Added("", "CONFIG_HZ=1000\n")
-    first = tree._entry(source.resolve(), Added())
+    first = tree._entry(source.resolve(), Added(), compiler.get(quiet))
     (first / "build").mkdir(parents=True)
     (first / "build/linux").write_text("built")
     (first / "build/one.cmd").write_text(f"cc {source.resolve()}/mm/one.c -o {first}/build/one.o")
     os.utime(first / "build/one.cmd", (1, 1))
     tree.begin(source, source, quiet, Added(), wanted)
-    then = tree._entry(source.resolve(), wanted)
+    then = tree._entry(source.resolve(), wanted, compiler.get(quiet))
     assert then != first and (source / "mm/one.c").exists()
     command = (then / "build/one.cmd").read_text()
     assert command == f"cc {source.resolve()}/mm/one.c -o {then}/build/one.o"
@@ -269,7 +270,7 @@ def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):
     assert (then / "build/linux").read_text() == "built by make"
     other = tmp_path / "others"
     tree.begin(source, other, quiet, Added(), Added())
-    there = tree._entry(other, Added())
+    there = tree._entry(other, Added(), compiler.get(quiet))
     assert (other / "mm/one.c").read_text() == "first\nsecond\nthird\n"
     assert str(other) in (there / "build/one.cmd").read_text()
 
@@ -286,13 +287,13 @@ def test_a_first_build_begins_as_one_of_the_same_series(source, monkeypatch, tmp
     (base / "Makefile").write_text(f"VERSION = 6\nPATCHLEVEL = {patchlevel}\n")
     (base / "mm/one.c").write_text("another\n")
     os.utime(base / "mm/other.c", (1, 1))
-    entry = tree._entry(base, Added())
+    entry = tree._entry(base, Added(), compiler.get(Progress(quiet=True)))
     (entry / "build").mkdir(parents=True)
     (entry / "build/linux").write_text("built")
     patched._begin(plain, source, Progress(quiet=True), Added())
     assert (plain / "mm/one.c").read_text() == "first\nsecond\nthird\n"
     assert ((plain / "mm/other.c").stat().st_mtime == 1) == begun
-    assert (tree._entry(plain, Added()) / "build/linux").exists() == begun
+    assert (tree._entry(plain, Added(), compiler.get(Progress(quiet=True))) / "build/linux").exists() == begun
 
 
 def test_of_a_series_only_the_source_is_had(monkeypatch, tmp_path):

@@ -45,13 +45,12 @@ def environment() -> dict[str, str]:
     }
 
 
-def compiler() -> str:
-    """First line of `gcc --version`."""
-    if not shutil.which("gcc"):
-        require("looking for the compiler")
-    command = ["gcc", "--version"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
-    return result.stdout.partition("\n")[0]
+def first_line(*command: str) -> str:
+    """Of what a program prints, such as its version; empty if it is not there."""
+    if not shutil.which(command[0]):
+        return ""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    return done.stdout.partition("\n")[0]
 
 
 def jobs() -> int:

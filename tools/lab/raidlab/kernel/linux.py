@@ -16,6 +16,8 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import configuration
 from raidlab.kernel.configuration import Asked
+from raidlab.root import compiler
+from raidlab.root.compiler import Compiler
 
 HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"
@@ -75,15 +77,16 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
     older one is built already.
     """
     series = _checked(series)
-    built = None if refresh else _newest("kernels", series, _hash(series))
+    built_by = compiler.get(progress)
+    hashed = identity(asked(series), built_by)
+    built = None if refresh else _newest("kernels", series, hashed)
     if built:
         return built
-    toolchain.require(f"building kernel {series}")
     plain = unpacked(series, progress, refresh)
-    kernel = Kernel(series, plain.version, _place("kernels") / f"{plain.version}-{_hash(series)}")
+    kernel = Kernel(series, plain.version, _place("kernels") / f"{plain.version}-{hashed}")
     with cache.entry(kernel.entry, progress) as is_new:
         if is_new:
-            make(kernel, plain, asked(series), progress)
+            make(kernel, plain, asked(series), built_by, progress)
     return kernel
 
 
@@ -119,11 +122,12 @@ def asked(series: str, more: str = "") -> Asked:
     return configuration.read(f"{CONFIG.read_text(encoding='ascii')}\n{more}", series)
 
 
-def make(kernel: Kernel, plain: Kernel, wanted: Asked, progress: Progress) -> None:
+def make(kernel: Kernel, plain: Kernel, wanted: Asked, built_by: Compiler, progress: Progress) -> None:
     """Build a kernel from the source of `plain` into its entry of the cache."""
+    toolchain.require(f"building kernel {kernel.series}")
     cache.require_space(kernel.entry, _SPACE_MIB, f"building kernel {kernel.version}")
     kernel.source.symlink_to(os.path.relpath(plain.source, kernel.entry))
-    _build(kernel, wanted, progress)
+    _build(kernel, wanted, built_by.environment(), progress)
     _make_movable(kernel)
     _trim(kernel)
 
@@ -138,8 +142,9 @@ def _files_hash() -> str:
     return cache.digest([FILES.read_bytes()])
 
 
-def _hash(series: str) -> str:
-    return cache.digest((asked(series).text().encode(), FILES.read_bytes(), toolchain.compiler().encode()))
+def identity(wanted: Asked, built_by: Compiler) -> str:
+    """A name for what a kernel is made of besides its source."""
+    return cache.digest((wanted.text().encode(), FILES.read_bytes(), built_by.name.encode()))
 
 
 def _version_key(version: str) -> list[int]:
@@ -191,17 +196,19 @@ def configure(what: str, make: list[str], build: Path, wanted: Asked, log: Path,
     toolchain.run_logged(what, [*make, "allnoconfig"], log, extra=extra | {"KCONFIG_ALLCONFIG": str(given)})
 
 
-def _build(kernel: Kernel, wanted: Asked, progress: Progress) -> None:
+def _build(kernel: Kernel, wanted: Asked, places: dict[str, str], progress: Progress) -> None:
     kind = kernel.entry.parent.name.partition("-")[2]
     what = " ".join(("building kernel", kernel.version, *([kind] if kind else [])))
     log = kernel.entry / "build.log"
     kernel.build.mkdir()
-    configure(what, ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um"], kernel.build, wanted, log, {})
+    configure(
+        what, ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um"], kernel.build, wanted, log, places
+    )
     wanted.require(what, (kernel.build / ".config").read_text(encoding="utf-8"))
     progress.begin(what)
     make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
-    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES)
-    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log)
+    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES, places)
+    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log, extra=places)
     progress.end()
 
 

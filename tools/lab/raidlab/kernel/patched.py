@@ -219,7 +219,7 @@ def _begin(plain: Path, source: Path, progress: Progress, added: Added) -> None:
     differs between the two is compiled."""
     if not plain.exists():
         for base in sorted(plain.parents[2].glob("*/base/linux"), key=os.path.getmtime, reverse=True):
-            if tree.is_built(base, added, source):
+            if tree.is_built(base, added, source, progress):
                 with cache.locked(base.parents[1], progress):
                     tree.begin(base, plain, progress, added, added)
                 break

@@ -21,6 +21,8 @@ from raidlab.kernel import configuration, linux, variant
 from raidlab.kernel.configuration import Asked
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import NOTHING, Added
+from raidlab.root import compiler
+from raidlab.root.compiler import Compiler
 
 _OLDEST = (6, 1)  # what raidtrace and the model are written for
 _NEWEST_TRIED = (7, 3)
@@ -52,7 +54,8 @@ def begin(path: Path, to: Path, progress: Progress, added: Added, wanted: Added)
     differs is then compiled. Nothing happens where it was built before. Both names must have the same length, or be one.
     """
     source, target = path.resolve(), to.parent.resolve() / to.name
-    entry, place = _entry(source, added), _entry(target, wanted, source)
+    built_by = compiler.get(progress)
+    entry, place = _entry(source, added, built_by), _entry(target, wanted, built_by, source)
     target.parent.mkdir(parents=True, exist_ok=True)
     with cache.locked(place, progress):
         if (place / "build" / "linux").exists():
@@ -70,10 +73,10 @@ def begin(path: Path, to: Path, progress: Progress, added: Added, wanted: Added)
         (place / "origin").write_text(_origin(target), encoding="ascii")
 
 
-def is_built(path: Path, added: Added, source: Path) -> bool:
+def is_built(path: Path, added: Added, source: Path, progress: Progress) -> bool:
     """Whether a tree of the lab's own, of the series of `source`, has been built with `added`."""
     series = {_series(_version(f"kernel {one}", one)) for one in (path, source)}
-    return len(series) == 1 and (_entry(path, added) / "build" / "linux").exists()
+    return len(series) == 1 and (_entry(path, added, compiler.get(progress)) / "build" / "linux").exists()
 
 
 def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
@@ -105,14 +108,15 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
         progress.say(f"{what}: Linux {version} is newer than any that was tried here")
     toolchain.require(f"building {what}")
     described = describe(source)
-    entry = _entry(source, added)
+    built_by = compiler.get(progress)
+    entry = _entry(source, added, built_by)
     with cache.locked(entry, progress):
         last = entry / "last"
         then, _, name = last.read_text(encoding="ascii").partition(" ") if last.exists() else ("", "", "")
         built = entry / "built" / name
         if not state or state != then or not cache.is_complete(built):
             last.unlink(missing_ok=True)
-            _make(f"building {called or f'{version} of {source}'}", source, entry, version, added, progress)
+            _make(f"building {called or f'{version} of {source}'}", source, entry, version, added, built_by, progress)
             built = _keep(entry)
             last.write_text(f"{state} {built.name}", encoding="ascii")
         cache.hold(built)
@@ -121,10 +125,10 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
     return Kernel(str(path), version, built, source, described, called)
 
 
-def _entry(source: Path, added: Added, like: Path | None = None) -> Path:
+def _entry(source: Path, added: Added, built_by: Compiler, like: Path | None = None) -> Path:
     """Where a tree is built; one that is not there yet will have the version of another."""
     wanted = _asked(_version(f"kernel {source}", like or source), added)
-    key = cache.digest((str(source).encode(), wanted.text().encode(), toolchain.compiler().encode()))
+    key = cache.digest((str(source).encode(), wanted.text().encode(), built_by.name.encode()))
     return cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
 
 
@@ -207,7 +211,10 @@ def _refuse_unclean(what: str, source: Path) -> None:
             )
 
 
-def _make(what: str, source: Path, entry: Path, version: str, added: Added, progress: Progress) -> None:
+def _make(
+    what: str, source: Path, entry: Path, version: str, added: Added, built_by: Compiler, progress: Progress
+) -> None:
+    places = _ENVIRONMENT | built_by.environment()
     wanted, own = _asked(version, added), configuration.read(added.fragment, _name(version))
     build = entry / "build"
     origin = entry / "origin"
@@ -223,7 +230,7 @@ def _make(what: str, source: Path, entry: Path, version: str, added: Added, prog
     log.unlink(missing_ok=True)
     common = [*_MAKE, "ARCH=um"]
     # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
-    linux.configure(what, ["make", "-C", str(source), f"O={build}", *common], build, wanted, log, _ENVIRONMENT)
+    linux.configure(what, ["make", "-C", str(source), f"O={build}", *common], build, wanted, log, places)
     config = (build / ".config").read_text(encoding="utf-8")
     if own.lost(config):
         names = ", ".join(f"CONFIG_{name}={own.options[name]}" for name in own.lost(config))
@@ -234,10 +241,10 @@ def _make(what: str, source: Path, entry: Path, version: str, added: Added, prog
     progress.begin(what)
     make = ["make", "-C", str(build), *common, f"-j{toolchain.jobs()}"]
     steps = linux.LINES if is_new else 0
-    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, steps, _ENVIRONMENT)
+    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, steps, places)
     modroot = entry / "modroot"
     shutil.rmtree(modroot, ignore_errors=True)
-    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={modroot}", "modules_install"], log, extra=_ENVIRONMENT)
+    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={modroot}", "modules_install"], log, extra=places)
     for link in (*modroot.glob("lib/modules/*/build"), *modroot.glob("lib/modules/*/source")):
         link.unlink()
     progress.end()

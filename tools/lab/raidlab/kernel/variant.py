@@ -11,11 +11,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidlab.base import cache, toolchain
+from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import configuration, linux
 from raidlab.kernel.linux import Kernel
+from raidlab.root import compiler
 
 
 def names() -> list[str]:
@@ -67,13 +68,12 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
         raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12, 7.2 or 7.3.")
     _check_series(name, plain.series)
     wanted = configuration.read(_config(name).decode(), plain.series)
-    parts = (wanted.text().encode(), linux.FILES.read_bytes(), toolchain.compiler().encode())
-    entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{cache.digest(parts)}"
+    built_by = compiler.get(progress)
+    entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{linux.identity(wanted, built_by)}"
     built = Kernel(plain.series, plain.version, entry)
     with cache.entry(entry, progress) as is_new:
         if is_new:
-            toolchain.require(f"building kernel {plain.series}")
-            linux.make(built, plain, wanted, progress)
+            linux.make(built, plain, wanted, built_by, progress)
     return built
 
 

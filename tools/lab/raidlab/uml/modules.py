@@ -19,6 +19,7 @@ from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel.linux import Kernel
+from raidlab.root import compiler
 
 _KEEP = 6  # builds of one module, newest first; an older one is built again if it is asked for
 _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", ".d")
@@ -126,7 +127,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
     # 6.1 on User Mode Linux has it for those alone that ask.
     if "CONFIG_UBSAN=y\n" in (kernel.build / ".config").read_text(encoding="utf-8"):
         make.append("UBSAN_SANITIZE=y")
-    toolchain.run_logged(what, make + ["modules"], entry / "build.log")
+    toolchain.run_logged(what, make + ["modules"], entry / "build.log", extra=compiler.get(progress).environment())
     progress.end()
     if not (source / module.product).exists():
         raise LabError(what, f"the build made no {module.product}", f"The whole log: {entry}/build.log")
@@ -134,7 +135,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
 
 @dataclass(frozen=True)
 class Programs:
-    """What the host's compiler makes: the guest's init, what is preloaded into the kernel, the model's list of keys."""
+    """What the compiler makes: the guest's init, what is preloaded into the kernel, the model's list of keys."""
 
     entry: Path
 
@@ -156,14 +157,15 @@ def build_programs(progress: Progress) -> Programs:
     sources = [name for names in _PROGRAM_SOURCES.values() for name in names]
     headers = [_GUEST / "init.h", *sorted(cache.MODEL.glob("*/*.h")), *sorted(cache.MODEL.glob("wire/config*.c"))]
     content = [path.read_bytes() for path in sources + headers]
-    entry = cache.root() / f"programs-{cache.digest(content + [toolchain.compiler().encode()])}"
+    built_by = compiler.get(progress)
+    entry = cache.root() / f"programs-{cache.digest(content + [built_by.name.encode()])}"
     with cache.entry(entry, progress) as is_new:
         cache.hold(entry)
         if is_new:
-            toolchain.require("building the guest's init")
             for name, names in _PROGRAM_SOURCES.items():
                 files = [str(source) for source in names]
                 command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", *_PROGRAM_FLAGS[name], "-o"]
-                toolchain.run_logged(f"building {name}", command + [str(entry / name), *files], entry / "build.log")
+                words = [*command, str(entry / name), *files]
+                toolchain.run_logged(f"building {name}", words, entry / "build.log", extra=built_by.environment())
     cache.keep_newest(entry, "programs", _KEEP)
     return Programs(entry)

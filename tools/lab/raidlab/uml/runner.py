@@ -17,7 +17,8 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import variant
 from raidlab.kernel.linux import Kernel
-from raidlab.uml import guest, hermetic, modules, root, sysroot, verdict
+from raidlab.root import root, tools
+from raidlab.uml import guest, hermetic, modules, verdict
 from raidlab.uml.machine import Guest, drawn
 
 _NOT_FOUND = 127  # as shells say it
@@ -62,7 +63,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         real_time=needs.real_time or getattr(arguments, "real_time", False),
         boot=needs.boot or _processes(arguments, lab_kernel),
         root=lab_root,
-        tools=sysroot.tools(lab_root, how.progress) if lab_root else None,
+        tools=tools.get(how.progress) if lab_root else None,
         chance=draw,
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):

@@ -68,7 +68,12 @@ def get(progress: Progress) -> Root:
         if is_new:
             cache.require_space(cache.root(), _SPACE_MIB, "unpacking the guest's root")
             _fill(entry, *read(text.decode()), progress)
-    return Root(entry / "root", digest + ("+" if (entry / _NOT_LOCKED).exists() else ""))
+    return Root(entry / "root", digest + mark(entry))
+
+
+def mark(entry: Path) -> str:
+    """Behind the name of what has packages of other versions than its lock."""
+    return "+" if (entry / _NOT_LOCKED).exists() else ""
 
 
 def read(text: str) -> tuple[str, list[Package]]:

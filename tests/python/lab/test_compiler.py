@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which compiler builds what runs in a guest."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from raidlab.base import cache, toolchain
+from raidlab.base.progress import Progress
+from raidlab.root import compiler, sysroot
+from raidlab.root.sysroot import Sysroot
+
+QUIET = Progress(quiet=True)
+LOCKED = sysroot.said("compiler")
+
+
+@pytest.fixture(name="host")
+def _host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """What a host's programs say of themselves; its cache has a sysroot whose compiler says what it was started with."""
+    says = {"gcc": LOCKED, "ld": sysroot.said("linker")}
+    real = toolchain.first_line
+
+    def first_line(*command: str) -> str:
+        return says[command[0]] if command[0] in says else real(*command)
+
+    def unpacked(_: Progress) -> Sysroot:
+        made = Sysroot(tmp_path / "sysroot/root", "made")
+        (made.path / "usr/bin").mkdir(parents=True, exist_ok=True)
+        (made.path / sysroot.LIBRARIES).mkdir(parents=True, exist_ok=True)
+        (made.path / sysroot.LIBRARIES / "libisl.so.23").touch()
+        (made.path / sysroot.LIBRARIES / "libc.so.6").touch()
+        program = made.path / "usr/bin/gcc"
+        program.write_text('#!/bin/sh\necho "mine $LD_LIBRARY_PATH $*"\n', encoding="ascii")
+        program.chmod(0o755)
+        return made
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(toolchain, "first_line", first_line)
+    monkeypatch.setattr(sysroot, "get", unpacked)
+    return says
+
+
+def test_of_a_host_that_has_the_very_same_its_own(host: dict[str, str]) -> None:
+    assert compiler.get(QUIET) == compiler.Compiler(host["gcc"])
+    assert not compiler.get(QUIET).environment()
+
+
+@pytest.mark.parametrize("program", ["gcc", "ld"])
+def test_of_another_host_that_of_the_root(host: dict[str, str], program: str) -> None:
+    host[program] = "another 14.2.0"
+    found = compiler.get(QUIET)
+    assert found.programs and found.name.startswith("mine ")
+    assert found.environment()["PATH"].startswith(f"{found.programs}:")
+    words = subprocess.run([found.programs / "gcc", "-c", "a b"], capture_output=True, text=True, check=True).stdout
+    library, *rest = words.removeprefix("mine ").split(" ", 1)
+    assert {path.name for path in Path(library).iterdir()} == {"libisl.so.23"}  # of no other C library
+    assert rest[0].startswith(f"--sysroot={found.programs}/../root -B{found.programs}/ -c a b")
+    assert (found.programs / "../root/usr/bin/gcc").exists()
+    assert found.programs.is_relative_to(cache.root())
+
+
+def test_of_a_host_whose_c_library_is_older_its_own_and_said(
+    host: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host["gcc"] = "gcc (Another) 11.4.0"
+    monkeypatch.setattr(compiler.os, "confstr", lambda _: "glibc 2.35")
+    assert compiler.get(Progress()) == compiler.Compiler("gcc (Another) 11.4.0")
+    assert "glibc 2.35 is too old" in capsys.readouterr().err
+
+
+def test_a_compiler_of_another_version_builds_what_is_called_otherwise(host: dict[str, str]) -> None:
+    from raidlab.kernel import linux
+
+    one = linux.identity(linux.asked("6.1"), compiler.get(QUIET))
+    host["gcc"] = "another"
+    assert linux.identity(linux.asked("6.1"), compiler.get(QUIET)) != one

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl for a guest's root, on a host of another release: what the host built wants a newer C library than that root has.
+
+It is built against the sysroot, from the same checkout. On a host of that release the checkout's own tools/bin does.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from raidlab.base import cache, toolchain
+from raidlab.base.progress import Progress
+from raidlab.root import compiler, root, sysroot
+from raidlab.root.compiler import Compiler
+from raidlab.root.sysroot import Sysroot
+
+_TOOLS = cache.CHECKOUT / "tools"
+_KEEP = 2
+
+
+def release(text: str) -> str:
+    """Code name in /etc/os-release; empty if it has none."""
+    match = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
+    return match[1] if match else ""
+
+
+def get(progress: Progress) -> Path | None:
+    """A directory to be seen as tools/bin in the guest; None where the checkout's own will do, or is not built."""
+    suite, _ = root.read(root.LOCK.read_text(encoding="ascii"))
+    binaries = [path for path in sorted((_TOOLS / "bin").glob("*")) if path.is_file() and not path.is_symlink()]
+    if not binaries or release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
+        return None
+    built_by, libraries = compiler.get(progress), sysroot.get(progress)
+    names = [libraries.name.encode(), built_by.name.encode()]
+    entry = cache.root() / f"tools-{cache.digest([path.read_bytes() for path in binaries] + names)}"
+    with cache.entry(entry, progress) as is_new:
+        cache.hold(entry)
+        if is_new:
+            _build(entry, libraries, built_by, progress)
+    cache.keep_newest(entry, "tools", _KEEP)
+    return entry / "bin"
+
+
+def _build(entry: Path, libraries: Sysroot, built_by: Compiler, progress: Progress) -> None:
+    what = "building raidctl for the guest's root"
+    progress.begin(what)
+    make = ["make", "-C", str(_TOOLS), f"-j{toolchain.jobs()}", f"B={entry}/build", f"BIN={entry}/bin"]
+    make.append(f"CC=gcc --sysroot={libraries.path}")
+    places = {
+        "PKG_CONFIG_SYSROOT_DIR": str(libraries.path),
+        "PKG_CONFIG_LIBDIR": f"{libraries.path}/{sysroot.LIBRARIES}/pkgconfig:{libraries.path}/usr/share/pkgconfig",
+    }
+    toolchain.run_logged(what, make, entry / "build.log", extra=places | built_by.environment())
+    shutil.rmtree(entry / "build")
+    for path in (_TOOLS / "bin").iterdir():
+        if path.is_symlink():  # relative, and seen from the same place
+            (entry / "bin" / path.name).unlink(missing_ok=True)
+            (entry / "bin" / path.name).symlink_to(path.readlink())
+    progress.end()
