@@ -16,7 +16,7 @@ from raidlab.base.progress import Progress
 from raidlab.root import sysroot
 
 _LIBRARIES = ("libbfd-*", "libctf*", "libgmp.so*", "libisl.so*", "libjansson.so*", "libmpc.so*", "libmpfr.so*",
-              "libopcodes-*", "libz.so*", "libzstd.so*")  # fmt: skip
+              "libopcodes-*", "libsframe.so*", "libz.so*", "libzstd.so*")  # fmt: skip
 _C_LIBRARY = (2, 36)  # of the release: what its programs want
 # They find the compiler's libraries, and no C library but the host's, which their loader is of.
 _SCRIPT = """#!/bin/sh
@@ -55,7 +55,8 @@ def get(progress: Progress) -> Compiler:
 
 def _made(built: sysroot.Sysroot, progress: Progress) -> Path:
     """Its programs, each a script that starts it."""
-    entry = cache.root() / f"compiler-{cache.digest((built.name.encode(), _SCRIPT.encode(), _OPTIONS.encode()))}"
+    parts = (built.name, _SCRIPT, _OPTIONS, *sysroot.PROGRAMS, *_LIBRARIES)
+    entry = cache.root() / f"compiler-{cache.digest(part.encode() for part in parts)}"
     with cache.entry(entry, progress) as is_new:
         if is_new:
             (entry / "root").symlink_to(os.path.relpath(built.path, entry))
