@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from conftest import TOP
 
-from raidlab.base import cache, toolchain
-from raidlab.base.progress import Progress
-from raidlab.root import compiler, sysroot
-from raidlab.root.sysroot import Sysroot
+sys.path.insert(0, str(TOP / "tools" / "lab"))
+
+from raidlab.base import cache, toolchain  # noqa: E402
+from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.kernel import linux  # noqa: E402
+from raidlab.root import compiler, sysroot  # noqa: E402
+from raidlab.root.sysroot import Sysroot  # noqa: E402
 
 QUIET = Progress(quiet=True)
 LOCKED = sysroot.said("compiler")
@@ -66,14 +72,12 @@ def test_of_a_host_whose_c_library_is_older_its_own_and_said(
     host: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     host["gcc"] = "gcc (Another) 11.4.0"
-    monkeypatch.setattr(compiler.os, "confstr", lambda _: "glibc 2.35")
+    monkeypatch.setattr(os, "confstr", lambda _: "glibc 2.35")
     assert compiler.get(Progress()) == compiler.Compiler("gcc (Another) 11.4.0")
     assert "glibc 2.35 is too old" in capsys.readouterr().err
 
 
 def test_a_compiler_of_another_version_builds_what_is_called_otherwise(host: dict[str, str]) -> None:
-    from raidlab.kernel import linux
-
     one = linux.identity(linux.asked("6.1"), compiler.get(QUIET))
     host["gcc"] = "another"
     assert linux.identity(linux.asked("6.1"), compiler.get(QUIET)) != one
