@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest's root with what programs for it are built with: headers, link libraries and the compiler of its release (sysroot.lock)."""
+"""A guest's root with what is built for it: headers, link libraries and the compiler of its release (sysroot.lock)."""
 
 from __future__ import annotations
 
