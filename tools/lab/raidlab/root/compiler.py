@@ -20,9 +20,11 @@ _LIBRARIES = ("libbfd-*", "libctf*", "libgmp.so*", "libisl.so*", "libjansson.so*
 _C_LIBRARY = (2, 36)  # of the release: what its programs want
 # They find the compiler's libraries, and no C library but the host's, which their loader is of.
 _SCRIPT = """#!/bin/sh
-LD_LIBRARY_PATH="${{0%/*}}/../lib" exec "${{0%/*}}/../root/usr/bin/{program}" {options} "$@"
+root=$(readlink -f "${{0%/*}}/../root")
+LD_LIBRARY_PATH="${{0%/*}}/../lib" exec "$root/usr/bin/{program}" {options} "$@"
 """
-_OPTIONS = '--sysroot="${0%/*}/../root" -B"${0%/*}/"'
+# What it writes down of paths is what it would write at home.
+_OPTIONS = '--sysroot="$root" -B"${0%/*}/" -ffile-prefix-map="$root"='
 
 
 @dataclass(frozen=True)

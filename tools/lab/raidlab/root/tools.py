@@ -27,11 +27,13 @@ def release(text: str) -> str:
 
 
 def get(progress: Progress) -> Path | None:
-    """A directory to be seen as tools/bin in the guest; None where the checkout's own will do, or is not built."""
+    """A directory to be seen as tools/bin in the guest, the checkout's own if that will do; None where it is not built."""
     suite, _ = root.read(root.LOCK.read_text(encoding="ascii"))
     binaries = [path for path in sorted((_TOOLS / "bin").glob("*")) if path.is_file() and not path.is_symlink()]
-    if not binaries or release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
+    if not binaries:
         return None
+    if release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
+        return _TOOLS / "bin"  # which is there anyway: what a guest mounts takes of its memory, so it is the same everywhere
     built_by, libraries = compiler.get(progress), sysroot.get(progress)
     names = [libraries.name.encode(), built_by.name.encode()]
     entry = cache.root() / f"tools-{cache.digest([path.read_bytes() for path in binaries] + names)}"
@@ -47,7 +49,7 @@ def _build(entry: Path, libraries: Sysroot, built_by: Compiler, progress: Progre
     what = "building raidctl for the guest's root"
     progress.begin(what)
     make = ["make", "-C", str(_TOOLS), f"-j{toolchain.jobs()}", f"B={entry}/build", f"BIN={entry}/bin"]
-    make.append(f"CC=gcc --sysroot={libraries.path}")
+    make.append(f"CC=gcc --sysroot={libraries.path} -ffile-prefix-map={libraries.path}=")
     places = {
         "PKG_CONFIG_SYSROOT_DIR": str(libraries.path),
         "PKG_CONFIG_LIBDIR": f"{libraries.path}/{sysroot.LIBRARIES}/pkgconfig:{libraries.path}/usr/share/pkgconfig",
