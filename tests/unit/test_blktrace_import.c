@@ -465,6 +465,25 @@ static void bios_of_sequences(void **state)
 	assert_int_equal(sum.flow[f].q2c_unknown, 1);
 }
 
+/* More writes that wait for a flush behind them than are kept: the first is forgotten. */
+static void flushes_beyond(void **state)
+{
+	struct rt_counters sum;
+
+	(void)state;
+	for (uint64_t i = 0; i <= BLKTRACE_FLUSHING; i++) {
+		trace_put(&trace, 100 + 4 * i, Q | W | FLUSH, 800 * (i + 1), 4096);
+		trace_put(&trace, 101 + 4 * i, D | W, 800 * (i + 1), 4096);
+		trace_put(&trace, 102 + 4 * i, C | W, 800 * (i + 1), 4096);
+	}
+	for (uint64_t i = 0; i <= BLKTRACE_FLUSHING; i++)
+		trace_put(&trace, 1000, C | W, 800 * (i + 1), 0);
+	assert_int_equal(run(MS), 0);
+	sum = total(0);
+	assert_int_equal(sum.flow[WRITE].queued, BLKTRACE_FLUSHING + 1);
+	assert_int_equal(rt_histogram_sum(&sum.histogram[WRITE][RAIDTRACE_HISTOGRAM_KIND_Q2C]), BLKTRACE_FLUSHING);
+}
+
 static void plugs(void **state)
 {
 	static const unsigned char three[8] = { [7] = 3 }, huge[8] = { [0] = 1 };
@@ -792,6 +811,27 @@ static void map_like_list(void **state)
 	blktrace_inflight_free(map);
 }
 
+/* One more than there is room for: the oldest is given up, and all others are found. */
+static void map_full(void **state)
+{
+	struct blktrace_inflight *map = blktrace_inflight_new();
+	struct blktrace_request r = { .bytes = 4096 }, got;
+
+	(void)state;
+	assert_non_null(map);
+	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 100; i++) {
+		r.sector = 8 * i;
+		assert_int_equal(blktrace_inflight_add(map, &r, &got), i >= BLKTRACE_IN_FLIGHT);
+		if (i >= BLKTRACE_IN_FLIGHT)
+			assert_int_equal(got.sector, r.sector - 8 * BLKTRACE_IN_FLIGHT);
+	}
+	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 100; i++) {
+		r.sector = 8 * i;
+		assert_int_equal(blktrace_inflight_end(map, &r, false, &got), i >= 100);
+	}
+	blktrace_inflight_free(map);
+}
+
 static uint64_t unknown(void)
 {
 	return blktrace_device_unknown(import.devices[0]);
@@ -870,6 +910,9 @@ static void unknown_in_recording(void **state)
 	trace_put(&trace, 1, Q | R, 8, 4096);
 	trace_put(&trace, 1, D | R, 8, 4096);
 	trace_put(&trace, 9, C | R, 8, 4096);
+	trace_put(&trace, 10, Q | W, 80, 4096);
+	trace_put(&trace, 11, D | W, 80, 4096);
+	trace_put(&trace, 19, C | W, 80, 4096);
 	assert_int_equal(run(MS), 0);
 	span = total(0);
 	close(mkstemp(path));
@@ -902,8 +945,9 @@ static void unknown_in_recording(void **state)
 			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ||
 			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE;
 
-		assert_int_equal(rt_histogram_sum(&recording.spans[1].counters.histogram[READ][k]),
-				 gone ? 0 : rt_histogram_sum(&recording.spans[0].counters.histogram[READ][k]));
+		for (unsigned int d = READ; d <= WRITE; d++)
+			assert_int_equal(rt_histogram_sum(&recording.spans[1].counters.histogram[d][k]),
+					 gone ? 0 : rt_histogram_sum(&recording.spans[0].counters.histogram[d][k]));
 	}
 	assert_int_equal(recording.spans[1].counters.flow[READ].issued, 1);
 	assert_false(recording.spans[0].counters.disk.unknown & RT_DISK_BIT(PLUGS));
@@ -924,6 +968,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unmatched, start, end),
 		cmocka_unit_test_setup_teardown(alike, start, end),
 		cmocka_unit_test_setup_teardown(flushes, start, end),
+		cmocka_unit_test_setup_teardown(flushes_beyond, start, end),
 		cmocka_unit_test_setup_teardown(bios_in_pieces, start, end),
 		cmocka_unit_test_setup_teardown(inserts, start, end),
 		cmocka_unit_test_setup_teardown(bios_of_sequences, start, end),
@@ -938,6 +983,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(missing, start, end),
 		cmocka_unit_test(never_ended),
 		cmocka_unit_test(map_like_list),
+		cmocka_unit_test(map_full),
 		cmocka_unit_test_setup_teardown(told_now_and_then, start, end),
 		cmocka_unit_test_setup_teardown(issues_only, start, end),
 		cmocka_unit_test_setup_teardown(completions_only, start, end),

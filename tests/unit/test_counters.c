@@ -119,6 +119,8 @@ static void sum(void **state)
 	a.flow[WRITE].bytes_issued = 512;
 	a.flow[WRITE].in_flight = 9;
 	b.flow[WRITE].bytes_issued = 1024;
+	b.disk.streams_alive = 3;
+	b.disk.streams_alive_queued = 4;
 	rt_histogram_count(&a.histogram[WRITE][SIZE], 1, 1);
 	rt_histogram_count(&b.histogram[WRITE][SIZE], 2, 1);
 	assert_int_equal(rt_counters_add(&total, &a), 0);
@@ -127,6 +129,8 @@ static void sum(void **state)
 	assert_int_equal(total.now_ns, 50);
 	assert_int_equal(total.flow[WRITE].bytes_issued, 1536);
 	assert_int_equal(total.flow[WRITE].in_flight, 0);
+	assert_int_equal(total.disk.streams_alive, 3);
+	assert_int_equal(total.disk.streams_alive_queued, 4);
 	assert_int_equal(rt_histogram_sum(&total.histogram[WRITE][SIZE]), 2);
 	rt_counters_free(&total);
 	rt_counters_free(&a);

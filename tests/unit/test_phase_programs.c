@@ -207,6 +207,22 @@ static void fio_nameless(void **state)
 	assert_string_equal(seen, "one+two");
 }
 
+/* Letters of more jobs than were named: then by what each does. */
+static void fio_more_letters(void **state)
+{
+	static char name[] = "fio";
+	char *argv[] = { name, NULL };
+	struct phase_cutter cutter;
+	char seen[512];
+
+	(void)state;
+	phase_cutter_init(&cutter, NULL, argv);
+	feed(&cutter, STREAM_STDOUT,
+	     "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+	     "Jobs: 2 (f=2): [RW] [40.0% done]\r", 1, seen, sizeof(seen));
+	assert_string_equal(seen, "read+write");
+}
+
 static void own_programs(void **state)
 {
 	static char ddt[] = "tools/bin/ddt", place[] = "/mnt";
@@ -245,6 +261,7 @@ int main(void)
 		cmocka_unit_test(fio),
 		cmocka_unit_test(fio_letters),
 		cmocka_unit_test(fio_nameless),
+		cmocka_unit_test(fio_more_letters),
 		cmocka_unit_test(own_programs),
 		cmocka_unit_test(words),
 	};
