@@ -33,7 +33,9 @@ def get(progress: Progress) -> Path | None:
     if not binaries:
         return None
     if release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
-        return _TOOLS / "bin"  # which is there anyway: what a guest mounts takes of its memory, so it is the same everywhere
+        return (
+            _TOOLS / "bin"
+        )  # which is there anyway: what a guest mounts takes of its memory, so it is the same everywhere
     built_by, libraries = compiler.get(progress), sysroot.get(progress)
     names = [libraries.name.encode(), built_by.name.encode()]
     entry = cache.root() / f"tools-{cache.digest([path.read_bytes() for path in binaries] + names)}"
