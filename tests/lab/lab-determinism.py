@@ -34,7 +34,7 @@ for fs in ext2 ext3; do mkfs.$fs -q -F /dev/sda 1G && bench $fs /dev/sda; done
 mkfs.xfs -q -f /dev/sdb && bench xfs /dev/sdb
 wipefs -qa /dev/sda /dev/sdb
 modprobe raid0
-mdadm --create /dev/md0 --run --level=0 --raid-devices=2 --chunk=512 --homehost=lab /dev/sda /dev/sdb 2>/dev/null &&
+mdadm --create /dev/md0 --run --level=0 --raid-devices=2 --chunk=512 --homehost=lab /dev/sda /dev/sdb >/dev/null 2>&1 &&
 dd if=/dev/zero of=/dev/md0 bs=1M count=64 conv=fsync 2>/dev/null && dd if=/dev/md0 of=/dev/null bs=1M count=64 2>/dev/null &&
 mkfs.xfs -q -f /dev/md0 && bench md /dev/md0
 """
