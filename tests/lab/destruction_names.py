@@ -205,4 +205,6 @@ def _(do, a, b):
     # libblkid looks for it on 64 MiB and more alone: one disk three times
     table = "".join(f"{sectors * part} {sectors} linear /dev/{a} 0\n" for part in range(3))
     do(f"dmsetup create rt --noudevsync <<'END'\n{table}END", "dmsetup remove --noudevsync rt")
+    if "zfs_member" not in do("wipefs --no-act --output TYPE --noheadings /dev/dm-0"):
+        raise Missing("libblkid that finds these bytes of zfs_member")
     return "dm-0"
