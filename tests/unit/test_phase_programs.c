@@ -166,61 +166,51 @@ static void fio(void **state)
 	assert_string_equal(seen, "");
 }
 
-/* Letters one by one; jobs at the same time; all set up and none running. */
-static void fio_letters(void **state)
+static void expect_fio(const char *printed, const char *phases)
 {
 	static char name[] = "fio";
 	char *argv[] = { name, NULL };
 	struct phase_cutter cutter;
 	char seen[512];
 
-	(void)state;
 	phase_cutter_init(&cutter, NULL, argv);
-	feed(&cutter, STREAM_STDOUT,
-	     "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
-	     "two: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
-	     "three: (g=1): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
-	     "fio-2.16\n"
-	     "Jobs: 2 (f=2): [RwP] [40.0% done] [1024KB/1024KB/0KB /s] [256/256/0 iops] [eta 00m:03s]\r"
-	     "Jobs: 1 (f=1): [R_P] [60.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:02s]\r"
-	     "Jobs: 0 (f=0): [__I] [70.0% done] [0KB/0KB/0KB /s] [0/0/0 iops] [eta 00m:02s]\r"
-	     "Jobs: 1 (f=1): [__R] [90.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:01s]\r",
-	     1, seen, sizeof(seen));
-	assert_string_equal(seen, "one+two one - three");
+	feed(&cutter, STREAM_STDOUT, printed, 1, seen, sizeof(seen));
+	assert_string_equal(seen, phases);
+}
+
+/* Letters one by one; jobs at the same time; all set up and none running. */
+static void fio_letters(void **state)
+{
+	(void)state;
+	expect_fio("one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
+		   "two: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
+		   "three: (g=1): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1\n"
+		   "fio-2.16\n"
+		   "Jobs: 2 (f=2): [RwP] [40.0% done] [1024KB/1024KB/0KB /s] [256/256/0 iops] [eta 00m:03s]\r"
+		   "Jobs: 1 (f=1): [R_P] [60.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:02s]\r"
+		   "Jobs: 0 (f=0): [__I] [70.0% done] [0KB/0KB/0KB /s] [0/0/0 iops] [eta 00m:02s]\r"
+		   "Jobs: 1 (f=1): [__R] [90.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:01s]\r",
+		   "one+two one - three");
 }
 
 /* Whatever prints a line like fio's: a job without a name is none. */
 static void fio_nameless(void **state)
 {
-	static char name[] = "fio";
-	char *argv[] = { name, NULL };
-	struct phase_cutter cutter;
-	char seen[512];
-
 	(void)state;
-	phase_cutter_init(&cutter, NULL, argv);
-	feed(&cutter, STREAM_STDOUT,
-	     "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
-	     ": (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
-	     "two: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
-	     "Jobs: 2 (f=2): [RR] [40.0% done]\r", 1, seen, sizeof(seen));
-	assert_string_equal(seen, "one+two");
+	expect_fio("one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+		   ": (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+		   "two: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+		   "Jobs: 2 (f=2): [RR] [40.0% done]\r",
+		   "one+two");
 }
 
 /* Letters of more jobs than were named: then by what each does. */
 static void fio_more_letters(void **state)
 {
-	static char name[] = "fio";
-	char *argv[] = { name, NULL };
-	struct phase_cutter cutter;
-	char seen[512];
-
 	(void)state;
-	phase_cutter_init(&cutter, NULL, argv);
-	feed(&cutter, STREAM_STDOUT,
-	     "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
-	     "Jobs: 2 (f=2): [RW] [40.0% done]\r", 1, seen, sizeof(seen));
-	assert_string_equal(seen, "read+write");
+	expect_fio("one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
+		   "Jobs: 2 (f=2): [RW] [40.0% done]\r",
+		   "read+write");
 }
 
 static void own_programs(void **state)
