@@ -19,7 +19,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tools/lab"))
 
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.root import compiler  # noqa: E402
+from raidlab.userland import compiler  # noqa: E402
 
 KEPT = pathlib.Path(__file__).with_name("demo-kept.json")
 # what of the checkout a cell of the demo runs, or is built from

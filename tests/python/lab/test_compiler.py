@@ -16,8 +16,8 @@ sys.path.insert(0, str(TOP / "tools" / "lab"))
 from raidlab.base import cache, toolchain  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import linux  # noqa: E402
-from raidlab.root import compiler, sysroot  # noqa: E402
-from raidlab.root.sysroot import Sysroot  # noqa: E402
+from raidlab.userland import compiler, sysroot  # noqa: E402
+from raidlab.userland.sysroot import Sysroot  # noqa: E402
 
 QUIET = Progress(quiet=True)
 LOCKED = sysroot.said("compiler")

@@ -15,7 +15,7 @@ from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import linux, patched, tree  # noqa: E402
 from raidlab.kernel.variant import Added  # noqa: E402
-from raidlab.root import compiler  # noqa: E402
+from raidlab.userland import compiler  # noqa: E402
 
 ONE = """--- a/mm/one.c
 +++ b/mm/one.c

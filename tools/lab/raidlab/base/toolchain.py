@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -45,8 +46,9 @@ def environment() -> dict[str, str]:
     }
 
 
+@functools.cache
 def first_line(*command: str) -> str:
-    """Of what a program prints, such as its version; empty if it is not there."""
+    """Of what a program prints, such as its version; empty if it is not there. It is run once."""
     if not shutil.which(command[0]):
         return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())

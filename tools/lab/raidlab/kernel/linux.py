@@ -16,8 +16,8 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import configuration
 from raidlab.kernel.configuration import Asked
-from raidlab.root import compiler
-from raidlab.root.compiler import Compiler
+from raidlab.userland import compiler
+from raidlab.userland.compiler import Compiler
 
 HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"

@@ -21,8 +21,8 @@ from raidlab.kernel import configuration, linux, variant
 from raidlab.kernel.configuration import Asked
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import NOTHING, Added
-from raidlab.root import compiler
-from raidlab.root.compiler import Compiler
+from raidlab.userland import compiler
+from raidlab.userland.compiler import Compiler
 
 _OLDEST = (6, 1)  # what raidtrace and the model are written for
 _NEWEST_TRIED = (7, 3)

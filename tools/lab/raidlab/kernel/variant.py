@@ -16,7 +16,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import configuration, linux
 from raidlab.kernel.linux import Kernel
-from raidlab.root import compiler
+from raidlab.userland import compiler
 
 
 def names() -> list[str]:

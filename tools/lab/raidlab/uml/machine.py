@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from raidlab.root.root import Root
+from raidlab.userland.root import Root
 
 CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
 OWN_ROOT = "root"  # in it: the root that is the guest's own
@@ -53,7 +53,7 @@ def drawn(seed: int) -> Chance:
 class Guest:
     """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
     where the kernel comes from, for recordings. Without a `root` the guest has the host's files (hermetic.py). `tools` are
-    seen as tools/bin of the checkout (root/tools.py)."""
+    seen as tools/bin of the checkout (userland/tools.py)."""
 
     binary: Path
     init: Path

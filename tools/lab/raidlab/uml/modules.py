@@ -19,7 +19,7 @@ from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel.linux import Kernel
-from raidlab.root import compiler
+from raidlab.userland import compiler
 
 _KEEP = 6  # builds of one module, newest first; an older one is built again if it is asked for
 _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", ".d")

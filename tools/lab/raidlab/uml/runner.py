@@ -17,7 +17,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import variant
 from raidlab.kernel.linux import Kernel
-from raidlab.root import root, tools
+from raidlab.userland import root, tools
 from raidlab.uml import guest, hermetic, modules, verdict
 from raidlab.uml.machine import Guest, drawn
 

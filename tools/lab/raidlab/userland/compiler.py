@@ -13,7 +13,7 @@ from pathlib import Path
 
 from raidlab.base import cache, toolchain
 from raidlab.base.progress import Progress
-from raidlab.root import sysroot
+from raidlab.userland import sysroot
 
 _LIBRARIES = ("libbfd-*", "libctf*", "libgmp.so*", "libisl.so*", "libjansson.so*", "libmpc.so*", "libmpfr.so*",
               "libopcodes-*", "libsframe.so*", "libz.so*", "libzstd.so*")  # fmt: skip

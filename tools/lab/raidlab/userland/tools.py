@@ -12,9 +12,9 @@ from pathlib import Path
 
 from raidlab.base import cache, toolchain
 from raidlab.base.progress import Progress
-from raidlab.root import compiler, root, sysroot
-from raidlab.root.compiler import Compiler
-from raidlab.root.sysroot import Sysroot
+from raidlab.userland import compiler, root, sysroot
+from raidlab.userland.compiler import Compiler
+from raidlab.userland.sysroot import Sysroot
 
 _TOOLS = cache.CHECKOUT / "tools"
 _KEEP = 2
@@ -33,9 +33,8 @@ def get(progress: Progress) -> Path | None:
     if not binaries:
         return None
     if release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
-        return (
-            _TOOLS / "bin"
-        )  # which is there anyway: what a guest mounts takes of its memory, so it is the same everywhere
+        # It is there anyway; but a mount takes of a guest's memory, so every host's guest has this one.
+        return _TOOLS / "bin"
     built_by, libraries = compiler.get(progress), sysroot.get(progress)
     names = [libraries.name.encode(), built_by.name.encode()]
     entry = cache.root() / f"tools-{cache.digest([path.read_bytes() for path in binaries] + names)}"

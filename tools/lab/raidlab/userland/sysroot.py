@@ -11,7 +11,7 @@ from pathlib import Path
 
 from raidlab.base import cache
 from raidlab.base.progress import Progress
-from raidlab.root import root
+from raidlab.userland import root
 
 LOCK = Path(__file__).with_name("sysroot.lock")
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
