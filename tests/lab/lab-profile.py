@@ -18,9 +18,9 @@ from raidlab.apt import sources_list  # noqa: E402
 from raidlab.array import profile  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.userland import root  # noqa: E402
 from raidlab.uml import hermetic, machine, verdict  # noqa: E402
 from raidlab.uml.modules import build_programs  # noqa: E402
+from raidlab.userland import root  # noqa: E402
 from raidlab.vm import boot  # noqa: E402
 
 GOOD = """# SPDX-License-Identifier: GPL-2.0-or-later

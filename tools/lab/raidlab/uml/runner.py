@@ -17,9 +17,9 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import variant
 from raidlab.kernel.linux import Kernel
-from raidlab.userland import root, tools
 from raidlab.uml import guest, hermetic, modules, verdict
 from raidlab.uml.machine import Guest, drawn
+from raidlab.userland import root, tools
 
 _NOT_FOUND = 127  # as shells say it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
