@@ -4,7 +4,7 @@ and when the controller has faults.
 
 Without faults a command is a request that was issued and not sent back, and each one ends well. With faults a command can be
 thrown away or fail: the block layer sends it again, which is one more issue, or gives up, which is an error. So then what was
-issued is bounded by the log, and what ended well is exact.
+issued is bounded by the log, and what ended well is exact but for errors of requests that were not counted as issued.
 """
 
 from __future__ import annotations
@@ -24,11 +24,16 @@ class Window:
     def __init__(self, disk: str, counters: kmod.Counters) -> None:
         self.counters = counters
         since, now = counters.reply["since-ns"], counters.reply["now-ns"]
-        self.rows: dict[str, list[dict[str, str]]] = {direction: [] for direction in DATA.values()}
-        for row in controller_log(disk):
-            if row["name"] in DATA and since <= int(row["arrival_ns"]) <= now:
-                self.rows[DATA[row["name"]]].append(row)
         self.again = counters.reply.get("resets", 0) > 0  # what was on its way then ends in this window
+        self.rows: dict[str, list[dict[str, str]]] = {direction: [] for direction in DATA.values()}
+        self.lost_before = dict.fromkeys(DATA.values(), 0)  # and is perhaps sent back in it
+        for row in controller_log(disk):
+            if row["name"] not in DATA:
+                continue
+            if since <= int(row["arrival_ns"]) <= now:
+                self.rows[DATA[row["name"]]].append(row)
+            elif self.again and int(row["arrival_ns"]) < since and row["status"] != "good":
+                self.lost_before[DATA[row["name"]]] += 1
 
 
 def owed(window: Window, faults: bool, ended: bool) -> list[str]:
@@ -38,14 +43,18 @@ def owed(window: Window, faults: bool, ended: bool) -> list[str]:
         flow = window.counters.flow[direction]
         states = collections.Counter(row["status"] for row in rows)
         told = (f"{direction}s: {flow['issued']} issued, {flow['requeued']} requeued, {flow['completed']} completed, "
-                f"{flow['errors']} errors, {flow['in-flight']} in flight; commands {dict(states)}")  # fmt: skip
+                f"{flow['errors']} errors, {flow['in-flight']} in flight; {flow['unissued']} never issued, {flow['unmatched']} before; "
+                f"commands {dict(states)}")  # fmt: skip
         sent = flow["issued"] - flow["requeued"]
         spared = len(rows) - sent  # commands that were thrown away or failed, and sent again
-        if not 0 <= spared <= (len(rows) - states["good"] if faults else 0):
+        if not 0 <= spared <= (len(rows) - states["good"] + window.lost_before[direction] if faults else 0):
             wrong.append(f"issued and not sent back is not what the controller got; {told}")
-        if not window.again and flow["completed"] - flow["errors"] > states["good"]:
+        # Each error is of a request that was counted as issued, or of one that was on its way at attach or never issued.
+        well = flow["completed"] - flow["errors"]
+        most = well + flow["unissued"] + flow["unmatched"]
+        if not window.again and well > states["good"]:
             wrong.append(f"more ended well than the controller did; {told}")
-        if ended and not window.again and flow["completed"] - flow["errors"] != states["good"]:
+        if ended and not window.again and not well <= states["good"] <= most:
             wrong.append(f"ended well is not what the controller did; {told}")
         if ended and (flow["in-flight"] or flow["abandoned"]):
             wrong.append(f"{flow['abandoned']} abandoned, and something is in flight; {told}")

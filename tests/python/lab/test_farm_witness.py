@@ -15,6 +15,8 @@ FLOW = {
     "requeued": 0,
     "completed": 10,
     "errors": 0,
+    "unissued": 0,
+    "unmatched": 0,
     "in-flight": 0,
     "abandoned": 0,
     "bytes-issued": 40960,
@@ -22,11 +24,12 @@ FLOW = {
 NONE = dict.fromkeys(FLOW, 0)
 
 
-def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, **flow):
+def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, lost=0, **flow):
     """What is complained of reads of 8 sectors that ended so."""
     window = object.__new__(farm_witness.Window)
     window.rows = {"read": [{"status": state, "sectors": "8"} for state in states], "write": []}
     window.again = resets
+    window.lost_before = {"read": lost, "write": 0}
     bins = {"read": {8: 10} if sizes is None else sizes, "write": {}}
     window.counters = types.SimpleNamespace(
         flow={"read": FLOW | {name.replace("_", "-"): value for name, value in flow.items()}, "write": NONE},
@@ -50,6 +53,10 @@ def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=Fal
         {"states": ("good",) * 10 + ("failed",), "faults": True, "issued": 11, "completed": 11, "errors": 1},
         {"ended": False, "completed": 7, "in_flight": 3},
         {"resets": True, "completed": 12},  # what was on its way at a reset ends after it
+        {"resets": True, "faults": True, "lost": 6, "requeued": 6},  # or is sent back after it
+        {"errors": 2, "unmatched": 2},  # of requests that were on their way at attach
+        {"errors": 1, "unissued": 1},  # of one that the block layer ended by itself
+        {"unmatched": 2},
     ],
 )
 def test_what_can_be_is_not_complained_of(said):
@@ -70,6 +77,8 @@ def test_what_can_be_is_not_complained_of(said):
         ({"completed": 9}, "what the controller did"),
         ({"completed": 11, "ended": False}, "more ended well"),
         ({"errors": 1}, "what the controller did"),
+        ({"errors": 2, "unmatched": 1}, "what the controller did"),
+        ({"resets": True, "faults": True, "lost": 5, "requeued": 6}, "what the controller got"),
         ({"in_flight": 1}, "in flight"),
         ({"abandoned": 1}, "1 abandoned"),
         ({"bytes_issued": 40448}, "40448 bytes issued, not 40960"),
