@@ -43,8 +43,8 @@ def owed(window: Window, faults: bool, ended: bool) -> list[str]:
         flow = window.counters.flow[direction]
         states = collections.Counter(row["status"] for row in rows)
         told = (f"{direction}s: {flow['issued']} issued, {flow['requeued']} requeued, {flow['completed']} completed, "
-                f"{flow['errors']} errors, {flow['in-flight']} in flight; {flow['unissued']} never issued, {flow['unmatched']} before; "
-                f"commands {dict(states)}")  # fmt: skip
+                f"{flow['errors']} errors, {flow['in-flight']} in flight; "
+                f"{flow['unissued']} never issued, {flow['unmatched']} before; commands {dict(states)}")  # fmt: skip
         sent = flow["issued"] - flow["requeued"]
         spared = len(rows) - sent  # commands that were thrown away or failed, and sent again
         if not 0 <= spared <= (len(rows) - states["good"] + window.lost_before[direction] if faults else 0):

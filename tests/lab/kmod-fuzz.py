@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab-kernels: 6.1 7.2
+# lab-kernels: all
 """Netlink messages that are wrong in every way: refused with a reason, and nothing but refused."""
 
 import contextlib

@@ -4,11 +4,10 @@
 # lab-kernels: 6.12:sanitize 7.2:sanitize-smp
 """Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES [SEED]]
 
-500 cycles unless told otherwise (make soak: 5,000 on every kernel), 40 with two processors, where one takes twelve times
-as long; another seed is another load. The first report
-of KASAN, UBSAN, lockdep, RCU, DEBUG_OBJECTS or a sleep in the wrong place panics the guest or is found in its log, which is
-a failure (raidctl lab, status 126). Then malformed messages, disks that come and go, and a scan for memory that nobody can
-free any more.
+250 cycles unless told otherwise, 10 with two processors, where one takes twelve times as long (make check-long: 1,000 and 40;
+make soak: 5,000 on every kernel); another seed is another load. The first report of KASAN, UBSAN, lockdep, RCU, DEBUG_OBJECTS
+or a sleep in the wrong place panics the guest or is found in its log, which is a failure (raidctl lab, status 126). Then
+malformed messages, disks that come and go, and a scan for memory that nobody can free any more.
 
 With two processors one cycle in five waits for RCU as a kernel does, the others are expedited (sysfs: rcu_expedited): grace
 periods are half of a cycle's time, and what the module does comes closer together without them.
@@ -33,7 +32,7 @@ SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 KO = os.environ["RAIDTRACE_KO"]
 CPUS = sorted(os.sched_getaffinity(0))
-CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500 if len(CPUS) == 1 else 20
+CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 250 if len(CPUS) == 1 else 10
 TELL = 250 if len(CPUS) == 1 else 10  # cycles
 WAIT_S = 60
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 from long_recording import SCHEMA
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/paper-2004")]
+sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/paper-2004"), str(TOP / "tools/lab")]
 
 settings.register_profile("here", deadline=None)  # a loaded machine is no failure
 settings.load_profile("here")

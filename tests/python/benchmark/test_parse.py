@@ -266,6 +266,7 @@ def test_iozone_reads_back_a_whole_row(row, size):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
 def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
     phases = [phase for _, some in iozone_fio.TESTS.values() for phase, _ in some]

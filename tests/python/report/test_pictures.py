@@ -82,6 +82,7 @@ def test_the_knee_is_the_smallest_readahead_within_5_percent_of_the_best():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_picture_is_the_same_file_each_time(tmp_path):
     for name in ("one", "two"):
         subprocess.run([sys.executable, drawn.__file__, tmp_path / name], check=True, stderr=subprocess.PIPE)

@@ -130,6 +130,7 @@ if "--dry-run" not in sys.argv:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("ansible-playbook"), reason="ansible-playbook is not installed")
 def test_the_playbook_runs_a_plan_and_merges_what_comes_back(tmp_path):
     shutil.copy(PLAYBOOK, tmp_path / "sweep.yml")

@@ -6,6 +6,7 @@ import concurrent.futures
 import dataclasses
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -15,6 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tomllib
+from raidlab.base import progress
+from raidlab.userland import compiler
 
 from paper2004 import amcc
 from raidtrace.benchmark import figure
@@ -172,22 +175,24 @@ def build(out: pathlib.Path) -> str:
     if done.returncode != 0:
         raise ReproduceError("the lab could not be built; the reason is above")
     out.mkdir(parents=True, exist_ok=True)
-    _compile(PRELOADED, out.resolve() / f"{PRELOADED}.so", ("-shared", "-fPIC"))
-    _compile(SEEKS, out.resolve() / SEEKS, ())
+    built_by = os.environ | compiler.get(progress.Progress(quiet=True)).environment()
+    _compile(PRELOADED, out.resolve() / f"{PRELOADED}.so", ("-shared", "-fPIC"), built_by)
+    _compile(SEEKS, out.resolve() / SEEKS, (), built_by)
     _, kernel, tree = done.stdout.splitlines()[0].split("\t")
-    _build_scheduler(out, tree)
+    _build_scheduler(out, tree, built_by)
     return kernel
 
 
-def _compile(name: str, made: pathlib.Path, options: tuple[str, ...]) -> None:
+def _compile(name: str, made: pathlib.Path, options: tuple[str, ...], environment: dict[str, str]) -> None:
     source, new = str(GUEST / f"{name}.c"), f"{made}.new"
-    done = subprocess.run(["gcc", "-O2", *options, "-o", new, source], capture_output=True, text=True, check=False)
+    done = subprocess.run(["gcc", "-O2", *options, "-o", new, source], capture_output=True, text=True, check=False,
+                          env=environment)  # fmt: skip
     if done.returncode != 0:
         raise ReproduceError(f"{source} does not compile: {done.stderr.strip()}")
     pathlib.Path(new).rename(made)
 
 
-def _build_scheduler(out: pathlib.Path, tree: str) -> None:
+def _build_scheduler(out: pathlib.Path, tree: str, environment: dict[str, str]) -> None:
     """For the lab's kernel, in a directory beside the libraries."""
     directory = out.resolve() / SCHEDULER
     shutil.copytree(HERE / SCHEDULER, directory, dirs_exist_ok=True)
@@ -197,6 +202,7 @@ def _build_scheduler(out: pathlib.Path, tree: str) -> None:
         capture_output=True,
         text=True,
         check=False,
+        env=environment,
     )
     if made.returncode != 0:
         raise ReproduceError(f"{HERE / SCHEDULER} does not compile: {made.stderr.strip()}")
