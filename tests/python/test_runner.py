@@ -73,6 +73,15 @@ def test_most_meet_the_kernels_between_the_first_and_the_last_with_long_alone(ru
     assert long == ["ctl-z@6.1-suspend", *later]
 
 
+def test_kernels_that_check_themselves_have_more_cycles_with_long(runner):
+    short, long = (
+        {suite.name: suite.command[-1] for suite in suites if "soak" in suite.name}
+        for suites in (runner.guest_suites(), runner.long_suites())
+    )
+    assert short.keys() == long.keys() == {f"kmod-soak.py@{variant}" for variant in runner.LONG_SOAK}
+    assert set(long.values()) == set(runner.LONG_SOAK.values()) and not set(short.values()) & set(long.values())
+
+
 def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatch, tmp_path):
     path = tmp_path / "kmod-x"
     path.write_text("#!/bin/sh\n# SPDX\n# lab: --mem 512M\n# lab-kernels: 6.1 6.12:sanitize 7.2:sanitize-smp\n")
