@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab-long: research; tests/lab/demo-reproduction runs with it
 """The scheduler of 2.6.5 (tools/paper-2004/anticipatory) does what its header says, by the controller's own log: no depth
 across a change from reads to writes; writes wait while a process asks for its next read soon, and do not when it thinks
 for long."""

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1
-"""raidctl why in the lab on scenarios whose cause is known: tests/lab/lab-why.py [all | NAME...], one without words.
+# lab-long: half a minute of processor a scenario; tests/lab/ctl-why has the way that it goes
+"""raidctl why in the lab on scenarios whose cause is known: tests/lab/lab-why.py [all | NAME...], a sample without words.
 
 Right is: the cause, within 25 guests and 60 s of two processors, and the gain that it predicts, measured by a fresh pair of
 runs with another seed, within 15 %.

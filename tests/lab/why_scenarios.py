@@ -182,4 +182,4 @@ SCENARIOS = (
     Scenario("masked-random", _right("queue depth+nr_requests", "queue depth"), _random(4096, 1500, 16),
              ("--prepare", _set(setra=16384, depth=1, nr=4))),
 )  # fmt: skip
-SAMPLE = ("masked-2",)
+SAMPLE = ("masked-2", "paced")
