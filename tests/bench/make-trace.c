@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Headers of Linux 7.2 cast to this type, which user space does not have. */
+typedef uint64_t u64;
 #include <linux/blktrace_api.h>
 
 #define DEVICE		(8U << 20)

@@ -26,7 +26,7 @@ from kmod_witness import Measured
 DISK = "sda"
 MOUNT = pathlib.Path("/run/lab/mnt")
 MAKE = {
-    "ext2": "mke2fs -q -F -t ext2 /dev/{} 190M",
+    "ext2": "mke2fs -q -F -t ext2 -b 1024 /dev/{} 190M",
     "ext3": "mke2fs -q -F -t ext3 -J size=8 /dev/{} 190M",
     "xfs": "mkfs.xfs -q -f -d size=310m,agcount=4 /dev/{}",
 }
@@ -110,7 +110,8 @@ def who_seeks(kind: str, found: dict[str, kmod.Counters]) -> None:
         pairs = blamed(found["read"], found["end"])
         queued = [found[name].origin("queued").get("metadata", 0) for name in ("read", "end")]
         # one block in 256 of 1 KiB is an indirect one; it is read in its turn, and shares a request with data that is beside it
-        kmod.equal("indirect blocks that a sequential read reads", queued[1] - queued[0] >= 512, True)
+        blocks = queued[1] - queued[0]
+        kmod.equal(f"indirect blocks that a sequential read reads, {blocks}", blocks >= 512, True)
         kmod.equal(f"most seeks have to do with them: {pairs}", share(pairs, "metadata", "mixed") > 0.5, True)
     if kind == "ext3":
         pairs = blamed(found["write"], found["read"])

@@ -45,7 +45,9 @@ def twice(kernel: str, directory: Path, benched: tuple[str, ...]) -> None:
     def once(name: str) -> subprocess.CompletedProcess[str]:
         options = ("--kernel", kernel, "--profile", "two-controllers", "--mem", "96M", "--no-raidtrace",
                    "--env", f"BENCHED={' '.join(benched)}")  # fmt: skip
-        return lab("run", "-q", *options, "--out", str(directory / f"{kernel}-{name}"), "--", "sh", "-c", SCRIPT)
+        return lab(
+            "run", "-q", *options, "--out", str(directory / f"{kernel}-{name}"), "--", "sh", "-c", SCRIPT, LAB_ROOT=""
+        )
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         runs = list(pool.map(once, ("one", "other")))

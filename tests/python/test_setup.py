@@ -12,7 +12,7 @@ from conftest import TOP
 @pytest.fixture
 def machine(tmp_path):
     """A PATH with only what setup uses, where programs can be replaced."""
-    for name in ("sh", "env", "dirname", "awk", "tr", "mktemp", "rm", "tail", "echo", "tee", "grep"):
+    for name in ("sh", "env", "dirname", "awk", "tr", "mktemp", "rm", "tail", "echo", "tee", "grep", "sed"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
 
     def put(name, script):
@@ -28,6 +28,7 @@ def machine(tmp_path):
     run.log = tmp_path / "apt.log"
     put("apt-get", f'echo "$@" >>{run.log}')
     put("dpkg-query", 'shift 3; for p; do echo "ii  $p"; done')
+    put("apt-cache", 'echo "$2:"; echo "  Candidate: 1"')
     put("id", "echo 0")
     return run
 
@@ -53,6 +54,32 @@ def test_lists_are_fetched_only_when_they_lack_a_package(machine):
     assert machine("build").returncode == 0
     words = [line.split()[-1] if "update" in line else "install" for line in machine.log.read_text().splitlines()]
     assert words == ["install", "update", "install"]
+
+
+OPTIONAL = "reiserfsprogs"
+NO_CANDIDATE = f'case $2 in {OPTIONAL} | gcc) echo "  Candidate: (none)" ;; *) echo "  Candidate: 1" ;; esac'
+
+
+def test_what_a_release_need_not_offer_and_does_not_is_no_reason_to_ask_apt(machine):
+    machine.put("dpkg-query", f'shift 3; for p; do [ $p = {OPTIONAL} ] || echo "ii  $p"; done')
+    machine.put("apt-cache", NO_CANDIDATE)
+    done = machine("check")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not machine.log.exists()
+    machine.put("apt-cache", 'echo "  Candidate: 1"')
+    assert machine("check").returncode == 0
+    assert machine.log.read_text().splitlines()[-1].endswith(f" {OPTIONAL}")
+
+
+def test_what_a_release_need_not_offer_is_left_out_by_name_and_the_rest_is_not(machine):
+    """gcc has no candidate either, and is asked for all the same: apt's refusal is the answer there."""
+    machine.put("dpkg-query", f'shift 3; for p; do case $p in {OPTIONAL} | gcc) ;; *) echo "ii  $p" ;; esac; done')
+    machine.put("apt-cache", NO_CANDIDATE)
+    machine.put("apt-get", f'echo "$@" >>{machine.log}; [ "$1" != -s ]')
+    done = machine("check")
+    assert done.returncode == 0
+    assert f"setup: {OPTIONAL} is not offered by this release: left out" in done.stdout
+    assert machine.log.read_text().splitlines()[-1].endswith("-y install gcc")
 
 
 def test_root_of_a_user_namespace_is_no_root(machine, tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from raidlab.kernel import linux, patched, tree
 from raidlab.verbs import ab
 
 RAIDCTL_LAB = cache.LAB / "raidctl-lab"
-_FIRST_BAD = re.compile(r"^([0-9a-f]{40}) is the first bad commit$", re.MULTILINE)
+_FIRST_BAD = re.compile(r"^([0-9a-f]{40}) is the first '?bad'? commit$", re.MULTILINE)
 _HOLDS, _NOT = 0, 1
 
 
