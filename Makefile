@@ -17,6 +17,7 @@
 #   make sanitize     raidctl with sanitizers and in valgrind (an hour)
 #   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
 #   make farm SECONDS=3600   random histories of disks, held by the controller's log
+#   make kcsan SECONDS=600   data races of the module on two processors, in QEMU; its kernel is built once, half an hour
 #   make board        published changes of the kernel, judged again (an hour)
 #   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
 #   make html         the documentation as pages, in build/html
@@ -31,7 +32,7 @@ DESTDIR ?=
 OUT     ?= demo-out
 
 .PHONY: all modules tools quick clean install html figures
-.PHONY: demo reproduce misconceptions board farm battery battery-why
+.PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
 .PHONY: check check-long check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize coverage mutate mutants
 .PHONY: bench bench-lab bench-record bench-import bisect-demo
@@ -106,6 +107,10 @@ SECONDS ?= 600
 farm: tools
 	@tools/setup lab
 	@tests/lab/lab-farm.py --seconds $(SECONDS) --jobs $$(nproc)
+
+kcsan: tools
+	@tools/setup vm
+	@tests/vm/kcsan --seconds $(SECONDS)
 
 board: tools
 	@tools/setup lab

@@ -4,6 +4,8 @@
  *
  * Writing the name of one to the parameter fault makes it happen. For tests alone, in a guest that is thrown away.
  */
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -116,6 +118,38 @@ static void leak(void)
 	forgotten = NULL;
 }
 
+static int racer(void *contended)
+{
+	unsigned int *number = contended;
+
+	while (!kthread_should_stop()) {
+		(*number)++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/*
+ * Two threads, on two processors where there are so many: neither access is marked. gcc lets KCSAN see no access to a
+ * static variable whose address nobody takes.
+ */
+static void race(void)
+{
+	static unsigned int contended;
+	unsigned int *number = &contended;
+	unsigned long end = jiffies + 5 * HZ;
+	struct task_struct *other;
+
+	other = kthread_run(racer, number, "raidtrace_racer");
+	if (IS_ERR(other))
+		return;
+	while (time_before(jiffies, end)) {
+		(*number)++;
+		cond_resched();
+	}
+	kthread_stop(other);
+}
+
 static const struct {
 	const char *name;
 	void (*happen)(void);
@@ -130,6 +164,7 @@ static const struct {
 	{ "order", lock_order },
 	{ "rcu", rcu },
 	{ "leak", leak },
+	{ "race", race },
 };
 
 static int happen(const char *text, const struct kernel_param *kp)

@@ -90,18 +90,22 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Ker
     return kernel
 
 
-def unpacked(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
-    """The source of `series` alone, of which kernels are built: nothing of what is returned is compiled."""
+def unpacked(series: str | None, progress: Progress, refresh: bool = False, more: tuple[str, ...] = ()) -> Kernel:
+    """The source of `series` alone, of which kernels are built: nothing of what is returned is compiled.
+
+    With `more` wildcards as in FILES it is a source of its own, for what is not User Mode Linux.
+    """
     series = _checked(series)
-    found = None if refresh else _newest("sources", series, _files_hash())
+    hashed = _files_hash(more)
+    found = None if refresh else _newest("sources", series, hashed)
     if found:
         return found
     source = find_source(series, progress)
-    kernel = Kernel(series, source.version, _place("sources") / f"{source.version}-{_files_hash()}")
+    kernel = Kernel(series, source.version, _place("sources") / f"{source.version}-{hashed}")
     with cache.entry(kernel.entry, progress) as is_new:
         if is_new:
             cache.require_space(kernel.entry, _SOURCE_MIB, f"unpacking kernel {series}")
-            _unpack(kernel, source, progress)
+            _unpack(kernel, source, more, progress)
             source.release()
     return kernel
 
@@ -138,8 +142,8 @@ def _place(kind: str) -> Path:
     return path
 
 
-def _files_hash() -> str:
-    return cache.digest([FILES.read_bytes()])
+def _files_hash(more: tuple[str, ...] = ()) -> str:
+    return cache.digest([FILES.read_bytes(), *(pattern.encode() for pattern in more)])
 
 
 def identity(wanted: Asked, built_by: Compiler) -> str:
@@ -161,12 +165,12 @@ def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
     return max(found, key=lambda kernel: _version_key(kernel.version)) if found else None
 
 
-def _unpack(kernel: Kernel, source: Source, progress: Progress) -> None:
-    """Only what FILES names: an eighth of the files, a fifth of the space."""
+def _unpack(kernel: Kernel, source: Source, more: tuple[str, ...], progress: Progress) -> None:
+    """Only what FILES names: an eighth of the files, a fifth of the space; and `more`."""
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
     kernel.source.mkdir()
-    wanted = [f"linux-source-{kernel.series}/{pattern}" for pattern in patterns()]
+    wanted = [f"linux-source-{kernel.series}/{pattern}" for pattern in (*patterns(), *more)]
     with source.open_tarball() as tarball:
         tar = subprocess.run(
             ["tar", "-x", "--use-compress-program=xz -d -T0", "--strip-components=1", "--wildcards"]

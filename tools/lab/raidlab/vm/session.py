@@ -37,7 +37,7 @@ LEAST_MIB = 640  # two processors, an initramfs and the file systems over 9p
 class Session:
     """What to run. `array` is the simulated 3ware's profile, None: no such controller. `prepare` is shell text that
     runs before the command, after raidtrace.ko is inserted if `insert` says so. `devices` are further QEMU options.
-    `cpus`, `instructions` and `parameters` as of boot.Job.
+    `cpus`, `instructions` and `parameters` as of boot.Job. `kernel` is another one than Debian's of that series.
     """
 
     series: str
@@ -54,6 +54,7 @@ class Session:
     environment: dict[str, str] = field(default_factory=dict)
     terminal: tuple[int, int] | None = None  # lines and columns of the user's, if the command runs on it
     parameters: str = ""
+    kernel: stock.Stock | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _prepare(session: Session, built: external.Built) -> str:
 
 def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2)) -> Ended:
     """Get kernel, module, controller and QEMU; boot; run."""
-    kernel = stock.get(session.series, progress)
+    kernel = session.kernel or stock.get(session.series, progress)
     built = external.build(kernel, progress)
     emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
     server = controller.build(progress) if session.array else None
