@@ -4,8 +4,9 @@
 #include "account-events.h"
 #include "account-place.h"
 
-/* Places that an address may have. */
+/* Places that an address may have; that of a request when these did not do once. */
 #define PLACES		8
+#define PLACES_MOST	64
 
 static unsigned int home_of(u64 address, unsigned int bits)
 {
@@ -50,41 +51,55 @@ static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_que
 		*place = *queued;
 }
 
-static bool is_idle(const struct raidtrace_issued *request)
+/* What a place holds that a new request would need, the least first. */
+enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
+
+static enum hold held_by(const struct raidtrace_issued *request)
 {
-	return !request->in_flight && !request->sequenced && !request->requeued &&
-	       !request->inserted_ns;
+	if (request->in_flight || request->sequenced || request->requeued)
+		return HOLDS_ISSUE;
+	return request->inserted_ns ? HOLDS_INSERT : HOLDS_NOTHING;
 }
 
-static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, u64 address)
+static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, u64 address,
+					       enum hold most)
 {
 	unsigned int i, home = home_of(address, engine->request_bits);
-	struct raidtrace_issued *found = NULL;
+	struct raidtrace_issued *least = NULL;
 
-	for (i = 0; i < PLACES; i++) {
+	for (i = 0; i < engine->reach; i++) {
 		struct raidtrace_issued *place = &engine->requests[home ^ i];
 
 		if (place->request == address)
 			return place;
-		if (!found && is_idle(place))
-			found = place;
+		if (held_by(place) <= most && (!least || held_by(place) < held_by(least)))
+			least = place;
 	}
-	if (found)
-		*found = (struct raidtrace_issued){
+	if (least) {
+		*least = (struct raidtrace_issued){
 			.request = address, .class = RAIDTRACE_CLASSES,
 		};
-	return found;
+	} else if (most == HOLDS_INSERT && engine->reach < PLACES_MOST) {
+		engine->reach = PLACES_MOST;
+		return search_request(engine, address, most);
+	}
+	return least;
 }
 
-/* The place of a request; one that has none gets that of one that is done, if there is any. */
-static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address)
+/*
+ * The place of a request. A request without one gets a place that holds @most at most; NULL
+ * when there is none. A place that holds an insert may be taken for an issue: a scheduler can
+ * hold more requests than there are places, and then the time of one insert is not known.
+ */
+static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address,
+						    enum hold most)
 {
 	struct raidtrace_issued *home;
 
 	if (!engine->requests)
 		return NULL;
 	home = &engine->requests[home_of(address, engine->request_bits)];
-	return home->request == address ? home : search_request(engine, address);
+	return home->request == address ? home : search_request(engine, address, most);
 }
 
 /* Nanoseconds from a time to a later one, 0 when it is not later. */
@@ -93,7 +108,11 @@ static u64 since(u64 then_ns, u64 now_ns)
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* A bio ends; NULL for one that is not known. It is known no more after this. */
+/*
+ * A bio ends; NULL for one that is not known. It is known no more after this. Of a disk that
+ * is given bios alone an unknown end may be that of a piece of a known bio, which its driver
+ * cut: there it says nothing.
+ */
 static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
 		    enum raidtrace_direction direction, u64 now_ns)
 {
@@ -101,7 +120,7 @@ static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *qu
 		if (queued)
 			raidtrace_count_q2c(engine->account, queued->direction,
 					    since(queued->queued_ns, now_ns));
-		else
+		else if (engine->requests)
 			engine->account->flow[direction].q2c_unknown++;
 	}
 	if (queued)
@@ -242,7 +261,7 @@ static void know_first(struct raidtrace_ended *ended, const struct raidtrace_que
 /* Class of several bios: theirs if they agree. One whose queueing was not seen says nothing. */
 static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2]);
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	const struct raidtrace_queued *bio = find_bio(engine, record[3], false);
 
 	if (!request || !bio)
@@ -276,7 +295,7 @@ static enum raidtrace_class class_of(struct raidtrace_engine *engine,
 
 static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2]);
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	u64 head = record[1];
 	struct raidtrace_issue issue = {
 		.direction = raidtrace_event_direction(head),
@@ -315,7 +334,7 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 
 static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2]);
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
 	if (!request || !request->in_flight) {
 		engine->account->flow[raidtrace_event_direction(record[1])].requeued_unissued++;
@@ -401,7 +420,7 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 
 static void take_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2]);
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 	u64 bio = record[3], head = record[1];
 	struct raidtrace_queued *queued;
 
@@ -421,7 +440,7 @@ static void take_complete(struct raidtrace_engine *engine, const u64 *record, u6
 /* A request goes away without an issue; the next one at that address was not inserted. */
 static void take_merge(struct raidtrace_engine *engine, const u64 *record)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2]);
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
 	engine->account->flow[raidtrace_event_direction(record[1])].request_merges++;
 	if (request)
@@ -434,7 +453,7 @@ static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 
 
 	engine->account->flow[raidtrace_event_direction(record[1])].inserted++;
 	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY)
-		request = find_request(engine, record[2]);
+		request = find_request(engine, record[2], HOLDS_NOTHING);
 	if (request)
 		request->inserted_ns = now_ns;
 }
@@ -511,6 +530,7 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 {
 	unsigned int i;
 
+	engine->reach = PLACES;
 	raidtrace_arrival_start(&engine->arrival, groups, streams);
 	raidtrace_queue_start(&engine->queue, groups, streams, now_ns);
 	for (i = 0; engine->requests && i < 1U << engine->request_bits; i++)

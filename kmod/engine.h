@@ -3,8 +3,9 @@
  * The engine of one disk: takes its events, one after the other, and counts them.
  *
  * It knows the bios between queue and issue and the requests between insert and
- * completion, by their addresses, in two hash tables of a fixed size. A place
- * is looked for in eight of them at most.
+ * completion, by their addresses, in two hash tables of a fixed size. An address
+ * has one of eight places; of requests in flight, when eight did not do once, one of
+ * 64.
  *
  * Plain C: the kernel module and the tests compile this one file. Nothing here
  * locks or reads a clock; the caller does.
@@ -102,6 +103,7 @@ struct raidtrace_source {
  * @bios: 1 << RAIDTRACE_ENGINE_BIO_BITS places, NULL when no group needs them
  * @requests: places for requests, NULL for a disk that has none
  * @request_bits: there are 1 << @request_bits
+ * @reach: how many places a request may have
  * @history: the last requests
  */
 struct raidtrace_engine {
@@ -114,6 +116,7 @@ struct raidtrace_engine {
 	struct raidtrace_queued *bios;
 	struct raidtrace_issued *requests;
 	unsigned int request_bits;
+	unsigned int reach;
 	struct raidtrace_history history;
 };
 

@@ -87,19 +87,6 @@ static __always_inline u32 raidtrace_unplaced(enum req_op op)
 }
 
 /*
- * Whether the record of a request can be written without a call, as it can most
- * often: who calls nothing has no registers to save. Context: interrupts off.
- */
-static __always_inline bool raidtrace_writes_at_once(const struct raidtrace_probe *probe,
-						     const struct raidtrace_ring *ring,
-						     const struct bio *bio)
-{
-	return likely(probe->by_counter || !IS_ENABLED(CONFIG_X86)) &&
-	       raidtrace_ring_has_room(ring) &&
-	       likely(!bio || !bio->bi_next);
-}
-
-/*
  * Write an event down that happens now, and which no other has to be seen with.
  * @one and @two are its words, as many as it has.
  */
@@ -113,8 +100,8 @@ static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	record = raidtrace_ring_next(probe, ring, false);
-	record[0] = raidtrace_clock_read(probe->by_counter);
+	record = raidtrace_ring_next(probe, ring);
+	record[0] = ktime_get_ns();
 	record[1] = head | kind;
 	if (raidtrace_event_words(kind) > 2)
 		record[2] = (uintptr_t)one;

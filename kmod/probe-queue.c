@@ -103,9 +103,9 @@ static __always_inline struct raidtrace_probe *count_bio(const struct bio *bio,
 static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
 				u32 pid, u64 first, u64 second, u64 cgroup)
 {
-	u64 *record = raidtrace_ring_next(probe, ring, false);
+	u64 *record = raidtrace_ring_next(probe, ring);
 
-	record[0] = raidtrace_clock_read(probe->by_counter);
+	record[0] = ktime_get_ns();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, pid);
 	record[2] = first;
 	record[3] = second;
@@ -176,8 +176,8 @@ static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
 	ring = this_cpu_ptr(probe->ring);
 	if (groups & RAIDTRACE_GROUP_SUBMITTER)
 		tell_task(probe, ring, bio);
-	record = raidtrace_ring_next(probe, ring, false);
-	record[0] = raidtrace_clock_read(probe->by_counter);
+	record = raidtrace_ring_next(probe, ring);
+	record[0] = ktime_get_ns();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class, queue_flags(bio),
 					 bytes);
 	record[2] = (uintptr_t)bio;

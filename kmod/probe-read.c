@@ -18,13 +18,12 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	struct raidtrace_engine *engine = &probe->engine;
 	struct raidtrace_account *full = engine->account;
 	unsigned long flags;
-	u64 now_ns;
+	u64 now_ns = raidtrace_rings_catch_up(probe);
 
-	/* What is left for the time with interrupts off is what was written meanwhile. */
-	raidtrace_rings_catch_up(probe);
 	raw_spin_lock_irqsave(&probe->lock, flags);
-	now_ns = raidtrace_rings_take(probe);
-	raidtrace_queue_advance(&engine->queue, full, now_ns);
+	raidtrace_rings_release(probe);
+	/* A writer or another reader may have counted later events: the moment is theirs then. */
+	raidtrace_queue_advance(&engine->queue, full, probe->stopped_ns ?: now_ns);
 	state->queue = engine->queue;
 	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams, now_ns);
 	state->streams_forgotten = engine->arrival.streams.forgotten;

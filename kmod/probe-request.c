@@ -12,7 +12,7 @@ static noinline void write_bios(struct raidtrace_probe *probe, struct raidtrace_
 	const struct bio *bio;
 
 	for (bio = rq->bio; bio; bio = bio->bi_next) {
-		u64 *record = raidtrace_ring_next(probe, ring, false);
+		u64 *record = raidtrace_ring_next(probe, ring);
 
 		record[0] = now_ns;
 		record[1] = RAIDTRACE_EVENT_ISSUE_BIO;
@@ -22,61 +22,37 @@ static noinline void write_bios(struct raidtrace_probe *probe, struct raidtrace_
 	}
 }
 
-static __always_inline const struct bio *bios_issued(const struct raidtrace_probe *probe,
-						     const struct request *rq)
+static noinline void write_issue(struct raidtrace_probe *probe, const struct request *rq)
 {
-	return probe->groups & RAIDTRACE_GROUPS_BIOS ? rq->bio : NULL;
-}
+	const struct bio *bio = probe->groups & RAIDTRACE_GROUPS_BIOS ? rq->bio : NULL;
+	struct raidtrace_ring *ring;
+	unsigned long flags;
+	u64 *record, now_ns;
 
-/* Context: interrupts off. */
-static __always_inline void write_issue(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
-					const struct request *rq, const struct bio *bio,
-					bool at_once)
-{
-	u64 now_ns = raidtrace_clock_read(at_once || probe->by_counter);
-	bool several = !at_once && bio && bio->bi_next;
-	u64 *record;
-
-	if (several)
+	local_irq_save(flags);
+	ring = this_cpu_ptr(probe->ring);
+	now_ns = ktime_get_ns();
+	if (unlikely(bio && bio->bi_next)) {
 		write_bios(probe, ring, rq, now_ns);
-	record = raidtrace_ring_next(probe, ring, at_once);
+		bio = NULL;
+	}
+	record = raidtrace_ring_next(probe, ring);
 	record[0] = now_ns;
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, raidtrace_request_direction(rq), 0,
 					 raidtrace_unplaced(req_op(rq)), blk_rq_bytes(rq));
 	record[2] = (uintptr_t)rq;
 	record[3] = blk_rq_pos(rq);
-	record[4] = several ? 0 : (uintptr_t)bio;
+	record[4] = (uintptr_t)bio;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_ISSUE);
-}
-
-static noinline void issue_any(struct raidtrace_probe *probe, const struct request *rq)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	write_issue(probe, this_cpu_ptr(probe->ring), rq, bios_issued(probe, rq), false);
 	local_irq_restore(flags);
 }
 
 void raidtrace_on_rq_issue(void *data, struct request *rq)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
-	struct raidtrace_ring *ring;
-	const struct bio *bio;
-	unsigned long flags;
 
-	if (!probe)
-		return;
-	bio = bios_issued(probe, rq);
-	local_irq_save(flags);
-	ring = this_cpu_ptr(probe->ring);
-	if (raidtrace_writes_at_once(probe, ring, bio)) {
-		write_issue(probe, ring, rq, bio, true);
-		local_irq_restore(flags);
-		return;
-	}
-	local_irq_restore(flags);
-	issue_any(probe, rq);
+	if (probe)
+		write_issue(probe, rq);
 }
 
 /* The bios of several that end with so many bytes of their request. */
@@ -86,7 +62,7 @@ static noinline void write_ends(struct raidtrace_probe *probe, struct raidtrace_
 	const struct bio *bio;
 
 	for (bio = rq->bio; bio && bio->bi_iter.bi_size <= bytes; bio = bio->bi_next) {
-		u64 *record = raidtrace_ring_next(probe, ring, false);
+		u64 *record = raidtrace_ring_next(probe, ring);
 
 		bytes -= bio->bi_iter.bi_size;
 		record[0] = now_ns;
@@ -128,38 +104,30 @@ static u32 completion_flags(const struct request *rq, bool error, unsigned int b
 	return flags;
 }
 
-/* Context: interrupts off. */
-static __always_inline void write_complete(struct raidtrace_probe *probe,
-					   struct raidtrace_ring *ring, const struct request *rq,
-					   const struct bio *bio, bool error, unsigned int bytes,
-					   bool at_once)
+static noinline void write_complete(struct raidtrace_probe *probe, const struct request *rq,
+				    bool error, unsigned int bytes)
 {
-	u64 now_ns = raidtrace_clock_read(at_once || probe->by_counter);
-	u64 *record;
+	const struct bio *bio = bios_ended(probe, rq);
+	struct raidtrace_ring *ring;
+	unsigned long flags;
+	u64 *record, now_ns;
 
-	if (!at_once && bio && bio->bi_next) {
+	local_irq_save(flags);
+	ring = this_cpu_ptr(probe->ring);
+	now_ns = ktime_get_ns();
+	if (unlikely(bio && bio->bi_next)) {
 		write_ends(probe, ring, rq, bytes, now_ns);
 		bio = NULL;
 	}
 	if (bio && bio->bi_iter.bi_size > bytes)
 		bio = NULL;
-	record = raidtrace_ring_next(probe, ring, at_once);
+	record = raidtrace_ring_next(probe, ring);
 	record[0] = now_ns;
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, raidtrace_request_direction(rq),
 					 0, completion_flags(rq, error, bytes), bytes);
 	record[2] = (uintptr_t)rq;
 	record[3] = (uintptr_t)bio;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_COMPLETE);
-}
-
-static noinline void complete_any(struct raidtrace_probe *probe, const struct request *rq,
-				  bool error, unsigned int bytes)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	write_complete(probe, this_cpu_ptr(probe->ring), rq, bios_ended(probe, rq), error, bytes,
-		       false);
 	local_irq_restore(flags);
 }
 
@@ -167,20 +135,7 @@ void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t statu
 			      unsigned int nr_bytes)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
-	struct raidtrace_ring *ring;
-	const struct bio *bio;
-	unsigned long flags;
 
-	if (!probe)
-		return;
-	bio = bios_ended(probe, rq);
-	local_irq_save(flags);
-	ring = this_cpu_ptr(probe->ring);
-	if (raidtrace_writes_at_once(probe, ring, bio)) {
-		write_complete(probe, ring, rq, bio, status != BLK_STS_OK, nr_bytes, true);
-		local_irq_restore(flags);
-		return;
-	}
-	local_irq_restore(flags);
-	complete_any(probe, rq, status != BLK_STS_OK, nr_bytes);
+	if (probe)
+		write_complete(probe, rq, status != BLK_STS_OK, nr_bytes);
 }

@@ -133,15 +133,8 @@ bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based
 	return false;
 }
 
-/* Twice as many places as requests can be on their way, within reason. */
-static unsigned int request_bits(const struct blk_mq_tag_set *set)
-{
-	u64 most = 2ULL * set->nr_hw_queues * (set->queue_depth + BLKDEV_DEFAULT_RQ);
-
-	return clamp_t(unsigned int, order_base_2(most), 9, 16);
-}
-
-static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue)
+static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue,
+			u64 nr_requests)
 {
 	struct raidtrace_engine *engine = &probe->engine;
 
@@ -163,7 +156,8 @@ static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *que
 		if (!engine->history.ended)
 			return -ENOMEM;
 	}
-	engine->request_bits = request_bits(queue->tag_set);
+	engine->request_bits = clamp_t(unsigned int, order_base_2(2 * nr_requests),
+				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
 	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
 				    RAIDTRACE_GFP);
 	return engine->requests ? 0 : -ENOMEM;
@@ -201,10 +195,11 @@ static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tr
 }
 
 /*
- * Register the handlers for a disk, counting nothing yet; @probe is all zero. Returns 0 or
- * -errno; then raidtrace_probe_detach() is to be called all the same. Context: may sleep.
+ * Register the handlers for a disk, counting nothing yet; @probe is all zero, @nr_requests can
+ * be on their way at once. Returns 0 or -errno; then raidtrace_probe_detach() is to be called
+ * all the same. Context: may sleep.
  */
-int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
+int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, u64 nr_requests,
 			   const struct raidtrace_options *options,
 			   struct netlink_ext_ack *extack)
 {
@@ -214,7 +209,7 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
 	raw_spin_lock_init(&probe->lock);
 	probe->groups = options->groups;
 	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
-	err = alloc_engine(probe, disk->queue) ?: raidtrace_rings_alloc(probe);
+	err = alloc_engine(probe, disk->queue, nr_requests) ?: raidtrace_rings_alloc(probe);
 	if (err)
 		return raidtrace_refuse(err, extack, "not enough memory for the counters");
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
@@ -249,9 +244,7 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
 	raw_spin_lock_irq(&probe->lock);
-	probe->by_counter = raidtrace_clock_start(&probe->clock);
-	raidtrace_engine_start(&probe->engine, options->groups, options->streams,
-			       probe->clock.ns);
+	raidtrace_engine_start(&probe->engine, options->groups, options->streams, ktime_get_ns());
 	raw_spin_unlock_irq(&probe->lock);
 	/* A handler that sees the queue writes down what comes after the beginning. */
 	smp_store_release(&probe->queue, disk->queue);

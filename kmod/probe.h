@@ -10,7 +10,6 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "clock.h"
 #include "engine.h"
 #include "ring.h"
 
@@ -25,6 +24,13 @@ struct request_queue;
 
 /* For what is large: who asked is told that there is no memory, the log need not be. */
 #define RAIDTRACE_GFP	(GFP_KERNEL | __GFP_NOWARN)
+
+/*
+ * Places for requests, as powers of two: twice as many as can be on their way, and at least for
+ * a scheduler whose nr_requests is raised to 2,048 later.
+ */
+#define RAIDTRACE_REQUEST_BITS_MIN 12
+#define RAIDTRACE_REQUEST_BITS_MAX 16
 
 /* Ranges that a journal may have. */
 #define RAIDTRACE_JOURNAL_MAX 64
@@ -71,17 +77,16 @@ struct raidtrace_options {
  *	compared, never dereferenced
  * @groups: what to count, &enum raidtrace_group flags
  * @has_requests: it is not one that is given bios alone
- * @by_counter: records have their time by the processor's counter
  * @journal: where the filesystem's journal is; changed by raidtrace_probe_set_journal()
  * @attached: tracepoints used, a bit for each row of the table
  * @chain: where it is found by its queue, NULL when it is not
  * @ring: events that are written down, per CPU
  * @catch_up: takes events out of the rings
- * @lock: who takes events; protects what follows. Taken with interrupts off, held for some
- *	hundred events at a time
+ * @lock: protects what follows and the tails of the rings. Taken with interrupts off, held
+ *	for some hundred events at a time
  * @stopped_ns: when counting ended, 0 while it goes on
+ * @turns: how often events were taken; writers that wait for a turn look at it without the lock
  * @drain: used while events are taken
- * @clock: from the counter to CLOCK_MONOTONIC
  * @engine: counts them
  */
 struct raidtrace_probe {
@@ -89,7 +94,6 @@ struct raidtrace_probe {
 	struct request_queue *queue;
 	u32 groups;
 	bool has_requests;
-	bool by_counter;
 	struct raidtrace_journal __rcu *journal;
 	u32 attached;
 	struct raidtrace_probe **chain;
@@ -98,8 +102,8 @@ struct raidtrace_probe {
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
+	u32 turns;
 	struct raidtrace_drain *drain;
-	struct raidtrace_clock clock;
 	struct raidtrace_engine engine;
 };
 
@@ -107,7 +111,7 @@ void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
 bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based);
 
-int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk,
+int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, u64 nr_requests,
 			   const struct raidtrace_options *options,
 			   struct netlink_ext_ack *extack);
 void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,

@@ -3,8 +3,8 @@
  * Taking events out of the rings of a disk, in the order of their times.
  *
  * The clock is read first and then how far each ring is written: whatever an
- * event up to that time depends on was written before it, and is seen. What was
- * under way at that moment comes late and counts at that time.
+ * event up to that time depends on was written before it, and is observed. An
+ * event that was being written at that moment comes late and counts at that time.
  */
 #include "ring.h"
 #include "probe.h"
@@ -12,6 +12,7 @@
 #include <linux/cpumask.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/processor.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -23,8 +24,16 @@
 #define RING_BYTES_MIN	SZ_8K
 #define RING_BYTES_MAX	SZ_64K
 
-/* Events taken in one turn of the lock, with interrupts off. */
+/* Events that a reader takes in one turn of the lock, with interrupts off. */
 #define TURN		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 32 : 256)
+
+/*
+ * A writer whose ring is half full takes a turn for every WRITER_STEP words that it
+ * writes. A record has two words or more: with an event per CPU and word all rings
+ * are taken before the second half of one is written.
+ */
+#define WRITER_STEP	16U
+#define WRITER_TURN	(WRITER_STEP * num_possible_cpus())
 
 static struct workqueue_struct *queue;
 
@@ -64,7 +73,7 @@ static unsigned int begin(struct raidtrace_probe *probe)
 		if (head == ring->tail)
 			continue;
 		drain[nr++] = (struct raidtrace_drain){
-			.time = raidtrace_clock_ns(&probe->clock, *record_at(ring, ring->tail)),
+			.time = *record_at(ring, ring->tail),
 			.ring = ring, .tail = ring->tail, .head = head,
 		};
 	}
@@ -73,7 +82,17 @@ static unsigned int begin(struct raidtrace_probe *probe)
 	return nr;
 }
 
-/* Take the events of the first ring that are before all others'; their number. */
+/* Count the record at a tail. Returns the tail behind it. */
+static u32 take_one(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
+		    u64 time)
+{
+	const u64 *record = record_at(ring, tail);
+
+	raidtrace_engine_take(&probe->engine, &ring->source, record, time);
+	return tail + raidtrace_event_words(raidtrace_event_kind(record[1]));
+}
+
+/* Take the events of the first ring that are before all others'. Returns their number. */
 static unsigned int take_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
 			       unsigned int at_most)
 {
@@ -85,12 +104,9 @@ static unsigned int take_first(struct raidtrace_probe *probe, unsigned int nr, u
 	if (nr > 2)
 		until = min(until, first[2].time);
 	do {
-		const u64 *record = record_at(first->ring, first->tail);
-
-		raidtrace_engine_take(&probe->engine, &first->ring->source, record, first->time);
-		first->tail += raidtrace_event_words(raidtrace_event_kind(record[1]));
+		first->tail = take_one(probe, first->ring, first->tail, first->time);
 		first->time = first->tail == first->head ? U64_MAX :
-			raidtrace_clock_ns(&probe->clock, *record_at(first->ring, first->tail));
+			      *record_at(first->ring, first->tail);
 		taken++;
 	} while (taken < at_most && first->time <= until);
 	return taken;
@@ -105,27 +121,7 @@ static void end(struct raidtrace_probe *probe, unsigned int nr)
 		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].tail);
 }
 
-/* Some events until now, or until counting ended; false when there are no more of them. */
-static bool take(struct raidtrace_probe *probe, unsigned int at_most)
-{
-	unsigned int nr, taken = 0;
-	u64 until;
-
-	WRITE_ONCE(probe->by_counter, raidtrace_clock_now(&probe->clock));
-	until = probe->stopped_ns ?: probe->clock.ns;
-	nr = begin(probe);
-	while (nr && taken < at_most && probe->drain[0].time <= until) {
-		taken += take_first(probe, nr, until, at_most - taken);
-		sift(probe->drain, nr, 0);
-	}
-	end(probe, nr);
-	if (taken >= at_most)
-		return true;
-	raidtrace_clock_pass(&probe->clock);
-	return false;
-}
-
-/* What was written after counting ended is not counted; it makes room. */
+/* Records that were written after counting ended are not counted; this makes room. */
 static void forget(struct raidtrace_probe *probe)
 {
 	unsigned int nr = begin(probe), i;
@@ -136,72 +132,129 @@ static void forget(struct raidtrace_probe *probe)
 }
 
 /*
- * Count all events until now, or until counting ended. Returns that moment,
- * CLOCK_MONOTONIC. Context: the probe's lock is held, interrupts are off.
+ * Count events that happened until @until and before counting ended, @at_most of them.
+ * Returns whether there may be more. Context: the probe's lock, interrupts off.
  */
-u64 raidtrace_rings_take(struct raidtrace_probe *probe)
+static bool take(struct raidtrace_probe *probe, u64 until, unsigned int at_most)
 {
-	int cpu;
+	unsigned int nr = begin(probe), taken = 0;
 
-	take(probe, UINT_MAX);
-	for_each_possible_cpu(cpu)
-		raidtrace_engine_release(&probe->engine, &per_cpu_ptr(probe->ring, cpu)->source);
-	return probe->stopped_ns ?: probe->clock.ns;
-}
-
-static bool take_turn(struct raidtrace_probe *probe)
-{
-	bool more = take(probe, TURN);
-
-	if (!more && probe->stopped_ns)
+	if (probe->stopped_ns)
+		until = min(until, probe->stopped_ns);
+	while (nr && taken < at_most && probe->drain[0].time <= until) {
+		taken += take_first(probe, nr, until, at_most - taken);
+		sift(probe->drain, nr, 0);
+	}
+	end(probe, nr);
+	WRITE_ONCE(probe->turns, probe->turns + 1);
+	if (taken >= at_most)
+		return true;
+	if (probe->stopped_ns)
 		forget(probe);
-	return more;
+	return false;
 }
 
 /*
- * Count what was written so far. Context: process. Interrupts are off for some events at a
- * time.
+ * Count all events that happened until this call began, and return its time, CLOCK_MONOTONIC:
+ * however many events come meanwhile, it ends. Context: process. Interrupts are off for some
+ * hundred events at a time.
  */
-void raidtrace_rings_catch_up(struct raidtrace_probe *probe)
+u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 {
+	u64 until = ktime_get_ns();
 	unsigned long flags;
 	bool more;
 
 	do {
 		raw_spin_lock_irqsave(&probe->lock, flags);
-		more = take_turn(probe);
+		more = take(probe, until, TURN);
 		raw_spin_unlock_irqrestore(&probe->lock, flags);
 	} while (more);
+	return until;
 }
 
-static void on_half_full(struct work_struct *work)
+/*
+ * Count bios that were held back because they may be refused, and were not: nothing came
+ * behind them on their CPUs. Context: the probe's lock, interrupts off.
+ */
+void raidtrace_rings_release(struct raidtrace_probe *probe)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		raidtrace_engine_release(&probe->engine, &per_cpu_ptr(probe->ring, cpu)->source);
+}
+
+static void on_quarter_full(struct work_struct *work)
 {
 	raidtrace_rings_catch_up(container_of(work, struct raidtrace_probe, catch_up));
 }
 
+/* Take one turn, or wait until another CPU has taken one. Context: interrupts off. */
+static void take_turn(struct raidtrace_probe *probe)
+{
+	u32 turns = READ_ONCE(probe->turns);
+
+	while (!raw_spin_trylock(&probe->lock)) {
+		if (READ_ONCE(probe->turns) != turns)
+			return;
+		cpu_relax();
+	}
+	take(probe, ktime_get_ns(), WRITER_TURN);
+	raw_spin_unlock(&probe->lock);
+}
+
+static u32 fill_of(const struct raidtrace_ring *ring)
+{
+	/* Words before the tail were read. */
+	return ring->head - smp_load_acquire(&ring->tail);
+}
+
 /*
- * The ring of this CPU is half full: somebody has to come; full: nobody came. Context:
- * interrupts off.
+ * Take a turn for a full ring. If nothing is left to take until now and it is still full, its
+ * times lie ahead of the clock, which steps back on broken hardware alone: then its oldest
+ * records count at this moment. Context: interrupts off.
+ */
+static void empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
+{
+	unsigned int nr = WRITER_TURN;
+	u32 tail;
+	u64 now;
+
+	raw_spin_lock(&probe->lock);
+	now = ktime_get_ns();
+	if (fill_of(ring) > most && !take(probe, now, nr)) {
+		for (tail = ring->tail; nr-- && ring->head - tail > most;)
+			tail = take_one(probe, ring, tail, now);
+		/* The words before the tail may be written again. */
+		smp_store_release(&ring->tail, tail);
+	}
+	raw_spin_unlock(&probe->lock);
+}
+
+/*
+ * The writer of this ring reached its limit. A quarter full: a worker is to come. Half full:
+ * the worker is late, the writer takes a turn for every few words. Full: it cannot go on
+ * before there is room. Context: interrupts off.
  */
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
 {
-	const u32 words = ring->mask + 1, half = words / 2, most = words - RAIDTRACE_EVENT_WORDS;
-	/* Words before the tail were read. */
-	u32 tail = smp_load_acquire(&ring->tail);
+	const u32 words = ring->mask + 1, most = words - RAIDTRACE_EVENT_WORDS;
+	u32 fill = fill_of(ring);
 
-	if (ring->head - tail < half) {
-		ring->limit = tail + half;
-		return;
-	}
-	queue_work(queue, &probe->catch_up);
-	while (ring->head - tail > most) {
-		raw_spin_lock(&probe->lock);
+	if (fill >= words / 4)
+		queue_work(queue, &probe->catch_up);
+	if (fill >= words / 2)
 		take_turn(probe);
-		raw_spin_unlock(&probe->lock);
-		/* Likewise. */
-		tail = smp_load_acquire(&ring->tail);
-	}
-	ring->limit = tail + most + 1;
+	while (fill_of(ring) > most)
+		empty_full(probe, ring, most);
+	fill = fill_of(ring);
+	if (fill < words / 4)
+		ring->limit = ring->head + words / 4 - fill;
+	else if (fill < words / 2)
+		ring->limit = ring->head + words / 2 - fill;
+	else
+		ring->limit = ring->head + min(WRITER_STEP, most + 1 - fill);
 }
 
 static u32 words_of_ring(void)
@@ -220,7 +273,7 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	u32 words = words_of_ring();
 	int cpu;
 
-	INIT_WORK(&probe->catch_up, on_half_full);
+	INIT_WORK(&probe->catch_up, on_quarter_full);
 	probe->drain = kvcalloc(num_possible_cpus(), sizeof(*probe->drain), RAIDTRACE_GFP);
 	probe->ring = alloc_percpu(struct raidtrace_ring);
 	if (!probe->drain || !probe->ring)
@@ -233,8 +286,8 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 		if (!ring->words)
 			return -ENOMEM;
 		ring->mask = words - 1;
-		ring->limit = words / 2;
-		/* No task has this number: the first one is told of. */
+		ring->limit = words / 4;
+		/* No task has this number: the first one is written down. */
 		ring->task.pid = ~0U;
 	}
 	return 0;

@@ -3,8 +3,9 @@
  * Where the handlers of one CPU write down the events of one disk.
  *
  * One CPU writes, with interrupts off from the reading of the clock to the
- * publication: the times in a ring only grow. Who holds the probe's lock reads.
- * A full ring makes its writer take events out, of all rings: nothing is lost.
+ * publication: the times in a ring only grow. The holder of the probe's lock
+ * reads. A writer whose ring is half full takes events out of all rings itself, a
+ * bounded number at a time: nothing is lost.
  */
 #ifndef RAIDTRACE_RING_H
 #define RAIDTRACE_RING_H
@@ -25,7 +26,7 @@ struct raidtrace_probe;
  * @mask: number of words, a power of two, less one
  * @limit: where the writer has to look again whether there is room
  * @head: what is before it is written, in words
- * @task: whose events are written; so that a task is told of once
+ * @task: whose events are written; so that a task is written down once
  * @tail: what is before it was taken
  * @source: what the engine knows of the writer
  */
@@ -56,26 +57,18 @@ struct raidtrace_drain {
 
 int raidtrace_rings_alloc(struct raidtrace_probe *probe);
 void raidtrace_rings_free(struct raidtrace_probe *probe);
-u64 raidtrace_rings_take(struct raidtrace_probe *probe);
-void raidtrace_rings_catch_up(struct raidtrace_probe *probe);
+u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe);
+void raidtrace_rings_release(struct raidtrace_probe *probe);
 int raidtrace_rings_init(void);
 void raidtrace_rings_exit(void);
 
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring);
 
-static __always_inline bool raidtrace_ring_has_room(const struct raidtrace_ring *ring)
-{
-	return likely((s32)(ring->head - ring->limit) < 0);
-}
-
-/*
- * Where this CPU's next record goes; @has_room: it was asked before. Context:
- * interrupts off from here to raidtrace_ring_publish().
- */
+/* Where this CPU's next record goes. Context: interrupts off until raidtrace_ring_publish(). */
 static __always_inline u64 *raidtrace_ring_next(struct raidtrace_probe *probe,
-						struct raidtrace_ring *ring, bool has_room)
+						struct raidtrace_ring *ring)
 {
-	if (!has_room && !raidtrace_ring_has_room(ring))
+	if (unlikely((s32)(ring->head - ring->limit) >= 0))
 		raidtrace_ring_make_room(probe, ring);
 	return ring->words + (ring->head & ring->mask);
 }
@@ -83,7 +76,7 @@ static __always_inline u64 *raidtrace_ring_next(struct raidtrace_probe *probe,
 static __always_inline void raidtrace_ring_publish(struct raidtrace_ring *ring,
 						   enum raidtrace_event kind)
 {
-	/* Who sees the head sees the record. */
+	/* A reader that observes the new head also observes the record. */
 	smp_store_release(&ring->head, ring->head + raidtrace_event_words(kind));
 }
 

@@ -13,6 +13,7 @@
 #include "compat.h"
 
 #include <linux/backing-dev-defs.h>
+#include <linux/blk-mq.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -181,6 +182,24 @@ no_memory:
 	return ERR_PTR(raidtrace_refuse(-ENOMEM, extack, "not enough memory for the counters"));
 }
 
+/*
+ * How many requests the disk's queue can hold now, its scheduler's among them; 0 for a disk on
+ * its way out. Its tag set may be freed as soon as the disk's device is deleted (null_blk, by
+ * configfs), even while a file is open: as in publish(), a disk that is not marked dead has
+ * disk_removed() still to come, which waits for the lock.
+ */
+static u64 requests_of(const struct gendisk *disk)
+{
+	const struct request_queue *queue = disk->queue;
+	u64 depth = 0;
+
+	spin_lock(&targets_spinlock);
+	if (queue_is_mq(disk->queue) && !test_bit(GD_DEAD, &disk->state))
+		depth = max_t(u64, queue->tag_set->queue_depth, queue->nr_requests);
+	spin_unlock(&targets_spinlock);
+	return depth * queue->nr_hw_queues;
+}
+
 static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 						struct raidtrace_options *options,
 						struct netlink_ext_ack *extack)
@@ -196,7 +215,7 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 	target = alloc_target(disk, options, extack);
 	if (IS_ERR(target))
 		return target;
-	err = raidtrace_probe_attach(&target->probe, disk, options, extack);
+	err = raidtrace_probe_attach(&target->probe, disk, requests_of(disk), options, extack);
 	if (!err) {
 		/* Before the first bio is looked at. */
 		raidtrace_probe_set_journal(&target->probe, options->journal);

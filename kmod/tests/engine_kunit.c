@@ -167,6 +167,50 @@ static void request_without_a_place_is_unmatched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, all - issued);
 }
 
+/*
+ * A scheduler holds four times as many requests as there are places, some of them are with the
+ * driver at a time: each issue and each end counts, and the times of most inserts are lost.
+ */
+static void insert_gives_its_place_to_an_issue(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	const unsigned int all = 4 << REQUEST_BITS, depth = 64;
+	unsigned int i, j;
+	u64 timed = 0;
+
+	for (i = 0; i < all; i++)
+		event_of_request(test, START, RAIDTRACE_EVENT_INSERT, 0x100000 + i * 384);
+	for (i = 0; i < all; i += depth) {
+		for (j = i; j < i + depth; j++)
+			issue_request(test, START + 1, 0x100000 + j * 384, 0, j * 8);
+		for (j = i; j < i + depth; j++)
+			complete_request(test, START + 2, 0x100000 + j * 384, 0,
+					 RAIDTRACE_EVENT_STARTED);
+	}
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, (u64)all);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, (u64)all);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
+	for (i = 0; i < RAIDTRACE_D2C_BINS; i++)
+		timed += m->account.i2d[DIR_READ][i];
+	KUNIT_EXPECT_GT(test, timed, 0ULL);
+	KUNIT_EXPECT_LE(test, timed, (u64)(1 << REQUEST_BITS));
+}
+
+/* The end of a bio that is not known: of a disk without requests it may be a piece's. */
+static void unknown_end_says_something_of_requests_alone(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	struct raidtrace_issued *requests = m->engine.requests;
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0);
+
+	take(test, START, head, 0x100, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
+	m->engine.requests = NULL;
+	take(test, START, head, 0x100, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
+	m->engine.requests = requests;
+}
+
 /* What was read with one busy answer is data and a position once. */
 static void issue_after_a_requeue_is_no_new_position(struct kunit *test)
 {
@@ -700,6 +744,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),
 	KUNIT_CASE(requests_are_told_apart_by_address),
 	KUNIT_CASE(request_without_a_place_is_unmatched),
+	KUNIT_CASE(insert_gives_its_place_to_an_issue),
+	KUNIT_CASE(unknown_end_says_something_of_requests_alone),
 	KUNIT_CASE(issue_after_a_requeue_is_no_new_position),
 	KUNIT_CASE(class_of_several_bios),
 	KUNIT_CASE(piece_of_a_bio_is_as_old_as_the_bio),

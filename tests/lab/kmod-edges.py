@@ -14,6 +14,7 @@ import errno
 import fcntl
 import os
 import pathlib
+import re
 import sys
 import threading
 import time
@@ -80,6 +81,55 @@ def frozen_queue() -> None:
     kmod.equal("then", [end[n] for n in names], [2, 2, 0, 2])
     waited = end["q2c-sum-ns"] - end["d2c-sum-ns"]
     kmod.equal(f"the wait is in q2c, not in d2c ({waited} ns)", 300_000_000 < waited < 600_000_000, True)
+
+
+def deep_scheduler() -> None:
+    """nr_requests raised while a disk is counted: every request that a scheduler holds is counted all the same"""
+    queue = pathlib.Path("/sys/block/sda/queue")
+    kmod.run("modprobe -a bfq kyber-iosched", check=False)
+    before = {name: (queue / name).read_text(encoding="ascii").strip() for name in ("scheduler", "nr_requests")}
+    offered = before["scheduler"].replace("[", "").replace("]", "").split()
+    for scheduler in [name for name in ("mq-deadline", "bfq", "kyber", "none") if name in offered]:
+        with kmod.Client() as client:
+            (queue / "scheduler").write_text(scheduler, encoding="ascii")
+            target = client.add("sda")
+            if scheduler != "none":
+                (queue / "nr_requests").write_text("2048", encoding="ascii")
+            witness = kmod.diskstats("sda")["reads"]
+            kmod.run(
+                "fio --name=deep --filename=/dev/sda --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=1900"
+                " --io_size=16m --size=4g --minimal"
+            )
+            counters = client.counters(target)
+            flow = counters.flow["read"]
+            witness = kmod.diskstats("sda")["reads"] - witness
+            client.delete(target)
+        timed, inserted = counters.sum("i2d", "read"), flow["inserted"]
+        print(f"# {scheduler}: {witness} reads, {inserted} of them inserted, the time of {timed} is known")
+        kmod.equal(f"{scheduler}: reads", [flow["issued"], flow["completed"], flow["unmatched"]], [witness, witness, 0])
+        kmod.equal(f"{scheduler}: times from insert to issue", timed, inserted)
+    (queue / "scheduler").write_text(re.search(r"\[(.*)\]", before["scheduler"])[1], encoding="ascii")
+    (queue / "nr_requests").write_text(before["nr_requests"], encoding="ascii")
+
+
+def removed_while_open() -> None:
+    """A disk whose driver has freed all of it while a file is still open is refused, and nothing of it is read"""
+    configfs = pathlib.Path("/sys/kernel/config")
+    kmod.run(f"modprobe null_blk nr_devices=0; mount -t configfs none {configfs}")
+    disk = configfs / "nullb/gone"
+    disk.mkdir()
+    (disk / "memory_backed").write_text("0", encoding="ascii")
+    before = set(os.listdir("/sys/block"))
+    (disk / "power").write_text("1", encoding="ascii")
+    (name,) = set(os.listdir("/sys/block")) - before
+    with open(f"/dev/{name}", "rb", buffering=0) as file, kmod.Client() as client:
+        disk.rmdir()
+        try:
+            client.ask("target-add", fd=file.fileno())
+            raise AssertionError(f"{name} was added")
+        except kmod.Refused as refusal:
+            kmod.equal("refused", (refusal.errno, refusal.text), (errno.ENODEV, f"{name} is being removed"))
+    kmod.run(f"umount {configfs}; modprobe -r null_blk")
 
 
 def slow_to_open() -> None:
@@ -370,7 +420,8 @@ if __name__ == "__main__":
     sys.exit(
         kmod.main(
             [
-                checker, hardware_queues, slow_to_open, partitions, members_that_are_partitions,
+                checker, hardware_queues, deep_scheduler, removed_while_open, slow_to_open, partitions,
+                members_that_are_partitions,
                 frozen_queue, suspended_disk, disks_upon_disks,
                 missing_tracepoints, overtaken_dump,
             ]

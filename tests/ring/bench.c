@@ -4,6 +4,9 @@
  * events written down in rings, and as a control the same events counted at once
  * under one lock, as it was before there were rings. Each thread has a processor
  * of its own and requests of its own; all work at the same time.
+ *
+ * And how long a handler stays with interrupts off when its ring is full, those of
+ * the other CPUs are nearly half full, and no worker comes.
  */
 #include "machine.h"
 
@@ -41,7 +44,7 @@ void on_load(void)
 static void count_now(unsigned int cpu, enum raidtrace_event kind, u32 flags, u64 one, u64 two, u64 three)
 {
 	const u64 record[RAIDTRACE_EVENT_WORDS] = {
-		raidtrace_clock_read(false),
+		clock_ticks(),
 		raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, RAIDTRACE_CLASS_DATA, flags, 4096),
 		one, two, three,
 	};
@@ -68,7 +71,7 @@ static void request(unsigned int cpu, uint64_t number)
 		break;
 	default:
 		for (unsigned int i = 0; i < 3; i++)
-			sink[cpu].sum += raidtrace_clock_read(false);
+			sink[cpu].sum += clock_ticks();
 	}
 }
 
@@ -157,6 +160,46 @@ static double tick_ns(void)
 	       (double)(clock_ticks() - begin);
 }
 
+/* Longest time in us that writing one of three records of a request takes, until the ring was written once over. */
+static double longest(unsigned int cpus, double tick)
+{
+	struct raidtrace_ring *first;
+	uint64_t most = 0, begin, took;
+
+	probe = machine_new(cpus);
+	first = per_cpu_ptr(probe->ring, 0);
+	arm = RINGS;
+	for (unsigned int cpu = 1; cpu < cpus; cpu++) {
+		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
+
+		ring->limit = ring->mask + 1;
+		while (ring->head < (ring->mask + 1) * 45 / 100)
+			request(cpu, ring->head);
+	}
+	while (first->head < first->mask + 1) {
+		begin = clock_ticks();
+		request(0, first->head);
+		took = clock_ticks() - begin;
+		most = took > most ? took : most;
+	}
+	machine_free(probe);
+	return (double)most * tick / 1000;
+}
+
+static void stays(double tick)
+{
+	static const unsigned int of[] = { 2, 8, 32, 64 };
+	double found[ROUNDS];
+
+	printf("\nlongest request of a full ring, others 45 %% full, no worker; us, median of %d (least to most)\n", ROUNDS);
+	for (unsigned int i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		for (unsigned int round = 0; round < ROUNDS; round++)
+			found[round] = longest(of[i], tick);
+		qsort(found, ROUNDS, sizeof(found[0]), in_order);
+		printf("%2u CPUs %8.0f (%.0f to %.0f)\n", of[i], found[ROUNDS / 2], found[0], found[ROUNDS - 1]);
+	}
+}
+
 int main(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -184,5 +227,6 @@ int main(void)
 	}
 	printf("\n%llu batches of %d requests, of %u, in which all threads worked side by side\n",
 	       (unsigned long long)side_by_side, BATCH, ROUNDS * most * ARMS * BATCHES);
+	stays(ns);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What kmod/ring.c uses of the kernel, for a process: threads are the CPUs, and
- * what the tests want to know goes through the few hooks at the end.
+ * the tests observe it through the few hooks at the end.
  */
 #ifndef RAIDTRACE_RING_KERNEL_H
 #define RAIDTRACE_RING_KERNEL_H
@@ -9,13 +9,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CPUS	8
+#define MOST_CPUS	64
 
 #define __percpu
 #define __rcu
@@ -23,6 +24,7 @@
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define min(a, b)	((a) < (b) ? (a) : (b))
+#define cpu_relax()	sched_yield()
 #define clamp_t(type, value, low, high) \
 	((type)(value) < (type)(low) ? (type)(low) : (type)(value) > (type)(high) ? (type)(high) : (type)(value))
 #define container_of(ptr, type, member)	((type *)((char *)(ptr) - offsetof(type, member)))
@@ -51,17 +53,13 @@ typedef int64_t s64;
 typedef uint32_t u32;
 typedef int32_t s32;
 
-static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
-{
-	return (u64)((__uint128_t)a * b >> shift);
-}
-
 typedef pthread_spinlock_t raw_spinlock_t;
 struct rcu_head {
 	void *next;
 };
 
 #define raw_spin_lock(lock)	pthread_spin_lock(lock)
+#define raw_spin_trylock(lock)	(pthread_spin_trylock(lock) == 0)
 #define raw_spin_unlock(lock)	pthread_spin_unlock(lock)
 #define raw_spin_lock_irqsave(lock, flags)	((flags) = 0, pthread_spin_lock(lock))
 #define raw_spin_unlock_irqrestore(lock, flags)	((void)(flags), pthread_spin_unlock(lock))

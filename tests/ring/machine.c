@@ -8,6 +8,7 @@
 
 unsigned int nr_cpus;
 bool no_cut;
+uint64_t made_ns;
 
 /* In order with what is before and behind it, as rdtsc_ordered(). */
 uint64_t clock_ticks(void)
@@ -18,26 +19,15 @@ uint64_t clock_ticks(void)
 	return (uint64_t)high << 32 | low;
 }
 
+uint64_t machine_now(void)
+{
+	return made_ns ? made_ns : clock_ticks();
+}
+
+/* The clock that kmod/ring.c reads before it looks at the rings. */
 uint64_t ktime_get_ns(void)
 {
-	return clock_ticks();
-}
-
-bool raidtrace_clock_now(struct raidtrace_clock *clock)
-{
-	clock->ns = no_cut ? UINT64_MAX - 1 : clock_ticks();
-	return false;
-}
-
-void raidtrace_clock_pass(struct raidtrace_clock *clock)
-{
-	(void)clock;
-}
-
-u64 raidtrace_clock_ns_beyond(const struct raidtrace_clock *clock, u64 counter)
-{
-	(void)clock;
-	return counter;
+	return no_cut ? UINT64_MAX - 1 : machine_now();
 }
 
 struct raidtrace_probe *machine_new(unsigned int cpus)
@@ -55,7 +45,7 @@ struct raidtrace_probe *machine_new(unsigned int cpus)
 	raidtrace_place_set(&engine->place, 1ULL << 31);
 	if (raidtrace_rings_init() || raidtrace_rings_alloc(probe))
 		abort();
-	raidtrace_engine_start(engine, probe->groups, RAIDTRACE_STREAMS_DEFAULT, clock_ticks());
+	raidtrace_engine_start(engine, probe->groups, RAIDTRACE_STREAMS_DEFAULT, machine_now());
 	return probe;
 }
 
@@ -78,12 +68,23 @@ void pin(unsigned int cpu)
 	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
+void write_insert(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request)
+{
+	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
+	u64 *record = raidtrace_ring_next(probe, ring);
+
+	record[0] = machine_now();
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_INSERT, RAIDTRACE_DIRECTION_READ, 0, 0, 0);
+	record[2] = request;
+	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_INSERT);
+}
+
 void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring, false);
+	u64 *record = raidtrace_ring_next(probe, ring);
 
-	record[0] = raidtrace_clock_read(false);
+	record[0] = machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, RAIDTRACE_DIRECTION_READ,
 					 RAIDTRACE_CLASS_DATA, 0, 4096);
 	record[2] = bio;
@@ -95,9 +96,9 @@ void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t reque
 		 uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring, false);
+	u64 *record = raidtrace_ring_next(probe, ring);
 
-	record[0] = raidtrace_clock_read(false);
+	record[0] = machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, RAIDTRACE_DIRECTION_READ, 0, 0,
 					 4096);
 	record[2] = request;
@@ -110,9 +111,9 @@ void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t re
 		    uint64_t bio, uint64_t time)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring, false);
+	u64 *record = raidtrace_ring_next(probe, ring);
 
-	record[0] = time ? time : raidtrace_clock_read(false);
+	record[0] = time ? time : machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_DIRECTION_READ, 0,
 					 RAIDTRACE_EVENT_STARTED, 4096);
 	record[2] = request;

@@ -7,15 +7,20 @@
 
 #include "probe.h"
 
-/* Broken on purpose: whatever is in the rings is taken, not only what was before the clock was read. */
+/* Broken on purpose: all that is in the rings is taken, not only events before the clock was read. */
 extern bool no_cut;
+
+/* The time of this machine in nanoseconds, where a test sets it; 0 for ticks of the processor. */
+extern uint64_t made_ns;
 
 struct raidtrace_probe *machine_new(unsigned int cpus);
 void machine_free(struct raidtrace_probe *probe);
 
 uint64_t clock_ticks(void);
+uint64_t machine_now(void);
 void pin(unsigned int cpu);
 
+void write_insert(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request);
 void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, uint64_t sector);
 void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio,
 		 uint64_t sector);

@@ -90,7 +90,7 @@ static void pass_through(void)
 	pthread_join(thread[1], NULL);
 	__atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
 	pthread_join(thread[2], NULL);
-	raidtrace_rings_take(probe);
+	raidtrace_rings_catch_up(probe);
 	printf("# %llu requests, %llu completed before their issue\n",
 	       (unsigned long long)reads()->completed, (unsigned long long)reads()->unmatched);
 	say(!reads()->unmatched && reads()->completed == requests, "no completion comes before its issue");
@@ -152,7 +152,7 @@ static void nobody_comes(void)
 		write_issue(probe, 0, address(i % DEPTH), address(i % DEPTH) + 64, i * 8);
 		write_complete(probe, 1, address(i % DEPTH), address(i % DEPTH) + 64, 0);
 	}
-	raidtrace_rings_take(probe);
+	raidtrace_rings_catch_up(probe);
 	flow = reads();
 	say(flow->queued == nr && flow->completed == nr && flow->sequential == nr - 1 &&
 	    !flow->q2c_unknown && !flow->unmatched && calls,
