@@ -28,7 +28,7 @@ static const struct raidtrace_counter flow_counters[] = {
 	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
 	FLOW(REFUSED, refused, FLOW, true),
 	FLOW(Q2C_SUM_NS, q2c_sum_ns, LATENCY, true),
-	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, true),
+	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, false),
 	FLOW(ISSUED, issued, FLOW, false),
 	FLOW(REISSUED, reissued, FLOW, false),
 	FLOW(BYTES_ISSUED, bytes_issued, FLOW, false),
@@ -67,7 +67,10 @@ static const struct raidtrace_counter disk_counters[] = {
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
 static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace_disk));
 
-/* How old a snapshot may be for a reader without privilege. */
+/*
+ * How old a snapshot may be for a reader without privilege: however often that one asks,
+ * records are not taken for it each time.
+ */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
 
 /* What changed since a moment ago fits two pages as good as always, as does a quiet disk. */
@@ -75,25 +78,25 @@ static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace
 /* More than all counters take, however many pieces they are in. */
 #define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
 
-/* Whether a target has what is of @group, and of a disk without requests if @bios. */
-bool raidtrace_target_tells(const struct raidtrace_target *target, u32 group, bool bios)
+/* Whether a reader gets counters of @group, which a disk without requests has if @bios. */
+bool raidtrace_snapshot_tells(const struct raidtrace_snapshot *snapshot, u32 group, bool bios)
 {
-	return group & target->options.groups && (bios || !target->bio_based);
+	return group & snapshot->groups && (bios || !snapshot->target->bio_based);
 }
 
 /*
  * Put those of @nr counters in a message that the target has. One whose tracepoint this
  * kernel lacks is left out: it is not zero, it is not known. Returns 0 or -EMSGSIZE.
  */
-int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_target *target,
+int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
 			   const struct raidtrace_counter *counter, unsigned int nr,
 			   const void *counters, int pad)
 {
 	int err = 0;
 
 	for (; nr-- && !err; counter++) {
-		if (!raidtrace_target_tells(target, counter->group, counter->bios) ||
-		    !raidtrace_probe_counts(counter->event, target->bio_based))
+		if (!raidtrace_snapshot_tells(snapshot, counter->group, counter->bios) ||
+		    !raidtrace_probe_counts(counter->event, snapshot->target->bio_based))
 			continue;
 		err = nla_put_u64_64bit(skb, counter->attr,
 					*(const u64 *)(counters + counter->offset), pad);
@@ -105,7 +108,7 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 			 const struct raidtrace_snapshot *snapshot,
 			 enum raidtrace_direction direction)
 {
-	const struct raidtrace_queue *state = &snapshot->state.queue;
+	const struct raidtrace_queue *state = &target->at_snapshot.queue;
 	/* Depth over time is followed of some directions alone. */
 	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
 			direction == RAIDTRACE_DIRECTION_ALL;
@@ -114,7 +117,7 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 		  nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
 			      state->in_flight_max[direction]);
 
-	if (err || !followed || !(target->options.groups & RAIDTRACE_GROUP_DEPTH))
+	if (err || !followed || !(snapshot->groups & RAIDTRACE_GROUP_DEPTH))
 		return err;
 	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS,
 				 target->total->depth_sum_ns[set], RAIDTRACE_A_FLOW_PAD);
@@ -131,12 +134,12 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
-		err = raidtrace_put_counters(skb, target, flow_counters, ARRAY_SIZE(flow_counters),
+		err = raidtrace_put_counters(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
 					     &target->total->flow[direction],
 					     RAIDTRACE_A_FLOW_PAD);
 	if (!err && single && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
-					snapshot->state.queue.carried[direction],
+					target->at_snapshot.queue.carried[direction],
 					RAIDTRACE_A_FLOW_PAD);
 	if (!err && !target->bio_based)
 		err = put_in_flight(skb, target, snapshot, direction);
@@ -147,19 +150,19 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 static int put_streams(struct sk_buff *skb, const struct raidtrace_target *target,
 		       const struct raidtrace_snapshot *snapshot)
 {
-	const struct raidtrace_streams *streams = &snapshot->state.queue.streams;
+	const struct raidtrace_streams *streams = &target->at_snapshot.queue.streams;
 	int err;
 
-	if (!(target->options.groups & RAIDTRACE_GROUP_STREAM))
+	if (!(snapshot->groups & RAIDTRACE_GROUP_STREAM))
 		return 0;
 	err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
-			  snapshot->state.streams_alive) ?:
+			  target->at_snapshot.streams_alive) ?:
 	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN_QUEUED,
-				snapshot->state.streams_forgotten, RAIDTRACE_A_COUNTERS_PAD);
+				target->at_snapshot.streams_forgotten, RAIDTRACE_A_COUNTERS_PAD);
 	if (err || target->bio_based)
 		return err;
 	return nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
-			   raidtrace_streams_alive(streams, snapshot->state.queue.last_ns)) ?:
+			   raidtrace_streams_alive(streams, target->at_snapshot.queue.last_ns)) ?:
 	       nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN, streams->forgotten,
 				 RAIDTRACE_A_COUNTERS_PAD);
 }
@@ -172,14 +175,14 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 	int err;
 
 	err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_ID, target->id) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SINCE_NS, snapshot->state.queue.since_ns,
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SINCE_NS, target->at_snapshot.queue.since_ns,
 				RAIDTRACE_A_COUNTERS_PAD) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_NOW_NS, snapshot->state.queue.last_ns,
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_NOW_NS, target->at_snapshot.queue.last_ns,
 				RAIDTRACE_A_COUNTERS_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_RESETS, target->resets) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, state) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, target->options.groups) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SNAPSHOT, snapshot->number,
+	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, snapshot->groups) ?:
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SNAPSHOT, target->snapshot,
 				RAIDTRACE_A_COUNTERS_PAD);
 	if (!err && snapshot->base)
 		err = nla_put_flag(skb, RAIDTRACE_A_COUNTERS_PARTIAL);
@@ -212,7 +215,7 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 			const struct raidtrace_snapshot *snapshot)
 {
 	return put_head(skb, target, snapshot) ?:
-	       raidtrace_put_counters(skb, target, disk_counters, ARRAY_SIZE(disk_counters),
+	       raidtrace_put_counters(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
 				      &target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
 	       put_streams(skb, target, snapshot) ?:
 	       put_flows(skb, target, snapshot) ?:
@@ -244,38 +247,24 @@ static struct sk_buff *message_of(struct raidtrace_target *target,
 }
 
 /*
- * Whether the last snapshot of all is of this target, and young enough for who may do
- * nothing but read: however often that is, records are not taken for it each time.
- */
-static bool is_fresh(const struct raidtrace_snapshot *snapshot,
-		     const struct raidtrace_target *target)
-{
-	return snapshot->id == target->id && snapshot->number == target->snapshot &&
-	       ktime_get_ns() - snapshot->state.queue.last_ns < UNPRIVILEGED_NS;
-}
-
-/*
- * A snapshot as the reply to a request, with names of processes if @named; or
- * ERR_PTR(-errno), with the reason in @info. Context: process, raidtrace_targets_mutex.
+ * A snapshot as the reply to a request, of the group flow alone and not of the last moment
+ * unless @privileged; or ERR_PTR(-errno), with the reason in @info. Context: process,
+ * raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
-					   const struct genl_family *family, bool named)
+					   const struct genl_family *family, bool privileged)
 {
-	/*
-	 * raidtrace_targets_mutex. Allocated for each message it would be cleared each time
-	 * where the kernel clears all that it allocates.
-	 */
-	static struct raidtrace_snapshot snapshot;
 	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
+	struct raidtrace_snapshot snapshot = {
+		.target = target,
+		.groups = privileged ? target->options.groups : RAIDTRACE_GROUP_FLOW,
+	};
 	size_t room = LEAST_ROOM;
 	struct sk_buff *skb;
 
-	if (!named && is_fresh(&snapshot, target))
-		snapshot.base = 0;
-	else
-		raidtrace_target_snapshot(target, base ? nla_get_u64(base) : 0, &snapshot);
-	snapshot.named = named;
+	raidtrace_target_collect(target, privileged ? 0 : UNPRIVILEGED_NS);
+	snapshot.base = raidtrace_target_base(target, base ? nla_get_u64(base) : 0);
 	do {
 		skb = message_of(target, &snapshot, info, family, room);
 		room *= 2;

@@ -69,8 +69,8 @@ int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target 
 	int err = 0;
 
 	for (kind = 0; kind < RAIDTRACE_KINDS; kind++) {
-		if (!raidtrace_target_tells(target, raidtrace_histograms[kind].group,
-					    raidtrace_histograms[kind].bios))
+		if (!raidtrace_snapshot_tells(snapshot, raidtrace_histograms[kind].group,
+					      raidtrace_histograms[kind].bios))
 			continue;
 		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
 			bins = raidtrace_account_bins(target->total, kind, direction);

@@ -28,7 +28,7 @@ static const struct raidtrace_counter submitter_counters[] = {
 	SUBMITTER(SEEKS_QUEUED, seeks_queued),
 };
 
-static int put_origin(struct sk_buff *skb, const struct raidtrace_target *target,
+static int put_origin(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
 		      enum raidtrace_class class, const struct raidtrace_origin *origin)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_ORIGIN);
@@ -37,7 +37,7 @@ static int put_origin(struct sk_buff *skb, const struct raidtrace_target *target
 	if (!nest)
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_ORIGIN_CLASS, class) ?:
-	      raidtrace_put_counters(skb, target, origin_counters, ARRAY_SIZE(origin_counters),
+	      raidtrace_put_counters(skb, snapshot, origin_counters, ARRAY_SIZE(origin_counters),
 				     origin, RAIDTRACE_A_ORIGIN_PAD);
 	nla_nest_end(skb, nest);
 	return err;
@@ -56,8 +56,7 @@ static int put_process(struct sk_buff *skb, const struct raidtrace_task *process
 }
 
 /* The row of all that found the table full has no process. */
-static int put_submitter(struct sk_buff *skb, const struct raidtrace_target *target, u32 row,
-			 const struct raidtrace_task *process,
+static int put_submitter(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot, u32 row,
 			 const struct raidtrace_submitted *submitted)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
@@ -66,39 +65,28 @@ static int put_submitter(struct sk_buff *skb, const struct raidtrace_target *tar
 	if (!nest)
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_INDEX, row) ?:
-	      (row == RAIDTRACE_SUBMITTER_REST ? 0 : put_process(skb, process)) ?:
-	      raidtrace_put_counters(skb, target, submitter_counters,
+	      (row == RAIDTRACE_SUBMITTER_REST ? 0 :
+	       put_process(skb, &snapshot->target->at_snapshot.submitters.task[row])) ?:
+	      raidtrace_put_counters(skb, snapshot, submitter_counters,
 				     ARRAY_SIZE(submitter_counters), submitted,
 				     RAIDTRACE_A_SUBMITTER_PAD);
 	nla_nest_end(skb, nest);
 	return err;
 }
 
-/* Each process with its row; to who may not know them all are one, that of the rest. */
-static int put_submitters(struct sk_buff *skb, const struct raidtrace_target *target,
-			  const struct raidtrace_snapshot *snapshot)
+/* Each process with its row. */
+static int put_submitters(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot)
 {
-	struct raidtrace_submitted sum = {};
-	bool changed = false;
+	const struct raidtrace_submitted *row = snapshot->target->total->submitted;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
-		const struct raidtrace_submitted *row = &target->total->submitted[i];
-		bool told = row->queued && raidtrace_target_changed(target, snapshot->base, row,
-								    sizeof(*row));
-
-		if (told && snapshot->named)
-			err = put_submitter(skb, target, i, &snapshot->state.submitters.task[i],
-					    row);
-		sum.queued += row->queued;
-		sum.bytes_queued += row->bytes_queued;
-		sum.seeks_queued += row->seeks_queued;
-		changed |= told;
+		if (row[i].queued && raidtrace_target_changed(snapshot->target, snapshot->base,
+							      &row[i], sizeof(row[i])))
+			err = put_submitter(skb, snapshot, i, &row[i]);
 	}
-	if (err || snapshot->named || !changed)
-		return err;
-	return put_submitter(skb, target, RAIDTRACE_SUBMITTER_REST, NULL, &sum);
+	return err;
 }
 
 /* Put classes and processes in a message. Returns 0 or -EMSGSIZE. */
@@ -109,12 +97,12 @@ int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *tar
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; raidtrace_target_tells(target, RAIDTRACE_GROUP_ORIGIN, true) &&
+	for (i = 0; raidtrace_snapshot_tells(snapshot, RAIDTRACE_GROUP_ORIGIN, true) &&
 	     i < RAIDTRACE_CLASSES && !err; i++) {
 		if (raidtrace_target_changed(target, snapshot->base, &origin[i], sizeof(*origin)))
-			err = put_origin(skb, target, i, &origin[i]);
+			err = put_origin(skb, snapshot, i, &origin[i]);
 	}
-	if (!err && raidtrace_target_tells(target, RAIDTRACE_GROUP_SUBMITTER, true))
-		err = put_submitters(skb, target, snapshot);
+	if (!err && raidtrace_snapshot_tells(snapshot, RAIDTRACE_GROUP_SUBMITTER, true))
+		err = put_submitters(skb, snapshot);
 	return err;
 }

@@ -2,9 +2,10 @@
 /*
  * The generic netlink family: the only interface to user space.
  *
- * Documentation/netlink/specs/raidtrace.yaml describes it. Reading needs no
- * privilege: the numbers are of the kind that /proc/diskstats shows to all. Who
- * the processes are, and changing anything, needs CAP_SYS_ADMIN.
+ * Documentation/netlink/specs/raidtrace.yaml describes it. Reading the group flow
+ * needs no privilege: its counters are of the kind that /proc/diskstats shows to all.
+ * All else needs CAP_SYS_ADMIN: sizes, places and latencies of single requests, read
+ * often, are nearly a trace of other users.
  */
 #include "netlink.h"
 #include "compat.h"
@@ -260,10 +261,8 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *info)
 {
 	struct raidtrace_target *target = info->user_ptr[0];
-	int err = raidtrace_target_reset(target);
 
-	if (err)
-		return raidtrace_refuse(err, info->extack, "not enough memory to reset");
+	raidtrace_target_reset(target);
 	notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
 	return 0;
 }
@@ -281,10 +280,9 @@ int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info
 
 int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)
 {
-	bool named = is_privileged(request);
-	struct sk_buff *skb;
+	struct sk_buff *skb = raidtrace_counters_message(info->user_ptr[0], info, &family,
+							 is_privileged(request));
 
-	skb = raidtrace_counters_message(info->user_ptr[0], info, &family, named);
 	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
 }
 

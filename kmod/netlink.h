@@ -25,7 +25,7 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 /* netlink-counters.c, with -histograms.c and -owners.c: the reply to counters-get */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
-					   const struct genl_family *family, bool named);
+					   const struct genl_family *family, bool privileged);
 int raidtrace_histograms_put(struct sk_buff *skb, const struct raidtrace_target *target,
 			     const struct raidtrace_snapshot *snapshot);
 int raidtrace_owners_put(struct sk_buff *skb, const struct raidtrace_target *target,
@@ -51,8 +51,8 @@ struct raidtrace_counter {
 	{ .attr = RAIDTRACE_A_##set##_##attr_, .offset = offsetof(type, member), \
 	  .group = RAIDTRACE_GROUP_##group_, .event = event_, .bios = bios_ }
 
-bool raidtrace_target_tells(const struct raidtrace_target *target, u32 group, bool bios);
-int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_target *target,
+bool raidtrace_snapshot_tells(const struct raidtrace_snapshot *snapshot, u32 group, bool bios);
+int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
 			   const struct raidtrace_counter *counter, unsigned int nr,
 			   const void *counters, int pad);
 

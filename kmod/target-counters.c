@@ -2,6 +2,7 @@
 /* Counters of targets: what they add up to, snapshots, reset. */
 #include "target.h"
 
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -57,14 +58,15 @@ static void release_row(struct raidtrace_target *target, unsigned int row)
 	}
 }
 
-/* Add what was counted since the last time to the totals; with @reset forget it. */
-static void collect(struct raidtrace_target *target, bool reset,
-		    struct raidtrace_probe_state *state)
+/* Add the counts since the last time to the totals; with @reset forget them and begin anew. */
+static void collect(struct raidtrace_target *target, bool reset)
 {
+	struct raidtrace_probe_state *state = &target->at_snapshot;
 	unsigned int row;
 
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	target->snapshot++;
+	target->collected_ns = ktime_get_ns();
 	spare = raidtrace_probe_snapshot(&target->probe, spare, reset, state);
 	for (row = 0; row < RAIDTRACE_SUBMITTERS; row++) {
 		if (state->submitters.replaced & BIT_ULL(row))
@@ -75,16 +77,22 @@ static void collect(struct raidtrace_target *target, bool reset,
 }
 
 /*
- * What a target counted until now. @base: number of the snapshot that the reader has, 0
- * for none; any other does no harm. Context: process, raidtrace_targets_mutex.
+ * Take a snapshot of a target, unless the last one is younger than @age_ns; 0 takes one in any
+ * case. Context: process, raidtrace_targets_mutex.
  */
-void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
-			       struct raidtrace_snapshot *snapshot)
+void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns)
 {
-	snapshot->base = base > target->reset_snapshot && base <= target->snapshot ? base : 0;
-	collect(target, false, &snapshot->state);
-	snapshot->id = target->id;
-	snapshot->number = target->snapshot;
+	if (!target->snapshot || ktime_get_ns() - target->collected_ns >= age_ns)
+		collect(target, false);
+}
+
+/*
+ * The number of the snapshot that a reader has if its counters can be told from there on, else
+ * 0; any number does no harm. Context: raidtrace_targets_mutex.
+ */
+u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base)
+{
+	return base > target->reset_snapshot && base <= target->snapshot ? base : 0;
 }
 
 /*
@@ -117,20 +125,11 @@ bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 	return false;
 }
 
-/*
- * Set the counters to zero. Returns 0 or -ENOMEM. Context: process,
- * raidtrace_targets_mutex.
- */
-int raidtrace_target_reset(struct raidtrace_target *target)
+/* Set the counters to zero. Context: process, raidtrace_targets_mutex. */
+void raidtrace_target_reset(struct raidtrace_target *target)
 {
-	struct raidtrace_probe_state *state = kmalloc(sizeof(*state), GFP_KERNEL);
-
-	if (!state)
-		return -ENOMEM;
-	collect(target, true, state);
-	kfree(state);
+	collect(target, true);
 	memset(target->total, 0, sizeof(*target->total));
 	target->reset_snapshot = target->snapshot;
 	target->resets++;
-	return 0;
 }

@@ -33,6 +33,9 @@
  * @total: what was counted until the last snapshot; raidtrace_targets_mutex
  * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_mutex
  * @snapshot: number of the last snapshot or reset; raidtrace_targets_mutex
+ * @collected_ns: when that was, CLOCK_MONOTONIC; raidtrace_targets_mutex
+ * @at_snapshot: where the disk stood then, which of a target that is gone is when it went;
+ *	raidtrace_targets_mutex
  * @reset_snapshot: number of the last reset, 0 if there was none
  * @waits: port of the socket that said when the history is to end, 0 for none;
  *	raidtrace_targets_mutex
@@ -57,6 +60,8 @@ struct raidtrace_target {
 	struct raidtrace_account *total;
 	u64 *changes;
 	u64 snapshot;
+	u64 collected_ns;
+	struct raidtrace_probe_state at_snapshot;
 	u64 reset_snapshot;
 	u32 waits;
 	struct work_struct gone;
@@ -64,19 +69,15 @@ struct raidtrace_target {
 };
 
 /**
- * struct raidtrace_snapshot - what a target counted until one moment: its @total, and
- * @id: of the target
- * @number: of this snapshot
+ * struct raidtrace_snapshot - what one reader gets of a target's last snapshot
+ * @target: the target
  * @base: number of the snapshot that the reader has, 0 if none that is of use
- * @named: the reader may know who the processes are
- * @state: of the probe at that moment, which of a target that is gone is when it went
+ * @groups: the groups that the reader gets, &enum raidtrace_group flags
  */
 struct raidtrace_snapshot {
-	u32 id;
-	u64 number;
+	const struct raidtrace_target *target;
 	u64 base;
-	bool named;
-	struct raidtrace_probe_state state;
+	u32 groups;
 };
 
 struct file;
@@ -89,9 +90,9 @@ void raidtrace_disk_describe(struct raidtrace_target *target, struct device *dis
 int raidtrace_counters_alloc(struct raidtrace_target *target);
 void raidtrace_counters_free(struct raidtrace_target *target);
 void raidtrace_counters_exit(void);
-int raidtrace_target_reset(struct raidtrace_target *target);
-void raidtrace_target_snapshot(struct raidtrace_target *target, u64 base,
-			       struct raidtrace_snapshot *snapshot);
+void raidtrace_target_reset(struct raidtrace_target *target);
+void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns);
+u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base);
 const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
 				   unsigned int *offset);
 bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,

@@ -53,7 +53,7 @@ class Traced:
 
 
 # endings of the counters that bios have without requests
-BIO_COUNTERS = ("-queued", "-queued-forward-sectors", "-queued-backward-sectors", "q2c-sum-ns", "q2c-unknown")
+BIO_COUNTERS = ("-queued", "-queued-forward-sectors", "-queued-backward-sectors", "q2c-sum-ns")
 
 
 def same_as_trace(counters: kmod.Counters, traced: Traced) -> None:

@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse, NULL,
-		"Show the counters of all attached disks at http://" DEFAULT_LISTEN "/metrics, for Prometheus, until Ctrl-C. It reads, and needs no privilege but for --cgroups.\v"
+		"Show the counters of all attached disks at http://" DEFAULT_LISTEN "/metrics, for Prometheus, until Ctrl-C. It only reads. Without root it shows the group flow alone.\v"
 		"Whoever reaches the address can read names of disks and what they do.",
 		NULL, NULL, NULL,
 	};
