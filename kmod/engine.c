@@ -4,7 +4,7 @@
 #include "account-events.h"
 #include "account-place.h"
 
-/* Places that an address may have; that of a request when these did not do once. */
+/* Places that an address may have; a request may have more of them when these did not do once. */
 #define PLACES		8
 #define PLACES_MOST	64
 
@@ -79,7 +79,7 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
 		*least = (struct raidtrace_issued){
 			.request = address, .class = RAIDTRACE_CLASSES,
 		};
-	} else if (most == HOLDS_INSERT && engine->reach < PLACES_MOST) {
+	} else if (engine->reach < PLACES_MOST) {
 		engine->reach = PLACES_MOST;
 		return search_request(engine, address, most);
 	}

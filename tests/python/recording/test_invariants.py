@@ -2,12 +2,14 @@
 """Whether a recording's numbers agree is found when it is read, and said by explain."""
 
 import json
+import lzma
 import sqlite3
 
 import long_recording
 import pytest
+from conftest import TOP
 
-from raidtrace.cli import explain
+from raidtrace.cli import compare, explain
 from raidtrace.recording import invariants
 
 
@@ -47,3 +49,35 @@ def test_explain_says_once_that_they_do_not_hold(changed, capsys):
 
 def test_of_two_each_is_looked_at(recorded, changed, capsys):
     assert any(note.startswith(f"{changed}: ") for note in notes(capsys, recorded, changed))
+
+
+@pytest.fixture
+def sound(tmp_path):
+    """A recording of a real guest, whose 3ware unit has 254 tags."""
+    path = tmp_path / "sound.rtdb"
+    path.write_bytes(lzma.decompress((TOP / "tests/compat/0.1.0/recording.rtdb.xz").read_bytes()))
+    return path
+
+
+@pytest.fixture
+def uncounted(sound, tmp_path):
+    """More requests than tags, whose issue was not counted."""
+    path = tmp_path / "uncounted.rtdb"
+    path.write_bytes(sound.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE flow SET unmatched = 255 WHERE sample = (SELECT max(sample) FROM flow) AND direction = 'read'")
+    return path
+
+
+def test_requests_that_were_not_counted_are_reported_by_every_verb(sound, uncounted, capsys):
+    sentence = "the issue of 255 of "
+    assert invariants.found(sound, "hold") == "hold"
+    assert sentence in (invariants.found(uncounted, "hold") or "")
+    (note,) = notes(capsys, uncounted)
+    assert sentence in note
+    assert compare.main([str(sound), str(uncounted), "--json"]) == 0
+    assert [note[:2] for note in json.loads(capsys.readouterr().out)["notes"] if sentence in note] == ["B:"]
+    for pair, values in (((sound, uncounted), 1), ((uncounted, uncounted), 2)):
+        assert compare.main([*map(str, pair), "--all", "--json"]) == 0
+        (found,) = [one for one in json.loads(capsys.readouterr().out)["differences"] if one["what"] == "invariants"]
+        assert sum(sentence in found[side] for side in "ab") == values

@@ -83,13 +83,23 @@ static int put_mounts(struct recorded *disk)
 static int baseline(struct recorded *disk)
 {
 	struct rt_counters now = { 0 }, until;
-	int err = counters_advance_again(disk->recorder->client,
-					 disk->target.id, &now, &until);
+	unsigned long reads, writes;
+	char text[64];
+	int err;
 
+	/* Attached before, so that the disk's own count has all that no issue will be counted of. */
+	disk->carried = disk_attribute(disk->target.disk, "inflight", text, sizeof(text)) > 0 &&
+			sscanf(text, "%lu %lu", &reads, &writes) == 2 ?
+			(int64_t)(reads + writes) : -1;
+	err = counters_advance_again(disk->recorder->client,
+				     disk->target.id, &now, &until);
 	if (err)
 		return err;
 	rt_counters_free(&until);
 	if (disk->ours) {
+		/* The first sample begins at attach: those that ended since are in it. */
+		for (int d = 0; d < RAIDTRACE_DIRECTION_ALL && disk->carried >= 0; d++)
+			disk->carried += (int64_t)now.flow[d].unmatched;
 		disk->last.since_ns = now.since_ns;
 		disk->last.now_ns = now.since_ns;
 		disk->last.resets = now.resets;
@@ -112,6 +122,12 @@ static int describe(struct recorded *disk)
 	disk->settings.hctl = disk->target.hctl;
 	if (!err)
 		err = put_readahead(disk);
+	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
+		err = recorder_put_setting(disk, "in_flight_at_attach", text);
+	}
 	if (!err)
 		err = settings_queue(&disk->settings, recorder_put_setting, disk);
 	if (!err)

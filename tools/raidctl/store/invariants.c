@@ -20,14 +20,21 @@
 #define INVARIANTS_TEXT	256
 #define NEGATIVE(member, attribute, ...)	" OR " #member " < 0"
 
-/* What is in flight is in a driver that has so many tags; 0: not known. */
-static uint64_t tags_of(const struct recording *r, uint32_t target)
+/* The disk of a number of the recording; NULL for none. */
+static const struct rt_target *target_of(const struct recording *r, uint32_t number)
 {
 	for (size_t i = 0; i < r->nr_targets; i++)
-		if (r->targets[i].id == target)
-			return (uint64_t)r->targets[i].nr_tags *
-			       r->targets[i].nr_hw_queues;
-	return 0;
+		if (r->targets[i].id == number)
+			return &r->targets[i];
+	return NULL;
+}
+
+/* What is in flight is in a driver that has so many tags; 0: not known. */
+static uint64_t tags_of(const struct recording *r, uint32_t number)
+{
+	const struct rt_target *target = target_of(r, number);
+
+	return target ? (uint64_t)target->nr_tags * target->nr_hw_queues : 0;
 }
 
 /* The span of that disk that ends where one begins; NULL when it is the first. */
@@ -69,6 +76,58 @@ static int find_negative(struct store *store, char *text)
 
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]) && !err; i++)
 		err = store_each_row(store, queries[i], is_negative, text);
+	return err < 0 ? err : 0;
+}
+
+/**
+ * struct uncounted - requests of one disk that ended and were not counted as issued
+ * @recording: loaded but for its meta
+ * @text: a sentence, when they are too many
+ * @disk: the disk then
+ */
+struct uncounted {
+	const struct recording *recording;
+	char *text;
+	const char *disk;
+};
+
+/* Columns: target, requests without an issue, those of the first second, all that ended. */
+static int is_uncounted(void *data, int nr, const char *const *values)
+{
+	struct uncounted *u = data;
+	uint32_t number = (uint32_t)strtoul(values[0], NULL, 10);
+	const struct rt_target *target = target_of(u->recording, number);
+	uint64_t uncounted = strtoull(values[1], NULL, 10);
+	uint64_t begun_before = strtoull(values[2], NULL, 10);
+	const char *in_flight = recording_setting(u->recording, number, "in_flight_at_attach",
+						  UINT64_MAX);
+	uint64_t tags = tags_of(u->recording, number);
+
+	(void)nr;
+	if (in_flight)
+		begun_before = strtoull(in_flight, NULL, 10);
+	else if (tags && begun_before > tags)
+		begun_before = tags;
+	if (uncounted <= begun_before)
+		return 0;
+	snprintf(u->text, INVARIANTS_TEXT,
+		 "the issue of %llu of %s requests was not counted (at most %llu were in flight when counting began): rates and requests in flight are too low",
+		 (unsigned long long)uncounted, values[3], (unsigned long long)begun_before);
+	u->disk = target ? target->disk : NULL;
+	return 1;
+}
+
+/* A recorder before 1.1 did not note how many were in flight: those ended in its first second. */
+static int find_uncounted(struct store *store, struct uncounted *u)
+{
+	static const char query[] =
+		"SELECT target, SUM(unmatched), SUM(CASE WHEN start_ns < first + 1000000000"
+		" THEN unmatched ELSE 0 END), SUM(completed + unmatched)"
+		" FROM sample JOIN flow USING (sample)"
+		" JOIN (SELECT target, MIN(start_ns) AS first FROM sample GROUP BY target) USING (target)"
+		" WHERE direction <> 'all' GROUP BY target HAVING SUM(unmatched) > 0";
+	int err = store_each_row(store, query, is_uncounted, u);
+
 	return err < 0 ? err : 0;
 }
 
@@ -136,7 +195,9 @@ static bool span_holds(const struct recording *r, const struct span *span,
 
 int store_invariants(struct store *store, const struct recording *r, char **ret)
 {
-	char text[INVARIANTS_TEXT] = "", *name = NULL;
+	char text[INVARIANTS_TEXT] = "";
+	const char *name = NULL;
+	struct uncounted uncounted = { .recording = r, .text = text };
 	int err = find_negative(store, text);
 
 	*ret = NULL;
@@ -145,6 +206,12 @@ int store_invariants(struct store *store, const struct recording *r, char **ret)
 	for (size_t i = 0; i < r->nr_spans && !text[0]; i++)
 		if (!span_holds(r, &r->spans[i], text))
 			name = r->spans[i].disk;
+	if (!text[0]) {
+		err = find_uncounted(store, &uncounted);
+		name = uncounted.disk;
+	}
+	if (err)
+		return err;
 	if (!text[0])
 		*ret = strdup("hold");
 	else if (asprintf(ret, "%s%s%s", name ? name : "", name ? ": " : "",

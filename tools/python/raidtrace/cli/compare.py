@@ -10,6 +10,7 @@ from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
 from raidtrace.compare import spans, spans_text
 from raidtrace.compare import text as comparison_text
+from raidtrace.recording import invariants
 
 DESCRIPTION = """Set two recordings or sweeps side by side, or one beside a published table: one unit, ratio and per cent,
 spread, and whether the difference exceeds it. --with alone does the table's own arithmetic again and says where its words
@@ -46,7 +47,14 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
         )
     b = compare_sides.read(options.b, options.array)
     rows, left, differs = compare_sides.pair(a, b)
-    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), (*differs, *left))
+    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), (*_wrong(a, "A"), *_wrong(b, "B"), *differs, *left))
+
+
+def _wrong(side: compare_sides.Side, letter: str) -> tuple[str, ...]:
+    """What contradicts itself in a recording, or was not counted."""
+    found = invariants.found(pathlib.Path(side.path), "hold") if side.kind == "recording" else None
+    wrong = found not in (None, "", "hold", invariants.NOT_CHECKED)
+    return (f"{letter}: an invariant of the counters does not hold: {found}.",) if wrong else ()
 
 
 def published_name(table: str) -> str:

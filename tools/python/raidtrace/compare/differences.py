@@ -26,7 +26,7 @@ FACTS = {
 }
 UNKNOWN_TIMES = "one has times of the lab's model; whose the other's are is not recorded"
 OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # what is said of these holds where both have one alone
-NO_SETTINGS = ("driver_stats", "reset", "state", "device", "controller_events")  # these say what happened
+NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")  # these say what happened
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ def facts(a: Json, b: Json) -> Iterator[Difference]:
     """Of the recordings."""
     for what, why in FACTS.items():
         x, y = (one["meta"].get(what) or "" for one in (a, b))
-        if x == y:
+        if x == y and not (what == "invariants" and x not in ("", "hold")):
             continue
         lacks = None if what == "source" else _lacks(a, b, x, y)
         if what == "simulated":
