@@ -54,7 +54,7 @@ static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_que
 /* What a place holds that a new request would need, the least first. */
 enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
 
-static enum hold held_by(const struct raidtrace_issued *request)
+static enum hold hold_of(const struct raidtrace_issued *request)
 {
 	if (request->in_flight || request->sequenced || request->requeued)
 		return HOLDS_ISSUE;
@@ -72,7 +72,7 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
 
 		if (place->request == address)
 			return place;
-		if (held_by(place) <= most && (!least || held_by(place) < held_by(least)))
+		if (hold_of(place) <= most && (!least || hold_of(place) < hold_of(least)))
 			least = place;
 	}
 	if (least) {

@@ -65,7 +65,9 @@ def uncounted(sound, tmp_path):
     path = tmp_path / "uncounted.rtdb"
     path.write_bytes(sound.read_bytes())
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE flow SET unmatched = 255 WHERE sample = (SELECT max(sample) FROM flow) AND direction = 'read'")
+        db.execute(
+            "UPDATE flow SET unmatched = 255 WHERE sample = (SELECT max(sample) FROM flow) AND direction = 'read'"
+        )
     return path
 
 

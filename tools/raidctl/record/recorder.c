@@ -292,8 +292,9 @@ static int sample_settings(struct recorded *disk, bool queue)
 /* Take a sample of each disk into the transaction that is being filled. */
 static int put_samples(struct recorder *recorder, bool all)
 {
-	int err = take_snapshots(recorder, all);
-	bool queue = recorder->now_ns - recorder->queue_ns >= QUEUE_INTERVAL_NS;
+	bool queue = clock_ns(CLOCK_MONOTONIC) - recorder->queue_ns >= QUEUE_INTERVAL_NS;
+	/* A setting has the time of a sample: with it comes one of each disk, idle or not. */
+	int err = take_snapshots(recorder, all || queue);
 
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		struct recorded *disk = &recorder->disks[i];

@@ -47,7 +47,9 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
         )
     b = compare_sides.read(options.b, options.array)
     rows, left, differs = compare_sides.pair(a, b)
-    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), (*_wrong(a, "A"), *_wrong(b, "B"), *differs, *left))
+    return comparison_text.Compared(
+        _name(a), _name(b), tuple(rows), (), (*_wrong(a, "A"), *_wrong(b, "B"), *differs, *left)
+    )
 
 
 def _wrong(side: compare_sides.Side, letter: str) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ FACTS = {
 }
 UNKNOWN_TIMES = "one has times of the lab's model; whose the other's are is not recorded"
 OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # what is said of these holds where both have one alone
-NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")  # these say what happened
+# They say what happened.
+NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")
 
 
 @dataclasses.dataclass(frozen=True)
