@@ -83,7 +83,8 @@ static void become(const char *program, const char *recording,
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(out, STDOUT_FILENO) < 0 ||
-	    dup2(complaints < 0 ? null : complaints, STDERR_FILENO) < 0)
+	    (!getenv("RAIDCTL_DEBUG") &&
+	     dup2(complaints < 0 ? null : complaints, STDERR_FILENO) < 0))
 		_exit(127);
 	if (phase)
 		execl(program, program, "--json", "--phase", phase, "--",
@@ -142,6 +143,8 @@ void explained_ask(const char *program, const char *recording,
 	if (pid > 0)
 		waitpid(pid, &status, 0);
 	ret->why_not = "raidctl explain failed";
+	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		ret->why_not = "raidctl explain needs Python: apt-get install python3";
 	if (said && WIFEXITED(status) && !WEXITSTATUS(status))
 		explained_of_text(said, ret);
 	else if (complaints >= 0)
