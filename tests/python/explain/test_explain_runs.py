@@ -388,7 +388,7 @@ def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, o
     change(
         high,
         "UPDATE sample SET streams_alive_queued = 2",
-        f"UPDATE flow SET sequential_queued = queued - {elsewhere} WHERE direction = 'read'",
+        f"UPDATE flow SET sequential_queued = CAST(queued - {elsewhere} AS INTEGER) WHERE direction = 'read'",
     )
     chain = explain_runs.two(low, high).chains[0]
     assert (chain.story is Verdict.INFERRED) == same

@@ -40,8 +40,13 @@ def test_sums_depths_and_places_are_those_of_sql(both):
     assert long.group_sums() == short.group_sums() == sums and len(sums) > 20
     for direction in ("read", "write"):
         assert long.depth(direction) == short.depth(direction) and any(long.depth(direction)[0])
-        assert long.place(direction) == short.place(direction) and len(long.place(direction)[0])
-        assert long.longest(direction) == short.longest(direction) and max(long.longest(direction)) > 0
+        rows = "SELECT sample, bin, count FROM bin WHERE direction = ? AND kind = ? ORDER BY sample, bin"
+        place = sqlite3.connect(both[0]).execute(rows, (direction, "place")).fetchall()
+        assert long.place(direction) == short.place(direction)
+        assert sorted(zip(*long.place(direction), strict=True)) == place and place
+        d2c = {sample: at for sample, at, _ in sqlite3.connect(both[0]).execute(rows, (direction, "d2c"))}
+        assert long.longest(direction) == short.longest(direction)
+        assert {at: most for at, most in enumerate(long.longest(direction)) if most >= 0} == d2c and d2c
 
 
 def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):

@@ -40,6 +40,16 @@ def test_plans_that_come_with_raidtrace_are_right(document):
     assert not agreed(document)
 
 
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("key", SCHEMA["properties"]["matrix"]["items"]["properties"])
+def test_each_value_of_each_axis_is_judged_as_jsonschema_judges_it(key, value):
+    document = copy.deepcopy(PLANS[0])
+    document["matrix"][0][key] = [value]
+    agreed(document)
+    document["matrix"][0][key] = value
+    agreed(document)
+
+
 @given(st.data())
 @settings(max_examples=400, deadline=None)
 def test_a_plan_of_which_a_value_is_another_is_judged_as_jsonschema_judges_it(data):
@@ -67,4 +77,8 @@ def test_no_keyword_of_the_schema_is_left_out(part):
         inner = inner[step]
     if isinstance(inner, dict) and "type" in inner and isinstance(inner["type"], str):
         with pytest.raises(schema.UnknownKeyword):
-            list(schema._errors({"object": {}, "array": [], "string": ""}.get(inner["type"], 1), {**inner, "not": 1}, SCHEMA, ()))
+            list(
+                schema._errors(
+                    {"object": {}, "array": [], "string": ""}.get(inner["type"], 1), {**inner, "not": 1}, SCHEMA, ()
+                )
+            )

@@ -28,7 +28,8 @@ def defect(error: Exception) -> str:
     """One line about an exception that nothing handles. raidtrace/cli/front.py has the same for the other verbs."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = " ".join(str(error).split())
+    where = f"{Path(place.filename).name}:{place.lineno}"
     return (
-        f"defect in raidctl: {type(error).__name__}{': ' if words else ''}{words} ({Path(place.filename).name}:{place.lineno}). "
-        "To see the traceback: raidctl --debug lab ... To report it: raidctl(8), BUGS"
+        f"defect in raidctl: {type(error).__name__}{': ' if words else ''}{words} ({where}). "
+        "To see the traceback: raidctl --debug lab; to report it: raidctl(8), BUGS"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The front door of the verbs that are written in Python: every error that a verb does not handle itself ends here, in one line."""
+"""The front door of the verbs in Python: every error that a verb does not handle itself ends here, in one line."""
 
 import importlib
 import os
@@ -17,7 +17,7 @@ PACKAGES = {
     "jinja2": "apt-get install python3-jinja2",
     "markupsafe": "apt-get install python3-jinja2",
     "matplotlib": "apt-get install python3-matplotlib",
-    "numpy": "apt-get install python3-matplotlib",
+    "numpy": "apt-get install python3-numpy",
     "pyarrow": "Debian has no package of it; pip install pyarrow",
 }
 
@@ -38,7 +38,7 @@ def run(verb: str) -> int | None:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        said, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]} ..."), 1
+        said, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
     print(f"{name}: {shown.visible(said)}", file=sys.stderr)
     return status
 
@@ -59,5 +59,5 @@ def sentence(error: Exception, again: str) -> str:
     words = " ".join(str(error).split())
     return (
         f"defect in raidctl: {type(error).__name__}{': ' if words else ''}{words} ({where}). "
-        f"To see the traceback: {again}. To report it: raidctl(8), BUGS"
+        f"To see the traceback: {again}; to report it: raidctl(8), BUGS"
     )

@@ -55,7 +55,9 @@ def cost(samples: Sequence[Row]) -> Cost | None:
     error = math.sqrt((len(blocks) - 1) * statistics.pvariance(without))
     far = statistics.NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * error
     rate = 1e9 / a / (1 << 20) if a else None
-    return Cost(b / 1e6, max(b - far, 0.0) / 1e6, (b + far) / 1e6, min(b * seeks / busy, 1.0), rate, len(blocks), merged)
+    return Cost(
+        b / 1e6, max(b - far, 0.0) / 1e6, (b + far) / 1e6, min(b * seeks / busy, 1.0), rate, len(blocks), merged
+    )
 
 
 def _blocks(samples: Sequence[Row]) -> tuple[Sequence[Row], int]:
@@ -64,7 +66,9 @@ def _blocks(samples: Sequence[Row]) -> tuple[Sequence[Row], int]:
     if step <= 1:
         return samples, 1
     parts = (samples[at : at + step] for at in range(0, len(samples), step))
-    return [(sum(row[0] for row in part), sum(row[1] for row in part), sum(row[2] for row in part)) for part in parts], step
+    return [
+        (sum(row[0] for row in part), sum(row[1] for row in part), sum(row[2] for row in part)) for part in parts
+    ], step
 
 
 def _products(block: Row) -> Sums:

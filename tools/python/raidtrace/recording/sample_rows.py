@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from raidtrace.recording import recording
+from raidtrace.recording import columns, recording
 from raidtrace.recording.counters import DEPTH_SUM, EXACT_DEPTH_BINS, LEVELS, SEEK_NONE_BIN, RecordingError
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ KEYS = (
 )
 # what series are made of
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)
-MOST_BIN = 1 << 16  # no histogram has as many bins
 Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
@@ -47,7 +46,12 @@ class _BinNumbers(dict[str, int]):
     """The number of a bin by its name in JSON."""
 
     def __missing__(self, name: str) -> int:
-        if not (name.isascii() and name.isdigit() and len(name) <= len(str(MOST_BIN)) and int(name) < MOST_BIN):
+        if not (
+            name.isascii()
+            and name.isdigit()
+            and len(name) <= len(str(columns.MOST_BIN))
+            and int(name) < columns.MOST_BIN
+        ):
             raise RecordingError("it has bins that raidctl does not write")
         return self.setdefault(name, int(name))
 
@@ -166,7 +170,7 @@ class SampleRows:
 
     def columns(self, table: str) -> list[str]:
         """Columns of a table; none when this recording lacks it."""
-        return [str(row[1]) for row in self.execute(f"PRAGMA table_info({table})")] if table in self.tables else []
+        return columns.known(self.db, table) if table in self.tables else []
 
     def histogram_texts(self) -> Iterator[tuple[int, str]]:
         """The histograms of each sample as JSON: direction -> kind -> bin -> count."""
@@ -176,7 +180,9 @@ class SampleRows:
             )
             return
         # Of the rows that older recordings have, in the order of their key.
-        query = "SELECT sample, direction, kind, json_group_object(bin, count) FROM bin GROUP BY sample, direction, kind"
+        query = (
+            "SELECT sample, direction, kind, json_group_object(bin, count) FROM bin GROUP BY sample, direction, kind"
+        )
         for sample, direction, kind, bins in self.execute(query):
             yield sample, f"{{{json.dumps(direction)}: {{{json.dumps(kind)}: {bins}}}}}"
 

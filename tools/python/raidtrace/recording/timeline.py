@@ -125,7 +125,14 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     read, written = (rows.flow(way, "bytes_completed") or none for way in WAYS)
     idle, seeks = rows.idle, rows.seeks
     table = [
-        (start, end, end - start - idle[number] if idle[number] >= 0 else -1, read[number], written[number], seeks[number])
+        (
+            start,
+            end,
+            end - start - idle[number] if idle[number] >= 0 else -1,
+            read[number],
+            written[number],
+            seeks[number],
+        )
         for number, _, _, start, end in mine
         if end > start
     ]

@@ -189,7 +189,9 @@ def _counters(
         moved = rows.flow(way, "bytes_queued" if disk.bio_based else "bytes_completed")
         if moved is None or not any(moved[number] for number in numbers):
             continue
-        yield f"{way} throughput", "MiB/s", [moved[at] / ((end - begin) / 1e9) / (1 << 20) for at, _, _, begin, end in mine]
+        yield f"{way} throughput", "MiB/s", [
+            moved[at] / ((end - begin) / 1e9) / (1 << 20) for at, _, _, begin, end in mine
+        ]
         if disk.bio_based:
             continue
         time, weighted, _ = rows.depth(way)
