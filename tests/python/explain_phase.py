@@ -66,10 +66,11 @@ def phase(
     machine=None,
     interval=None,
     charged=(),
+    asked=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
-    requests, of depth-issue.
+    requests, of depth-issue. asked: bytes by direction, of the command.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -153,6 +154,7 @@ def phase(
         (),
         line,
         frozenset(others),
+        asked=asked or {},
         charged=tuple(Charged(*row) for row in charged),
     )
 

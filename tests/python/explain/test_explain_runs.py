@@ -301,7 +301,8 @@ def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path)
 
 
 def mixed(tmp_path):
-    path = record(tmp_path, (("read", {}),))
+    """A command that reads, and others' writes."""
+    path = record(tmp_path, (("read", {}),), command={"read_bytes": 512 << 20, "write_bytes": 0})
     db = sqlite3.connect(path)
     columns = [row[1] for row in db.execute("PRAGMA table_info(flow)")]
     row = dict(zip(columns, db.execute("SELECT * FROM flow WHERE direction='read'").fetchone(), strict=True))
