@@ -16,7 +16,7 @@ from raidtrace.cli import explain as cli_explain
 from raidtrace.explain import chain, links_disk
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
-from raidtrace.explain.evidence import LINKS, Verdict
+from raidtrace.explain.evidence import LINKS, Chain, Verdict, opening
 from raidtrace.quantity import seek_cost
 from raidtrace.recording import observation, recording
 from raidtrace.recording.quantities import Reading
@@ -482,3 +482,36 @@ def test_a_reader_that_left_ends_it_as_a_signal_would(tmp_path):
         with os.fdopen(writer, "wb") as output:
             done = subprocess.run([EXPLAIN, *words, path], stdout=output, stderr=subprocess.PIPE, text=True)
         assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_recording_of_several_phases_opens_with_a_row_each_in_order_of_time(tmp_path):
+    """The longest is in the middle; of each the sentence stands beside its name."""
+    found = explain_runs.one(record(tmp_path, [("write", {}), ("rewrite", {"seconds": 40.0}), ("read", {"depth": 1})]))
+    assert [name for name, _ in found.opening] == ["write", "rewrite", "read"]
+    assert found.chains[0].phase == "rewrite"
+    said = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in found.chains}
+    assert dict(found.opening) == said and len(set(said.values())) > 1
+    lines = evidence_text.text(found, 80)
+    assert [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))] == [
+        "write",
+        "rewrite",
+        "read",
+    ]
+    assert json.loads(found.to_json())["opening"] == [list(row) for row in found.opening]
+
+
+def test_a_recording_of_one_phase_and_a_pair_have_no_such_rows(tmp_path):
+    one, two = (record(tmp_path / name, phases) for name, phases in
+                (("a", [("read", {})]), ("b", [("write", {}), ("read", {})])))  # fmt: skip
+    assert explain_runs.one(one).opening == () and explain_runs.two(two, two).opening == ()
+    assert explain_runs.one(two, explain_runs.Choice(phase="read")).opening == ()
+
+
+def test_the_rows_name_the_disk_where_there_are_several():
+    chains = [
+        Chain("t", disk, phase, way, Verdict.SHOWN, (), (), (f"{phase} of {disk}: {way}. Open: much.",))
+        for phase in ("late", "early") for disk in ("sda", "sdb") for way in ("write", "read")
+    ]  # fmt: skip
+    assert opening(("early", "between", "late"), chains) == tuple(
+        (f"{phase} {disk}", f"{phase} of {disk}: write.") for phase in ("early", "late") for disk in ("sda", "sdb")
+    )
