@@ -3,7 +3,7 @@
 #   make              the module for KDIR and the tools         make demo    the published effect, in the lab
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make quick   what can be known in a minute, without a kernel
-#   make lint, make check-layers   parts of check
+#   make lint, make check-layers   parts of check    make check-verbs  the verbs where only Python is installed
 #   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
 #   make check-long   what check leaves out for its time: Linux 7.3, one kernel against itself under many draws of chance
@@ -33,7 +33,7 @@ OUT     ?= demo-out
 
 .PHONY: all modules tools quick clean install html figures
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
-.PHONY: check check-long check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
+.PHONY: check check-long check-verbs check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize coverage mutate mutants
 .PHONY: bench bench-lab bench-record bench-import bisect-demo
 .PHONY: deb rpm
@@ -213,6 +213,10 @@ deb:
 check-packages: tools
 	@tools/setup chroot
 	@tests/install/chroot
+
+# In a root that has nothing else: tests/hosts/run bookworm trixie -- make check-verbs
+check-verbs: tools
+	@tests/verbs/run --bare
 
 # And on Debian 12 and 13 with secure boot, in QEMU; as root, an hour.
 check-bare: tools

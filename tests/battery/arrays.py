@@ -256,7 +256,6 @@ def buffered_copy(draw: random.Random, place: Run) -> Scenario:
         base,
         {
             "readahead": base.but(ahead(8192)),
-            "competing": base.but(command=f"cat {MNT}/f1 >/dev/null"),
             **ceilings(base),
         },
     )

@@ -21,7 +21,11 @@ OWN_ROOT = ""  # the lab's programs: the same figures on every machine
 THREE = ("--profile", "9500s-12-raid5", "--set", "array.drives=3")
 LOST = ("--set", "fault.remove_member=2", "--set", "fault.remove_ms=500")
 GUESTS = (
-    ("raid0", ("untuned", "tuned", "direct", "random", "queue", "program", "small"), ()),
+    (
+        "raid0",
+        ("untuned", "tuned", "direct", "random", "queue", "program", "small", "paced", "rewritten", "beside"),
+        (),
+    ),
     ("clock", ("processor",), ("--real-time",)),
     ("slow", ("tuned",), ("--profile", "slow-drive")),
     ("whole", ("scattered",), THREE),
@@ -40,6 +44,8 @@ COUNTER = {
     "slow/tuned": "slow part",
     "lost/scattered": "degraded",
 }
+# what looks like a ceiling or like a load beside it, and what is one
+SHARED = {"raid0/paced": "", "raid0/rewritten": "", "raid0/beside": "competing"}
 
 
 def record(out: Path) -> None:
@@ -109,6 +115,15 @@ def main() -> None:
                 f"{recording}: the readahead story is refused",
                 chain["story"] in ("contradicted", "not shown"),
                 chain["story"],
+            )
+        for recording, limit in SHARED.items():
+            found = explain(out, recording)
+            chains = found["story"] if isinstance(found["story"], list) else [found]
+            inferred = shown(chains[0])[:1] if limit else [key for chain in chains for key in shown(chain)]
+            check(
+                f"{recording}: {limit or 'neither a ceiling nor the command itself'} limits it",
+                inferred == ([limit] if limit else []),
+                inferred,
             )
         notes = {name: notes_of(out, name) for name in ("clock/processor", "raid0/program")}
         check("real time is not called simulated", "simulated time" not in notes["clock/processor"], notes)

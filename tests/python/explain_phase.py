@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A phase in memory, as raidctl explain sees it: one knob for each thing that a limit is judged by."""
 
-import numpy
-
 from raidtrace.explain import limits
 from raidtrace.explain.evidence import Verdict
 from raidtrace.quantity.bins import D2C_COLUMNS
@@ -68,10 +66,11 @@ def phase(
     machine=None,
     interval=None,
     charged=(),
+    asked=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
-    requests, of depth-issue.
+    requests, of depth-issue. asked: bytes by direction, of the command.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -117,11 +116,12 @@ def phase(
         },
     }
     ends = samples if samples is not None else [(at / 10, (at + 1) / 10, 1 - idle, 0.1) for at in range(10)]
-    column = (3, 4) if way == "read" else (4, 3)
-    table_of = numpy.zeros((len(ends), 6))
-    for at, (start, end, busy, moved) in enumerate(ends):
-        table_of[at, :3] = start * span, end * span, busy * (end - start) * span
-        table_of[at, column[0]] = moved * octets
+    column = 3 if way == "read" else 4
+    table_of = []
+    for start, end, busy, moved in ends:
+        row = [int(start * span), int(end * span), int(busy * (end - start) * span), 0, 0, 0]
+        row[column] = int(moved * octets)
+        table_of.append(tuple(row))
     known = {name: value for name, value in {**SETTINGS, **(settings or {})}.items() if value is not None}
     origin = {
         "direct": {"bytes_queued": int(octets * direct)},
@@ -151,9 +151,10 @@ def phase(
         machine or {},
         tuple(change[1] for change in changes),
         host,
-        numpy.zeros((0, 3)),
+        (),
         line,
         frozenset(others),
+        asked=asked or {},
         charged=tuple(Charged(*row) for row in charged),
     )
 

@@ -45,12 +45,12 @@ WHERE = {
     "throughput": {
         "report": rf"read-256 read {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read \S+ \S+ \S+ {NUMBER} ",
         "explain": rf"read-256 .*?{NUMBER} MiB/s", "report of two": rf"phase read-256 .*?throughput {NUMBER} MiB/s",
-        "compare": rf"read-256 counted: throughput read {NUMBER} ", "page": rf"read-256 .*?{NUMBER} MiB/s",
+        "compare": rf"read-256 counted: throughput read {NUMBER} ", "page": rf"read-256: .*?{NUMBER} MiB/s",
     },
     "in flight": {
         "report": rf"read-256 read \S+ {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read \S+ \S+ \S+ \S+ {NUMBER} ",
         "explain": rf"read-256 .*?{NUMBER} reads in flight", "report of two": rf"phase read-256 .*?in flight, mean {NUMBER} ",
-        "compare": rf"read-256 counted: in flight read \(reqs.\) {NUMBER} ", "page": rf"read-256 .*?{NUMBER} reads in flight",
+        "compare": rf"read-256 counted: in flight read \(reqs.\) {NUMBER} ", "page": rf"read-256: .*?{NUMBER} reads in flight",
     },
     "mean request, KiB": {
         "report -v": rf"phase read-256 .*?sequ\. read (?:\S+ ){{6}}\S+ KiB {NUMBER} KiB",

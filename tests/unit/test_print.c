@@ -221,6 +221,17 @@ static void glance(void **state)
 		"\"To do: blockdev --setra 16384 /dev/sda. Expected: 1.5 to 3.0 times as fast.\"")));
 }
 
+/* Of a recording with several phases: a row each, whatever else is said. */
+static void opening(void **state)
+{
+	(void)state;
+	golden("golden/opening.txt", at_a_glance(
+		"{ \"chains\": [{ \"disk\": \"sda\", \"phase\": \"read\", \"direction\": \"read\", \"title\": \"not the first\", "
+		"\"limits\": [" INFERRED("Readahead") "], \"summary\": [\"the longest\"] }], \"opening\": ["
+		"[\"write\", \"Limited by controller: 202.4 MiB/s with 91.45 writes in flight, the longest under 88.1 ms by 0.30 s.\"], "
+		"[\"a phase\\u001b[2J with a long name\", \"Limited by seeks: 3.9 MiB/s.\"], [\"read\", \"Limited by readahead.\"]] }"));
+}
+
 static bool row_ends(const char *text, const char *with)
 {
 	const char *row = strstr(text, "\nread  read ");
@@ -309,6 +320,20 @@ static void not_installed(void **state)
 		{ "/bin/echo", "raidctl explain said nothing that can be read" },
 	};
 	struct explained explained;
+	char program[96];
+	FILE *file;
+
+	snprintf(program, sizeof(program), "%s/uninterpreted", directory);
+	file = fopen(program, "we");
+	assert_non_null(file);
+	fputs("#!/nowhere/python3\n", file);
+	assert_int_equal(fchmod(fileno(file), 0700), 0);
+	assert_int_equal(fclose(file), 0);
+	explained_ask(program, "a.rtdb", NULL, &explained);
+	assert_null(explained.json);
+	assert_string_equal(explained.why_not, "raidctl explain needs Python: apt-get install python3");
+	explained_free(&explained);
+	unlink(program);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -433,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_report),
 		cmocka_unit_test(glance),
+		cmocka_unit_test(opening),
 		cmocka_unit_test(limit_column),
 		cmocka_unit_test(not_installed),
 		cmocka_unit_test(complaint),

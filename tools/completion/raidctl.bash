@@ -4,7 +4,7 @@
 
 _raidctl_words() {
 	case $1 in
-	"") echo "list check load unload attach detach show tail reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version" ;;
+	"") echo "list check load unload attach detach show tail reset record mark top report export exporter import status lab demo workload sweep explain why compare help --help --version --debug" ;;
 	list | status) echo "--json --help" ;;
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;

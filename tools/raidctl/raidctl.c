@@ -96,11 +96,19 @@ bool find_program(const char *near, const char *verb, char *ret, size_t size)
 	return !access(ret, X_OK);
 }
 
+int no_program(const char *path, int err)
+{
+	/* The file is there, so the program that its first line names is not. */
+	if (err == ENOENT && !access(path, F_OK))
+		return fail("this is written in Python, which is not installed: apt-get install python3");
+	return fail("%s: %s", path, strerror(err));
+}
+
 static void usage(FILE *to)
 {
 	char path[PATH_MAX + 64];
 
-	fputs("Usage: raidctl [VERB [OPTION...] [ARG...]]\n"
+	fputs("Usage: raidctl [--debug] [VERB [OPTION...] [ARG...]]\n"
 	      "See what a disk's request queue was given, and explain it.\n\n",
 	      to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
@@ -110,7 +118,8 @@ static void usage(FILE *to)
 			terminal_print(to, "  %-8s %s\n", commands[i].name,
 				       commands[i].summary);
 	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
-	      "record passes on the status of the command that it follows.\n",
+	      "record passes on the status of the command that it follows.\n"
+	      "With --debug a verb that ends by a defect of raidctl prints its traceback.\n",
 	      to);
 }
 
@@ -196,7 +205,7 @@ static int dispatch(int argc, char **argv)
 		return run(command, argc, argv);
 	if (find_program(directory, argv[0], path, sizeof(path))) {
 		execv(path, argv);
-		return fail("%s: %s", path, strerror(errno));
+		return no_program(path, errno);
 	}
 	if (command)
 		return fail("%s: its program raidctl-%s is not installed beside %s/raidctl; build it with: make tools",
@@ -226,6 +235,11 @@ int main(int argc, char **argv)
 	/* A file that may not grow is an error that is told, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
 	find_directory();
+	if (argc > 1 && !strcmp(argv[1], "--debug")) {
+		setenv("RAIDCTL_DEBUG", "1", 1);
+		argv++;
+		argc--;
+	}
 	if (argc < 2)
 		return dispatch(1, alone);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") ||

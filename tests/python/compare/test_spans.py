@@ -49,6 +49,14 @@ def made(disk="sda", n=10, readahead="256", **meta):
             "settings": settings, "spans": phases}  # fmt: skip
 
 
+def test_a_span_without_submitters_beside_one_with_some():
+    """None of them queued anything there, which is counted."""
+    a, b = made(), made()
+    b["spans"][0]["submitters"] = [{"pid": 7, "comm": "dd", "queued": 3, "bytes_queued": 9, "seeks_queued": 0}]
+    a["spans"][0]["submitters"] = []
+    assert "dd" in told(a, b) and "dd" in told(b, a)
+
+
 def told(a, b, width=80):
     """The text, all its blanks one."""
     found = spans_text.lines(spans.compare(a, b), width)

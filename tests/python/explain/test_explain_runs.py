@@ -16,7 +16,7 @@ from raidtrace.cli import explain as cli_explain
 from raidtrace.explain import chain, links_disk
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
-from raidtrace.explain.evidence import LINKS, Verdict
+from raidtrace.explain.evidence import LINKS, Chain, Verdict, opening
 from raidtrace.quantity import seek_cost
 from raidtrace.recording import observation, recording
 from raidtrace.recording.quantities import Reading
@@ -301,7 +301,8 @@ def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path)
 
 
 def mixed(tmp_path):
-    path = record(tmp_path, (("read", {}),))
+    """A command that reads, and others' writes."""
+    path = record(tmp_path, (("read", {}),), command={"read_bytes": 512 << 20, "write_bytes": 0})
     db = sqlite3.connect(path)
     columns = [row[1] for row in db.execute("PRAGMA table_info(flow)")]
     row = dict(zip(columns, db.execute("SELECT * FROM flow WHERE direction='read'").fetchone(), strict=True))
@@ -388,7 +389,7 @@ def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, o
     change(
         high,
         "UPDATE sample SET streams_alive_queued = 2",
-        f"UPDATE flow SET sequential_queued = queued - {elsewhere} WHERE direction = 'read'",
+        f"UPDATE flow SET sequential_queued = CAST(queued - {elsewhere} AS INTEGER) WHERE direction = 'read'",
     )
     chain = explain_runs.two(low, high).chains[0]
     assert (chain.story is Verdict.INFERRED) == same
@@ -481,3 +482,36 @@ def test_a_reader_that_left_ends_it_as_a_signal_would(tmp_path):
         with os.fdopen(writer, "wb") as output:
             done = subprocess.run([EXPLAIN, *words, path], stdout=output, stderr=subprocess.PIPE, text=True)
         assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_recording_of_several_phases_opens_with_a_row_each_in_order_of_time(tmp_path):
+    """The longest is in the middle; of each the sentence stands beside its name."""
+    found = explain_runs.one(record(tmp_path, [("write", {}), ("rewrite", {"seconds": 40.0}), ("read", {"depth": 1})]))
+    assert [name for name, _ in found.opening] == ["write", "rewrite", "read"]
+    assert found.chains[0].phase == "rewrite"
+    said = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in found.chains}
+    assert dict(found.opening) == said and len(set(said.values())) > 1
+    lines = evidence_text.text(found, 80)
+    assert [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))] == [
+        "write",
+        "rewrite",
+        "read",
+    ]
+    assert json.loads(found.to_json())["opening"] == [list(row) for row in found.opening]
+
+
+def test_a_recording_of_one_phase_and_a_pair_have_no_such_rows(tmp_path):
+    one, two = (record(tmp_path / name, phases) for name, phases in
+                (("a", [("read", {})]), ("b", [("write", {}), ("read", {})])))  # fmt: skip
+    assert explain_runs.one(one).opening == () and explain_runs.two(two, two).opening == ()
+    assert explain_runs.one(two, explain_runs.Choice(phase="read")).opening == ()
+
+
+def test_the_rows_name_the_disk_where_there_are_several():
+    chains = [
+        Chain("t", disk, phase, way, Verdict.SHOWN, (), (), (f"{phase} of {disk}: {way}. Open: much.",))
+        for phase in ("late", "early") for disk in ("sda", "sdb") for way in ("write", "read")
+    ]  # fmt: skip
+    assert opening(("early", "between", "late"), chains) == tuple(
+        (f"{phase} {disk}", f"{phase} of {disk}: write.") for phase in ("early", "late") for disk in ("sda", "sdb")
+    )

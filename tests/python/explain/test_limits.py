@@ -33,6 +33,7 @@ CUT = {"sectors": 16, "splits": 9, "settings": {"max_sectors_kb": "8"}}
 DIRECT = {"direct": 1.0, "depth": 1.0, "ahead": 0.0}
 UNMERGED = {"sectors": 8, "depth": 8.0, "settings": {"nomerges": "2"}}
 NARROW = {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}
+BESIDE = {"asked": {"write": 0}}  # the writes are not the command's
 KERNELS = [(7, "dd", 850, 1, 0), (9, "kworker/0:1", 150, 1, 0)]
 OURS = [(7, "dd", 851, 1, 0), (9, "kworker/0:1", 149, 1, 0)]
 PIECES = {"depth": 4.0, "order": 0.9, "settings": {"readahead_sectors": "16384", "fstype": "ext2"}}
@@ -49,6 +50,7 @@ FLAT = {
     "found": {16: 100, 32: 900},
     "settings": {"readahead_sectors": "16384"},
 }
+EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
 PARITY = {"depth": 4.0, "sectors": 32, "seeks": 1.0}
 FULL = {"rate": 432}
 
@@ -119,8 +121,18 @@ SIDES = [
     ("sync", "write", {}, {"flushes": (130, 5.0)}, {"flushes": (0, 5.0)}),
     ("sync", "write", {}, {"flushes": (125, 6.5)}, {"flushes": (124, 6.5)}),  # 1 MiB, and more, to each
     ("sync", "write", {}, {"flushes": (4, 200.0), "requests": 10}, {"flushes": (3, 300.0)}),
-    ("competing", "read", {}, {"other": (200, 9.0)}, {"other": (150, 9.0)}),
-    ("competing", "read", {}, {"other": (200, 9.0)}, {"other": (200, 6.0)}),
+    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (150, 9.0)}),
+    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (200, 6.0)}),
+    ("competing", "read", {}, {"other": (200, 9.0), "asked": {"write": 99 << 17}}, {"asked": {"write": 100 << 17}}),
+    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"asked": None}),
+    # of writes that others made the command's reads are others
+    (
+        "competing",
+        "write",
+        {},
+        {"other": (200, 9.0), "asked": {"write": 0, "read": 200 << 17}},
+        {"asked": {"write": 128 << 20, "read": 200 << 17}},
+    ),
     ("competing", "read", {}, {**NOT_OURS, "others": (9,)}, {"others": ()}),
     (
         "competing",
@@ -136,7 +148,7 @@ SIDES = [
         {**NOT_OURS, "others": (9,)},
         {"submitters": [(7, "dd", 800, 1, 0), (9, "kworker/0:1", 200, 1, 0)]},
     ),
-    ("competing", "read", {}, {"other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
+    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"settings": {"md_sync_action": "recover"}}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {2.0: 100, 10.0: 800, 38.0: 100}}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {3.5: 100, 10.0: 800, 45.0: 100}}),
@@ -238,6 +250,13 @@ SIDES = [
     ("device", "read", {}, {**FLAT, "seeks": 0.02}, {"seeks": 0.022}),
     ("device", "read", {}, {**FLAT, "idle": 0.14}, {"idle": 0.16}),
     ("device", "read", {}, FLAT, {"rows": {(8, 12): 100, (16, 24): 900}, "found": {8: 100, 16: 900}}),
+    # a request alone takes 3.3 ms by its bin; a queue that runs empty so often has no ceiling
+    ("device", "read", {}, EMPTIES, {"dry": 64}),
+    ("device", "read", {}, {**EMPTIES, "dry": 7, "idle": 0.1}, {"dry": 8}),
+    ("device", "read", {}, {**EMPTIES, "dry": 20, "idle": 0.02}, {"idle": 0.04}),
+    ("controller", "read", LAB, {**EMPTIES, "requests": 12000}, {"dry": 64}),
+    # nor has one direction beside another
+    ("device", "read", {}, {**FLAT, "other": (300, 90.0)}, {"other": (300, 96.0)}),
     ("controller", "read", LAB, {"requests": 12000}, {"idle": 0.16}),
     ("controller", "read", LAB, {"requests": 11800}, {"requests": 11700}),
 ]
@@ -505,7 +524,9 @@ def test_parity_is_of_the_md_above_where_there_is_one():
 
 
 def test_who_writes_beside_is_named():
-    found = judged("competing", other=(400, 9.0), submitters=[(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)])
+    found = judged(
+        "competing", **BESIDE, other=(400, 9.0), submitters=[(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]
+    )
     assert "queued by jbd2/sda-8" in found.statement
     assert (
         "queued by"

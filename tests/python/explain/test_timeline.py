@@ -87,7 +87,8 @@ def test_what_was_not_whole_in_one_piece_is_not_cut():
 
 def test_what_others_moved_before_and_after_does_not_count_as_meanwhile():
     found = line([(0, 0.5, 1, 0), (0.5, 1, 1, 1)])
-    found.samples[:, 4] = (300, 100)
+    written = [(*sample[:4], octets, 0) for sample, octets in zip(found.samples, (300, 100), strict=True)]
+    found = dataclasses.replace(found, samples=written)
     assert found.meanwhile("read") == pytest.approx(0.25)
     assert line([(0, 1, 1, 1)]).meanwhile("read") == 1.0
 

@@ -25,7 +25,9 @@ def changed(recorded, tmp_path):
     path = tmp_path / "changed.rtdb"
     path.write_bytes(recorded.read_bytes())
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE flow SET queued = -1 WHERE sample = (SELECT min(sample) FROM flow) AND direction = 'read'")
+        db.execute(
+            "UPDATE sample SET end_ns = start_ns - 1 WHERE sample = (SELECT min(sample) FROM sample WHERE start_ns > 0)"
+        )
     return path
 
 

@@ -86,4 +86,13 @@ int connect_module(struct context *context, int quiet);
  */
 bool find_program(const char *near, const char *verb, char *ret, size_t size);
 
+/**
+ * no_program - say why a program of find_program() did not start
+ * @path: the program
+ * @err: errno of exec
+ *
+ * Return: an exit status; the failure has been printed.
+ */
+int no_program(const char *path, int err);
+
 #endif

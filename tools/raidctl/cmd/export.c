@@ -168,7 +168,7 @@ static int export_trace(const struct context *context,
 	fflush(stdout);
 	execl(program, "raidctl export --perfetto", "--", export->trace,
 	      export->path, NULL);
-	return fail("%s: %s", program, strerror(errno));
+	return no_program(program, errno);
 }
 
 static int run(struct context *context, void *data)

@@ -166,7 +166,7 @@ static int become(const struct context *context, const char *verb, char **words)
 		return fail("report: its program raidctl-%s is not installed beside %s/raidctl; build it with: make tools",
 			    verb, context->directory);
 	execv(path, words);
-	return fail("%s: %s", path, strerror(errno));
+	return no_program(path, errno);
 }
 
 static int html(const struct context *context, const struct report_options *report)

@@ -9,6 +9,7 @@
 
 #include "report/explained.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #define MOST_BYTES	(16 << 20)	/* of a recording with very many phases */
+#define NO_PYTHON	126	/* exit status of a child */
 
 static struct json_object *member(struct json_object *of, const char *key)
 {
@@ -83,14 +85,16 @@ static void become(const char *program, const char *recording,
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(out, STDOUT_FILENO) < 0 ||
-	    dup2(complaints < 0 ? null : complaints, STDERR_FILENO) < 0)
+	    (!getenv("RAIDCTL_DEBUG") &&
+	     dup2(complaints < 0 ? null : complaints, STDERR_FILENO) < 0))
 		_exit(127);
 	if (phase)
 		execl(program, program, "--json", "--phase", phase, "--",
 		      recording, NULL);
 	else
 		execl(program, program, "--json", "--", recording, NULL);
-	_exit(127);
+	/* The file is there, so the program that its first line names is not. */
+	_exit(errno == ENOENT && !access(program, F_OK) ? NO_PYTHON : 127);
 }
 
 /* The last line, where a program says why it ended, as of "raidctl explain: FILE: why". */
@@ -142,6 +146,8 @@ void explained_ask(const char *program, const char *recording,
 	if (pid > 0)
 		waitpid(pid, &status, 0);
 	ret->why_not = "raidctl explain failed";
+	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NO_PYTHON)
+		ret->why_not = "raidctl explain needs Python: apt-get install python3";
 	if (said && WIFEXITED(status) && !WEXITSTATUS(status))
 		explained_of_text(said, ret);
 	else if (complaints >= 0)
@@ -191,6 +197,19 @@ const char *explained_sentence(const struct explained *explained, size_t index)
 	return index < length(summary) ?
 		       json_object_get_string(json_object_array_get_idx(summary, index)) :
 		       NULL;
+}
+
+const char *explained_opening(const struct explained *explained, size_t index,
+			      const char **name)
+{
+	struct json_object *opening = array(explained->json, "opening");
+	struct json_object *row = index < length(opening) ?
+		json_object_array_get_idx(opening, index) : NULL;
+
+	if (!json_object_is_type(row, json_type_array) || length(row) != 2)
+		return NULL;
+	*name = json_object_get_string(json_object_array_get_idx(row, 0));
+	return json_object_get_string(json_object_array_get_idx(row, 1));
 }
 
 static bool is_of(struct json_object *of, const char *key, const char *value)

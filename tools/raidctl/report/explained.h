@@ -52,6 +52,17 @@ const char *explained_tested(const struct explained *explained);
  */
 const char *explained_sentence(const struct explained *explained, size_t index);
 
+/**
+ * explained_opening - a row of the opening, of a recording with several phases
+ * @explained: may be without
+ * @index: of the row, in order of time
+ * @name: gets the phase, with disk and direction where there are several
+ *
+ * Return: the first sentence on it; NULL when there are no more.
+ */
+const char *explained_opening(const struct explained *explained, size_t index,
+			      const char **name);
+
 /* explained_title - which phase the sentences are on; NULL: on none */
 const char *explained_title(const struct explained *explained);
 

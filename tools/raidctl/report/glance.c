@@ -18,6 +18,30 @@
 #define FEW_WIDTH	21	/* of these on a narrow terminal */
 #define LEAST_NAME	5
 #define NAME_MOST	512
+#define OPENING_WIDTH	18
+
+/* A row a phase; a name that is too long has a line of its own. Return: whether there are any. */
+static bool opening(FILE *to, const struct explained *explained)
+{
+	const char *name, *sentence;
+	int column = 0;
+
+	for (size_t i = 0; explained_opening(explained, i, &name); i++)
+		if (name && (int)strlen(name) > column)
+			column = (int)strlen(name);
+	if (column > OPENING_WIDTH)
+		column = OPENING_WIDTH;
+	for (size_t i = 0; (sentence = explained_opening(explained, i, &name)); i++) {
+		bool wide = name && (int)strlen(name) > column;
+
+		if (wide)
+			terminal_print(to, "%s%s%s\n", bold(to), name, plain(to));
+		terminal_print(to, "%s%-*s%s", bold(to), column + 2,
+			       wide || !name ? "" : name, plain(to));
+		print_wrapped(to, sentence, column + 2);
+	}
+	return column;
+}
 
 void glance_verdict(FILE *to, const struct explained *explained)
 {
@@ -32,6 +56,12 @@ void glance_verdict(FILE *to, const struct explained *explained)
 	}
 	if (explained_tested(explained)[0])
 		print_labelled(to, LABEL_WIDTH, "Tested:", "%s", explained_tested(explained));
+	if (opening(to, explained)) {
+		fputc('\n', to);
+		print_wrapped(to, "What to do about a phase: raidctl explain --phase NAME RECORDING", 0);
+		fputc('\n', to);
+		return;
+	}
 	if (explained_chains(explained) > 1)
 		terminal_print(to, "%s%s%s\n", bold(to), explained_title(explained),
 			       plain(to));

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 
 class LabError(Exception):
     """The lab failed; its message says what, why and what to do.
@@ -19,3 +22,14 @@ class LabError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what}: {self.why}\n  {self.todo}"
+
+
+def defect(error: Exception) -> str:
+    """One line about an exception that nothing handles. raidtrace/cli/front.py has the same for the other verbs."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    words = " ".join(str(error).split())
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return (
+        f"defect in raidctl: {type(error).__name__}{': ' if words else ''}{words} ({where}). "
+        "To see the traceback: raidctl --debug lab; to report it: raidctl(8), BUGS"
+    )

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from raidlab.array import profile
-from raidlab.base.failure import LabError
+from raidlab.base.failure import LabError, defect
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.uml import modules, runner, verdict
@@ -54,6 +54,8 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     words, command = options.split(argv)
+    debug = bool(os.environ.get("RAIDCTL_DEBUG")) or "--debug" in words
+    words = [word for word in words if word != "--debug"]
     arguments = options.parsed(options.parser(_ACTS), words)
     arguments.command = command
     failed = verdict.LAB_FAILED if arguments.verb in ("run", "shell", "ab", "expect") else _FAILED
@@ -72,8 +74,10 @@ def main(argv: list[str]) -> int:
         return failed
     except _Stopped as stopped:
         return 128 + stopped.number
-    except Exception:  # a defect; its status must not look like the command's
-        traceback.print_exc()
+    except Exception as error:  # a defect; its status must not look like the command's
+        if debug:
+            traceback.print_exc()
+        print(f"raidctl lab: {defect(error)}", file=sys.stderr)
         return failed
 
 

@@ -31,7 +31,7 @@ def answer(verb: str, find: Callable[[], F], lines: Callable[[F, int], Sequence[
         width = shutil.get_terminal_size((COLUMNS, 24)).columns
         print(found.to_json() if as_json else "\n".join(lines(found, width)), flush=True)
     except BrokenPipeError:
-        raise  # shown.run ends quietly
+        raise  # ends quietly
     except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
         print(f"raidctl {verb}: {error}", file=sys.stderr)
         return 1

@@ -7,6 +7,9 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
+from raidtrace.recording import recording
+from raidtrace.report import perfetto
+
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
@@ -17,12 +20,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("recording", type=pathlib.Path, metavar="RECORDING", help="what raidctl record wrote")
     options = parser.parse_args(arguments)
     gc.disable()  # a short life
-    try:
-        from raidtrace.recording import recording
-        from raidtrace.report import perfetto
-    except ModuleNotFoundError as error:
-        print(f"raidctl export: --perfetto needs the Python module {error.name}: tools/setup report", file=sys.stderr)
-        return 1
     try:
         size = perfetto.write(options.trace, options.recording)
     except (perfetto.TraceError, recording.RecordingError, OSError) as error:

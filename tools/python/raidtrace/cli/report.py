@@ -24,15 +24,11 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     gc.disable()  # a short life, and to look through millions of rows for circles takes a good part of it
     # here, because drawing takes half a second to load that --help need not wait for
-    try:
-        from raidtrace.recording import recording
-        from raidtrace.report import html as report_html
-        from raidtrace.report import page as report_page
-        from raidtrace.report import sweep as report_sweep
-        from raidtrace.sweep import index as sweep_index
-    except ModuleNotFoundError as error:
-        print(f"raidctl report: --html needs the Python module {error.name}: tools/setup report", file=sys.stderr)
-        return 1
+    from raidtrace.recording import recording
+    from raidtrace.report import html as report_html
+    from raidtrace.report import page as report_page
+    from raidtrace.report import sweep as report_sweep
+    from raidtrace.sweep import index as sweep_index
 
     try:
         if len(options.recordings) == 1 and options.recordings[0].is_dir():

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
             return verbs[arguments[0]](arguments[1:])
         return _sweep(parser().parse_args(arguments))
     except BrokenPipeError:
-        raise  # shown.run ends quietly
+        raise  # ends quietly
     except ERRORS as error:
         print(f"raidctl sweep: {error}", file=sys.stderr)
         return 2 if isinstance(error, _Usage) else 1

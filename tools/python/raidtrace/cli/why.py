@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _lab(options, command) if options.lab else _disk(options, command)
     except BrokenPipeError:
-        raise  # shown.run ends quietly
+        raise  # ends quietly
     except ERRORS as error:
         print(f"raidctl why: {error}", file=sys.stderr)
         return 1

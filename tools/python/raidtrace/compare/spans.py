@@ -93,7 +93,8 @@ class Pair:
         tables = [span["submitters"] for span in (self.a, self.b)]
         names = dict.fromkeys(_name(row) for table in tables for row in table or ())
         both = {
-            name: [table and _sums(row for row in table if _name(row) == name) for table in tables] for name in names
+            name: [None if table is None else _sums(row for row in table if _name(row) == name) for table in tables]
+            for name in names
         }
         return {name: [self.row(quantity, parts) for quantity in q.OF_SUBMITTER] for name, parts in both.items()}
 

@@ -16,6 +16,7 @@ Text, JSON and the HTML report are made of these values alone; nothing below rea
                                     two recordings or a sweep the factor between the rates, 1 or more; None: not known
         summary: sentences          the same in plain words, the one that matters first
       summary: sentences            of all chains together, in their order
+      opening: (name, sentence)     of a recording with several phases: a row each, in order of time
 
 A verdict is one of VERDICTS. "shown" is said of what was counted. A cause is never counted: "inferred" says that the counts
 have its signature and lack those of the others; only an experiment tests it. "not shown" is what the recording could have shown
@@ -27,7 +28,7 @@ A statement about two recordings has a line for each, "A: ..." and "B: ...", or 
 import dataclasses
 import enum
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 VERSION = (
     2  # of the JSON; a change of meaning or a member less is another, a new member is not. 2: causes are "inferred"
@@ -166,7 +167,9 @@ class Chain:
 @dataclasses.dataclass(frozen=True)
 class Explanation:
     """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind.
-    tested: what an experiment of raidctl why found of the first subject; empty: all is inferred."""
+    tested: what an experiment of raidctl why found of the first subject; empty: all is inferred. opening: of a recording with
+    several phases each, in order of time, with the first sentence on it; empty: there is one phase, or it is no recording.
+    """
 
     kind: str
     subjects: tuple[Subject, ...]
@@ -174,6 +177,7 @@ class Explanation:
     summary: tuple[str, ...]
     notes: tuple[str, ...] = ()
     tested: str = ""
+    opening: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
         """The whole of it; Documentation/explain.rst describes the members, which are those of the classes above."""
@@ -183,6 +187,20 @@ class Explanation:
 def by_effect(chains: Iterable[Chain]) -> tuple[Chain, ...]:
     """The largest effect first; those with the same, and those whose effect is not known, in the order given."""
     return tuple(sorted(chains, key=lambda chain: (chain.effect is None, -(chain.effect or 0.0))))
+
+
+def opening(phases: Sequence[str], chains: Sequence[Chain]) -> tuple[tuple[str, str], ...]:
+    """The rows that the answer opens with where there are several phases, of each disk the direction that comes first. phases:
+    names in order of time."""
+    rows: dict[tuple[str, str], str] = {}
+    for phase in phases:
+        for chain in chains:
+            if chain.phase == phase:
+                rows.setdefault((phase, chain.disk), chain.summary[0].partition(" Open: ")[0])
+    if len({phase for phase, _ in rows}) < 2:
+        return ()
+    several = len({disk for _, disk in rows}) > 1
+    return tuple((f"{phase} {disk}" if several else phase, sentence) for (phase, disk), sentence in rows.items())
 
 
 def told(chains: Iterable[Chain]) -> tuple[str, ...]:

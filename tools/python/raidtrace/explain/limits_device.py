@@ -20,7 +20,23 @@ ELSEWHERE = (
 )
 SLOW_WRITE = 5.0  # ms from issue to completion, from which on a write waits for drives
 SMALL = 4  # the disk would take requests so many times as large
+OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
+EMPTY = 8  # times that the queue ran empty
+EMPTIED = 0.05  # part of the time that this took, from which on more would have come if it had been asked for
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
+
+
+def dry(reading: Reading, way: str) -> tuple[int, float, float] | None:
+    """How often the queue ran empty, the ms that a request alone takes, and the part of the time that this cost.
+
+    Each time the disk delivers nothing for as long as one request alone takes, which is the time from the first issue to the
+    first completion.
+    """
+    times = reading.seen.histogram("all", "depth_issue").get(0)
+    alone = bins.rows(reading.seen.histogram(way, "depth_d2c")).get(0)
+    if times is None or alone is None or not reading.seen.seconds():
+        return None
+    return times, alone[1], times * alone[1] / 1000 / reading.seen.seconds()
 
 
 def saturated(reading: Reading, way: str) -> tuple[int, float] | None:
@@ -50,6 +66,15 @@ def flat(case: Case) -> bool:
     """Whether twice the depth added nothing, with as many in flight as an array can use."""
     found = saturated(case.reading, case.way)
     return found is not None and found[0] >= FLAT_FROM and found[1] < GAIN
+
+
+def emptied(case: Case) -> tuple[int, float] | None:
+    """How often the queue ran empty, and the part of the time that this took: without work, and with one request alone. None:
+    too seldom to matter."""
+    found, idle = dry(case.reading, case.way), case.idle() or 0.0
+    if found is None or found[0] < EMPTY or idle + found[2] < EMPTIED:
+        return None
+    return found[0], idle + found[2]
 
 
 def ceiling_near(case: Case) -> ceiling.Ceiling | None:
@@ -104,6 +129,9 @@ def device(case: Case) -> Limit:
         return ruled_out(
             key, title, f"{_gain(found)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
         )
+    if ran := emptied(case):
+        text = f"{_gain(found)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times, which took {ran[1]:.0%} of the time"
+        return open_question(key, title, f"{text}: the disk had room for more than was asked for", *values)
     if near:
         text = (
             f"{_gain(found)}{rate:.0f} MiB/s is what comes; the profile {near.profile} gives the controller "
@@ -117,6 +145,10 @@ def device(case: Case) -> Limit:
         return open_question(
             key, title, f"{text}: fewer in flight let more of them be merged, and may come faster", *values
         )
+    other = "write" if case.way == "read" else "read"
+    if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.way)):
+        beside = f"{rate:.0f} MiB/s of {case.way}s beside {q.mib_per_s(case.seen, other) or 0:.0f} MiB/s of {other}s"
+        return open_question(key, title, f"{_gain(found)}{beside}", *values)
     if flat(case) and orderly:
         return inferred(key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", remedy, *values)
     if found is None:

@@ -4,8 +4,9 @@
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_cgroup import io_max
+from raidtrace.explain.limits_device import OTHERS, dry
 from raidtrace.explain.links_queue import FOLLOWS, in_order
-from raidtrace.quantity import bins
+from raidtrace.quantity import size
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
@@ -17,7 +18,7 @@ COMPUTES = (
 FLUSHED = 0.15  # part of the time with a flush in flight
 FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
-OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
+OWN = 0.5  # part of the bytes of the other direction that the command may have asked for, from which on they may be its own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
 BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
 BLOCKS_ALONE = 0.9  # part of the bios, from which on metadata is what is read, and not on the way to it
@@ -137,6 +138,16 @@ def _all_its_own(case: Case) -> bool:
     return bool(found) and strangers(case)[0] + kernel / max(sum(one.bios for one in found), 1) < OTHERS
 
 
+def _own(case: Case, way: str) -> str:
+    """Why what moved in a direction may be the command's own; empty: it is not. A kernel thread writes back what the command
+    wrote to memory, also in an earlier phase."""
+    asked, moved = case.seen.asked.get(way), q.octets(case.seen, way) or 0
+    if asked is None:
+        return f"whose {way}s they are was not recorded"
+    done = "read" if way == "read" else "wrote"
+    return f"they may be the command's own, which {done} {size.short(asked)} up to then" if asked >= OWN * moved else ""
+
+
 def competing(case: Case) -> Limit:
     """What the disk did for others, or for the other direction, meanwhile."""
     title, other = "Competing load", "write" if case.way == "read" else "read"
@@ -146,7 +157,7 @@ def competing(case: Case) -> Limit:
         case.area(other) * meanwhile,
         sum(c.get("issued", 0) for c in case.seen.flow.values()),
     )
-    part, who = strangers(case)
+    foreign, (part, who) = q.foreign(case.seen, case.way), strangers(case)
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = (case.seen.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
     values = (
@@ -163,6 +174,9 @@ def competing(case: Case) -> Limit:
         )
     if share >= OTHERS and requests >= OTHERS and _all_its_own(case):
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
+        return open_question("competing", title, text, *values)
+    if share >= OTHERS and requests >= OTHERS and (why := _own(case, other)) and not foreign:
+        text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests; {why}"
         return open_question("competing", title, text, *values)
     if share >= OTHERS and requests >= OTHERS:
         who = next(
@@ -225,19 +239,6 @@ def pieces(case: Case) -> Limit:
         "read several files at once, or keep them in larger ones",
         value,
     )
-
-
-def dry(reading: Reading, way: str) -> tuple[int, float, float] | None:
-    """How often the queue ran empty, the ms that a request alone takes, and the part of the time that this cost.
-
-    Each time the disk delivers nothing for as long as one request alone takes, which is the time from the first issue to the
-    first completion.
-    """
-    times = reading.seen.histogram("all", "depth_issue").get(0)
-    alone = bins.rows(reading.seen.histogram(way, "depth_d2c")).get(0)
-    if times is None or alone is None or not reading.seen.seconds():
-        return None
-    return times, alone[1], times * alone[1] / 1000 / reading.seen.seconds()
 
 
 def metadata(reading: Reading) -> int:

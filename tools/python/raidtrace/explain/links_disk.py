@@ -212,7 +212,7 @@ def cost(reading: Reading) -> Link:
         why = "half of the requests or more are seeks" if found else "too few samples or seeks"
         return Link("cost", title, f"not to be told from the samples: {why}", Verdict.NOT_AVAILABLE)
     of = f"{found.blocks} samples" if found.merged == 1 else f"{found.blocks} blocks of {found.merged} samples"
-    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f}, bootstrap of {of})"
+    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f}, jackknife of {of})"
     values = (Value("seek-ms", found.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),
                     (found.low_ms, found.high_ms)),
               Value("seek-time-share", found.share, "of 1", source(reading, "depth-time", "seek")),
@@ -230,8 +230,7 @@ def cost(reading: Reading) -> Link:
 
 def _best(reading: Reading) -> float:
     """MiB/s of the best sample: a rate far beyond it was never seen, and is not claimed."""
-    rows = reading.seen.over_time
-    return float((rows[:, 1] / q.MIB / (rows[:, 0] / 1e9)).max()) if len(rows) else 0.0
+    return max((octets / q.MIB / (busy / 1e9) for busy, octets, _ in reading.seen.over_time), default=0.0)
 
 
 def cache(readings: Sequence[Reading], way: str) -> Link:

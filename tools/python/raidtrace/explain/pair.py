@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from raidtrace.explain import ceiling, chain
 from raidtrace.explain import limits as holding
-from raidtrace.explain import limits_events, limits_host
+from raidtrace.explain import limits_device, limits_events, limits_host
 from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
 from raidtrace.explain.limits_queue import DIRECT
@@ -216,7 +216,7 @@ def _classes(a: Reading, b: Reading) -> Link:
 def _waits(a: Reading, b: Reading, way: str) -> list[str]:
     """What metadata on the way cost the slower one, held against the faster one, which has none."""
     slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, way) or 0.0)
-    found, other = limits_host.dry(slow, way), limits_host.dry(fast, way)
+    found, other = limits_device.dry(slow, way), limits_device.dry(fast, way)
     rate, reached = (q.mib_per_s(reading.seen, way) for reading in (slow, fast))
     if way != "read" or found is None or other is None or not rate or not reached or found[2] < limits_host.DRY:
         return []

@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Sequence
 
 from raidtrace.explain import chain, pair
-from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, told
+from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening, told
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording import recording
@@ -106,7 +106,8 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     said = told(ordered)
     if not chains:
         said = ("No phase moved enough data to say anything about its throughput.",)
-    return Explanation("recording", (subject("A", observed),), ordered, said, notes((observed,)))
+    rows = opening(observed.names, ordered)
+    return Explanation("recording", (subject("A", observed),), ordered, said, notes((observed,)), opening=rows)
 
 
 def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Explanation:

@@ -30,7 +30,9 @@ def text(found: Explanation, columns: int) -> list[str]:
             *wrap(f"Tested by experiment (raidctl why): {found.tested}", width),
             "Inferred from the recording:",
         ]
-    if len(found.chains) != 1:
+    if found.opening:
+        lines += ["", *rows(found.opening, width)]
+    elif len(found.chains) != 1:
         lines += ["", *(line for sentence in found.summary for line in wrap(sentence, width))]
     for chain in found.chains:
         lines += ["", *_chain(chain, width)]
@@ -63,6 +65,16 @@ def _row(row: Link | Limit, width: int) -> list[str]:
     for at, part in enumerate(row.statement.split("\n")):
         head = f"{mark} {row.title:<{TITLE}} " if at == 0 else " " * (TITLE + 3)
         lines += wrap(part, width, head, " " * (TITLE + 3))
+    return lines
+
+
+def rows(named: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """A name and a sentence each; a name that is too long has a line of its own."""
+    column = min(max(len(name) for name, _ in named), TITLE) + 2
+    lines = []
+    for name, sentence in named:
+        lines += [name] if len(name) > TITLE else []
+        lines += wrap(sentence, width, f"{'' if len(name) > TITLE else name:{column}}", " " * column)
     return lines
 
 

@@ -11,11 +11,8 @@ import functools
 import json
 import pathlib
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import numpy
-from numpy.typing import NDArray
 
 from raidtrace.recording import recording, timeline
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
@@ -93,7 +90,7 @@ class Observation:
     machine: Mapping[str, str]
     changed: tuple[str, ...]
     host: Mapping[tuple[str, str], int]
-    over_time: NDArray[numpy.float64] = dataclasses.field(compare=False)
+    over_time: Sequence[tuple[int, int, int]] = dataclasses.field(compare=False)
     timeline: Timeline = dataclasses.field(compare=False)
     others: frozenset[int] = frozenset()
     asked: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -170,9 +167,9 @@ def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None) -> 
     disks = _disks(db)
     phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
     names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))
-    if not len(rows.samples) or not disks:
+    if not rows.samples or not disks:
         raise recording.RecordingError(f"{path}: holds no sample{' between --from and --to' if window else ''}")
-    first, last = int(rows.samples[:, 3].min()), int(rows.samples[:, 4].max())
+    first, last = rows.samples[0][3], max(sample[4] for sample in rows.samples)
     spans: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
     for _, name, start, end in phases:
         start, end = (
@@ -227,7 +224,7 @@ class _Tables:
         for table, by in KEYS.items():
             self._rows.sums(table, by)
         bins = self._bins()  # after the tables: another process makes them meanwhile, if the recording is long
-        counted = {(target, phase) for target, phase in self._rows.groups.tolist()}
+        counted = set(self._rows.groups)
         found = []
         for name, spans in self._spans.items():
             for disk in self._disks:
@@ -265,7 +262,7 @@ class _Tables:
         found: dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]] = {}
         for key, by_group in self._rows.group_sums().items():
             for group, counts in by_group.items():
-                target, phase = self._rows.groups[group].tolist()
+                target, phase = self._rows.groups[group]
                 sums = found.setdefault((target, names.get(phase, BETWEEN)), {}).setdefault(key, {})
                 for at, count in counts.items():
                     sums[at] = sums.get(at, 0) + count
@@ -295,18 +292,14 @@ class _Tables:
                 found[cgroup or ""] = [a + b for a, b in zip(mine, (bios, octets, by_kernel), strict=True)]
         return tuple(Charged(cgroup, *numbers) for cgroup, numbers in found.items()) if any(found) else ()
 
-    def _over_time(self, target: int, name: str) -> NDArray[numpy.float64]:
+    def _over_time(self, target: int, name: str) -> list[tuple[int, int, int]]:
         rows = self._rows
-        mine = rows.samples[(rows.samples[:, 1] == target) & numpy.isin(rows.samples[:, 2], self._numbers[name])]
-        numbers, length = mine[:, 0], mine[:, 4] - mine[:, 3]
-        busy = numpy.where(rows.idle[numbers] < 0, 0, length - rows.idle[numbers])
-        moved = numpy.zeros(len(mine))
-        for direction in rows.directions():
-            octets = rows.flow(direction, "bytes_completed")
-            moved += octets[numbers] if octets is not None else 0
-        table = numpy.stack((busy, moved, rows.seeks[numbers]), axis=1).astype(numpy.float64)
-        found: NDArray[numpy.float64] = table[(length > 0) & (busy != 0)]
-        return found
+        moved = [found for way in rows.directions() if (found := rows.flow(way, "bytes_completed")) is not None]
+        return [
+            (end - start - rows.idle[number], sum(octets[number] for octets in moved), rows.seeks[number])
+            for number, _, _, start, end in rows.of(target, self._numbers[name])
+            if end > start and rows.idle[number] >= 0 and end - start != rows.idle[number]
+        ]
 
     def _host(self) -> dict[str, dict[tuple[str, str], int]]:
         """What the machine and the command did in each phase; rows of single processes and interrupts are left out."""

@@ -102,12 +102,12 @@ def _sums(rows: SampleRows) -> Iterable[tuple[int, tuple[int, int, Counters]]]:
     plain = rows.plain
     every = rows.group_sums()  # after the tables: another process makes them meanwhile, if the recording is long
     histograms = {key: every.get(key, {}) for key in KINDS}
-    for group, (target, phase) in enumerate(rows.groups.tolist()):
-        mine = rows.samples[(rows.samples[:, 1] == target) & (rows.samples[:, 2] == phase)]
+    for group, (target, phase) in enumerate(rows.groups):
+        mine = rows.of(target, [phase])
         of = {table: sums.get((target, phase), {}) for table, sums in tables.items()}
         flow = {direction: sums for direction, sums in of["flow"].items() if direction != "all"}
         yield target, (group, phase, Counters(
-            int(mine[:, 3].min()), int(mine[:, 4].max()), _known(flow),
+            mine[0][3], max(sample[4] for sample in mine), _known(flow),
             {key: by[group] for key, by in histograms.items() if group in by},
             frozenset(name for sums in flow.values() for name, value in sums.items() if value is None and name != DEPTH_SUM),
             plain.get((target, phase), {}), _known(of["origin"]),

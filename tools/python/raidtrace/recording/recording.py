@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from raidtrace.quantity.shown import visible
-from raidtrace.recording import database
+from raidtrace.recording import columns, database
 from raidtrace.recording.counters import DEPTH_SUM
 from raidtrace.recording.counters import LEVELS as LEVELS
 from raidtrace.recording.counters import SECTOR_BYTES as SECTOR_BYTES  # noqa: F401
@@ -213,6 +213,10 @@ def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
     if version not in USER_VERSIONS:
         known = " and ".join(map(str, USER_VERSIONS))
         raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
+    try:
+        columns.check(db)
+    except RecordingError as error:
+        raise RecordingError(f"{path}: {error}") from error
 
 
 def output(db: sqlite3.Connection) -> dict[str, str]:
@@ -266,8 +270,8 @@ def _rows(db: sqlite3.Connection, table: str, kind: type) -> list[tuple[Any, ...
     """Rows of a table that version 1 may lack, in order of time, columns as the class has them."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
         return []
-    columns = ", ".join(field.name for field in dataclasses.fields(kind))
-    return [tuple(row) for row in db.execute(f"SELECT {columns} FROM {table} ORDER BY start_ns, rowid")]
+    names = ", ".join(field.name for field in dataclasses.fields(kind))
+    return [tuple(row) for row in db.execute(f"SELECT {names} FROM {table} ORDER BY start_ns, rowid")]
 
 
 def _targets(db: sqlite3.Connection) -> tuple[Target, ...]:
@@ -277,9 +281,9 @@ def _targets(db: sqlite3.Connection) -> tuple[Target, ...]:
     if db.execute("SELECT 1 FROM sqlite_schema WHERE name='stack'").fetchone():
         for child, parent in db.execute("SELECT target, parent FROM stack ORDER BY target"):
             below[parent].append(names[child])
-    columns = [field.name for field in dataclasses.fields(Target)]
+    fields = [field.name for field in dataclasses.fields(Target)]
     return tuple(
-        Target(**{name: row[name] for name in columns if name in row.keys()}, below=tuple(below[row["target"]]))
+        Target(**{name: row[name] for name in fields if name in row.keys()}, below=tuple(below[row["target"]]))
         for row in rows
     )
 
@@ -291,7 +295,8 @@ def _named(db: sqlite3.Connection, table: str, keys: tuple[str, ...], key: Any) 
     """The counters of each row of a table, NULLs left out."""
     found: Named = collections.defaultdict(dict)
     if db.execute("SELECT 1 FROM sqlite_schema WHERE name=?", (table,)).fetchone():
-        for row in db.execute(f"SELECT * FROM {table}"):
+        names = ", ".join(columns.known(db, table))
+        for row in db.execute(f"SELECT {names} FROM {table}"):
             counts = {name: row[name] for name in row.keys() if name not in keys and row[name] is not None}
             there = found[row["sample"]].setdefault(key(row), {})
             for name, count in counts.items():
@@ -303,10 +308,10 @@ def _samples(db: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Coun
     """(target, (sample, phase, counters)) in order of time."""
     flow = _named(db, "flow", ("sample", "direction"), lambda row: row["direction"])
     unknown: dict[int, set[str]] = collections.defaultdict(set)
-    columns = [row[1] for row in db.execute("PRAGMA table_info(flow)")][2:]
-    lacks = " OR ".join(f"{name} IS NULL" for name in columns)
+    counters = [name for name in columns.known(db, "flow") if name not in ("sample", "direction")]
+    lacks = " OR ".join(f"{name} IS NULL" for name in counters)
     for row in db.execute(f"SELECT * FROM flow WHERE direction != 'all' AND ({lacks})"):
-        unknown[row["sample"]].update(name for name in columns if row[name] is None and name != DEPTH_SUM)
+        unknown[row["sample"]].update(name for name in counters if row[name] is None and name != DEPTH_SUM)
     origins = _named(db, "origin", ("sample", "class"), lambda row: row["class"])
     whose = ("sample", "submitter", "pid", "comm", "cgroup")
     submitters = _named(db, "submitter", whose, lambda row: (row["pid"], row["comm"] or ""))
@@ -314,9 +319,12 @@ def _samples(db: sqlite3.Connection) -> Iterable[tuple[int, tuple[int, int, Coun
         lambda: collections.defaultdict(dict)
     )
     for row in db.execute("SELECT sample, direction, kind, bin, count FROM bin"):
+        if type(row["count"]) is not int or not 0 <= row["count"] < 1 << 63 or not 0 <= row["bin"] < columns.MOST_BIN:
+            raise RecordingError("it has histograms that raidctl does not write")
         bins[row["sample"]][row["direction"], row["kind"]][row["bin"]] = row["count"]
     none: dict[Any, dict[str, int]] = {}
-    for row in db.execute("SELECT * FROM sample ORDER BY start_ns, sample"):
+    names = ", ".join(columns.known(db, "sample"))
+    for row in db.execute(f"SELECT {names} FROM sample ORDER BY start_ns, sample"):
         number = row["sample"]
         plain = {name: row[name] for name in row.keys() if name not in PLACE and row[name] is not None}
         levels = {name: plain.pop(name) for name in STREAMS_ALIVE if name in plain}

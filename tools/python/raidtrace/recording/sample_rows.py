@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples of a recording as arrays: which disk and phase each belongs to, its counters and histograms, and sums of them.
+"""Samples of a recording: which disk and phase each belongs to, its counters and histograms, and sums of them.
 
-For recordings too long to make an object of every sample: an hour of four disks has ten million rows.
+For recordings too long to make an object of every counter: an hour of four disks has ten million rows. The histograms are
+read once, and of each sample only what a reader needs is kept, in arrays by number of sample.
 """
 
+import array
+import collections
 import contextlib
 import functools
 import itertools
 import json
 import pathlib
 import sqlite3
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import numpy
-from numpy.typing import NDArray
-
-from raidtrace.recording import recording
+from raidtrace.recording import columns, recording
 from raidtrace.recording.counters import DEPTH_SUM, EXACT_DEPTH_BINS, LEVELS, SEEK_NONE_BIN, RecordingError
 
-Ints = NDArray[numpy.int64]
-Floats = NDArray[numpy.float64]
+if TYPE_CHECKING:
+    Ints = array.array[int]
+Sample = tuple[int, int, int, int, int]  # number, target, phase, start_ns, end_ns
 KEYS = (
     "sample",
     "target",
@@ -37,35 +38,129 @@ KEYS = (
 )
 # what series are made of
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)
-CHUNK = 4096  # samples whose histograms are objects at a time
 Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
+
+
+class _BinNumbers(dict[str, int]):
+    """The number of a bin by its name in JSON."""
+
+    def __missing__(self, name: str) -> int:
+        if not (
+            name.isascii()
+            and name.isdigit()
+            and len(name) <= len(str(columns.MOST_BIN))
+            and int(name) < columns.MOST_BIN
+        ):
+            raise RecordingError("it has bins that raidctl does not write")
+        return self.setdefault(name, int(name))
+
+
+class _Histograms:
+    """All histograms of a recording, in one pass.
+
+    sums: (direction, kind) -> index of the pair of target and phase -> bin -> count. The others are by number of sample.
+    depth: direction -> time counted (ns), the same weighted by depth, the highest depth at which there was any.
+    idle: time with nothing in flight (ns), -1 where that was not counted. seeks: requests of all directions that are seeks.
+    longest: direction -> highest bin of d2c, -1 where nothing completed.
+    place: direction -> sample, bin and count of each bin.
+    """
+
+    def __init__(self, rows: "SampleRows") -> None:
+        self.idle, self.seeks = rows.filled(-1), rows.filled(0)
+        self.depth: dict[str, tuple[Ints, Ints, Ints]] = {}
+        self.longest: dict[str, Ints] = {}
+        self.place: dict[str, tuple[Ints, Ints, Ints]] = {}
+        self._rows = rows
+        self._number = _BinNumbers()
+        sums: dict[tuple[str, str], dict[int, dict[str, int]]] = {}
+        for sample, text in rows.histogram_texts():
+            group = rows.group_of[sample] if 0 <= sample < rows.size else -1
+            if group < 0:
+                raise RecordingError("it has histograms of samples that are not there")
+            for direction, kinds in json.loads(text).items():
+                for kind, bins in kinds.items():
+                    if not bins:
+                        continue
+                    counts = bins.values()
+                    if not {*map(type, counts)} <= {int} or min(counts) < 0 or max(counts) >= 1 << 63:
+                        raise RecordingError("it has counts in histograms that raidctl does not write")
+                    self._keep(sample, direction, kind, bins)
+                    here = sums.setdefault((direction, kind), {}).setdefault(group, {})
+                    for name, count in bins.items():
+                        here[name] = here.get(name, 0) + count
+        self.sums = {key: {group: self._numbered(bins) for group, bins in by.items()} for key, by in sums.items()}
+
+    def _numbered(self, bins: Mapping[str, int]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for name, count in bins.items():
+            if count:
+                found[self._number[name]] = found.get(self._number[name], 0) + count
+        return dict(sorted(found.items()))
+
+    def _keep(self, sample: int, direction: str, kind: str, bins: Mapping[str, int]) -> None:
+        number = self._number
+        if kind == "depth_time":
+            if direction not in self.depth:
+                self.depth[direction] = (self._rows.filled(0), self._rows.filled(0), self._rows.filled(0))
+            time, weighted, deepest = self.depth[direction]
+            time[sample] = sum(bins.values())
+            weighted[sample] = sum(number[name] * count for name, count in bins.items())
+            deepest[sample] = max(number[name] for name in bins)
+            if direction == "all":
+                self.idle[sample] = bins.get("0", 0)
+        elif kind == "seek" and direction != "all":
+            self.seeks[sample] += sum(bins.values()) - bins.get(str(SEEK_NONE_BIN), 0)
+        elif kind == "d2c":
+            if direction not in self.longest:
+                self.longest[direction] = self._rows.filled(-1)
+            self.longest[direction][sample] = max((number[name] for name, count in bins.items() if count), default=-1)
+        elif kind == "place":
+            if direction not in self.place:
+                self.place[direction] = (array.array("q"), array.array("q"), array.array("q"))
+            samples, places, counts = self.place[direction]
+            samples.extend([sample] * len(bins))
+            places.extend(number[name] for name in bins)
+            counts.extend(bins.values())
 
 
 class SampleRows:
     """The samples of an open recording.
 
-    samples: a row for each, in order of time: number, target, phase, start_ns, end_ns.
-    groups: a row for each pair of target and phase that has samples; group_of: index of its pair, by number of sample.
+    samples: in order of time. groups: each pair of target and phase that has samples, in order; group_of: index of its pair, by
+    number of sample.
     """
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self.db = database
-        self._histograms: dict[tuple[str, str], tuple[Ints, Ints, Ints]] = {}
-        self._every = False
         self._flows: dict[str, dict[str, Ints]] = {}
-        self._depths: dict[str, tuple[Floats, Floats, Ints]] = {}
         self._sums: dict[tuple[str, str], dict[tuple[int, int], dict[object, dict[str, int | None]]]] = {}
         self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-        rows = self.execute("SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample")
-        self.samples: Ints = numpy.fromiter(itertools.chain.from_iterable(rows), numpy.int64).reshape(-1, 5)
-        numbers = self.samples[:, 0]
-        self.size = int(numbers.max()) + 1 if len(numbers) else 1
-        if len(numbers) and (numbers.min() < 0 or self.size > 64 * len(numbers) + 1024):
+        query = "SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample"
+        self.samples: list[Sample] = self.execute(query).fetchall()
+        numbers = [sample[0] for sample in self.samples]
+        self.size = max(numbers, default=0) + 1
+        if numbers and (min(numbers) < 0 or self.size > 64 * len(numbers) + 1024):
             raise RecordingError("it has numbers of samples that raidctl does not give")
-        self.groups, inverse = numpy.unique(self.samples[:, 1:3], axis=0, return_inverse=True)
-        self.group_of: Ints = numpy.full(self.size, -1, dtype=numpy.int64)
-        self.group_of[numbers] = inverse.reshape(-1)
+        self._by_group: dict[tuple[int, int], list[Sample]] = collections.defaultdict(list)
+        for sample in self.samples:
+            self._by_group[sample[1:3]].append(sample)
+        self.groups = sorted(self._by_group)
+        self.group_of = self.filled(-1)
+        for index, group in enumerate(self.groups):
+            for sample in self._by_group[group]:
+                self.group_of[sample[0]] = index
+
+    def filled(self, value: int) -> "Ints":
+        """An array by number of sample, all of one value."""
+        return array.array("q", [value]) * self.size
+
+    def of(self, target: int, phases: Collection[int]) -> list[Sample]:
+        """The samples of a disk in some phases, in order of time."""
+        chosen = [self._by_group[target, phase] for phase in phases if (target, phase) in self._by_group]
+        if len(chosen) == 1:
+            return chosen[0]
+        return sorted(itertools.chain.from_iterable(chosen), key=lambda sample: (sample[3], sample[0]))
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """A query whose rows are tuples, however the connection has them."""
@@ -75,146 +170,80 @@ class SampleRows:
 
     def columns(self, table: str) -> list[str]:
         """Columns of a table; none when this recording lacks it."""
-        return [str(row[1]) for row in self.execute(f"PRAGMA table_info({table})")] if table in self.tables else []
+        return columns.known(self.db, table) if table in self.tables else []
 
-    def histogram(self, direction: str, kind: str) -> tuple[Ints, Ints, Ints]:
-        """Sample, bin and count of each row of a histogram, by number of sample and by bin. Read once, then remembered."""
-        if (direction, kind) in self._histograms:
-            return self._histograms[direction, kind]
+    def histogram_texts(self) -> Iterator[tuple[int, str]]:
+        """The histograms of each sample as JSON: direction -> kind -> bin -> count."""
         if "histograms" in self.columns("sample"):
-            return self.every_histogram().get((direction, kind), _table((), (), (), _numbers(())))
-        # In this order each sample finds its rows by the table's key, and what else there is is never read. As text, because
-        # to make an object of each number takes longer than to write and read it.
-        query = ("SELECT sample.sample, count(*), group_concat(bin), group_concat(count) FROM sample CROSS JOIN bin "
-                 "ON bin.sample = sample.sample AND direction = ? AND kind = ? GROUP BY sample.sample")  # fmt: skip
-        rows = self.execute(query, (direction, kind)).fetchall()
-        samples, numbers, places, counts = zip(*rows) if rows else ((), (), (), ())
-        self._histograms[direction, kind] = _table(samples, numbers, places, _numbers(counts))
-        return self._histograms[direction, kind]
+            yield from self.execute(
+                "SELECT sample, histograms FROM sample WHERE histograms IS NOT NULL ORDER BY sample"
+            )
+            return
+        # Of the rows that older recordings have, in the order of their key.
+        query = (
+            "SELECT sample, direction, kind, json_group_object(bin, count) FROM bin GROUP BY sample, direction, kind"
+        )
+        for sample, direction, kind, bins in self.execute(query):
+            yield sample, f"{{{json.dumps(direction)}: {{{json.dumps(kind)}: {bins}}}}}"
+
+    @functools.cached_property
+    def _histograms(self) -> _Histograms:
+        return _Histograms(self)
 
     def group_sums(self) -> dict[tuple[str, str], dict[int, dict[int, int]]]:
         """Sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
-        return {key: self.by_group(found) for key, found in self.every_histogram().items()}
+        return self._histograms.sums
 
-    def every_histogram(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
-        """All histograms, by direction and kind, in one pass that is remembered."""
-        if not self._every:
-            self._histograms = self._texts() if "histograms" in self.columns("sample") else self._bins()
-            self._every = True
-        return self._histograms
-
-    def _texts(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
-        """Of the texts that raidctl keeps with each sample."""
-        rows = self.execute("SELECT sample, histograms FROM sample WHERE histograms IS NOT NULL ORDER BY sample")
-        chunks: dict[tuple[str, str], list[tuple[Ints, Ints, Ints]]] = {}
-        while chunk := rows.fetchmany(CHUNK):
-            parts: dict[tuple[str, str], tuple[list[int], list[int], list[str], list[int]]] = {}
-            for sample, text in chunk:
-                for direction, kinds in json.loads(text).items():
-                    for kind, bins in kinds.items():
-                        part = parts.setdefault((direction, kind), ([], [], [], []))
-                        part[0].append(sample)
-                        part[1].append(len(bins))
-                        part[2].extend(bins)
-                        part[3].extend(bins.values())
-            for key, (samples, numbers, places, counts) in parts.items():
-                if not {*map(type, counts)} <= {int}:
-                    raise RecordingError("it has counts that are no numbers")
-                chunks.setdefault(key, []).append(
-                    _table(samples, numbers, places, numpy.array(counts, dtype=numpy.int64))
-                )
-        return {key: tuple(map(numpy.concatenate, zip(*tables, strict=True))) for key, tables in chunks.items()}  # type: ignore
-
-    def _bins(self) -> dict[tuple[str, str], tuple[Ints, Ints, Ints]]:
-        """Of the rows that older recordings have."""
-        parts: dict[tuple[str, str], tuple[list[int], list[int], list[str], list[str]]] = {}
-        query = ("SELECT sample, count(*), group_concat(bin), group_concat(count), direction, kind FROM bin "
-                 "GROUP BY sample, direction, kind")  # fmt: skip
-        for sample, number, places, counts, direction, kind in self.execute(query):
-            part = parts.setdefault((direction, kind), ([], [], [], []))
-            part[0].append(sample)
-            part[1].append(number)
-            part[2].append(places)
-            part[3].append(counts)
-        return {key: _table(samples, numbers, places, _numbers(counts))
-                for key, (samples, numbers, places, counts) in parts.items()}  # fmt: skip
-
-    def depth(self, direction: str) -> tuple[Floats, Floats, Ints]:
+    def depth(self, direction: str) -> tuple["Ints", "Ints", "Ints"]:
         """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
-        if direction not in self._depths:
-            time, weighted, deepest = self._depth_bins(direction)
-            # The last bin has no depth of its own: beyond it the counter goes on.
-            sums = self.flow(direction, DEPTH_SUM) if (deepest >= EXACT_DEPTH_BINS).any() else None
-            if sums is not None:
-                weighted = numpy.where(deepest >= EXACT_DEPTH_BINS, sums, weighted)
-            self._depths[direction] = (time, weighted, deepest)
-        return self._depths[direction]
+        if direction not in self._histograms.depth:
+            return self.filled(0), self.filled(0), self.filled(0)
+        time, weighted, deepest = self._histograms.depth[direction]
+        # The last bin has no depth of its own: beyond it the counter goes on.
+        sums = self.flow(direction, DEPTH_SUM) if max(deepest) >= EXACT_DEPTH_BINS else None
+        if sums is not None:
+            pairs = zip(weighted, sums, deepest, strict=True)
+            weighted = array.array("q", (own if most < EXACT_DEPTH_BINS else told for own, told, most in pairs))
+        return time, weighted, deepest
 
-    def _depth_bins(self, direction: str) -> tuple[Floats, Floats, Ints]:
-        samples, depths, times = self.histogram(direction, "depth_time")
-        deepest = numpy.zeros(self.size, dtype=numpy.int64)
-        if len(samples):
-            if samples.max() >= self.size or depths.min() < 0 or times.min() < 0:
-                raise RecordingError("it has bins or counts that raidctl does not write")
-            last = numpy.append(numpy.flatnonzero(numpy.diff(samples)), len(samples) - 1)
-            deepest[samples[last]] = depths[last]  # rows of a sample come in the order of bins, and zeros are left out
-        return (
-            numpy.bincount(samples, weights=times, minlength=self.size).astype(numpy.float64),
-            numpy.bincount(samples, weights=times * depths, minlength=self.size).astype(numpy.float64),
-            deepest,
-        )
-
-    @functools.cached_property
-    def idle(self) -> Ints:
+    @property
+    def idle(self) -> "Ints":
         """By number of sample: time with nothing in flight (ns), -1 where that was not counted."""
-        samples, depths, times = self.histogram("all", "depth_time")
-        found = numpy.full(self.size, -1, dtype=numpy.int64)
-        found[samples] = 0
-        found[samples[depths == 0]] = times[depths == 0]
-        return found
+        return self._histograms.idle
 
-    @functools.cached_property
-    def seeks(self) -> Ints:
+    @property
+    def seeks(self) -> "Ints":
         """By number of sample: requests of all directions that are seeks."""
-        found = numpy.zeros(self.size, dtype=numpy.int64)
-        for direction in self.directions():
-            samples, places, counts = self.histogram(direction, "seek")
-            numpy.add.at(found, samples[places != SEEK_NONE_BIN], counts[places != SEEK_NONE_BIN])
-        return found
+        return self._histograms.seeks
+
+    def longest(self, direction: str) -> "Ints | None":
+        """By number of sample: the highest bin of the time from issue to completion, -1: none. None: not counted."""
+        return self._histograms.longest.get(direction)
+
+    def place(self, direction: str) -> tuple["Ints", "Ints", "Ints"]:
+        """Sample, part of the disk and bytes, of each bin that is not empty."""
+        return self._histograms.place.get(direction) or (array.array("q"), array.array("q"), array.array("q"))
 
     def directions(self) -> list[str]:
         """Directions that anything was counted of, of all together ("all") apart."""
         found = {str(direction) for by in self.sums("flow", "direction").values() for direction in by}
         return sorted(found - {"all"})
 
-    def by_group(self, found: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
-        """Sums of a histogram for each pair: index of the pair -> bin -> count."""
-        samples, bins, counts = found
-        if not len(samples):
-            return {}
-        if bins.min() < 0 or bins.max() >= 1 << 16 or counts.min() < 0:
-            raise RecordingError("it has bins or counts that raidctl does not write")
-        width = int(bins.max()) + 1
-        # counts are below 2^53 in sum: nanoseconds of a hundred days
-        sums = numpy.bincount(self.group_of[samples] * width + bins, weights=counts)
-        result: dict[int, dict[int, int]] = {}
-        for place in numpy.flatnonzero(sums).tolist():
-            result.setdefault(place // width, {})[place % width] = int(sums[place])
-        return result
-
-    def flow(self, direction: str, column: str) -> Ints | None:
+    def flow(self, direction: str, column: str) -> "Ints | None":
         """A counter of a direction, by number of sample. None: not counted, or no such column."""
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
-            chosen = ", ".join(f"coalesce({name}, -1)" for name in names)
-            rows = self.execute(f"SELECT sample, {chosen} FROM flow WHERE direction = ?", (direction,))
-            table = numpy.fromiter(itertools.chain.from_iterable(rows), numpy.int64).reshape(-1, len(names) + 1)
-            result = {}
-            for at, name in enumerate(names, 1):
-                if not (table[:, at] < 0).any():
-                    result[name] = numpy.zeros(self.size, dtype=numpy.int64)
-                    result[name][table[:, 0]] = table[:, at]
-            self._flows[direction] = result
+            found = {name: self.filled(0) for name in names}
+            missing = set()
+            for sample, *counts in self.execute(
+                f"SELECT sample, {', '.join(names)} FROM flow WHERE direction = ?", (direction,)
+            ):
+                for name, count in zip(names, counts, strict=True):
+                    if count is None:
+                        missing.add(name)
+                    else:
+                        found[name][sample] = count
+            self._flows[direction] = {name: by for name, by in found.items() if name not in missing}
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
@@ -289,26 +318,3 @@ def _narrow(database: sqlite3.Connection, window: Window) -> None:
         database.execute(
             "CREATE TEMP VIEW bin AS SELECT * FROM main.bin WHERE sample IN (SELECT sample FROM temp.sample)"
         )
-
-
-def _table(
-    samples: Sequence[int], numbers: Sequence[int], places: Sequence[str], counts: Ints
-) -> tuple[Ints, Ints, Ints]:
-    """Sample, bin and count of each row, of samples that have so many rows, whose bins are lists in text."""
-    each = numpy.repeat(numpy.array(samples, dtype=numpy.int64), numpy.array(numbers, dtype=numpy.int64))
-    bins = _numbers(places)
-    if not len(each) == len(bins) == len(counts):
-        raise RecordingError("it has bins or counts that are no numbers")
-    return each, bins, counts
-
-
-def _numbers(texts: Sequence[str]) -> Ints:
-    """Numbers separated by commas, in any number of texts."""
-    if not texts:
-        return numpy.zeros(0, dtype=numpy.int64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of text that is no number numpy only warns
-        try:
-            return numpy.fromstring(",".join(texts), dtype=numpy.int64, sep=",")
-        except DeprecationWarning as error:
-            raise RecordingError("it has bins or counts that are no numbers") from error

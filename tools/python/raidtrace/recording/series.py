@@ -7,16 +7,17 @@ highest depth at which any time was spent. Bytes and seeks are summed, so nothin
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy
 from numpy.typing import NDArray
 
 from raidtrace.quantity import bins
-from raidtrace.recording.sample_rows import Ints, SampleRows
+from raidtrace.recording.sample_rows import SampleRows
 
 COLUMNS = 600  # as many as a picture of 600 pixels can show
 DIRECTIONS = ("read", "write")
+Ints = NDArray[numpy.int64]
 Floats = NDArray[numpy.float64]
 
 
@@ -61,7 +62,7 @@ class _Steps:
     """Which step each sample of a disk belongs to."""
 
     def __init__(self, rows: SampleRows, target: int) -> None:
-        mine = rows.samples[rows.samples[:, 1] == target]
+        mine = numpy.array([sample for sample in rows.samples if sample[1] == target], dtype=numpy.int64)
         self.number, begins, ends = mine[:, 0], mine[:, 3], mine[:, 4]
         span = max(1, int(ends[-1]) - int(begins[0]))
         if len(mine) <= COLUMNS:
@@ -76,14 +77,15 @@ class _Steps:
         self.step_of: Ints = numpy.full(rows.size, -1, dtype=numpy.int64)
         self.step_of[self.number] = self.step
 
-    def sums(self, by_sample: Ints) -> Ints:
+    def sums(self, by_sample: Iterable[int]) -> Ints:
         """A counter of each step, from an array by number of sample."""
+        by_sample = numpy.asarray(by_sample)
         return numpy.bincount(self.step, weights=by_sample[self.number], minlength=self.count).astype(numpy.int64)
 
 
 def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series | None:
     """The series of a disk. None: it has no sample. place: whether place was counted."""
-    if not (rows.samples[:, 1] == target).any():
+    if not any(sample[1] == target for sample in rows.samples):
         return None
     steps = _Steps(rows, target)
     depth = {} if bio_based else {direction: _depth(rows, steps, direction) for direction in DIRECTIONS}
@@ -102,7 +104,7 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series
             )
         issued, sequential = rows.flow(direction, "issued"), rows.flow(direction, "sequential")
         if issued is not None and sequential is not None and not bio_based:
-            found = steps.sums(issued - sequential)
+            found = steps.sums(numpy.asarray(issued) - numpy.asarray(sequential))
             seeks = found if seeks is None else seeks + found
     return Series(
         target, steps.edges, steps.merged, {d: one for d, one in depth.items() if one is not None}, moved, d2c, seeks,
@@ -111,9 +113,10 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series
 
 
 def _depth(rows: SampleRows, steps: _Steps, direction: str) -> Depth | None:
-    time, weighted, deepest = (part[steps.number] for part in rows.depth(direction))
+    time, weighted, deepest = (numpy.asarray(part)[steps.number] for part in rows.depth(direction))
     if not time.any():
         return None
+    time, weighted = time.astype(numpy.float64), weighted.astype(numpy.float64)
     firsts = numpy.flatnonzero(numpy.diff(steps.step, prepend=-1))
     means = numpy.divide(weighted, time, out=numpy.zeros_like(time), where=time > 0)
     whole = numpy.add.reduceat(time, firsts)
@@ -126,8 +129,8 @@ def _depth(rows: SampleRows, steps: _Steps, direction: str) -> Depth | None:
 def _place(rows: SampleRows, steps: _Steps) -> Floats:
     result = numpy.zeros((steps.count, bins.PLACE_BINS))
     for direction in DIRECTIONS:
-        samples, places, counts = rows.histogram(direction, "place")
-        chosen = (steps.step_of[samples] >= 0) & (places >= 0) & (places < bins.PLACE_BINS)
+        samples, places, counts = (numpy.asarray(part) for part in rows.place(direction))
+        chosen = (steps.step_of[samples] >= 0) & (places < bins.PLACE_BINS)
         at = steps.step_of[samples[chosen]] * bins.PLACE_BINS + places[chosen]
         result += numpy.bincount(at, weights=counts[chosen], minlength=result.size).reshape(result.shape)
     return result

@@ -2,15 +2,14 @@
 """What sums of a phase cannot tell: when the disk was idle or silent, which request took longest and when, what changed."""
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
-
-import numpy
-from numpy.typing import NDArray
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from raidtrace.quantity import bins
 from raidtrace.recording.sample_rows import SampleRows
 
-START, END, BUSY, READ, WRITTEN, SEEKS = range(6)  # columns of Timeline.samples
+Row = tuple[int, int, int, int, int, int]  # of Timeline.samples
+START, END, BUSY, READ, WRITTEN = range(5)  # its columns but the last
 WAYS = ("read", "write")
 BEGUN = 0.01  # part of its bytes from which on a direction has begun, and up to which it has not ended
 SHORT = 0.1  # part of a phase up to which a sample is short
@@ -44,7 +43,7 @@ class Timeline:
     computed: from, to, and ns of a processor that the command used between them.
     """
 
-    samples: NDArray[numpy.float64]
+    samples: Sequence[Row]
     longest: Mapping[str, Longest]
     streams: int | None
     table: int | None
@@ -58,23 +57,29 @@ class Timeline:
         and the last, where they are short, what counts is more than the samples between have, for a disk that waits between
         requests does so there, too. But the recorder leaves a disk out that does nothing: of a sample longer than the interval
         what is before its last interval is idle."""
-        start, end, busy = (self.samples[:, column] for column in (START, END, BUSY))
-        moved = numpy.cumsum(self.samples[:, READ if way == "read" else WRITTEN])
-        if not len(moved) or not moved[-1] or (busy < 0).any():
+        samples = self.samples
+        moved = self._moved(READ if way == "read" else WRITTEN)
+        if not moved or not moved[-1] or any(sample[BUSY] < 0 for sample in samples):
             return 0, 0
-        idle, short = end - start - busy, SHORT * (end[-1] - start[0])
-        first = int(numpy.argmax(moved > BEGUN * moved[-1]))
-        last = int(numpy.argmax(moved >= (1 - BEGUN) * moved[-1]))
-        length, between = end - start, slice(first + 1, last)
-        waits = float(idle[between].sum() / max(length[between].sum(), 1))
+        length = [sample[END] - sample[START] for sample in samples]
+        idle = [whole - sample[BUSY] for whole, sample in zip(length, samples, strict=True)]
+        short = SHORT * (samples[-1][END] - samples[0][START])
+        first = next(at for at, total in enumerate(moved) if total > BEGUN * moved[-1])
+        last = next(at for at, total in enumerate(moved) if total >= (1 - BEGUN) * moved[-1])
+        between = slice(first + 1, last)
+        waits = sum(idle[between]) / max(sum(length[between]), 1)
 
         def beyond(at: int) -> float:
-            return max(float(idle[at] - waits * length[at]) / (1 - waits), 0.0) if waits < 1 else 0.0
+            return max((idle[at] - waits * length[at]) / (1 - waits), 0.0) if waits < 1 else 0.0
 
-        left_out = length[first] - self.interval if self.interval and busy[first] <= self.interval else 0
-        lead = idle[:first].sum() + (beyond(first) if length[first] <= short else min(idle[first], max(left_out, 0)))
-        tail = idle[last + 1 :].sum() + (beyond(last) if last > first and length[last] <= short else 0)
+        left_out = length[first] - self.interval if self.interval and samples[first][BUSY] <= self.interval else 0
+        lead = sum(idle[:first]) + (beyond(first) if length[first] <= short else min(idle[first], max(left_out, 0)))
+        tail = sum(idle[last + 1 :]) + (beyond(last) if last > first and length[last] <= short else 0)
         return int(lead), int(tail)
+
+    def _moved(self, column: int) -> list[int]:
+        """Bytes of a direction up to the end of each sample."""
+        return list(itertools.accumulate(sample[column] for sample in self.samples))
 
     def computed_between(self, since: int, until: int) -> int:
         """Ns of a processor that the command used between two times: of what was counted over an edge at least that which one
@@ -85,42 +90,53 @@ class Timeline:
 
     def meanwhile(self, way: str) -> float:
         """Part of the other direction's bytes that were completed while this one was at work, by samples."""
-        ours, theirs = (self.samples[:, column] for column in ((READ, WRITTEN) if way == "read" else (WRITTEN, READ)))
-        moved, whole = numpy.cumsum(ours), theirs.sum()
-        if not len(moved) or not moved[-1] or not whole:
+        ours, theirs = (READ, WRITTEN) if way == "read" else (WRITTEN, READ)
+        moved, whole = self._moved(ours), sum(sample[theirs] for sample in self.samples)
+        if not moved or not moved[-1] or not whole:
             return 1.0
-        at_work = (moved > BEGUN * moved[-1]) & (moved - ours < (1 - BEGUN) * moved[-1])
-        return float(theirs[at_work].sum() / whole)
+        at_work = (
+            sample[theirs]
+            for total, sample in zip(moved, self.samples, strict=True)
+            if total > BEGUN * moved[-1] and total - sample[ours] < (1 - BEGUN) * moved[-1]
+        )
+        return sum(at_work) / whole
 
     def silence(self) -> tuple[int, int]:
         """The longest stretch, in ns, with something in flight all the time and nothing completed, and when it ended."""
-        best, run = (0, 0), 0.0
-        for start, end, busy, read, written, _ in self.samples.tolist():
+        best, run = (0, 0), 0
+        for start, end, busy, read, written, _ in self.samples:
             whole = busy >= 0.99 * (end - start) and not read and not written
-            run = run + end - start if whole else 0.0
-            best = max(best, (int(run), int(end)))
+            run = run + end - start if whole else 0
+            best = max(best, (run, end))
         return best
 
     def rates(self, since: int, until: int, way: str) -> float | None:
         """MiB/s of a direction between two times, by whole samples. None: there is none."""
-        chosen = self.samples[(self.samples[:, START] >= since) & (self.samples[:, END] <= until)]
-        length = (chosen[:, END] - chosen[:, START]).sum()
-        moved = chosen[:, READ if way == "read" else WRITTEN].sum()
-        return float(moved / (1 << 20) / (length / 1e9)) if length > 0 else None
+        chosen = [sample for sample in self.samples if sample[START] >= since and sample[END] <= until]
+        length = sum(sample[END] - sample[START] for sample in chosen)
+        moved = sum(sample[READ if way == "read" else WRITTEN] for sample in chosen)
+        return moved / (1 << 20) / (length / 1e9) if length > 0 else None
 
 
 def build(rows: SampleRows, target: int, phases: Collection[int], changes: Iterable[Change]) -> Timeline:
     """Of the phases of one disk that have a name in common."""
-    mine = rows.samples[(rows.samples[:, 1] == target) & numpy.isin(rows.samples[:, 2], list(phases))]
-    numbers, length = mine[:, 0], mine[:, 4] - mine[:, 3]
-    busy = numpy.where(rows.idle[numbers] < 0, -1, length - rows.idle[numbers])
-    columns = [mine[:, 3], mine[:, 4], busy]
-    for way in WAYS:
-        octets = rows.flow(way, "bytes_completed")
-        columns.append(octets[numbers] if octets is not None else numpy.zeros(len(mine), dtype=numpy.int64))
-    columns.append(rows.seeks[numbers])
-    table = numpy.stack(columns, axis=1).astype(numpy.float64)[length > 0]
-    ends = dict(zip(numbers.tolist(), mine[:, 4].tolist(), strict=True))
+    mine = rows.of(target, phases)
+    none = rows.filled(0)
+    read, written = (rows.flow(way, "bytes_completed") or none for way in WAYS)
+    idle, seeks = rows.idle, rows.seeks
+    table = [
+        (
+            start,
+            end,
+            end - start - idle[number] if idle[number] >= 0 else -1,
+            read[number],
+            written[number],
+            seeks[number],
+        )
+        for number, _, _, start, end in mine
+        if end > start
+    ]
+    ends = {sample[0]: sample[4] for sample in mine}
     return Timeline(table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes),
                     _interval(rows), _computed(rows))  # fmt: skip
 
@@ -141,12 +157,11 @@ def _interval(rows: SampleRows) -> int | None:
 def _longest(rows: SampleRows, ends: Mapping[int, int]) -> dict[str, Longest]:
     found = {}
     for way in (*WAYS, "flush"):
-        samples, places, counts = rows.histogram(way, "d2c")
-        mine = numpy.isin(samples, list(ends)) & (counts > 0)
-        if mine.any():
-            at = int(numpy.argmax(numpy.where(mine, places, -1)))
-            low, high = bins.time(int(places[at]))
-            found[way] = Longest(low, high, ends[int(samples[at])])
+        bins_of = rows.longest(way)
+        number = max(ends, key=bins_of.__getitem__, default=None) if bins_of else None
+        if bins_of and number is not None and bins_of[number] >= 0:
+            low, high = bins.time(bins_of[number])
+            found[way] = Longest(low, high, ends[number])
     return found
 
 

@@ -74,12 +74,14 @@ def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
 
 
 def _answer(found: Explanation) -> list[str]:
-    """Of the phase with the largest effect, which is named where there are others."""
+    """A row a phase where there are several; else what is said of the one, or of that with the largest effect."""
     if not found.chains:
         return [printable(text) for text in found.summary]
+    tested = [f"Tested by experiment (raidctl why): {printable(found.tested)}"] if found.tested else []
+    if found.opening:
+        return [*tested, *(f"{printable(name, 200)}: {printable(text)}" for name, text in found.opening)]
     first = found.chains[0]
     title = f"{printable(first.title, 200)}: " if len(found.chains) > 1 else ""
-    tested = [f"Tested by experiment (raidctl why): {printable(found.tested)}"] if found.tested else []
     return [*tested, *(f"{'' if at else title}{printable(text)}" for at, text in enumerate(first.summary))]
 
 

@@ -10,17 +10,15 @@ import itertools
 import os
 import pathlib
 import struct
-from collections.abc import Iterable, Iterator
-
-import numpy
+from collections.abc import Iterable, Iterator, Sequence
 
 from raidtrace.quantity import shown
 from raidtrace.recording import recording
 from raidtrace.recording.recording import Recording, Target
-from raidtrace.recording.sample_rows import Ints, SampleRows, opened
-from raidtrace.recording.series import DIRECTIONS, Floats
+from raidtrace.recording.sample_rows import Sample, SampleRows, opened
 
 LONGEST = 200  # characters of a name
+DIRECTIONS = ("read", "write")
 SEQUENCE = 1  # all packets are of one writer, in one order
 CLEARED = 1  # sequence_flags of the first: nothing before it is referred to
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.type
@@ -100,7 +98,7 @@ def write(to: pathlib.Path, path: pathlib.Path) -> int:
 def trace(path: pathlib.Path) -> Iterator[bytes]:
     """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
     with opened(path) as rows:
-        if not len(rows.samples):
+        if not rows.samples:
             raise recording.RecordingError(f"{path}: holds no sample")
         found = recording.read(path, rows.db, lambda _: ())
         uuids = itertools.count(1)
@@ -112,7 +110,7 @@ def trace(path: pathlib.Path) -> Iterator[bytes]:
 
 
 def _phases(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
-    last = int(rows.samples[:, 4].max())
+    last = max(sample[4] for sample in rows.samples)
     yield _track(track, "phases", 0)
     for phase in found.phases:
         if phase.name == "outside":
@@ -123,7 +121,7 @@ def _phases(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
 
 def _settings(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
     """What was changed while it was recorded; not what a driver tells of itself in several lines."""
-    first, values = int(rows.samples[:, 3].min()), dict[tuple[str, str], str]()
+    first, values = rows.samples[0][3], dict[tuple[str, str], str]()
     changed = []
     for one in found.settings:
         before = values.get((one.disk, one.name))
@@ -138,16 +136,15 @@ def _settings(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]
 
 def _disk(rows: SampleRows, disk: Target, uuids: Iterator[int]) -> Iterator[bytes]:
     """Counters of a disk below a track of its own."""
-    mine = rows.samples[rows.samples[:, 1] == disk.target]
-    mine = mine[mine[:, 4] > mine[:, 3]]
-    if not len(mine):
+    mine = [sample for sample in rows.samples if sample[1] == disk.target and sample[4] > sample[3]]
+    if not mine:
         return
     parent = next(uuids)
     yield _track(parent, disk.disk, 0)
     for name, unit, values in _counters(rows, disk, mine):
         track = next(uuids)
         yield _track(track, f"{disk.disk} {name}", parent, unit)
-        yield from _values(track, mine[:, 3], values)
+        yield from _values(track, [sample[3] for sample in mine], values)
     yield from _requests(rows, disk, parent, uuids)
 
 
@@ -174,35 +171,36 @@ def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int])
         yield _event(completed, END, track)
 
 
-def _values(track: int, starts: Ints, values: Floats) -> Iterator[bytes]:
-    """A value holds until the next one; one that is not there (NaN), or is that before, is left out."""
+def _values(track: int, starts: Iterable[int], values: Iterable[float | None]) -> Iterator[bytes]:
+    """A value holds until the next one; one that is not there, or is that before, is left out."""
     before = None
-    for start, value in zip(starts.tolist(), values.tolist(), strict=True):
-        if value == value and value != before:
+    for start, value in zip(starts, values, strict=True):
+        if value is not None and value != before:
             before = value
             yield _event(start, COUNTER, track, _double(44, value))
 
 
-def _counters(rows: SampleRows, disk: Target, mine: Ints) -> Iterable[tuple[str, str, Floats]]:
-    """Name, unit and a value for each sample; NaN: there is none."""
-    number, seconds = mine[:, 0], (mine[:, 4] - mine[:, 3]) / 1e9
+def _counters(
+    rows: SampleRows, disk: Target, mine: Sequence[Sample]
+) -> Iterable[tuple[str, str, Iterable[float | None]]]:
+    """Name, unit and a value for each sample; None: there is none."""
+    numbers = [sample[0] for sample in mine]
     for way in DIRECTIONS:
         moved = rows.flow(way, "bytes_queued" if disk.bio_based else "bytes_completed")
-        if moved is None or not moved[number].any():
+        if moved is None or not any(moved[number] for number in numbers):
             continue
-        yield f"{way} throughput", "MiB/s", moved[number] / seconds / (1 << 20)
+        yield f"{way} throughput", "MiB/s", [
+            moved[at] / ((end - begin) / 1e9) / (1 << 20) for at, _, _, begin, end in mine
+        ]
         if disk.bio_based:
             continue
-        time, weighted, _ = (part[number].astype(numpy.float64) for part in rows.depth(way))
-        if time.any():
-            yield f"{way}s in flight, mean", "requests", _ratio(weighted, time)
+        time, weighted, _ = rows.depth(way)
+        if any(time[number] for number in numbers):
+            yield f"{way}s in flight, mean", "requests", [_ratio(weighted[at], time[at]) for at in numbers]
         took, completed = rows.flow(way, "d2c_sum_ns"), rows.flow(way, "completed")
         if took is not None and completed is not None:
-            yield f"{way} latency (d2c), mean", "ms", _ratio(
-                took[number] / 1e6, completed[number].astype(numpy.float64)
-            )
+            yield f"{way} latency (d2c), mean", "ms", [_ratio(took[at] / 1e6, completed[at]) for at in numbers]
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    found: Floats = numpy.divide(part, whole, out=numpy.full(len(whole), numpy.nan), where=whole > 0)
-    return found
+def _ratio(part: float, whole: int) -> float | None:
+    return part / whole if whole > 0 else None

@@ -84,11 +84,9 @@ def _one(db: sqlite3.Connection, path: pathlib.Path) -> None:
 
 def parquet(merged: pathlib.Path, directory: pathlib.Path) -> list[pathlib.Path]:
     """Each table of a merged file as TABLE.parquet. Values of axes and parameters become text: a column has one type."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MergeError(f"--parquet needs pyarrow ({error}); the SQLite file holds the same") from error
+    import pyarrow
+    import pyarrow.parquet
+
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     with contextlib.closing(database.read(merged)) as db:

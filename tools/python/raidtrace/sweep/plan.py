@@ -17,10 +17,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import jsonschema
 import tomllib
 
-from raidtrace.sweep import more_options, toml_lines
+from raidtrace.sweep import more_options, schema, toml_lines
 
 SCHEMA = pathlib.Path(__file__).parent / "plan-schema.json"
 READY = pathlib.Path(__file__).parent / "plans"
@@ -177,24 +176,15 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(document: dict[str, Any], place: Any) -> None:
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    errors = sorted(jsonschema.Draft202012Validator(schema).iter_errors(document), key=lambda e: list(map(str, e.path)))
-    if not errors:
+    found = schema.errors(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    if not found:
         return
-    error = errors[0]
-    path = tuple(error.absolute_path)
-    if error.validator == "additionalProperties":
-        key = next(key for key in error.instance if key not in error.schema["properties"])
-        close = difflib.get_close_matches(key, error.schema["properties"], 1)
-        hint = f"do you mean {close[0]}?" if close else f"there are {', '.join(error.schema['properties'])}"
-        raise place(path + (key,), f"there is no such key; {hint}")
-    if error.validator == "required":
-        key = next(key for key in error.validator_value if key not in error.instance)
-        raise place(path, f"{key} is missing")
-    if error.validator == "enum":
-        allowed = ", ".join(str(value) for value in error.validator_value)
-        raise place(path, f"{error.instance!r} is not one of {allowed}")
-    raise place(path, textwrap.shorten(error.message, LONGEST_MESSAGE, placeholder=" ..."))
+    error = found[0]
+    if error.kind == "additionalProperties":
+        close = difflib.get_close_matches(error.key, error.known, 1)
+        hint = f"do you mean {close[0]}?" if close else f"there are {', '.join(error.known)}"
+        raise place((*error.path, error.key), f"{error.text}; {hint}")
+    raise place(error.path, textwrap.shorten(error.text, LONGEST_MESSAGE, placeholder=" ..."))
 
 
 def _cells(document: dict[str, Any], place: Any) -> list[Cell]:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The door looks at each value of each column of a recording before anything else does."""
+
+import sqlite3
+
+import long_recording
+import pytest
+
+from raidtrace.recording import columns, overview, recording
+
+KINDS = {"text": "TEXT", "integer": "INTEGER"}
+
+
+def test_columns_are_those_of_the_schema():
+    db = sqlite3.connect(":memory:")
+    db.executescript(long_recording.SCHEMA)
+    db.execute("ALTER TABLE sample ADD COLUMN histograms TEXT")
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    assert tables == columns.COLUMNS.keys()
+    for table in tables:
+        # a key of integers and all of a key of WITHOUT ROWID are never NULL, whatever is said
+        found = {
+            name: (kind, not notnull and not key)
+            for _, name, kind, notnull, _, key in db.execute(f"PRAGMA table_info({table})")
+        }
+        assert found == {name: (KINDS[kind], null) for name, (kind, null) in columns.COLUMNS[table].items()}, table
+
+
+@pytest.fixture
+def path(tmp_path):
+    found = tmp_path / "run.rtdb"
+    long_recording.write(found, 2, 10, 1)
+    return found
+
+
+def test_a_text_where_a_number_belongs_is_refused_by_table_and_column(path):
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE submitter SET pid = 'x' WHERE sample = 7")
+    with pytest.raises(
+        recording.RecordingError, match="run.rtdb: column pid of table submitter has a text where a whole number"
+    ):
+        overview.load(path)
+    with pytest.raises(recording.RecordingError, match="column pid of table submitter"):
+        recording.load(path)
+
+
+def untyped(db, table):
+    """The table without types and constraints, as a file can have it."""
+    rows = db.execute(f"SELECT * FROM {table}")
+    names = [column[0] for column in rows.description]
+    rows = rows.fetchall() or [[1 if columns.COLUMNS[table][name][0] == "integer" else "x" for name in names]]
+    db.execute(f"DROP TABLE {table}")
+    db.execute(f"CREATE TABLE {table} ({', '.join(names)})")
+    db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "name"), [(table, name) for table, names in columns.COLUMNS.items() for name in names]
+)
+def test_each_column_takes_what_belongs_there_and_nothing_else(table, name):
+    db = sqlite3.connect(":memory:")
+    db.executescript(long_recording.SCHEMA)
+    db.execute("ALTER TABLE sample ADD COLUMN histograms TEXT")
+    untyped(db, table)
+    kind, null = columns.COLUMNS[table][name]
+    columns.check(db)
+    for value, right in (
+        ("x", kind == "text"), (b"x", False), (0.5, False), (1e300, False), (-1, False), (1, kind == "integer"),
+        (2**63 - 1, kind == "integer"), (None, null),
+    ):  # fmt: skip
+        db.execute(f"UPDATE {table} SET {name} = ?", (value,))
+        if right:
+            columns.check(db)
+            continue
+        with pytest.raises(recording.RecordingError, match=f"column {name} of table {table} has"):
+            columns.check(db)
+
+
+def test_columns_of_a_newer_raidctl_are_not_read(path):
+    before, whole = overview.load(path).spans(), recording.load(path).counters()
+    with sqlite3.connect(path) as db:
+        for table in ("sample", "flow", "origin", "submitter", "target"):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN newer TEXT")
+            db.execute(f"UPDATE {table} SET newer = 'x'")
+    assert overview.load(path).spans() == before and recording.load(path).counters() == whole

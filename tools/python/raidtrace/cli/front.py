@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The front door of the verbs in Python: every error that a verb does not handle itself ends here, in one line."""
+
+import importlib
+import os
+import pathlib
+import signal
+import sys
+import traceback
+
+from raidtrace.quantity import shown
+
+MODULES = {"report-html": "report", "export-perfetto": "perfetto"}  # the others are called as their verb
+DEBUG = "RAIDCTL_DEBUG"  # raidctl --debug VERB sets it
+# What a verb can need beyond the standard library, and the Debian package that has it.
+PACKAGES = {
+    "jinja2": "apt-get install python3-jinja2",
+    "markupsafe": "apt-get install python3-jinja2",
+    "matplotlib": "apt-get install python3-matplotlib",
+    "numpy": "apt-get install python3-numpy",
+    "pyarrow": "Debian has no package of it; pip install pyarrow",
+}
+
+
+def run(verb: str) -> int | None:
+    """Run a verb with the words of the command line. Returns its exit status; 1: an error ended it."""
+    words = sys.argv[1:]
+    own = words.index("--") if "--" in words else len(words)
+    debug = bool(os.environ.get(DEBUG)) or "--debug" in words[:own]
+    sys.argv[1:] = [word for word in words[:own] if word != "--debug"] + words[own:]
+    name = f"raidctl {verb.partition('-')[0]}"
+    try:
+        main = importlib.import_module(f"raidtrace.cli.{MODULES.get(verb, verb)}").main
+        # why shows what its command wrote as it is
+        return int(main(sys.argv[1:]) or 0) if verb == "why" else shown.run(main)
+    except KeyboardInterrupt:
+        said, status = "interrupted", 128 + signal.SIGINT
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        said, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
+    print(f"{name}: {shown.visible(said)}", file=sys.stderr)
+    return status
+
+
+def sentence(error: Exception, again: str) -> str:
+    """What ended a verb, and what to do about it. again: the command that shows the traceback."""
+    if isinstance(error, ModuleNotFoundError):
+        module = (error.name or "").partition(".")[0]
+        how = "apt-get install python3" if module in sys.stdlib_module_names else PACKAGES.get(module)
+        if how:
+            return f"this needs the Python module {module}, which is not installed: {how}"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, OSError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{pathlib.Path(place.filename).name}:{place.lineno}"
+    words = " ".join(str(error).split())
+    return (
+        f"defect in raidctl: {type(error).__name__}{': ' if words else ''}{words} ({where}). "
+        f"To see the traceback: {again}; to report it: raidctl(8), BUGS"
+    )
