@@ -356,14 +356,14 @@ static void numbers_agree(void **state)
 	/* Requests without an issue: as many as were in flight at attach, or one more; of an older recorder, what its tags allow. */
 	is_judged("UPDATE flow SET unmatched=32 WHERE sample=1 AND direction='read'", "hold");
 	is_judged("UPDATE flow SET unmatched=33 WHERE sample=1 AND direction='read'",
-		  "sda: the issue of 33 of 233 requests was not counted (at most 32 were in flight when counting began)");
+		  "sda: the issue of 33 of 233 reads and writes was not counted (at most 32 were in flight when counting began)");
 	is_judged("UPDATE flow SET unmatched=1 WHERE sample=2 AND direction='read';"
 		  "UPDATE sample SET start_ns=start_ns+1000000000, end_ns=end_ns+1000000000 WHERE sample=2",
-		  "sda: the issue of 1 of 201 requests was not counted (at most 0 were");
+		  "sda: the issue of 1 of 201 reads and writes was not counted (at most 0 were");
 	is_judged("INSERT INTO setting VALUES(5, 1, 'in_flight_at_attach', '3');"
 		  "UPDATE flow SET unmatched=3 WHERE sample=1 AND direction='read'", "hold");
 	is_judged("INSERT INTO setting VALUES(5, 1, 'in_flight_at_attach', '3');"
-		  "UPDATE flow SET unmatched=4 WHERE sample=1 AND direction='read'", "the issue of 4 of 204 requests");
+		  "UPDATE flow SET unmatched=4 WHERE sample=1 AND direction='read'", "the issue of 4 of 204 reads");
 	is_judged_beside("not known, reset", "DELETE FROM note", "not known, reset");
 	is_judged_beside(NULL, "DELETE FROM note", "hold");
 	is_judged_beside(NULL, "UPDATE flow SET completed=-5 WHERE sample=2", "a counter of sample 2 is negative");

@@ -87,10 +87,16 @@ static int baseline(struct recorded *disk)
 	char text[64];
 	int err;
 
-	/* Attached before, so that the disk's own count has all that no issue will be counted of. */
-	disk->carried = disk_attribute(disk->target.disk, "inflight", text, sizeof(text)) > 0 &&
-			sscanf(text, "%lu %lu", &reads, &writes) == 2 ?
-			(int64_t)(reads + writes) : -1;
+	/*
+	 * Attached before, so that the disk's own count has all reads and writes that no issue
+	 * will be counted of; without iostats it stays 0.
+	 */
+	disk->carried = -1;
+	if (disk_attribute(disk->target.disk, "queue/iostats", text, sizeof(text)) > 0 &&
+	    !strcmp(text, "1") &&
+	    disk_attribute(disk->target.disk, "inflight", text, sizeof(text)) > 0 &&
+	    sscanf(text, "%lu %lu", &reads, &writes) == 2)
+		disk->carried = (int64_t)(reads + writes);
 	err = counters_advance_again(disk->recorder->client,
 				     disk->target.id, &now, &until);
 	if (err)
@@ -98,7 +104,7 @@ static int baseline(struct recorded *disk)
 	rt_counters_free(&until);
 	if (disk->ours) {
 		/* The first sample begins at attach: those that ended since are in it. */
-		for (int d = 0; d < RAIDTRACE_DIRECTION_ALL && disk->carried >= 0; d++)
+		for (int d = 0; d <= RAIDTRACE_DIRECTION_WRITE && disk->carried >= 0; d++)
 			disk->carried += (int64_t)now.flow[d].unmatched;
 		disk->last.since_ns = now.since_ns;
 		disk->last.now_ns = now.since_ns;

@@ -61,7 +61,7 @@ bool idle_since(const char *text, unsigned int major, unsigned int minor,
  * @span: what happened since the sample before, while that is being stored
  * @total: all samples together
  * @begin_ns: when its first sample begins
- * @carried: requests that may have been in flight when counting began, -1 when that is not known
+ * @carried: reads and writes that may have been in flight when counting began, -1 when that is not known
  * @events: its requests are kept one by one
  * @known: number of the last of them
  * @lost: how many ended so fast that they were gone before they were looked at

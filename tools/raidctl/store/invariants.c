@@ -80,7 +80,7 @@ static int find_negative(struct store *store, char *text)
 }
 
 /**
- * struct uncounted - requests of one disk that ended and were not counted as issued
+ * struct uncounted - reads and writes of one disk that ended and were not counted as issued
  * @recording: loaded but for its meta
  * @text: a sentence, when they are too many
  * @disk: the disk then
@@ -91,7 +91,7 @@ struct uncounted {
 	const char *disk;
 };
 
-/* Columns: target, requests without an issue, those of the first second, all that ended. */
+/* Columns: target, reads and writes without an issue, those of the first second, all that ended. */
 static int is_uncounted(void *data, int nr, const char *const *values)
 {
 	struct uncounted *u = data;
@@ -111,7 +111,7 @@ static int is_uncounted(void *data, int nr, const char *const *values)
 	if (uncounted <= begun_before)
 		return 0;
 	snprintf(u->text, INVARIANTS_TEXT,
-		 "the issue of %llu of %s requests was not counted (at most %llu were in flight when counting began): rates and requests in flight are too low",
+		 "the issue of %llu of %s reads and writes was not counted (at most %llu were in flight when counting began): rates and requests in flight are too low",
 		 (unsigned long long)uncounted, values[3], (unsigned long long)begun_before);
 	u->disk = target ? target->disk : NULL;
 	return 1;
@@ -125,7 +125,7 @@ static int find_uncounted(struct store *store, struct uncounted *u)
 		" THEN unmatched ELSE 0 END), SUM(completed + unmatched)"
 		" FROM sample JOIN flow USING (sample)"
 		" JOIN (SELECT target, MIN(start_ns) AS first FROM sample GROUP BY target) USING (target)"
-		" WHERE direction <> 'all' GROUP BY target HAVING SUM(unmatched) > 0";
+		" WHERE direction IN ('read', 'write') GROUP BY target HAVING SUM(unmatched) > 0";
 	int err = store_each_row(store, query, is_uncounted, u);
 
 	return err < 0 ? err : 0;
