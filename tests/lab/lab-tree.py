@@ -18,9 +18,8 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import TOP, check, finish, lab, offered  # noqa: E402
+from lab_checks import KERNELS, TOP, check, finish, lab, offered  # noqa: E402
 
-KERNELS = ("6.1", "6.12", "7.2")
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 VERSIONS = "VERSION = {}\nPATCHLEVEL = {}\nSUBLEVEL = 7\nEXTRAVERSION = -rc1\n"
 # allnoconfig leaves a Makefile in the build directory, as the real one does; it also builds modules of others.
