@@ -201,6 +201,7 @@ deb:
 	@tools/setup deb
 	@rm -rf build/deb && mkdir -p build/deb/raidtrace
 	@git archive HEAD | tar -x -C build/deb/raidtrace
+	@build/deb/raidtrace/packaging/lab-kernel build/deb
 	@cd build/deb/raidtrace && dpkg-buildpackage -us -uc && lintian --fail-on error,warning --tag-display-limit 0 ../*.changes
 	@rm -rf build/deb/raidtrace && ls build/deb/*.deb
 
