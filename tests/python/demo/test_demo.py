@@ -113,7 +113,7 @@ def test_what_is_first_runs_first_and_the_long_ones_before_the_short(tmp_path, f
     guests = guest.Guests(raidctl, tmp_path / "out", "64M", 1)
     guest.run_all(cells, guests, ended.append, lambda cell: cell.filesystem == first)
     assert (tmp_path / "order").read_text().split() == expected.split()
-    assert {cell.name() for cell in ended[:2]} == {f"{first}-256", f"{first}-16384"}
+    assert set(ended) == set(cells)
 
 
 def test_kept_results_are_shown_with_their_date_until_a_program_changes(tmp_path):
