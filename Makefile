@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Front door. Each part builds itself; nothing but the order is decided here.
-#   make              the module for KDIR and the tools         make demo    the published effect, in the lab
+#   make              the module for KDIR and the tools         make demo    the published effect, in the lab (FRESH=1: anew)
 #   make modules      raidtrace.ko alone                        make check   build and test everything
 #   make tools        raidctl alone, in tools/bin               make quick   what can be known in a minute, without a kernel
 #   make lint, make check-layers   parts of check    make check-verbs  the verbs where only Python is installed
@@ -57,7 +57,7 @@ tools:
 demo:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/bin/raidctl demo --out $(OUT)
+	@tools/bin/raidctl demo --out $(OUT) $(if $(FRESH),--fresh)
 
 reproduce:
 	@tools/setup demo
@@ -206,6 +206,7 @@ deb:
 	@tools/setup deb
 	@rm -rf build/deb && mkdir -p build/deb/raidtrace
 	@git archive HEAD | tar -x -C build/deb/raidtrace
+	@build/deb/raidtrace/packaging/lab-kernel build/deb
 	@cd build/deb/raidtrace && dpkg-buildpackage -us -uc && lintian --fail-on error,warning --tag-display-limit 0 ../*.changes
 	@rm -rf build/deb/raidtrace && ls build/deb/*.deb
 

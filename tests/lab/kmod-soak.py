@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab: --mem 512M
-# lab-kernels: 6.12:sanitize 7.2:sanitize-smp
+# lab-kernels: 6.12:sanitize
+# lab-kernels-long: 7.2:sanitize-smp
 """Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES [SEED [races]]]
 
 250 cycles unless told otherwise, 10 with two processors, where one takes twelve times as long (make check-long: 1,000 and 40;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab-kernels: 6.12:sanitize 7.2:sanitize-smp
+# lab-kernels: 6.1 7.2 6.12:sanitize
+# lab-kernels-long: 7.2:sanitize-smp
 """What a kernel that checks itself is worth: deliberate faults are reported and fail the run. A driver that tells no end.
 
 Modules of tests/lab/modules do both. The silence of kmod-soak.py on the same kernel means something only if these are not.
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lab_checks import TOP, check, finish, lab, offered
+from lab_checks import KERNELS, TOP, check, finish, lab, offered
 
 sys.path.append(str(TOP / "tools/lab"))
 sys.dont_write_bytecode = True
@@ -25,7 +26,6 @@ from raidlab.uml import modules  # noqa: E402
 
 HERE = TOP / "tests/lab/modules"
 SERIES, VARIANT = "6.12", "sanitize"
-TWO = ("7.2", "sanitize-smp")
 REPORTS = {
     "rcu": "WARNING: suspicious RCU usage",  # lockdep has its say before KASAN calls it unreliable
     "order": "WARNING: possible circular locking dependency detected",
@@ -112,13 +112,11 @@ if __name__ == "__main__":
             asked = (sys.argv[1], sys.argv[2] if sys.argv[2:] else VARIANT)
             each_is_reported(Path(scratch, "all"), built(*asked)[0], *asked)
             finish()
-        for which in ("6.1", "6.12", "7.2"):
+        for which in KERNELS:
             if offered("requests that end untold", which):
                 ended_untold(Path(scratch, which), which, built(which, "")[1])
         if offered("a kernel that checks itself", SERIES):
             faulty = built(SERIES, VARIANT)[0]
             each_is_reported(Path(scratch, "all"), faulty)
             a_run_fails(Path(scratch, "fails"), faulty)
-        if offered("one with two processors", TWO[0]):
-            each_is_reported(Path(scratch, "two"), built(*TWO)[0], *TWO)
     finish()

@@ -24,11 +24,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import TOP, check, finish, lab, offered  # noqa: E402
+from lab_checks import KERNELS, TOP, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "farm_guest.py"
 OUT = TOP / "check-out" / "farm"
-KERNELS = ("6.1", "6.12", "7.2")
 PROFILES = (
     "9500s-12-raid0",
     "9500s-12-raid5",

@@ -12,9 +12,8 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, processor_s, skip  # noqa: E402
+from lab_checks import KERNELS, check, finish, lab, processor_s, skip  # noqa: E402
 
-KERNELS = ("6.1", "6.12", "7.2")
 BOOT_S = 1.0  # of processor, with raidctl itself: 0.4 measured on a busy machine
 # What could differ: directories placed by random numbers, UUIDs, hash seeds, times, process numbers.
 SCRIPT = """

@@ -15,6 +15,8 @@ LAB = TOP / "tools" / "lab" / "raidctl-lab"
 # Options for a guest whose programs copy much: what they have freed they take again. Pages that are new cost a guest more than
 # all that is done with them.
 KEEP = ("--env", "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=100000000:glibc.malloc.trim_threshold=1000000000")
+# Series to run on; tests/run says which are built.
+KERNELS = tuple(os.environ.get("LAB_KERNELS", "6.1 6.12 7.2").split())
 LIMIT_S = int(os.environ.get("LAB_LIMIT_S", "1200"))
 
 _counts = {"passed": 0, "failed": 0, "skipped": 0}

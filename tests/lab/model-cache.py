@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KEEP, check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, KERNELS, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_cache_guest.py"
-KERNELS = ("6.1", "6.12", "7.2")
 CUT = 4_000_000  # a sector that nobody else reads
 POWER = f"fault.power_lba={CUT}"
 # What drives of this kind need for 16 MiB at their best, on 7 of them.

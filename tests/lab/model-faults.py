@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KEEP, check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, KERNELS, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_faults_guest.py"
-KERNELS = ("6.1", "6.12", "7.2")
 SMALL = ("drive.sectors=1000000", "store_mib=128")
 
 

@@ -3,6 +3,7 @@
 
 import pathlib
 import subprocess
+import time
 
 import pytest
 from compiled import PRELOADED, STRICT, compiled
@@ -267,3 +268,49 @@ def test_every_host_tells_a_kernel_that_asks_the_same_size(xstate, size):
 
 def test_a_kernel_that_has_no_room_is_told_what_the_host_gave(xstate):
     assert xstate(2696, 832, TELL="2695") == "832 1"
+
+
+LOOKS = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+int main(int argc, char **argv)
+{
+    struct statx more;
+    struct stat64 facts;
+
+    for (int i = 1; i < argc; i++) {
+        int failed = lstat64(argv[i], &facts);
+
+        if (failed != statx(AT_FDCWD, argv[i], AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &more) ||
+            (!failed && facts.st_size != (long)more.stx_size))
+            return 1;
+        printf("%s %d\\n", argv[i], failed);
+        fflush(stdout);
+    }
+    return 0;
+}
+"""
+
+
+def test_a_guest_that_looks_for_modules_waits_until_they_are_there(tmp_path):
+    """It waits once, and for no other file; what it looks at is what is there afterwards."""
+    library = compiled(TOP / "tools/lab/guest/hostcalls.c", tmp_path / "hostcalls.so", *STRICT, *PRELOADED)
+    (tmp_path / "looks.c").write_text(LOOKS.replace("\\\\", "\\"))
+    program = compiled(tmp_path / "looks.c", tmp_path / "looks")
+    (tmp_path / "modroot").mkdir()
+    names = ["modroot", f"{tmp_path}/modroot/.", f"{tmp_path}/modroot/./lib", f"{tmp_path}/modroot/lib/modules"]
+    with subprocess.Popen([program, *names], env={"LD_PRELOAD": str(library)}, cwd=tmp_path, stdout=subprocess.PIPE,
+                          text=True) as looks:  # fmt: skip
+        assert [looks.stdout.readline() for _ in range(2)] == ["modroot 0\n", f"{tmp_path}/modroot/. 0\n"]
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "modules-wanted").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        (tmp_path / "modroot/lib").mkdir()
+        time.sleep(0.1)
+        assert looks.poll() is None
+        (tmp_path / "modules-there").touch()
+        assert looks.stdout.read() == f"{names[2]} 0\n{names[3]} -1\n"
+    assert looks.returncode == 0

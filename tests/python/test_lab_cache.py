@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's cache: what a guest runs from stays while it runs, whatever others build."""
 
+import argparse
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import TOP
@@ -14,8 +17,11 @@ sys.path.insert(0, str(LAB))
 
 from raidlab.apt import packages, sources_list  # noqa: E402
 from raidlab.base import cache  # noqa: E402
+from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
+from raidlab.kernel import linux, tree  # noqa: E402
 from raidlab.uml import modules  # noqa: E402
+from raidlab.verbs import clean  # noqa: E402
 
 
 @pytest.fixture
@@ -62,3 +68,110 @@ def test_lists_of_packages_are_fetched_anew_when_apt_has_other_sources(tmp_path,
         for derived in (False, True):
             packages._private(derived, Progress(quiet=True))
     assert len(fetched) == 4
+
+
+def test_an_interrupted_build_is_continued_where_that_is_asked_for(tmp_path):
+    quiet = Progress(quiet=True)
+    for resume, kept in ((True, ["object", "second"]), (False, ["second"])):
+        entry = tmp_path / f"kernel-{resume}"
+        with pytest.raises(KeyboardInterrupt), cache.entry(entry, quiet, resume):
+            (entry / "object").touch()
+            raise KeyboardInterrupt
+        assert not cache.is_complete(entry)
+        with cache.entry(entry, quiet, resume) as is_new:
+            assert is_new
+            (entry / "second").touch()
+        assert sorted(path.name for path in entry.iterdir() if path.name != "complete") == kept
+        with cache.entry(entry, quiet, resume) as is_new:
+            assert not is_new
+
+
+def test_what_was_not_used_for_a_month_is_offered_and_removed_when_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    top, now = cache.root(), time.time()
+    for days, name in (
+        (40, "kernels/6.1-a"),
+        (31, "root-b"),
+        (29, "kernels-smp/7.2-c"),
+        (50, "patched/d"),
+        (90, "trees/e"),
+    ):
+        path = top / name
+        path.mkdir(parents=True)
+        (path / "complete").touch()
+        os.utime(path / "complete", (now - days * 86400,) * 2)
+    assert (top / "trees/e/complete").stat().st_mtime < now - 89 * 86400
+    with cache.entry(top / "trees/e", Progress(quiet=True)):  # in use again
+        pass
+    words = argparse.Namespace(days=30, remove=False)
+    assert clean.act(words) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[-1] for line in said.splitlines()[:-1]] == ["patched/d", "kernels/6.1-a", "root-b"]
+    assert said.endswith("To remove them: raidctl lab clean --remove\n") and (top / "root-b").exists()
+    held = os.open(top / "root-b", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_SH)  # as a guest that runs from it
+    words.remove = True
+    assert clean.act(words) == 0
+    os.close(held)
+    left = sorted(str(path.parent.relative_to(top)) for path in top.glob("**/complete"))
+    assert left == ["kernels-smp/7.2-c", "root-b", "trees/e"]
+
+
+def test_all_modules_are_built_once_and_links_to_the_build_are_not_kept(tmp_path, monkeypatch):
+    said = []
+
+    def run_logged(what, command, log, *_, **__):
+        said.append(command[-1])
+        if command[-1] == "modules_install":
+            there = tmp_path / "modroot/lib/modules/6.1-lab"
+            there.mkdir(parents=True)
+            (there / "build").symlink_to("/nowhere")
+
+    monkeypatch.setattr(linux.toolchain, "run_logged", run_logged)
+    monkeypatch.setattr(linux, "_make_movable", lambda _kernel: None)
+    kernel = linux.Kernel("6.1", "6.1.1", tmp_path)
+    (tmp_path / "build").mkdir()
+    compiler = argparse.Namespace(environment=dict)
+    assert not kernel.has_modules
+    for _ in range(2):
+        linux.add_modules(kernel, compiler, Progress(quiet=True))
+    assert kernel.has_modules and said == ["modules", "modules_install"]
+    assert not list(tmp_path.glob("modroot/lib/modules/*/*"))
+
+
+def test_modules_of_a_tree_that_was_built_again_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tree.compiler, "get", lambda _progress: None)
+    entry = tmp_path / "trees/linux-a"
+    built = entry / "built/one"
+    (entry / "build").mkdir(parents=True)
+    built.mkdir(parents=True)
+    (built / "build").symlink_to("../../build")
+    (entry / "last").write_text("state two")
+    kernel = linux.Kernel("linux", "6.1.1", built, tmp_path)
+    with pytest.raises(LabError, match="built again since"):
+        tree.add_modules(kernel, Progress(quiet=True))
+
+
+def test_an_installed_kernel_is_used_without_a_compiler_if_it_is_of_this_configuration(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "INSTALLED", tmp_path / "lab-kernel")
+    monkeypatch.setattr(linux.compiler, "get", lambda _progress: pytest.fail("a compiler was asked for"))
+    kernel = tmp_path / "lab-kernel/kernel"
+    kernel.mkdir(parents=True)
+    (kernel / "of").write_text(f"6.1.192-2 {linux.configuration_name('6.1')}\n")
+    (kernel / "modules-complete").touch()
+    quiet = Progress(quiet=True)
+    found = linux.obtain(None, quiet)
+    assert (found.series, found.version, found.entry) == ("6.1", "6.1.192-2", kernel) and found.has_modules
+    programs = modules.installed_programs()
+    programs.mkdir()
+    assert modules.build_programs(quiet).entry == programs
+    for words in (
+        ("7.2", quiet),
+        (None, quiet, True),
+        (None, quiet, False, True),
+    ):  # another; the newest; one with objects
+        with pytest.raises(pytest.fail.Exception, match="a compiler"):
+            linux.obtain(*words)
+    (kernel / "of").write_text("6.1.192-2 000000000000\n")
+    with pytest.raises(pytest.fail.Exception, match="a compiler"):
+        linux.obtain(None, quiet)

@@ -58,19 +58,33 @@ def test_what_is_long_is_run_only_when_asked_for(runner, monkeypatch, tmp_path):
     assert (short, long) == (["lab-b"], ["lab-a"])
 
 
-def test_most_meet_the_kernels_between_the_first_and_the_last_with_long_alone(runner, monkeypatch, tmp_path):
-    monkeypatch.setattr(runner, "ON_EACH", ("kmod-x",))
+def test_kernels_that_check_leaves_out_are_met_with_long(runner, monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "ON_LAST", ("ctl-y",))
-    for name in ("ctl-x", "ctl-y", "kmod-x", "kmod-y"):
+    for name in ("ctl-x", "ctl-y", "kmod-x", "lab-x"):
         (tmp_path / name).write_text("#!/bin/sh\n# SPDX\n# lab-kernels: all\n")
     (tmp_path / "ctl-z").write_text("#!/bin/sh\n# SPDX\n# lab-kernels: 6.1:suspend\n# lab-long: a kernel of its own\n")
+    (tmp_path / "lab-y").write_text("#!/bin/sh\n# SPDX\n# lab-kernels: 6.1\n# lab-kernels-long: 7.2:smp\n")
     monkeypatch.setattr(runner, "programs", lambda _directory, pattern: sorted(tmp_path.glob(pattern)))
     short, long = (
-        [s.name for s in suites if "@" in s.name] for suites in (runner.guest_suites(), runner.long_suites())
+        {s.name: s.needs for s in suites if "@" in s.name or "lab-" in s.name}
+        for suites in ([*runner.guest_suites(), *runner.host_suites()], runner.long_suites())
     )
-    assert short == "kmod-x@6.1 kmod-x@6.12 kmod-x@7.2 kmod-y@6.1 kmod-y@7.2 ctl-x@6.1 ctl-x@7.2 ctl-y@7.2".split()
-    later = "ctl-y@6.1 kmod-y@6.12 ctl-x@6.12 ctl-y@6.12 kmod-x@7.3 kmod-y@7.3 ctl-x@7.3 ctl-y@7.3".split()
-    assert long == ["ctl-z@6.1-suspend", *later]
+    assert list(short) == "kmod-x@6.1 kmod-x@7.2 ctl-x@6.1 ctl-x@7.2 ctl-y@7.2 lab-x lab-y".split()
+    assert short["lab-x"] == ("6.1", "7.2") and short["lab-y"] == ("6.1",)
+    kernels = "ctl-y@6.1 kmod-x@6.12 ctl-x@6.12 ctl-y@6.12 kmod-x@7.3 ctl-x@7.3 ctl-y@7.3".split()
+    assert list(long) == ["lab-x@6.12", "lab-y@7.2-smp", "ctl-z@6.1-suspend", *kernels]
+    assert long["lab-x@6.12"] == ("6.12",) and long["lab-y@7.2-smp"] == ("7.2:smp",)
+
+
+def test_a_suite_is_told_the_kernels_that_are_built(runner, monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "OUT", tmp_path)
+    words = ("sh", "-c", 'echo "on $LAB_KERNELS"; echo 1 passed, 0 failed')
+    assert runner.run(runner.Suite("x", words, needs=("6.1", "7.2", "6.12:smp"))).text.startswith("on 6.1 7.2\n")
+
+
+def test_check_builds_three_kernels(runner):
+    suites = [*runner.guest_suites(), *runner.host_suites()]
+    assert runner.needed(suites) == ["tools", "6.1", "7.2", "6.12:sanitize"]
 
 
 def test_kernels_that_check_themselves_have_more_cycles_with_long(runner):
@@ -78,8 +92,9 @@ def test_kernels_that_check_themselves_have_more_cycles_with_long(runner):
         {suite.name: suite.command[-1] for suite in suites if "soak" in suite.name}
         for suites in (runner.guest_suites(), runner.long_suites())
     )
-    assert short.keys() == long.keys() == {f"kmod-soak.py@{variant}" for variant in runner.LONG_SOAK}
-    assert set(long.values()) == set(runner.LONG_SOAK.values()) and not set(short.values()) & set(long.values())
+    assert short.keys() == {"kmod-soak.py@6.12-sanitize"}
+    assert long == {f"kmod-soak.py@{variant}": cycles for variant, cycles in runner.LONG_SOAK.items()}
+    assert not set(short.values()) & set(long.values())
 
 
 def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatch, tmp_path):
@@ -187,9 +202,7 @@ def test_list_names_suites_and_runs_nothing(runner, monkeypatch, capsys):
     monkeypatch.setattr(runner, "build", None)
     assert runner.main(["--list", "kmod-soak", "layers"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [
-        "kmod-soak.py@6.12-sanitize",
-        "kmod-soak.py@7.2-sanitize-smp",
-        "layers",
-    ]
-    assert lines[1].split()[1:] == ["7.2:sanitize-smp", "(alone)"]
+    assert [line.split() for line in lines] == [["kmod-soak.py@6.12-sanitize", "6.12:sanitize"], ["layers", "-"]]
+    assert runner.main(["--list", "--long", "sanitize-smp"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert ["kmod-soak.py@7.2-sanitize-smp", "7.2:sanitize-smp", "(alone)"] in [line.split() for line in lines]

@@ -20,8 +20,8 @@ _raidctl_words() {
 	export) echo "--csv --openmetrics --perfetto --json --help" ;;
 	exporter) echo "--cgroups --listen --recording --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
-	lab) echo "run shell ab expect build workloads profiles show --help" ;;
-	demo) echo "--out --jobs --seeds --help" ;;
+	lab) echo "run shell ab expect build clean workloads profiles show --help" ;;
+	demo) echo "--out --jobs --seeds --fresh --help" ;;
 	explain) echo "--phase --disk --direction --from --to --json --help" ;;
 	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
 	compare) echo "--with --array --all --phase --json --help" ;;
@@ -37,7 +37,8 @@ _raidctl_lab_words() {
 	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
 	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --tree --config --variant --workload --coverage --ktap --kcidb --mail" ;;
 	expect) echo "$guest --timeout --vm --disk --json --phase --seeds --range" ;;
-	build) echo "--kernel --vm --variant --refresh --werror --quiet --help" ;;
+	build) echo "--kernel --vm --variant --modules --refresh --werror --quiet --help" ;;
+	clean) echo "--days --remove --help" ;;
 	workloads | profiles | show) echo "--help" ;;
 	*) _raidctl_words lab ;;
 	esac

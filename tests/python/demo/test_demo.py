@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The demo removes only its own files, and draws the same picture each time."""
 
+import json
 import shutil
 
 import pytest
@@ -97,3 +98,55 @@ def test_a_failing_guest_is_reported_with_what_it_said(tmp_path):
     guests = guest.Guests(raidctl, tmp_path / "out", "64M", 2)
     with pytest.raises(guest.GuestError, match="exit status 3(.|\n)*something broke"):
         guest.run_all(cells, guests, lambda cell: None)
+
+
+@pytest.mark.parametrize(
+    "first, expected", [(demo.PUBLISHED, "xfs xfs ext2 ext2 raw raw"), ("ext2", "ext2 ext2 xfs xfs raw raw")]
+)
+def test_what_is_first_runs_first_and_the_long_ones_before_the_short(tmp_path, first, expected):
+    raidctl = tmp_path / "raidctl"
+    raidctl.write_text(f"#!/bin/sh\nshift $(($# - 3))\necho $1 >>{tmp_path}/order\n")
+    raidctl.chmod(0o755)
+    cells = workload.cells(1, 1)
+    demo.clear(tmp_path / "out", cells)
+    ended = []
+    guests = guest.Guests(raidctl, tmp_path / "out", "64M", 1)
+    guest.run_all(cells, guests, ended.append, lambda cell: cell.filesystem == first)
+    assert (tmp_path / "order").read_text().split() == expected.split()
+    assert set(ended) == set(cells)
+
+
+def test_kept_results_are_shown_with_their_date_until_a_program_changes(tmp_path):
+    raidctl, out = tmp_path / "raidctl", tmp_path / "out"
+    raidctl.write_text("one\n")
+    name = demo.programs(raidctl, "kernel\t6.1\n", 1)
+    assert demo.kept(out, name) == []
+    out.mkdir()
+    (out / "report.txt").write_text("figures\n")
+    (out / demo.KEPT).write_text(json.dumps({"programs": name, "date": "2026-11-24 21:21"}))
+    lines = demo.kept(out, name)
+    assert "2026-11-24 21:21" in lines[0] and "--fresh" in lines[0] and lines[-1] == "figures"
+    others = [demo.programs(raidctl, "kernel\t6.1.1\n", 1), demo.programs(raidctl, "kernel\t6.1\n", 2)]
+    raidctl.write_text("two\n")
+    others.append(demo.programs(raidctl, "kernel\t6.1\n", 1))
+    assert len({name, *others}) == 4 and not any(demo.kept(out, other) for other in others)
+    (out / demo.KEPT).write_text("{")
+    assert demo.kept(out, name) == []
+
+
+def test_kept_results_are_shown_without_a_guest_but_not_with_fresh(tmp_path, monkeypatch):
+    raidctl, out, said = tmp_path / "raidctl", tmp_path / "out", []
+    raidctl.write_text("one\n")
+    monkeypatch.setattr(demo, "build", lambda _raidctl: "kernel\n")
+    demo.clear(out, workload.cells(demo.DD_MIB, demo.BONNIE_MIB))
+    (out / "report.txt").write_text("figures\n")
+    (out / demo.KEPT).write_text(json.dumps({"programs": demo.programs(raidctl, "kernel\n", 1), "date": "today"}))
+
+    def run_all(*_):
+        raise guest.GuestError("a guest was started")
+
+    monkeypatch.setattr(guest, "run_all", run_all)
+    assert demo.run(raidctl, out, 1, said.append) == 0 and "today" in said[0]
+    with pytest.raises(guest.GuestError):
+        demo.run(raidctl, out, 1, said.append, fresh=True)
+    assert not (out / demo.KEPT).exists()

@@ -179,7 +179,7 @@ def repository(tmp_path, monkeypatch):
     (top / "mm/one.c").write_text("being edited")
     seen = {}
 
-    def built(source, changes, elsewhere, names, _progress, _added, origin):
+    def built(source, changes, elsewhere, names, _progress, _added, origin, _kernel):
         seen.update(
             before={path.name: path.read_text() for path in (source / "mm").iterdir()},
             changes={name: path and path.read_text() for name, path in changes.items()},
@@ -215,6 +215,7 @@ def test_a_tree_without_a_change_is_refused(repository):
 def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch):
     top, seen = repository
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
+    monkeypatch.setattr(patched, "_of_series", lambda *_: None)
     patched.beside("6.12", str(top), None)
     assert seen["changes"] == {
         "Makefile": "VERSION = 6\nPATCHLEVEL = 12\n", "arch/um/Makefile": "",
@@ -230,22 +231,29 @@ def test_what_is_no_range_is_refused(repository, commits):
 
 
 def test_more_options_are_asked_of_a_kernel(source, monkeypatch, tmp_path):
+    """Of a series the kernel that others run is the first; the one with the fragment begins as a copy of that."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    seen, begun = [], []
+    seen, begun, picked = [], [], []
+    series = linux.Kernel("7.2", "7.2.1", tmp_path / "cache/kernels/7.2.1")
+    series.entry.mkdir(parents=True)
+    series.source.symlink_to(source)
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
+    monkeypatch.setattr(patched.tree, "pick", lambda *words, kind, objects: picked.append((words[0], kind)) or series)
     monkeypatch.setattr(patched.tree, "obtain", lambda *words: seen.append(words))
-    monkeypatch.setattr(patched.tree, "begin", lambda *words: begun.append(words))
+    monkeypatch.setattr(patched.tree, "begin_as", lambda *words, **_: begun.append(words))
     added = (Added(), Added("smp", "CONFIG_HZ=1000\n"))
-    patched.configured("7.2", Progress(quiet=True), added)
     plain = patched.place(source) / "base" / "linux"
-    assert [(words[0], words[2]) for words in seen] == [(plain, "7.2"), (plain, "7.2 with smp the fragment")]
-    assert [(words[0], words[1], *words[3:]) for words in begun] == [(plain, plain, *added)]
-    plain, more = (linux.asked("7.2", words[3].text("7.2")).options for words in seen)
+    patched._bring(source, {}, plain)
+    kernels = patched.configured("7.2", Progress(quiet=True), added)
+    assert kernels[0] is series and picked == [("7.2", ""), ("7.2", "smp")]
+    assert [(words[0], words[2]) for words in seen] == [(plain, "7.2 with smp the fragment")]
+    assert [(*words[:3], words[4]) for words in begun] == [(source.resolve(), series.build, plain, added[1])]
+    plain, more = (linux.asked("7.2", one.text("7.2")).options for one in added)
     assert {name: more[name] for name in more if plain.get(name) != more[name]} == {
         "LOCALVERSION": '"-lab-smp"', "UML_TIME_TRAVEL_SUPPORT": "n", "SMP": "y", "NR_CPUS": "2", "HZ": "1000",
     }  # fmt: skip
     with pytest.raises(LabError, match="6.12 cannot be built so"):
-        seen[1][3].text("6.12")
+        seen[0][3].text("6.12")
 
 
 def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into a lab kernel, which is a process of the host: four things that it asks of the host, asked differently.
+ * Preloaded into a lab kernel, which is a process of the host: five things that it asks of the host, asked differently.
  *
  * Random numbers are the same in every run with the same LAB_SEED. Without this, hash seeds and UUIDs, and with them
  * where a file system puts a directory, would differ between two runs of one command.
@@ -15,12 +15,16 @@
  * With several processors the kernel blocks the signal that one sends another whenever it turns interrupts off: two
  * system calls, for which its threads take one lock of the host, where a processor takes some nanoseconds. Here the
  * signal is blocked when one comes at such a time: it is sent again, and stays pending until interrupts are on.
+ *
+ * It waits when the guest looks into its directory of modules for the first time. The runner builds the modules then
+ * (uml/guest.py). Meanwhile the kernel stands still, and so does its simulated clock.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -30,9 +34,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -56,6 +62,46 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags)
 		bytes[i] = (unsigned char)(state >> 56);
 	}
 	return (ssize_t)length;
+}
+
+/* Files of the control directory, which is what the kernel's process is in. */
+#define MODULES_WANTED	"modules-wanted"
+#define MODULES_THERE	"modules-there"
+#define MODULES		"/modroot/"	/* in the path of each module, and of the index that modprobe reads */
+
+/* Return when what @path names, should it lie in the directory of modules, is there. */
+static void wait_for_modules(const char *path)
+{
+	const struct timespec pause_time = { .tv_nsec = 20 * 1000 * 1000 };
+	const char *inside = strstr(path, MODULES);
+	static bool there;
+
+	if (there || !inside)
+		return;
+	inside += strlen(MODULES);
+	if (!strncmp(inside, "./", 2))
+		inside += 2;
+	if (strncmp(inside, "lib", 3))
+		return;
+	if (access(MODULES_THERE, F_OK)) {
+		close(open(MODULES_WANTED, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		while (access(MODULES_THERE, F_OK))
+			nanosleep(&pause_time, NULL);
+	}
+	there = true;
+}
+
+/* How hostfs looks a name up: until 6.12 by the one, since then by the other. */
+int lstat64(const char *path, struct stat64 *result)
+{
+	wait_for_modules(path);
+	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, result, AT_SYMLINK_NOFOLLOW);
+}
+
+int statx(int directory, const char *path, int flags, unsigned int mask, struct statx *result)
+{
+	wait_for_modules(path);
+	return (int)syscall(SYS_statx, directory, path, flags, mask, result);
 }
 
 /* Layout of the extended state: XSAVE, standard format (Intel SDM, volume 1, 13.4). */

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -17,6 +18,9 @@ from raidlab.base.progress import Progress
 LAB = Path(__file__).resolve().parents[2]
 CHECKOUT = LAB.parent.parent
 MODEL = CHECKOUT / "tools" / "tw9000"  # the simulated controller, in C
+
+# Of the package raidtrace-lab-kernel (packaging/lab-kernel): kernel, modules and programs of a guest, laid out as in the cache.
+INSTALLED = CHECKOUT / "lab-kernel"
 
 _COMPLETE = "complete"
 _held: list[int] = []  # open directories, until the end
@@ -50,6 +54,18 @@ def is_complete(path: Path) -> bool:
     return (path / _COMPLETE).exists()
 
 
+def used(path: Path) -> None:
+    """Note that a complete entry is in use (last_used)."""
+    with contextlib.suppress(OSError):  # the cache may be somebody else's
+        os.utime(path / _COMPLETE)
+
+
+def last_used(path: Path) -> float:
+    """When an entry was in use or, if it is none or not complete, when it was changed; seconds since 1970."""
+    mark = path / _COMPLETE
+    return (mark if mark.exists() else path).stat().st_mtime
+
+
 @contextmanager
 def locked(path: Path, progress: Progress) -> Iterator[None]:
     """Hold the lock that belongs to `path`; others who want it wait here."""
@@ -64,21 +80,24 @@ def locked(path: Path, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def entry(path: Path, progress: Progress) -> Iterator[bool]:
+def entry(path: Path, progress: Progress, resume: bool = False) -> Iterator[bool]:
     """An entry of the cache, made if it is missing: yields whether the caller must fill `path` now.
 
     It counts only if the caller's block ends well. A kernel's build directory
     holds its own absolute path, so entries are filled in place and marked whole
-    at the end instead of being renamed.
+    at the end instead of being renamed. With `resume` the caller continues what an
+    interrupted block left in `path`.
     """
     if is_complete(path):
+        used(path)
         yield False
         return
     with locked(path, progress):
         is_new = not is_complete(path)
         if is_new:
-            discard(path)
-            path.mkdir(parents=True)
+            if not resume:
+                discard(path)
+            path.mkdir(parents=True, exist_ok=resume)
         yield is_new
         (path / _COMPLETE).touch()
 
@@ -96,23 +115,27 @@ def hold(path: Path) -> None:
     _held.append(held)
 
 
-def forget(path: Path) -> None:
-    """Remove an entry, unless somebody holds it."""
+def forget(path: Path) -> bool:
+    """Remove an entry, unless somebody holds it. Returns whether it is gone."""
     try:
         there = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return
+        return True
     try:
         fcntl.flock(there, fcntl.LOCK_EX | fcntl.LOCK_NB)
         discard(path)
+        return True
     except BlockingIOError:
-        pass
+        return False
     finally:
         os.close(there)
 
 
 def keep_newest(keep: Path, name: str, count: int) -> None:
-    """Note that `keep` is in use; of the entries NAME-... beside it remove what has not been for longest."""
+    """Note that `keep` is in use; of the entries NAME-... beside it remove what has not been for longest. What is installed
+    is left alone."""
+    if keep.is_relative_to(INSTALLED):
+        return
     os.utime(keep)
     entries = [path for path in keep.parent.glob(f"{name}-*") if path != keep]
     entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)

@@ -9,6 +9,7 @@ import time
 _TERMINAL_INTERVAL = 0.2
 _LOG_INTERVAL = 30.0
 _SILENT = 2.0
+_KNOWN = 0.1  # of a step: before, what is left would be a guess
 
 
 class Progress:
@@ -36,7 +37,7 @@ class Progress:
         """`done` is the part of the step that is behind us, 0 to 1."""
         if self._is_due():
             text = f"lab: {self._step}: {min(done, 0.99):.0%}"
-            if done > 0.02:
+            if done > _KNOWN:
                 text += f", {_seconds((self._last - self._start) * (1 - min(done, 0.99)) / done)} left"
             self._show(text)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,16 @@ CONFIG = HERE / "lab.config"
 FILES = HERE / "kernel-files"
 DEFAULT = "6.1"  # whatever the host: the figures of the documentation are of it
 _SOURCE_MIB = 450  # source 250, package 170
-_SPACE_MIB = 250  # objects while building 200
-LINES = 1500  # of make's output, about; only the time left depends on it
+_SPACE_MIB = 250  # objects 150
+LINES = 1150  # of make's output for the kernel, about; only the time left depends on it
+MODULE_LINES = 330  # of its output for all modules
+# Modules that are built with the kernel: the driver of the controller, which each guest with disks loads, and KUnit, whose
+# symbols the suites of raidtrace.ko need. The other ones are built when a guest looks for a module (add_modules).
+DRIVER = "drivers/scsi/3w-9xxx.ko"
+WITH_KERNEL = (DRIVER, "lib/kunit/kunit.ko")
+# The number in the version of a kernel that is built in several steps.
+ENVIRONMENT = {"KBUILD_BUILD_VERSION": "1"}
+_MODULES_COMPLETE = "modules-complete"
 
 
 @dataclass(frozen=True)
@@ -65,29 +72,67 @@ class Kernel:
         return f"{self.tree} {self.described or self.version}"
 
     @property
+    def driver(self) -> Path:
+        """The module of the controller's driver."""
+        return self.entry / Path(DRIVER).name if self.tree else self.build / DRIVER
+
+    @property
     def modroot(self) -> Path:
-        """Holds lib/modules/RELEASE, for modprobe -d."""
+        """Holds lib/modules/RELEASE, for modprobe -d. Empty until has_modules."""
         return self.entry / "modroot"
 
+    @property
+    def has_modules(self) -> bool:
+        """Whether all modules of the configuration are in modroot."""
+        return (self.entry / _MODULES_COMPLETE).exists()
 
-def obtain(series: str | None, progress: Progress, refresh: bool = False) -> Kernel:
-    """The kernel of `series` (by default DEFAULT), built if it is not in the cache.
+    def set_has_modules(self) -> None:
+        """Note that modroot is filled."""
+        (self.entry / _MODULES_COMPLETE).touch()
+
+
+def obtain(series: str | None, progress: Progress, refresh: bool = False, objects: bool = False) -> Kernel:
+    """The kernel of `series` (by default DEFAULT), built if it is neither installed nor in the cache.
 
     With `refresh` the newest package of the series is asked for even when an
-    older one is built already.
+    older one is built already. With `objects` it is one whose objects and source are there.
     """
     series = _checked(series)
+    ready = None if refresh or objects else _installed(series)
+    if ready:
+        return ready
     built_by = compiler.get(progress)
-    hashed = identity(asked(series), built_by)
-    built = None if refresh else _newest("kernels", series, hashed)
+    built = None if refresh else kept(series, progress)
     if built:
         return built
+    hashed = identity(asked(series), built_by)
     plain = unpacked(series, progress, refresh)
     kernel = Kernel(series, plain.version, _place("kernels") / f"{plain.version}-{hashed}")
-    with cache.entry(kernel.entry, progress) as is_new:
+    with cache.entry(kernel.entry, progress, resume=True) as is_new:
         if is_new:
             make(kernel, plain, asked(series), built_by, progress)
     return kernel
+
+
+def _installed(series: str) -> Kernel | None:
+    """The kernel of the package raidtrace-lab-kernel, if it is of this series and has this configuration. No compiler is
+    needed."""
+    try:
+        version, configured = (cache.INSTALLED / "kernel" / "of").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return None
+    fits = version.startswith(f"{series}.") and configured == configuration_name(series)
+    return Kernel(series, version, cache.INSTALLED / "kernel") if fits else None
+
+
+def configuration_name(series: str) -> str:
+    """A name for what the lab asks of a kernel of `series`."""
+    return cache.digest((asked(series).text().encode(), FILES.read_bytes()))
+
+
+def kept(series: str, progress: Progress) -> Kernel | None:
+    """The newest kernel of `series` that is in the cache."""
+    return _newest("kernels", series, identity(asked(series), compiler.get(progress)))
 
 
 def unpacked(series: str | None, progress: Progress, refresh: bool = False, more: tuple[str, ...] = ()) -> Kernel:
@@ -127,13 +172,65 @@ def asked(series: str, more: str = "") -> Asked:
 
 
 def make(kernel: Kernel, plain: Kernel, wanted: Asked, built_by: Compiler, progress: Progress) -> None:
-    """Build a kernel from the source of `plain` into its entry of the cache."""
+    """Build a kernel from the source of `plain` into its entry of the cache. An interrupted build is continued."""
     toolchain.require(f"building kernel {kernel.series}")
     cache.require_space(kernel.entry, _SPACE_MIB, f"building kernel {kernel.version}")
-    kernel.source.symlink_to(os.path.relpath(plain.source, kernel.entry))
-    _build(kernel, wanted, built_by.environment(), progress)
+    if not kernel.source.is_symlink():
+        kernel.source.symlink_to(os.path.relpath(plain.source, kernel.entry))
+    kernel.modroot.mkdir(exist_ok=True)
+    (kernel.entry / "build").mkdir(exist_ok=True)
+    places = built_by.environment() | ENVIRONMENT
+    what = f"building kernel {_title(kernel)}"
+    log = kernel.entry / "build.log"
+    configure(what, _make(kernel), kernel.build, wanted, log, places)
+    wanted.require(what, (kernel.build / ".config").read_text(encoding="utf-8"))
+    compile_kernel(what, _make(kernel), log, LINES, places, progress)
     _make_movable(kernel)
-    _trim(kernel)
+
+
+def compile_kernel(
+    what: str, make: list[str], log: Path, lines: int, places: dict[str, str], progress: Progress
+) -> None:
+    """Build the kernel and the modules that belong to it; `make` is the command up to its targets."""
+    progress.begin(what)
+    toolchain.run_logged(what, [*make, "linux"], log, progress, lines, places)
+    toolchain.run_logged(what, [*make, *WITH_KERNEL], log, extra=places)
+    progress.end()
+
+
+def add_modules(kernel: Kernel, built_by: Compiler, progress: Progress) -> None:
+    """Build all modules of a kernel's configuration, unless they are there, and install them into its modroot."""
+    with cache.locked(kernel.entry, progress):
+        if kernel.has_modules:
+            return
+        what, log = f"building the modules of kernel {_title(kernel)}", kernel.entry / "modules.log"
+        install_modules(what, _make(kernel), log, kernel.modroot, built_by.environment() | ENVIRONMENT, progress)
+        _make_movable(kernel)
+        kernel.set_has_modules()
+
+
+def install_modules(
+    what: str, make: list[str], log: Path, modroot: Path, places: dict[str, str], progress: Progress
+) -> None:
+    """Build all modules and install them into `modroot`; `make` is the command up to its targets."""
+    progress.begin(what)
+    toolchain.run_logged(what, [*make, "modules"], log, progress, MODULE_LINES, places)
+    toolchain.run_logged(what, [*make, f"INSTALL_MOD_PATH={modroot}", "modules_install"], log, extra=places)
+    for directory in modroot.glob("lib/modules/*"):
+        for link in ("build", "source"):
+            (directory / link).unlink(missing_ok=True)
+    progress.end()
+
+
+def _make(kernel: Kernel) -> list[str]:
+    """The command that builds in a kernel's entry. Always by its source: from the build directory the paths would be others."""
+    return ["make", "-C", str(kernel.source.resolve()), f"O={kernel.build}", "ARCH=um", f"-j{toolchain.jobs()}"]
+
+
+def _title(kernel: Kernel) -> str:
+    """Version and variant."""
+    kind = kernel.build.parents[1].name.partition("-")[2]
+    return " ".join(filter(None, (kernel.version, kind)))
 
 
 def _place(kind: str) -> Path:
@@ -162,7 +259,12 @@ def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
         for entry in _place(kind).glob(f"{series}.*-{hashed}")
         if cache.is_complete(entry)
     ]
-    return max(found, key=lambda kernel: _version_key(kernel.version)) if found else None
+    if not found:
+        return None
+    newest = max(found, key=lambda kernel: _version_key(kernel.version))
+    for entry in (newest.entry, newest.source.resolve().parent):
+        cache.used(entry)
+    return newest
 
 
 def _unpack(kernel: Kernel, source: Source, more: tuple[str, ...], progress: Progress) -> None:
@@ -200,22 +302,6 @@ def configure(what: str, make: list[str], build: Path, wanted: Asked, log: Path,
     toolchain.run_logged(what, [*make, "allnoconfig"], log, extra=extra | {"KCONFIG_ALLCONFIG": str(given)})
 
 
-def _build(kernel: Kernel, wanted: Asked, places: dict[str, str], progress: Progress) -> None:
-    kind = kernel.entry.parent.name.partition("-")[2]
-    what = " ".join(("building kernel", kernel.version, *([kind] if kind else [])))
-    log = kernel.entry / "build.log"
-    kernel.build.mkdir()
-    configure(
-        what, ["make", "-C", str(kernel.source), f"O={kernel.build}", "ARCH=um"], kernel.build, wanted, log, places
-    )
-    wanted.require(what, (kernel.build / ".config").read_text(encoding="utf-8"))
-    progress.begin(what)
-    make = ["make", "-C", str(kernel.build), "ARCH=um", f"-j{toolchain.jobs()}"]
-    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, LINES, places)
-    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={kernel.modroot}", "modules_install"], log, extra=places)
-    progress.end()
-
-
 def _make_movable(kernel: Kernel) -> None:
     """Name source and build relative to the Makefile itself, so that a cache may be copied to another place."""
     makefile = kernel.build / "Makefile"
@@ -225,17 +311,3 @@ def _make_movable(kernel: Kernel) -> None:
     text = text.replace(str(kernel.build), "$(lab_build)")
     here = "lab_build := $(patsubst %/,%,$(dir $(realpath $(lastword $(MAKEFILE_LIST)))))\n"
     makefile.write_text(here + text, encoding="utf-8")
-
-
-def _trim(kernel: Kernel) -> None:
-    """Objects are not needed any more: external modules build from headers, scripts and Module.symvers."""
-    for directory, _, names in os.walk(kernel.build):
-        if Path(directory).is_relative_to(kernel.build / "scripts"):
-            continue
-        for name in names:
-            if name.endswith((".o", ".a", ".o.cmd", ".ko", ".mod", ".mod.c")):
-                os.unlink(os.path.join(directory, name))
-    for link in kernel.modroot.glob("lib/modules/*/build"), kernel.modroot.glob("lib/modules/*/source"):
-        for path in link:
-            path.unlink()
-    shutil.rmtree(kernel.build / "tools", ignore_errors=True)

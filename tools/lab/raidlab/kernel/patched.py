@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel without and with a change: two source trees of the lab's own in the cache, each with a build directory whose objects
-stay. Nothing is written into a tree of the user's, and a second patch compiles only what differs from the first.
+"""A kernel without and with a change. A series without the change is the kernel that other guests run. The other one is a
+source tree of the lab's own in the cache. It begins as a copy of the first, objects included, so that only what differs is
+compiled. Of a tree of the user's both are trees of the lab's own; nothing is written into it. Objects stay: a second patch
+compiles only what differs from the first.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +87,8 @@ def obtain(base: str | None, patches: list[Path], progress: Progress, added: Add
     with tempfile.TemporaryDirectory(prefix="raidtrace-patch-") as overlay:
         changes, elsewhere = _applied(what, source, patches, Path(overlay))
         called = f"{name} with {' '.join(path.name for path in patches)}"
-        return _built(source, changes, elsewhere, (name, called), progress, added)
+        kernel = _of_series(base, progress, added)
+        return _built(source, changes, elsewhere, (name, called), progress, added, None, kernel)
 
 
 def beside(base: str | None, directory: str, progress: Progress, added: Added = NOTHING) -> Pair:
@@ -107,7 +111,9 @@ def beside(base: str | None, directory: str, progress: Progress, added: Added = 
             raise LabError(
                 what, f"nothing differs from {name}", "Change a file that the lab compiles, or name a --kernel."
             )
-        return _built(source, changes, [], (name, f"{directory} as it is"), progress, added, None if base else path)
+        kernel = _of_series(base, progress, added) if base else None
+        origin = None if base else path
+        return _built(source, changes, [], (name, f"{directory} as it is"), progress, added, origin, kernel)
 
 
 def configured(base: str | None, progress: Progress, some: Iterable[Added]) -> list[Kernel]:
@@ -115,14 +121,21 @@ def configured(base: str | None, progress: Progress, some: Iterable[Added]) -> l
     source, name = _source(base, progress)
     kept = place(source)
     kernels = []
-    with cache.locked(kept, progress):
+    with _in_use(kept, progress):
         plain = kept / "base" / "linux"
-        some = list(some)
-        _begin(plain, source, progress, some[0])
-        before = None
+        before: Added | None = None
         for added in some:
-            if before:
+            kernel = _of_series(base, progress, Added(added.variant))
+            if kernel and not added.fragment:
+                kernels.append(kernel)
+                continue
+            if kernel:
+                with cache.locked(kernel.entry, progress):
+                    tree.begin_as(kernel.source.resolve(), kernel.build, plain, progress, added, unchanged=True)
+            elif before:
                 tree.begin(plain, plain, progress, before, added)
+            else:
+                _begin(plain, source, progress, added)
             said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
             called = f"{name} with {said}" if said else name
             kernels.append(tree.obtain(plain, progress, called, added, _state(plain)))
@@ -147,12 +160,12 @@ def between(directory: str, wanted: str, progress: Progress, added: Added = NOTH
         changes = {name: new / name if name in after else None for name in needed}
         elsewhere = [name for name in differ if name not in before | after]
         first, last = (f"{directory} {name}" for name in ends.names)
-        return _built(old, changes, elsewhere, (first, last), progress, added, path)
+        return _built(old, changes, elsewhere, (first, last), progress, added, path, None)
 
 
 def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Kernel, list[coverage.Line]]:
     """The changed kernel once more, which tells what of its changed files runs; and the changed lines that are code in it."""
-    before, other = pair.base.source, pair.patched.source
+    before, other = pair.base.source.resolve(), pair.patched.source
     third = other.parents[1] / "seen" / "linux"
     files = [name for name in pair.compiled if name.endswith(".c") and not name.startswith("arch/")]
     with cache.locked(other.parents[1], progress), tempfile.TemporaryDirectory(prefix="raidtrace-ran-") as overlay:
@@ -191,16 +204,22 @@ def _built(
     names: tuple[str, str],
     progress: Progress,
     added: Added,
-    origin: Path | None = None,
+    origin: Path | None,
+    kernel: Kernel | None,
 ) -> Pair:
-    """Both kernels, `names` for people. What is built stays in a place named after `origin`, the source if it is not given."""
+    """Both kernels, `names` for people. What is built stays in a place named after `origin`, the source if it is not given. The
+    unchanged one is `kernel`, if the cache has it."""
     kept = place(origin or source)
-    with cache.locked(kept, progress):
-        # Names of one length: a path is in the kernel's text, and more of it would leave the guest less memory.
+    with _in_use(kept, progress):
         plain, other = kept / "base" / "linux", kept / "with" / "linux"
-        _begin(plain, source, progress, added)
-        unchanged = tree.obtain(plain, progress, names[0], added, _state(plain))
-        tree.begin(plain, other, progress, added, added)
+        if kernel:
+            unchanged = kernel
+            with cache.locked(kernel.entry, progress):
+                tree.begin_as(source, kernel.build, other, progress, added)
+        else:
+            _begin(plain, source, progress, added)
+            unchanged = tree.obtain(plain, progress, names[0], added, _state(plain))
+            tree.begin(plain, other, progress, added, added)
         _bring(source, changes, other)
         changed = tree.obtain(other, progress, names[1], added, _state(other))
     compiled = [path for path in changes if (changed.build / path).with_suffix(".o").exists()]
@@ -214,15 +233,36 @@ def _built(
     )
 
 
+@contextmanager
+def _in_use(kept: Path, progress: Progress) -> Iterator[None]:
+    """Hold the lock of a place, and note that it is in use."""
+    with cache.locked(kept, progress):
+        kept.mkdir(exist_ok=True)
+        os.utime(kept)
+        yield
+
+
+def _of_series(base: str | None, progress: Progress, added: Added) -> Kernel | None:
+    """The kernel that other guests of a series run, built if need be; None for a tree, and for options of the user's."""
+    if added.fragment or (base and tree.is_directory(base)):
+        return None
+    return tree.pick(base, progress, kind=added.variant, objects=True)
+
+
 def _begin(plain: Path, source: Path, progress: Progress, added: Added) -> None:
-    """Make `plain` the source. If it is new it begins as the copy of a base that is built: of another source, so that only what
-    differs between the two is compiled."""
+    """Make `plain` the source. If it is new it begins as the copy of a base of the same series that is built, or of the
+    series' own kernel: of another source, so that only what differs between the two is compiled."""
     if not plain.exists():
         for base in sorted(plain.parents[2].glob("*/base/linux"), key=os.path.getmtime, reverse=True):
             if tree.is_built(base, added, source, progress):
                 with cache.locked(base.parents[1], progress):
                     tree.begin(base, plain, progress, added, added)
                 break
+        else:
+            kernel = None if added.variant or added.fragment else linux.kept(tree.series_of(source), progress)
+            if kernel:
+                with cache.locked(kernel.entry, progress):
+                    tree.begin_as(kernel.source.resolve(), kernel.build, plain, progress, added)
     _bring(source, {}, plain)
 
 

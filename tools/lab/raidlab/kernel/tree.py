@@ -27,21 +27,23 @@ from raidlab.userland.compiler import Compiler
 _OLDEST = (6, 1)  # what raidtrace and the model are written for
 _NEWEST_TRIED = (7, 3)
 _KEEP_TREES = 8  # build directories, 250 MB each
-_KEEP_BUILT = 4  # what was built of one tree, 15 MB each
+_KEEP_BUILT = 4  # what was built of one tree, 12 MB each, 20 with all modules
 _SPACE_MIB = 500
+# In the entry of a tree one of whose guests has looked for modules: from then on they are built with the kernel, for a later
+# state of the tree may differ in a module alone.
+_WITH_MODULES = "with-modules"
 # The name of a release must not change with each commit: every file that holds it would be compiled again.
 _MAKE = ("LOCALVERSION=",)
-_ENVIRONMENT = {"KBUILD_BUILD_VERSION": "1"}
 
 
-def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str = "") -> Kernel:
+def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str = "", objects: bool = False) -> Kernel:
     """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
-    empty for none. Built if need be."""
+    empty for none. Built if need be; with `objects` it has those, too."""
     if name and is_directory(name):
         return variant.obtain(kind, obtain(Path(name), progress), progress)
     if kind:
         return variant.obtain(kind, linux.unpacked(name, progress, refresh), progress)
-    return linux.obtain(name, progress, refresh)
+    return linux.obtain(name, progress, refresh, objects)
 
 
 def is_directory(name: str) -> bool:
@@ -51,26 +53,38 @@ def is_directory(name: str) -> bool:
 
 def begin(path: Path, to: Path, progress: Progress, added: Added, wanted: Added) -> None:
     """Have the tree `to`, built with `wanted`, begin as a copy of `path` and of what is built of that with `added`: only what
-    differs is then compiled. Nothing happens where it was built before. Both names must have the same length, or be one.
+    differs is then compiled. Nothing happens where it was built before.
     """
-    source, target = path.resolve(), to.parent.resolve() / to.name
-    built_by = compiler.get(progress)
-    entry, place = _entry(source, added, built_by), _entry(target, wanted, built_by, source)
+    entry = _entry(path.resolve(), added, compiler.get(progress))
+    begin_as(path.resolve(), entry / "build", to, progress, wanted)
+
+
+def begin_as(source: Path, build: Path, to: Path, progress: Progress, wanted: Added, unchanged: bool = False) -> None:
+    """The same with a source and a build directory that need not be a tree's. Nobody may build in them meanwhile.
+    `unchanged`: if there is a `to`, its files are those of the source, with their dates.
+    """
+    target = to.parent.resolve() / to.name
+    place = _entry(target, wanted, compiler.get(progress), source)
     target.parent.mkdir(parents=True, exist_ok=True)
     with cache.locked(place, progress):
         if (place / "build" / "linux").exists():
             return
         shutil.rmtree(place, ignore_errors=True)
-        if target != source:
+        if target != source and not (unchanged and target.exists()):
             shutil.rmtree(target, ignore_errors=True)
             # With their dates: what is not newer than its object is not compiled.
             shutil.copytree(source, target, symlinks=True)
-        shutil.copytree(entry / "build", place / "build", symlinks=True)
-        renamed = {bytes(source): bytes(target), bytes(entry): bytes(place)}
+        shutil.copytree(build, place / "build", symlinks=True)
+        renamed = {bytes(source): bytes(target), bytes(build): bytes(place / "build")}
         for directory, _, names in os.walk(place / "build"):
             for name in names:
                 _rename(Path(directory, name), renamed)
         (place / "origin").write_text(_origin(target), encoding="ascii")
+
+
+def series_of(source: Path) -> str:
+    """As 6.12; LabError if this is no kernel source."""
+    return _name(_version(f"kernel {source}", source))
 
 
 def is_built(path: Path, added: Added, source: Path, progress: Progress) -> bool:
@@ -80,7 +94,9 @@ def is_built(path: Path, added: Added, source: Path, progress: Progress) -> bool
 
 
 def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
-    """Other names in a file that make wrote or the compiler, its date kept."""
+    """Other names in a file that make or the compiler wrote, its date kept. A binary file keeps names if the new ones have
+    another length; only programs that run during the build contain any.
+    """
     if path.is_symlink():
         there = os.readlink(os.fsencode(path))
         for old, new in renamed.items():
@@ -89,6 +105,8 @@ def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
         os.symlink(there, os.fsencode(path))
         return
     before = path.read_bytes()
+    if b"\0" in before and any(len(old) != len(new) for old, new in renamed.items()):
+        return
     after = before
     for old, new in renamed.items():
         after = after.replace(old, new)
@@ -214,7 +232,7 @@ def _refuse_unclean(what: str, source: Path) -> None:
 def _make(
     what: str, source: Path, entry: Path, version: str, added: Added, built_by: Compiler, progress: Progress
 ) -> None:
-    places = _ENVIRONMENT | built_by.environment()
+    places = built_by.environment() | linux.ENVIRONMENT
     wanted, own = _asked(version, added), configuration.read(added.fragment, _name(version))
     build = entry / "build"
     origin = entry / "origin"
@@ -228,9 +246,8 @@ def _make(
     cache.require_space(build, _SPACE_MIB if is_new else 100, what)
     log = entry / "build.log"
     log.unlink(missing_ok=True)
-    common = [*_MAKE, "ARCH=um"]
     # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
-    linux.configure(what, ["make", "-C", str(source), f"O={build}", *common], build, wanted, log, places)
+    linux.configure(what, _command(source, build), build, wanted, log, places)
     config = (build / ".config").read_text(encoding="utf-8")
     if own.lost(config):
         names = ", ".join(f"CONFIG_{name}={own.options[name]}" for name in own.lost(config))
@@ -238,30 +255,35 @@ def _make(
     lost = wanted.lost(config)
     if lost:  # a tree may be about such a change: said, and the rest is built
         progress.say(f"{what}: it has no CONFIG_{', CONFIG_'.join(lost)} as the lab asks for")
-    progress.begin(what)
-    make = ["make", "-C", str(build), *common, f"-j{toolchain.jobs()}"]
-    steps = linux.LINES if is_new else 0
-    toolchain.run_logged(what, make + ["linux", "modules"], log, progress, steps, places)
-    modroot = entry / "modroot"
-    shutil.rmtree(modroot, ignore_errors=True)
-    toolchain.run_logged(what, make + [f"INSTALL_MOD_PATH={modroot}", "modules_install"], log, extra=places)
-    for link in (*modroot.glob("lib/modules/*/build"), *modroot.glob("lib/modules/*/source")):
-        link.unlink()
-    progress.end()
+    make = [*_command(source, build), f"-j{toolchain.jobs()}"]
+    linux.compile_kernel(what, make, log, linux.LINES if is_new else 0, places, progress)
+    if (entry / _WITH_MODULES).exists():
+        shutil.rmtree(entry / "modroot", ignore_errors=True)
+        linux.install_modules(f"{what}, its modules", make, log, entry / "modroot", places, progress)
+
+
+def _command(source: Path, build: Path) -> list[str]:
+    """The command that builds a tree, up to its targets."""
+    return ["make", "-C", str(source), f"O={build}", *_MAKE, "ARCH=um"]
 
 
 def _keep(entry: Path) -> Path:
     """A copy of what a guest runs from, named after its content."""
     modroot = entry / "modroot"
-    files = [entry / "build" / "linux"]
-    files += sorted(path for path in modroot.rglob("*") if path.is_file())
-    parts = [part for path in files for part in (path.name.encode(), path.read_bytes())]
+    files = [entry / "build" / "linux", entry / "build" / linux.DRIVER]
+    loadable = sorted(path for path in modroot.rglob("*") if path.is_file()) if (entry / _WITH_MODULES).exists() else []
+    parts = [part for path in files + loadable for part in (path.name.encode(), path.read_bytes())]
     built = entry / "built" / cache.digest(parts)
     if not cache.is_complete(built):
         cache.discard(built)
         built.mkdir(parents=True)
-        shutil.copy(entry / "build" / "linux", built / "linux")
-        shutil.copytree(modroot, built / "modroot")
+        for path in files:
+            shutil.copy(path, built)
+        if loadable:
+            shutil.copytree(modroot, built / "modroot")
+            Kernel("", "", built, built).set_has_modules()
+        else:
+            (built / "modroot").mkdir()
         (built / "build").symlink_to("../../build")
         (built / "complete").touch()
     cache.hold(built)
@@ -269,11 +291,35 @@ def _keep(entry: Path) -> Path:
     return built
 
 
+def add_modules(kernel: Kernel, progress: Progress) -> None:
+    """Fill a kernel's modroot with all modules of its configuration, unless that was done. LabError if it is a tree's, and
+    another state of the tree was built since."""
+    if kernel.has_modules:
+        return
+    built_by = compiler.get(progress)
+    if not kernel.tree:
+        return linux.add_modules(kernel, built_by, progress)
+    entry = kernel.build.parent
+    with cache.locked(entry, progress):
+        if kernel.has_modules:
+            return
+        if (entry / "last").read_text(encoding="ascii").partition(" ")[2] != kernel.entry.name:
+            raise LabError(
+                f"building the modules of {kernel.name}", "the tree has been built again since", "Start the run again."
+            )
+        what, places = f"building the modules of {kernel.name}", built_by.environment() | linux.ENVIRONMENT
+        make = [*_command(kernel.tree, kernel.build), f"-j{toolchain.jobs()}"]
+        linux.install_modules(what, make, entry / "modules.log", kernel.modroot, places, progress)
+        kernel.set_has_modules()
+        (entry / _WITH_MODULES).touch()
+
+
 def _point_modules(built: Path, source: Path, entry: Path) -> None:
     """Modules built before fit as long as configuration, symbols and headers are the same, whatever else was changed: a
     search for a commit need not build them at each step."""
     build = entry / "build"
-    files = [build / ".config", build / "Module.symvers", *sorted((build / "include" / "generated").rglob("*.h"))]
+    symbols = next(path for path in (build / "vmlinux.symvers", build / "Module.symvers") if path.exists())
+    files = [build / ".config", symbols, *sorted((build / "include" / "generated").rglob("*.h"))]
     parts = [path.read_bytes() for path in files]
     for top in ("include", "arch/um/include", "arch/x86/include", "arch/x86/um"):
         for path in sorted((source / top).rglob("*.h")):

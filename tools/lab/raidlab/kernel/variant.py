@@ -71,7 +71,7 @@ def obtain(name: str, plain: Kernel, progress: Progress) -> Kernel:
     built_by = compiler.get(progress)
     entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{linux.identity(wanted, built_by)}"
     built = Kernel(plain.series, plain.version, entry)
-    with cache.entry(entry, progress) as is_new:
+    with cache.entry(entry, progress, resume=True) as is_new:
         if is_new:
             linux.make(built, plain, wanted, built_by, progress)
     return built

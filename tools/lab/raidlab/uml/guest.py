@@ -28,6 +28,9 @@ _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
 STORE_FULL = b"tw9000: store exhausted"  # what the model writes into the kernel's log
 STOP = threading.Event()  # set, it ends the guests of all threads
+# Between a guest and its runner, in the control directory (hostcalls.c).
+_MODULES_WANTED = "modules-wanted"
+_MODULES_THERE = "modules-there"
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
 
 
@@ -65,6 +68,8 @@ def run(
         (control / "request").write_bytes(_request(guest))
         (control / "kernel").write_text(f"{guest.kernel}\n", encoding="utf-8")
         (control / "uml").mkdir()
+        if not guest.add_modules:
+            (control / _MODULES_THERE).touch()
         if guest.root:
             hermetic.compose(guest, control)
         else:
@@ -144,8 +149,10 @@ def _run(
     try:
         while process.poll() is None:
             copied = sum(stream.copy() for stream in streams)
+            waited = _add_modules(guest, control)
+            start += waited
             if silence:
-                silence.look(copied)
+                silence.look(copied, waited)
             timed_out = time.monotonic() - start > timeout_s
             # What goes on without room for its data fails one write after the other, for hours if need be.
             if timed_out or STOP.is_set() or full.has_come():
@@ -165,6 +172,18 @@ def _run(
         process.returncode,
         _text(control / "tw9000-status"),
     )
+
+
+def _add_modules(guest: Guest, control: Path) -> float:
+    """Build the kernel's modules if the guest waits for them. Returns the seconds that took."""
+    there = control / _MODULES_THERE
+    if there.exists() or not (control / _MODULES_WANTED).exists():
+        return 0.0
+    begin = time.monotonic()
+    assert guest.add_modules
+    guest.add_modules()
+    there.touch()
+    return time.monotonic() - begin
 
 
 def _sleep_until_exit(process: subprocess.Popen[bytes], seconds: float) -> None:
@@ -249,8 +268,10 @@ class _Silence:
         self._begin = self._last = time.monotonic()
         self._next_s = _SILENT_S
 
-    def look(self, copied: int) -> None:
-        """`copied`: bytes that have just come."""
+    def look(self, copied: int, waited: float = 0.0) -> None:
+        """`copied`: bytes that have just come. `waited`: seconds for which the guest waited for the runner."""
+        self._begin += waited
+        self._last += waited
         now = time.monotonic()
         if copied:
             self._last, self._next_s = now, _SILENT_S

@@ -10,7 +10,7 @@ workloads (Documentation/lab.rst has how much).
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,6 +64,7 @@ class Guest:
     memory_mib: int
     kernel: str
     modroot: Path | None = None
+    add_modules: Callable[[], None] | None = None  # fills modroot, which the guest waits for; None if that was done
     modules: list[tuple[Path, str]] = field(default_factory=list)
     wait_for_disks: bool = False
     interactive: bool = False

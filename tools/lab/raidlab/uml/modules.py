@@ -122,6 +122,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         "ARCH=um",
         f"M={source}",
         "W=1",
+        "KCFLAGS=-O2",  # as distributions build it, whatever the kernel itself is optimised for
         f"-j{toolchain.jobs()}",
     ]
     # 6.1 on User Mode Linux has it for those alone that ask.
@@ -153,10 +154,22 @@ class Programs:
         return profile.parse_model(result.stdout, program)
 
 
-def build_programs(progress: Progress) -> Programs:
+def _program_content() -> list[bytes]:
     sources = [name for names in _PROGRAM_SOURCES.values() for name in names]
     headers = [_GUEST / "init.h", *sorted(cache.MODEL.glob("*/*.h")), *sorted(cache.MODEL.glob("wire/config*.c"))]
-    content = [path.read_bytes() for path in sources + headers]
+    return [path.read_bytes() for path in sources + headers]
+
+
+def installed_programs() -> Path:
+    """Where the package raidtrace-lab-kernel has them, if it is of these sources."""
+    return cache.INSTALLED / f"programs-{cache.digest(_program_content())}"
+
+
+def build_programs(progress: Progress) -> Programs:
+    """The programs, built if they are neither installed nor in the cache."""
+    if installed_programs().exists():
+        return Programs(installed_programs())
+    content = _program_content()
     built_by = compiler.get(progress)
     entry = cache.root() / f"programs-{cache.digest(content + [built_by.name.encode()])}"
     with cache.entry(entry, progress) as is_new:

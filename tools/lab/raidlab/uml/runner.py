@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from raidlab.array import profile
 from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import variant
+from raidlab.kernel import tree, variant
 from raidlab.kernel.linux import Kernel
 from raidlab.uml import guest, hermetic, modules, verdict
 from raidlab.uml.machine import Guest, drawn
@@ -54,9 +55,10 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         command=[hermetic.seen(word) for word in command] if lab_root else command,
         environment=_environment(arguments.env, inserted, lab_root is not None, draw.pad),
         # The kernel itself, and its page descriptors.
-        memory_mib=memory_mib + memory_mib // 60 + 28 + needs.memory_mib,
+        memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
         kernel=lab_kernel.name,
         modroot=lab_kernel.modroot,
+        add_modules=None if lab_kernel.has_modules else functools.partial(tree.add_modules, lab_kernel, how.progress),
         modules=inserted,
         wait_for_disks=array is not None,
         interactive=how.interactive,
@@ -110,9 +112,8 @@ def _modules(
 ) -> list[tuple[Path, str]]:
     if array is None:
         return []
-    driver = next(lab_kernel.modroot.glob("lib/modules/*/kernel/drivers/scsi/3w-9xxx.ko"))
     built = [build_module(modules.TW9000, lab_kernel, progress)]
-    found = [(built[0].path, array.parameter()), (driver, "")]
+    found = [(built[0].path, array.parameter()), (lab_kernel.driver, "")]
     if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
         found.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
     return found

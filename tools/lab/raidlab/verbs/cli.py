@@ -23,7 +23,7 @@ from raidlab.base.failure import LabError, defect
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.uml import modules, runner, verdict
-from raidlab.verbs import ab, expect, options, search, workloads
+from raidlab.verbs import ab, clean, expect, options, search, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -159,8 +159,10 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _built(arguments: argparse.Namespace) -> bool:
     progress = Progress(arguments.quiet)
-    modules.build_programs(progress)
+    programs = modules.build_programs(progress)
     lab_kernel = tree.pick(arguments.kernel, progress, arguments.refresh, arguments.variant)
+    if arguments.modules:
+        tree.add_modules(lab_kernel, progress)
     print(f"kernel\t{lab_kernel.version}\t{lab_kernel.build}")
     warned = False
     for module in (modules.TW9000, modules.RAIDTRACE):
@@ -168,6 +170,7 @@ def _built(arguments: argparse.Namespace) -> bool:
             built = runner.build_module(module, lab_kernel, progress)
             warned |= bool(built.warnings)
             print(f"{module.name}\t{built.path}")
+    print(f"programs\t{programs.entry}")
     return warned
 
 
@@ -209,6 +212,7 @@ _ACTS: dict[str, options.Act] = {
     "ab": _compared,
     "expect": _compared,
     "build": _build,
+    "clean": clean.act,
     "workloads": _workloads,
     "profiles": _profiles,
     "show": _show,

@@ -64,9 +64,15 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     build = verbs.add_parser("build", help="build kernel and modules, and say where they are")
     build.add_argument("--werror", action="store_true", help="fail when a module's build warns")
     _vm(build, "Debian's own kernel instead, raidtrace.ko against its headers; also LAB=vm")
+    build.add_argument(
+        "--modules", action="store_true", help="build the kernel's other modules now, not when a guest looks for one"
+    )
     build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
     _kernel(build)
     _variant(build)
+    clean = verbs.add_parser("clean", help="list, or remove, what the cache holds and nothing used for some time")
+    clean.add_argument("--days", metavar="N", type=int, default=30, help="for how long (default %(default)s)")
+    clean.add_argument("--remove", action="store_true", help="remove what is listed")
     verbs.add_parser("workloads", help="list the workloads of ab --workload")
     verbs.add_parser("profiles", help="list the arrays there are")
     verbs.add_parser("show", help="explain one").add_argument("profile", metavar="P")

@@ -2,6 +2,7 @@
 """Verbs of raidctl that Python implements: raidctl-demo."""
 
 import argparse
+import functools
 import os
 import pathlib
 import sys
@@ -21,6 +22,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--seeds", type=int, default=1, metavar="N", help="each run under N draws of chance; adds what they spread by"
     )
+    parser.add_argument("--fresh", action="store_true", help="run even if results of the same programs are kept")
     options = parser.parse_args(arguments)
     if options.jobs < 1 or options.seeds < 1:
         parser.error("--jobs and --seeds must be at least 1")
@@ -29,7 +31,8 @@ def main(arguments: list[str]) -> int:
     from raidtrace.recording import recording
 
     try:
-        return demo.run(RAIDCTL, options.out, options.jobs, lambda line: print(line, flush=True), options.seeds)
+        say = functools.partial(print, flush=True)
+        return demo.run(RAIDCTL, options.out, options.jobs, say, options.seeds, options.fresh)
     except (
         demo.DemoError,
         guest.GuestError,

@@ -114,9 +114,15 @@ class Progress:
         return cell.mib * SECONDS_PER_MIB[cell.workload]
 
 
-def run_all(cells: Sequence[Cell], guests: Guests, ended: Callable[[Cell], None]) -> None:
-    """Run all cells, the long ones first; the first failure is raised once the running guests have ended."""
-    order = sorted(cells, key=lambda cell: -cell.mib * SECONDS_PER_MIB[cell.workload])
+def run_all(
+    cells: Sequence[Cell],
+    guests: Guests,
+    ended: Callable[[Cell], None],
+    first: Callable[[Cell], bool] = lambda _: False,
+) -> None:
+    """Run all cells: those that are `first`, then the others, the long ones before the short ones. The first failure is raised
+    once the running guests have ended."""
+    order = sorted(cells, key=lambda cell: (not first(cell), -cell.mib * SECONDS_PER_MIB[cell.workload]))
     progress = Progress(cells, guests.jobs)
 
     def one(cell: Cell) -> Cell:
@@ -132,6 +138,7 @@ def run_all(cells: Sequence[Cell], guests: Guests, ended: Callable[[Cell], None]
                 for future in done:
                     cell = future.result()
                     progress.ended(cell)
+                    progress.close()  # the caller may print
                     ended(cell)
                 progress.show()
         except BaseException:
