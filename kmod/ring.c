@@ -12,7 +12,6 @@
 #include <linux/cpumask.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/processor.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -190,17 +189,14 @@ static void on_quarter_full(struct work_struct *work)
 	raidtrace_rings_catch_up(container_of(work, struct raidtrace_probe, catch_up));
 }
 
-/* Take one turn, or wait until another CPU has taken one. Context: interrupts off. */
+/* Take one turn, unless another CPU takes one while this one waits. Context: interrupts off. */
 static void take_turn(struct raidtrace_probe *probe)
 {
 	u32 turns = READ_ONCE(probe->turns);
 
-	while (!raw_spin_trylock(&probe->lock)) {
-		if (READ_ONCE(probe->turns) != turns)
-			return;
-		cpu_relax();
-	}
-	take(probe, ktime_get_ns(), WRITER_TURN);
+	raw_spin_lock(&probe->lock);
+	if (probe->turns == turns)
+		take(probe, ktime_get_ns(), WRITER_TURN);
 	raw_spin_unlock(&probe->lock);
 }
 

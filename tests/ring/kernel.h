@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +23,6 @@
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define min(a, b)	((a) < (b) ? (a) : (b))
-#define cpu_relax()	sched_yield()
 #define clamp_t(type, value, low, high) \
 	((type)(value) < (type)(low) ? (type)(low) : (type)(value) > (type)(high) ? (type)(high) : (type)(value))
 #define container_of(ptr, type, member)	((type *)((char *)(ptr) - offsetof(type, member)))
@@ -59,7 +57,6 @@ struct rcu_head {
 };
 
 #define raw_spin_lock(lock)	pthread_spin_lock(lock)
-#define raw_spin_trylock(lock)	(pthread_spin_trylock(lock) == 0)
 #define raw_spin_unlock(lock)	pthread_spin_unlock(lock)
 #define raw_spin_lock_irqsave(lock, flags)	((flags) = 0, pthread_spin_lock(lock))
 #define raw_spin_unlock_irqrestore(lock, flags)	((void)(flags), pthread_spin_unlock(lock))
