@@ -132,4 +132,6 @@ void raidtrace_target_reset(struct raidtrace_target *target)
 	memset(target->total, 0, sizeof(*target->total));
 	target->reset_snapshot = target->snapshot;
 	target->resets++;
+	/* The state is of before the reset: the next reader takes another. */
+	target->collected_ns = 0;
 }
