@@ -28,7 +28,7 @@ ACTS = {
     "import jinja3": (1, r"defect in raidctl: ModuleNotFoundError: No module named 'jinja3'"),
     "raise ModuleNotFoundError(name='matplotlib.figure')": (1, "which is not installed: apt-get install python3-matplotlib$"),
     "raise ModuleNotFoundError(name='sqlite3')": (1, "module sqlite3, which is not installed: apt-get install python3$"),
-    "open('/none')": (1, "No such file or directory: '/none'$"),
+    "open('/none')": (1, "/none: No such file or directory$"),
     "raise MemoryError": (1, "out of memory$"),
     "raise KeyboardInterrupt": (130, "interrupted$"),
     "raise BrokenPipeError": (141, ""),
@@ -49,6 +49,11 @@ def test_an_error_is_one_line(tmp_path, act):
     assert done.returncode == status and "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == bool(said)
     assert not said or re.search(f"^raidctl explain: .*{said}", done.stderr.strip())
+
+
+def test_closed_output_is_one_line():
+    done = subprocess.run(["sh", "-c", '"$0" workload list >&-', RAIDCTL], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "raidctl workload: standard output is closed\n")
 
 
 @pytest.mark.parametrize(

@@ -85,3 +85,13 @@ def test_requests_that_were_not_counted_are_reported_by_every_verb(sound, uncoun
         assert compare.main([*map(str, pair), "--all", "--json"]) == 0
         (found,) = [one for one in json.loads(capsys.readouterr().out)["differences"] if one["what"] == "invariants"]
         assert sum(sentence in found[side] for side in "ab") == values
+
+
+def test_a_recording_without_phases_is_compared(sound, tmp_path, capsys):
+    path = tmp_path / "empty.rtdb"
+    path.write_bytes(sound.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM phase")
+    for pair in ((sound, path), (path, sound)):
+        assert compare.main([*map(str, pair)]) == 0
+    assert "only A: run counted: throughput read" in capsys.readouterr().out

@@ -100,6 +100,7 @@ static void seek_stats(const struct rt_counters *c, unsigned int direction,
 	 * The first request after attach has no one before it: it is in the
 	 * histogram as little as it is sequential or a seek.
 	 */
+	ret->sequential_known = !(c->unknown & (RT_COUNTER_BIT(SEQUENTIAL) | RT_COUNTER_BIT(ISSUED)));
 	ret->sequential = flow->sequential;
 	ret->seeks = placed > flow->sequential ? placed - flow->sequential : 0;
 	if (ret->seeks)
@@ -131,7 +132,8 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 		ret->size_mean_bytes =
 			(double)flow->bytes_issued / (double)ret->requests;
 	seek_stats(c, direction, ret);
-	if (flow->completed)
+	ret->d2c_mean_known = flow->completed && !(c->unknown & RT_COUNTER_BIT(D2C_SUM_NS));
+	if (ret->d2c_mean_known)
 		ret->d2c_mean_ns =
 			(double)flow->d2c_sum_ns / (double)flow->completed;
 	ret->d2c_p50 = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,

@@ -36,10 +36,12 @@ struct range {
  * @size_mode: most frequent request size, in sectors
  * @size_mode_count: how many had it
  * @size_mean_bytes: 0 when there was no request
+ * @sequential_known: the order of requests was counted: @sequential and @seeks are known
  * @sequential: requests that began where the one before ended
  * @seeks: requests that began elsewhere
  * @seek_mean_sectors: mean distance of the seeks, whichever way, 0 when none
- * @d2c_mean_ns: 0 when nothing completed
+ * @d2c_mean_known: requests completed, and their times were summed
+ * @d2c_mean_ns: 0 when it is not known
  * @d2c_p50: the bin that the median lies in, nanoseconds
  * @d2c_p99: likewise for the 99th percentile
  * @d2c_max: the bin that the longest lies in
@@ -56,9 +58,11 @@ struct direction_stats {
 	struct range size_mode;
 	uint64_t size_mode_count;
 	double size_mean_bytes;
+	bool sequential_known;
 	uint64_t sequential;
 	uint64_t seeks;
 	double seek_mean_sectors;
+	bool d2c_mean_known;
 	double d2c_mean_ns;
 	struct range d2c_p50;
 	struct range d2c_p99;

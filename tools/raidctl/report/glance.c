@@ -157,7 +157,7 @@ static void row(FILE *to, const struct recording *r, const struct span *span,
 	text_kib(size, &stats.size_mode);
 	snprintf(share, sizeof(share), "%.1f", 100.0 * (double)stats.sequential /
 		 (double)(stats.requests ? stats.requests : 1));
-	if (!stats.requests)
+	if (!stats.requests || !stats.sequential_known)
 		strcpy(share, "n/a");
 	text_ms(p50, &stats.d2c_p50);
 	text_ms(p99, &stats.d2c_p99);

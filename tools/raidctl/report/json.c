@@ -211,16 +211,17 @@ static void add_stats(struct json_object *to,
 		      stats->depth_known && !stats->depth_exact);
 	json_add_range(to, "request_sectors_mode_low", "request_sectors_mode_high",
 		       &stats->size_mode);
-	json_add_known(to, "request_mode_count", no_issue, stats->size_mode_count);
+	json_add_known(to, "request_mode_count", no_issue || (any && !stats->size_mode.known),
+		       stats->size_mode_count);
 	json_add_number(to, "request_bytes_mean", any, stats->size_mean_bytes);
-	json_add_known(to, "sequential", no_issue, stats->sequential);
-	json_add_number(to, "sequential_share", any,
+	json_add_known(to, "sequential", !stats->sequential_known, stats->sequential);
+	json_add_number(to, "sequential_share", any && stats->sequential_known,
 			any ? (double)stats->sequential / (double)stats->requests :
 			 0);
-	json_add_known(to, "seeks", no_issue, stats->seeks);
+	json_add_known(to, "seeks", !stats->sequential_known, stats->seeks);
 	json_add_number(to, "seek_sectors_mean", stats->seeks > 0,
 			stats->seek_mean_sectors);
-	json_add_number(to, "d2c_mean_ns", stats->d2c_p50.known,
+	json_add_number(to, "d2c_mean_ns", stats->d2c_mean_known,
 			stats->d2c_mean_ns);
 	json_add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
 	json_add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);

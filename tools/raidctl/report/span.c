@@ -17,7 +17,10 @@
 
 static void text_share(char *ret, const struct direction_stats *stats)
 {
-	format_share(ret, (double)stats->sequential, (double)stats->requests);
+	if (stats->sequential_known)
+		format_share(ret, (double)stats->sequential, (double)stats->requests);
+	else
+		strcpy(ret, "n/a");
 }
 
 /* "128 KiB", or both ends of a bin that spans several sizes. */
@@ -104,12 +107,15 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
+	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
+	if (!stats.d2c_p50.known && stats.d2c_mean_known)
+		print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s",
+			       format_ns(mean, stats.d2c_mean_ns));
 	if (!stats.d2c_p50.known)
 		return;
 	bound(p50, &stats.d2c_p50);
 	bound(p99, &stats.d2c_p99);
 	bound(longest, &stats.d2c_max);
-	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
 	print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s, p50 %s, p99 %s, max %s",
 		       format_ns(mean, stats.d2c_mean_ns), p50, p99, longest);
 }
@@ -120,7 +126,7 @@ static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
-	if (!stats.requests || c->unknown & RT_COUNTER_BIT(ISSUED))
+	if (!stats.requests || !stats.sequential_known)
 		return;
 	terminal_print(to, "  %-11s seeks %s", rt_direction_name(d),
 		       format_count(seeks, stats.seeks));

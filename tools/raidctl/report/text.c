@@ -129,6 +129,8 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 			targets[i].unit_3ware ? ", 3ware unit" : "");
 		span_flows(to, c);
 		span_details(to, c);
+		if (targets[i].groups & ~c->groups)
+			fputs("  Only the group flow is shown; all groups need root: sudo raidctl show\n", to);
 	}
 }
 

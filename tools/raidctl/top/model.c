@@ -224,9 +224,10 @@ static uint64_t needs(enum top_column column)
 	case TOP_WRITE_DEPTH:
 		return RT_COUNTER_BIT(IN_FLIGHT);
 	case TOP_SIZE:
+		return RT_COUNTER_BIT(ISSUED);
 	case TOP_SEQUENTIAL:
 	case TOP_SEEKS:
-		return RT_COUNTER_BIT(ISSUED);
+		return RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(SEQUENTIAL);
 	case TOP_LATENCY:
 		return RT_COUNTER_BIT(COMPLETED);
 	case TOP_MERGES:

@@ -227,8 +227,11 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		snprintf(ret, size, "%s, %s", a, b);
 		return;
 	case 3:
-		format_share(a, (double)stats->sequential,
-			     (double)stats->requests);
+		if (stats->sequential_known)
+			format_share(a, (double)stats->sequential,
+				     (double)stats->requests);
+		else
+			strcpy(a, "n/a");
 		rate_text(b, row, TOP_SEEKS, stats->seeks);
 		snprintf(ret, size, "%s, %s seeks/s", a, b);
 		return;
@@ -246,7 +249,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		snprintf(ret, size, "%s, %s", a, b);
 		return;
 	default:
-		if (stats->d2c_p99.known)
+		if (stats->d2c_mean_known)
 			format_ns(a, stats->d2c_mean_ns);
 		else
 			strcpy(a, "n/a");

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from raidtrace.quantity import shown
 from raidtrace.recording import recording
 from raidtrace.sweep import index as sweep_index
 
@@ -33,6 +34,6 @@ def answer(verb: str, find: Callable[[], F], lines: Callable[[F, int], Sequence[
     except BrokenPipeError:
         raise  # ends quietly
     except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
-        print(f"raidctl {verb}: {error}", file=sys.stderr)
+        print(f"raidctl {verb}: {shown.failure(error)}", file=sys.stderr)
         return 1
     return 0

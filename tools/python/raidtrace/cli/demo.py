@@ -7,6 +7,8 @@ import os
 import pathlib
 import sys
 
+from raidtrace.quantity import shown
+
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 
 
@@ -41,7 +43,7 @@ def main(arguments: list[str]) -> int:
         OSError,
         ValueError,
     ) as error:
-        print(f"raidctl demo: {error}", file=sys.stderr)
+        print(f"raidctl demo: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("raidctl demo: interrupted; what was finished is in", options.out, file=sys.stderr)

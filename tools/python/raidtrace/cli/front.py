@@ -29,6 +29,10 @@ def run(verb: str) -> int | None:
     debug = bool(os.environ.get(DEBUG)) or "--debug" in words[:own]
     sys.argv[1:] = [word for word in words[:own] if word != "--debug"] + words[own:]
     name = f"raidctl {verb.partition('-')[0]}"
+    if sys.stdout is None or sys.stderr is None:
+        if sys.stderr is not None:
+            print(f"{name}: standard output is closed", file=sys.stderr)
+        return 1
     try:
         main = importlib.import_module(f"raidtrace.cli.{MODULES.get(verb, verb)}").main
         # why shows what its command wrote as it is
@@ -53,7 +57,7 @@ def sentence(error: Exception, again: str) -> str:
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, OSError):
-        return str(error)
+        return shown.failure(error)
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{pathlib.Path(place.filename).name}:{place.lineno}"
     words = " ".join(str(error).split())

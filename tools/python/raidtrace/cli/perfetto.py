@@ -7,6 +7,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
+from raidtrace.quantity import shown
 from raidtrace.recording import recording
 from raidtrace.report import perfetto
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         size = perfetto.write(options.trace, options.recording)
     except (perfetto.TraceError, recording.RecordingError, OSError) as error:
-        print(f"raidctl export: {error}", file=sys.stderr)
+        print(f"raidctl export: {shown.failure(error)}", file=sys.stderr)
         return 1
     print(f"{options.trace}: {size / 1024:.0f} KiB; open it in ui.perfetto.dev or another viewer of Perfetto's traces")
     return 0

@@ -7,6 +7,8 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
+from raidtrace.quantity import shown
+
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
             page = report_html.page(options.recordings)
         report_page.write(options.html, page)
     except (report_page.ReportError, recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
-        print(f"raidctl report: {error}", file=sys.stderr)
+        print(f"raidctl report: {shown.failure(error)}", file=sys.stderr)
         return 1
     print(f"{options.html}: {len(page.encode()) / 1024:.0f} KiB; open it in any browser")
     return 0

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
+from raidtrace.quantity import shown
 from raidtrace.sweep import device, journal
 from raidtrace.why import chance
 from raidtrace.why import disk as why_disk
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         raise  # ends quietly
     except ERRORS as error:
-        print(f"raidctl why: {error}", file=sys.stderr)
+        print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("raidctl why: stopped" + ("" if options.lab else "; what it changed is put back"), file=sys.stderr)
@@ -190,7 +191,7 @@ def _restore() -> int:
         with journal.alone():
             said = journal.recover()
     except (journal.JournalError, OSError) as error:
-        print(f"raidctl why: {error}", file=sys.stderr)
+        print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
         return 1
     print("\n".join(said) or "nothing to put back")
     return 0

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from raidtrace.benchmark import figure
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import size
+from raidtrace.quantity import shown, size
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
 DESCRIPTION = """Run one of the published benchmarks and read its figures, or read what such a program printed elsewhere.
@@ -45,8 +45,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     try:
         return {"list": _list, "show": _show, "run": _run, "parse": _parse}[options.verb](options)
+    except BrokenPipeError:
+        raise  # ends quietly
     except (benchmark.BenchmarkError, figure.ParseError, size.SizeError, OSError, ValueError) as error:
-        print(f"raidctl workload: {error}", file=sys.stderr)
+        print(f"raidctl workload: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("raidctl workload: interrupted", file=sys.stderr)

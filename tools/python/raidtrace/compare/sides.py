@@ -119,6 +119,8 @@ def reported(observed: Observed) -> tuple[figure.Figure, ...]:
 
 def axes_of(observed: Observed, array: str) -> dict[str, object]:
     """What a plan would call the set-up of a recording: of the first disk that is not a part of another."""
+    if not observed.observations:
+        return {"array": array or observed.meta.get("lab_profile", "")}
     seen = next((o for o in observed.observations if o.disk.parent is None), observed.observations[0])
     kind = seen.settings.get("fstype", "").splitlines()
     said = {

@@ -168,7 +168,7 @@ def kept(out: pathlib.Path, name: str) -> list[str]:
             return []
         report = (out / "report.txt").read_text(encoding="utf-8").splitlines()
         return [
-            f"Kept results of {facts['date']}, of the same programs. To run them anew: raidctl demo --fresh",
+            f"Kept results of {facts['date']}, of the same programs. To run them anew: raidctl demo --fresh --out {out}",
             "",
             *report,
         ]

@@ -50,6 +50,13 @@ def cells(row: Iterable[object]) -> list[object]:
     return [cell(value) for value in row]
 
 
+def failure(error: BaseException) -> str:
+    """The words of an error; of one of the kernel's the file and the reason, without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
 class Door:
     """A stream through which nothing goes that a terminal obeys. raw: the one below, for a line of progress."""
 
