@@ -41,11 +41,11 @@ def parser() -> argparse.ArgumentParser:
 
 def checked(found: Explanation, *paths: pathlib.Path) -> Explanation:
     """With a note where the counters of a recording do not agree, though its recorder wrote that they do."""
-    wrong = {path: said for path in paths if (said := invariants.found(path, "hold")) not in ("hold", "")}
+    wrong = {path: said for path in paths if (said := invariants.found(path, "hold")) not in (None, "hold", "")}
     told = tuple(
         f"{path}: whether the counters agree was not looked at: raidctl is not there."
         if said == invariants.NOT_CHECKED
-        else f"{path}: an invariant of the counters does not hold: {said}."
+        else invariants.broken(path, said)
         for path, said in wrong.items()
         if not any(note.startswith(f"{path}: an invariant") for note in found.notes)
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from raidtrace.explain import chain, pair
 from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening, told
-from raidtrace.recording import observation
+from raidtrace.recording import invariants, observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording import recording
 from raidtrace.recording.observation import Observation, Observed
@@ -47,8 +47,8 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
             found.append(
                 f"{observed.path}: of {since:.3f} to {until:.3f} s, where whole samples lie: those cut are left out."
             )
-        if kept != "hold":
-            found.append(f"{observed.path}: an invariant of the counters does not hold: {kept}.")
+        if wrong := invariants.broken(observed.path, kept):
+            found.append(wrong)
         if observed.meta.get("disturbance", "quiet").startswith("disturbed"):
             found.append(f"{observed.path}: the machine was not quiet: raidctl report names what disturbed it.")
     return tuple(found)

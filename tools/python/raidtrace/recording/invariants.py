@@ -20,3 +20,12 @@ def found(path: pathlib.Path, stored: str | None) -> str | None:
     except (OSError, subprocess.CalledProcessError, ValueError, KeyError, TypeError):
         return NOT_CHECKED
     return said if said is None or isinstance(said, str) else NOT_CHECKED
+
+
+def broken(name: object, said: str | None) -> str:
+    """The sentence that an invariant does not hold, of `name`; empty: all hold, or that was not checked. said: as found()."""
+    return (
+        ""
+        if said in (None, "", "hold", NOT_CHECKED)
+        else f"{name}: an invariant of the counters does not hold: {said}."
+    )
