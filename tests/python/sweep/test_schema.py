@@ -63,9 +63,9 @@ def test_a_plan_of_which_a_value_is_another_is_judged_as_jsonschema_judges_it(da
         if act == "remove":
             del inner[path[-1]]
         elif act == "add" and isinstance(inner, dict):
-            inner[data.draw(st.sampled_from(KEYS))] = data.draw(st.sampled_from(VALUES))
+            inner[data.draw(st.sampled_from(KEYS))] = copy.deepcopy(data.draw(st.sampled_from(VALUES)))
         else:
-            inner[path[-1]] = data.draw(st.sampled_from(VALUES))
+            inner[path[-1]] = copy.deepcopy(data.draw(st.sampled_from(VALUES)))
     agreed(document)
 
 
