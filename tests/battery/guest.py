@@ -105,7 +105,7 @@ def record(run: dict[str, object]) -> None:
 
 def main() -> None:
     """All of the list."""
-    if "simulated: yes" not in pathlib.Path("/proc/tw9000/status").read_text(encoding="utf-8"):
+    if "simulated: yes" not in pathlib.Path("/proc/raidlab/status").read_text(encoding="utf-8"):
         sys.exit("guest.py: not in the lab")
     shell("modprobe bfq; modprobe kyber-iosched; mkdir -p /run/lab/mnt")
     for run in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")):

@@ -100,12 +100,14 @@ def _model() -> profile.Model:
     for path in sorted(TOP.glob("tools/lab/profiles/*.toml")):
         for name, value in profile._flatten(tomllib.loads(path.read_text(encoding="utf-8"))).items():
             if name == "array.level":
-                keys[name] = profile.Key(name, "level", 0, 0, ("raid0", "raid5", "raid10", "jbod"), "raid0")
+                keys[name] = profile.Key(name, "choice", 0, 0, ("raid0", "raid5", "raid10", "jbod"), "raid0")
             elif isinstance(value, str):
                 keys[name] = profile.Key(name, "text", 0, 64, (), "")
             else:
                 keys[name] = profile.Key(name, "number", 0, (1 << 31) - 1, (), "1")
-    return profile.Model({**keys, **{name: profile.Key(name, "number", 0, 1 << 20, (), "1") for name in EXTRA}}, 64)
+    return profile.Model(
+        {profile.DRIVER: {**keys, **{name: profile.Key(name, "number", 0, 1 << 20, (), "1") for name in EXTRA}}}, 64
+    )
 
 
 def read_profile(data: bytes) -> object:

@@ -23,7 +23,7 @@ from raidlab.userland import compiler  # noqa: E402
 
 KEPT = pathlib.Path(__file__).with_name("demo-kept.json")
 # what of the checkout a cell of the demo runs, or is built from
-SOURCES = ("Kbuild", "kmod", "tools/Makefile", "tools/raidctl", "tools/libraidtrace", "tools/tw9000", "tools/lab/guest",
+SOURCES = ("Kbuild", "kmod", "tools/Makefile", "tools/raidctl", "tools/libraidtrace", "tools/models", "tools/lab/guest",
            "tools/python/raidtrace/demo/demo-cell", "Documentation/counters.rst")  # fmt: skip
 SUFFIXES = {".c", ".h", ".sql", ".awk", ".rst", ""}
 # phase -> by how much one draw differs from another; of ext2's write by a factor of 2.5

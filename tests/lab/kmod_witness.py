@@ -18,7 +18,7 @@ STREAMS = 16  # as many as a target remembers unless asked otherwise
 
 def controller_log(disk: str) -> list[dict[str, str]]:
     """Commands that the controller got for a disk, in the order of their arrival."""
-    text = pathlib.Path("/proc/tw9000/log").read_text(encoding="ascii")
+    text = pathlib.Path("/proc/raidlab/log").read_text(encoding="ascii")
     unit = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")[2]
     return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == unit]
 

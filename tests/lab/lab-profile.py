@@ -119,7 +119,7 @@ COMPLAINTS = (
     "[    1.0] UBSAN: shift-out-of-bounds",
     "[    1.0] refcount_t: underflow; use-after-free.",
     "[    1.0] Out of memory: Killed process 12 (dd)",
-    "[    1.0] tw9000: store exhausted: raise store_mib",
+    "[    1.0] raidlab: store exhausted: raise store_mib",
 )
 CALM = (
     "[    0.0] Warning: unable to open an initial console.",
@@ -161,7 +161,11 @@ def check_settings(path: Path, model: profile.Model) -> None:
 
 def profiles(directory: Path) -> None:
     model = build_programs(Progress(quiet=True)).model()
-    check("the model's keys are known", {"array.level", "store_mib", "drive.rpm"} <= model.keys.keys(), model)
+    check(
+        "the model's keys are known",
+        {"array.level", "store_mib", "drive.rpm"} <= model.keys[profile.DRIVER].keys(),
+        model,
+    )
     path = directory / "good.toml"
     path.write_text(GOOD)
     good = profile.load(str(path), model)
@@ -297,7 +301,7 @@ def logs() -> None:
 
 def builds() -> None:
     def untracked() -> str:
-        command = ["git", "-C", str(TOP), "status", "--porcelain", "--ignored", "kmod", "tools/tw9000", "Kbuild"]
+        command = ["git", "-C", str(TOP), "status", "--porcelain", "--ignored", "kmod", "tools/models", "Kbuild"]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def objects() -> list[str]:

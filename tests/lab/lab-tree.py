@@ -35,7 +35,7 @@ linux modules modules_install drivers/scsi/3w-9xxx.ko lib/kunit/kunit.ko:
 BUILD_MK = """
 ifdef M
 compiled := $(here)/.git/$(firstword $(subst -, ,$(notdir $(patsubst %/,%,$(dir $(M))))))
-modules: # raidtrace or tw9000; the second time what came of the first
+modules: # raidtrace or raidlab; the second time what came of the first
         if test -d $(compiled); then cp -rp $(compiled)/. $(M); else \\
         $(MAKE) -C $(real) ARCH=um M=$(M) W=$(W) modules && cp -rp $(M) $(compiled); fi
 else

@@ -67,7 +67,7 @@ def faulty(top: Path) -> None:
 def many(top: Path) -> None:
     """Four controllers; 16 units each as a 9500S has, then 32 on two 9650SE."""
     small = ("store_mib=8", "log_entries=10000", "array.level=single", "array.drives=1")
-    script = "ls -d /sys/block/sd* | wc -l; ls /proc/tw9000; for d in sda sdp sdq sdbl; do test -b /dev/$d || echo no $d; done"
+    script = "ls -d /sys/block/sd* | wc -l; ls /proc/raidlab; for d in sda sdp sdq sdbl; do test -b /dev/$d || echo no $d; done"
     script += "; dd if=/dev/zero bs=64k count=4 of=/dev/sdbl oflag=direct 2>/dev/null && sync"
     for device, controllers, units in (("0x1002", 4, 16), ("0x1004", 2, 32)):
         keys = (*small, f"controller.device_id={device}", f"controller.count={controllers}", f"array.units={units}")

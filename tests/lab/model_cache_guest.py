@@ -50,7 +50,7 @@ class Disk:
 
 
 def rows() -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(pathlib.Path("/proc/tw9000/log").read_text(encoding="ascii"))))
+    return list(csv.DictReader(io.StringIO(pathlib.Path("/proc/raidlab/log").read_text(encoding="ascii"))))
 
 
 def queue(name: str) -> str:

@@ -27,7 +27,7 @@ DATA = {"READ": "read", "WRITE": "write"}
 
 
 def rows(log: str) -> list[dict[str, str]]:
-    text = pathlib.Path("/proc/tw9000", log).read_text(encoding="ascii")
+    text = pathlib.Path("/proc/raidlab", log).read_text(encoding="ascii")
     return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == "0"]
 
 

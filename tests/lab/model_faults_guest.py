@@ -89,7 +89,7 @@ def digests(image: Image) -> list[str]:
 
 
 def controller() -> dict[str, str]:
-    pairs = (line.partition(": ") for line in pathlib.Path("/proc/tw9000/status").read_text().splitlines())
+    pairs = (line.partition(": ") for line in pathlib.Path("/proc/raidlab/status").read_text().splitlines())
     return {key: value for key, _, value in pairs}
 
 

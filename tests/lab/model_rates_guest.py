@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 def done_sectors() -> int:
     """Sectors of each member that the background work has done; 0 if there is none."""
-    for line in pathlib.Path("/proc/tw9000/status").read_text(encoding="ascii").splitlines():
+    for line in pathlib.Path("/proc/raidlab/status").read_text(encoding="ascii").splitlines():
         if line.startswith("background_sectors: "):
             return int(line.split()[1])
     return 0

@@ -45,7 +45,7 @@ void pass(struct host *host, u64 ns)
 
 	while (host->wake <= end) {
 		host->clock = host->wake > host->clock ? host->wake : host->clock;
-		host->wake = TW_NEVER;
+		host->wake = RL_NEVER;
 		tw_model_tick(&host->model);
 	}
 	host->clock = end;

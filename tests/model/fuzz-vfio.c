@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "3w-9xxx/controller/model.h"
 #include "card.h"
 #include "reached.h"
 
@@ -93,6 +94,7 @@ static void clean_up(int client)
 	if (card.irq_fd >= 0)
 		close(card.irq_fd);
 	close(card.channel.socket);
+	free(card.device);
 	close(client);
 }
 
@@ -100,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct timeval soon = { 0, 1000 };
 	static uint8_t said[INPUT_BYTES];
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 	struct vu_message *message;
 	size_t length;
@@ -120,16 +122,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	chunks = 0;
 	clock_ms = 0;
 	memset(&card, 0, sizeof(card));
-	if (!tw_config_parse(&config, configs[*data / 2 % TW_COUNT(configs)], error))
+	if (!rl_keys_parse(&tw_keys, &config.base, configs[*data / 2 % RL_COUNT(configs)], error))
 		abort();
-	tw_config_select(&config, config.controller.count - 1);
-	if (!vu_card_init(&card, &config, pair[0]))
+	rl_keys_select(&tw_keys, &config.base, config.base.count - 1);
+	if (!vu_card_init(&card, &tw_kind, &config.base, pair[0]))
 		abort();
 	while (good && (message = vu_receive(&card.channel))) {
 		good = vu_card_serve(&card, message);
 		vu_message_free(message);
 		vu_card_settle(&card);
-		reached_look(&card.model);
+		reached_look((const struct tw_model *)card.device);
 	}
 	clean_up(pair[1]);
 	return 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/model.h"
+#include "3w-9xxx/controller/model.h"
 #include "reached.h"
 
 #define BASE	0x100000000ULL
@@ -84,7 +84,7 @@ static void host_report(void *context, const char *text)
 	(void)text;
 }
 
-static const struct tw_host_ops ops = {
+static const struct rl_host_ops ops = {
 	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
 	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
 };
@@ -96,7 +96,7 @@ static void *host_chunk(void *context)
 	if (host.chunks == CHUNKS)
 		return NULL;
 	if (!host.chunk[host.chunks])
-		host.chunk[host.chunks] = aligned_alloc(4096, TW_CHUNK_BYTES);
+		host.chunk[host.chunks] = aligned_alloc(4096, RL_CHUNK_BYTES);
 	return host.chunk[host.chunks++];
 }
 
@@ -143,16 +143,16 @@ static const char *const configs[] = {
 
 static void turn_on(u8 choice)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
 	host.chunks = 0;
 	host.clock = 1;
-	host.wake = TW_NEVER;
+	host.wake = RL_NEVER;
 	memset(reached.given, 0, sizeof(reached.given));
-	if (!tw_config_parse(&config, configs[choice % TW_COUNT(configs)], error))
+	if (!rl_keys_parse(&tw_keys, &config.base, configs[choice % RL_COUNT(configs)], error))
 		abort();
-	tw_config_select(&config, config.controller.count - 1);
+	rl_keys_select(&tw_keys, &config.base, config.base.count - 1);
 	if (!tw_model_create(&host.model, &config, &ops, &host, host_chunk))
 		abort();
 }
@@ -188,7 +188,7 @@ static void transfer(const uint8_t *choice)
 {
 	static const u8 opcodes[] = { 0x08, 0x0a, 0x28, 0x2a, 0x88, 0x8a, 0x35, 0x12 };
 	struct tw_execute_scsi *packet = (void *)(host.memory + 1024);
-	u32 count = 1 + choice[2] % 6, i, sectors = choice[4], bytes = sectors * TW_SECTOR_BYTES / count / 4 * 4 + 4;
+	u32 count = 1 + choice[2] % 6, i, sectors = choice[4], bytes = sectors * RL_SECTOR_BYTES / count / 4 * 4 + 4;
 
 	memset(packet, 0, sizeof(*packet));
 	packet->opcode = TW_OP_EXECUTE_SCSI;
@@ -237,7 +237,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			host.clock += value;
 			break;
 		case 3:
-			if (host.wake != TW_NEVER && host.wake > host.clock)
+			if (host.wake != RL_NEVER && host.wake > host.clock)
 				host.clock = host.wake;
 			tw_model_tick(&host.model);
 			break;

@@ -75,7 +75,7 @@ static void host_report(void *context, const char *text)
 	((struct host *)context)->reports++;
 }
 
-static const struct tw_host_ops ops = {
+static const struct rl_host_ops ops = {
 	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
 	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
 };
@@ -87,16 +87,16 @@ static const struct tw_host_ops ops = {
 static void *spare[HOST_CHUNKS];
 static u32 spares;
 
-_Static_assert(HOST_BYTES == TW_CHUNK_BYTES, "a host's memory and a chunk are taken from the same");
+_Static_assert(HOST_BYTES == RL_CHUNK_BYTES, "a host's memory and a chunk are taken from the same");
 
 static void *taken(void)
 {
 	void *chunk;
 
 	if (!spares)
-		return aligned_alloc(4096, TW_CHUNK_BYTES);
+		return aligned_alloc(4096, RL_CHUNK_BYTES);
 	chunk = spare[--spares];
-	ASAN_UNPOISON_MEMORY_REGION(chunk, TW_CHUNK_BYTES);
+	ASAN_UNPOISON_MEMORY_REGION(chunk, RL_CHUNK_BYTES);
 	return chunk;
 }
 
@@ -106,7 +106,7 @@ static void given_back(void *chunk)
 		free(chunk);
 		return;
 	}
-	ASAN_POISON_MEMORY_REGION(chunk, TW_CHUNK_BYTES);
+	ASAN_POISON_MEMORY_REGION(chunk, RL_CHUNK_BYTES);
 	spare[spares++] = chunk;
 }
 
@@ -119,16 +119,16 @@ static void *host_chunk(void *context)
 	if (host->chunks == host->chunk_limit)
 		return NULL;
 	chunk = taken();
-	memset(chunk, 0xa5, TW_CHUNK_BYTES);
+	memset(chunk, 0xa5, RL_CHUNK_BYTES);
 	host->chunk[host->chunks++] = chunk;
 	return chunk;
 }
 
 void host_config(struct tw_config *config, const char *text)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 
-	if (!tw_config_parse(config, text, error))
+	if (!rl_keys_parse(&tw_keys, &config->base, text, error))
 		fail_msg("config: %s", error);
 }
 
@@ -140,7 +140,7 @@ struct host *host_create_short(const char *text, u32 chunks)
 	host->memory = taken();
 	memset(host->memory, 0x5a, HOST_BYTES);
 	host->clock = 1000000;
-	host->wake = TW_NEVER;
+	host->wake = RL_NEVER;
 	host->chunk_limit = chunks;
 	host_config(&config, text);
 	memset(&host->model, 0xa5, sizeof(host->model));
@@ -234,14 +234,14 @@ void driver_param(struct host *host, u32 id, u8 opcode, u16 table, u16 index, u1
 	struct tw_param_command *command = clean_packet(host, id);
 	struct tw_param *param = host_at(host, HOST_DATA);
 
-	memset(param, 0, TW_SECTOR_BYTES);
+	memset(param, 0, RL_SECTOR_BYTES);
 	param->table = tw_put16(table | 0x8000);
 	param->index = tw_put16(index);
 	param->size_bytes = tw_put16(bytes);
 	command->opcode = (u8)(2 << 5 | opcode);
 	command->request_id = (u8)id;
 	command->sg.address = put64(HOST_DATA);
-	command->sg.length = tw_put32(TW_SECTOR_BYTES);
+	command->sg.length = tw_put32(RL_SECTOR_BYTES);
 	driver_post(host, id);
 }
 
@@ -265,7 +265,7 @@ void driver_scsi(struct host *host, u32 id, u8 unit, const u8 cdb[16], const str
 
 void driver_transfer(struct host *host, u32 id, bool write, u64 lba, u32 sectors, u32 offset)
 {
-	struct segment segment = { HOST_DATA + offset, sectors * TW_SECTOR_BYTES };
+	struct segment segment = { HOST_DATA + offset, sectors * RL_SECTOR_BYTES };
 	u8 cdb[16] = { write ? 0x8a : 0x88 };
 	u32 i;
 
@@ -279,11 +279,11 @@ void driver_transfer(struct host *host, u32 id, bool write, u64 lba, u32 sectors
 u32 driver_response(struct host *host)
 {
 	while (tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY) {
-		if (host->wake == TW_NEVER)
+		if (host->wake == RL_NEVER)
 			fail_msg("no response, and none to come");
 		if (host->wake > host->clock)
 			host->clock = host->wake;
-		host->wake = TW_NEVER;
+		host->wake = RL_NEVER;
 		tw_model_tick(&host->model);
 	}
 	return tw_model_read(&host->model, TW_REG_RESPONSE) >> 4;
@@ -309,7 +309,7 @@ static u16 next_event(struct host *host)
 {
 	static const u8 sense[6] = { 0x03, 0, 0, 0, 128 };
 
-	assert_int_equal(driver_command(host, 0, sense, 6, TW_SECTOR_BYTES), 0);
+	assert_int_equal(driver_command(host, 0, sense, 6, RL_SECTOR_BYTES), 0);
 	return tw_get16(((struct tw_header *)host_at(host, HOST_DATA))->error);
 }
 

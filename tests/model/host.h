@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "controller/model.h"
+#include "3w-9xxx/controller/model.h"
 
 #define HOST_BASE	0x100000000ULL	/* above 4 GiB, so that both halves of an address count */
 #define HOST_BYTES	(4U << 20)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "controller/model.h"
+#include "3w-9xxx/controller/model.h"
 
 static struct {
 	bool event[256];
@@ -24,7 +24,7 @@ static void reached_say(void)
 
 	printf("reached:%s%s%s%s%s", reached.lost ? " lost" : "", reached.lost_by_second ? " lost-by-second" : "",
 	       reached.full ? " full" : "", reached.slow ? " slow" : "", reached.medium ? " medium" : "");
-	for (i = 0; i < TW_COUNT(reached.event); i++)
+	for (i = 0; i < RL_COUNT(reached.event); i++)
 		if (reached.event[i])
 			printf(" %02x", i);
 	printf("\n");
@@ -48,7 +48,7 @@ static void reached_look(const struct tw_model *model)
 		bool lost = model->request[i].state == TW_REQUEST_LOST;
 
 		reached.lost |= lost;
-		reached.lost_by_second |= lost && model->config.controller.count == 2;
+		reached.lost_by_second |= lost && model->config.base.count == 2;
 	}
 	for (i = 0; i < TW_MAX_DRIVES; i++)
 		reached.slow |= model->timing.drive[i].slow > 1;

@@ -64,7 +64,7 @@ static void every_level_and_stripe_is_a_bijection(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(kinds); i++)
+	for (i = 0; i < RL_COUNT(kinds); i++)
 		for (config.stripe_kib = 16; config.stripe_kib <= 256; config.stripe_kib *= 2)
 			for (config.drives = kinds[i].least; config.drives <= kinds[i].most;
 			     config.drives += config.stripe_kib == 16 ? kinds[i].step : 5 * kinds[i].step) {
@@ -80,7 +80,7 @@ static void extents_end_with_the_stripe_and_add_up(void **state)
 	u32 n;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(shapes); i++) {
+	for (i = 0; i < RL_COUNT(shapes); i++) {
 		struct tw_array array;
 
 		tw_array_create(&array, &shapes[i], 1 << 20);

@@ -30,7 +30,7 @@ static void stamp(u64 *to, u32 block, u32 version)
 {
 	u32 i;
 
-	for (i = 0; i < STEP * TW_SECTOR_BYTES / sizeof(*to); i++)
+	for (i = 0; i < STEP * RL_SECTOR_BYTES / sizeof(*to); i++)
 		to[i] = version ? (u64)block << 32 | version : 0;
 }
 
@@ -40,7 +40,7 @@ static void write_blocks(struct image *image, u32 first, u32 count)
 
 	image->version++;
 	for (i = 0; i < count; i++) {
-		stamp(host_at(image->host, HOST_DATA + i * STEP * TW_SECTOR_BYTES), first + i, image->version);
+		stamp(host_at(image->host, HOST_DATA + i * STEP * RL_SECTOR_BYTES), first + i, image->version);
 		image->block[first + i].latest = image->version;
 	}
 	driver_transfer(image->host, 3, true, first * STEP, count * STEP, 0);
@@ -64,7 +64,7 @@ static u32 look(struct image *image)
 
 	for (i = 0; i < BLOCKS; i++) {
 		const struct block *block = &image->block[i];
-		u64 expected[STEP * TW_SECTOR_BYTES / sizeof(u64)];
+		u64 expected[STEP * RL_SECTOR_BYTES / sizeof(u64)];
 		u32 version;
 
 		driver_transfer(image->host, 4, false, i * STEP, STEP, 0);
@@ -123,7 +123,7 @@ static void no_battery_keeps_what_was_flushed(void **state)
 	u32 i, round, lost;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(arrays); i++) {
+	for (i = 0; i < RL_COUNT(arrays); i++) {
 		lost = 0;
 		snprintf(text, sizeof(text), "%s,controller.battery=0,controller.cache_mib=32", arrays[i]);
 		for (round = 0; round < 6; round++)
@@ -155,7 +155,7 @@ static void what_waits_anywhere_is_lost(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(arrays); i++) {
+	for (i = 0; i < RL_COUNT(arrays); i++) {
 		struct host *host;
 		u64 *data;
 
@@ -197,7 +197,7 @@ static void the_driver_is_told(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(cases); i++) {
+	for (i = 0; i < RL_COUNT(cases); i++) {
 		struct host *host;
 
 		snprintf(text, sizeof(text), SMALL "array.drives=4,fault.power_command=2,%s", cases[i].text);
@@ -211,7 +211,7 @@ static void the_driver_is_told(void **state)
 		assert_true(was_told(host, TW_AEN_RESET));
 		assert_int_equal(was_told(host, TW_AEN_CACHE_KEPT), cases[i].kept);
 		assert_int_equal(was_told(host, TW_AEN_CACHE_LOST), cases[i].lost);
-		assert_int_equal(tw_log_at(&host->model.log, host->model.log.count - 1)->status, TW_LOG_RESET);
+		assert_int_equal(rl_log_at(&host->model.device.log, host->model.device.log.count - 1)->status, RL_LOG_RESET);
 		host_destroy(host);
 	}
 }
@@ -239,12 +239,12 @@ static void a_flush_takes_as_long_as_the_drives(void **state)
 	}
 	dirty = host->model.timing.dirty_sectors;
 	assert_true(dirty > 8192);
-	least = tw_transfer_ns(dirty * TW_SECTOR_BYTES / 2, host->model.config.drive.media_outer_kib_s);
+	least = rl_transfer_ns(dirty * RL_SECTOR_BYTES / 2, host->model.config.drive.media_outer_kib_s);
 	first = time_of_flush(host);
 	assert_true(first >= least);
 	assert_true(first < 2 * least);
 	assert_int_equal(host->model.timing.dirty_sectors, 0);
-	assert_true(time_of_flush(host) <= 2 * host->model.config.controller.command_us * TW_NS_PER_US);
+	assert_true(time_of_flush(host) <= 2 * host->model.config.controller.command_us * RL_NS_PER_US);
 	host_destroy(host);
 }
 
@@ -298,7 +298,7 @@ static void force_unit_access_is_refused(void **state)
 	struct host *host = *state;
 	u32 i;
 
-	for (i = 0; i < TW_COUNT(opcodes); i++) {
+	for (i = 0; i < RL_COUNT(opcodes); i++) {
 		u8 cdb[16] = { opcodes[i], 0x08 };
 
 		cdb[opcodes[i] < 0x80 ? 8 : 13] = 8;

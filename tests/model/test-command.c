@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "wire/scsi.h"
+#include "3w-9xxx/wire/scsi.h"
 
 static u32 big(const u8 *at)
 {
@@ -144,7 +144,7 @@ static void commands_without_data(void **state)
 	struct host *host = *state;
 	size_t i;
 
-	for (i = 0; i < TW_COUNT(cdbs); i++)
+	for (i = 0; i < RL_COUNT(cdbs); i++)
 		assert_int_equal(driver_command(host, 0, cdbs[i], 16, 0), 0);
 }
 
@@ -196,7 +196,7 @@ static void ranges_beyond_the_end_are_refused(void **state)
 	struct segment segment = { HOST_DATA, 4096 };
 	size_t i;
 
-	for (i = 0; i < TW_COUNT(bad); i++) {
+	for (i = 0; i < RL_COUNT(bad); i++) {
 		driver_transfer(host, 3, i % 2, bad[i].lba, bad[i].sectors, 0);
 		expect_refusal(host, 3, TW_SENSE_ILLEGAL, TW_ASC_LBA, TW_ERROR_LBA_RANGE);
 	}
@@ -258,13 +258,13 @@ static void random_transfers_equal_an_array(void **state)
 {
 	enum { SPAN = 4096, AREA = 256 * 1024 };
 	struct host *host = *state;
-	u8 *truth = calloc(SPAN, TW_SECTOR_BYTES), *data = host_at(host, HOST_DATA);
+	u8 *truth = calloc(SPAN, RL_SECTOR_BYTES), *data = host_at(host, HOST_DATA);
 	u64 seed = 2024;
 	u32 round, i;
 
 	for (round = 0; round < 3000; round++) {
 		u32 sectors = 1 + random_number(&seed) % 200, lba = random_number(&seed) % (SPAN - sectors);
-		u32 bytes = sectors * TW_SECTOR_BYTES, count = 0, at = 0, kind = random_number(&seed) % 3;
+		u32 bytes = sectors * RL_SECTOR_BYTES, count = 0, at = 0, kind = random_number(&seed) % 3;
 		bool write = random_number(&seed) % 2;
 		struct segment list[TW_SG_MAX];
 		u8 cdb[16] = { 0 };
@@ -301,7 +301,7 @@ static void random_transfers_equal_an_array(void **state)
 		driver_scsi(host, 1, 0, cdb, list, count);
 		assert_int_equal(driver_finish(host, 1), 0);
 		for (i = 0, at = 0; i < count; at += list[i++].bytes) {
-			u8 *disk = truth + (size_t)lba * TW_SECTOR_BYTES + at;
+			u8 *disk = truth + (size_t)lba * RL_SECTOR_BYTES + at;
 
 			if (write)
 				memcpy(disk, host_at(host, list[i].address), list[i].bytes);
@@ -321,7 +321,7 @@ static void six_byte_commands_move_256_for_zero(void **state)
 
 	driver_scsi(host, 1, 0, cdb, &segment, 1);
 	assert_int_equal(driver_finish(host, 1), 0);
-	assert_int_equal(tw_log_at(&host->model.log, host->model.log.count - 1)->sectors, 256);
+	assert_int_equal(rl_log_at(&host->model.device.log, host->model.device.log.count - 1)->sectors, 256);
 }
 
 static void units_do_not_share_sectors(void **state)

@@ -6,13 +6,13 @@
 
 static void takes_every_type(void **state)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
 	(void)state;
-	assert_true(tw_config_parse(&config, "name=some_profile,array.level=raid5,array.drives=7,"
+	assert_true(rl_keys_parse(&tw_keys, &config.base, "name=some_profile,array.level=raid5,array.drives=7,"
 				    "controller.device_id=0x1003,drive.sectors=68719476736", error));
-	assert_string_equal(config.name, "some profile");
+	assert_string_equal(config.base.name, "some profile");
 	assert_int_equal(config.array.level, TW_LEVEL_RAID5);
 	assert_int_equal(config.array.drives, 7);
 	assert_int_equal(config.controller.device_id, 0x1003);
@@ -22,12 +22,12 @@ static void takes_every_type(void **state)
 
 static void empty_is_the_presets(void **state)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
 	(void)state;
-	assert_true(tw_config_parse(&config, "", error));
-	assert_int_equal(config.log_entries, 2000000);
+	assert_true(rl_keys_parse(&tw_keys, &config.base, "", error));
+	assert_int_equal(config.base.log_entries, 2000000);
 	assert_int_equal(config.array.level, TW_LEVEL_RAID0);
 	assert_string_equal(config.controller.vendor, "3ware");
 }
@@ -78,13 +78,13 @@ static void refuses_and_names_the_key(void **state)
 		{ "store_mib=64,,log_entries=5", ",: nothing before it" },
 		{ "=5", ": unknown key" },
 	};
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(bad); i++) {
-		if (tw_config_parse(&config, bad[i].text, error))
+	for (i = 0; i < RL_COUNT(bad); i++) {
+		if (rl_keys_parse(&tw_keys, &config.base, bad[i].text, error))
 			fail_msg("%s was accepted", bad[i].text);
 		if (!strstr(error, bad[i].said))
 			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
@@ -93,31 +93,31 @@ static void refuses_and_names_the_key(void **state)
 
 static void a_long_pair_does_not_overrun_the_message(void **state)
 {
-	char text[1000], error[TW_CONFIG_ERROR_BYTES + 1];
+	char text[1000], error[RL_CONFIG_ERROR_BYTES + 1];
 	struct tw_config config;
 
 	(void)state;
 	memset(text, 'k', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	error[TW_CONFIG_ERROR_BYTES] = 0x7e;
-	assert_false(tw_config_parse(&config, text, error));
-	assert_true(strlen(error) < TW_CONFIG_ERROR_BYTES);
-	assert_int_equal(error[TW_CONFIG_ERROR_BYTES], 0x7e);
+	error[RL_CONFIG_ERROR_BYTES] = 0x7e;
+	assert_false(rl_keys_parse(&tw_keys, &config.base, text, error));
+	assert_true(strlen(error) < RL_CONFIG_ERROR_BYTES);
+	assert_int_equal(error[RL_CONFIG_ERROR_BYTES], 0x7e);
 }
 
 static void faults_belong_to_one_controller(void **state)
 {
 	static const char text[] = "controller.count=3,fault.controller=1,fault.lose_command=7,drive.slow_member=2,"
 				   "array.level=raid1,array.drives=2,array.verify=1";
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < 3; i++) {
-		assert_true(tw_config_parse(&config, text, error));
-		tw_config_select(&config, i);
-		assert_int_equal(config.number, i);
+		assert_true(rl_keys_parse(&tw_keys, &config.base, text, error));
+		rl_keys_select(&tw_keys, &config.base, i);
+		assert_int_equal(config.base.number, i);
 		assert_int_equal(config.fault.trigger[TW_FAULT_LOSE].command, i == 1 ? 7 : 0);
 		assert_int_equal(config.drive.slow_member, i == 1 ? 2 : 0);
 		assert_int_equal(config.background.verify, 1);
@@ -126,12 +126,12 @@ static void faults_belong_to_one_controller(void **state)
 
 static void thirty_two_units_on_later_controllers(void **state)
 {
-	char error[TW_CONFIG_ERROR_BYTES];
+	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
 	(void)state;
-	assert_true(tw_config_parse(&config, "array.level=single,array.drives=1,array.units=16", error));
-	assert_true(tw_config_parse(&config, "controller.device_id=0x1004,array.level=single,array.drives=1,"
+	assert_true(rl_keys_parse(&tw_keys, &config.base, "array.level=single,array.drives=1,array.units=16", error));
+	assert_true(rl_keys_parse(&tw_keys, &config.base, "controller.device_id=0x1004,array.level=single,array.drives=1,"
 				    "array.units=32", error));
 	assert_int_equal(config.array.units, 32);
 }

@@ -8,8 +8,8 @@
 
 struct fixture {
 	struct tw_config config;
-	struct tw_geometry geometry;
-	struct tw_drive drive;
+	struct rl_geometry geometry;
+	struct rl_drive drive;
 };
 
 static struct fixture f;
@@ -17,8 +17,8 @@ static struct fixture f;
 static void create(const char *text)
 {
 	host_config(&f.config, text);
-	tw_geometry_create(&f.geometry, &f.config.drive);
-	tw_drive_create(&f.drive, &f.geometry, 0);
+	rl_geometry_create(&f.geometry, &f.config.drive);
+	rl_drive_create(&f.drive, &f.geometry, 0);
 }
 
 static int setup(void **state)
@@ -30,14 +30,14 @@ static int setup(void **state)
 
 static void seeks_go_through_the_three_published_points(void **state)
 {
-	u64 stroke = f.geometry.stroke_ns, average = tw_seek_ns(&f.geometry, stroke / 3);
+	u64 stroke = f.geometry.stroke_ns, average = rl_seek_ns(&f.geometry, stroke / 3);
 
 	(void)state;
-	assert_int_equal(tw_seek_ns(&f.geometry, 0), 0);
-	assert_int_equal(tw_seek_ns(&f.geometry, f.geometry.rotation_ns - 1), 0);
-	assert_in_range(tw_seek_ns(&f.geometry, f.geometry.rotation_ns), 600 * US, 650 * US);
+	assert_int_equal(rl_seek_ns(&f.geometry, 0), 0);
+	assert_int_equal(rl_seek_ns(&f.geometry, f.geometry.rotation_ns - 1), 0);
+	assert_in_range(rl_seek_ns(&f.geometry, f.geometry.rotation_ns), 600 * US, 650 * US);
 	assert_in_range(average, 4490 * US, 4510 * US);
-	assert_in_range(tw_seek_ns(&f.geometry, stroke), 10190 * US, 10210 * US);
+	assert_in_range(rl_seek_ns(&f.geometry, stroke), 10190 * US, 10210 * US);
 }
 
 static void a_longer_seek_never_takes_less(void **state)
@@ -46,8 +46,8 @@ static void a_longer_seek_never_takes_less(void **state)
 
 	(void)state;
 	for (distance = 0; distance <= f.geometry.stroke_ns; distance += f.geometry.stroke_ns / 5000) {
-		assert_true(tw_seek_ns(&f.geometry, distance) >= last);
-		last = tw_seek_ns(&f.geometry, distance);
+		assert_true(rl_seek_ns(&f.geometry, distance) >= last);
+		last = rl_seek_ns(&f.geometry, distance);
 	}
 }
 
@@ -57,13 +57,13 @@ static void media_time_rises_with_the_zones(void **state)
 
 	(void)state;
 	for (lba = step; lba <= f.geometry.sectors; lba += step) {
-		ns = tw_media_ns(&f.geometry, lba);
+		ns = rl_media_ns(&f.geometry, lba);
 		assert_true(ns > last);
 		last = ns;
 	}
 	/* 1 MiB at the outer edge and at the inner one. */
-	assert_in_range(tw_media_ns(&f.geometry, 2048), 14562 * US, 14566 * US);
-	ns = tw_media_ns(&f.geometry, f.geometry.sectors) - tw_media_ns(&f.geometry, f.geometry.sectors - 2048);
+	assert_in_range(rl_media_ns(&f.geometry, 2048), 14562 * US, 14566 * US);
+	ns = rl_media_ns(&f.geometry, f.geometry.sectors) - rl_media_ns(&f.geometry, f.geometry.sectors - 2048);
 	assert_in_range(ns, 19415 * US, 19422 * US);
 }
 
@@ -72,10 +72,10 @@ static void one_long_read_runs_at_the_media_rate(void **state)
 	u64 now = 0, lba, start;
 
 	(void)state;
-	now = tw_drive_read(&f.drive, 0, 128, now);
+	now = rl_drive_read(&f.drive, 0, 128, now);
 	start = now;
 	for (lba = 128; lba < 128 * 1025; lba += 128)
-		now = tw_drive_read(&f.drive, lba, 128, now);
+		now = rl_drive_read(&f.drive, lba, 128, now);
 	/* 64 MiB at 70312 KiB/s are 932 ms; what the cache had read ahead comes earlier. */
 	assert_in_range(now - start, 910 * 1000 * US, 935 * 1000 * US);
 }
@@ -83,9 +83,9 @@ static void one_long_read_runs_at_the_media_rate(void **state)
 /* What comes from the platter ends when the platter says so. */
 static void check_angle(u64 done, u64 end)
 {
-	u64 left = done - tw_transfer_ns(TW_SECTOR_BYTES, f.config.drive.interface_kib_s) + f.drive.phase_ns;
+	u64 left = done - rl_transfer_ns(RL_SECTOR_BYTES, f.config.drive.interface_kib_s) + f.drive.phase_ns;
 
-	assert_int_equal(left % f.geometry.rotation_ns, tw_media_ns(&f.geometry, end) % f.geometry.rotation_ns);
+	assert_int_equal(left % f.geometry.rotation_ns, rl_media_ns(&f.geometry, end) % f.geometry.rotation_ns);
 }
 
 static void a_sector_passes_once_per_turn(void **state)
@@ -94,17 +94,17 @@ static void a_sector_passes_once_per_turn(void **state)
 	u32 i;
 
 	(void)state;
-	tw_drive_create(&f.drive, &f.geometry, 5);
+	rl_drive_create(&f.drive, &f.geometry, 5);
 	for (i = 0; i < 1000; i++) {
 		lba = random_number(&seed) % (f.geometry.sectors - 100);
-		done = tw_drive_read(&f.drive, lba, 8, now);
+		done = rl_drive_read(&f.drive, lba, 8, now);
 		check_angle(done, lba + 8);
 		now = done + random_number(&seed);
 	}
 	/* A read-ahead that had to stop waits for its place to come round again. */
 	for (i = 0; i < 20; i++) {
 		lba = f.drive.ahead_limit;
-		now = tw_drive_read(&f.drive, lba, 8, now + 123456789);
+		now = rl_drive_read(&f.drive, lba, 8, now + 123456789);
 		check_angle(now, lba + 8);
 	}
 }
@@ -119,7 +119,7 @@ static void random_reads_take_seek_and_half_a_turn(void **state)
 		u64 lba = random_number(&seed) % (f.geometry.sectors / 16) * 16;
 
 		start = now;
-		now = tw_drive_read(&f.drive, lba, 8, now);
+		now = rl_drive_read(&f.drive, lba, 8, now);
 		sum += now - start;
 	}
 	/* 4.5 ms + 3.0 ms + 0.1 ms of command + transfer of 4 KiB. */
@@ -128,56 +128,56 @@ static void random_reads_take_seek_and_half_a_turn(void **state)
 
 static void a_second_read_comes_from_the_cache(void **state)
 {
-	u64 first = tw_drive_read(&f.drive, 1000000, 128, 0), again;
+	u64 first = rl_drive_read(&f.drive, 1000000, 128, 0), again;
 
 	(void)state;
-	again = tw_drive_read(&f.drive, 1000000, 128, first);
+	again = rl_drive_read(&f.drive, 1000000, 128, first);
 	/* 0.1 ms of command and 64 KiB at 146484 KiB/s. */
 	assert_in_range(again - first, 535 * US, 540 * US);
 }
 
 static void read_ahead_makes_the_next_read_a_hit(void **state)
 {
-	u64 first = tw_drive_read(&f.drive, 1000000, 128, 0), next;
+	u64 first = rl_drive_read(&f.drive, 1000000, 128, 0), next;
 
 	(void)state;
-	next = tw_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
+	next = rl_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
 	assert_in_range(next - first, 20535 * US, 20540 * US);
 	create("drive.read_ahead=0");
-	first = tw_drive_read(&f.drive, 1000000, 128, 0);
-	next = tw_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
+	first = rl_drive_read(&f.drive, 1000000, 128, 0);
+	next = rl_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
 	assert_true(next - first > 20900 * US);
 }
 
 static void a_write_makes_the_cache_forget(void **state)
 {
-	u64 now = tw_drive_read(&f.drive, 1000000, 128, 0), read;
+	u64 now = rl_drive_read(&f.drive, 1000000, 128, 0), read;
 
 	(void)state;
-	now = tw_drive_write(&f.drive, 1000010, 8, now, 0);
-	read = tw_drive_read(&f.drive, 1000000, 128, now) - now;
+	now = rl_drive_write(&f.drive, 1000010, 8, now, 0);
+	read = rl_drive_read(&f.drive, 1000000, 128, now) - now;
 	assert_true(read > 1000 * US);
 }
 
 static void writes_that_follow_miss_no_turn(void **state)
 {
-	u64 now = tw_drive_write(&f.drive, 0, 128, 0, 0), start = now;
+	u64 now = rl_drive_write(&f.drive, 0, 128, 0, 0), start = now;
 	u32 i;
 
 	(void)state;
 	for (i = 1; i <= 1024; i++)
-		now = tw_drive_write(&f.drive, i * 128ULL, 128, now + 50 * US, 0);
+		now = rl_drive_write(&f.drive, i * 128ULL, 128, now + 50 * US, 0);
 	/* 64 MiB at the media rate, and 50 us between commands. */
 	assert_in_range(now - start, 930 * 1000 * US, 1000 * 1000 * US);
 }
 
 static void read_before_write_costs_a_turn(void **state)
 {
-	struct tw_drive twin = f.drive;
-	u64 plain = tw_drive_write(&f.drive, 500000, 8, 0, 0);
+	struct rl_drive twin = f.drive;
+	u64 plain = rl_drive_write(&f.drive, 500000, 8, 0, 0);
 
 	(void)state;
-	assert_int_equal(tw_drive_write(&twin, 500000, 8, 0, 1) - plain, f.geometry.rotation_ns);
+	assert_int_equal(rl_drive_write(&twin, 500000, 8, 0, 1) - plain, f.geometry.rotation_ns);
 }
 
 /* Nothing may be over before it began, whatever the order of commands. */
@@ -195,9 +195,9 @@ static void time_only_goes_forward(void **state)
 		u64 least = f.drive.free_ns > now ? f.drive.free_ns : now;
 
 		if (random_number(&seed) % 3)
-			done = tw_drive_read(&f.drive, lba, sectors, now);
+			done = rl_drive_read(&f.drive, lba, sectors, now);
 		else
-			done = tw_drive_write(&f.drive, lba, sectors, now, 0);
+			done = rl_drive_write(&f.drive, lba, sectors, now, 0);
 		if (done <= least || done - least > 60 * 1000 * US)
 			fail_msg("command %u took from %llu to %llu", i, least, done);
 		now += random_number(&seed) % (5000 * US);

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "exercise.h"
-#include "wire/scsi.h"
+#include "3w-9xxx/wire/scsi.h"
 
 /* Return: status of the newest log entry. */
 static u8 last_status(struct host *host)
 {
-	return tw_log_at(&host->model.log, host->model.log.count - 1)->status;
+	return rl_log_at(&host->model.device.log, host->model.device.log.count - 1)->status;
 }
 
 static void a_command_is_lost_by_each_trigger(void **state)
@@ -18,14 +18,14 @@ static void a_command_is_lost_by_each_trigger(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(triggers); i++) {
+	for (i = 0; i < RL_COUNT(triggers); i++) {
 		struct host *host = probed(SMALL "array.drives=4,", triggers[i]);
 
 		assert_int_equal(read_at(host, 0, 8), 0);
 		assert_int_equal(write_at(host, 900, 8, 1), 0);
 		pass(host, 60 * MS);
 		driver_transfer(host, 2, false, 1000, 8, 0);
-		assert_int_equal(last_status(host), TW_LOG_LOST);
+		assert_int_equal(last_status(host), RL_LOG_LOST);
 		pass(host, 60000 * MS);
 		assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY);
 		/* Once only. */
@@ -165,8 +165,8 @@ static void the_controller_resets_itself(void **state)
 	pass(host, 60000 * MS);
 	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY);
 	assert_int_equal(host->model.depth[0], 0);
-	for (i = host->model.log.count - 3; i < host->model.log.count; i++)
-		assert_int_equal(tw_log_at(&host->model.log, i)->status, TW_LOG_RESET);
+	for (i = host->model.device.log.count - 3; i < host->model.device.log.count; i++)
+		assert_int_equal(rl_log_at(&host->model.device.log, i)->status, RL_LOG_RESET);
 	expect_events(host, (const u16[]){ TW_AEN_RESET, 0 });
 	for (i = 0; i < 3; i++) {
 		driver_transfer(host, 10 + i, false, i * 1000, 8, i * 4096);
@@ -189,7 +189,7 @@ static void a_bad_sector_in_a_degraded_unit_is_an_error(void **state)
 
 static bool is_lost(struct host *host)
 {
-	return last_status(host) == TW_LOG_LOST;
+	return last_status(host) == RL_LOG_LOST;
 }
 
 static bool is_bad(struct host *host)
@@ -241,9 +241,9 @@ static void every_fault_strikes_by_each_trigger(void **state)
 	size_t i, j;
 
 	(void)state;
-	assert_int_equal(TW_COUNT(kinds), TW_FAULTS);
+	assert_int_equal(RL_COUNT(kinds), TW_FAULTS);
 	for (i = 0; i < TW_FAULTS; i++)
-		for (j = 0; j < TW_COUNT(triggers); j++) {
+		for (j = 0; j < RL_COUNT(triggers); j++) {
 			char text[200];
 			struct host *host;
 

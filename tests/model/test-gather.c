@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timing/gather.h"
+#include "3w-9xxx/timing/gather.h"
 #include "host.h"
 
 #define ROW	512U	/* sectors: 4 data drives, 64 KiB */
@@ -59,7 +59,7 @@ static void as_many_streams_as_rows_stay_whole(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(cases); i++) {
+	for (i = 0; i < RL_COUNT(cases); i++) {
 		u64 parts;
 
 		create(cases[i].text);

@@ -12,7 +12,7 @@
 static void survives(const char *level, u32 drives, u32 stripe, const char *more, u64 seed)
 {
 	char shape[300];
-	u8 *truth = calloc(SPAN, TW_SECTOR_BYTES);
+	u8 *truth = calloc(SPAN, RL_SECTOR_BYTES);
 	struct host *host;
 	u32 i;
 
@@ -40,9 +40,9 @@ static void every_level_and_stripe_keeps_data(void **state)
 	size_t i, j;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(shapes); i++)
+	for (i = 0; i < RL_COUNT(shapes); i++)
 		for (stripe = 16; stripe <= 256; stripe *= 2)
-			for (j = 0; j < TW_COUNT(caches); j++)
+			for (j = 0; j < RL_COUNT(caches); j++)
 				survives(shapes[i].level, shapes[i].drives, stripe, caches[j], i * 100 + stripe + j);
 }
 
@@ -52,7 +52,7 @@ static void degraded_levels_keep_data(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(shapes); i++)
+	for (i = 0; i < RL_COUNT(shapes); i++)
 		for (stripe = 16; shapes[i].redundant && stripe <= 256; stripe *= 4)
 			for (member = 1; member <= shapes[i].drives; member++) {
 				char more[100];

@@ -4,9 +4,9 @@
 
 #include "host.h"
 
-static const struct tw_log_entry *last(struct host *host)
+static const struct rl_log_entry *last(struct host *host)
 {
-	return tw_log_at(&host->model.log, host->model.log.count - 1);
+	return rl_log_at(&host->model.device.log, host->model.device.log.count - 1);
 }
 
 static void an_entry_says_what_was_asked(void **state)
@@ -17,7 +17,7 @@ static void an_entry_says_what_was_asked(void **state)
 	host->clock += 12345;
 	posted = host->clock;
 	driver_transfer(host, 77, true, 987654, 24, 0);
-	assert_int_equal(last(host)->status, TW_LOG_RUNNING);
+	assert_int_equal(last(host)->status, RL_LOG_RUNNING);
 	assert_int_equal(driver_finish(host, 77), 0);
 	assert_int_equal(last(host)->request_id, 77);
 	assert_int_equal(last(host)->opcode, 0x8a);
@@ -27,15 +27,15 @@ static void an_entry_says_what_was_asked(void **state)
 	assert_int_equal(last(host)->arrival_ns, posted);
 	assert_int_equal(last(host)->completion_ns, host->clock);
 	assert_true(host->clock > posted);
-	assert_int_equal(last(host)->status, TW_LOG_GOOD);
-	assert_string_equal(tw_log_name(last(host)), "WRITE");
+	assert_int_equal(last(host)->status, RL_LOG_GOOD);
+	assert_string_equal(tw_kind.command_name(last(host)), "WRITE");
 }
 
 /* Depth and order against a count kept here, completions in any order. */
 static void depth_is_what_arrival_found(void **state)
 {
 	struct host *host = *state;
-	u32 first = host->model.log.count, in_flight = 0, posted = 0, i;
+	u32 first = host->model.device.log.count, in_flight = 0, posted = 0, i;
 	u16 depth[1000];
 	bool used[256] = { false };
 	u64 seed = 77;
@@ -55,14 +55,14 @@ static void depth_is_what_arrival_found(void **state)
 			in_flight = host->model.depth[0];
 		}
 	}
-	assert_int_equal(host->model.log.count, first + 1000);
+	assert_int_equal(host->model.device.log.count, first + 1000);
 	for (i = 0; i < 1000; i++) {
-		const struct tw_log_entry *entry = tw_log_at(&host->model.log, first + i);
+		const struct rl_log_entry *entry = rl_log_at(&host->model.device.log, first + i);
 
 		assert_int_equal(entry->depth, depth[i]);
-		assert_int_equal(entry->status, TW_LOG_GOOD);
+		assert_int_equal(entry->status, RL_LOG_GOOD);
 		assert_true(entry->completion_ns > entry->arrival_ns);
-		assert_true(!i || entry->arrival_ns >= tw_log_at(&host->model.log, first + i - 1)->arrival_ns);
+		assert_true(!i || entry->arrival_ns >= rl_log_at(&host->model.device.log, first + i - 1)->arrival_ns);
 	}
 }
 
@@ -70,7 +70,7 @@ static void depth_is_what_arrival_found(void **state)
 static void depth_follows_from_the_times(void **state)
 {
 	struct host *host = *state;
-	u32 first = host->model.log.count, i, j;
+	u32 first = host->model.device.log.count, i, j;
 	u64 seed = 5;
 
 	for (i = 0; i < 300; i++) {
@@ -78,17 +78,17 @@ static void depth_follows_from_the_times(void **state)
 			driver_response(host);
 		host->clock += random_number(&seed) % 1000 + 1;
 		driver_transfer(host, i % 256, false, random_number(&seed) % 15000000, 8, 0);
-		if (host->model.nr_refused)
+		if (host->model.device.nr_refused)
 			break;
 	}
-	for (i = first; i < host->model.log.count; i++) {
-		const struct tw_log_entry *entry = tw_log_at(&host->model.log, i);
+	for (i = first; i < host->model.device.log.count; i++) {
+		const struct rl_log_entry *entry = rl_log_at(&host->model.device.log, i);
 		u32 found = 0;
 
 		for (j = first; j < i; j++) {
-			const struct tw_log_entry *other = tw_log_at(&host->model.log, j);
+			const struct rl_log_entry *other = rl_log_at(&host->model.device.log, j);
 
-			found += other->status == TW_LOG_RUNNING || other->completion_ns > entry->arrival_ns;
+			found += other->status == RL_LOG_RUNNING || other->completion_ns > entry->arrival_ns;
 		}
 		assert_int_equal(entry->depth, found);
 	}
@@ -101,18 +101,18 @@ static void what_is_no_command_to_a_unit_counts_in_no_depth(void **state)
 	struct segment segment = { HOST_DATA, 512 };
 
 	driver_scsi(host, 1, 0, sense, &segment, 1);
-	assert_int_equal(last(host)->unit, TW_LOG_FIRMWARE);
-	assert_string_equal(tw_log_name(last(host)), "GET_EVENT");
+	assert_int_equal(last(host)->unit, RL_LOG_ADMIN);
+	assert_string_equal(tw_kind.command_name(last(host)), "GET_EVENT");
 	driver_param(host, 2, TW_OP_GET_PARAM, TW_TABLE_VERSION, TW_PARAM_BIOS, 16);
-	assert_string_equal(tw_log_name(last(host)), "GET_PARAM");
+	assert_string_equal(tw_kind.command_name(last(host)), "GET_PARAM");
 	driver_scsi(host, 3, 5, inquiry, &segment, 1);
 	assert_int_equal(last(host)->unit, 5);
 	driver_scsi(host, 4, 0, inquiry, &segment, 1);
 	assert_int_equal(last(host)->depth, 0);
-	assert_string_equal(tw_log_name(last(host)), "INQUIRY");
+	assert_string_equal(tw_kind.command_name(last(host)), "INQUIRY");
 	driver_scsi(host, 5, 0, inquiry, &segment, 1);
 	assert_int_equal(last(host)->depth, 1);
-	while (host->wake != TW_NEVER)
+	while (host->wake != RL_NEVER)
 		driver_response(host);
 	assert_int_equal(host->model.depth[0], 0);
 }
@@ -124,12 +124,12 @@ static void failures_and_resets_are_marked(void **state)
 
 	driver_transfer(host, 1, false, ~0ULL, 8, 0);
 	driver_finish(host, 1);
-	assert_int_equal(last(host)->status, TW_LOG_FAILED);
+	assert_int_equal(last(host)->status, RL_LOG_FAILED);
 	assert_int_equal(last(host)->sectors, 0);
 	driver_transfer(host, 1, false, 0, 8, 0);
-	running = host->model.log.count - 1;
+	running = host->model.device.log.count - 1;
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_SOFT_RESET);
-	assert_int_equal(tw_log_at(&host->model.log, running)->status, TW_LOG_RESET);
+	assert_int_equal(rl_log_at(&host->model.device.log, running)->status, RL_LOG_RESET);
 }
 
 static void the_lost_command_never_completes(void **state)
@@ -141,17 +141,17 @@ static void the_lost_command_never_completes(void **state)
 	driver_probe(host);
 	for (i = 0; i < 5; i++)
 		driver_transfer(host, i, i == 2, 1000 * i, 8, 0);
-	lost = host->model.log.count - 3;
+	lost = host->model.device.log.count - 3;
 	for (i = 0; i < 4; i++)
 		assert_int_not_equal(driver_response(host), 2);
-	assert_int_equal(host->wake, TW_NEVER);
+	assert_int_equal(host->wake, RL_NEVER);
 	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY);
-	assert_int_equal(tw_log_at(&host->model.log, lost)->status, TW_LOG_LOST);
-	assert_int_equal(tw_log_at(&host->model.log, lost)->lba, 2000);
+	assert_int_equal(rl_log_at(&host->model.device.log, lost)->status, RL_LOG_LOST);
+	assert_int_equal(rl_log_at(&host->model.device.log, lost)->lba, 2000);
 	assert_int_equal(host->model.depth[0], 1);
-	assert_int_equal(tw_store_zero_run(&host->model.store, 2000, 8), 8);
+	assert_int_equal(rl_store_zero_run(&host->model.store, 2000, 8), 8);
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_SOFT_RESET);
-	assert_int_equal(tw_log_at(&host->model.log, lost)->status, TW_LOG_LOST);
+	assert_int_equal(rl_log_at(&host->model.device.log, lost)->status, RL_LOG_LOST);
 	assert_int_equal(host->model.depth[0], 0);
 	host_destroy(host);
 }
@@ -166,9 +166,9 @@ static void a_full_log_counts_what_it_could_not_hold(void **state)
 		driver_transfer(host, 1, false, i * 8, 8, 0);
 		assert_int_equal(driver_finish(host, 1), 0);
 	}
-	assert_int_equal(host->model.log.count, 5);
-	assert_int_equal(host->model.log.lost, 4);
-	assert_int_equal(host->model.nr_commands, 9);
+	assert_int_equal(host->model.device.log.count, 5);
+	assert_int_equal(host->model.device.log.lost, 4);
+	assert_int_equal(host->model.device.nr_commands, 9);
 	assert_int_equal(last(host)->lba, 32);
 	host_destroy(host);
 }
@@ -197,11 +197,11 @@ static void two_runs_leave_the_same_log(void **state)
 	(void)state;
 	run(one);
 	run(two);
-	assert_int_equal(one->model.log.count, two->model.log.count);
-	assert_true(one->model.log.count > 3000);
-	for (i = 0; i < one->model.log.count; i++)
-		assert_memory_equal(tw_log_at(&one->model.log, i), tw_log_at(&two->model.log, i),
-				    offsetof(struct tw_log_entry, status) + 1);
+	assert_int_equal(one->model.device.log.count, two->model.device.log.count);
+	assert_true(one->model.device.log.count > 3000);
+	for (i = 0; i < one->model.device.log.count; i++)
+		assert_memory_equal(rl_log_at(&one->model.device.log, i), rl_log_at(&two->model.device.log, i),
+				    offsetof(struct rl_log_entry, status) + 1);
 	host_destroy(one);
 	host_destroy(two);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "wire/scsi.h"
+#include "3w-9xxx/wire/scsi.h"
 
 static const struct { const char *name; u8 opcode; bool done; } packets[] = {
 #define PACKET(name, opcode, done) { #name, opcode, done },
@@ -21,7 +21,7 @@ static bool does_command(u32 opcode)
 {
 	size_t i;
 
-	for (i = 0; i < TW_COUNT(commands); i++)
+	for (i = 0; i < RL_COUNT(commands); i++)
 		if (commands[i].opcode == opcode)
 			return commands[i].done;
 	return false;
@@ -105,7 +105,7 @@ static void every_packet_opcode_is_done_or_refused(void **state)
 		bool done = false;
 		u8 status;
 
-		for (i = 0; i < TW_COUNT(packets); i++)
+		for (i = 0; i < RL_COUNT(packets); i++)
 			done |= packets[i].opcode == opcode && packets[i].done;
 		if (opcode == TW_OP_EXECUTE_SCSI) {
 			status = driver_command(host, 0, (const u8[16]){ 0 }, 16, 0);

@@ -37,7 +37,7 @@ static void the_cheapest_way_is_chosen(void **state)
 
 	(void)state;
 	tw_array_create(&array, &shape, 1 << 20);
-	for (i = 0; i < TW_COUNT(cases); i++) {
+	for (i = 0; i < RL_COUNT(cases); i++) {
 		struct tw_row row = { 0 };
 		struct tw_plan plan;
 		u32 reads = 0, writes = 0;

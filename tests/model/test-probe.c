@@ -89,7 +89,7 @@ static void wrong_parameters_fail_with_their_reason(void **state)
 	struct host *host = *state;
 	size_t i;
 
-	for (i = 0; i < TW_COUNT(bad); i++) {
+	for (i = 0; i < RL_COUNT(bad); i++) {
 		driver_param(host, 2, bad[i].opcode, bad[i].table, bad[i].index, bad[i].bytes);
 		assert_int_equal(driver_finish(host, 2), 1);
 		assert_int_equal(tw_get16(driver_header(host, 2)->error), bad[i].error);
@@ -117,7 +117,7 @@ static void the_line_is_up_while_there_is_something_to_do(void **state)
 
 	driver_transfer(host, 5, false, 0, 8, 0);
 	assert_false(host->irq);
-	assert_true(host->wake > host->clock && host->wake != TW_NEVER);
+	assert_true(host->wake > host->clock && host->wake != RL_NEVER);
 	host->clock = host->wake - 1;
 	tw_model_tick(&host->model);
 	assert_false(host->irq);
@@ -195,7 +195,7 @@ static void reset_forgets_commands_and_says_so(void **state)
 	assert_true(host->irq);
 	tw_model_write(&host->model, TW_REG_CONTROL, SOFT_RESET);
 	assert_false(host->irq);
-	assert_int_equal(host->wake, TW_NEVER);
+	assert_int_equal(host->wake, RL_NEVER);
 	assert_true(status(host) & TW_STATUS_ATTENTION);
 	assert_true(status(host) & TW_STATUS_RESPONSE_EMPTY);
 	driver_init(host, 0, TW_INIT_64BIT | TW_INIT_EXTENDED, 35);
@@ -207,8 +207,8 @@ static void reset_forgets_commands_and_says_so(void **state)
 	/* All ids are free again, and the unit's depth starts from nothing. */
 	for (i = 0; i < 20; i++)
 		driver_transfer(host, i, false, i * 100, 8, 0);
-	assert_int_equal(host->model.nr_refused, 0);
-	assert_int_equal(tw_log_at(&host->model.log, host->model.log.count - 1)->depth, 19);
+	assert_int_equal(host->model.device.nr_refused, 0);
+	assert_int_equal(rl_log_at(&host->model.device.log, host->model.device.log.count - 1)->depth, 19);
 	for (i = 0; i < 20; i++)
 		assert_int_equal(((u8 *)driver_packet(host, driver_response(host)))[4], 0);
 }
@@ -237,8 +237,8 @@ static void packets_that_no_answer_could_reach_set_error_bits(void **state)
 	driver_transfer(host, 9, false, 0, 8, 0);
 	assert_true(status(host) & TW_STATUS_QUEUE_ERROR);
 	assert_int_equal(driver_finish(host, 9), 0);
-	assert_int_equal(host->wake, TW_NEVER);
-	assert_int_equal(host->model.nr_refused, 4);
+	assert_int_equal(host->wake, RL_NEVER);
+	assert_int_equal(host->model.device.nr_refused, 4);
 }
 
 static void every_id_can_be_in_use(void **state)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "exercise.h"
-#include "controller/member.h"
-#include "wire/scsi.h"
+#include "3w-9xxx/controller/member.h"
+#include "3w-9xxx/wire/scsi.h"
 
 /* Whichever member goes, whatever is written meanwhile: what is read is what was written. */
 static void data_outlives_a_drive_and_its_rebuild(void **state)
@@ -18,7 +18,7 @@ static void data_outlives_a_drive_and_its_rebuild(void **state)
 	u32 member, round;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(levels); i++)
+	for (i = 0; i < RL_COUNT(levels); i++)
 		for (member = 1; member <= levels[i].drives; member++) {
 			char faults[160];
 			struct host *host;
@@ -57,16 +57,16 @@ static void a_removed_member_holds_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(write_at(host, 0, 256, 0x61), 0);
-	tw_store_read(&host->model.store, 0, 1, sector);
+	rl_store_read(&host->model.store, 0, 1, sector);
 	assert_int_equal(sector[0], 0x61);
 	pass(host, 2000 * MS);
-	tw_store_read(&host->model.store, 0, 1, sector);
+	rl_store_read(&host->model.store, 0, 1, sector);
 	assert_int_equal(sector[0], 0);
 	assert_int_equal(read_at(host, 0, 1), 0);
 	assert_int_equal(*(u8 *)host_at(host, HOST_DATA), 0x61);
 	/* Nor is anything written to it any more. */
 	assert_int_equal(write_at(host, 0, 256, 0x62), 0);
-	tw_store_read(&host->model.store, 0, 1, sector);
+	rl_store_read(&host->model.store, 0, 1, sector);
 	assert_int_equal(sector[0], 0);
 	assert_int_equal(read_at(host, 0, 1), 0);
 	assert_int_equal(*(u8 *)host_at(host, HOST_DATA), 0x62);
@@ -114,8 +114,8 @@ static void a_unit_is_initialised_and_verified(void **state)
 	u32 j;
 
 	(void)state;
-	for (level = 0; level < TW_COUNT(levels); level++)
-		for (i = 0; i < TW_COUNT(keys); i++) {
+	for (level = 0; level < RL_COUNT(levels); level++)
+		for (i = 0; i < RL_COUNT(keys); i++) {
 			struct host *host = probed(levels[level].shape, keys[i]);
 			u8 *truth = calloc(4096, 512);
 
@@ -139,7 +139,7 @@ static void verifying_sees_a_member_that_differs(void **state)
 
 	(void)state;
 	assert_int_equal(write_at(host, 0, 256, 0x61), 0);
-	assert_true(tw_store_write(&host->model.store, 40000, 1, sector));
+	assert_true(rl_store_write(&host->model.store, 40000, 1, sector));
 	pass(host, 100000 * MS);
 	assert_int_equal(host->model.background.differing, 1);
 	host_destroy(host);
@@ -158,7 +158,7 @@ static void a_second_loss_takes_the_unit_along(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(cases); i++) {
+	for (i = 0; i < RL_COUNT(cases); i++) {
 		char faults[160];
 		struct host *host;
 
@@ -206,7 +206,7 @@ static void raid10_outlives_two_pairs_losing_one_each(void **state)
 	u32 i, round;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(orders); i++) {
+	for (i = 0; i < RL_COUNT(orders); i++) {
 		char faults[200];
 		struct host *host;
 
@@ -256,11 +256,11 @@ static u64 rebuild_rate(const char *more)
 static void a_rebuild_has_the_rate_of_its_parts(void **state)
 {
 	static const u32 pauses[] = { 0, 10000, 100000 };
-	u64 rate, previous = TW_NEVER;
+	u64 rate, previous = RL_NEVER;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < TW_COUNT(pauses); i++) {
+	for (i = 0; i < RL_COUNT(pauses); i++) {
 		u64 media_us = 256 * 1000000ULL / 70312, cache_us = 256 * 1000000ULL / 146484, turn_us = 6000;
 		u64 best = 256 * 1000000ULL / (pauses[i] + media_us + cache_us);
 		u64 worst = 256 * 1000000ULL / (pauses[i] + 2 * (media_us + 100 + turn_us));

@@ -47,7 +47,7 @@ static u64 stream(u32 depth, u32 commands)
 
 static void latency_overlaps_and_the_path_does_not(void **state)
 {
-	u64 path = 20 * US + tw_transfer_ns(131072, config.controller.read_kib_s), one, two, many;
+	u64 path = 20 * US + rl_transfer_ns(131072, config.controller.read_kib_s), one, two, many;
 
 	(void)state;
 	one = stream(1, 4000);
@@ -84,7 +84,7 @@ static void a_read_takes_longer_for_each_stripe_that_it_touches(void **state)
 
 static void a_cached_write_waits_for_no_drive(void **state)
 {
-	u64 path = 20 * US + tw_transfer_ns(4096, config.controller.write_kib_s);
+	u64 path = 20 * US + rl_transfer_ns(4096, config.controller.write_kib_s);
 
 	(void)state;
 	assert_int_equal(tw_timing_write(timing, 0, 1000000, 8, 0), path);
@@ -261,7 +261,7 @@ static void raid5_small_writes_cost_a_turn_and_large_ones_do_not(void **state)
 	large = tw_timing_write(timing, 0, 0, 512, 0);
 	assert_true(small > turn);
 	/* Whole: at most a turn of waiting and the transfer; in part: one turn more. */
-	assert_true(large < small + tw_transfer_ns(512 * 512, 200000));
+	assert_true(large < small + rl_transfer_ns(512 * 512, 200000));
 	assert_int_equal(timing->dirty_sectors, 0);
 }
 
@@ -283,7 +283,7 @@ static void raid5_keeps_the_bounds_of_its_cache(void **state)
 	tw_timing_flush(timing, 0, now);
 	assert_int_equal(timing->dirty_sectors, 0);
 	assert_int_equal(timing->nr_rows, 0);
-	for (i = 0; i < TW_COUNT(timing->nr_ways); i++)
+	for (i = 0; i < RL_COUNT(timing->nr_ways); i++)
 		rows += timing->nr_ways[i];
 	assert_true(rows >= 3000);
 }
@@ -299,7 +299,7 @@ static void a_missing_member_is_left_alone(void **state)
 	u32 i;
 
 	(void)state;
-	for (shape = 0; shape < TW_COUNT(shapes); shape++) {
+	for (shape = 0; shape < RL_COUNT(shapes); shape++) {
 		create(shapes[shape]);
 		tw_timing_write(timing, 0, 0, 512, 0);
 		tw_timing_lose_drive(timing, 0, 1);

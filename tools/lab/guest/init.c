@@ -7,7 +7,7 @@
  *             cwd, env, arg
  *   stdout, stderr   what the command writes, as it writes it
  *   status    "exit N" or "failed WHY", then "simulated_ns N"
- *   tw9000-status    copy of /proc/tw9000/status
+ *   raidlab-status    copy of /proc/raidlab/status
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -179,14 +179,14 @@ static void wait_for_disks(void)
 /* Ground truth of the first controller keeps the plain name, the others' have their number. */
 static void copy_ground_truth(void)
 {
-	char from[32] = "/proc/tw9000/log", to[64] = OUT "/ground-truth.csv";
+	char from[32] = "/proc/raidlab/log", to[64] = OUT "/ground-truth.csv";
 
 	for (int number = 1; !access(from, F_OK); number++) {
 		int error = file_copy(from, to);
 
 		if (error)
 			fail("%s: %s", to, strerror(-error));
-		snprintf(from, sizeof(from), "/proc/tw9000/log-%d", number);
+		snprintf(from, sizeof(from), "/proc/raidlab/log-%d", number);
 		snprintf(to, sizeof(to), OUT "/ground-truth-%d.csv", number);
 	}
 }
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 
 	code = command_run(&request, &simulated_ns);
 	copy_ground_truth();
-	file_copy("/proc/tw9000/status", CONTROL "/tw9000-status");
+	file_copy("/proc/raidlab/status", CONTROL "/raidlab-status");
 	snprintf(line, sizeof(line), "exit %d", code);
 	status_write(line, simulated_ns);
 	power_off();

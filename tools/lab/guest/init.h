@@ -60,7 +60,7 @@ char *file_read(const char *path, size_t *length);
 /* Return: 0 or -errno. */
 int file_write_all(int fd, const char *data, size_t length);
 
-/* Return: 0, also when @from is not there: a guest without the model has no /proc/tw9000; or -errno. */
+/* Return: 0, also when @from is not there: a guest without the model has no /proc/raidlab; or -errno. */
 int file_copy(const char *from, const char *to);
 
 /* Runs the command to its end and everything it left behind with it. Return: exit status, 128 + N for signal N. */

@@ -27,13 +27,12 @@ from raidtrace.recording import recording, results
 HERE = pathlib.Path(__file__).resolve().parents[1]
 GUEST = HERE / "guest"
 LAB = HERE.parent / "lab"
-MODEL = HERE.parent / "tw9000"
+MODELS = HERE.parent / "models"
 RAIDCTL = HERE.parent / "bin" / "raidctl"
 KERNEL = "6.1"
 MEMORY_MIB = 512  # the paper's
-# Files of the model that decide when a command is done; what only decides what it does is not among them.
-TIMING = """media/array.c media/array.h media/drive.c media/drive.h timing/backlog.c timing/backlog.h timing/gather.c
-    timing/gather.h timing/parity.c timing/parity.h timing/resources.h timing/timing.c"""
+# Files of the models that decide when a command is done; what only decides what it does is not among them.
+TIMING = ("media/drive.[ch]", "3w-9xxx/timing/*.[ch]")
 PROGRAMS = ("reproduce-cell", "bonnie-batch.c", "bonnie-seeks.c")
 PRELOADED = "bonnie-batch"
 SEEKS = "bonnie-seeks"  # a program
@@ -113,7 +112,8 @@ def inputs(profile: str) -> dict[str, str]:
     values = profile_values(profile)
     values.pop("fit", None)  # how its constants came about
     texts = {f"profile {profile}": json.dumps(values, sort_keys=True)}
-    texts |= {f"tools/tw9000/{name}": _text(MODEL / name) for name in TIMING.split()}
+    files = (path for pattern in TIMING for path in sorted(MODELS.glob(pattern)))
+    texts |= {f"tools/models/{path.relative_to(MODELS)}": _text(path) for path in files}
     texts |= {f"tools/paper-2004/guest/{name}": _text(GUEST / name) for name in PROGRAMS}
     texts |= {
         f"tools/paper-2004/{SCHEDULER}/{path.name}": _text(path) for path in sorted((HERE / SCHEDULER).glob("*.[ch]"))

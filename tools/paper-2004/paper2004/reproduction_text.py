@@ -17,7 +17,7 @@ The white paper of 2004, simulated
 
 AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 figures
 ("Benchmarking the 3ware 9000 Controller Using Linux Kernel 2.6", v1.1). ``make reproduce`` runs the same 28 tests in
-the lab, Linux {kernel} in front of the simulated controller (:doc:`tw9000`), and writes this page and
+the lab, Linux {kernel} in front of the simulated controller (:doc:`3w-9xxx`), and writes this page and
 ``reproduction.csv``, which has a row for each published figure. Everything called simulated is that: it says how good the
 model is, nothing of anybody's hardware.
 """

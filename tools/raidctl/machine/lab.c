@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Is this machine a guest of the lab, with a simulated controller? */
+/* Is this machine a guest of the lab, with simulated devices? */
 
 #include "machine/lab.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In a virtual machine the controller is a process outside, which has no place in /proc. */
-static const char *const status[] = { "/proc/tw9000/status", "/run/lab/tw9000-status" };
+/* In a virtual machine the device is a process outside of it, which has no place in /proc. */
+static const char *const status[] = { "/proc/raidlab/status", "/run/lab/raidlab-status" };
 
 bool lab_profile(char *ret, size_t size)
 {
@@ -68,7 +68,7 @@ static bool first_line(const char *path, char *ret, size_t size)
 
 bool lab_config(char *ret, size_t size)
 {
-	return first_line("/sys/module/tw9000/parameters/config", ret, size);
+	return first_line("/sys/module/raidlab/parameters/config", ret, size);
 }
 
 bool lab_kernel(char *ret, size_t size)

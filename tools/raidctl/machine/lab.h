@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Is this machine a guest of the lab, with a simulated controller? */
+/* Is this machine a guest of the lab, with simulated devices? */
 
 #ifndef MACHINE_LAB_H
 #define MACHINE_LAB_H
@@ -9,20 +9,20 @@
 #include <stddef.h>
 
 /**
- * lab_profile - profile of the simulated controller
- * @ret: its name, "" when there is none
+ * lab_profile - profile of the simulated devices
+ * @ret: its name, ", " between several, "" when there is none
  * @size: of @ret
  *
- * Return: whether there is a simulated controller.
+ * Return: whether there are simulated devices.
  */
 bool lab_profile(char *ret, size_t size);
 
 /**
- * lab_config - what the simulated controller was told to be
+ * lab_config - configuration of the first simulated device
  * @ret: "name=...,array.level=raid0,...": its profile with all that --set changed of it
  * @size: of @ret
  *
- * Return: whether that is known, and whole; of a controller outside of the guest it is not.
+ * Return: whether that is known, and whole; of a device outside of the guest it is not.
  */
 bool lab_config(char *ret, size_t size);
 
@@ -30,7 +30,7 @@ bool lab_config(char *ret, size_t size);
  * lab_time - what kind of time the guest lives in
  *
  * Return: "simulated", or "real" in a virtual machine and in a guest that was
- * asked for it: the controller is simulated, clock and processors are not.
+ * asked for it: the devices are simulated, clock and processors are not.
  */
 const char *lab_time(void);
 

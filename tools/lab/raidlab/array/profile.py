@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles: TOML files that state a simulated array, checked key by key and flattened for the model."""
+"""Profiles: TOML files that describe simulated devices, checked key by key and flattened for the model."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from raidlab.base.failure import LabError
 
 DIRECTORY = cache.LAB / "profiles"
 DEFAULT = "9500s-12-raid0"
+DRIVER = "3w-9xxx"  # of a profile that does not set `device`
 _FIT = "fit."
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key the model knows. `low` and `high` bound numbers; `choices` are the words of a level."""
+    """A key the model knows. `low` and `high` bound numbers; `choices` are the words that a choice has."""
 
     name: str
     kind: str
@@ -40,9 +41,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Model:
-    """What the model accepts, and the bytes one entry of its log takes."""
+    """What the models accept, by the driver that they are for, and the bytes one entry of a log takes."""
 
-    keys: dict[str, Key]
+    keys: dict[str, dict[str, Key]]
     log_entry_bytes: int
     program: Path | None = None  # profile-keys
 
@@ -58,34 +59,35 @@ class Model:
 @dataclass(frozen=True)
 class Profile:
     """A checked profile. `values` are flat: array.level -> raid0. `pool_mib` is the memory that the model takes
-    for contents and log, on top of what the guest is left with."""
+    for contents and log, on top of what the guest is left with. `driver`: the kind of device; `count`: how many."""
 
     name: str
     path: Path
     values: dict[str, str]
     title: str
     pool_mib: int
+    driver: str
+    count: int
 
     def parameter(self) -> str:
-        """For insmod tw9000.ko: config="name=...,array.level=raid0,..."."""
+        """For insmod raidlab.ko: config="name=...,array.level=raid0,..."."""
         return f'config="{self.flat()}"'
 
     def flat(self) -> str:
         """name=...,array.level=raid0,..."""
-        pairs = {"name": self.name[:31]} | self.values
+        pairs = {"name": self.name[:31]} | ({} if self.driver == DRIVER else {"device": self.driver}) | self.values
         return ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
 def parse_model(text: str, program: Path | None = None) -> Model:
     """The output of profile-keys, and where that is."""
-    keys = {}
+    keys: dict[str, dict[str, Key]] = {}
     *lines, last = text.splitlines()
     for line in lines:
-        name, kind, low, high, preset = line.split("\t")
-        if kind == "level":
-            keys[name] = Key(name, kind, 0, 0, tuple(high.split(",")), preset)
-        else:
-            keys[name] = Key(name, kind, int(low), int(high), (), preset)
+        driver, name, kind, low, high, preset = line.split("\t")
+        choices = tuple(high.split(",")) if kind == "choice" else ()
+        bounds = (0, 0) if choices else (int(low), int(high))
+        keys.setdefault(driver, {})[name] = Key(name, kind, *bounds, choices, preset)
     return Model(keys, int(last.split("\t")[1]), program)
 
 
@@ -118,7 +120,10 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     except RecursionError:
         raise _malformed(path, text, "its values are nested too deeply") from None
     values = {}
-    keys = model.keys
+    driver = flat.pop("device", DRIVER)
+    if not isinstance(driver, str) or driver not in model.keys:
+        raise _refusal(path, text, "device", f"{driver!r} is no device", f"Allowed: {', '.join(model.keys)}.")
+    keys = model.keys[driver]
     for key, value in flat.items():
         if key.startswith(_FIT):
             _check_fit(path, text, key, value, flat)
@@ -133,9 +138,10 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
         values["store_mib"] = _checked(path, text, keys["store_mib"], store_mib)
     store = int(values.get("store_mib", keys["store_mib"].preset))
     entries = int(values.get("log_entries", keys["log_entries"].preset))
-    controllers = int(values.get("controller.count", keys["controller.count"].preset))
-    pool_mib = controllers * (store + (entries * model.log_entry_bytes >> 20) + 1)
-    found = Profile(path.stem, path, values, title(text), pool_mib)
+    counted = "controller.count" if "controller.count" in keys else "count"
+    count = int(values.get(counted, keys[counted].preset))
+    pool_mib = count * (store + (entries * model.log_entry_bytes >> 20) + 1)
+    found = Profile(path.stem, path, values, title(text), pool_mib, driver, count)
     conflict = model.conflict(found.flat())
     if conflict:
         raise _contradiction(found, text, settings, *conflict)
@@ -229,7 +235,7 @@ def _as_model_reads(key: Key, value: object) -> str | None:
     if key.kind == "number" and isinstance(value, int):
         if key.low <= int(value) <= key.high:
             return str(int(value))
-    elif isinstance(value, str) and key.kind == "level" and value in key.choices:
+    elif isinstance(value, str) and key.kind == "choice" and value in key.choices:
         return value
     elif isinstance(value, str) and key.kind == "text":
         if len(value) < key.high and value.isascii() and not re.search(r'[,=_"\\\n]', value):

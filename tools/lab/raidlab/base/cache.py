@@ -17,13 +17,19 @@ from raidlab.base.progress import Progress
 
 LAB = Path(__file__).resolve().parents[2]
 CHECKOUT = LAB.parent.parent
-MODEL = CHECKOUT / "tools" / "tw9000"  # the simulated controller, in C
+MODELS = CHECKOUT / "tools" / "models"  # the simulated devices, in C
+MODEL_PARTS = ("base", "media", "3w-9xxx", "host/kinds")  # of them, what needs no host
 
 # Of the package raidtrace-lab-kernel (packaging/lab-kernel): kernel, modules and programs of a guest, laid out as in the cache.
 INSTALLED = CHECKOUT / "lab-kernel"
 
 _COMPLETE = "complete"
 _held: list[int] = []  # open directories, until the end
+
+
+def model_files(suffix: str) -> list[Path]:
+    """Sources (".c") or headers (".h") of the models that need no host, sorted."""
+    return sorted(path for part in MODEL_PARTS for path in (MODELS / part).rglob(f"*{suffix}"))
 
 
 def root() -> Path:

@@ -26,7 +26,7 @@ _POLL_S = 0.02
 _SILENT_S = 60.0  # a run takes seconds; some minutes with files of many gigabytes
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
-STORE_FULL = b"tw9000: store exhausted"  # what the model writes into the kernel's log
+STORE_FULL = b"raidlab: store exhausted"  # what the model writes into the kernel's log
 STOP = threading.Event()  # set, it ends the guests of all threads
 # Between a guest and its runner, in the control directory (hostcalls.c).
 _MODULES_WANTED = "modules-wanted"
@@ -170,7 +170,7 @@ def _run(
         time.monotonic() - start,
         timed_out,
         process.returncode,
-        _text(control / "tw9000-status"),
+        _text(control / "raidlab-status"),
     )
 
 

@@ -39,16 +39,16 @@ _GUEST = cache.LAB / "guest"
 _PROGRAM_SOURCES = {
     "init": (_GUEST / "init.c", _GUEST / "init-request.c", _GUEST / "init-command.c"),
     "hostcalls.so": (_GUEST / "hostcalls.c",),
-    "profile-keys": (cache.MODEL / "host" / "keys" / "profile-keys.c",),
+    "profile-keys": (cache.MODELS / "host" / "keys" / "profile-keys.c", *cache.model_files(".c")),
 }
 _PROGRAM_FLAGS: dict[str, list[str]] = {
     "init": ["-static"],
     "hostcalls.so": ["-shared", "-fPIC"],
-    "profile-keys": [f"-I{cache.MODEL}"],
+    "profile-keys": [f"-I{cache.MODELS}"],
 }
 
-_MODEL_PARTS = ("wire", "media", "timing", "controller", "host/uml")
-TW9000 = Module("tw9000", cache.MODEL / "Kbuild", tuple(cache.MODEL / part for part in _MODEL_PARTS), "tw9000.ko")
+_MODEL_PARTS = tuple(cache.MODELS / part for part in (*cache.MODEL_PARTS, "host/uml"))
+RAIDLAB = Module("raidlab", cache.MODELS / "Kbuild", _MODEL_PARTS, "raidlab.ko")
 RAIDTRACE = Module("raidtrace", cache.CHECKOUT / "Kbuild", (cache.CHECKOUT / "kmod",), "kmod/raidtrace.ko")
 
 
@@ -90,7 +90,7 @@ def _files(module: Module) -> dict[str, Path]:
     """Name in the build directory -> file."""
     files = {"Kbuild": module.kbuild}
     for source in module.sources:
-        top = source if source == module.kbuild.parent else source.parent
+        top = module.kbuild.parent if source.is_relative_to(module.kbuild.parent) else source.parent
         for directory, subdirectories, names in os.walk(source):
             subdirectories[:] = [name for name in subdirectories if not name.startswith(".")]
             for name in names:
@@ -156,7 +156,7 @@ class Programs:
 
 def _program_content() -> list[bytes]:
     sources = [name for names in _PROGRAM_SOURCES.values() for name in names]
-    headers = [_GUEST / "init.h", *sorted(cache.MODEL.glob("*/*.h")), *sorted(cache.MODEL.glob("wire/config*.c"))]
+    headers = [_GUEST / "init.h", *cache.model_files(".h")]
     return [path.read_bytes() for path in sources + headers]
 
 

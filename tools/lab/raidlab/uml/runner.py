@@ -112,7 +112,7 @@ def _modules(
 ) -> list[tuple[Path, str]]:
     if array is None:
         return []
-    built = [build_module(modules.TW9000, lab_kernel, progress)]
+    built = [build_module(modules.RAIDLAB, lab_kernel, progress)]
     found = [(built[0].path, array.parameter()), (lab_kernel.driver, "")]
     if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
         found.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))

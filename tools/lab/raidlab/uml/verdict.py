@@ -23,7 +23,7 @@ _COMPLAINTS = re.compile(
     r"^\[[^]]*\] WARNING: |\bOops\b|\bBUG\b|Kernel panic|KASAN|KCSAN|UBSAN|Call Trace|general protection"
     r"|INFO: (possible|suspicious|inconsistent|trying|rcu|task|lockdep)|possible (recursive|circular)"
     r"|DEBUG_LOCKS_WARN_ON|refcount_t: |unable to handle|Out of memory|kmemleak: [1-9]"
-    r"|tw9000: .*(exhausted|lost|bounds|refused)"
+    r"|raidlab: .*(exhausted|lost|bounds|refused)"
 )
 # What lockdep says of User Mode Linux itself before any module is loaded: excused where it happens, and nowhere else.
 _ITS_OWN = (
@@ -50,7 +50,7 @@ def complaints(log: str) -> list[str]:
 
 
 def model_status(text: str) -> dict[str, str]:
-    """/proc/tw9000/status as it was when the command ended."""
+    """/proc/raidlab/status as it was when the command ended."""
     pairs = (line.partition(":") for line in text.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 

@@ -211,7 +211,7 @@ def _at_once(arguments: argparse.Namespace) -> int:
 
 def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Progress) -> Contender:
     """Modules built, one after the other and with all processors, before any guest starts."""
-    for module in (modules.TW9000, modules.RAIDTRACE):
+    for module in (modules.RAIDLAB, modules.RAIDTRACE):
         modules.build(module, lab_kernel, progress)
 
     def run(command: list[str], out: Path, seed: int, array: str) -> recorded.Recorded:

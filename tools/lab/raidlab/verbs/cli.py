@@ -165,7 +165,7 @@ def _built(arguments: argparse.Namespace) -> bool:
         tree.add_modules(lab_kernel, progress)
     print(f"kernel\t{lab_kernel.version}\t{lab_kernel.build}")
     warned = False
-    for module in (modules.TW9000, modules.RAIDTRACE):
+    for module in (modules.RAIDLAB, modules.RAIDTRACE):
         if modules.exists(module):
             built = runner.build_module(module, lab_kernel, progress)
             warned |= bool(built.warnings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The simulated 3ware beside a virtual machine: the model of tools/tw9000 behind a vfio-user socket, in real time."""
+"""The simulated 3ware beside a virtual machine: a model of tools/models behind a vfio-user socket, in real time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 
-SERVER = cache.MODEL / "host" / "vfio-user"
+SERVER = cache.MODELS / "host" / "vfio-user"
 FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
 GROUND_TRUTH = "ground-truth.csv"
 END_S = 30.0
@@ -47,14 +47,14 @@ class Controller:
 
 def build(progress: Progress) -> pathlib.Path:
     """The server's program, in the cache."""
-    sources = [*sorted(SERVER.glob("*.c")), *sorted(cache.MODEL.glob("*/*.c"))]
-    headers = [*sorted(SERVER.glob("*.h")), *sorted(cache.MODEL.glob("*/*.h"))]
+    sources = [*sorted(SERVER.glob("*.c")), *cache.model_files(".c")]
+    headers = [*sorted(SERVER.glob("*.h")), *cache.model_files(".h")]
     entry = cache.root() / "vm" / f"vfio-user-{cache.digest(path.read_bytes() for path in (*sources, *headers))}"
     with cache.entry(entry, progress) as is_new:
         if is_new:
             if shutil.which("gcc") is None:
                 raise LabError("building the simulated controller", "no gcc here", "apt-get install gcc libc6-dev")
-            words = ["gcc", *FLAGS, f"-I{cache.MODEL}", "-o", str(entry / "vfio-user"), *map(str, sources)]
+            words = ["gcc", *FLAGS, f"-I{cache.MODELS}", "-o", str(entry / "vfio-user"), *map(str, sources)]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise LabError("building the simulated controller", done.stderr.strip(), "Is the checkout complete?")
@@ -67,14 +67,14 @@ def serving(
 ) -> Iterator[Controller]:
     """Controller `number` of `profile`, its ground truth into `out`. `work` is a directory for the socket."""
     path = work / f"vfio-user-{number}.sock"
-    status = work / f"tw9000-status-{number}"
+    status = work / f"raidlab-status-{number}"
     log = out / (f"ground-truth-{number}.csv" if number else GROUND_TRUTH)
     log.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(1)
         words = ["setpriv", "--pdeathsig", "KILL", str(program), "--config", flat(profile)]
-        words += ["--log", str(log), "--status", str(status), "--controller", str(number)]
+        words += ["--log", str(log), "--status", str(status), "--number", str(number)]
         process = subprocess.Popen(words, stdin=listener.fileno(), start_new_session=True)
     device = {"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(path)}}
     try:

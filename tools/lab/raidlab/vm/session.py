@@ -20,7 +20,7 @@ from raidlab.base.progress import Progress
 from raidlab.uml import verdict
 from raidlab.vm import boot, controller, external, root, stock
 
-STATUS = "/run/lab/tw9000-status"  # what /proc/tw9000/status is in User Mode Linux: raidctl says "simulated" by it
+STATUS = "/run/lab/raidlab-status"  # what /proc/raidlab/status is in User Mode Linux: raidctl says "simulated" by it
 GUEST_ENVIRONMENT = {
     "HOME": "/run/lab/tmp",
     "TMPDIR": "/run/lab/tmp",
@@ -89,7 +89,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     with boot.work_directory() as work, contextlib.ExitStack() as stack:
         cards = []
         if session.array and server:
-            for number in range(int(session.array.values.get("controller.count", "1"))):
+            for number in range(session.array.count):
                 card = controller.serving(server, session.array, session.out, work, number)
                 cards.append(stack.enter_context(card))
         job = boot.Job(

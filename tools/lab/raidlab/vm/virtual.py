@@ -75,5 +75,5 @@ def build(arguments: argparse.Namespace) -> bool:
     print(f"kernel\t{kernel.version}\t{kernel.headers}")
     built = external.build(kernel, progress)
     print(f"raidtrace\t{built.module}")
-    print(f"tw9000\t{controller.build(progress)}")
+    print(f"raidlab\t{controller.build(progress)}")
     return bool(built.warnings)

@@ -187,7 +187,7 @@ class Lab:
 def script(wanted: Wanted, change: Change) -> str:
     """What a guest does: prepare, set, read back, drop caches, record."""
     top = f"/sys/block/{wanted.disk}"
-    lines = ["# made by raidctl why for a guest of the lab", "grep -q '^simulated: yes' /proc/tw9000/status || exit 1"]
+    lines = ["# made by raidctl why for a guest of the lab", "grep -q '^simulated: yes' /proc/raidlab/status || exit 1"]
     lines += [
         "modprobe bfq 2>/dev/null",
         f"{{ true; {wanted.prepare}",

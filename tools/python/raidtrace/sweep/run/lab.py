@@ -125,7 +125,7 @@ def script(found: Sequence[steps.Step]) -> str:
         "# made by raidctl sweep for a guest of the lab; elsewhere it would overwrite disks",
         "set -eu",
     ]
-    lines.append("grep -q '^simulated: yes' /proc/tw9000/status")
+    lines.append("grep -q '^simulated: yes' /proc/raidlab/status")
     for at, step in enumerate(found, 1):
         lines.append(f"echo {at} >{STEP}  # {step.purpose}")
         lines.append(step.text() if step.measured or step.path else f"{step.text()} >>{SETUP} 2>&1")
