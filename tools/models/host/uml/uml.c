@@ -105,7 +105,7 @@ static bool rl_is_memory(u64 address, u32 bytes)
 	       pfn_valid(last >> PAGE_SHIFT);
 }
 
-static bool rl_dma_read(void *host, u64 address, void *to, u32 bytes)
+static bool rl_uml_dma_read(void *host, u64 address, void *to, u32 bytes)
 {
 	if (!rl_is_memory(address, bytes))
 		return false;
@@ -113,7 +113,7 @@ static bool rl_dma_read(void *host, u64 address, void *to, u32 bytes)
 	return true;
 }
 
-static bool rl_dma_write(void *host, u64 address, const void *from, u32 bytes)
+static bool rl_uml_dma_write(void *host, u64 address, const void *from, u32 bytes)
 {
 	if (!rl_is_memory(address, bytes))
 		return false;
@@ -121,7 +121,7 @@ static bool rl_dma_write(void *host, u64 address, const void *from, u32 bytes)
 	return true;
 }
 
-static bool rl_dma_zero(void *host, u64 address, u32 bytes)
+static bool rl_uml_dma_zero(void *host, u64 address, u32 bytes)
 {
 	if (!rl_is_memory(address, bytes))
 		return false;
@@ -129,26 +129,26 @@ static bool rl_dma_zero(void *host, u64 address, u32 bytes)
 	return true;
 }
 
-static u64 rl_now_ns(void *host)
+static u64 rl_uml_now_ns(void *host)
 {
 	return ktime_get_ns();
 }
 
-static void rl_wake_at(void *host, u64 ns)
+static void rl_uml_wake_at(void *host, u64 ns)
 {
 	struct rl_card *card = host;
 
 	card->wake = ns;
 }
 
-static void rl_set_irq(void *host, bool level)
+static void rl_uml_set_irq(void *host, bool level)
 {
 	struct rl_card *card = host;
 
 	card->level = level;
 }
 
-static void rl_report(void *host, const char *text)
+static void rl_uml_report(void *host, const char *text)
 {
 	struct rl_card *card = host;
 
@@ -158,13 +158,13 @@ static void rl_report(void *host, const char *text)
 }
 
 static const struct rl_host_ops rl_ops = {
-	.dma_read = rl_dma_read,
-	.dma_write = rl_dma_write,
-	.dma_zero = rl_dma_zero,
-	.now_ns = rl_now_ns,
-	.wake_at = rl_wake_at,
-	.set_irq = rl_set_irq,
-	.report = rl_report,
+	.dma_read = rl_uml_dma_read,
+	.dma_write = rl_uml_dma_write,
+	.dma_zero = rl_uml_dma_zero,
+	.now_ns = rl_uml_now_ns,
+	.wake_at = rl_uml_wake_at,
+	.set_irq = rl_uml_set_irq,
+	.report = rl_uml_report,
 };
 
 /*
