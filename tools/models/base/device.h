@@ -13,6 +13,8 @@
 
 struct rl_store;
 
+#define RL_MAX_VECTORS		32
+
 /**
  * struct rl_host_ops - what a host provides
  * @dma_read: copy from the host's memory; false if any of it is not memory
@@ -21,6 +23,7 @@ struct rl_store;
  * @now_ns: the host's monotonic clock
  * @wake_at: call the kind's tick once at this time, replacing any earlier wish; RL_NEVER: do not
  * @set_irq: the interrupt line changed
+ * @raise: send a message interrupt; the host has the table of vectors and their masks
  * @report: something the user must be told, once per cause
  *
  * Called only from within the functions of a struct rl_kind, which the host
@@ -33,6 +36,7 @@ struct rl_host_ops {
 	u64 (*now_ns)(void *host);
 	void (*wake_at)(void *host, u64 ns);
 	void (*set_irq)(void *host, bool level);
+	void (*raise)(void *host, u32 vector);
 	void (*report)(void *host, const char *text);
 };
 
@@ -65,6 +69,7 @@ struct rl_device {
  * @class: base class and subclass
  * @interface: programming interface
  * @bar: number of the base address register with the registers
+ * @vectors: message interrupts that it has, at most RL_MAX_VECTORS; 0: an interrupt line alone
  * @bar_bytes: size of the registers, a power of two of at least 4096
  */
 struct rl_pci {
@@ -73,6 +78,7 @@ struct rl_pci {
 	u16 class;
 	u8 interface;
 	u8 bar;
+	u8 vectors;
 	u32 bar_bytes;
 };
 

@@ -30,6 +30,7 @@ static void tw_kind_identify(const struct rl_device *device, struct rl_pci *pci)
 	pci->interface = 0;
 	/* The 9500S has its registers behind BAR 1, all later controllers behind BAR 2. */
 	pci->bar = id == TW_PCI_DEVICE_9500S ? 1 : 2;
+	pci->vectors = 0;
 	pci->bar_bytes = 4096;	/* a page, though TW_REGISTER_BYTES would do */
 }
 

@@ -2,7 +2,8 @@
 /*
  * A PCI host bridge of our own with a function for each device, on top of
  * logic_iomem. um_pci_ops, UML's own way, exists in late kernels only and is
- * not exported.
+ * not exported. Message interrupts come from UML's own domain, which arch/um
+ * gives every root bus: the data of a message is the Linux interrupt number.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,6 +18,10 @@
 #define RL_CONFIG_BYTES		4096UL
 #define RL_MMIO_START		0xd1000000UL
 #define RL_MMIO_BYTES		0x01000000UL
+#define RL_MESSAGE_BAR		4	/* has the table of message interrupts */
+#define RL_MESSAGE_BAR_BYTES	4096U
+#define RL_MESSAGE_PENDING	2048U	/* in that BAR: bits of messages that wait */
+#define RL_MSIX			0x40U	/* the capability's place in the configuration space */
 
 /**
  * struct rl_function - one function, in a slot of its own
@@ -61,9 +66,35 @@ static u32 rl_get_config(const struct rl_function *function, unsigned int offset
 	return value;
 }
 
-static unsigned int rl_bar_offset(const struct rl_function *function)
+/* Return: size of the memory behind a base address register, 0 if it has none. */
+static u32 rl_bar_bytes(const struct rl_function *function, unsigned int bar)
 {
-	return PCI_BASE_ADDRESS_0 + 4 * function->identity.bar;
+	if (bar == function->identity.bar)
+		return function->identity.bar_bytes;
+	return bar == RL_MESSAGE_BAR && function->identity.vectors ? RL_MESSAGE_BAR_BYTES : 0;
+}
+
+static void rl_put_bar(struct rl_function *function, unsigned int offset, u32 value)
+{
+	u32 bytes = rl_bar_bytes(function, (offset - PCI_BASE_ADDRESS_0) / 4);
+
+	if (bytes)
+		rl_put_config(function, offset, value & ~(bytes - 1), 4);
+}
+
+static void rl_put_message_flags(struct rl_function *function, u32 value)
+{
+	struct rl_card *card = function->card;
+	unsigned long flags;
+
+	value &= PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL;
+	spin_lock_irqsave(&card->lock, flags);
+	rl_put_config(function, RL_MSIX + PCI_MSIX_FLAGS, value | (function->identity.vectors - 1),
+		      2);
+	card->messages = value & PCI_MSIX_FLAGS_ENABLE;
+	card->masked = value & PCI_MSIX_FLAGS_MASKALL;
+	rl_card_plan(card);
+	spin_unlock_irqrestore(&card->lock, flags);
 }
 
 static unsigned long rl_config_read(void *priv, unsigned int offset, int size)
@@ -72,7 +103,7 @@ static unsigned long rl_config_read(void *priv, unsigned int offset, int size)
 			     size);
 }
 
-/* Only what a driver may change: the base address, the command word, bookkeeping bytes. */
+/* Only what a driver may change: base addresses, the command word, bookkeeping bytes, flags of message interrupts. */
 static void rl_config_write(void *priv, unsigned int offset, int size, unsigned long value)
 {
 	struct rl_function *function = &rl_bus.function[offset / RL_CONFIG_BYTES];
@@ -86,8 +117,10 @@ static void rl_config_write(void *priv, unsigned int offset, int size, unsigned 
 		rl_put_config(function, offset, value, min(size, 2));
 		return;
 	}
-	if (offset == rl_bar_offset(function) && size == 4)
-		rl_put_config(function, offset, value & ~(function->identity.bar_bytes - 1), 4);
+	if (offset >= PCI_BASE_ADDRESS_0 && offset <= PCI_BASE_ADDRESS_5 && size == 4)
+		rl_put_bar(function, offset, value);
+	if (offset == RL_MSIX + PCI_MSIX_FLAGS && function->identity.vectors)
+		rl_put_message_flags(function, value);
 }
 
 static const struct logic_iomem_ops rl_config_ops = {
@@ -110,6 +143,61 @@ static const struct logic_iomem_ops rl_mmio_ops = {
 	.write = rl_mmio_write,
 };
 
+void rl_card_raise(struct rl_card *card, u32 vector)
+{
+	lockdep_assert_held(&card->lock);
+	if (card->messages && vector < RL_MAX_VECTORS)
+		card->raised |= 1U << vector;
+}
+
+u32 rl_card_next_message(struct rl_card *card)
+{
+	u32 i;
+
+	lockdep_assert_held(&card->lock);
+	if (!card->messages || card->masked)
+		return 0;
+	for (i = 0; i < RL_MAX_VECTORS; i++) {
+		if (!(card->raised & 1U << i) || card->vector[i].control & PCI_MSIX_ENTRY_CTRL_MASKBIT)
+			continue;
+		card->raised &= ~(1U << i);
+		return card->vector[i].data;
+	}
+	return 0;
+}
+
+/* Accesses are 32 bits wide, as the PCI core's are. */
+static unsigned long rl_message_read(void *priv, unsigned int offset, int size)
+{
+	struct rl_card *card = priv;
+	unsigned long flags, value = 0;
+
+	spin_lock_irqsave(&card->lock, flags);
+	if (offset + size <= sizeof(card->vector))
+		value = ((u32 *)card->vector)[offset / 4];
+	else if (offset == RL_MESSAGE_PENDING)
+		value = card->raised;
+	spin_unlock_irqrestore(&card->lock, flags);
+	return value;
+}
+
+static void rl_message_write(void *priv, unsigned int offset, int size, unsigned long value)
+{
+	struct rl_card *card = priv;
+	unsigned long flags;
+
+	spin_lock_irqsave(&card->lock, flags);
+	if (offset + size <= sizeof(card->vector))
+		((u32 *)card->vector)[offset / 4] = (u32)value;
+	rl_card_plan(card);
+	spin_unlock_irqrestore(&card->lock, flags);
+}
+
+static const struct logic_iomem_ops rl_message_ops = {
+	.read = rl_message_read,
+	.write = rl_message_write,
+};
+
 static long rl_map_config(unsigned long offset, size_t size, const struct logic_iomem_ops **ops,
 			  void **priv)
 {
@@ -125,15 +213,18 @@ static long rl_map_mmio(unsigned long offset, size_t size, const struct logic_io
 	unsigned long start = RL_MMIO_START + offset;
 	u32 i;
 
-	for (i = 0; i < rl_bus.count; i++) {
-		const struct rl_function *function = &rl_bus.function[i];
-		unsigned long bar = rl_get_config(function, rl_bar_offset(function), 4);
+	for (i = 0; i < rl_bus.count * PCI_STD_NUM_BARS; i++) {
+		const struct rl_function *function = &rl_bus.function[i / PCI_STD_NUM_BARS];
+		unsigned int bar = i % PCI_STD_NUM_BARS;
+		u32 bytes = rl_bar_bytes(function, bar);
+		unsigned long base = rl_get_config(function, PCI_BASE_ADDRESS_0 + 4 * bar, 4);
 
-		if (start < bar || start + size > bar + function->identity.bar_bytes)
+		if (!bytes || start < base || start + size > base + bytes)
 			continue;
-		*ops = &rl_mmio_ops;
+		*ops = bar == RL_MESSAGE_BAR && bar != function->identity.bar ? &rl_message_ops :
+										 &rl_mmio_ops;
 		*priv = function->card;
-		return start - bar;
+		return start - base;
 	}
 	return -ENOENT;
 }
@@ -192,6 +283,14 @@ static void rl_identify(struct rl_function *function)
 	rl_put_config(function, PCI_SUBSYSTEM_VENDOR_ID, identity->vendor, 2);
 	rl_put_config(function, PCI_SUBSYSTEM_ID, identity->device, 2);
 	rl_put_config(function, PCI_INTERRUPT_PIN, 1, 1);
+	if (!identity->vectors)
+		return;
+	rl_put_config(function, PCI_STATUS, PCI_STATUS_CAP_LIST, 2);
+	rl_put_config(function, PCI_CAPABILITY_LIST, RL_MSIX, 1);
+	rl_put_config(function, RL_MSIX + PCI_CAP_LIST_ID, PCI_CAP_ID_MSIX, 1);
+	rl_put_config(function, RL_MSIX + PCI_MSIX_FLAGS, identity->vectors - 1, 2);
+	rl_put_config(function, RL_MSIX + PCI_MSIX_TABLE, RL_MESSAGE_BAR, 4);
+	rl_put_config(function, RL_MSIX + PCI_MSIX_PBA, RL_MESSAGE_PENDING | RL_MESSAGE_BAR, 4);
 }
 
 int rl_pci_add(const struct rl_cards *cards)

@@ -59,8 +59,6 @@ static const struct kernel_param_ops rl_config_ops = {
 module_param_cb(config, &rl_config_ops, NULL, 0444);
 MODULE_PARM_DESC(config, "key=value,... as in a profile; once for each profile; see Documentation/3w-9xxx.rst");
 
-static void rl_plan(struct rl_card *card);
-
 /* CODE, or DEVICE:CODE. */
 static int rl_event_set(const char *value, const struct kernel_param *param)
 {
@@ -88,7 +86,7 @@ static int rl_event_set(const char *value, const struct kernel_param *param)
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&card->lock, flags);
 	card->device->kind->event(card->device, code);
-	rl_plan(card);
+	rl_card_plan(card);
 	spin_unlock_irqrestore(&card->lock, flags);
 	return 0;
 }
@@ -148,6 +146,11 @@ static void rl_uml_set_irq(void *host, bool level)
 	card->level = level;
 }
 
+static void rl_uml_raise(void *host, u32 vector)
+{
+	rl_card_raise(host, vector);
+}
+
 static void rl_uml_report(void *host, const char *text)
 {
 	struct rl_card *card = host;
@@ -164,6 +167,7 @@ static const struct rl_host_ops rl_ops = {
 	.now_ns = rl_uml_now_ns,
 	.wake_at = rl_uml_wake_at,
 	.set_irq = rl_uml_set_irq,
+	.raise = rl_uml_raise,
 	.report = rl_uml_report,
 };
 
@@ -172,9 +176,9 @@ static const struct rl_host_ops rl_ops = {
  * here: the driver may hold the lock that its handler takes. The timer raises it
  * as soon as interrupts are on.
  */
-static void rl_plan(struct rl_card *card)
+void rl_card_plan(struct rl_card *card)
 {
-	u64 due = card->level ? 0 : card->wake;
+	u64 due = card->level || card->raised ? 0 : card->wake;
 
 	lockdep_assert_held(&card->lock);
 	if (due != RL_NEVER)
@@ -186,12 +190,18 @@ static enum hrtimer_restart rl_timer_function(struct hrtimer *timer)
 {
 	struct rl_card *card = container_of(timer, struct rl_card, timer);
 	unsigned long flags;
+	u32 message;
 	bool level;
 
 	spin_lock_irqsave(&card->lock, flags);
 	if (card->wake != RL_NEVER && card->wake <= ktime_get_ns()) {
 		card->wake = RL_NEVER;
 		card->device->kind->tick(card->device);
+	}
+	while ((message = rl_card_next_message(card))) {
+		spin_unlock_irqrestore(&card->lock, flags);
+		generic_handle_irq(message);
+		spin_lock_irqsave(&card->lock, flags);
 	}
 	level = card->level;
 	spin_unlock_irqrestore(&card->lock, flags);
@@ -224,7 +234,7 @@ void rl_card_write(struct rl_card *card, u32 offset, u32 size, u64 value)
 
 	spin_lock_irqsave(&card->lock, flags);
 	card->device->kind->write(card->device, offset, size, value);
-	rl_plan(card);
+	rl_card_plan(card);
 	spin_unlock_irqrestore(&card->lock, flags);
 }
 

@@ -28,13 +28,29 @@ static inline void rl_timer_setup(struct hrtimer *timer,
 }
 
 /**
+ * struct rl_vector - an entry of the table of message interrupts, as the PCI specification has it
+ * @address: where the message goes; not looked at, since there is one place only
+ * @data: the message: UML's own domain makes it the Linux interrupt number
+ * @control: bit 0: masked
+ */
+struct rl_vector {
+	u32 address[2];
+	u32 data;
+	u32 control;
+};
+
+/**
  * struct rl_card - one device of this module
  * @lock: serialises the model, as its interface demands; taken with interrupts off,
  *	and dropped before the driver's interrupt handler runs, which comes back for it
  * @timer: the model's wish for time, and a pending interrupt's way out of the driver's locks
  * @wake: when the model wants its tick, under @lock
  * @level: interrupt line, under @lock
- * @irq: Linux interrupt number
+ * @irq: Linux interrupt number of the line
+ * @messages: the driver has enabled message interrupts, under @lock
+ * @masked: all of them are masked, under @lock
+ * @raised: message interrupts to be sent, a bit each, under @lock
+ * @vector: their table, under @lock
  * @reported: the last report was printed
  * @device: the model
  */
@@ -44,9 +60,25 @@ struct rl_card {
 	u64 wake;
 	bool level;
 	int irq;
+	bool messages;
+	bool masked;
+	u32 raised;
+	struct rl_vector vector[RL_MAX_VECTORS];
 	bool reported;
 	struct rl_device *device;
 };
+
+/* A message interrupt is to be sent, if the driver has enabled them. Context: @card's lock is held. */
+void rl_card_raise(struct rl_card *card, u32 vector);
+
+/*
+ * Return: the Linux interrupt of the next message to be sent, 0 if there is none. Messages that
+ * are masked wait. Context: @card's lock is held.
+ */
+u32 rl_card_next_message(struct rl_card *card);
+
+/* See to it that what the device waits for happens. Context: @card's lock is held. */
+void rl_card_plan(struct rl_card *card);
 
 u64 rl_card_read(struct rl_card *card, u32 offset, u32 size);
 void rl_card_write(struct rl_card *card, u32 offset, u32 size, u64 value);
