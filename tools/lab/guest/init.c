@@ -128,7 +128,7 @@ static void point_modprobe_here(void)
 	close(fd);
 }
 
-/* One line of text that changes while any SCSI disk is being scanned; returns the number of disks. */
+/* One line of text that changes while any disk is being scanned; returns the number of disks. */
 static int look_at_disks(char *look, size_t room)
 {
 	DIR *blocks = opendir("/sys/block");
@@ -140,7 +140,8 @@ static int look_at_disks(char *look, size_t room)
 	while (blocks && (entry = readdir(blocks))) {
 		char node[300], path[300], *text = NULL;
 
-		if (strncmp(entry->d_name, "sd", 2))
+		if (strncmp(entry->d_name, "sd", 2) && strncmp(entry->d_name, "nvme", 4) &&
+		    strncmp(entry->d_name, "vd", 2))
 			continue;
 		disks++;
 		snprintf(node, sizeof(node), "/dev/%s", entry->d_name);
@@ -173,7 +174,7 @@ static void wait_for_disks(void)
 		nanosleep(&pause_time, NULL);
 	}
 	fail("no disk appeared, or one did not settle, within %d simulated seconds: %s", DISK_WAIT_MS / 1000,
-	     now[0] ? now : "/sys/block has no sd*");
+	     now[0] ? now : "/sys/block has none");
 }
 
 /* Ground truth of the first controller keeps the plain name, the others' have their number. */

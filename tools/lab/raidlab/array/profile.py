@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ DIRECTORY = cache.LAB / "profiles"
 DEFAULT = "9500s-12-raid0"
 DRIVER = "3w-9xxx"  # of a profile that does not set `device`
 _FIT = "fit."
+_MOST_DEVICES = 16  # RL_MAX_DEVICES of the models
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,62 @@ class Profile:
         return ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
+@dataclass(frozen=True)
+class Devices:
+    """The profiles of one guest, in the order of their devices."""
+
+    profiles: tuple[Profile, ...]
+
+    @property
+    def name(self) -> str:
+        """As in /proc/raidlab/status."""
+        return ", ".join(one.name for one in self.profiles)
+
+    @property
+    def pool_mib(self) -> int:
+        """Memory that the models take."""
+        return sum(one.pool_mib for one in self.profiles)
+
+    @property
+    def drivers(self) -> list[str]:
+        """Of Linux, each once, in the order of the devices."""
+        return list(dict.fromkeys(one.driver for one in self.profiles))
+
+    def parameter(self) -> str:
+        """For insmod raidlab.ko."""
+        return " ".join(one.parameter() for one in self.profiles)
+
+
+def load_all(names: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Devices:
+    """The profiles of `names`, a list with commas. A setting is for each profile whose device has its key."""
+    drivers = [(name, driver_of(name, model)) for name in names.split(",")]
+    for setting in settings:
+        _named(setting, dict.fromkeys(driver for _, driver in drivers), model)
+    found = Devices(tuple(
+        load(name, model, store_mib, [one for one in settings if _fits(one, model.keys[driver])])
+        for name, driver in drivers
+    ))  # fmt: skip
+    count = sum(one.count for one in found.profiles)
+    if count > _MOST_DEVICES:
+        raise LabError(f"profile {names}", f"{count} devices", f"A guest has at most {_MOST_DEVICES}.")
+    return found
+
+
+def _fits(setting: str, keys: dict[str, Key]) -> bool:
+    """Whether it is for a device with these keys; what is no KEY=VALUE is for each, which refuses it."""
+    return "=" not in setting or setting.partition("=")[0].strip() in keys
+
+
+def driver_of(name: str, model: Model) -> str:
+    """The driver that the profile `name` says its device is for."""
+    path = find(name)
+    text = _text_of(path)
+    driver = _parsed(path, text).get("device", DRIVER)
+    if not isinstance(driver, str) or driver not in model.keys:
+        raise _refusal(path, text, "device", f"{driver!r} is no device", f"Allowed: {', '.join(model.keys)}.")
+    return driver
+
+
 def parse_model(text: str, program: Path | None = None) -> Model:
     """The output of profile-keys, and where that is."""
     keys: dict[str, dict[str, Key]] = {}
@@ -113,16 +170,9 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     """Read and check a profile; `store_mib` and `settings`, each KEY=VALUE, take the place of its own."""
     path = find(name)
     text = _text_of(path)
-    try:
-        flat = _flatten(tomllib.loads(text))
-    except ValueError as error:  # of a number of too many digits it is not TOML's own
-        raise _malformed(path, text, str(error)) from None
-    except RecursionError:
-        raise _malformed(path, text, "its values are nested too deeply") from None
+    driver = driver_of(name, model)
+    flat = {key: value for key, value in _parsed(path, text).items() if key != "device"}
     values = {}
-    driver = flat.pop("device", DRIVER)
-    if not isinstance(driver, str) or driver not in model.keys:
-        raise _refusal(path, text, "device", f"{driver!r} is no device", f"Allowed: {', '.join(model.keys)}.")
     keys = model.keys[driver]
     for key, value in flat.items():
         if key.startswith(_FIT):
@@ -146,6 +196,16 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     if conflict:
         raise _contradiction(found, text, settings, *conflict)
     return found
+
+
+def _parsed(path: Path, text: str) -> dict[str, object]:
+    """The flat keys and values of a profile."""
+    try:
+        return _flatten(tomllib.loads(text))
+    except ValueError as error:  # of a number of too many digits it is not TOML's own
+        raise _malformed(path, text, str(error)) from None
+    except RecursionError:
+        raise _malformed(path, text, "its values are nested too deeply") from None
 
 
 def _text_of(path: Path) -> str:
@@ -188,6 +248,18 @@ def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, o
         raise _refusal(path, text, key, "the profile does not set that constant", "Name one that it sets.")
     if not isinstance(value, str) or not re.fullmatch(r"raid[05] [0-9]+ [a-z]+", value):
         raise _refusal(path, text, key, f"{value!r} names no figure", 'Array, test and metric: "raid0 7 read".')
+
+
+def _named(setting: str, drivers: Iterable[str], model: Model) -> None:
+    """Refuse a setting whose key no device of `drivers` has."""
+    name = setting.partition("=")[0].strip()
+    keys = {key: known for driver in drivers for key, known in model.keys[driver].items()}
+    others = [driver for driver, known in model.keys.items() if name in known]
+    if "=" in setting and name not in keys and others:
+        why = f"a key of {', '.join(others)}, not of {', '.join(drivers)}"
+        raise LabError(f"--set {name}", why, "Use --profile with a profile of that device.")
+    if "=" in setting and name not in keys:
+        raise LabError(f"--set {name}", "unknown key", _instead(name, keys))
 
 
 def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:

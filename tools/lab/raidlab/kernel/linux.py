@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from raidlab.userland.compiler import Compiler
 HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"
 FILES = HERE / "kernel-files"
+DRIVER_FILES = HERE / "driver-files"
 DEFAULT = "6.1"  # whatever the host: the figures of the documentation are of it
 _SOURCE_MIB = 450  # source 250, package 170
 _SPACE_MIB = 250  # objects 150
@@ -150,9 +152,33 @@ def unpacked(series: str | None, progress: Progress, refresh: bool = False, more
     with cache.entry(kernel.entry, progress) as is_new:
         if is_new:
             cache.require_space(kernel.entry, _SOURCE_MIB, f"unpacking kernel {series}")
-            _unpack(kernel, source, more, progress)
+            kernel.source.mkdir()
+            _unpack(kernel, source, (*patterns(), *more), progress)
+            _driver_mark(kernel).touch()
             source.release()
     return kernel
+
+
+def add_driver_files(kernel: Kernel, progress: Progress) -> None:
+    """See to it that the source of `kernel` has the drivers of DRIVER_FILES. A source tree of the user's own has them."""
+    if kernel.tree or _driver_mark(kernel).exists():
+        return
+    what = f"unpacking the drivers of kernel {kernel.version}"
+    with cache.locked(kernel.source.resolve().parent, progress):
+        if _driver_mark(kernel).exists():
+            return
+        source = find_source(kernel.series, progress)
+        if source.version != kernel.version:
+            why = f"the package now offered has version {source.version}"
+            raise LabError(what, why, "Build the newer kernel: raidctl lab build --refresh")
+        _unpack(kernel, source, _listed(DRIVER_FILES), progress)
+        _driver_mark(kernel).touch()
+        source.release()
+
+
+def _driver_mark(kernel: Kernel) -> Path:
+    """Exists if the files of DRIVER_FILES were unpacked."""
+    return kernel.source.resolve().parent / f"driver-files-{cache.digest([DRIVER_FILES.read_bytes()])}"
 
 
 def _checked(series: str | None) -> str:
@@ -163,7 +189,11 @@ def _checked(series: str | None) -> str:
 
 def patterns() -> list[str]:
     """Of the files that the lab needs of a kernel's source: wildcards below its top, where * also matches /."""
-    return [line for line in FILES.read_text(encoding="ascii").splitlines() if line and not line.startswith("#")]
+    return [*_listed(FILES), *_listed(DRIVER_FILES)]
+
+
+def _listed(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="ascii").splitlines() if line and not line.startswith("#")]
 
 
 def asked(series: str, more: str = "") -> Asked:
@@ -267,12 +297,11 @@ def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
     return newest
 
 
-def _unpack(kernel: Kernel, source: Source, more: tuple[str, ...], progress: Progress) -> None:
-    """Only what FILES names: an eighth of the files, a fifth of the space; and `more`."""
+def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Progress) -> None:
+    """Only the `files`, wildcards below the top of the source: an eighth of all files, a fifth of the space."""
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
-    kernel.source.mkdir()
-    wanted = [f"linux-source-{kernel.series}/{pattern}" for pattern in (*patterns(), *more)]
+    wanted = [f"linux-source-{kernel.series}/{pattern}" for pattern in files]
     with source.open_tarball() as tarball:
         tar = subprocess.run(
             ["tar", "-x", "--use-compress-program=xz -d -T0", "--strip-components=1", "--wildcards"]

@@ -27,12 +27,14 @@ _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", 
 
 @dataclass(frozen=True)
 class Module:
-    """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names."""
+    """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names.
+    `words` are for make."""
 
     name: str
     kbuild: Path
     sources: tuple[Path, ...]
     product: str
+    words: tuple[str, ...] = ()
 
 
 _GUEST = cache.LAB / "guest"
@@ -124,6 +126,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         "W=1",
         "KCFLAGS=-O2",  # as distributions build it, whatever the kernel itself is optimised for
         f"-j{toolchain.jobs()}",
+        *module.words,
     ]
     # 6.1 on User Mode Linux has it for those alone that ask.
     if "CONFIG_UBSAN=y\n" in (kernel.build / ".config").read_text(encoding="utf-8"):

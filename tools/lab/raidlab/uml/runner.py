@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest as the options of raidctl lab describe it: array, modules, environment, results."""
+"""A guest as the options of raidctl lab describe it: devices, modules, environment, results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree, variant
 from raidlab.kernel.linux import Kernel
-from raidlab.uml import guest, hermetic, modules, verdict
+from raidlab.uml import drivers, guest, hermetic, modules, verdict
 from raidlab.uml.machine import Guest, drawn
 from raidlab.userland import root, tools
 
@@ -37,16 +37,16 @@ class How:
 
 
 def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], out: Path, how: How) -> verdict.Verdict:
-    """Boot `lab_kernel` with the array that the options say, run `command` in it, leave its results in `out`."""
-    array = profile_of(arguments, how.progress)
-    inserted = _modules(arguments, array, lab_kernel, how.progress)
+    """Boot `lab_kernel` with the devices that the options name, run `command` in it, leave its results in `out`."""
+    devices = profiles_of(arguments, how.progress)
+    inserted = _modules(arguments, devices, lab_kernel, how.progress)
     programs = modules.build_programs(how.progress)
     needs = variant.needs(getattr(arguments, "variant", ""))
     lab_root = None if arguments.host else root.get(how.progress)
     if not lab_root:
         how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")
     draw = drawn(arguments.seed)
-    memory_mib = arguments.mem + (array.pool_mib if array else 0)
+    memory_mib = arguments.mem + (devices.pool_mib if devices else 0)
     machine = Guest(
         binary=lab_kernel.binary,
         init=programs.init,
@@ -60,7 +60,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         modroot=lab_kernel.modroot,
         add_modules=None if lab_kernel.has_modules else functools.partial(tree.add_modules, lab_kernel, how.progress),
         modules=inserted,
-        wait_for_disks=array is not None,
+        wait_for_disks=devices is not None,
         interactive=how.interactive,
         real_time=needs.real_time or getattr(arguments, "real_time", False),
         boot=needs.boot or _processes(arguments, lab_kernel),
@@ -77,7 +77,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         said = "the guest has programs of its own; this machine's: --host"
         result = verdict.Verdict(result.status, (*result.messages, said))
     verdict.write_json(
-        out / "lab.json", result.status, ending, array.name if array else None, lab_kernel, _how(machine)
+        out / "lab.json", result.status, ending, devices.name if devices else None, lab_kernel, _how(machine)
     )
     return result
 
@@ -96,24 +96,25 @@ def _how(machine: Guest) -> dict[str, object]:
     return {"root": machine.root.name if machine.root else "host", "seed": machine.chance.seed}
 
 
-def profile_of(arguments: argparse.Namespace, progress: Progress) -> profile.Profile | None:
-    """The array that the options say, checked; None for a guest without disks."""
+def profiles_of(arguments: argparse.Namespace, progress: Progress) -> profile.Devices | None:
+    """The devices that the options name, checked; None for a guest without disks."""
     if arguments.bare:
         return None
     model = modules.build_programs(progress).model()
-    return profile.load(arguments.profile, model, arguments.store, arguments.set)
+    return profile.load_all(arguments.profile, model, arguments.store, arguments.set)
 
 
 def _modules(
     arguments: argparse.Namespace,
-    array: profile.Profile | None,
+    devices: profile.Devices | None,
     lab_kernel: Kernel,
     progress: Progress,
 ) -> list[tuple[Path, str]]:
-    if array is None:
+    if devices is None:
         return []
-    built = [build_module(modules.RAIDLAB, lab_kernel, progress)]
-    found = [(built[0].path, array.parameter()), (lab_kernel.driver, "")]
+    found = [(build_module(modules.RAIDLAB, lab_kernel, progress).path, devices.parameter())]
+    for name in devices.drivers:
+        found += [(path, "") for path in drivers.modules_of(name, lab_kernel, progress)]
     if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
         found.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
     return found

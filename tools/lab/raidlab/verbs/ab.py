@@ -20,7 +20,7 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import coverage, patched, tree, variant
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import Added
-from raidlab.uml import guest, modules, runner, verdict
+from raidlab.uml import drivers, guest, modules, runner, verdict
 from raidlab.verbs import compare, judge, recorded, told, workloads
 from raidlab.vm import virtual
 
@@ -54,7 +54,7 @@ def act(arguments: argparse.Namespace) -> int:
     some = workloads.of_set(arguments.workload) if arguments.workload else ()
     recorded.require_tools()
     progress = Progress(arguments.quiet)
-    runner.profile_of(arguments, progress)
+    runner.profiles_of(arguments, progress)
     pair = None
     if arguments.range:
         pair = patched.between(names[0] if names else ".", arguments.range, progress, added)
@@ -213,6 +213,9 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
     """Modules built, one after the other and with all processors, before any guest starts."""
     for module in (modules.RAIDLAB, modules.RAIDTRACE):
         modules.build(module, lab_kernel, progress)
+    devices = runner.profiles_of(arguments, progress)
+    for name in devices.drivers if devices else ():
+        drivers.modules_of(name, lab_kernel, progress)
 
     def run(command: list[str], out: Path, seed: int, array: str) -> recorded.Recorded:
         more = {"seed": seed, "command": command, "profile": array or arguments.profile}

@@ -119,7 +119,7 @@ def _said(result: verdict.Verdict) -> int:
 
 def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
     progress = Progress(arguments.quiet)
-    runner.profile_of(arguments, progress)  # a mistake there is told before a kernel is built
+    runner.profiles_of(arguments, progress)  # a mistake there is told before a kernel is built
     lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
     how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
     out = runner.out_directory(arguments.out)

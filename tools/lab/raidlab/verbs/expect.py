@@ -86,7 +86,7 @@ def _say(
 def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str], Callable[[int], recorded.Recorded]]:
     """The kernel's name, and what runs the command under a draw of chance."""
     progress = Progress(arguments.quiet)
-    runner.profile_of(arguments, progress)
+    runner.profiles_of(arguments, progress)
     lab_kernel = tree.pick(arguments.kernel, progress)
     how = runner.How(progress, (sys.stderr.buffer, sys.stderr.buffer))
 

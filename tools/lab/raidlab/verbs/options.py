@@ -44,7 +44,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     """`acts` has a function for each verb; it lands in the result as `act`."""
     top = argparse.ArgumentParser(
         prog="raidctl lab",
-        description="Run commands in front of a simulated 3ware array. Nothing of this machine is changed.",
+        description="Run commands in front of simulated disks. Nothing of this machine is changed.",
         epilog="raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -74,7 +74,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     clean.add_argument("--days", metavar="N", type=int, default=30, help="for how long (default %(default)s)")
     clean.add_argument("--remove", action="store_true", help="remove what is listed")
     verbs.add_parser("workloads", help="list the workloads of ab --workload")
-    verbs.add_parser("profiles", help="list the arrays there are")
+    verbs.add_parser("profiles", help="list the simulated devices there are")
     verbs.add_parser("show", help="explain one").add_argument("profile", metavar="P")
     for name, verb in verbs.choices.items():
         verb.set_defaults(act=acts[name])
@@ -216,7 +216,10 @@ def _variant(verb: argparse.ArgumentParser) -> None:
 
 
 def _guest(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--profile", metavar="P", default=profile.DEFAULT, help="the array (default %(default)s)")
+    verb.add_argument(
+        "--profile", metavar="P", default=profile.DEFAULT,
+        help="the simulated devices, or P,P... for several: 'raidctl lab profiles' lists them (default %(default)s)",
+    )  # fmt: skip
     verb.add_argument(
         "--mem", metavar="SIZE", type=_size_mib, default=_MEM_MIB, help="memory left to the guest (default 256M)"
     )

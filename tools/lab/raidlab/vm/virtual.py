@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 
+from raidlab.array import profile
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree
@@ -29,7 +30,14 @@ def run(
             "those are of the lab's own kernels; a virtual machine runs Debian's, in real time",
             "Leave out one or the other.",
         )
-    array = runner.profile_of(arguments, Progress(arguments.quiet))
+    devices = runner.profiles_of(arguments, Progress(arguments.quiet))
+    if devices and (devices.drivers != [profile.DRIVER] or len(devices.profiles) > 1):
+        raise LabError(
+            f"--vm --profile {arguments.profile}",
+            "a virtual machine has one profile, of a 3ware array",
+            "Leave out --vm.",
+        )
+    array = devices.profiles[0] if devices else None
     runner.out_directory(arguments.out)
     return session.lab_run(arguments, command, array, outputs, terminal)
 
