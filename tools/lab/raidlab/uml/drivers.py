@@ -20,14 +20,22 @@ from raidlab.uml import modules
 
 @dataclass(frozen=True)
 class Driver:
-    """`folder` below the kernel's source, `words` for make, `products` in the order in which they are loaded."""
+    """`folder` below the kernel's source, `words` for make, `products` in the order in which they are loaded. `options` of
+    Linux are set for the compiler alone: the configuration of the kernel does not have them."""
 
     folder: str
     words: tuple[str, ...]
     products: tuple[str, ...]
+    options: tuple[str, ...] = ()
 
 
 _DRIVERS = {
+    "ahci": Driver(
+        "drivers/ata",
+        ("CONFIG_ATA=m", "CONFIG_SATA_HOST=y", "CONFIG_SATA_AHCI=m"),
+        ("libata.ko", "libahci.ko", "ahci.ko"),
+        ("CONFIG_ATA_MODULE=1", "CONFIG_SATA_HOST=1", "CONFIG_ATA_VERBOSE_ERROR=1", "CONFIG_SATA_MOBILE_LPM_POLICY=0"),
+    ),
     "nvme": Driver("drivers/nvme/host", ("CONFIG_NVME_CORE=m", "CONFIG_BLK_DEV_NVME=m"), ("nvme-core.ko", "nvme.ko")),
 }
 
@@ -42,6 +50,8 @@ def modules_of(name: str, kernel: Kernel, progress: Progress) -> list[Path]:
     makefile = folder / "Makefile"
     if not makefile.exists():
         raise LabError(f"driver {name}", f"{folder} is not there", "Use a kernel source that has the driver.")
-    module = modules.Module(name, makefile, (folder,), driver.products[-1], driver.words)
+    # Some sources include headers of a folder beside theirs, which is not copied.
+    flags = (f"-I{folder.resolve()}", *(f"-D{option}" for option in driver.options))
+    module = modules.Module(name, makefile, (folder,), driver.products[-1], driver.words, flags)
     built = modules.build(module, kernel, progress)  # its warnings are the kernel's
     return [built.path.with_name(product) for product in driver.products]

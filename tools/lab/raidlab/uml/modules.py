@@ -28,13 +28,14 @@ _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", 
 @dataclass(frozen=True)
 class Module:
     """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names.
-    `words` are for make."""
+    `words` are for make, `flags` for the compiler."""
 
     name: str
     kbuild: Path
     sources: tuple[Path, ...]
     product: str
     words: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 _GUEST = cache.LAB / "guest"
@@ -124,7 +125,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         "ARCH=um",
         f"M={source}",
         "W=1",
-        "KCFLAGS=-O2",  # as distributions build it, whatever the kernel itself is optimised for
+        " ".join(("KCFLAGS=-O2", *module.flags)),  # as distributions build it, whatever the kernel is optimised for
         f"-j{toolchain.jobs()}",
         *module.words,
     ]

@@ -3,9 +3,10 @@
 #include "kinds.h"
 
 #include "3w-9xxx/controller/model.h"
+#include "ahci/ahci.h"
 #include "media/store.h"
 
-const struct rl_kind *const rl_kinds[] = { &tw_kind, NULL };
+const struct rl_kind *const rl_kinds[] = { &tw_kind, &ah_kind, NULL };
 
 const struct rl_kind *rl_kind_of(const char *text)
 {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When a command of the disk is done. The head does one thing at a time. Of the
+ * commands that wait it takes the one that it can end first, which is what a
+ * disk with a command queue does, unless one has waited too long. Writes end
+ * when they are in the write cache; the head writes them when nobody waits for
+ * it, when the cache is three quarters full, or for a flush.
+ */
+#include "ahci.h"
+
+void ah_disk_create(struct ah_disk *disk, const struct ah_config *config)
+{
+	rl_geometry_create(&disk->geometry, &config->drive);
+	rl_drive_create(&disk->drive, &disk->geometry, 0);
+}
+
+static u32 ah_cache_sectors(const struct ah_model *model)
+{
+	return model->write_cache ? model->config.write_cache_kib * 2 : 0;
+}
+
+static u64 ah_serve(struct rl_drive *drive, bool write, u64 lba, u32 sectors, u64 now)
+{
+	return write ? rl_drive_write(drive, lba, sectors, now, 0) :
+		       rl_drive_read(drive, lba, sectors, now);
+}
+
+/* Return: when the head would have done this, if it began now. */
+static u64 ah_estimate(const struct ah_disk *disk, bool write, u64 lba, u32 sectors, u64 now)
+{
+	struct rl_drive trial = disk->drive;
+
+	return ah_serve(&trial, write, lba, sectors, now);
+}
+
+/* What the head may do next: a command by its slot, or a dirty piece by its place. */
+struct ah_choice {
+	u32 slot;
+	u32 dirty;
+	u64 done_ns;
+};
+
+static void ah_choose_command(const struct ah_model *model, u64 now, struct ah_choice *best)
+{
+	u64 patience = model->config.patience_ms * 1000 * RL_NS_PER_US, oldest = RL_NEVER;
+	u32 i;
+
+	for (i = 0; i < AH_SLOTS; i++) {
+		const struct ah_command *command = &model->command[i];
+		u64 done;
+
+		if (command->state != AH_WAITING)
+			continue;
+		if (now - command->arrival_ns >= patience) {
+			if (command->arrival_ns >= oldest)
+				continue;
+			oldest = command->arrival_ns;
+		} else if (oldest != RL_NEVER) {
+			continue;
+		}
+		done = oldest == RL_NEVER ? ah_estimate(&model->disk, command->write, command->lba,
+							command->sectors, now) : 0;
+		if (done < best->done_ns || oldest != RL_NEVER) {
+			best->slot = i;
+			best->done_ns = done;
+		}
+	}
+}
+
+static void ah_choose_dirty(const struct ah_model *model, u64 now, struct ah_choice *best)
+{
+	const struct ah_disk *disk = &model->disk;
+	u32 i;
+
+	for (i = 0; i < disk->nr_dirty; i++) {
+		u64 done = ah_estimate(disk, true, disk->dirty[i].lba, disk->dirty[i].sectors, now);
+
+		if (done < best->done_ns) {
+			best->slot = AH_SLOTS;
+			best->dirty = i;
+			best->done_ns = done;
+		}
+	}
+}
+
+static bool ah_is_any(const struct ah_model *model, enum ah_command_state state)
+{
+	u32 i;
+
+	for (i = 0; i < AH_SLOTS; i++)
+		if (model->command[i].state == state)
+			return true;
+	return false;
+}
+
+/* Return: whether the cache is to be written although commands wait for the head. */
+static bool ah_must_drain(const struct ah_model *model)
+{
+	return model->disk.dirty_sectors > ah_cache_sectors(model) / 4 * 3 ||
+	       ah_is_any(model, AH_CACHING) || ah_is_any(model, AH_FLUSHING);
+}
+
+static void ah_land(struct ah_disk *disk, u32 piece, u64 now)
+{
+	const struct ah_dirty landing = disk->dirty[piece];
+
+	disk->nr_dirty--;
+	for (; piece < disk->nr_dirty; piece++)
+		disk->dirty[piece] = disk->dirty[piece + 1];
+	disk->landing_sectors = landing.sectors;
+	disk->free_ns = ah_serve(&disk->drive, true, landing.lba, landing.sectors, now);
+}
+
+/* Give the idle head something to do. Return: false if there is nothing. */
+static bool ah_move(struct ah_model *model, u64 now)
+{
+	struct ah_choice best = { AH_SLOTS, AH_DIRTY, RL_NEVER };
+	struct ah_disk *disk = &model->disk;
+	struct ah_command *command;
+
+	ah_choose_command(model, now, &best);
+	if (best.slot == AH_SLOTS || ah_must_drain(model))
+		ah_choose_dirty(model, now, &best);
+	if (best.done_ns == RL_NEVER)
+		return false;
+	if (best.slot == AH_SLOTS) {
+		ah_land(disk, best.dirty, now);
+		return true;
+	}
+	command = &model->command[best.slot];
+	command->state = AH_RUNNING;
+	command->due_ns = ah_serve(&disk->drive, command->write, command->lba, command->sectors, now);
+	disk->free_ns = command->due_ns;
+	return true;
+}
+
+/* Return: whether the cache has taken the write. */
+static bool ah_cache(struct ah_model *model, struct ah_command *command, u64 now)
+{
+	struct ah_disk *disk = &model->disk;
+	struct ah_dirty *last = &disk->dirty[disk->nr_dirty ? disk->nr_dirty - 1 : 0];
+	bool follows = disk->nr_dirty && last->lba + last->sectors == command->lba &&
+		       last->sectors + command->sectors <= 0xffff;
+
+	if (disk->dirty_sectors + command->sectors > ah_cache_sectors(model) ||
+	    (!follows && disk->nr_dirty == AH_DIRTY))
+		return false;
+	if (follows)
+		last->sectors += command->sectors;
+	else
+		disk->dirty[disk->nr_dirty++] = (struct ah_dirty){ command->lba, command->sectors };
+	disk->dirty_sectors += command->sectors;
+	disk->link_ns = rl_max(disk->link_ns, now) + disk->geometry.command_ns * disk->drive.slow +
+			rl_transfer_ns(command->sectors * (u64)RL_SECTOR_BYTES,
+				       disk->geometry.interface_kib_s);
+	command->state = AH_RUNNING;
+	command->due_ns = disk->link_ns;
+	return true;
+}
+
+void ah_disk_add(struct ah_model *model, struct ah_command *command, bool through, u64 now)
+{
+	bool cached = command->write && !through &&
+		      command->sectors <= ah_cache_sectors(model);
+
+	command->state = cached ? AH_CACHING : AH_WAITING;
+	ah_disk_advance(model, now);
+}
+
+void ah_disk_advance(struct ah_model *model, u64 now)
+{
+	struct ah_disk *disk = &model->disk;
+	bool moved = true;
+	u32 i;
+
+	while (moved) {
+		moved = false;
+		if (disk->free_ns <= now) {
+			disk->dirty_sectors -= disk->landing_sectors;
+			disk->landing_sectors = 0;
+			moved = ah_move(model, now);
+		}
+		for (i = 0; i < AH_SLOTS; i++)
+			if (model->command[i].state == AH_CACHING)
+				moved |= ah_cache(model, &model->command[i], now);
+	}
+	if (disk->dirty_sectors)
+		return;
+	for (i = 0; i < AH_SLOTS; i++)
+		if (model->command[i].state == AH_FLUSHING) {
+			model->command[i].state = AH_RUNNING;
+			model->command[i].due_ns = now + disk->geometry.command_ns;
+		}
+}
+
+u64 ah_disk_wake_ns(const struct ah_model *model)
+{
+	const struct ah_disk *disk = &model->disk;
+
+	if (disk->dirty_sectors || ah_is_any(model, AH_WAITING) || ah_is_any(model, AH_CACHING) ||
+	    ah_is_any(model, AH_FLUSHING))
+		return disk->free_ns;
+	return RL_NEVER;
+}
+
+void ah_disk_reset(struct ah_model *model)
+{
+	rl_drive_power_on(&model->disk.drive);
+}
