@@ -62,8 +62,7 @@ struct tw_background {
 
 /**
  * struct tw_fault - faults that are to strike and those that have
- * @due_ns: by time; RL_NEVER if not by time or not any more
- * @struck: has struck by LBA
+ * @armed: their triggers
  * @lose_next: the next READ or WRITE is lost
  * @reset_next: the READ or WRITE that is just arriving went with the reset
  * @full: the command queue is full
@@ -74,8 +73,7 @@ struct tw_background {
  * @offline: by unit
  */
 struct tw_fault {
-	u64 due_ns[TW_FAULTS];
-	bool struck[TW_FAULTS];
+	struct rl_armed armed[TW_FAULTS];
 	bool lose_next;
 	bool reset_next;
 	bool full;

@@ -14,12 +14,11 @@ void tw_fault_create(struct tw_model *model)
 	fault->full_until_ns = RL_NEVER;
 	model->background.next_ns = RL_NEVER;
 	for (i = 0; i < TW_FAULTS; i++)
-		fault->due_ns[i] = !config->trigger[i].ms ? RL_NEVER :
-				   now + config->trigger[i].ms * 1000 * RL_NS_PER_US;
+		rl_trigger_arm(&fault->armed[i], &config->trigger[i], now);
 	/* Bad sectors that nothing else is said about are bad from the start. */
 	if (config->medium_lba && !config->trigger[TW_FAULT_MEDIUM].command &&
 	    !config->trigger[TW_FAULT_MEDIUM].ms)
-		fault->due_ns[TW_FAULT_MEDIUM] = now;
+		fault->armed[TW_FAULT_MEDIUM].due_ns = now;
 	if (model->config.background.initialize)
 		tw_background_start(model, TW_BACKGROUND_INITIALIZE, 0, now);
 	else if (model->config.background.verify)
@@ -159,9 +158,8 @@ void tw_fault_advance(struct tw_model *model, u64 now)
 
 	tw_background_advance(model, now);
 	for (i = 0; i < TW_FAULTS; i++) {
-		if (fault->due_ns[i] > now)
+		if (!rl_trigger_is_due(&fault->armed[i], now))
 			continue;
-		fault->due_ns[i] = RL_NEVER;
 		tw_begin(model, i, 0, now);
 		/* Nothing was on its way; the next command has nothing to fear. */
 		fault->reset_next = false;
@@ -181,7 +179,7 @@ u64 tw_fault_wake_ns(const struct tw_model *model)
 	u32 i;
 
 	for (i = 0; i < TW_FAULTS; i++)
-		wake = rl_min(wake, fault->due_ns[i]);
+		wake = rl_min(wake, fault->armed[i].due_ns);
 	return rl_min(wake, model->background.next_ns);
 }
 
@@ -194,14 +192,9 @@ enum tw_fate tw_fault_strike(struct tw_model *model, u32 unit, u64 lba, u32 sect
 
 	model->nr_transfers++;
 	for (i = 0; i < TW_FAULTS; i++) {
-		const struct tw_trigger *trigger = &config->trigger[i];
-		bool here = trigger->lba && unit == config->unit && trigger->lba - lba < sectors &&
-			    trigger->lba >= lba && !fault->struck[i];
-
-		if (!here && trigger->command != model->nr_transfers)
-			continue;
-		fault->struck[i] = true;
-		tw_begin(model, i, lba, now);
+		if (rl_trigger_strikes(&fault->armed[i], &config->trigger[i], model->nr_transfers, lba,
+				       unit == config->unit ? sectors : 0))
+			tw_begin(model, i, lba, now);
 	}
 	if (fault->lose_next)
 		fate = TW_FATE_LOST;
