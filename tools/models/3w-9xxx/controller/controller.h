@@ -6,6 +6,7 @@
 #include "3w-9xxx/timing/timing.h"
 #include "3w-9xxx/wire/wire.h"
 #include "base/device.h"
+#include "media/bad.h"
 #include "media/store.h"
 
 enum tw_request_state {
@@ -68,8 +69,7 @@ struct tw_background {
  * @full: the command queue is full
  * @full_until_ns: until then
  * @replace_ns: when a removed drive is replaced
- * @bad_lba: first sector that cannot be read
- * @bad_sectors: how many; 0 is none
+ * @bad: sectors that cannot be read
  * @offline: by unit
  */
 struct tw_fault {
@@ -79,8 +79,7 @@ struct tw_fault {
 	bool full;
 	u64 full_until_ns;
 	u64 replace_ns;
-	u64 bad_lba;
-	u32 bad_sectors;
+	struct rl_bad bad;
 	bool offline[TW_MAX_UNITS];
 };
 

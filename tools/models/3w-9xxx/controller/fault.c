@@ -118,8 +118,8 @@ static void tw_begin(struct tw_model *model, enum tw_fault_kind kind, u64 lba, u
 		fault->lose_next = true;
 		break;
 	case TW_FAULT_MEDIUM:
-		fault->bad_lba = config->medium_lba ? config->medium_lba : lba;
-		fault->bad_sectors = config->medium_sectors;
+		fault->bad.lba = config->medium_lba ? config->medium_lba : lba;
+		fault->bad.sectors = config->medium_sectors;
 		break;
 	case TW_FAULT_SLOW:
 		model->timing.drive[config->slow_member - 1].slow = config->slow_factor;
@@ -209,30 +209,18 @@ u32 tw_fault_read(struct tw_model *model, u32 unit, u64 lba, u32 sectors)
 {
 	struct tw_fault *fault = &model->fault;
 
-	if (!fault->bad_sectors || unit != model->config.fault.unit ||
-	    lba >= fault->bad_lba + fault->bad_sectors || fault->bad_lba >= lba + sectors)
+	if (unit != model->config.fault.unit || !rl_bad_meets(&fault->bad, lba, sectors))
 		return sectors;
 	tw_queue_event(model, TW_AEN_DRIVE_ECC_ERROR, TW_SEVERITY_ERROR);
 	if (!tw_is_redundant(model, unit))
-		return lba > fault->bad_lba ? 0 : (u32)(fault->bad_lba - lba);
-	fault->bad_sectors = 0;
+		return lba > fault->bad.lba ? 0 : (u32)(fault->bad.lba - lba);
+	fault->bad.sectors = 0;
 	tw_queue_event(model, TW_AEN_SECTOR_REPAIRED, TW_SEVERITY_INFO);
 	return sectors;
 }
 
 void tw_fault_write(struct tw_model *model, u32 unit, u64 lba, u32 sectors)
 {
-	struct tw_fault *fault = &model->fault;
-	u64 end = fault->bad_lba + fault->bad_sectors;
-
-	if (!fault->bad_sectors || unit != model->config.fault.unit || lba >= end ||
-	    lba + sectors <= fault->bad_lba)
-		return;
-	/* A write into the middle leaves the part behind it: the larger truth would be a list. */
-	if (lba <= fault->bad_lba) {
-		fault->bad_lba = rl_min(lba + sectors, end);
-		fault->bad_sectors = (u32)(end - fault->bad_lba);
-	} else if (lba + sectors >= end) {
-		fault->bad_sectors = (u32)(lba - fault->bad_lba);
-	}
+	if (unit == model->config.fault.unit)
+		rl_bad_mend(&model->fault.bad, lba, sectors);
 }
