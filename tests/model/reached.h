@@ -53,7 +53,7 @@ static void reached_look(const struct tw_model *model)
 	for (i = 0; i < TW_MAX_DRIVES; i++)
 		reached.slow |= model->timing.drive[i].slow > 1;
 	reached.full |= model->fault.full;
-	reached.medium |= model->fault.bad_sectors > 0;
+	reached.medium |= model->fault.bad.sectors > 0;
 }
 
 #endif

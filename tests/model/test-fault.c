@@ -194,7 +194,7 @@ static bool is_lost(struct host *host)
 
 static bool is_bad(struct host *host)
 {
-	return host->model.fault.bad_sectors == 3;
+	return host->model.fault.bad.sectors == 3;
 }
 
 static bool is_slow(struct host *host)

@@ -135,7 +135,20 @@ struct ah_disk {
  * struct ah_model - the controller and its disk
  * @device: what every device has
  * @config: the profile
- * @ghc: register; so are @is to @ci
+ * @ghc: register of the controller
+ * @is: register of the controller
+ * @list: the port's address of the command list
+ * @frames: the port's address of received frames
+ * @port_is: register of the port
+ * @port_ie: register of the port
+ * @cmd: register of the port
+ * @tfd: register of the port
+ * @sig: register of the port
+ * @ssts: register of the port
+ * @sctl: register of the port
+ * @serr: register of the port
+ * @sact: register of the port: queued commands that have not ended
+ * @ci: register of the port: commands that the disk has not accepted or, if not queued, not ended
  * @write_cache: the driver left it on
  * @command: by slot; that of a queued command is its tag
  * @stopped: the controller begins no command until the driver stops and starts it

@@ -6,9 +6,11 @@
 
 #define AH_NUMBER(...)	RL_NUMBER(struct ah_config, __VA_ARGS__)
 #define AH_WIDE(...)	RL_WIDE(struct ah_config, __VA_ARGS__)
-#define AH_FAULT(name, kind) \
-	RL_AT_COMMAND(struct ah_config, name, fault.trigger[kind]), \
-	RL_AT_MS(struct ah_config, name, fault.trigger[kind]), \
+#define AH_AT_COMMAND(name, kind) \
+	RL_AT_COMMAND(struct ah_config, name, fault.trigger[kind])
+#define AH_AT_MS(name, kind) \
+	RL_AT_MS(struct ah_config, name, fault.trigger[kind])
+#define AH_AT_LBA(name, kind) \
 	RL_AT_LBA(struct ah_config, name, fault.trigger[kind])
 
 static const struct rl_key ah_key[] = {
@@ -34,15 +36,23 @@ static const struct rl_key ah_key[] = {
 	AH_NUMBER("drive.cache_kib", drive.cache_kib, 64, 1 << 20, 65536),
 	AH_NUMBER("drive.segments", drive.segments, 1, RL_MAX_SEGMENTS, RL_MAX_SEGMENTS),
 	AH_NUMBER("drive.read_ahead", drive.read_ahead, 0, 1, 1),
-	AH_FAULT("lose", AH_FAULT_LOSE),
-	RL_AT_COMMAND(struct ah_config, "medium", fault.trigger[AH_FAULT_MEDIUM]),
-	RL_AT_MS(struct ah_config, "medium", fault.trigger[AH_FAULT_MEDIUM]),
+	AH_AT_COMMAND("lose", AH_FAULT_LOSE),
+	AH_AT_MS("lose", AH_FAULT_LOSE),
+	AH_AT_LBA("lose", AH_FAULT_LOSE),
+	AH_AT_COMMAND("medium", AH_FAULT_MEDIUM),
+	AH_AT_MS("medium", AH_FAULT_MEDIUM),
 	AH_WIDE("fault.medium_lba", fault.medium_lba, 0, 1ULL << 40, 0),
 	AH_NUMBER("fault.medium_sectors", fault.medium_sectors, 1, 1 << 30, 1),
-	AH_FAULT("slow", AH_FAULT_SLOW),
+	AH_AT_COMMAND("slow", AH_FAULT_SLOW),
+	AH_AT_MS("slow", AH_FAULT_SLOW),
+	AH_AT_LBA("slow", AH_FAULT_SLOW),
 	AH_NUMBER("fault.slow_factor", fault.slow_factor, 1, 1000, 10),
-	AH_FAULT("reset", AH_FAULT_RESET),
-	AH_FAULT("gone", AH_FAULT_GONE),
+	AH_AT_COMMAND("reset", AH_FAULT_RESET),
+	AH_AT_MS("reset", AH_FAULT_RESET),
+	AH_AT_LBA("reset", AH_FAULT_RESET),
+	AH_AT_COMMAND("gone", AH_FAULT_GONE),
+	AH_AT_MS("gone", AH_FAULT_GONE),
+	AH_AT_LBA("gone", AH_FAULT_GONE),
 };
 
 static const char *ah_conflict(const struct rl_config *base, const char **key)

@@ -90,9 +90,9 @@ void ah_fault_cure(struct ah_model *model, u64 lba, u32 sectors)
 
 	if (ah_fault_bad(model, lba, sectors) == RL_NEVER)
 		return;
-	if (lba > model->bad_lba)
+	if (lba > model->bad_lba) {
 		model->bad_sectors = (u32)(lba - model->bad_lba);
-	else if (lba + sectors < end) {
+	} else if (lba + sectors < end) {
 		model->bad_sectors = (u32)(end - (lba + sectors));
 		model->bad_lba = lba + sectors;
 	} else {

@@ -21,14 +21,14 @@
 #define AH_REG_VS		0x10
 
 #define AH_CAP_SLOTS_SHIFT	8
-#define AH_CAP_AHCI_ONLY	(1U << 18)
-#define AH_CAP_GEN3		(3U << 20)
-#define AH_CAP_CLO		(1U << 24)
-#define AH_CAP_NCQ		(1U << 30)
-#define AH_CAP_64		(1U << 31)
-#define AH_GHC_RESET		(1U << 0)
-#define AH_GHC_INTERRUPTS	(1U << 1)
-#define AH_GHC_AHCI		(1U << 31)
+#define AH_CAP_AHCI_ONLY	0x00040000U
+#define AH_CAP_GEN3		0x00300000U
+#define AH_CAP_CLO		0x01000000U
+#define AH_CAP_NCQ		0x40000000U
+#define AH_CAP_64		0x80000000U
+#define AH_GHC_RESET		0x00000001U
+#define AH_GHC_INTERRUPTS	0x00000002U
+#define AH_GHC_AHCI		0x80000000U
 #define AH_VERSION		0x00010301U
 
 /* Registers of the port, from 0x100 on. */
@@ -48,31 +48,31 @@
 #define AH_PORT_SACT		0x34
 #define AH_PORT_CI		0x38
 
-#define AH_IS_D2H		(1U << 0)
-#define AH_IS_PIO		(1U << 1)
-#define AH_IS_SDB		(1U << 3)
-#define AH_IS_CONNECT		(1U << 6)	/* while SERR says that the disk was exchanged */
-#define AH_IS_PHY		(1U << 22)	/* while SERR says that the link changed */
-#define AH_IS_BUS_FATAL		(1U << 29)
-#define AH_IS_TASK_FILE		(1U << 30)
-#define AH_CMD_START		(1U << 0)
-#define AH_CMD_SPIN_UP		(1U << 1)
-#define AH_CMD_POWER		(1U << 2)
-#define AH_CMD_OVERRIDE		(1U << 3)
-#define AH_CMD_FIS		(1U << 4)
-#define AH_CMD_FIS_RUNNING	(1U << 14)
-#define AH_CMD_RUNNING		(1U << 15)
+#define AH_IS_D2H		0x00000001U
+#define AH_IS_PIO		0x00000002U
+#define AH_IS_SDB		0x00000008U
+#define AH_IS_CONNECT		0x00000040U	/* while SERR says that the disk was exchanged */
+#define AH_IS_PHY		0x00400000U	/* while SERR says that the link changed */
+#define AH_IS_BUS_FATAL		0x20000000U
+#define AH_IS_TASK_FILE		0x40000000U
+#define AH_CMD_START		0x00000001U
+#define AH_CMD_SPIN_UP		0x00000002U
+#define AH_CMD_POWER		0x00000004U
+#define AH_CMD_OVERRIDE		0x00000008U
+#define AH_CMD_FIS		0x00000010U
+#define AH_CMD_FIS_RUNNING	0x00004000U
+#define AH_CMD_RUNNING		0x00008000U
 #define AH_CMD_WRITABLE		(AH_CMD_START | AH_CMD_SPIN_UP | AH_CMD_POWER | AH_CMD_FIS | 0xfe000000U)
 #define AH_SSTS_UP		0x133U		/* disk present, 6 Gbit/s, active */
 #define AH_SCTL_DET		0xfU
-#define AH_SERR_PHY		(1U << 16)
-#define AH_SERR_EXCHANGED	(1U << 26)
+#define AH_SERR_PHY		0x00010000U
+#define AH_SERR_EXCHANGED	0x04000000U
 #define AH_SIGNATURE_DISK	0x101U
 
 /* Structures in memory: command list, command table, received frames (FIS). */
 #define AH_SLOTS		32U
 #define AH_HEADER_BYTES		32U
-#define AH_HEADER_WRITE		(1U << 6)
+#define AH_HEADER_WRITE		0x00000040U
 #define AH_HEADER_PRDS_SHIFT	16
 #define AH_TABLE_PRDS		0x80U
 #define AH_PRD_BYTES		16U

@@ -23,7 +23,8 @@ struct rl_store;
  * @now_ns: the host's monotonic clock
  * @wake_at: call the kind's tick once at this time, replacing any earlier wish; RL_NEVER: do not
  * @set_irq: the interrupt line changed
- * @raise: send a message interrupt; the host has the table of vectors and their masks
+ * @raise: send a message interrupt; the host has the table of vectors and their masks. NULL if it only
+ *	has the line
  * @report: something the user must be told, once per cause
  *
  * Called only from within the functions of a struct rl_kind, which the host
@@ -78,7 +79,7 @@ struct rl_pci {
 	u16 class;
 	u8 interface;
 	u8 bar;
-	u8 vectors;
+	u16 vectors;
 	u32 bar_bytes;
 };
 
@@ -137,6 +138,12 @@ static inline bool rl_dma_zero(const struct rl_device *device, u64 address, u32 
 static inline u64 rl_now_ns(const struct rl_device *device)
 {
 	return device->ops->now_ns(device->host);
+}
+
+static inline void rl_raise(const struct rl_device *device, u32 vector)
+{
+	if (device->ops->raise)
+		device->ops->raise(device->host, vector);
 }
 
 /* Begin a device's head; the model fills in the rest. */

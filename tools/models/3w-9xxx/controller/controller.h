@@ -6,6 +6,7 @@
 #include "3w-9xxx/timing/timing.h"
 #include "3w-9xxx/wire/wire.h"
 #include "base/device.h"
+#include "media/bad.h"
 #include "media/store.h"
 
 enum tw_request_state {
@@ -62,27 +63,23 @@ struct tw_background {
 
 /**
  * struct tw_fault - faults that are to strike and those that have
- * @due_ns: by time; RL_NEVER if not by time or not any more
- * @struck: has struck by LBA
+ * @armed: their triggers
  * @lose_next: the next READ or WRITE is lost
  * @reset_next: the READ or WRITE that is just arriving went with the reset
  * @full: the command queue is full
  * @full_until_ns: until then
  * @replace_ns: when a removed drive is replaced
- * @bad_lba: first sector that cannot be read
- * @bad_sectors: how many; 0 is none
+ * @bad: sectors that cannot be read
  * @offline: by unit
  */
 struct tw_fault {
-	u64 due_ns[TW_FAULTS];
-	bool struck[TW_FAULTS];
+	struct rl_armed armed[TW_FAULTS];
 	bool lose_next;
 	bool reset_next;
 	bool full;
 	u64 full_until_ns;
 	u64 replace_ns;
-	u64 bad_lba;
-	u32 bad_sectors;
+	struct rl_bad bad;
 	bool offline[TW_MAX_UNITS];
 };
 

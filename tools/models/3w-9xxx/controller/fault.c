@@ -14,12 +14,11 @@ void tw_fault_create(struct tw_model *model)
 	fault->full_until_ns = RL_NEVER;
 	model->background.next_ns = RL_NEVER;
 	for (i = 0; i < TW_FAULTS; i++)
-		fault->due_ns[i] = !config->trigger[i].ms ? RL_NEVER :
-				   now + config->trigger[i].ms * 1000 * RL_NS_PER_US;
+		rl_trigger_arm(&fault->armed[i], &config->trigger[i], now);
 	/* Bad sectors that nothing else is said about are bad from the start. */
 	if (config->medium_lba && !config->trigger[TW_FAULT_MEDIUM].command &&
 	    !config->trigger[TW_FAULT_MEDIUM].ms)
-		fault->due_ns[TW_FAULT_MEDIUM] = now;
+		fault->armed[TW_FAULT_MEDIUM].due_ns = now;
 	if (model->config.background.initialize)
 		tw_background_start(model, TW_BACKGROUND_INITIALIZE, 0, now);
 	else if (model->config.background.verify)
@@ -119,8 +118,8 @@ static void tw_begin(struct tw_model *model, enum tw_fault_kind kind, u64 lba, u
 		fault->lose_next = true;
 		break;
 	case TW_FAULT_MEDIUM:
-		fault->bad_lba = config->medium_lba ? config->medium_lba : lba;
-		fault->bad_sectors = config->medium_sectors;
+		fault->bad.lba = config->medium_lba ? config->medium_lba : lba;
+		fault->bad.sectors = config->medium_sectors;
 		break;
 	case TW_FAULT_SLOW:
 		model->timing.drive[config->slow_member - 1].slow = config->slow_factor;
@@ -159,9 +158,8 @@ void tw_fault_advance(struct tw_model *model, u64 now)
 
 	tw_background_advance(model, now);
 	for (i = 0; i < TW_FAULTS; i++) {
-		if (fault->due_ns[i] > now)
+		if (!rl_trigger_is_due(&fault->armed[i], now))
 			continue;
-		fault->due_ns[i] = RL_NEVER;
 		tw_begin(model, i, 0, now);
 		/* Nothing was on its way; the next command has nothing to fear. */
 		fault->reset_next = false;
@@ -181,7 +179,7 @@ u64 tw_fault_wake_ns(const struct tw_model *model)
 	u32 i;
 
 	for (i = 0; i < TW_FAULTS; i++)
-		wake = rl_min(wake, fault->due_ns[i]);
+		wake = rl_min(wake, fault->armed[i].due_ns);
 	return rl_min(wake, model->background.next_ns);
 }
 
@@ -194,14 +192,9 @@ enum tw_fate tw_fault_strike(struct tw_model *model, u32 unit, u64 lba, u32 sect
 
 	model->nr_transfers++;
 	for (i = 0; i < TW_FAULTS; i++) {
-		const struct tw_trigger *trigger = &config->trigger[i];
-		bool here = trigger->lba && unit == config->unit && trigger->lba - lba < sectors &&
-			    trigger->lba >= lba && !fault->struck[i];
-
-		if (!here && trigger->command != model->nr_transfers)
-			continue;
-		fault->struck[i] = true;
-		tw_begin(model, i, lba, now);
+		if (rl_trigger_strikes(&fault->armed[i], &config->trigger[i], model->nr_transfers, lba,
+				       unit == config->unit ? sectors : 0))
+			tw_begin(model, i, lba, now);
 	}
 	if (fault->lose_next)
 		fate = TW_FATE_LOST;
@@ -216,30 +209,18 @@ u32 tw_fault_read(struct tw_model *model, u32 unit, u64 lba, u32 sectors)
 {
 	struct tw_fault *fault = &model->fault;
 
-	if (!fault->bad_sectors || unit != model->config.fault.unit ||
-	    lba >= fault->bad_lba + fault->bad_sectors || fault->bad_lba >= lba + sectors)
+	if (unit != model->config.fault.unit || !rl_bad_meets(&fault->bad, lba, sectors))
 		return sectors;
 	tw_queue_event(model, TW_AEN_DRIVE_ECC_ERROR, TW_SEVERITY_ERROR);
 	if (!tw_is_redundant(model, unit))
-		return lba > fault->bad_lba ? 0 : (u32)(fault->bad_lba - lba);
-	fault->bad_sectors = 0;
+		return lba > fault->bad.lba ? 0 : (u32)(fault->bad.lba - lba);
+	fault->bad.sectors = 0;
 	tw_queue_event(model, TW_AEN_SECTOR_REPAIRED, TW_SEVERITY_INFO);
 	return sectors;
 }
 
 void tw_fault_write(struct tw_model *model, u32 unit, u64 lba, u32 sectors)
 {
-	struct tw_fault *fault = &model->fault;
-	u64 end = fault->bad_lba + fault->bad_sectors;
-
-	if (!fault->bad_sectors || unit != model->config.fault.unit || lba >= end ||
-	    lba + sectors <= fault->bad_lba)
-		return;
-	/* A write into the middle leaves the part behind it: the larger truth would be a list. */
-	if (lba <= fault->bad_lba) {
-		fault->bad_lba = rl_min(lba + sectors, end);
-		fault->bad_sectors = (u32)(end - fault->bad_lba);
-	} else if (lba + sectors >= end) {
-		fault->bad_sectors = (u32)(lba - fault->bad_lba);
-	}
+	if (unit == model->config.fault.unit)
+		rl_bad_mend(&model->fault.bad, lba, sectors);
 }

@@ -4,7 +4,7 @@
 
 bool tw_platter_wanted(const struct tw_config *config)
 {
-	const struct tw_trigger *power = &config->fault.trigger[TW_FAULT_POWER];
+	const struct rl_trigger *power = &config->fault.trigger[TW_FAULT_POWER];
 
 	return (power->command || power->ms || power->lba) && config->controller.cache_mib &&
 	       !config->controller.battery;

@@ -15,12 +15,9 @@ const char *tw_level_name(u32 level)
 #define TW_NUMBER(...)	RL_NUMBER(struct tw_config, __VA_ARGS__)
 #define TW_WIDE(...)	RL_WIDE(struct tw_config, __VA_ARGS__)
 #define TW_TEXT(...)	RL_TEXT(struct tw_config, __VA_ARGS__)
-#define TW_AT_COMMAND(name, kind) \
-	TW_NUMBER("fault." name "_command", fault.trigger[kind].command, 0, 0xffffffffU, 0)
-#define TW_AT_MS(name, kind) \
-	TW_NUMBER("fault." name "_ms", fault.trigger[kind].ms, 0, 0xffffffffU, 0)
-#define TW_AT_LBA(name, kind) \
-	TW_WIDE("fault." name "_lba", fault.trigger[kind].lba, 0, 1ULL << 40, 0)
+#define TW_AT_COMMAND(name, kind) RL_AT_COMMAND(struct tw_config, name, fault.trigger[kind])
+#define TW_AT_MS(name, kind)	RL_AT_MS(struct tw_config, name, fault.trigger[kind])
+#define TW_AT_LBA(name, kind)	RL_AT_LBA(struct tw_config, name, fault.trigger[kind])
 
 static const struct rl_key tw_key[] = {
 	TW_TEXT("name", base.name, "unnamed"),
@@ -175,7 +172,7 @@ static const char *tw_check_drive(const struct tw_config *config, const char **k
 
 static bool tw_is_triggered(const struct tw_config *config, enum tw_fault_kind kind)
 {
-	const struct tw_trigger *trigger = &config->fault.trigger[kind];
+	const struct rl_trigger *trigger = &config->fault.trigger[kind];
 
 	return trigger->command || trigger->ms || trigger->lba;
 }

@@ -3,7 +3,7 @@
 #ifndef TW_CONFIG_H
 #define TW_CONFIG_H
 
-#include "base/keys.h"
+#include "base/trigger.h"
 #include "media/drive.h"
 
 #define TW_MAX_CONTROLLERS	4
@@ -116,18 +116,6 @@ enum tw_fault_kind {
 };
 
 /**
- * struct tw_trigger - when a fault strikes; what is 0 does not trigger it
- * @command: with the READ or WRITE of this number, from 1
- * @ms: this long after power-on
- * @lba: with the first READ or WRITE of this sector
- */
-struct tw_trigger {
-	u32 command;
-	u32 ms;
-	u64 lba;
-};
-
-/**
  * struct tw_fault_config - profile table "fault"
  * @trigger: by an enum tw_fault_kind; no @lba for TW_FAULT_MEDIUM
  * @controller: where all of this happens, from 0
@@ -142,7 +130,7 @@ struct tw_trigger {
  * @full_for_ms: how long the command queue stays full
  */
 struct tw_fault_config {
-	struct tw_trigger trigger[TW_FAULTS];
+	struct rl_trigger trigger[TW_FAULTS];
 	u32 controller;
 	u32 unit;
 	u64 medium_lba;

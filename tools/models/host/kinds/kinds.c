@@ -5,8 +5,9 @@
 #include "3w-9xxx/controller/model.h"
 #include "ahci/ahci.h"
 #include "media/store.h"
+#include "nvme/model.h"
 
-const struct rl_kind *const rl_kinds[] = { &tw_kind, &ah_kind, NULL };
+const struct rl_kind *const rl_kinds[] = { &tw_kind, &ah_kind, &nv_kind, NULL };
 
 const struct rl_kind *rl_kind_of(const char *text)
 {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When a command is done. A READ or WRITE waits for the limits. Then every command
+ * occupies the controller, one after the other, in their order of arrival. The data of
+ * a WRITE passes the link and goes to the flash page by page. A READ goes to the flash
+ * page by page as well, each page when the link would have passed what is before it:
+ * the link has its rate, and no command waits for one whose channel is busy. Latency
+ * comes on top and occupies nothing.
+ */
+#include "model.h"
+
+void nv_timing_create(struct nv_timing *timing, const struct nv_config *config)
+{
+	timing->controller_ns = 0;
+	rl_bucket_create(&timing->iops, config->limit.iops, config->limit.burst_ios);
+	rl_bucket_create(&timing->bytes, config->limit.bytes_s, config->limit.burst_bytes);
+	rl_bucket_create(&timing->to_host, config->link.bytes_s, 0);
+	rl_bucket_create(&timing->from_host, config->link.bytes_s, 0);
+	rl_flash_create(&timing->flash, &config->flash);
+}
+
+/* Return: when the limits let a transfer of this many bytes start. */
+static u64 nv_admit(struct nv_timing *timing, u64 bytes, u64 now)
+{
+	u64 start = rl_max(rl_bucket_open_ns(&timing->iops, now),
+			   rl_bucket_open_ns(&timing->bytes, now));
+
+	rl_bucket_pour(&timing->iops, start, 1);
+	rl_bucket_pour(&timing->bytes, start, bytes);
+	return start;
+}
+
+/* Return: when all pages are done. @start: when the controller is done. */
+static u64 nv_transfer_ns(struct nv_timing *timing, bool write, u64 lba, u32 sectors, bool through,
+			  u64 start)
+{
+	u32 page_sectors = timing->flash.config.page_kib * 2, part;
+	u64 end = start, ready, done;
+
+	for (; sectors; sectors -= part, lba += part) {
+		part = (u32)rl_min(sectors, page_sectors - lba % page_sectors);
+		ready = rl_bucket_pour(write ? &timing->from_host : &timing->to_host, start,
+				       (u64)part * RL_SECTOR_BYTES);
+		if (write)
+			done = rl_flash_write(&timing->flash, lba / page_sectors, ready, through);
+		else
+			done = rl_flash_read(&timing->flash, lba / page_sectors, ready);
+		end = rl_max(end, done);
+	}
+	return end;
+}
+
+u64 nv_timing_due(struct nv_model *model, u8 opcode, u64 lba, u32 sectors, bool through, u64 now)
+{
+	bool is_volatile = model->config.controller.write_cache;
+	struct nv_timing *timing = &model->timing;
+	u64 end = now;
+
+	if (sectors && (opcode == NV_READ || opcode == NV_WRITE))
+		end = nv_admit(timing, (u64)sectors * RL_SECTOR_BYTES, now);
+	end = rl_max(timing->controller_ns, end) + model->config.controller.command_ns;
+	timing->controller_ns = end;
+	through = is_volatile && (through || !model->feature[NV_FEATURE_WRITE_CACHE]);
+	if (opcode == NV_READ || opcode == NV_WRITE)
+		end = nv_transfer_ns(timing, opcode == NV_WRITE, lba, sectors, through, end);
+	else if (opcode == NV_FLUSH && is_volatile)
+		end = rl_flash_drained_ns(&timing->flash, end);
+	return end + model->config.link.latency_ns;
+}
