@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""What raidtrace counts of the 3ware disk is what the simulated controller was asked and what the kernel counts."""
+"""What raidtrace counts of a disk is what the simulated device was asked and what the kernel counts: kmod-truth.py [DISK]"""
 
 import pathlib
 import random
@@ -12,7 +12,7 @@ import time
 import kmod_client as kmod
 from kmod_witness import Measured, check_commands, check_diskstats
 
-DISK = "sda"
+DISK = sys.argv[1] if len(sys.argv) > 1 else "sda"
 
 
 def buffered_reads() -> None:
@@ -132,12 +132,7 @@ def idle() -> None:
     kmod.equal("2 s and little more", 2_000_000_000 <= span < 2_100_000_000, True)
 
 
+ANY_DISK = [readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes, latency]
+
 if __name__ == "__main__":
-    sys.exit(
-        kmod.main(
-            [
-                identity, readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes,
-                latency, passthrough,
-            ]
-        )
-    )  # fmt: skip
+    sys.exit(kmod.main(ANY_DISK if sys.argv[1:] else [identity, *ANY_DISK, passthrough]))

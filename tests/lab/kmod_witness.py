@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What others say of a 3ware disk's I/O, to hold raidtrace's counters against: the simulated controller's log of what it
-was asked, and the kernel's diskstats. Bins, streams and places are computed here anew, from Documentation/counters.rst.
+"""Witnesses of a simulated disk's I/O, which raidtrace's counters are compared with: the log of the first simulated device,
+and the kernel's diskstats. Bins, streams and places are computed here anew, from Documentation/counters.rst.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ STREAMS = 16  # as many as a target remembers unless asked otherwise
 def controller_log(disk: str) -> list[dict[str, str]]:
     """Commands that the controller got for a disk, in the order of their arrival."""
     text = pathlib.Path("/proc/raidlab/log").read_text(encoding="ascii")
-    unit = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")[2]
+    address = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")
+    unit = address[2] if len(address) > 2 else "0"  # of SCSI; what else there is has one disk
     return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == unit]
 
 
