@@ -27,13 +27,15 @@ GOOD = {
     "tools/models/3w-9xxx/controller/model.c": '#include "base/types.h"\n',
     "tools/models/host/kinds/kinds.c": '#include "base/types.h"\n',
     "tools/models/host/uml/uml.c": '#include "base/types.h"\n#include <linux/module.h>\n',
-    "tools/models/Kbuild": "$(wildcard $(src)/base/*.c $(src)/media/*.c $(src)/3w-9xxx/*/*.c $(src)/ahci/*.c $(src)/nvme/*.c $(src)/host/kinds/*.c)\n",
+    "tools/models/Kbuild": "$(wildcard $(src)/base/*.c $(src)/media/*.c $(src)/3w-9xxx/*/*.c "
+    "$(src)/ahci/*.c $(src)/nvme/*.c $(src)/host/kinds/*.c)\n",
     "tools/lab/guest/init.h": "",
     "tools/lab/guest/init.c": '#include "init.h"\n',
     "tools/lab/raidctl-lab": "from raidlab.vm.controller import main\n",
     "tools/lab/raidlab/__init__.py": "",
     "tools/lab/raidlab/base/__init__.py": "",
-    "tools/lab/raidlab/base/cache.py": 'import profile\nMODEL_PARTS = ("base", "media", "3w-9xxx", "ahci", "nvme", "host/kinds")\n',
+    "tools/lab/raidlab/base/cache.py": "import profile\n"
+    'MODEL_PARTS = ("base", "media", "3w-9xxx", "ahci", "nvme", "host/kinds")\n',
     "tools/lab/raidlab/vm/__init__.py": "",
     "tools/lab/raidlab/vm/controller.py": "from raidlab.base import cache\n",
     "tests/model/Makefile": "$(wildcard base/*.c media/*.c 3w-9xxx/*/*.c ahci/*.c nvme/*.c host/kinds/*.c)\n",

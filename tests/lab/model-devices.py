@@ -1,0 +1,166 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab-kernels: all
+"""The simulated disks other than the 3ware array under the kernel's own drivers: raidtrace's counts are those of the
+device's log, times are the arithmetic of the profile, two runs leave the same log, and a fault ends as the driver would
+end it on a real device.
+
+model-devices.py [KERNEL...]
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.dont_write_bytecode = True
+from lab_checks import KERNELS, check, finish, lab  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+GUEST = HERE / "model_devices_guest.py"
+TRUTH = HERE / "kmod-truth.py"
+DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "sata-hdd-7200": "sda"}
+CLOCK_NS = 256  # a step of the guest's clock
+
+# How reading ends, and whether the disk is there a minute later.
+COPY = """
+dd if=/dev/{disk} of=/dev/null bs=64K count=512 status=none; echo $?
+for second in $(seq 60); do test -b /dev/{disk} || break; sleep 1; done; test -b /dev/{disk} && echo there || echo gone
+"""
+# Linux 6.1 removes a dead controller from a work queue that may not wait for others: the kernel warns.
+KNOWN = ("6.1", "nvme-970pro", "gone", "check_flush_dependency")
+# A file system is written, something happens to the device meanwhile, and what comes back is compared.
+KEEP_DATA = """
+mkfs.ext4 -q -F /dev/{disk} && mkdir -p mnt && mount /dev/{disk} mnt &&
+dd if=/dev/urandom of=mnt/file bs=64K count=256 conv=fsync status=none && sum=$(md5sum <mnt/file) && sync &&
+echo 3 >/proc/sys/vm/drop_caches && test "$sum" = "$(md5sum <mnt/file)" && umount mnt && fsck.ext4 -fn /dev/{disk} >/dev/null 2>&1 &&
+echo same
+"""
+
+
+def guest(top: Path, kernel: str, profile: str, name: str, command: list[str], *more: str) -> Any:
+    """A run that leaves its results below `top`."""
+    words = ["run", "-q", "--kernel", kernel, "--profile", profile, "--out", str(top / name), *more, "--", *command]
+    return lab(*words)
+
+
+def moved(top: Path, kernel: str, profile: str, *load: object) -> dict[str, Any]:
+    """What the device logged of a load (direction, operations, depth, bytes)."""
+    words = ["python3", str(GUEST), DISKS[profile], *map(str, load)]
+    done = guest(top, kernel, profile, "-".join(map(str, load)), words, "--no-raidtrace")
+    check(f"{kernel}: {profile}: {load} runs", done.returncode == 0, done.stderr + done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    return found
+
+
+def counts(top: Path, kernel: str) -> None:
+    """All that raidtrace counts."""
+    for profile, disk in DISKS.items():
+        done = guest(top, kernel, profile, "truth", ["python3", str(TRUTH), disk])
+        said = done.stdout.strip().splitlines()[-1:]
+        check(
+            f"{kernel}: {profile}: counts are those of the log",
+            said == ["7 passed, 0 failed"],
+            done.stdout + done.stderr,
+        )
+
+
+def rates(top: Path, kernel: str) -> None:
+    """Times and rates against the profile's constants."""
+    one = moved(top, kernel, "nvme-970pro", "read", 200, 1, 4096)
+    expected = 35_760 + 21_500 + 4096 / 3.36
+    if one:
+        slowest, quickest = max(one["latency_ns"]), min(one["latency_ns"])
+        check(f"{kernel}: nvme-970pro: a read takes {expected:.0f} ns and at most a step of the clock more",
+              expected - 1 <= quickest and slowest <= expected + 2 * CLOCK_NS, (quickest, slowest))  # fmt: skip
+    volume = moved(top, kernel, "nvme-azure", "read", 2000, 64, 65536)
+    if volume:
+        span = volume["completions_ns"][-1] - volume["completions_ns"][200]
+        rate = (len(volume["completions_ns"]) - 201) * 65536 * 1e9 / span
+        check(f"{kernel}: nvme-azure: 460 MB/s within 0.1 %", abs(rate / 460e6 - 1) < 0.001, rate)
+    disk = moved(top, kernel, "sata-hdd-7200", "read", 400, 1, 4096)
+    deep = moved(top, kernel, "sata-hdd-7200", "read", 400, 32, 4096)
+    if disk and deep:
+        mean = statistics.fmean(disk["latency_ns"]) / 1e6
+        check(f"{kernel}: sata-hdd-7200: seek and half a turn, 12.7 ms within 5 %", abs(mean / 12.67 - 1) < 0.05, mean)
+        alone, queued = (one["completions_ns"][-1] - one["first_arrival_ns"] for one in (disk, deep))
+        check(f"{kernel}: sata-hdd-7200: a queue makes random reads 2 to 3.5 times as fast",
+              2 < alone / queued < 3.5, alone / queued)  # fmt: skip
+
+
+def again(top: Path, kernel: str) -> None:
+    """Two runs side by side."""
+    for profile, disk in DISKS.items():
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = list(pool.map(
+                lambda name: guest(top, kernel, profile, name, ["sh", "-c", KEEP_DATA.format(disk=disk)]), ("one", "other")
+            ))  # fmt: skip
+        for done in runs:
+            check(
+                f"{kernel}: {profile}: what is written comes back", done.stdout == "same\n", done.stdout + done.stderr
+            )
+        one, other = ((top / name / "ground-truth.csv").read_bytes() for name in ("one", "other"))
+        check(
+            f"{kernel}: {profile}: the same {one.count(bytes([10])) - 1} commands, byte for byte",
+            one == other and len(one) > 9000,
+        )
+
+
+def faults(top: Path, kernel: str) -> None:
+    """Each fault, from the command to what the program sees."""
+    for profile in ("nvme-970pro", "sata-hdd-7200"):
+        disk = DISKS[profile]
+        # A drive that is pulled out of a PCI slot without hotplug stays listed since Linux 6.2.
+        pulled = "there" if disk.startswith("nvme") else "gone"
+        for fault, status, place in (
+            ("lose", 0, "there"),
+            ("reset", 0, "there"),
+            ("medium", 1, "there"),
+            ("gone", 1, pulled),
+        ):
+            setting = "fault.medium_lba=20000" if fault == "medium" else f"fault.{fault}_command=15"
+            done = guest(top, kernel, profile, fault, ["sh", "-c", COPY.format(disk=disk)], "--set", setting)
+            if (kernel, profile, fault) == KNOWN[:3]:
+                check(
+                    f"{kernel}: {profile}: {setting}: the driver's known warning", KNOWN[3] in done.stderr, done.stderr
+                )
+                continue
+            check(f"{kernel}: {profile}: {setting}: dd ends with {status}, the disk is {place}",
+                  done.stdout.split() == [str(status), place], done.stdout + done.stderr)  # fmt: skip
+        done = guest(
+            top, kernel, profile, "kept", ["sh", "-c", KEEP_DATA.format(disk=disk)], "--set", "fault.reset_command=150"
+        )
+        check(f"{kernel}: {profile}: data outlives a reset", done.stdout == "same\n", done.stdout + done.stderr)
+        lost = (top / "kept" / "ground-truth.csv").read_text(encoding="ascii").count(",reset\n")
+        check(f"{kernel}: {profile}: the reset ended commands", lost > 0, lost)
+
+
+def refusals(top: Path) -> None:
+    """One sentence each."""
+    for words, said in (
+        (("--set", "array.drives=4"), "a key of 3w-9xxx, not of nvme"),
+        (("--set", "limit.bytes_s=0"), "is not allowed"),
+        (("--set", "nvme.max_transfer_kib=2"), "must be a power of two of at least 4"),
+        (("--set", "count=17"), "is not allowed"),
+        (("--profile", "nvme-970"), "there is none of that name"),
+        (("--profile", ",".join(["nvme-4"] * 5)), "20 devices"),
+    ):
+        done = guest(top, KERNELS[0], "nvme-970pro", "refused", ["true"], *words)
+        check(f"{' '.join(words)} is refused: {said}", done.returncode != 0 and said in done.stderr, done.stderr)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        for kernel in sys.argv[1:] or (KERNELS[0], KERNELS[-1]):
+            for part in (counts, rates, again, faults):
+                part(Path(name), kernel)
+        refusals(Path(name))
+    finish()
+
+
+main()
