@@ -16,9 +16,9 @@
 #include <utmpx.h>
 #include <zlib.h>
 
+#include "base/lab.h"
 #include "check/activity.h"
 #include "check/check.h"
-#include "machine/lab.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>

@@ -171,7 +171,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_attach = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Begin to count what the request queue of each DISK is given. Without DISK: of all 3ware units.",
+		"Begin to count what the request queue of each DISK is given. Without DISK: of all 3ware units; in the lab, of all simulated disks.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct attach_options),

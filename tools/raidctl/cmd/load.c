@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lab.h"
 #include "base/message.h"
 #include "base/terminal.h"
 #include "cmd/command.h"
-#include "machine/lab.h"
 
 struct load_options {
 	const char *file;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "attach/claim.h"
+#include "base/lab.h"
 #include "base/message.h"
 #include "cmd/command.h"
-#include "machine/lab.h"
 #include "report/print.h"
 
 struct status_options {

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lab.h"
 #include "base/message.h"
 #include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/top-recording.h"
 #include "disk/args.h"
-#include "machine/lab.h"
 #include "machine/process.h"
 #include "record/recorder.h"
 #include "top/keys.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lab.h"
 #include "base/message.h"
 
 error_t words_add(struct words *words, const char *word)
@@ -42,25 +43,40 @@ static void name_disks(const struct disk *disks, size_t nr, char *ret,
 		snprintf(ret, size, " none");
 }
 
-static int all_3ware(const char *verb, size_t *nr, struct disk **ret)
+/*
+ * The disks that a verb means if it names none: all units of 3ware controllers;
+ * in a guest of the lab all simulated disks.
+ */
+static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 {
+	bool simulated = lab_has_all_pci();
 	char names[256];
-	size_t units = 0;
+	size_t kept = 0;
 	int err = disk_list(nr, ret);
 
 	if (err)
 		return fail("%s: the disks cannot be listed: %s", verb,
 			    strerror(-err));
-	/* disk_list() puts 3ware units first. */
-	while (units < *nr && (*ret)[units].unit_3ware)
-		units++;
-	if (units) {
+	for (size_t i = 0; i < *nr; i++) {
+		struct disk *disk = &(*ret)[i];
+
+		if (!disk->unit_3ware && !(simulated && disk->pci[0]))
+			continue;
+		if (kept != i) {
+			struct disk other = (*ret)[kept];
+
+			(*ret)[kept] = *disk;
+			*disk = other;
+		}
+		kept++;
+	}
+	if (kept) {
 		for (size_t i = 0; i < *nr; i++) {
 			mounts_free((*ret)[i].mounts, (*ret)[i].nr_mounts);
 			(*ret)[i].nr_mounts = 0;
 			(*ret)[i].mounts = NULL;
 		}
-		*nr = units;
+		*nr = kept;
 		return 0;
 	}
 	name_disks(*ret, *nr, names, sizeof(names));
@@ -87,7 +103,7 @@ int args_disks(const struct words *words, const char *verb, size_t *nr,
 	char why[256];
 
 	if (!words->nr)
-		return all_3ware(verb, nr, ret);
+		return default_disks(verb, nr, ret);
 	disks = calloc(words->nr, sizeof(*disks));
 	if (!disks)
 		return fail("%s: %s", verb, strerror(ENOMEM));

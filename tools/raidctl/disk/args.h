@@ -26,7 +26,7 @@ error_t words_add(struct words *words, const char *word);
 
 /**
  * args_disks - the disks that somebody names, or all 3ware units
- * @words: names; none means every 3ware unit
+ * @words: names; none means every 3ware unit, in a guest of the lab every simulated disk
  * @verb: for messages
  * @nr: how many disks
  * @ret: their names, majors and minors; to be given to free()

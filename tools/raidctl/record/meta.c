@@ -12,8 +12,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/lab.h"
 #include "format/json.h"
-#include "machine/lab.h"
 #include "store/machine.h"
 
 /* The command as a JSON array: words may hold blanks and quotes. */

@@ -2,7 +2,7 @@
 
 /* Is this machine a guest of the lab, with simulated devices? */
 
-#include "machine/lab.h"
+#include "base/lab.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +28,11 @@ bool lab_profile(char *ret, size_t size)
 	}
 	fclose(file);
 	return true;
+}
+
+bool lab_has_all_pci(void)
+{
+	return !access(status[0], F_OK);
 }
 
 /* UML is told on its command line to make its own time; without that it lives in the host's. */

@@ -2,8 +2,8 @@
 
 /* Is this machine a guest of the lab, with simulated devices? */
 
-#ifndef MACHINE_LAB_H
-#define MACHINE_LAB_H
+#ifndef BASE_LAB_H
+#define BASE_LAB_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +16,9 @@
  * Return: whether there are simulated devices.
  */
 bool lab_profile(char *ret, size_t size);
+
+/* Return: whether this is a guest all of whose PCI devices are simulated. */
+bool lab_has_all_pci(void);
 
 /**
  * lab_config - configuration of the first simulated device
