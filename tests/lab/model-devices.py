@@ -38,8 +38,8 @@ KNOWN = ("6.1", "nvme-970pro", "gone", "check_flush_dependency")
 KEEP_DATA = """
 mkfs.ext4 -q -F /dev/{disk} && mkdir -p mnt && mount /dev/{disk} mnt &&
 dd if=/dev/urandom of=mnt/file bs=64K count=256 conv=fsync status=none && sum=$(md5sum <mnt/file) && sync &&
-echo 3 >/proc/sys/vm/drop_caches && test "$sum" = "$(md5sum <mnt/file)" && umount mnt && fsck.ext4 -fn /dev/{disk} >/dev/null 2>&1 &&
-echo same
+echo 3 >/proc/sys/vm/drop_caches && test "$sum" = "$(md5sum <mnt/file)" && umount mnt &&
+fsck.ext4 -fn /dev/{disk} >/dev/null 2>&1 && echo same
 """
 
 

@@ -77,7 +77,9 @@ def parser() -> argparse.ArgumentParser:
                                   usage="raidctl why [options] (--lab [PROFILE] | --disk DISK) -- CMD...")  # fmt: skip
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
                      help=f"in guests with this simulated array (default {PROFILE}); nothing here is changed")  # fmt: skip
-    top.add_argument("-d", "--disk", metavar="DISK", help="the disk to look at; it is only read (in the lab: sda)")
+    top.add_argument(
+        "-d", "--disk", metavar="DISK", help="the disk to look at; it is only read (in the lab: the first one)"
+    )
     top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
     top.add_argument(
         "-b", "--beside", default="", metavar="CMD", help="shell command that runs beside, as other load does"
@@ -134,7 +136,7 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     path = why_lab.profile_path(options.lab)
     if not path.is_file():
         raise experiment.WhyError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
-    wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), options.disk or "sda",
+    wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), options.disk or why_lab.first_disk(options.lab),
                             options.prepare, options.beside, options.phase, sets, tuple(options.lab_option),
                             options.other_kernel)  # fmt: skip
     place = why_lab.Lab(wanted, options.runs or 25, options.budget)

@@ -20,16 +20,41 @@ SCRIPT = "run.sh"
 PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has the checkout at a place of its own
 JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
+DEFAULT = "3w-9xxx"  # the driver of a profile that sets no `device`
 FASTER = 10  # times, of a controller or drives that would not limit
 # A run whose simulated time stands still is ended: how long is real time, so it goes by what the command as it is took beside
 # the same other work. Of that itself nothing is known, and a machine may be busy.
 FIRST_S, WALL_S, WALL_FACTOR = 1200.0, 40.0, 8.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of a device. Keys of its profile that would be smaller, and larger, if it were faster."""
+
+    name: str
+    shorter: tuple[str, ...]
+    larger: tuple[str, ...]
+
+
 SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
          "drive.rpm": 30000}  # fmt: skip
-SHORTER = {"controller": ("command_us", "part_us"), "drive": ("command_us",)}
-LARGER = {"controller": ("read_kib_s", "write_kib_s", "parity_kib_s"),
-          "drive": ("media_outer_kib_s", "media_inner_kib_s", "interface_kib_s")}  # fmt: skip
-PRESETS = {"controller.parity_kib_s": 0}
+DRIVE = Part("drives", ("drive.command_us",),
+             ("drive.media_outer_kib_s", "drive.media_inner_kib_s", "drive.interface_kib_s"))  # fmt: skip
+PARTS = {
+    "3w-9xxx": (
+        Part("controller", ("controller.command_us", "controller.part_us"),
+             ("controller.read_kib_s", "controller.write_kib_s", "controller.parity_kib_s")),
+        DRIVE,
+    ),
+    "ahci": (dataclasses.replace(DRIVE, name="drive"),),
+    "nvme": (
+        Part("controller", ("nvme.command_ns",), ()),
+        Part("flash", ("flash.read_ns", "flash.program_ns"), ()),
+        Part("link", ("link.latency_ns",), ("link.bytes_s",)),
+        Part("limit", (), ("limit.iops", "limit.bytes_s")),
+    ),
+}  # fmt: skip
+DISKS = {"nvme": "nvme0n1"}  # the first of a driver whose disks are not called sda
 SLOW = ("drive.slow_member", "fault.slow_member")
 
 
@@ -66,6 +91,8 @@ class Lab:
         self._base: dict[int, Run] = {}
         self._guests: set[subprocess.Popen[str]] = set()
         self._profile = flat(tomllib.loads(profile_path(wanted.profile).read_text(encoding="utf-8")))
+        self._driver = self._profile.pop("device", DEFAULT)
+        self._parts = PARTS[self._driver]
 
     def baselines(self) -> list[Run]:
         self._all([(changes.BASELINE, 0)], 0)  # alone: what fails is told before more is run
@@ -78,8 +105,11 @@ class Lab:
         return [(self._base[seed], run) for (_, seed), run in zip(wanted, after)]
 
     def bound(self) -> Change | None:
-        free = {**self._faster("controller"), **self._faster("drive"), **SEEKS, **dict.fromkeys(SLOW, 0)}
-        return _lab("array free of its limits", "disk", Kind.FREE, free)
+        free = {key: value for part in self._parts for key, value in self._faster(part).items()} | self._seeks()
+        if self._driver == DEFAULT:
+            free |= dict.fromkeys(SLOW, 0)
+        what = "array" if self._driver == DEFAULT else "disk"
+        return _lab(f"{what} free of its limits", "disk", Kind.FREE, free)
 
     def others(self, seen: frozenset[str]) -> list[Change]:
         found = [changes.ALONE] if self.wanted.beside else []
@@ -95,10 +125,10 @@ class Lab:
 
     def last(self) -> list[Change]:
         values = self._profile | dict(self.wanted.sets)
-        found = [_lab("seeks free", "seeks", Kind.LAB, SEEKS),
-                 _lab(f"controller {FASTER} x as fast", "controller", Kind.LAB, self._faster("controller")),
-                 _lab(f"drives {FASTER} x as fast", "drives", Kind.LAB, self._faster("drive"))]  # fmt: skip
-        level = values.get("array.level", "raid0")
+        found = [_lab("seeks free", "seeks", Kind.LAB, self._seeks())] if self._seeks() else []
+        found += [_lab(f"{part.name} {FASTER} x as fast", part.name, Kind.LAB, faster)
+                  for part in self._parts if (faster := self._faster(part))]  # fmt: skip
+        level = values.get("array.level", "")
         if level == "raid5" and int(values.get("array.drives", "12")) >= 2:
             found.append(_lab("RAID 0", "RAID level", Kind.LAB, {"array.level": "raid0"}))
         reported = values.get("controller.write_cache_reported", "0")
@@ -122,11 +152,15 @@ class Lab:
         """What all runs that are left would take."""
         return self.left() * sum(self.wall_s) / max(len(self.wall_s), 1) / JOBS
 
-    def _faster(self, part: str) -> dict[str, int]:
+    def _faster(self, part: Part) -> dict[str, int]:
         values = self._profile | dict(self.wanted.sets)
-        found = {f"{part}.{name}": values.get(f"{part}.{name}") for name in (*SHORTER[part], *LARGER[part])}
-        return {name: int(value) * FASTER if name.partition(".")[2] in LARGER[part] else int(value) // FASTER
-                for name, value in found.items() if value is not None and value.isdigit()}  # fmt: skip
+        numbers = {name: int(value) for name, value in values.items() if value.isdigit()}
+        return {name: numbers[name] * FASTER if name in part.larger else numbers[name] // FASTER
+                for name in (*part.shorter, *part.larger) if name in numbers}  # fmt: skip
+
+    def _seeks(self) -> dict[str, int]:
+        """Keys of a device that has heads to move."""
+        return {} if self._driver == "nvme" else SEEKS
 
     def _all(self, wanted: list[tuple[Change, int]], cap_s: float) -> list[Run]:
         missing = {seed for change, seed in wanted if change is not changes.BASELINE} - set(self._base)
@@ -224,6 +258,12 @@ def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
         else:
             found[prefix + key] = str(int(value)) if isinstance(value, bool | int) else str(value)
     return found
+
+
+def first_disk(name: str) -> str:
+    """The disk that a guest with the profile `name` has."""
+    profile = flat(tomllib.loads(profile_path(name).read_text(encoding="utf-8")))
+    return DISKS.get(profile.get("device", DEFAULT), "sda")
 
 
 def profile_path(name: str) -> pathlib.Path:
