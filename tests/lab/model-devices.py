@@ -24,7 +24,7 @@ from lab_checks import KERNELS, check, finish, lab  # noqa: E402
 HERE = Path(__file__).resolve().parent
 GUEST = HERE / "model_devices_guest.py"
 TRUTH = HERE / "kmod-truth.py"
-DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "sata-hdd-7200": "sda"}
+DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "sata-hdd-7200": "sda", "virtio-capped": "vda"}
 CLOCK_NS = 256  # a step of the guest's clock
 
 # How reading ends, and whether the disk is there a minute later.
@@ -83,6 +83,13 @@ def rates(top: Path, kernel: str) -> None:
         span = volume["completions_ns"][-1] - volume["completions_ns"][200]
         rate = (len(volume["completions_ns"]) - 201) * 65536 * 1e9 / span
         check(f"{kernel}: nvme-azure: 460 MB/s within 0.1 %", abs(rate / 460e6 - 1) < 0.001, rate)
+    for size, expected in ((4096, 3000 * 4096), (131072, 131072000)):
+        volume = moved(top, kernel, "virtio-capped", "read", 1200, 32, size)
+        if volume:
+            span = volume["completions_ns"][-1] - volume["completions_ns"][200]
+            rate = (len(volume["completions_ns"]) - 201) * size * 1e9 / span
+            check(f"{kernel}: virtio-capped: {size} bytes a read: {expected} bytes a second within 0.1 %",
+                  abs(rate / expected - 1) < 0.001, rate)  # fmt: skip
     disk = moved(top, kernel, "sata-hdd-7200", "read", 400, 1, 4096)
     deep = moved(top, kernel, "sata-hdd-7200", "read", 400, 32, 4096)
     if disk and deep:
@@ -113,6 +120,9 @@ def again(top: Path, kernel: str) -> None:
 
 def faults(top: Path, kernel: str) -> None:
     """Each fault, from the command to what the program sees."""
+    command = ["sh", "-c", COPY.format(disk="vda")]
+    done = guest(top, kernel, "virtio-capped", "medium", command, "--set", "fault.medium_lba=20000")
+    check(f"{kernel}: virtio-capped: a bad sector ends dd with 1", done.stdout.split() == ["1", "there"], done.stdout)
     for profile in ("nvme-970pro", "sata-hdd-7200"):
         disk = DISKS[profile]
         # A drive that is pulled out of a PCI slot without hotplug stays listed since Linux 6.2.

@@ -63,6 +63,13 @@ struct rl_device {
 	struct rl_log log;
 };
 
+/* A part of the registers that a capability of the vendor's own names, as virtio has them. */
+struct rl_pci_part {
+	u8 type;
+	u32 offset;
+	u32 bytes;
+};
+
 /**
  * struct rl_pci - a device as its driver finds it
  * @vendor: PCI vendor, and subsystem vendor
@@ -72,6 +79,8 @@ struct rl_device {
  * @bar: number of the base address register with the registers
  * @vectors: message interrupts that it has, at most RL_MAX_VECTORS; 0: an interrupt line alone
  * @bar_bytes: size of the registers, a power of two of at least 4096
+ * @parts: capabilities that name parts of the registers, NULL if there are none
+ * @nr_parts: how many
  */
 struct rl_pci {
 	u16 vendor;
@@ -81,6 +90,8 @@ struct rl_pci {
 	u8 bar;
 	u16 vectors;
 	u32 bar_bytes;
+	const struct rl_pci_part *parts;
+	u32 nr_parts;
 };
 
 /**

@@ -18,7 +18,7 @@ from raidlab.base.progress import Progress
 LAB = Path(__file__).resolve().parents[2]
 CHECKOUT = LAB.parent.parent
 MODELS = CHECKOUT / "tools" / "models"  # the simulated devices, in C
-MODEL_PARTS = ("base", "media", "3w-9xxx", "ahci", "nvme", "host/kinds")  # of them, what needs no host
+MODEL_PARTS = ("base", "media", "3w-9xxx", "ahci", "nvme", "virtio-blk", "host/kinds")  # of them, what needs no host
 
 # Of the package raidtrace-lab-kernel (packaging/lab-kernel): kernel, modules and programs of a guest, laid out as in the cache.
 INSTALLED = CHECKOUT / "lab-kernel"

@@ -19,7 +19,7 @@ from raidlab.uml import modules
 
 
 @dataclass(frozen=True)
-class Driver:
+class Build:
     """`folder` below the kernel's source, `words` for make, `products` in the order in which they are loaded. `options` of
     Linux are set for the compiler alone: the configuration of the kernel does not have them."""
 
@@ -29,29 +29,43 @@ class Driver:
     options: tuple[str, ...] = ()
 
 
-_DRIVERS = {
-    "ahci": Driver(
-        "drivers/ata",
-        ("CONFIG_ATA=m", "CONFIG_SATA_HOST=y", "CONFIG_SATA_AHCI=m"),
-        ("libata.ko", "libahci.ko", "ahci.ko"),
-        ("CONFIG_ATA_MODULE=1", "CONFIG_SATA_HOST=1", "CONFIG_ATA_VERBOSE_ERROR=1", "CONFIG_SATA_MOBILE_LPM_POLICY=0"),
+_BUILDS = {
+    "ahci": (
+        Build(
+            "drivers/ata",
+            ("CONFIG_ATA=m", "CONFIG_SATA_HOST=y", "CONFIG_SATA_AHCI=m"),
+            ("libata.ko", "libahci.ko", "ahci.ko"),
+            ("CONFIG_ATA_MODULE=1", "CONFIG_SATA_HOST=1", "CONFIG_ATA_VERBOSE_ERROR=1", "CONFIG_SATA_MOBILE_LPM_POLICY=0"),
+        ),
     ),
-    "nvme": Driver("drivers/nvme/host", ("CONFIG_NVME_CORE=m", "CONFIG_BLK_DEV_NVME=m"), ("nvme-core.ko", "nvme.ko")),
-}
+    "nvme": (Build("drivers/nvme/host", ("CONFIG_NVME_CORE=m", "CONFIG_BLK_DEV_NVME=m"), ("nvme-core.ko", "nvme.ko")),),
+    "virtio-blk": (
+        Build(
+            "drivers/virtio",
+            ("CONFIG_VIRTIO_PCI=m", "CONFIG_VIRTIO_PCI_LIB=m"),
+            ("virtio_pci_modern_dev.ko", "virtio_pci.ko"),
+        ),
+        Build("drivers/block", ("CONFIG_VIRTIO_BLK=m", "CONFIG_BLK_DEV_LOOP=n", "CONFIG_BLK_DEV_NULL_BLK=n"),
+              ("virtio_blk.ko",)),
+    ),
+}  # fmt: skip
 
 
 def modules_of(name: str, kernel: Kernel, progress: Progress) -> list[Path]:
     """The modules of the driver called `name`, in the order in which they are loaded; built if they are not there."""
     if name == profile.DRIVER:
         return [kernel.driver]
-    driver = _DRIVERS[name]
     linux.add_driver_files(kernel, progress)
-    folder = kernel.source / driver.folder
+    return [path for build in _BUILDS[name] for path in _built(name, build, kernel, progress)]
+
+
+def _built(name: str, build: Build, kernel: Kernel, progress: Progress) -> list[Path]:
+    folder = kernel.source / build.folder
     makefile = folder / "Makefile"
     if not makefile.exists():
         raise LabError(f"driver {name}", f"{folder} is not there", "Use a kernel source that has the driver.")
-    # Some sources include headers of a folder beside theirs, which is not copied.
-    flags = (f"-I{folder.resolve()}", *(f"-D{option}" for option in driver.options))
-    module = modules.Module(name, makefile, (folder,), driver.products[-1], driver.words, flags)
+    # The folder, since some sources include headers of one beside theirs, which is not copied.
+    product = build.products[-1]
+    module = modules.Module(Path(product).stem, makefile, (folder,), product, build.words, build.options, folder)
     built = modules.build(module, kernel, progress)  # its warnings are the kernel's
-    return [built.path.with_name(product) for product in driver.products]
+    return [built.path.with_name(product) for product in build.products]

@@ -28,14 +28,15 @@ _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", 
 @dataclass(frozen=True)
 class Module:
     """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names.
-    `words` are for make, `flags` for the compiler."""
+    `words` are for make; `options` of Linux and `folder`, whose headers are found, are for the compiler."""
 
     name: str
     kbuild: Path
     sources: tuple[Path, ...]
     product: str
     words: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    folder: Path | None = None
 
 
 _GUEST = cache.LAB / "guest"
@@ -75,7 +76,8 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
             "Run raidctl lab from a complete checkout.",
         )
     files = _files(module)
-    name = f"{module.name}-{cache.digest(_content(files))}"
+    told = [word.encode() for word in (*module.words, *module.options)]
+    name = f"{module.name}-{cache.digest(_content(files) + told)}"
     entry = kernel.entry / "modules" / name
     with cache.entry(entry, progress) as is_new:
         cache.hold(entry)
@@ -118,6 +120,10 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         shutil.copyfile(path, target)
     what = f"building {module.name} for {kernel.version}"
     progress.begin(what)
+    # As distributions build it, whatever the kernel itself is optimised for.
+    flags = " ".join(["-O2", *(f"-D{option}" for option in module.options)])
+    if module.folder:
+        flags += f" -I{module.folder.resolve()}"
     make = [
         "make",
         "-C",
@@ -125,7 +131,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         "ARCH=um",
         f"M={source}",
         "W=1",
-        " ".join(("KCFLAGS=-O2", *module.flags)),  # as distributions build it, whatever the kernel is optimised for
+        f"KCFLAGS={flags}",
         f"-j{toolchain.jobs()}",
         *module.words,
     ]

@@ -6,8 +6,9 @@
 #include "ahci/ahci.h"
 #include "media/store.h"
 #include "nvme/model.h"
+#include "virtio-blk/virtio.h"
 
-const struct rl_kind *const rl_kinds[] = { &tw_kind, &ah_kind, &nv_kind, NULL };
+const struct rl_kind *const rl_kinds[] = { &tw_kind, &ah_kind, &nv_kind, &vb_kind, NULL };
 
 const struct rl_kind *rl_kind_of(const char *text)
 {

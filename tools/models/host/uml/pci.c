@@ -21,6 +21,8 @@
 #define RL_MESSAGE_BAR		4	/* has the table of message interrupts */
 #define RL_MESSAGE_BAR_BYTES	4096U
 #define RL_MESSAGE_PENDING	2048U	/* in that BAR: bits of messages that wait */
+#define RL_PARTS		0x60U	/* place of the capabilities that name parts of the registers */
+#define RL_PART_BYTES		20U
 #define RL_MSIX			0x40U	/* the capability's place in the configuration space */
 
 /**
@@ -270,6 +272,31 @@ static int rl_map_irq(const struct pci_dev *device, u8 slot, u8 pin)
 	return rl_bus.function[PCI_SLOT(device->devfn)].card->irq;
 }
 
+/* Vendor-specific capabilities, each with the place of a part of the registers. */
+static void rl_put_parts(struct rl_function *function)
+{
+	const struct rl_pci *identity = &function->identity;
+	unsigned int at = RL_PARTS;
+	u32 i;
+
+	if (!identity->nr_parts)
+		return;
+	rl_put_config(function, PCI_STATUS, PCI_STATUS_CAP_LIST, 2);
+	rl_put_config(function, PCI_CAPABILITY_LIST, at, 1);
+	for (i = 0; i < identity->nr_parts; i++, at += RL_PART_BYTES) {
+		const struct rl_pci_part *part = &identity->parts[i];
+
+		rl_put_config(function, at, PCI_CAP_ID_VNDR, 1);
+		if (i + 1 < identity->nr_parts)
+			rl_put_config(function, at + 1, at + RL_PART_BYTES, 1);
+		rl_put_config(function, at + 2, RL_PART_BYTES, 1);
+		rl_put_config(function, at + 3, part->type, 1);
+		rl_put_config(function, at + 4, identity->bar, 1);
+		rl_put_config(function, at + 8, part->offset, 4);
+		rl_put_config(function, at + 12, part->bytes, 4);
+	}
+}
+
 static void rl_identify(struct rl_function *function)
 {
 	const struct rl_device *device = function->card->device;
@@ -283,6 +310,7 @@ static void rl_identify(struct rl_function *function)
 	rl_put_config(function, PCI_SUBSYSTEM_VENDOR_ID, identity->vendor, 2);
 	rl_put_config(function, PCI_SUBSYSTEM_ID, identity->device, 2);
 	rl_put_config(function, PCI_INTERRUPT_PIN, 1, 1);
+	rl_put_parts(function);
 	if (!identity->vectors)
 		return;
 	rl_put_config(function, PCI_STATUS, PCI_STATUS_CAP_LIST, 2);

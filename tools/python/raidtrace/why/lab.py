@@ -53,8 +53,12 @@ PARTS = {
         Part("link", ("link.latency_ns",), ("link.bytes_s",)),
         Part("limit", (), ("limit.iops", "limit.bytes_s")),
     ),
+    "virtio-blk": (
+        Part("link", ("link.latency_ns",), ("link.bytes_s",)),
+        Part("limit", (), ("limit.iops", "limit.bytes_s")),
+    ),
 }  # fmt: skip
-DISKS = {"nvme": "nvme0n1"}  # the first of a driver whose disks are not called sda
+DISKS = {"nvme": "nvme0n1", "virtio-blk": "vda"}  # the first of a driver whose disks are not called sda
 SLOW = ("drive.slow_member", "fault.slow_member")
 
 
@@ -160,7 +164,7 @@ class Lab:
 
     def _seeks(self) -> dict[str, int]:
         """Keys of a device that has heads to move."""
-        return {} if self._driver == "nvme" else SEEKS
+        return SEEKS if self._driver in (DEFAULT, "ahci") else {}
 
     def _all(self, wanted: list[tuple[Change, int]], cap_s: float) -> list[Run]:
         missing = {seed for change, seed in wanted if change is not changes.BASELINE} - set(self._base)
