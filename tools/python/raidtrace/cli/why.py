@@ -137,8 +137,8 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     if not path.is_file():
         raise experiment.WhyError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
     disk = options.disk or why_lab.first_disk(options.lab)
-    wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare, options.beside, options.phase, sets, tuple(options.lab_option),
-                            options.other_kernel)  # fmt: skip
+    wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
+                            options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
     place = why_lab.Lab(wanted, options.runs or 25, options.budget)
     return _experiment(options, command, place, wanted.disk)
 
