@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A host for the model with no kernel. */
+/* A host for a model with no kernel. */
 #include "host.h"
 
 #include <sanitizer/asan_interface.h>
@@ -69,15 +69,21 @@ static void host_irq(void *context, bool level)
 	host->irq = level;
 }
 
+static void host_raise(void *context, u32 vector)
+{
+	assert_true(vector < HOST_VECTORS);
+	((struct host *)context)->raised[vector]++;
+}
+
 static void host_report(void *context, const char *text)
 {
 	assert_true(strlen(text) > 0);
 	((struct host *)context)->reports++;
 }
 
-static const struct rl_host_ops ops = {
+const struct rl_host_ops host_ops = {
 	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
-	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
+	.wake_at = host_wake, .set_irq = host_irq, .raise = host_raise, .report = host_report,
 };
 
 /*
@@ -111,7 +117,7 @@ static void given_back(void *chunk)
 }
 
 /* Filled with rubbish: the model may not count on zeros. */
-static void *host_chunk(void *context)
+void *host_chunk(void *context)
 {
 	struct host *host = context;
 	void *chunk;
@@ -132,19 +138,26 @@ void host_config(struct tw_config *config, const char *text)
 		fail_msg("config: %s", error);
 }
 
-struct host *host_create_short(const char *text, u32 chunks)
+struct host *host_empty(u32 chunks)
 {
 	struct host *host = calloc(1, sizeof(*host));
-	struct tw_config config;
 
 	host->memory = taken();
 	memset(host->memory, 0x5a, HOST_BYTES);
 	host->clock = 1000000;
 	host->wake = RL_NEVER;
 	host->chunk_limit = chunks;
+	return host;
+}
+
+struct host *host_create_short(const char *text, u32 chunks)
+{
+	struct host *host = host_empty(chunks);
+	struct tw_config config;
+
 	host_config(&config, text);
 	memset(&host->model, 0xa5, sizeof(host->model));
-	if (!tw_model_create(&host->model, &config, &ops, host, host_chunk)) {
+	if (!tw_model_create(&host->model, &config, &host_ops, host, host_chunk)) {
 		host_destroy(host);
 		return NULL;
 	}
@@ -344,5 +357,6 @@ int main(void)
 {
 	return config_suite() + store_suite() + array_suite() + drive_suite() + parity_suite() + timing_suite() +
 	       gather_suite() + probe_suite() + command_suite() + fault_suite() + rebuild_suite() + integrity_suite() +
-	       opcodes_suite() + log_suite() + cache_suite() ? 1 : 0;
+	       opcodes_suite() + log_suite() + cache_suite() + nvme_suite() + nvme_io_suite() + nvme_time_suite() +
+	       nvme_fault_suite() ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host for the model with no kernel: memory, a clock that the tests turn, and the driver's moves. */
+/* A host for a model with no kernel: memory, a clock that the tests turn, and the moves of a 3ware array's driver. */
 #ifndef TW_TEST_HOST_H
 #define TW_TEST_HOST_H
 
@@ -11,24 +11,28 @@
 #include <cmocka.h>
 
 #include "3w-9xxx/controller/model.h"
+#include "nvme/model.h"
 
 #define HOST_BASE	0x100000000ULL	/* above 4 GiB, so that both halves of an address count */
 #define HOST_BYTES	(4U << 20)
 #define HOST_DATA	(HOST_BASE + (1U << 20))	/* packets lie below */
 #define HOST_CHUNKS	64
+#define HOST_VECTORS	32
 
 /**
- * struct host - one simulated host with one controller
- * @memory: HOST_BYTES that the controller can reach, from HOST_BASE on
+ * struct host - one simulated host with one device
+ * @memory: HOST_BYTES that the device can reach, from HOST_BASE on
  * @clock: nanoseconds
  * @wake: last wake_at
  * @irq: interrupt line
  * @irqs: how often it rose
+ * @raised: how often each message interrupt was raised
  * @reports: how often the model had something to say
  * @chunk: memory given to the model
  * @chunks: how much of it
  * @chunk_limit: allocations that succeed
- * @model: the controller
+ * @model: the device, if it is a 3ware array
+ * @nvme: the device, if it is an NVMe drive
  */
 struct host {
 	u8 *memory;
@@ -36,11 +40,15 @@ struct host {
 	u64 wake;
 	bool irq;
 	u32 irqs;
+	u32 raised[HOST_VECTORS];
 	u32 reports;
 	void *chunk[HOST_CHUNKS];
 	u32 chunks;
 	u32 chunk_limit;
-	struct tw_model model;
+	union {
+		struct tw_model model;
+		struct nv_model nvme;
+	};
 };
 
 struct segment {
@@ -57,6 +65,13 @@ struct host *host_create(const char *config);
 /* The same with so much memory only. Return: NULL if it is not enough. */
 struct host *host_create_short(const char *config, u32 chunks);
 void host_destroy(struct host *host);
+
+/* Return: a host without a device, which has this many chunks for one. */
+struct host *host_empty(u32 chunks);
+
+/* What a device needs of the host: operations, and memory, which is full of rubbish. */
+extern const struct rl_host_ops host_ops;
+void *host_chunk(void *host);
 
 /* Return: the host's memory at an address that the controller could use. */
 void *host_at(struct host *host, u64 address);
@@ -108,5 +123,9 @@ int integrity_suite(void);
 int opcodes_suite(void);
 int log_suite(void);
 int cache_suite(void);
+int nvme_suite(void);
+int nvme_io_suite(void);
+int nvme_time_suite(void);
+int nvme_fault_suite(void);
 
 #endif

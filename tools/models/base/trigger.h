@@ -59,7 +59,7 @@ static inline bool rl_trigger_is_due(struct rl_armed *armed, u64 now)
  * @lba: its first sector
  * @sectors: how many; 0 for a command at a place that has no trigger
  *
- * Return: whether it strikes.
+ * Return: whether it does.
  */
 static inline bool rl_trigger_strikes(struct rl_armed *armed, const struct rl_trigger *trigger,
 				      u64 number, u64 lba, u32 sectors)

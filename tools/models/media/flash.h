@@ -19,8 +19,8 @@
 
 /**
  * struct rl_flash_config - profile tables "flash" and "cache"
- * @channels: what can be read or programmed at once
- * @page_kib: what a channel reads or programs at once
+ * @channels: pages that can be read or programmed at once, one on each
+ * @page_kib: size of a page, the unit of a channel
  * @read_ns: to read a page
  * @program_ns: to program a page
  * @cache_kib: write cache; 0: a write is done when it has been programmed
@@ -48,7 +48,7 @@ struct rl_channel {
 /**
  * struct rl_flash - all of it
  * @config: see there
- * @cache_pages: what the cache holds
+ * @cache_pages: capacity of the cache
  * @slow: everything takes this many times as long; 1 unless a fault struck
  * @room_ns: when the last page found room in the cache; pages come in by order of arrival
  * @cached: when the pages in the cache have been programmed

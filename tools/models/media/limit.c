@@ -29,7 +29,8 @@ u64 rl_bucket_pour(struct rl_bucket *bucket, u64 now, u64 units)
 
 	if (!bucket->rate)
 		return now;
-	if (bucket->empty_ns < now) {
+	/* Keep the fraction if the command starts in the nanosecond in which the bucket becomes empty. */
+	if (bucket->empty_ns + !!bucket->rest < now) {
 		bucket->empty_ns = now;
 		bucket->rest = 0;
 	}

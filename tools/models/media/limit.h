@@ -3,9 +3,9 @@
  * Rates that are exact to the nanosecond however many commands share them: the
  * part of a nanosecond that a division leaves is kept.
  *
- * A leaky bucket: each command pours its cost into it, it leaks at a steady rate,
- * and a command has to wait until not more than the burst is in it. A link is a
- * bucket without burst; what is poured into it has passed when it is empty.
+ * A leaky bucket: each command pours its cost in, the bucket leaks at a steady
+ * rate, and a command waits until the bucket holds no more than the burst. A link
+ * is a bucket without burst; data has passed the link when its bucket is empty.
  */
 #ifndef RL_LIMIT_H
 #define RL_LIMIT_H
@@ -21,7 +21,7 @@
  * @rate: units that leak in a second; 0: there is no limit
  * @burst: units
  * @empty_ns: when it is empty if nothing more comes, rounded down
- * @rest: and this many parts of a nanosecond, of which @rate make one
+ * @rest: the fraction of a nanosecond beyond @empty_ns, in units of 1/@rate
  */
 struct rl_bucket {
 	u64 rate;

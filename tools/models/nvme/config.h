@@ -42,7 +42,7 @@ struct nv_link_config {
 };
 
 /**
- * struct nv_limit_config - profile table "limit": what a volume in a cloud may do
+ * struct nv_limit_config - profile table "limit": the throttle of a cloud volume
  * @iops: reads and writes a second; 0: no limit
  * @bytes_s: bytes a second that they move; 0: no limit
  * @burst_ios: so many reads and writes may start at once after a pause
@@ -100,7 +100,7 @@ struct nv_config {
 	struct nv_fault_config fault;
 };
 
-/* The keys of a profile of this device, their rules, and what differs between drives of one profile. */
+/* The keys of a profile of this device, their rules, and the differences between drives of one profile. */
 extern const struct rl_keys nv_keys;
 
 #endif

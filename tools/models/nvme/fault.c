@@ -11,7 +11,7 @@ void nv_fault_create(struct nv_model *model)
 
 	for (i = 0; i < NV_FAULTS; i++)
 		rl_trigger_arm(&model->fault.armed[i], &config->trigger[i], now);
-	/* Bad sectors that nothing else is said about are bad from the start. */
+	/* Bad sectors without another trigger are bad from the start. */
 	if (config->medium_lba && !medium->command && !medium->ms)
 		model->fault.armed[NV_FAULT_MEDIUM].due_ns = now;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the drive says of itself: identify and log pages. */
+/* Identify pages and log pages. */
 #include "model.h"
 
 #define NV_FIRMWARE	"1.0"
@@ -9,7 +9,7 @@
 #define NV_ATOMIC_BYTES	4096U
 #define NV_EUI64_BYTES	8U
 
-/* Text in a field that spaces fill up. */
+/* Text in a field, padded with spaces. */
 static void nv_put_text(u8 *at, const char *text, u32 bytes)
 {
 	for (; bytes--; at++)
@@ -29,7 +29,7 @@ void nv_serial(const struct nv_config *config, struct rl_text *text)
 	rl_text_number(text, config->base.number);
 }
 
-/* Made of the serial number, so that drives differ: FNV-1a, locally administered. */
+/* A hash of the serial number (FNV-1a), marked as locally administered: drives with different serial numbers differ. */
 static void nv_put_eui64(u8 *at, const struct nv_config *config)
 {
 	u64 hash = 0xcbf29ce484222325ULL;
@@ -54,7 +54,7 @@ static u32 nv_log2(u32 value)
 	return bits;
 }
 
-/* The field's value for @bytes in blocks, which are one more than it says. */
+/* Return: @bytes in blocks, less one, as the specification stores it. */
 static u32 nv_blocks_less_one(const struct nv_config *config, u64 bytes)
 {
 	return (u32)(rl_max(bytes / config->controller.lba_bytes, 1) - 1);
@@ -105,12 +105,16 @@ static void nv_put_namespace(const struct nv_config *config, u8 *page)
 	nv_put(page + NV_NS_SIZE, blocks, 8);
 	nv_put(page + NV_NS_CAPACITY, blocks, 8);
 	nv_put(page + NV_NS_USED, blocks, 8);
+	page[NV_NS_FEATURES] = NV_NS_HAS_ATOMIC;
 	page[NV_NS_DEALLOCATED] = NV_NS_READS_ZERO;
+	/* Linux 7.2 does not look at the controller's any more. */
+	nv_put(page + NV_NS_ATOMIC, atomic, 2);
+	nv_put(page + NV_NS_ATOMIC_POWER, atomic, 2);
 	nv_put_eui64(page + NV_NS_EUI64, config);
 	page[NV_NS_FORMAT + 2] = (u8)nv_log2(controller->lba_bytes);
 	if (!controller->optimal_write_kib)
 		return;
-	page[NV_NS_FEATURES] = NV_NS_HAS_OPTIMAL;
+	page[NV_NS_FEATURES] |= NV_NS_HAS_OPTIMAL;
 	nv_put(page + NV_NS_WRITE_GRANULARITY, atomic, 2);
 	nv_put(page + NV_NS_WRITE_ALIGNMENT, atomic, 2);
 	nv_put(page + NV_NS_FREE_GRANULARITY, atomic, 2);
@@ -119,7 +123,7 @@ static void nv_put_namespace(const struct nv_config *config, u8 *page)
 	       nv_blocks_less_one(config, (u64)controller->optimal_write_kib * 1024), 2);
 }
 
-/* The names of the namespace: one, its EUI-64. */
+/* The list of the names of the namespace has one entry, its EUI-64. */
 static void nv_put_names(const struct nv_config *config, u8 *page)
 {
 	page[0] = 1;
@@ -129,11 +133,11 @@ static void nv_put_names(const struct nv_config *config, u8 *page)
 
 u16 nv_identify(struct nv_model *model, const u8 *command)
 {
-	u32 nsid = nv_get32(command + NV_COMMAND_NSID), what = command[NV_CDW10];
+	u32 nsid = nv_get32(command + NV_COMMAND_NSID), cns = command[NV_CDW10];
 	u8 *page = (u8 *)model->page;
 
 	rl_fill(page, 0, NV_PAGE_BYTES);
-	switch (what) {
+	switch (cns) {
 	case NV_IDENTIFY_CONTROLLER:
 		nv_put_controller(&model->config, page);
 		return NV_GOOD;
@@ -155,9 +159,9 @@ u16 nv_identify(struct nv_model *model, const u8 *command)
 	}
 	if (nsid != NV_NSID)
 		return NV_BAD_NAMESPACE;
-	if (what == NV_IDENTIFY_NAMESPACE)
+	if (cns == NV_IDENTIFY_NAMESPACE)
 		nv_put_namespace(&model->config, page);
-	else if (what == NV_IDENTIFY_NAMES)
+	else if (cns == NV_IDENTIFY_NAMES)
 		nv_put_names(&model->config, page);
 	else if (command[NV_CDW11 + 3])
 		return NV_BAD_FIELD;

@@ -57,7 +57,7 @@ static const u8 *nv_range(const struct nv_model *model, u32 i)
 	return (const u8 *)model->page + i * NV_RANGE_BYTES;
 }
 
-/* DATASET MANAGEMENT: up to 256 ranges, which are read into model->page. Hints other than "deallocate" change nothing. */
+/* DATASET MANAGEMENT: up to 256 ranges, read into model->page. Hints other than "deallocate" change nothing. */
 static u16 nv_check_ranges(struct nv_model *model, struct nv_request *request)
 {
 	u32 count = (nv_get32(request->command + NV_CDW10) & 0xff) + 1, i;

@@ -27,7 +27,7 @@ static void nv_kind_identify(const struct rl_device *device, struct rl_pci *pci)
 	pci->interface = NV_PCI_INTERFACE;
 	pci->bar = 0;
 	pci->bar_bytes = NV_REG_BYTES;
-	pci->vectors = (u16)(nv_model_seen(device)->config.controller.queues + 1);
+	pci->vectors = (u8)(nv_model_seen(device)->config.controller.queues + 1);
 }
 
 /* Registers are 4 bytes wide, or 8; whatever else is asked for reads as all ones. */

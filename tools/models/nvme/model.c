@@ -2,7 +2,7 @@
 /* Registers of the controller: enabled, shut down, reset. */
 #include "model.h"
 
-/* Tell the host what changed: interrupt line and next wish for time. */
+/* Update the interrupt line and the time at which the host calls nv_model_tick(). */
 static void nv_settle(struct nv_model *model)
 {
 	rl_device_wake_at(&model->device,
@@ -20,7 +20,7 @@ void nv_model_fail(struct nv_model *model)
 	model->csts |= NV_CSTS_FATAL;
 }
 
-/* The controller is as after power-on, but for the registers that describe queue 0. */
+/* Reset the controller. The registers that describe queue 0 keep their values. */
 static void nv_disable(struct nv_model *model)
 {
 	nv_queue_clear(model);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A simulated NVMe drive: registers in, interrupts and DMA out. Knows neither
- * kernel nor clock; a host gives it both through rl_host_ops. This is its state,
- * and what its parts do for each other.
+ * kernel nor clock; a host provides both through rl_host_ops. This header has the
+ * state of a drive and the functions that its source files share.
  */
 #ifndef NV_MODEL_H
 #define NV_MODEL_H
@@ -128,7 +128,7 @@ struct nv_health {
 
 /**
  * struct nv_model - one drive
- * @device: what every device has: host, interrupt line, log
+ * @device: the part common to all devices: host, interrupt line, log
  * @config: the profile
  * @cc: register
  * @csts: register
@@ -142,7 +142,7 @@ struct nv_health {
  * @slot: commands in the controller
  * @free_slot: the first free one, or NV_NO_SLOT
  * @sequence: counts commands, for an order among those that are due at once
- * @due: running commands; the slot is in the lowest 16 bits of @order
+ * @due: running commands by time; the lowest 16 bits of @order are the slot
  * @moment: memory of @due
  * @next_queue: where the search for a waiting command begins
  * @depth: I/O commands in the controller
@@ -154,7 +154,7 @@ struct nv_health {
  * @timing: when things are done
  * @fault: faults
  * @health: counters
- * @store: what the sectors hold
+ * @store: contents of the sectors
  * @page: data on its way
  */
 struct nv_model {
@@ -188,12 +188,12 @@ struct nv_model {
 	u64 page[NV_PAGE_BYTES / sizeof(u64)];
 };
 
-/* What a host uses of it. */
+/* The operations that a host calls. */
 extern const struct rl_kind nv_kind;
 
 /* Registers (model.c). */
 
-/* Commands are forgotten, and nothing works until the driver resets the controller. */
+/* Set Controller Fatal Status and drop all commands. The driver has to reset the controller. */
 void nv_model_fail(struct nv_model *model);
 
 bool nv_model_create(struct nv_model *model, const struct nv_config *config,
@@ -206,10 +206,10 @@ void nv_model_reset(struct nv_model *model);
 
 /* Queues: commands from their arrival to their completion (queue.c). */
 
-/* All commands are forgotten. */
+/* Drop all commands. Their log entries become RL_LOG_RESET. */
 void nv_queue_forget(struct nv_model *model);
 
-/* All queues are gone, and what they held. */
+/* Remove all queues and all commands. */
 void nv_queue_clear(struct nv_model *model);
 
 /* Doorbell number @number was rung. */
@@ -221,11 +221,11 @@ void nv_queue_finish(struct nv_model *model, struct nv_slot *slot, u64 due, u16 
 /* Commands that are due by @now are completed. */
 void nv_queue_answer(struct nv_model *model, u64 now);
 
-/* Queue @queue goes: its commands are completed as such at @now. */
+/* Delete submission queue @queue. Its commands complete at @now with NV_QUEUE_DELETED. */
 void nv_queue_delete_sq(struct nv_model *model, u32 queue, u64 now);
 void nv_queue_delete_cq(struct nv_model *model, u32 queue);
 
-/* An event waits for a request of the driver's, @slot is one. */
+/* Report an event to the oldest request, or keep it until the driver sends one. @slot is such a request. */
 void nv_queue_event(struct nv_model *model, u16 event, u64 now);
 void nv_queue_event_request(struct nv_model *model, struct nv_slot *slot, u64 now);
 
@@ -241,8 +241,8 @@ bool nv_queue_irq(const struct nv_model *model);
  * @list: next entry of the list, 0 if it has not begun
  * @left: bytes that no page was looked up for
  * @begun: the first page was looked up
- * @address: what is left of the current page begins here
- * @bytes: how much that is
+ * @address: start of the rest of the current page
+ * @bytes: size of that rest
  */
 struct nv_data {
 	u64 prp1;
@@ -262,11 +262,11 @@ void nv_data_begin(struct nv_data *data, const u8 *command, u64 bytes);
 u16 nv_data_move(struct nv_model *model, struct nv_data *data, void *buffer, u64 bytes,
 		 enum nv_direction direction);
 
-/* Commands. Each ends with the slot being finished, held, lost or forgotten. */
+/* Execute a command. Afterwards its slot is running, held, lost or free. */
 void nv_admin(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 now);
 void nv_io(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 now);
 
-/* What the drive says of itself: a page in model->page (identify.c). */
+/* Build an identify page or a log page in model->page (identify.c). Return: an enum nv_status. */
 u16 nv_identify(struct nv_model *model, const u8 *command);
 u16 nv_log_page(struct nv_model *model, u8 page, u32 *bytes);
 
@@ -285,6 +285,8 @@ void nv_timing_create(struct nv_timing *timing, const struct nv_config *config);
  * @sectors: how many; 0 for a command that was refused
  * @through: the driver wants it to be programmed, not only to be in the cache
  * @now: when it came
+ *
+ * Return: the time.
  */
 u64 nv_timing_due(struct nv_model *model, u8 opcode, u64 lba, u32 sectors, bool through, u64 now);
 
@@ -293,7 +295,7 @@ u64 nv_timing_due(struct nv_model *model, u8 opcode, u64 lba, u32 sectors, bool 
 enum nv_fate {
 	NV_FATE_NONE,
 	NV_FATE_LOST,		/* never answered */
-	NV_FATE_FORGOTTEN,	/* as all commands: the controller failed, or the drive has gone */
+	NV_FATE_FORGOTTEN,	/* dropped with all commands: the controller failed, or the drive is gone */
 };
 
 void nv_fault_create(struct nv_model *model);

@@ -89,7 +89,7 @@ static void nv_complete(struct nv_model *model, struct nv_slot *slot, u64 now)
 	nv_free(model, slot);
 }
 
-/* It waits for room behind those that wait already. */
+/* Append a command to those that wait for room. While any command waits, the queue is full. */
 static void nv_block(struct nv_model *model, struct nv_slot *slot)
 {
 	struct nv_cq *cq = &model->cq[slot->cq];
@@ -104,7 +104,7 @@ static void nv_block(struct nv_model *model, struct nv_slot *slot)
 	cq->last_blocked = number;
 }
 
-/* Take the next command of a queue that has one. */
+/* Fetch and execute the next command of a queue that is not empty. */
 static void nv_fetch(struct nv_model *model, u32 queue, u64 now)
 {
 	struct nv_sq *sq = &model->sq[queue];
@@ -133,7 +133,7 @@ static void nv_fetch(struct nv_model *model, u32 queue, u64 now)
 		nv_admin(model, slot, command, now);
 }
 
-/* Take commands while there are some, and slots for them; each queue in its turn. */
+/* Fetch commands while there are commands and free slots, round robin over the queues. */
 static void nv_fetch_all(struct nv_model *model)
 {
 	u64 now = rl_now_ns(&model->device);
@@ -154,7 +154,7 @@ static void nv_fetch_all(struct nv_model *model)
 	}
 }
 
-/* There may be room in the queue for commands that wait for it, and then slots for others. */
+/* Complete commands that waited for room, then fetch commands that waited for their slots. */
 static void nv_unblock(struct nv_model *model, struct nv_cq *cq)
 {
 	u64 now;
@@ -178,9 +178,8 @@ void nv_queue_answer(struct nv_model *model, u64 now)
 	while (rl_heap_first_ns(&model->due) <= now) {
 		u16 number = (u16)rl_heap_take(&model->due).order;
 		struct nv_slot *slot = &model->slot[number];
-		struct nv_cq *cq = &model->cq[slot->cq];
 
-		if (nv_is_full(cq) || cq->first_blocked != NV_NO_SLOT)
+		if (nv_is_full(&model->cq[slot->cq]))
 			nv_block(model, slot);
 		else
 			nv_complete(model, slot, now);
@@ -226,7 +225,7 @@ void nv_queue_doorbell(struct nv_model *model, u32 number, u32 value)
 		nv_ring_sq(model, &model->sq[queue], value);
 }
 
-/* Only commands that still run are due. */
+/* Rebuild the heap with the commands that still run. */
 static void nv_sort_due(struct nv_model *model)
 {
 	u32 count = model->due.count, i;
@@ -275,9 +274,10 @@ void nv_queue_delete_cq(struct nv_model *model, u32 queue)
 	}
 	nv_sort_due(model);
 	rl_fill(&model->cq[queue], 0, sizeof(model->cq[queue]));
+	model->cq[queue].first_blocked = NV_NO_SLOT;
 }
 
-/* What the driver is told of an event, with the log page that says more. */
+/* Return: the result of an event request: the event and the log page with the details. */
 static u32 nv_event_result(u16 event)
 {
 	u32 page = NV_EVENT_TYPE(event) == NV_EVENT_ERROR ? NV_LOG_ERRORS :

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * When a command is done. A READ or WRITE waits for the limits. Then every command
- * occupies the controller, one after the other, in their order of arrival. The data of
- * a WRITE passes the link and goes to the flash page by page. A READ goes to the flash
- * page by page as well, each page when the link would have passed what is before it:
- * the link has its rate, and no command waits for one whose channel is busy. Latency
- * comes on top and occupies nothing.
+ * occupies the controller, one at a time, in order of arrival. The data of a WRITE
+ * passes the link and goes to the flash page by page. A READ is charged for the link
+ * first, then each page goes to the flash: no command waits on the link for one whose
+ * channel is busy, and the sum is the same. Latency is added and occupies nothing.
  */
 #include "model.h"
 

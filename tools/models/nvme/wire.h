@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What passes between a driver and an NVMe controller, as the NVM Express base
+ * The interface between a driver and an NVMe controller, as the NVM Express base
  * specification, revision 1.4, defines it: registers, commands, completions,
  * status codes, and the fields of the pages that are not zero. All numbers are
  * little-endian; structures are given by the offsets of their fields.
@@ -140,8 +140,8 @@ enum nv_status {
 	NV_UNREADABLE		= NV_SC(2, 0x81) | NV_DNR,
 };
 
-/* An asynchronous event: its type, what happened; the page that says more is in bits 16 to 23 of the answer. */
-#define NV_EVENT(type, what)	((type) | (what) << 8)
+/* An asynchronous event: type and information. Bits 16 to 23 of its result are the log page with the details. */
+#define NV_EVENT(type, info)	((type) | (info) << 8)
 #define NV_EVENT_TYPE(event)	((event) & 7)
 
 enum nv_event {
@@ -191,6 +191,8 @@ enum nv_namespace_field {
 	NV_NS_USED	= 16,
 	NV_NS_FEATURES	= 24,
 	NV_NS_DEALLOCATED	= 33,
+	NV_NS_ATOMIC	= 34,
+	NV_NS_ATOMIC_POWER	= 36,
 	NV_NS_WRITE_GRANULARITY	= 64,
 	NV_NS_WRITE_ALIGNMENT	= 66,
 	NV_NS_FREE_GRANULARITY	= 68,
@@ -200,7 +202,8 @@ enum nv_namespace_field {
 	NV_NS_FORMAT	= 128,
 };
 
-#define NV_NS_HAS_OPTIMAL	0x10U	/* in NV_NS_FEATURES */
+#define NV_NS_HAS_ATOMIC	0x02U	/* in NV_NS_FEATURES */
+#define NV_NS_HAS_OPTIMAL	0x10U
 #define NV_NS_READS_ZERO	0x01U	/* in NV_NS_DEALLOCATED */
 
 /* Places in the page of NV_LOG_HEALTH. */

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The NVMe drive's faults, by each trigger; that two runs are one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvme-driver.h"
+
+#define MS 1000000ULL
+
+static bool is_lost(struct drive *drive)
+{
+	return drive_last(drive)->status == RL_LOG_LOST;
+}
+
+static bool is_bad(struct drive *drive)
+{
+	return drive->host->nvme.fault.bad.sectors == 3;
+}
+
+static bool is_slow(struct drive *drive)
+{
+	return drive->host->nvme.timing.flash.slow == 50;
+}
+
+static bool is_failed(struct drive *drive)
+{
+	return drive_read(drive, NV_REG_CSTS) == (NV_CSTS_READY | NV_CSTS_FATAL);
+}
+
+static bool is_gone(struct drive *drive)
+{
+	return drive_read(drive, NV_REG_CSTS) == 0xffffffff && drive_read(drive, NV_REG_VS) == 0xffffffff &&
+	       nv_kind.read(&drive->host->nvme.device, NV_REG_CAP, 8) == ~0ULL;
+}
+
+/* Every kind of fault strikes by command count, by time, and by place. */
+static void every_fault_strikes_by_each_trigger(void **state)
+{
+	static const struct { const char *name, *more; bool (*struck)(struct drive *drive); } kinds[] = {
+		[NV_FAULT_LOSE] = { "lose", "", is_lost },
+		[NV_FAULT_MEDIUM] = { "medium", ",fault.medium_lba=1001,fault.medium_sectors=3", is_bad },
+		[NV_FAULT_SLOW] = { "slow", ",fault.slow_factor=50", is_slow },
+		[NV_FAULT_RESET] = { "reset", "", is_failed },
+		[NV_FAULT_GONE] = { "gone", "", is_gone },
+	};
+	static const char *const triggers[] = { "command=3", "ms=50", "lba=1003" };
+	size_t i, j;
+
+	(void)state;
+	assert_int_equal(RL_COUNT(kinds), NV_FAULTS);
+	for (i = 0; i < NV_FAULTS; i++)
+		for (j = 0; j < RL_COUNT(triggers); j++) {
+			char text[300];
+			struct drive *drive;
+			struct command read;
+
+			/* Sectors that cannot be read are a place, and have no other. */
+			if (i == NV_FAULT_MEDIUM && j == 2)
+				continue;
+			snprintf(text, sizeof(text), QUICK_DRIVE ",fault.%s_%s%s", kinds[i].name, triggers[j], kinds[i].more);
+			drive = drive_ready(text, 8);
+			assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
+			/* Only commands that move data count. */
+			assert_int_equal(drive_run(drive, 1, io_command(NV_FLUSH, 0, 0), NULL), NV_GOOD);
+			assert_int_equal(drive_run(drive, 1, io_command(NV_READ, 1048576, 8), NULL), NV_BAD_LBA);
+			assert_int_equal(drive_transfer(drive, true, 1004, 8, 0), NV_GOOD);
+			if (kinds[i].struck(drive))
+				fail_msg("%s strikes too early", text);
+			drive_pass(drive, 60 * MS);
+			read = transfer(drive, false, 1000, 8, 0);
+			drive_submit(drive, 1, &read);
+			if (!kinds[i].struck(drive))
+				fail_msg("%s does not strike", text);
+			drive_destroy(drive);
+		}
+}
+
+static void a_lost_command_is_lost_until_a_reset(void **state)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.lose_command=2", 8);
+	struct command command = transfer(drive, true, 100, 8, 0);
+	struct completion completion;
+	u32 result;
+	u16 id;
+
+	(void)state;
+	memset(host_at(drive->host, HOST_DATA), 0x11, 4096);
+	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
+	memset(host_at(drive->host, HOST_DATA), 0x22, 4096);
+	id = drive_submit(drive, 1, &command);
+	drive_pass(drive, 60000 * MS);
+	assert_false(drive_poll(drive, 1, &completion));
+	assert_int_equal(drive->host->nvme.depth, 1);
+	/* The driver sends an abort, which does not help. */
+	assert_int_equal(drive_run(drive, 0, admin_command(NV_ABORT, 0, (u32)id << 16 | 1, 0), &result), NV_GOOD);
+	assert_int_equal(result, 1);
+	/* Others go on. The lost write was not executed. */
+	assert_int_equal(drive_transfer(drive, false, 100, 8, 4096), NV_GOOD);
+	assert_int_equal(drive_last(drive)->depth, 1);
+	assert_int_equal(*(u8 *)host_at(drive->host, HOST_DATA + 4096), 0x11);
+	/* The driver deletes the queue, then resets the controller. */
+	assert_int_equal(drive_run(drive, 0, admin_command(NV_DELETE_SQ, 0, 1, 0), NULL), NV_GOOD);
+	assert_int_equal(drive->host->nvme.depth, 0);
+	assert_false(drive_poll(drive, 1, &completion));
+	drive_disable(drive);
+	assert_int_equal(rl_log_at(&drive->host->nvme.device.log, 3)->status, RL_LOG_LOST);
+	drive_enable(drive);
+	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
+	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
+	drive_destroy(drive);
+}
+
+static void bad_sectors_fail_until_they_are_written(void **state)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.medium_lba=1001,fault.medium_sectors=4", 8);
+	u8 *data = host_at(drive->host, HOST_DATA);
+
+	(void)state;
+	drive_pass(drive, 1);
+	assert_int_equal(drive_transfer(drive, false, 993, 8, 0), NV_GOOD);
+	assert_int_equal(drive_transfer(drive, false, 994, 8, 0), 0x4281);
+	assert_int_equal(drive_last(drive)->status, RL_LOG_FAILED);
+	assert_int_equal(drive_transfer(drive, false, 1004, 8, 0), 0x4281);
+	assert_int_equal(drive_transfer(drive, false, 1005, 8, 0), NV_GOOD);
+	assert_int_equal(drive_transfer(drive, true, 1000, 3, 0), NV_GOOD);
+	assert_int_equal(drive_transfer(drive, false, 1000, 3, 0), NV_GOOD);
+	assert_int_equal(drive_transfer(drive, false, 1000, 4, 0), 0x4281);
+	assert_int_equal(drive_run(drive, 1, io_command(NV_WRITE_ZEROES, 1003, 2), NULL), NV_GOOD);
+	assert_int_equal(drive_transfer(drive, false, 990, 30, 0), NV_GOOD);
+	assert_int_equal(drive_run(drive, 0, admin_command(NV_GET_LOG, 0, 127 << 16 | 2, 0), NULL), NV_GOOD);
+	assert_int_equal(nv_get64(data + 160), 3);
+	drive_destroy(drive);
+}
+
+static void a_failed_controller_works_after_a_reset(void **state)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.reset_command=3", 8);
+	struct command read = transfer(drive, false, 0, 8, 0);
+	struct completion completion;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		drive_submit(drive, 1, &read);
+	assert_true(is_failed(drive));
+	drive_submit(drive, 1, &read);
+	drive_pass(drive, 60000 * MS);
+	assert_false(drive_poll(drive, 1, &completion));
+	assert_int_equal(drive->host->nvme.device.log.count, 5);
+	for (i = 2; i < 5; i++)
+		assert_int_equal(rl_log_at(&drive->host->nvme.device.log, i)->status, RL_LOG_RESET);
+	drive_disable(drive);
+	assert_int_equal(drive_read(drive, NV_REG_CSTS), 0);
+	drive_enable(drive);
+	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
+	drive_destroy(drive);
+}
+
+static void a_drive_that_is_gone_stays_gone(void **state)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.gone_ms=20", 8);
+	struct command read = transfer(drive, false, 0, 8, 0);
+	struct rl_device *device = &drive->host->nvme.device;
+
+	(void)state;
+	drive_submit(drive, 1, &read);
+	drive_pass(drive, 10 * MS);
+	assert_true(drive->host->irq);
+	drive_pass(drive, 20 * MS);
+	assert_true(is_gone(drive));
+	assert_false(drive->host->irq);
+	assert_int_equal(drive->host->wake, RL_NEVER);
+	drive_submit(drive, 1, &read);
+	drive_disable(drive);
+	drive_enable(drive);
+	nv_kind.event(device, 1);
+	nv_kind.reset(device);
+	drive_pass(drive, 1000 * MS);
+	assert_true(is_gone(drive));
+	assert_int_equal(device->log.count, 3);
+	drive_destroy(drive);
+}
+
+static void slow_flash_takes_its_factor(void **state)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",flash.read_ns=80000,fault.slow_command=2,fault.slow_factor=7", 8);
+	u64 before, good, slow;
+
+	(void)state;
+	before = drive->host->clock;
+	assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
+	good = drive->host->clock - before;
+	before = drive->host->clock;
+	assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
+	slow = drive->host->clock - before;
+	assert_true(slow == good + 6 * 80000);
+	drive_destroy(drive);
+}
+
+/* Random work of a seed, with faults in it. Return: the log as text, which the caller frees. */
+static char *history(u64 seed)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",cache.kib=256,flash.channels=3,limit.iops=40000,limit.burst_ios=9,"
+					  "fault.lose_command=700,fault.slow_command=300,fault.slow_factor=2", 32);
+	const size_t bytes = 1 << 19;
+	char *log = calloc(1, bytes);
+	struct completion completion;
+	struct rl_text text;
+	u32 i, put = 0, done = 0;
+
+	for (i = 0; i < 6000; i++) {
+		u8 opcode = (u8[]){ NV_READ, NV_READ, NV_WRITE, NV_FLUSH }[random_number(&seed) % 4];
+		struct command command = io_command(opcode, random_number(&seed) % 100000, 1 + random_number(&seed) % 64);
+
+		command_data(drive, &command, random_number(&seed) % 64 * 512, 64 * 512);
+		if (put - done < 24) {
+			drive_submit(drive, 1, &command);
+			put++;
+		}
+		drive_pass(drive, random_number(&seed) % 50000);
+		while (drive_poll(drive, 1, &completion))
+			done++;
+	}
+	rl_text_init(&text, log, bytes);
+	for (i = 0; i < drive->host->nvme.device.log.count; i++)
+		rl_device_log_line(&text, &drive->host->nvme.device, i);
+	assert_true(text.used < bytes - 1 && drive->host->nvme.device.log.count > 800);
+	drive_destroy(drive);
+	return log;
+}
+
+static void two_runs_are_one(void **state)
+{
+	char *first = history(7), *second = history(7), *other = history(8);
+
+	(void)state;
+	assert_string_equal(first, second);
+	assert_true(strcmp(first, other));
+	assert_non_null(strstr(first, ",lost\n"));
+	free(first);
+	free(second);
+	free(other);
+}
+
+int nvme_fault_suite(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_fault_strikes_by_each_trigger),
+		cmocka_unit_test(a_lost_command_is_lost_until_a_reset),
+		cmocka_unit_test(bad_sectors_fail_until_they_are_written),
+		cmocka_unit_test(a_failed_controller_works_after_a_reset),
+		cmocka_unit_test(a_drive_that_is_gone_stays_gone),
+		cmocka_unit_test(slow_flash_takes_its_factor),
+		cmocka_unit_test(two_runs_are_one),
+	};
+
+	return cmocka_run_group_tests_name("nvme fault", tests, NULL, NULL);
+}
