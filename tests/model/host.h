@@ -127,5 +127,7 @@ int nvme_suite(void);
 int nvme_io_suite(void);
 int nvme_time_suite(void);
 int nvme_fault_suite(void);
+int ahci_suite(void);
+int virtio_suite(void);
 
 #endif

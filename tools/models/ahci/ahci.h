@@ -8,6 +8,7 @@
 
 #include "base/device.h"
 #include "base/trigger.h"
+#include "media/bad.h"
 #include "media/drive.h"
 #include "media/store.h"
 #include "wire.h"
@@ -162,8 +163,7 @@ struct ah_disk {
  * @nr_transfers: reads and writes so far
  * @lose_next: the next read or write is lost
  * @gone: the disk was unplugged
- * @bad_lba: first sector that cannot be read
- * @bad_sectors: how many; 0 is none
+ * @bad: sectors that cannot be read
  * @bounce: data on its way
  */
 struct ah_model {
@@ -196,8 +196,7 @@ struct ah_model {
 	u64 nr_transfers;
 	bool lose_next;
 	bool gone;
-	u64 bad_lba;
-	u32 bad_sectors;
+	struct rl_bad bad;
 	u64 bounce[AH_BOUNCE_SECTORS * RL_SECTOR_BYTES / sizeof(u64)];
 };
 
@@ -244,11 +243,5 @@ void ah_fault_create(struct ah_model *model);
 void ah_fault_advance(struct ah_model *model, u64 now);
 void ah_fault_transfer(struct ah_model *model, u64 lba, u32 sectors, u64 now);
 u64 ah_fault_wake_ns(const struct ah_model *model);
-
-/* Return: the first sector of the range that cannot be read, RL_NEVER if all can. */
-u64 ah_fault_bad(const struct ah_model *model, u64 lba, u32 sectors);
-
-/* A write cures bad sectors. */
-void ah_fault_cure(struct ah_model *model, u64 lba, u32 sectors);
 
 #endif

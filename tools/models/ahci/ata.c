@@ -181,7 +181,7 @@ static bool ah_write(struct ah_model *model, const struct ah_request *request)
 			return false;
 		lba += part;
 	}
-	ah_fault_cure(model, request->lba, request->sectors);
+	rl_bad_mend(&model->bad, request->lba, request->sectors);
 	return true;
 }
 
@@ -286,7 +286,6 @@ static void ah_transfer(struct ah_model *model, const struct ah_request *request
 			bool through, bool data, u64 now)
 {
 	struct ah_command *command = &model->command[request->slot];
-	u64 bad;
 
 	command->lba = request->lba;
 	command->sectors = request->sectors;
@@ -305,9 +304,8 @@ static void ah_transfer(struct ah_model *model, const struct ah_request *request
 		rl_log_finish(&model->device.log, command->log, RL_LOG_LOST, now);
 		return;
 	}
-	bad = write ? RL_NEVER : ah_fault_bad(model, request->lba, request->sectors);
-	if (bad != RL_NEVER) {
-		model->failed_lba = bad;
+	if (!write && rl_bad_meets(&model->bad, request->lba, request->sectors)) {
+		model->failed_lba = rl_max(request->lba, model->bad.lba);
 		command->error = AH_ATA_UNCORRECTABLE;
 	} else if (data && !(write ? ah_write(model, request) : ah_read(model, request))) {
 		if (!model->store.exhausted) {

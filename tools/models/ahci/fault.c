@@ -11,8 +11,8 @@ static void ah_strike(struct ah_model *model, enum ah_fault_kind kind, u64 lba, 
 		model->lose_next = true;
 		break;
 	case AH_FAULT_MEDIUM:
-		model->bad_lba = config->medium_lba ? config->medium_lba : lba;
-		model->bad_sectors = config->medium_sectors;
+		model->bad.lba = config->medium_lba ? config->medium_lba : lba;
+		model->bad.sectors = config->medium_sectors;
 		break;
 	case AH_FAULT_SLOW:
 		model->disk.drive.slow = config->slow_factor;
@@ -73,29 +73,4 @@ u64 ah_fault_wake_ns(const struct ah_model *model)
 	for (i = 0; i < AH_FAULTS; i++)
 		wake = rl_min(wake, model->armed[i].due_ns);
 	return wake;
-}
-
-u64 ah_fault_bad(const struct ah_model *model, u64 lba, u32 sectors)
-{
-	u64 end = model->bad_lba + model->bad_sectors;
-
-	if (!model->bad_sectors || model->bad_lba >= lba + sectors || lba >= end)
-		return RL_NEVER;
-	return rl_max(lba, model->bad_lba);
-}
-
-void ah_fault_cure(struct ah_model *model, u64 lba, u32 sectors)
-{
-	u64 end = model->bad_lba + model->bad_sectors;
-
-	if (ah_fault_bad(model, lba, sectors) == RL_NEVER)
-		return;
-	if (lba > model->bad_lba) {
-		model->bad_sectors = (u32)(lba - model->bad_lba);
-	} else if (lba + sectors < end) {
-		model->bad_sectors = (u32)(end - (lba + sectors));
-		model->bad_lba = lba + sectors;
-	} else {
-		model->bad_sectors = 0;
-	}
 }

@@ -11,8 +11,8 @@ static void vb_strike(struct vb_model *model, enum vb_fault_kind kind, u64 lba)
 		model->lose_next = true;
 		break;
 	case VB_FAULT_MEDIUM:
-		model->bad_lba = config->medium_lba ? config->medium_lba : lba;
-		model->bad_sectors = config->medium_sectors;
+		model->bad.lba = config->medium_lba ? config->medium_lba : lba;
+		model->bad.sectors = config->medium_sectors;
 		break;
 	case VB_FAULT_SLOW:
 		model->slow = config->slow_factor;
@@ -53,26 +53,6 @@ u64 vb_fault_wake_ns(const struct vb_model *model)
 	for (i = 0; i < VB_FAULTS; i++)
 		wake = rl_min(wake, model->armed[i].due_ns);
 	return wake;
-}
-
-/* Return: whether a read of the range fails; a write makes bad sectors good. */
-static bool vb_is_bad(struct vb_model *model, bool write, u64 lba, u64 sectors)
-{
-	u64 end = model->bad_lba + model->bad_sectors;
-
-	if (!model->bad_sectors || model->bad_lba >= lba + sectors || lba >= end)
-		return false;
-	if (!write)
-		return true;
-	if (lba > model->bad_lba) {
-		model->bad_sectors = (u32)(lba - model->bad_lba);
-	} else if (lba + sectors < end) {
-		model->bad_sectors = (u32)(end - (lba + sectors));
-		model->bad_lba = lba + sectors;
-	} else {
-		model->bad_sectors = 0;
-	}
-	return false;
 }
 
 /* Bytes of the segments between the header and the status. */
@@ -123,7 +103,7 @@ static u8 vb_transfer(struct vb_model *model, struct vb_request *request, bool w
 	if (bytes % RL_SECTOR_BYTES || lba > model->config.sectors ||
 	    sectors > model->config.sectors - lba)
 		return VB_S_ERROR;
-	if (vb_is_bad(model, write, lba, sectors))
+	if (!write && rl_bad_meets(&model->bad, lba, (u32)sectors))
 		return VB_S_ERROR;
 	for (i = 1; i < model->segments - 1; i++) {
 		const struct vb_segment *segment = &model->segment[i];
@@ -142,6 +122,8 @@ static u8 vb_transfer(struct vb_model *model, struct vb_request *request, bool w
 		if (segment->write)
 			request->written += segment->bytes;
 	}
+	if (write)
+		rl_bad_mend(&model->bad, lba, (u32)sectors);
 	return VB_S_OK;
 }
 
@@ -177,7 +159,7 @@ static u8 vb_ranges(struct vb_model *model, u64 *lba, u32 *sectors)
 	*sectors = vb_get32(range + 8);
 	if (*lba > model->config.sectors || *sectors > model->config.sectors - *lba)
 		return VB_S_ERROR;
-	vb_is_bad(model, true, *lba, *sectors);
+	rl_bad_mend(&model->bad, *lba, *sectors);
 	return vb_zero(model, *lba, *sectors) ? VB_S_OK : VB_S_ERROR;
 }
 

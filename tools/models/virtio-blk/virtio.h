@@ -8,6 +8,7 @@
 
 #include "base/device.h"
 #include "base/trigger.h"
+#include "media/bad.h"
 #include "media/limit.h"
 #include "media/store.h"
 #include "wire.h"
@@ -151,8 +152,7 @@ struct vb_queue {
  * @armed: faults
  * @nr_transfers: reads and writes so far
  * @lose_next: the next read or write is lost
- * @bad_lba: first sector that cannot be read
- * @bad_sectors: how many; 0 is none
+ * @bad: sectors that cannot be read
  * @bounce: data on its way
  */
 struct vb_model {
@@ -178,8 +178,7 @@ struct vb_model {
 	struct rl_armed armed[VB_FAULTS];
 	u64 nr_transfers;
 	bool lose_next;
-	u64 bad_lba;
-	u32 bad_sectors;
+	struct rl_bad bad;
 	u64 bounce[VB_BOUNCE_SECTORS * RL_SECTOR_BYTES / sizeof(u64)];
 };
 
