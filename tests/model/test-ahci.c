@@ -330,6 +330,11 @@ static void fails_a_bad_sector(void **state)
 	status = interrupt(sata);
 	assert_true(status & AH_IS_TASK_FILE);
 	assert_int_equal(get(sata, PORT(AH_PORT_SACT)), 1U << 4 | 1U << 9);
+	/* Nothing begins until the driver has stopped the port. */
+	command(sata, 12, AH_OP_READ_QUEUED, 0, 8, 0, 4096, 1);
+	issue(sata, 1U << 12, true);
+	assert_int_equal(sata->model->command[12].state, AH_FREE);
+	put(sata, PORT(AH_PORT_SACT), 0);
 	assert_int_equal(get(sata, PORT(AH_PORT_TFD)) & 0xffff, AH_ATA_UNCORRECTABLE << 8 | AH_ATA_IDLE | AH_ATA_ERROR);
 	put(sata, PORT(AH_PORT_CMD), AH_CMD_SPIN_UP | AH_CMD_POWER | AH_CMD_FIS);
 	assert_int_equal(get(sata, PORT(AH_PORT_SACT)) | get(sata, PORT(AH_PORT_CI)), 0);

@@ -193,6 +193,8 @@ static void accepts_what_it_offers(void **state)
 	put(blk, VB_STATUS, 1, 0);
 	put(blk, VB_DRIVER_FEATURE_SELECT, 4, 0);
 	put(blk, VB_DRIVER_FEATURE, 4, VB_F_DISCARD);
+	put(blk, VB_DRIVER_FEATURE_SELECT, 4, 1);
+	put(blk, VB_DRIVER_FEATURE, 4, (u32)(VB_F_VERSION_1 >> 32));
 	put(blk, VB_STATUS, 1, 3 | VB_STATUS_FEATURES_OK);
 	assert_false(get(blk, VB_STATUS, 1) & VB_STATUS_FEATURES_OK);
 	blk_destroy(blk);
