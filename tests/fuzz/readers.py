@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import lzma
 import pathlib
 import random
 import re
 import sqlite3
 import sys
+import tarfile
 import tempfile
 import time
 import traceback
@@ -44,8 +46,10 @@ with contextlib.ExitStack() as _instrumented:
     from raidtrace.benchmark.figure import ParseError
     from raidtrace.benchmark.parse import bonnie, dd, fio, iozone, own
     from raidtrace.demo import truth
-    from raidtrace.recording import sample_rows
+    from raidtrace.quantity import output
+    from raidtrace.recording import database, document, invariants, sample_rows
     from raidtrace.recording.counters import RecordingError
+    from raidtrace.report import export, recording_text, rows
     from raidtrace.sweep import journal, plan
 
 
@@ -170,11 +174,91 @@ def read_histograms(data: bytes) -> object:
 
 
 def seeds_of_histograms() -> Iterator[bytes]:
+    yield from corpus("histograms")()
     yield b'{"read":{"size":{"8":3,"128":1}},"all":{"depth_time":{"0":9},"depth":{"1":1}},"write":{"seek":{"64":2,"3":1}}}'
     yield from (text.encode() for (text,) in DATABASE.execute("SELECT DISTINCT histograms FROM sample").fetchall()[:5])
 
 
+def corpus(name: str) -> Callable[[], Iterator[bytes]]:
+    """Inputs that libFuzzer found when this reader was in C."""
+
+    def inputs() -> Iterator[bytes]:
+        with tarfile.open(TOP / f"tests/fuzz/readers-corpus/{name}.tar.xz") as archive:
+            for member in archive:
+                if file := archive.extractfile(member):
+                    yield file.read()
+
+    return inputs
+
+
+def read_recording(data: bytes) -> object:
+    """The first byte says what is made of a recording in which each four bytes behind change one: three say its place."""
+    image = bytearray(IMAGE)
+    for at in range(1, len(data) - 3, 4):
+        image[int.from_bytes(data[at : at + 3], "big") % len(image)] = data[at + 3]
+    path = SCRATCH / "changed.rtdb"
+    path.write_bytes(image)
+    sample_rows.recording.connect = CONNECT
+    try:
+        with sample_rows.opened(path) as opened:
+            found = invariants.read(path, opened)
+            match (data[0] if data else 0) % 3:
+                case 0:
+                    return rows.render(recording_text.rows(found, "it was not asked", True))
+                case 1:
+                    return output.value_json(document.recording(found))
+            return "".join(export.json(path, opened))
+    finally:
+        sample_rows.recording.connect = TEMPLATE  # type: ignore
+
+
+FORBIDDEN = {
+    sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_CREATE_TEMP_VIEW, sqlite3.SQLITE_CREATE_TRIGGER,
+    sqlite3.SQLITE_CREATE_TEMP_TRIGGER, sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_PRAGMA,
+    sqlite3.SQLITE_RECURSIVE,
+}  # fmt: skip
+
+
+def read_schema(data: bytes) -> object:
+    """The first byte says what the schema calls a statement. What the door lets pass SQLite is asked to make and to read: it
+    must find no view, trigger, function or table of a module in it."""
+    kind = ("table", "index", "trigger", "view")[(data[0] if data else 0) % 4]
+    sql = data[1:].partition(b"\0")[0].decode("utf-8", "replace")
+    if not database._plain(kind, "name", sql) or kind == "view":
+        return None
+    # SQLite takes a statement that makes something else than the row says for damage.
+    if not re.match("CREATE TABLE " if kind == "table" else "CREATE .*INDEX ", sql, re.DOTALL):
+        return None
+    found: list[object] = []
+
+    def asked(action: int, _: str | None, name: str | None, *__: str | None) -> int:
+        # How SQLite itself makes the names of automatic indices, of statistics and of a dropped table.
+        ours = action == sqlite3.SQLITE_FUNCTION and name in ("like", "sqlite_rename_table")
+        if action in FORBIDDEN or (action == sqlite3.SQLITE_FUNCTION and not ours):
+            found.append((action, name))
+        return sqlite3.SQLITE_OK
+
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        made.execute("CREATE TABLE flow (sample, direction, queued)")
+        made.set_authorizer(asked)
+        try:
+            made.execute(sql)
+        except (sqlite3.Error, sqlite3.Warning):
+            return None  # what is asked for before a syntax error is not done
+        with contextlib.suppress(sqlite3.Error, sqlite3.Warning):
+            for (name,) in made.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+                made.execute('SELECT * FROM "{}"'.format(name.replace('"', '""'))).fetchall()
+    assert not found, (sql, found)
+    return None
+
+
+SQL = tuple(
+    b"CREATE TABLE t (|CREATE INDEX i ON flow (| AS (|CHECK|DEFAULT|random()|WHERE|COLLATE|(|)|SELECT|/*|*/|--|\n|\"|'|`|[|]"
+    b"|USING|VIRTUAL|,|;".split(b"|")
+)
 TARGETS = {
+    "recording": Target(read_recording, (RecordingError,), corpus("recording"), (b"\0", b"\xff", b"\x80")),
+    "schema": Target(read_schema, (), corpus("schema"), SQL),
     "plan": Target(read_plan, (plan.PlanError,), of_files("tools/python/raidtrace/sweep/plans/*.toml"), TOML),
     "profile": Target(read_profile, (LabError,), of_files("tools/lab/profiles/*.toml"), TOML),
     "benchmark": Target(read_output, (ParseError,), seeds_of_output, LINES),
@@ -274,7 +358,9 @@ def main(words: list[str]) -> int:
 
 
 DATABASE = _template()
-sample_rows.recording.connect = lambda path: contextlib.nullcontext(DATABASE)  # type: ignore
+IMAGE = lzma.decompress((TOP / "tests/python/report/golden/full.rtdb.xz").read_bytes())
+CONNECT, TEMPLATE = sample_rows.recording.connect, lambda path: contextlib.nullcontext(DATABASE)
+sample_rows.recording.connect = TEMPLATE  # type: ignore
 MODEL = _model()
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/store.h"
+#include "store/db.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define SIZE	RAIDTRACE_HISTOGRAM_KIND_SIZE
@@ -91,6 +91,15 @@ static inline int put_start(struct store *store)
 		return store_commit(store);
 	store_rollback(store);
 	return err;
+}
+
+/* The file as it is after a crash: SQLite plays back the journal that it finds. */
+static inline struct store *open_again(void)
+{
+	struct store *store;
+
+	assert_int_equal(store_connect(path, SQLITE_OPEN_READWRITE, &store), 0);
+	return store;
 }
 
 static inline int take_number(void *data, int nr, const char *const *values)

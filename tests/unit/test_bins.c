@@ -84,8 +84,8 @@ static void are_what_is_documented(void **state)
 	assert_int_equal(bin_high(SEEK, 127), INT64_MAX);
 }
 
-/* Column and row of d2c by depth hold what their bounds say. */
-static void two_dimensions_have_rows_and_columns(void **state)
+/* Columns of d2c by depth hold what their bounds say. */
+static void two_dimensions_have_columns(void **state)
 {
 	unsigned int columns = bin_columns(DEPTH_D2C);
 
@@ -98,12 +98,9 @@ static void two_dimensions_have_rows_and_columns(void **state)
 		assert_int_equal(raidtrace_d2c_column((uint64_t)low), column);
 		assert_int_equal(raidtrace_d2c_column((uint64_t)high - 1), column);
 	}
-	for (unsigned int row = 0; row < RAIDTRACE_DEPTH_ROWS; row++)
-		assert_int_equal(raidtrace_depth_row(bin_row_low(DEPTH_D2C, row)), row);
 	assert_int_equal(bin_columns(BLAME), RAIDTRACE_CLASSES);
 	assert_int_equal(bin_low(BLAME, RAIDTRACE_CLASSES + 3), 3);
 	assert_int_equal(bin_high(BLAME, RAIDTRACE_CLASSES + 3), 4);
-	assert_int_equal(bin_row_low(BLAME, 1), 1);
 	assert_int_equal(bin_columns(SIZE), 0);
 }
 
@@ -114,7 +111,7 @@ int main(void)
 		cmocka_unit_test(log_linear_are_narrow),
 		cmocka_unit_test(last_have_no_end),
 		cmocka_unit_test(are_what_is_documented),
-		cmocka_unit_test(two_dimensions_have_rows_and_columns),
+		cmocka_unit_test(two_dimensions_have_columns),
 	};
 
 	return cmocka_run_group_tests_name("bins", tests, NULL, NULL);

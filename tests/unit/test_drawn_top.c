@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/*
- * Rows of raidctl top, recordings that it steps through, and keys, all drawn:
- * golden/drawn-top.txt has a line for each walk.
- */
+/* Rows of raidctl top and keys, all drawn: golden/drawn-top.txt has a line for each walk. */
 
 #include "unit.h"
 
@@ -14,18 +11,12 @@
 
 #include "base/units.h"
 #include "drawn.h"
-#include "store/load.h"
-#include "store/store.h"
-#include "top/replay.h"
+#include "top/keys.h"
 #include "top/view.h"
 
 #define WALKS	12
 #define STEPS	40
 #define MS	((uint64_t)1000000)
-#define DISKS	3
-
-static char directory[] = "/tmp/raidtrace-drawn-top-XXXXXX";
-static char path[64];
 
 /* Counters of one interval; few are what a text changes at. */
 static void draw_span(struct rt_counters *c, uint64_t *state)
@@ -126,85 +117,15 @@ static void rows(FILE *to, uint64_t *state)
 	top_free(&top);
 }
 
-/* Phases of samples that are long and short, of disks that are sampled one after the other. */
-static struct store *make(uint64_t *state)
-{
-	uint32_t disks = 1 + (uint32_t)drawn(state, DISKS);
-	uint32_t phases = 2 + (uint32_t)drawn(state, 3);
-	uint64_t now = drawn(state, 3) ? 900 * MS : 0;
-	struct store *store;
-
-	assert_int_equal(store_create(path, &store), 0);
-	store_begin(store);
-	for (uint32_t t = 1; t <= disks; t++) {
-		struct rt_target target = { .id = t };
-
-		snprintf(target.disk, sizeof(target.disk), "sd%c", 'd' - (int)t);
-		store_put_target(store, t, &target);
-	}
-	for (uint32_t p = 0; p < phases; p++) {
-		static const char *const names[] = { PHASE_OUTSIDE, "read", "write" };
-
-		store_begin_phase(store, p, names[drawn(state, 3)], now);
-		if (drawn(state, 3))
-			store_put_setting(store, now + drawn(state, 200) * MS, 1, "readahead_sectors", p % 2 ? "256" : "16384");
-		for (uint64_t i = 1 + drawn(state, 6); i; i--) {
-			uint64_t end = now + (drawn(state, 4) ? 1 + drawn(state, 180) : 1) * MS;
-
-			for (uint32_t t = 1; t <= disks; t++) {
-				struct rt_counters c = { .since_ns = now + 3 * (t - 1) * MS, .now_ns = end + 3 * (t - 1) * MS };
-
-				if (drawn(state, 4))
-					draw_span(&c, state);
-				if (drawn(state, 6))
-					store_put_sample(store, t, p, &c);
-				rt_counters_free(&c);
-			}
-			now = end;
-		}
-		store_end_phase(store, p, now);
-	}
-	assert_int_equal(store_commit(store), 0);
-	store_close(store);
-	assert_int_equal(store_open(path, &store), 0);
-	return store;
-}
-
-static void walk(FILE *to, uint64_t *state)
-{
-	struct store *store = make(state);
-	struct replay replay;
-	struct top top = { 0 };
-	char when[160];
-	int err = replay_begin(store, "a.rtdb", &top, (1 + drawn(state, 100)) * MS, &replay);
-
-	fprintf(to, "%d, %s\n", err, replay.recording.path);
-	for (int step = 0; step < STEPS && !err; step++) {
-		enum top_action where = drawn(state, 3) ? TOP_BACK + (unsigned int)drawn(state, TOP_LAST - TOP_BACK + 1) : TOP_ON;
-		uint64_t interval_ns = (drawn(state, 5) ? 1 + drawn(state, 200) : 1) * MS;
-
-		assert_int_equal(replay_go(&replay, &top, where, interval_ns), 0);
-		replay_when(&replay, when, sizeof(when));
-		fprintf(to, "%u %s %d\n", where, when, replay_at_end(&replay));
-		say_top(to, &top);
-	}
-	replay_end(&replay);
-	assert_null(replay.samples);
-	top_free(&top);
-	store_close(store);
-	unlink(path);
-}
-
 /* Keys at random, those of digits and of answers more often. */
 static void keys(FILE *to, uint64_t *state)
 {
 	static const int known[] = {
 		'q', 's', 'f', ' ', '+', '-', '=', '?', 'h', 'r', 'j', 'k', 'y', 'n', 'p', 'g', 'G', ',', '.', '0', '1', '7', '9',
-		TOP_KEY_UP, TOP_KEY_DOWN, TOP_KEY_ENTER, TOP_KEY_BACKSPACE, TOP_KEY_ESCAPE, TOP_KEY_LEFT, TOP_KEY_RIGHT,
-		TOP_KEY_HOME, TOP_KEY_END, 'x', '/', ':',
+		TOP_KEY_UP, TOP_KEY_DOWN, TOP_KEY_ENTER, TOP_KEY_BACKSPACE, TOP_KEY_ESCAPE, 'x', '/', ':',
 	};
 	struct rt_target targets[3] = { { .id = 1, .disk = "sda" }, { .id = 2, .disk = "sdb" }, { .id = 3, .disk = "sdc" } };
-	struct top_keys k = { .interval_ns = NS_PER_S, .replay = !drawn(state, 3) };
+	struct top_keys k = { .interval_ns = NS_PER_S };
 	struct top top = { 0 };
 	char prompt[160];
 
@@ -249,30 +170,15 @@ static void texts(FILE *to, uint64_t *state)
 
 static void walks(void **unused)
 {
-	static const struct drawn_kind kinds[] = { { "rows", rows }, { "walk", walk }, { "keys", keys }, { "texts", texts } };
+	static const struct drawn_kind kinds[] = { { "rows", rows }, { "keys", keys }, { "texts", texts } };
 
 	(void)unused;
 	drawn_golden("golden/drawn-top.txt", kinds, sizeof(kinds) / sizeof(kinds[0]), WALKS, 23112026);
-}
-
-static int make_directory(void **state)
-{
-	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(path, sizeof(path), "%s/a.rtdb", directory);
-	return 0;
-}
-
-static int remove_directory(void **state)
-{
-	(void)state;
-	return rmdir(directory);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(walks) };
 
-	return cmocka_run_group_tests_name("drawn-top", tests, make_directory, remove_directory);
+	return cmocka_run_group_tests_name("drawn-top", tests, NULL, NULL);
 }

@@ -30,11 +30,8 @@ static long record(int *err, int told)
 /* How many samples the file holds; it has to be sound. */
 static long held(void)
 {
-	struct store *store;
-	long samples;
-
-	assert_int_equal(store_open(path, &store), 0);
-	samples = number(store, "SELECT count(*) FROM sample");
+	struct store *store = open_again();
+	long samples = number(store, "SELECT count(*) FROM sample");
 	assert_int_equal(number(store, "SELECT count(*) FROM output"), samples);
 	assert_int_equal(number(store, "SELECT ifnull(max(sample), 0) FROM sample"), samples);
 	store_close(store);

@@ -17,8 +17,8 @@ _raidctl_words() {
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
-	export) echo "--csv --openmetrics --perfetto --json --help" ;;
-	exporter) echo "--cgroups --listen --recording --help" ;;
+	export) echo "--csv --perfetto --json --help" ;;
+	exporter) echo "--cgroups --listen --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build clean workloads profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --fresh --help" ;;
@@ -95,7 +95,7 @@ _raidctl() {
 	case $before in
 	-d | --disk) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") && return ;;
 	--phases) mapfile -t COMPREPLY < <(compgen -W "none bonnie++ iozone fio ddt ioperf" -- "$word") && return ;;
-	-o | --output | -c | --csv | -m | --openmetrics | -H | --html) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	-o | --output | -c | --csv | -H | --html) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
 	-w | --with) mapfile -t COMPREPLY < <(compgen -W "amcc-9500s-2004 caltech-3ware-2002 coraid-sr-2007 software-raid-howto" -- "$word") && return ;;
 	--array) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word") && return ;;
@@ -104,10 +104,8 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	check | attach | detach | show | tail | reset)
+	check | attach | detach | show | tail | reset | top)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
-	top)
-		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word"; compgen -f -- "$word") ;;
 	load | report | export | import | explain | compare)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;
 	esac

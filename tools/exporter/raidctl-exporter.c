@@ -20,8 +20,6 @@
 #include "base/terminal.h"
 #include "machine/process.h"
 #include "source.h"
-#include "store/load.h"
-#include "store/store.h"
 #include "version.h"
 
 #define DEFAULT_LISTEN	"127.0.0.1:9809"
@@ -34,13 +32,6 @@
 
 struct exporter_options {
 	const char *listen;
-	const char *path;
-	bool cgroups;
-};
-
-/* struct shown - what is shown: a recording, NULL for what is counted now, and of that what cgroups are charged */
-struct shown {
-	struct recording *recording;
 	bool cgroups;
 };
 
@@ -49,7 +40,6 @@ error_t argp_err_exit_status = EXIT_USAGE;
 
 static const struct argp_option options[] = {
 	{ "listen", 'l', "ADDRESS:PORT", 0, "Where to listen, instead of " DEFAULT_LISTEN, 0 },
-	{ "recording", 'r', "FILE", 0, "Show the totals of a recording instead of what is counted now", 0 },
 	{ "cgroups", 'g', NULL, 0, "Show what is charged to each cgroup too; needs CAP_SYS_ADMIN", 0 },
 	{ 0 }
 };
@@ -61,9 +51,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'l':
 		given->listen = arg;
-		return 0;
-	case 'r':
-		given->path = arg;
 		return 0;
 	case 'g':
 		given->cgroups = true;
@@ -103,7 +90,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 			      const char *version, const char *upload,
 			      size_t *upload_size, void **state)
 {
-	const struct shown *shown = data;
+	const bool *cgroups = data;
 	char why[256], said[300], *text;
 	size_t size;
 
@@ -118,7 +105,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 	if (strcmp(url, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "raidtrace's counters are at /metrics\n");
-	text = source_text(shown->recording, shown->cgroups, &size, why, sizeof(why));
+	text = source_text(*cgroups, &size, why, sizeof(why));
 	if (!text) {
 		fail("exporter: %s", why);
 		snprintf(said, sizeof(said), "%s\n", why);
@@ -172,7 +159,7 @@ static int listening(const struct addrinfo *address)
 
 /* The server has a thread of its own, which inherits that signals are kept for this one. */
 static int serve(const struct addrinfo *address, const char *listen,
-		 struct shown *shown)
+		 bool *cgroups)
 {
 	unsigned int flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD |
 		(address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
@@ -189,7 +176,7 @@ static int serve(const struct addrinfo *address, const char *listen,
 		return fail("exporter: %s: %s%s", listen, strerror(errno),
 			    errno == EADDRINUSE ?
 			    "; is an exporter running already? or name another port: --listen" : "");
-	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, shown,
+	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, cgroups,
 				  MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
@@ -206,20 +193,6 @@ static int serve(const struct addrinfo *address, const char *listen,
 	return EXIT_DONE;
 }
 
-static int load(const char *path, struct recording *ret)
-{
-	struct store *store;
-	int status = EXIT_DONE;
-
-	if (store_open(path, &store))
-		return fail("%s: %s", path, store_error(NULL));
-	if (recording_load(store, NULL, ret))
-		status = fail("%s: cannot be read: %s", path,
-			      store_error(store));
-	store_close(store);
-	return status;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -229,11 +202,9 @@ int main(int argc, char **argv)
 		NULL, NULL, NULL,
 	};
 	struct exporter_options given = { .listen = DEFAULT_LISTEN };
-	struct recording recording = { 0 };
-	struct shown shown = { 0 };
 	struct addrinfo *address = NULL;
 	char name[] = "raidctl exporter";
-	int status;
+	int status = EXIT_DONE;
 
 	argv[0] = name;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &given))
@@ -241,16 +212,11 @@ int main(int argc, char **argv)
 	if (find_address(given.listen, &address))
 		return usage_error("exporter: --listen %s: not an ADDRESS:PORT of numbers, as " DEFAULT_LISTEN,
 				   given.listen);
-	shown.cgroups = given.cgroups;
-	if (given.path)
-		shown.recording = &recording;
-	status = given.path ? load(given.path, &recording) : EXIT_DONE;
 	/* The module would tell of all processes in one row, as if there were no cgroups. */
-	if (!status && !given.path && given.cgroups && !is_admin())
+	if (given.cgroups && !is_admin())
 		status = fail("exporter: --cgroups needs CAP_SYS_ADMIN: the module tells nobody else who queued what");
 	if (!status)
-		status = serve(address, given.listen, &shown);
-	recording_free(&recording);
+		status = serve(address, given.listen, &given.cgroups);
 	freeaddrinfo(address);
 	return status;
 }

@@ -76,7 +76,7 @@ static int write_live(struct rt_client *client, const struct rt_info *info,
 		err = read_spans(client, targets, nr, cgroups, &now);
 	if (!err) {
 		write_loaded(to, 1);
-		err = openmetrics_write(to, &now, true);
+		err = openmetrics_write(to, &now);
 	}
 	for (size_t i = 0; i < now.nr_spans; i++)
 		rt_counters_free(&now.spans[i].counters);
@@ -116,7 +116,7 @@ static int ask_module(FILE *to, bool cgroups, char *why, size_t size)
 	return err;
 }
 
-char *source_text(const struct recording *recording, bool cgroups, size_t *size,
+char *source_text(bool cgroups, size_t *size,
 		  char *why, size_t why_size)
 {
 	char *text = NULL;
@@ -128,8 +128,7 @@ char *source_text(const struct recording *recording, bool cgroups, size_t *size,
 		snprintf(why, why_size, "%s", strerror(errno));
 		return NULL;
 	}
-	err = recording ? openmetrics_write(to, recording, true) :
-			  ask_module(to, cgroups, why, why_size);
+	err = ask_module(to, cgroups, why, why_size);
 	if (fclose(to) && !err)
 		err = -errno;
 	if (!err)

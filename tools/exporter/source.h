@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the exporter shows: the module's counters now, or a recording. */
+/* What the exporter shows: the module's counters now. */
 
 #ifndef EXPORTER_SOURCE_H
 #define EXPORTER_SOURCE_H
@@ -8,12 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct recording;
-
 /**
  * source_text - OpenMetrics text of what is counted now
- * @recording: shown in its place, NULL for the module
- * @cgroups: what is charged to each cgroup too; a recording has it anyway
+ * @cgroups: what is charged to each cgroup too
  * @size: length of the text
  * @why: what went wrong, for a reader
  * @why_size: room for it
@@ -22,7 +19,7 @@ struct recording;
  *
  * Return: text to free(); NULL on failure.
  */
-char *source_text(const struct recording *recording, bool cgroups, size_t *size,
+char *source_text(bool cgroups, size_t *size,
 		  char *why, size_t why_size);
 
 #endif

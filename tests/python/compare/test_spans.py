@@ -11,7 +11,7 @@ from conftest import TOP
 from raidtrace.compare import spans, spans_text
 from raidtrace.compare.quantities import OF_DIRECTION
 
-GOLDEN = TOP / "tests" / "unit" / "golden"
+GOLDEN = TOP / "tests" / "python" / "report" / "golden"
 # A span with all that one can have, of which made() takes everything away.
 FULL = json.loads(gzip.decompress((GOLDEN / "full.json.gz").read_bytes()))["spans"][0]
 
@@ -65,11 +65,11 @@ def told(a, b, width=80):
 
 def test_all_that_a_recording_can_hold():
     """What the C that did this before printed, byte by byte, but for a share that is all, and was 0.9999999999999999."""
-    a, b = (json.loads(gzip.decompress((GOLDEN / f"full{name}.json.gz").read_bytes())) for name in ("", "-other"))
+    a, b = (json.loads(gzip.decompress((GOLDEN / f"{name}.json.gz").read_bytes())) for name in ("full", "other"))
     found = spans.compare(a, b)
-    text = gzip.decompress((GOLDEN / "full-compare.txt.gz").read_bytes()).decode()
+    text = gzip.decompress((GOLDEN / "compare.txt.gz").read_bytes()).decode()
     assert "\n".join(spans_text.lines(found, 80)) + "\n" == text
-    assert json.loads(found.to_json()) == json.loads(gzip.decompress((GOLDEN / "full-compare.json.gz").read_bytes()))
+    assert json.loads(found.to_json()) == json.loads(gzip.decompress((GOLDEN / "compare.json.gz").read_bytes()))
 
 
 def test_values_and_ratio():

@@ -1,34 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bounds of bins are those of kmod/histogram.h, which raidctl export writes out."""
+"""The bounds of bins are those of kmod/histogram.h."""
 
-import csv
 import subprocess
 
-import pytest
-from conftest import TOP, Maker
+from compiled import compiled
+from conftest import TOP
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raidtrace.quantity import bins
 
-RAIDCTL = TOP / "tools" / "bin" / "raidctl"
-SIZES = (0, 1, 255, 256, 257, 258, 272, 273, 300, 336, 353, 400)
-TIMES = (0, 15, 16, 17, 31, 32, 47, 48, 200, 300, 400)
+SOURCE = """
+#include <stdio.h>
+#include <string.h>
+#include "account.h"
+
+int main(void)
+{
+    char kind[16];
+    long long value;
+
+    while (scanf("%15s %lld", kind, &value) == 2)
+        printf("%u\\n", !strcmp(kind, "size") ? raidtrace_size_bin(value) : !strcmp(kind, "seek") ? raidtrace_seek_bin(value) :
+               !strcmp(kind, "time") ? raidtrace_d2c_bin(value) : !strcmp(kind, "depth") ? raidtrace_depth_bin(value) :
+               raidtrace_d2c_column(value));
+    return 0;
+}
+"""
+CUTS = {"size": "size", "seek": "seek", "d2c": "time", "depth_time": "depth", "depth_d2c": "column"}
 
 
-@pytest.mark.skipif(not RAIDCTL.exists(), reason="raidctl is not built")
 def test_bounds_are_those_of_the_module(tmp_path):
-    kinds = {("read", "size"): dict.fromkeys(SIZES, 1), ("read", "d2c"): dict.fromkeys(TIMES, 1)}
-    path = Maker(tmp_path).write([(1, 0, 1000, {"read": {"issued": 1}}, kinds)])
-    subprocess.run([RAIDCTL, "export", "--csv", tmp_path / "csv", path], check=True, capture_output=True)
-    with (tmp_path / "csv" / "histogram.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    found = {"size": [], "d2c": []}
-    for row in rows:
-        if row["kind"] in found:
-            found[row["kind"]].append((int(row["low"]), int(row["high"])))
-    assert found["size"] == [bins.size(at) for at in SIZES]
-    assert found["d2c"] == [bins.time(at) for at in TIMES]
+    """The lowest and the highest value of each bin fall into it."""
+    (tmp_path / "a.c").write_text(SOURCE, encoding="ascii")
+    options = [f"-I{TOP / name}" for name in ("kmod", "kmod/include/uapi", "tools/libraidtrace")]
+    program = compiled(tmp_path / "a.c", tmp_path / "a", *options)
+    asked, due = [], []
+    for name, cut in CUTS.items():
+        kind = bins.KINDS[name]
+        for at in range(kind.columns() or bins.NUMBERS[kind.cut]):
+            low, high = kind.bounds(at)
+            if (name, at) == ("seek", 128):  # no distance is as far
+                continue
+            for value in {low, low if high is None else high - 1}:
+                asked.append(f"{cut} {value}")
+                due.append(at)
+    done = subprocess.run([program], input="\n".join(asked), capture_output=True, text=True, check=True)
+    assert [int(line) for line in done.stdout.split()] == due and len(due) > 2000
+    assert [bins.KINDS[name].bounds(bins.NUMBERS[bins.KINDS[name].cut] - 1)[1] for name in CUTS] == [None] * len(CUTS)
 
 
 @given(st.integers(0, 800))

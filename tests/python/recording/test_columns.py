@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The door looks at each value of each column of a recording before anything else does."""
 
+import re
 import sqlite3
 
 import long_recording
 import pytest
 
 from raidtrace.recording import columns, overview, recording
+from raidtrace.report import export
 
 KINDS = {"text": "TEXT", "integer": "INTEGER"}
 
@@ -24,6 +26,23 @@ def test_columns_are_those_of_the_schema():
             for _, name, kind, notnull, _, key in db.execute(f"PRAGMA table_info({table})")
         }
         assert found == {name: (KINDS[kind], null) for name, (kind, null) in columns.COLUMNS[table].items()}, table
+
+
+def test_counters_have_the_units_and_meanings_of_the_header():
+    for table, macro in (("flow", "FLOW"), ("sample", "DISK"), ("origin", "ORIGIN"), ("submitter", "SUBMITTER")):
+        block = re.search(rf"#define RT_{macro}_COUNTERS\(X\)((?:.*\\\n)+.*\n)", long_recording.HEADER)[1].replace(
+            "\\\n", " "
+        )
+        rows = re.findall(r'X\((\w+), \w+, "[^"]*", "([^"]*)",\s*((?:"[^"]*"\s*)+)\)', block)
+        header = [(name, unit, "".join(re.findall('"([^"]*)"', meaning))) for name, unit, meaning in rows]
+        mine = [(one.name, one.unit, one.meaning) for one in columns.DICTIONARY if one.table == table]
+        assert [one for one in mine if one[0] in columns.COUNTERS[table]] == header and header
+
+
+def test_each_column_has_a_meaning_and_an_export_each_column():
+    assert all(one.meaning for one in columns.DICTIONARY)
+    tables = {one.table for one in columns.DICTIONARY}
+    assert tables == columns.COLUMNS.keys() | {"histogram", "columns"} and export.ORDER.keys() == columns.COLUMNS.keys()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import re
 import sqlite3
 import struct
 import subprocess
@@ -96,6 +95,8 @@ HOSTILE = [
     "CREATE TABLE t (a, b AS (hex(zeroblob(1000000000))))", "CREATE TABLE t (a CHECK (a != hex(zeroblob(100))))",
     "CREATE TABLE t (a DEFAULT (random()))", "CREATE INDEX i ON note (abs(time_ns))",
     "CREATE INDEX i ON note (time_ns) WHERE time_ns > 5", "CREATE VIRTUAL TABLE t USING fts5(a)", "ANALYZE",
+    "CREATE TABLE t (a, b INTEGER GENERATED ALWAYS AS (a + 1) STORED)", "CREATE TABLE t (a DEFAULT 5)",
+    "CREATE TABLE t (a TEXT COLLATE NOCASE)", "CREATE INDEX i ON note (text COLLATE NOCASE)", "CREATE TABLE t (a,\fb)",
 ]  # fmt: skip
 
 
@@ -194,12 +195,84 @@ def test_what_cannot_be_opened_says_why(tmp_path):
 
 def test_what_is_too_large_says_so(tmp_path):
     path = tmp_path / "a.rtdb"
-    path.touch()
+    path.write_bytes(b"SQLite format 3\0" + bytes(84))
     os.truncate(path, (2 << 30) - 255)
     with pytest.raises(sqlite3.OperationalError, match="larger than 2 GiB"):
         database.read(path)
 
 
-def test_as_much_is_read_as_raidctl_reads():
-    source = (TOP / "tools/raidctl/store/image.c").read_text()
-    assert database.MOST_OF_SQLITE == int(re.search(r"MOST_OF_SQLITE\s+\(\(size_t\)(\w+)\)", source)[1], 16)
+HEADERS = [
+    (0, b"x", database.NO_DATABASE), (15, b"x", database.NO_DATABASE), (68, b"X", "not a recording of raidctl"),
+    (71, b"X", "not a recording of raidctl"), (60, b"\1", "recording of version 16777218"), (18, b"\2", "a WAL; turn it back"),
+    (19, b"\2", "a WAL; turn it back"), (63, b"\3", "recording of version 3"), (63, b"\0", "recording of version 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("at", "byte", "words"), HEADERS)
+def test_another_header_is_refused(maker, at, byte, words):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(byte)
+    with pytest.raises(recording.RecordingError, match=words):
+        recording.load(path)
+
+
+@pytest.mark.parametrize(("size", "words"), [
+    (0, "an empty file"), (1, database.NO_DATABASE), (99, database.NO_DATABASE), (100, "damaged or cut short"),
+    (511, "damaged or cut short"), (4096, "damaged or cut short"), (-4096, "damaged or cut short"),
+])  # fmt: skip
+def test_a_file_that_was_cut_is_refused(maker, size, words):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    os.truncate(path, size if size >= 0 else path.stat().st_size + size)
+    with pytest.raises(recording.RecordingError, match=words):
+        recording.load(path)
+
+
+def test_a_page_that_is_none_is_found_though_nothing_reads_it(maker):
+    path = maker.write([(1, 0, 1000, {}, {})], more=["CREATE TABLE more (a)", "INSERT INTO more VALUES(1)"])
+    with path.open("r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(b"\xff")
+    with pytest.raises(recording.RecordingError, match="damaged or cut short"):
+        recording.load(path)
+
+
+@pytest.mark.parametrize("change", ["link", "directory", "long"])
+def test_a_journal_of_another_kind_is_refused_and_left(killed, tmp_path, change):
+    journal = killed.with_name("run.rtdb-journal")
+    kept = journal.read_bytes()
+    if change == "link":
+        journal.rename(tmp_path / "victim")
+        journal.symlink_to(tmp_path / "victim")
+    elif change == "directory":
+        journal.unlink()
+        journal.mkdir()
+    else:
+        journal.write_bytes(kept[:16] + b"\xff\xff\xff\xf0" + kept[20:])  # it wants a file of 256 TiB
+    with pytest.raises(recording.RecordingError, match="was killed|damaged"):
+        recording.load(killed)
+    if change == "directory":
+        journal.rmdir()
+    else:
+        journal.unlink()
+        (tmp_path / "victim").unlink(missing_ok=True)
+    journal.write_bytes(kept)
+
+
+def test_who_keeps_it_locked_is_not_waited_for_for_ever(maker, monkeypatch):
+    path = maker.write([(1, 0, 1000, {}, {})])
+    monkeypatch.setattr(database.time, "sleep", lambda _: None)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="another process keeps it locked"):
+            database.read(path)
+
+
+def test_without_room_in_memory_the_copy_is_in_tmpdir_and_without_any_the_error_says_so(maker, monkeypatch, tmp_path):
+    path = maker.write([(1, 0, 1000, {}, {})], output="kept")
+    monkeypatch.setattr(database, "MEMORY", str(tmp_path / "nowhere"))
+    assert recording.load(path).output == "kept"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(sqlite3.OperationalError, match="name another directory by TMPDIR"):
+        database.read(path)

@@ -5,7 +5,6 @@ import pathlib
 import subprocess
 
 import pytest
-from conftest import TOP
 
 from raidtrace.why import changes, figures, lab
 from raidtrace.why.changes import Change, Kind
@@ -89,7 +88,7 @@ def test_runs_and_time_are_limited() -> None:
 
 def test_a_recording_that_is_not_there_is_a_failure(tmp_path: pathlib.Path) -> None:
     """With what is missing."""
-    run = figures.read(tmp_path, "sda", "", TOP / "tools/bin/raidctl", 0.0)
+    run = figures.read(tmp_path, "sda", "", 0.0)
     assert run.failure.startswith("no figures: ") and "settings" in run.failure
 
 

@@ -2,7 +2,6 @@
 """What an experiment concludes from, from both sides: members of a group, effects, noise, bounds, what is confirmed."""
 
 import dataclasses
-import json
 import math
 import pathlib
 from collections.abc import Mapping
@@ -171,18 +170,18 @@ def test_a_finer_step_lies_above_what_is_set(now: str, steps: list[str]) -> None
 @pytest.mark.parametrize("status, cap, failure", [
     (124, 6.0, "ended after 6 s, three times as long as it is"), (124, 0.0, ""), (123, 6.0, ""),
 ])  # fmt: skip
-def test_what_timeout_ended_is_no_result(tmp_path: pathlib.Path, status: int, cap: float, failure: str) -> None:
+def test_what_timeout_ended_is_no_result(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, status: int, cap: float, failure: str
+) -> None:
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
-    report = tmp_path / "raidctl"
     flow = {"flow": {"errors": 0, "bytes_completed": 1 << 20}, "d2c_p99_ns_high": 10**6}
     span = {"phase": "run", "disk": "sdx", "seconds": 6.0, "directions": {"read": flow, "write": flow}}
-    report.write_text(f"#!/bin/sh\necho '{json.dumps({'spans': [span]})}'\n", encoding="utf-8")
-    report.chmod(0o755)
+    monkeypatch.setattr(figures.document, "load", lambda _: {"spans": [span]})
     files = {figures.SETTINGS: "scheduler none\n", figures.LIMITS: "scheduler none\n", figures.STATUS: f"{status}\n",
              figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
     for name, said in files.items():
         (tmp_path / name).write_text(said, encoding="utf-8")
-    run = figures.read(tmp_path, "sdx", "", report, cap)
+    run = figures.read(tmp_path, "sdx", "", cap)
     assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0)
 
 

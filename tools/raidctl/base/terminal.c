@@ -5,7 +5,6 @@
 #include "base/terminal.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
@@ -200,49 +198,4 @@ void terminal_print(FILE *to, const char *format, ...)
 	va_start(args, format);
 	terminal_vprint(to, format, args);
 	va_end(args);
-}
-
-/* Long texts through the program that PAGER names. */
-
-static pid_t pager;
-
-void pager_begin(void)
-{
-	const char *command = getenv("PAGER");
-	int ends[2];
-
-	if (!command || !command[0] || !isatty(STDOUT_FILENO) || pipe(ends))
-		return;
-	terminal_width(stdout);
-	fflush(stdout);
-	pager = fork();
-	if (pager < 0) {
-		close(ends[0]);
-		close(ends[1]);
-		pager = 0;
-		return;
-	}
-	if (!pager) {
-		dup2(ends[0], STDIN_FILENO);
-		close(ends[0]);
-		close(ends[1]);
-		execl("/bin/sh", "sh", "-c", command, NULL);
-		_exit(127);
-	}
-	/* Somebody who leaves the pager early has seen enough. */
-	signal(SIGPIPE, SIG_IGN);
-	dup2(ends[1], STDOUT_FILENO);
-	close(ends[0]);
-	close(ends[1]);
-}
-
-void pager_end(void)
-{
-	if (!pager)
-		return;
-	fflush(stdout);
-	close(STDOUT_FILENO);
-	waitpid(pager, NULL, 0);
-	/* What was not read is no failure. */
-	clearerr(stdout);
 }

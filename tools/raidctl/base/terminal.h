@@ -23,7 +23,7 @@ const char *plain(FILE *to);
 
 /**
  * terminal_width - columns that lines of words may have
- * @to: stdout as it was when it was asked for first, be a pager between or not
+ * @to: stdout as it was when it was asked for first
  *
  * Return: those of the terminal, 20 to 100; 80 off a terminal.
  */
@@ -41,16 +41,5 @@ void terminal_print(FILE *to, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void terminal_vprint(FILE *to, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-
-/* Long texts through the program that PAGER names. */
-
-/*
- * pager_begin - let standard output go through PAGER, if that is set and
- * standard output is a terminal; without it nothing changes
- */
-void pager_begin(void);
-
-/* pager_end - wait until the pager has been left */
-void pager_end(void);
 
 #endif

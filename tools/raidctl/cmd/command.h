@@ -52,13 +52,11 @@ struct verb {
 extern const struct verb verb_attach;
 extern const struct verb verb_check;
 extern const struct verb verb_detach;
-extern const struct verb verb_export;
 extern const struct verb verb_import;
 extern const struct verb verb_list;
 extern const struct verb verb_load;
 extern const struct verb verb_mark;
 extern const struct verb verb_record;
-extern const struct verb verb_report;
 extern const struct verb verb_reset;
 extern const struct verb verb_show;
 extern const struct verb verb_status;

@@ -17,7 +17,6 @@
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "import/record.h"
-#include "store/load.h"
 
 #define KEY_OUTPUT	'o'
 #define KEY_INTERVAL	'i'
@@ -203,14 +202,10 @@ static int say_why(const struct importing *in, int err)
 	return fail("%s: %s", path, strerror(-err));
 }
 
-/* What no verb could read is no import: distances and times of a trace can be of any length. */
-static int read_back(struct importing *in)
+/* A recording that no verb could read is no import: distances and times of a trace can be of any length. */
+static int sums_fit(struct importing *in)
 {
-	struct recording recording;
-	int err = recording_load(in->record.store, NULL, &recording);
-
-	recording_free(&recording);
-	return err ? fail("%s: not imported: what it adds up to cannot be stored: %s",
+	return store_sums_fit(in->record.store) ? fail("%s: not imported: what it adds up to cannot be stored: %s",
 			  in->files.sources[0].path,
 			  store_error(in->record.store)) : 0;
 }
@@ -250,7 +245,7 @@ static int import_all(struct importing *in)
 			    in->files.sources[0].path);
 	if (!err)
 		err = blktrace_record_end(&in->record);
-	return err ? say_why(in, err) : read_back(in);
+	return err ? say_why(in, err) : sums_fit(in);
 }
 
 static void say_cut(const struct importing *in)

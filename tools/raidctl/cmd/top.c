@@ -16,7 +16,6 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "cmd/command.h"
-#include "cmd/top-recording.h"
 #include "disk/args.h"
 #include "machine/process.h"
 #include "record/recorder.h"
@@ -328,11 +327,6 @@ static int run(struct context *context, void *data)
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		status = usage_error("top: standard %s is not a terminal; print the counters once with: raidctl show, or keep them with: raidctl record",
 				     isatty(STDOUT_FILENO) ? "input" : "output");
-	if (!status && given->disks.nr == 1 && is_recording(given->disks.word[0])) {
-		status = top_recording(given->disks.word[0], given->interval_ns);
-		free(given->disks.word);
-		return status;
-	}
 	if (!status)
 		status = connect_module(context, false);
 	if (!status) {
@@ -349,8 +343,8 @@ static int run(struct context *context, void *data)
 
 const struct verb verb_top = {
 	.argp = {
-		options, parse, "[DISK...]\nRECORDING",
-		"Show the counters of all targets, live. Each DISK is attached if it is not, all 3ware units if nothing is attached; what was attached is detached at the end. Of a RECORDING show an interval at a time; left and right step through it. ? shows the keys.",
+		options, parse, "[DISK...]",
+		"Show the counters of all targets, live. Each DISK is attached if it is not, all 3ware units if nothing is attached; what was attached is detached at the end. ? shows the keys.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct top_options),

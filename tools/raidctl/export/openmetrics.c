@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Totals of a recording as OpenMetrics text. */
+/* Counters of disks as OpenMetrics text. */
 
 #include "export/openmetrics.h"
 
@@ -245,7 +245,7 @@ static void write_gone(FILE *to, const struct total *totals, size_t nr)
 	}
 }
 
-int openmetrics_write(FILE *to, const struct recording *recording, bool live)
+int openmetrics_write(FILE *to, const struct recording *recording)
 {
 	size_t nr;
 	int err;
@@ -258,7 +258,7 @@ int openmetrics_write(FILE *to, const struct recording *recording, bool live)
 	for (size_t i = 0; i < NR_FAMILIES; i++)
 		write_family(to, &families[i], totals, nr);
 	err = openmetrics_cgroups(to, recording);
-	if (live && !err) {
+	if (!err) {
 		write_gone(to, totals, nr);
 		err = openmetrics_histograms(to, recording);
 	}

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Totals of a recording as OpenMetrics text, for the textfile directory of a
- * Prometheus node exporter; of disks that are counted now, for Prometheus.
- */
+/* Counters of disks as OpenMetrics text, for Prometheus. */
 
 #ifndef EXPORT_OPENMETRICS_H
 #define EXPORT_OPENMETRICS_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "store/load.h"
@@ -16,16 +12,13 @@
 /**
  * openmetrics_write - write every total, and the end mark
  * @to: where; errors stay in ferror()
- * @recording: loaded with all its phases; or what a module counts now
- * @live: write histograms too, of which a node exporter's directory knows none,
- *	and whether a disk is gone
+ * @recording: what the module counts now, a span for each disk
  *
- * One counter per column of flow, in base units, summed over all phases, with
- * the labels disk and direction.  What the recording does not know is left
- * out: it is not 0.
+ * One counter per column of flow, in base units, with the labels disk and
+ * direction, and the histograms.  What is not known is left out: it is not 0.
  *
  * Return: 0 or -ENOMEM.
  */
-int openmetrics_write(FILE *to, const struct recording *recording, bool live);
+int openmetrics_write(FILE *to, const struct recording *recording);
 
 #endif

@@ -27,13 +27,6 @@ unsigned int bin_columns(enum raidtrace_histogram_kind kind)
 	}
 }
 
-uint32_t bin_row_low(enum raidtrace_histogram_kind kind, unsigned int row)
-{
-	if (kind == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C && row)
-		return 1U << (row - 1);
-	return row;
-}
-
 /* |distance| is 2^(n-1) .. 2^n - 1 in the bin n away from the middle. */
 static int64_t seek_low(unsigned int bin)
 {

@@ -14,21 +14,11 @@
  * @kind: what the histogram counts
  *
  * Bin of such a histogram is row * columns + column; bin_low() and
- * bin_high() are those of the column, bin_row_low() that
- * of the row.
+ * bin_high() are those of the column.
  *
  * Return: the number of columns, 0 for a histogram of one dimension.
  */
 unsigned int bin_columns(enum raidtrace_histogram_kind kind);
-
-/**
- * bin_row_low() - lowest value of a row of a histogram of two dimensions
- * @kind: what the histogram counts
- * @row: index of the row
- *
- * Return: the depth, or the class the head came from.
- */
-uint32_t bin_row_low(enum raidtrace_histogram_kind kind, unsigned int row);
 
 /**
  * bin_low() - lowest value of a bin

@@ -15,16 +15,12 @@
 /**
  * struct kind - what is to be known of a kind of histogram
  * @group: that it belongs to
- * @unit: of its values
- * @counted: of its counts
  * @needs: RT_COUNTER_BIT() of the counter whose events it has
  * @disk: RT_DISK_BIT() likewise
  * @late: ABI 1 did not have it
  */
 struct kind {
 	uint32_t group;
-	const char *unit;
-	const char *counted;
 	uint64_t needs;
 	uint32_t disk;
 	bool late;
@@ -35,21 +31,21 @@ struct kind {
 #define BIT(name)	RT_COUNTER_BIT(name)
 
 static const struct kind kinds[RT_KINDS] = {
-	[KIND(SIZE)] = { GROUP(SIZE), "sectors", "requests", BIT(ISSUED), 0, false },
-	[KIND(SEEK)] = { GROUP(SEEK), "sectors", "requests", BIT(ISSUED), 0, false },
-	[KIND(DEPTH_TIME)] = { GROUP(DEPTH), "requests", "ns", BIT(IN_FLIGHT), 0, false },
-	[KIND(DEPTH_ISSUE)] = { GROUP(DEPTH), "requests", "requests", BIT(IN_FLIGHT), 0, false },
-	[KIND(D2C)] = { GROUP(LATENCY), "ns", "requests", BIT(D2C_SUM_NS), 0, false },
-	[KIND(SEEK_QUEUED)] = { GROUP(SEEK), "sectors", "bios", BIT(SEQUENTIAL_QUEUED), 0, true },
-	[KIND(I2D)] = { GROUP(LATENCY), "ns", "requests", BIT(I2D_SUM_NS), 0, true },
-	[KIND(Q2C)] = { GROUP(LATENCY), "ns", "pieces", BIT(Q2C_SUM_NS), 0, true },
-	[KIND(DEPTH_D2C)] = { GROUP(LATENCY), "ns", "requests", BIT(D2C_SUM_NS), 0, true },
-	[KIND(PLACE)] = { GROUP(PLACE), "1/256 of the disk", "bytes", BIT(ISSUED), 0, true },
-	[KIND(UNPLUG)] = { GROUP(PLUG), "requests", "unplugs", 0, RT_DISK_BIT(UNPLUGS_EXPLICIT), true },
-	[KIND(BLAME)] = { GROUP(BLAME), "class", "requests", BIT(ISSUED), 0, true },
-	[KIND(BLAME_DISTANCE)] = { GROUP(BLAME), "class", "sectors", BIT(ISSUED), 0, true },
-	[KIND(RA_SYNC)] = { GROUP(READAHEAD), "sectors", "windows", 0, RT_DISK_BIT(RA_SYNC_SECTORS), true },
-	[KIND(RA_ASYNC)] = { GROUP(READAHEAD), "sectors", "windows", 0, RT_DISK_BIT(RA_ASYNC_SECTORS), true },
+	[KIND(SIZE)] = { GROUP(SIZE), BIT(ISSUED), 0, false },
+	[KIND(SEEK)] = { GROUP(SEEK), BIT(ISSUED), 0, false },
+	[KIND(DEPTH_TIME)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0, false },
+	[KIND(DEPTH_ISSUE)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0, false },
+	[KIND(D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0, false },
+	[KIND(SEEK_QUEUED)] = { GROUP(SEEK), BIT(SEQUENTIAL_QUEUED), 0, true },
+	[KIND(I2D)] = { GROUP(LATENCY), BIT(I2D_SUM_NS), 0, true },
+	[KIND(Q2C)] = { GROUP(LATENCY), BIT(Q2C_SUM_NS), 0, true },
+	[KIND(DEPTH_D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0, true },
+	[KIND(PLACE)] = { GROUP(PLACE), BIT(ISSUED), 0, true },
+	[KIND(UNPLUG)] = { GROUP(PLUG), 0, RT_DISK_BIT(UNPLUGS_EXPLICIT), true },
+	[KIND(BLAME)] = { GROUP(BLAME), BIT(ISSUED), 0, true },
+	[KIND(BLAME_DISTANCE)] = { GROUP(BLAME), BIT(ISSUED), 0, true },
+	[KIND(RA_SYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_SYNC_SECTORS), true },
+	[KIND(RA_ASYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_ASYNC_SECTORS), true },
 };
 
 char *groups_text(char *ret, uint32_t groups)
@@ -63,29 +59,6 @@ char *groups_text(char *ret, uint32_t groups)
 						 "%s%s", used ? " " : "",
 						 rt_group_name(i));
 	return ret;
-}
-
-static uint32_t group_of(const char *name, size_t len)
-{
-	for (unsigned int i = 0; rt_group_name(i); i++)
-		if (strlen(rt_group_name(i)) == len &&
-		    !strncmp(rt_group_name(i), name, len))
-			return 1U << i;
-	return 0;
-}
-
-uint32_t groups_parse(const char *text)
-{
-	uint32_t groups = 0;
-
-	while (text && *text) {
-		size_t len = strcspn(text, " ");
-
-		groups |= group_of(text, len);
-		text += len;
-		text += strspn(text, " ");
-	}
-	return groups;
 }
 
 bool counts_group(const struct rt_counters *c, uint32_t group)
@@ -115,14 +88,4 @@ uint64_t kind_needs(unsigned int kind)
 uint32_t kind_needs_disk(unsigned int kind)
 {
 	return kinds[kind].disk;
-}
-
-const char *kind_unit(unsigned int kind)
-{
-	return kinds[kind].unit;
-}
-
-const char *kind_counted(unsigned int kind)
-{
-	return kinds[kind].counted;
 }

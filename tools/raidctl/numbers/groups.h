@@ -21,9 +21,6 @@
  */
 char *groups_text(char *ret, uint32_t groups);
 
-/* groups_parse - the flags of such a text; names that are not known are none */
-uint32_t groups_parse(const char *text);
-
 /**
  * counts_group - does a span tell what belongs to a group?
  * @counters: the span; one that does not say has what ABI 1 had
@@ -53,11 +50,5 @@ uint64_t kind_needs(unsigned int kind);
 
 /* kind_needs_disk - RT_DISK_BIT() likewise */
 uint32_t kind_needs_disk(unsigned int kind);
-
-/* kind_unit - unit of the values of a kind of histogram */
-const char *kind_unit(unsigned int kind);
-
-/* kind_counted - unit of the counts of a kind of histogram */
-const char *kind_counted(unsigned int kind);
 
 #endif

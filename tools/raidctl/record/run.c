@@ -18,10 +18,11 @@
 #include "base/message.h"
 #include "base/terminal.h"
 #include "disk/md-dm.h"
+#include "format/wrap.h"
 #include "record/loop.h"
 #include "record/machine.h"
 #include "record/recorder.h"
-#include "report/print.h"
+#include "report/glance.h"
 #include "store/load.h"
 #include "store/machine.h"
 #include "store/store.h"
@@ -61,6 +62,35 @@ static int put_end(struct follow *follow)
 	return err ? err : recorder_end(follow->recorder, why);
 }
 
+/* Columns: begin and end in ns since the start, and what disturbed. */
+static int say_disturbance(void *data, int nr, const char *const *values)
+{
+	(void)nr;
+	print_labelled(data, LABEL_WIDTH, "disturbed", "%.1f s to %.1f s: %s", strtod(values[0], NULL) / 1e9,
+		       strtod(values[1], NULL) / 1e9, values[2]);
+	return 0;
+}
+
+static void say_recording(FILE *to, struct store *store, const struct recording *recording)
+{
+	bool real = !strcmp(recording_meta(recording, "lab_time"), "real");
+	const char *end = recording_meta(recording, "end");
+	const char *status = recording_meta(recording, "exit_status");
+
+	fputc('\n', to);
+	glance_table(to, recording);
+	if (strcmp(end, "complete") || (status[0] && strcmp(status, "0")))
+		print_labelled(to, LABEL_WIDTH, "end", "%s%s%s", end, status[0] ? ", exit status " : "", status);
+	if (!strcmp(recording_meta(recording, "simulated"), "yes"))
+		print_labelled(to, LABEL_WIDTH, "simulated", "profile %s: %s",
+			       recording_meta(recording, "lab_profile"),
+			       real ? "controller of the lab's model, in real time" :
+			       "controller and all times are of the lab's model");
+	store_each_row(store, "SELECT max(d.start_ns - begin, 0), d.end_ns - begin, text FROM disturbance AS d,"
+		       " (SELECT CAST(value AS INTEGER) AS begin FROM meta WHERE key='start_ns')"
+		       " ORDER BY d.start_ns, disturbance LIMIT 8", say_disturbance, to);
+}
+
 static bool summarise(const struct record_run *run, struct store *store)
 {
 	/* With a command standard output is the command's. */
@@ -72,10 +102,8 @@ static bool summarise(const struct record_run *run, struct store *store)
 		     run->path);
 		return false;
 	}
-	if (!run->quiet && !recording_load(store, NULL, &recording)) {
-		recording.path = run->path;
-		fputc('\n', to);
-		print_text.recording(to, &recording, &(struct reading){ 0 });
+	if (!run->quiet && !recording_load(store, &recording)) {
+		say_recording(to, store, &recording);
 		recording_free(&recording);
 	}
 	if (run->quiet)

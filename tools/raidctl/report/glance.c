@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* A recording at a glance: what it comes to, and a row a phase. */
+/* A recording at a glance: a row a phase. */
 
-#include "report/sections.h"
+#include "report/glance.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -18,57 +18,6 @@
 #define FEW_WIDTH	21	/* of these on a narrow terminal */
 #define LEAST_NAME	5
 #define NAME_MOST	512
-#define OPENING_WIDTH	18
-
-/* A row a phase; a name that is too long has a line of its own. Return: whether there are any. */
-static bool opening(FILE *to, const struct explained *explained)
-{
-	const char *name, *sentence;
-	int column = 0;
-
-	for (size_t i = 0; explained_opening(explained, i, &name); i++)
-		if (name && (int)strlen(name) > column)
-			column = (int)strlen(name);
-	if (column > OPENING_WIDTH)
-		column = OPENING_WIDTH;
-	for (size_t i = 0; (sentence = explained_opening(explained, i, &name)); i++) {
-		bool wide = name && (int)strlen(name) > column;
-
-		if (wide)
-			terminal_print(to, "%s%s%s\n", bold(to), name, plain(to));
-		terminal_print(to, "%s%-*s%s", bold(to), column + 2,
-			       wide || !name ? "" : name, plain(to));
-		print_wrapped(to, sentence, column + 2);
-	}
-	return column;
-}
-
-void glance_verdict(FILE *to, const struct explained *explained)
-{
-	const char *sentence;
-
-	if (!explained)
-		return;
-	if (!explained->json) {
-		print_labelled(to, 0, "", "Why it is so: not available, %s.", explained->why_not);
-		fputc('\n', to);
-		return;
-	}
-	if (explained_tested(explained)[0])
-		print_labelled(to, LABEL_WIDTH, "Tested:", "%s", explained_tested(explained));
-	if (opening(to, explained)) {
-		fputc('\n', to);
-		print_wrapped(to, "What to do about a phase: raidctl explain --phase NAME RECORDING", 0);
-		fputc('\n', to);
-		return;
-	}
-	if (explained_chains(explained) > 1)
-		terminal_print(to, "%s%s%s\n", bold(to), explained_title(explained),
-			       plain(to));
-	for (size_t i = 0; (sentence = explained_sentence(explained, i)); i++)
-		print_wrapped(to, sentence, 0);
-	fputc('\n', to);
-}
 
 /* Three digits of milliseconds, as far as a bin of 1/16 is worth them. */
 static void text_ms(char *ret, const struct range *range)
@@ -103,10 +52,18 @@ static void text_in_flight(char *ret, const struct direction_stats *stats)
 			 stats->depth_mean);
 }
 
+static bool several(const struct recording *r)
+{
+	for (size_t i = 1; i < r->nr_spans; i++)
+		if (strcmp(r->spans[i].disk, r->spans[0].disk))
+			return true;
+	return false;
+}
+
 static void name_of(char *ret, size_t size, const struct recording *r,
 		    const struct span *span)
 {
-	if (r->nr_targets > 1)
+	if (several(r))
 		snprintf(ret, size, "%s %s", span->phase, span->disk);
 	else
 		snprintf(ret, size, "%s", span->phase);
@@ -120,17 +77,10 @@ static bool has_row(const struct span *span, unsigned int direction)
 	return flow->bytes_queued || flow->bytes_issued || flow->bytes_completed;
 }
 
-static const char *limit_of(const struct explained *explained,
-			    const struct span *span, unsigned int direction)
-{
-	return explained_limit(explained, span->disk, span->phase,
-			     rt_direction_name(direction));
-}
-
 /**
  * struct layout - of the table
  * @name: columns of the first
- * @few: on a narrow terminal rate, requests in flight and limit alone
+ * @few: on a narrow terminal rate and requests in flight alone
  */
 struct layout {
 	int name;
@@ -138,8 +88,7 @@ struct layout {
 };
 
 static void row(FILE *to, const struct recording *r, const struct span *span,
-		unsigned int d, const struct explained *explained,
-		const struct layout *layout)
+		unsigned int d, const struct layout *layout)
 {
 	const struct rt_counters *c = &span->counters;
 	char rate[UNITS_TEXT], in_flight[UNITS_TEXT], size[UNITS_TEXT];
@@ -171,25 +120,23 @@ static void row(FILE *to, const struct recording *r, const struct span *span,
 	if (!layout->few)
 		terminal_print(to, " %6s %5s %6s %6s %7s", size, share, p50, p99,
 			       longest);
-	if (explained)
-		terminal_print(to, "  %s", limit_of(explained, span, d));
 	fputc('\n', to);
 }
 
-static void header(FILE *to, const struct layout *layout, bool limit)
+static void header(FILE *to, const struct layout *layout)
 {
 	int width = layout->name;
 
 	if (layout->few) {
-		terminal_print(to, "%s%-*s %5s %7s %6s%s\n", bold(to), width, "PHASE", "",
-			       "MiB/s", "IN", limit ? "  LIMIT" : "");
+		terminal_print(to, "%s%-*s %5s %7s %6s\n", bold(to), width, "PHASE", "",
+			       "MiB/s", "IN");
 		terminal_print(to, "%-*s %5s %7s %6s%s\n", width, "", "", "", "FLIGHT",
 			       plain(to));
 		return;
 	}
-	terminal_print(to, "%s%-*s %5s %7s %6s %6s %5s %6s %6s %7s%s\n",
+	terminal_print(to, "%s%-*s %5s %7s %6s %6s %5s %6s %6s %7s\n",
 		       bold(to), width, "PHASE", "", "MiB/s", "IN", "SIZE",
-		       "SEQU.", "p50", "p99", "MAX", limit ? "  LIMIT" : "");
+		       "SEQU.", "p50", "p99", "MAX");
 	terminal_print(to, "%-*s %5s %7s %6s %6s %5s %6s %6s %7s%s\n", width, "",
 		       "", "", "FLIGHT", "KiB", "%", "ms", "ms", "ms", plain(to));
 }
@@ -221,17 +168,13 @@ static void others(FILE *to, const struct recording *r)
 	print_wrapped(to, text, 0);
 }
 
-void glance_table(FILE *to, const struct recording *r,
-		  const struct explained *explained)
+void glance_table(FILE *to, const struct recording *r)
 {
-	int width = 5, limit = 5, columns = terminal_width(to);
+	int width = 5, columns = terminal_width(to);
 	struct layout layout;
 	size_t rows = 0;
 	char name[NAME_MOST];
 
-	/* A column of nothing says nothing. */
-	if (explained && !explained->json)
-		explained = NULL;
 	for (size_t i = 0; i < r->nr_spans; i++)
 		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++) {
 			if (!has_row(&r->spans[i], d))
@@ -239,8 +182,6 @@ void glance_table(FILE *to, const struct recording *r,
 			name_of(name, sizeof(name), r, &r->spans[i]);
 			if ((int)strlen(name) > width)
 				width = (int)strlen(name);
-			if (explained && (int)strlen(limit_of(explained, &r->spans[i], d)) > limit)
-				limit = (int)strlen(limit_of(explained, &r->spans[i], d));
 			rows++;
 		}
 	if (!rows) {
@@ -248,17 +189,16 @@ void glance_table(FILE *to, const struct recording *r,
 		return;
 	}
 	layout.few = columns < WHOLE_WIDTH;
-	columns -= explained ? limit + 2 : 0;
 	columns -= layout.few ? FEW_WIDTH : NUMBERS_WIDTH;
 	/* A name that is longer has a line of its own. */
 	if (columns < LEAST_NAME)
 		columns = LEAST_NAME;
 	layout.name = width < columns ? width : columns;
-	header(to, &layout, explained);
+	header(to, &layout);
 	for (size_t i = 0; i < r->nr_spans; i++)
 		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
 			if (has_row(&r->spans[i], d))
-				row(to, r, &r->spans[i], d, explained, &layout);
+				row(to, r, &r->spans[i], d, &layout);
 	if (layout.few)
 		print_wrapped(to, "Size, order and latency: on a wider terminal.", 0);
 	others(to, r);

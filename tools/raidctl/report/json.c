@@ -310,55 +310,9 @@ static void json_counters(FILE *to, const struct rt_target *targets,
 	json_finish(to, array);
 }
 
-static struct json_object *settings_object(const struct recording *r)
-{
-	struct json_object *array = json_new_array();
-
-	for (size_t i = 0; i < r->nr_settings; i++) {
-		struct json_object *object = json_new_object();
-
-		json_add_count(object, "time_ns", r->settings[i].time_ns);
-		json_add_count(object, "target", r->settings[i].target);
-		json_add_text(object, "name", r->settings[i].name);
-		json_member(object, "value", json_new_string(r->settings[i].value));
-		json_element(array, object);
-	}
-	return array;
-}
-
-static void json_recording(FILE *to, const struct recording *r,
-			   const struct reading *reading)
-{
-	struct json_object *object = json_new_object();
-	struct json_object *meta = json_new_object();
-	struct json_object *targets = json_new_array();
-	struct json_object *spans = json_new_array();
-
-	/* What explain says has a JSON of its own. */
-	(void)reading;
-	json_add_text(object, "recording", r->path);
-	for (size_t i = 0; i < r->nr_meta; i++)
-		json_add_text(meta, r->meta[i].name, r->meta[i].value);
-	json_member(object, "meta", meta);
-	for (size_t i = 0; i < r->nr_targets; i++)
-		json_element(targets, target_object(&r->targets[i]));
-	json_member(object, "targets", targets);
-	json_member(object, "settings", settings_object(r));
-	besides_json(object, r);
-	for (size_t i = 0; i < r->nr_spans; i++) {
-		struct json_object *span = span_object(&r->spans[i]);
-
-		print_stack_json(span, r, &r->spans[i]);
-		json_element(spans, span);
-	}
-	json_member(object, "spans", spans);
-	json_finish(to, object);
-}
-
 const struct print_ops print_json = {
 	.disks = json_disks,
 	.status = json_status,
 	.counters = json_counters,
 	.check = json_check,
-	.recording = json_recording,
 };

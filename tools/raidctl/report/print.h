@@ -12,7 +12,6 @@
 #include "check/check.h"
 #include "disk/disk.h"
 #include "raidtrace.h"
-#include "report/explained.h"
 #include "store/load.h"
 
 /**
@@ -40,22 +39,11 @@ struct status {
 };
 
 /**
- * struct reading - how a recording is looked at
- * @explained: what explain says of it, NULL when it is not asked
- * @verbose: all that was counted in each phase, too
- */
-struct reading {
-	const struct explained *explained;
-	bool verbose;
-};
-
-/**
  * struct print_ops - one back end
  * @disks: raidctl list
  * @status: raidctl alone
  * @counters: raidctl show; each span is one target since attach or reset
  * @check: raidctl check
- * @recording: raidctl report, and the end of raidctl record
  */
 struct print_ops {
 	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
@@ -64,8 +52,6 @@ struct print_ops {
 			 const struct span *spans, size_t nr);
 	void (*check)(FILE *to, const struct facts *facts,
 		      const struct finding *findings, size_t nr);
-	void (*recording)(FILE *to, const struct recording *recording,
-			  const struct reading *reading);
 };
 
 extern const struct print_ops print_text;

@@ -139,5 +139,4 @@ const struct print_ops print_text = {
 	.status = text_status,
 	.counters = text_counters,
 	.check = text_check,
-	.recording = text_recording,
 };

@@ -52,47 +52,6 @@ int store_connect(const char *path, int flags, struct store **ret);
 /* Keep the words that store_error(NULL) then gives; returns @err. */
 int store_refused(int err, const char *words);
 
-/**
- * store_show - let a connection have a database that lies in memory
- * @store: open
- * @schema: main, or what was attached
- * @bytes: the database, which is not changed
- * @size: of it
- * @flags: SQLITE_DESERIALIZE_FREEONCLOSE: @bytes are freed with it, or on failure
- *
- * Return: 0 or -errno.
- */
-int store_show(struct store *store, const char *schema, unsigned char *bytes,
-	       size_t size, unsigned int flags);
-
-/**
- * store_complete - let a recording have the tables and columns of today
- * @store: open to be read
- * @bytes: the same recording in memory
- * @size: of it
- *
- * Return: 0 or -errno.
- */
-int store_complete(struct store *store, unsigned char *bytes, size_t size);
-
-/* As store_open(), but that pages which are not read are not looked at. */
-int store_open_part(const char *path, struct store **ret);
-
-/**
- * store_invariants - do the numbers of a recording agree with each other?
- * @store: open
- * @r: loaded from it
- * @ret: "hold", or the first that does not; to be given to free()
- *
- * No counter is negative, each span is balanced and begins with what was in
- * flight where the one before ended, and no more is in flight than there are
- * tags.
- *
- * Return: 0 or -errno.
- */
-int store_invariants(struct store *store, const struct recording *r,
-		     char **ret);
-
 /* Take SQLite's last failure into @error and return it as -errno. */
 int store_failed(struct store *store);
 
@@ -123,22 +82,9 @@ int store_run(struct store *store, sqlite3_stmt *stmt);
 int store_bind_disk(sqlite3_stmt *stmt, int place,
 		    const struct rt_counters *span);
 
-/* What else of a sample has no direction: written, and summed over a span. */
+/* What else of a sample has no direction. */
 int store_put_groups(struct store *store, int64_t sample,
 		     const struct rt_counters *span);
-int store_sum_groups(struct store *store, const struct store_part *part,
-		     struct rt_counters *ret);
-
-/* Of which samples a query is, with the parameters of store_each_of_part(). */
-#define STORE_WHERE_PART						\
-	" WHERE phase=?1 AND target=?2 AND sample BETWEEN ?3 AND ?4"
-
-/* Run a query whose parameters are phase, target, first and last sample, row by row. */
-int store_each_of_part(struct store *store, const char *sql,
-		       const struct store_part *part,
-		       int (*row)(sqlite3_stmt *, struct rt_counters *),
-		       struct rt_counters *ret);
-
 /* Bind a string that is there until the statement has run; it is not copied. */
 void store_bind_text(sqlite3_stmt *stmt, int place, const char *text);
 

@@ -4,16 +4,11 @@
 
 #include "store/db.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "arithmetic.h"
 #include "numbers/groups.h"
 
 #define NAME(member, attribute, ...)		"," #member
 #define PLACE(member, attribute, ...)	",?"
-#define SUM(member, attribute, ...)		",sum(" #member ")"
 
 static const char insert_origin[] =
 	"INSERT INTO origin(sample,class" RT_ORIGIN_COUNTERS(NAME)
@@ -111,99 +106,5 @@ int store_put_groups(struct store *store, int64_t sample,
 			err = put_origin(store, sample, i, span);
 	for (size_t i = 0; i < span->nr_submitters && !err; i++)
 		err = put_submitter(store, sample, &span->submitters[i]);
-	return err;
-}
-
-static int take_groups(sqlite3_stmt *stmt, struct rt_counters *ret)
-{
-	ret->groups = groups_parse((const char *)sqlite3_column_text(stmt, 0));
-	return 0;
-}
-
-static int take_disk(sqlite3_stmt *stmt, struct rt_counters *ret)
-{
-	struct rt_disk *disk = &ret->disk;
-	int column = -1;
-
-	disk->unknown = 0;
-#define TAKE(member, attribute, ...)					\
-	disk->member = (__typeof__(disk->member))			\
-		sqlite3_column_int64(stmt, ++column);			\
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)		\
-		disk->unknown |= RT_DISK_BIT(attribute);
-	TAKE(streams_alive, STREAMS_ALIVE)
-	TAKE(streams_alive_queued, STREAMS_ALIVE_QUEUED)
-	RT_DISK_COUNTERS(TAKE)
-#undef TAKE
-	return 0;
-}
-
-static int take_origin(sqlite3_stmt *stmt, struct rt_counters *ret)
-{
-	const char *name = (const char *)sqlite3_column_text(stmt, 0);
-	unsigned int i = 0;
-	int column = 0;
-
-	while (i < RT_CLASSES && name && strcmp(name, rt_class_name(i)))
-		i++;
-	if (!name || i == RT_CLASSES)
-		return -EINVAL;
-#define X(member, attribute, ...)					\
-	ret->origin[i].member =						\
-		(uint64_t)sqlite3_column_int64(stmt, ++column);
-	RT_ORIGIN_COUNTERS(X)
-#undef X
-	return 0;
-}
-
-static int take_submitter(sqlite3_stmt *stmt, struct rt_counters *ret)
-{
-	const char *comm = (const char *)sqlite3_column_text(stmt, 2);
-	struct rt_submitter submitter = {
-		.index = (uint32_t)sqlite3_column_int64(stmt, 0),
-		.pid = (uint32_t)sqlite3_column_int64(stmt, 1),
-		.rest = !comm,
-	};
-	const char *cgroup = (const char *)sqlite3_column_text(stmt, 3);
-	int column = 3;
-
-	snprintf(submitter.path, sizeof(submitter.path), "%s", cgroup ? cgroup : "");
-	snprintf(submitter.comm, sizeof(submitter.comm), "%s", comm ? comm : "");
-#define X(member, attribute, ...)					\
-	submitter.member = (uint64_t)sqlite3_column_int64(stmt, ++column);
-	RT_SUBMITTER_COUNTERS(X)
-#undef X
-	return rt_submitters_append(ret, &submitter);
-}
-
-int store_sum_groups(struct store *store, const struct store_part *part,
-		     struct rt_counters *ret)
-{
-	int err = store_each_of_part(store,
-				     "SELECT groups, ?1 FROM target"
-				     " WHERE target=?2", part,
-				     take_groups, ret);
-
-	/* With max(sample) SQLite takes the bare columns from that row. */
-	if (!err)
-		err = store_each_of_part(store,
-					 "SELECT streams_alive,streams_alive_queued"
-					 RT_DISK_COUNTERS(SUM) ",max(sample)"
-					 " FROM sample" STORE_WHERE_PART,
-					 part, take_disk, ret);
-	if (!err)
-		err = store_each_of_part(store,
-					 "SELECT class" RT_ORIGIN_COUNTERS(SUM)
-					 " FROM sample JOIN origin USING(sample)"
-					 STORE_WHERE_PART " GROUP BY class",
-					 part, take_origin, ret);
-	if (!err)
-		err = store_each_of_part(store,
-					 "SELECT submitter,pid,comm,cgroup"
-					 RT_SUBMITTER_COUNTERS(SUM)
-					 " FROM sample JOIN submitter USING(sample)"
-					 STORE_WHERE_PART
-					 " GROUP BY submitter,pid,comm,cgroup",
-					 part, take_submitter, ret);
 	return err;
 }

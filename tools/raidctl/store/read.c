@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Recordings: reading them back. */
+/* Recordings: sums of what was written. */
 
 #include "store/db.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-char *store_get_meta(struct store *store, const char *key)
-{
-	sqlite3_stmt *stmt;
-	char *value = NULL;
-
-	if (sqlite3_prepare_v2(store->db, "SELECT value FROM meta WHERE key=?",
-			       -1, &stmt, NULL) != SQLITE_OK)
-		return NULL;
-	store_bind_text(stmt, 1, key);
-	if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-		value = strdup((const char *)sqlite3_column_text(stmt, 0));
-	sqlite3_finalize(stmt);
-	return value;
-}
 
 /* A number that cannot be made a text for want of memory becomes NULL: it is asked before whether it was. */
 static int texts_of(sqlite3_stmt *stmt, int columns, const char **values)
@@ -51,7 +35,7 @@ int store_each_row(struct store *store, const char *sql,
 		columns = STORE_COLUMNS;
 	while (!err && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		err = texts_of(stmt, columns, values);
-		if (!err)
+		if (!err && row)
 			err = row(data, columns, values);
 		if (err == -ENOMEM)
 			snprintf(store->error, sizeof(store->error), "%s",
@@ -71,20 +55,20 @@ static int name_index(const char *text, const char *(*name)(unsigned int))
 	return -1;
 }
 
-int store_each_of_part(struct store *store, const char *sql,
-		       const struct store_part *part,
-		       int (*row)(sqlite3_stmt *, struct rt_counters *),
-		       struct rt_counters *ret)
+#define WHERE_PART " WHERE phase=?1 AND target=?2"
+
+/* Run a query whose parameters are phase and target, row by row. */
+static int each_of_part(struct store *store, const char *sql, uint32_t phase, uint32_t target,
+			int (*row)(sqlite3_stmt *, struct rt_counters *),
+			struct rt_counters *ret)
 {
 	sqlite3_stmt *stmt;
 	int code, err = 0;
 
 	if (sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) != SQLITE_OK)
 		return store_failed(store);
-	sqlite3_bind_int64(stmt, 1, part->phase);
-	sqlite3_bind_int64(stmt, 2, part->target);
-	sqlite3_bind_int64(stmt, 3, part->first);
-	sqlite3_bind_int64(stmt, 4, part->last);
+	sqlite3_bind_int64(stmt, 1, phase);
+	sqlite3_bind_int64(stmt, 2, target);
 	while (!err && (code = sqlite3_step(stmt)) == SQLITE_ROW)
 		err = row(stmt, ret);
 	if (!err && code != SQLITE_DONE)
@@ -128,21 +112,6 @@ static int take_flow(sqlite3_stmt *stmt, struct rt_counters *ret)
 	return 0;
 }
 
-static int take_bin(sqlite3_stmt *stmt, struct rt_counters *ret)
-{
-	int d = name_index((const char *)sqlite3_column_text(stmt, 0),
-			   rt_direction_name);
-	int k = name_index((const char *)sqlite3_column_text(stmt, 1),
-			   rt_kind_name);
-	int64_t bin = sqlite3_column_int64(stmt, 2);
-
-	/* A bin number from a damaged file must not become an allocation. */
-	if (d < 0 || k < 0 || bin < 0 || bin > 65535)
-		return -EINVAL;
-	return rt_histogram_count(&ret->histogram[d][k], (unsigned int)bin,
-				  (uint64_t)sqlite3_column_int64(stmt, 3));
-}
-
 static int take_packed(sqlite3_stmt *stmt, struct rt_counters *ret)
 {
 	const char *text = (const char *)sqlite3_column_text(stmt, 0);
@@ -155,46 +124,47 @@ static int take_packed(sqlite3_stmt *stmt, struct rt_counters *ret)
 int store_sum(struct store *store, uint32_t phase, uint32_t target,
 	      struct rt_counters *ret)
 {
-	return store_sum_part(store, &(struct store_part){ phase, target, 0, INT64_MAX },
-			      ret);
-}
-
-int store_sum_part(struct store *store, const struct store_part *part,
-		   struct rt_counters *ret)
-{
 	int err;
 
 	memset(ret, 0, sizeof(*ret));
-	err = store_each_of_part(store,
-				 "SELECT min(start_ns), max(end_ns) FROM sample"
-				 STORE_WHERE_PART, part, take_bounds, ret);
+	err = each_of_part(store,
+			   "SELECT min(start_ns), max(end_ns) FROM sample"
+			   WHERE_PART, phase, target, take_bounds, ret);
 	/* With max(sample) SQLite takes the bare columns from that row. */
 	if (!err)
-		err = store_each_of_part(store,
-					 "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
-					 ",in_flight,in_flight_max,max(sample)"
-					 " FROM sample JOIN flow USING(sample)"
-					 STORE_WHERE_PART " GROUP BY direction",
-					 part, take_flow, ret);
+		err = each_of_part(store,
+				   "SELECT direction" RT_FLOW_COUNTERS(FLOW_SUM)
+				   ",in_flight,in_flight_max,max(sample)"
+				   " FROM sample JOIN flow USING(sample)"
+				   WHERE_PART " GROUP BY direction",
+				   phase, target, take_flow, ret);
 	if (!err)
-		err = store_each_of_part(store,
-					 "SELECT histograms FROM sample" STORE_WHERE_PART
-					 " AND histograms IS NOT NULL",
-					 part, take_packed, ret);
-	/* Before there was that column they were rows of a table. */
-	if (!err)
-		err = store_each_of_part(store,
-					 "SELECT direction,kind,bin,sum(count)"
-					 " FROM sample JOIN bin USING(sample)"
-					 STORE_WHERE_PART " AND histograms IS NULL"
-					 " GROUP BY direction,kind,bin",
-					 part, take_bin, ret);
-	if (!err)
-		err = store_sum_groups(store, part, ret);
-	if (err == -EINVAL)
-		snprintf(store->error, sizeof(store->error),
-			 "the file is damaged or cut short");
+		err = each_of_part(store,
+				   "SELECT histograms FROM sample" WHERE_PART,
+				   phase, target, take_packed, ret);
+	ret->id = target;
 	if (err)
 		rt_counters_free(ret);
+	return err;
+}
+
+#define SUM_OF(member, attribute, ...) ",sum(" #member ")"
+
+/* SQLite itself refuses a sum that it cannot hold. */
+int store_sums_fit(struct store *store)
+{
+	static const char *const queries[] = {
+		"SELECT 0" RT_DISK_COUNTERS(SUM_OF) " FROM sample GROUP BY target, phase",
+		"SELECT 0" RT_FLOW_COUNTERS(SUM_OF)
+		" FROM flow JOIN sample USING(sample) GROUP BY target, phase, direction",
+		"SELECT 0" RT_ORIGIN_COUNTERS(SUM_OF)
+		" FROM origin JOIN sample USING(sample) GROUP BY target, phase, class",
+		"SELECT 0" RT_SUBMITTER_COUNTERS(SUM_OF)
+		" FROM submitter JOIN sample USING(sample) GROUP BY target, phase, submitter",
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]) && !err; i++)
+		err = store_each_row(store, queries[i], NULL, NULL);
 	return err;
 }

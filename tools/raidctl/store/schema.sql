@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Tables of a recording.  Documentation/recording.rst says what each column
--- means and which promises hold; numbers/columns.c carries the same words for export.
+-- means and which promises hold; recording/columns.txt of Python has the same words for export.
 -- @flow_counters@ stands for a column of each of RT_FLOW_COUNTERS, others
 -- likewise.  setting.target is 0 for what belongs to the machine, so it refers to
 -- no row.  What a source cannot tell is NULL: raidctl import has no more than
 -- its trace.
 --
 -- Adding a table or a column needs nothing else: a recording without it is
--- read as if it were empty (older.c).
+-- read as if it were empty.
 
 CREATE TABLE meta (
 	key TEXT PRIMARY KEY,

@@ -29,7 +29,6 @@
 
 #define STORE_APPLICATION_ID	0x52544442	/* "RTDB" */
 #define STORE_VERSION		2
-#define STORE_OLDEST		1	/* that can be read */
 
 /* Most columns of a query. */
 #define STORE_COLUMNS		160
@@ -49,16 +48,7 @@ const char *store_error(const struct store *store);
  */
 int store_create(const char *path, struct store **ret);
 
-/**
- * store_open - open a recording to read it as of its last commit
- * @path: the file, which is not changed, nor is what lies beside it
- * @ret: to be given to store_close()
- *
- * Return: 0; -ENOENT; -EINVAL when it is not a recording; -EPROTO when it is
- * of another version; -EPERM when its schema is not what raidctl makes; another
- * -errno.
- */
-int store_open(const char *path, struct store **ret);
+/* store_close - end a recording; NULL is none */
 int store_close(struct store *store);
 
 /**
@@ -121,19 +111,10 @@ int store_put_output(struct store *store, uint64_t time_ns, const char *stream,
 		     const char *text, size_t len);
 
 /**
- * store_get_meta - one value of the meta table
- * @store: open
- * @key: its name
- *
- * Return: text to free(), NULL when there is none.
- */
-char *store_get_meta(struct store *store, const char *key);
-
-/**
  * store_each_row - hand every row of a query to a function
  * @store: open
  * @sql: a query without parameters
- * @row: called with text of each column, NULL for a null; non-zero ends it
+ * @row: called with text of each column, NULL for a null; non-zero ends it; NULL: rows do not matter
  * @data: for @row
  *
  * Return: 0; what @row returned; -errno.
@@ -144,32 +125,7 @@ int store_each_row(struct store *store, const char *sql,
 		   void *data);
 
 /**
- * struct store_part - samples of one phase and target
- * @phase: number of the phase
- * @target: number of the disk
- * @first: sample; 0 for all from the first on
- * @last: sample; INT64_MAX for all to the last
- */
-struct store_part {
-	uint32_t phase;
-	uint32_t target;
-	int64_t first;
-	int64_t last;
-};
-
-/**
- * store_sum_part - some samples of one phase and target together
- * @store: open
- * @part: which
- * @ret: as store_sum()
- *
- * Return: 0 or -errno.
- */
-int store_sum_part(struct store *store, const struct store_part *part,
-		   struct rt_counters *ret);
-
-/**
- * store_sum - all samples of one phase and target together
+ * store_sum - counters of directions, and histograms, of all samples of one phase and target together
  * @store: open
  * @phase: number
  * @target: number
@@ -180,5 +136,15 @@ int store_sum_part(struct store *store, const struct store_part *part,
  */
 int store_sum(struct store *store, uint32_t phase, uint32_t target,
 	      struct rt_counters *ret);
+
+/**
+ * store_sums_fit - can each sum that a report prints be stored?
+ * @store: open
+ *
+ * Distances and times of a trace can be of any length.
+ *
+ * Return: 0 or -errno.
+ */
+int store_sums_fit(struct store *store);
 
 #endif

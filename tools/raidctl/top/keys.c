@@ -97,37 +97,9 @@ static enum top_action want_readahead(struct top_keys *keys, struct top *top)
 	return TOP_MAY_WRITE;
 }
 
-/* Where to go in a recording; TOP_NOTHING for other keys. */
-static enum top_action travel(int key)
-{
-	switch (key) {
-	case TOP_KEY_LEFT:
-	case ',':
-		return TOP_BACK;
-	case TOP_KEY_RIGHT:
-	case '.':
-		return TOP_ON;
-	case 'p':
-		return TOP_PHASE_BACK;
-	case 'n':
-		return TOP_PHASE_ON;
-	case TOP_KEY_HOME:
-	case 'g':
-		return TOP_FIRST;
-	case TOP_KEY_END:
-	case 'G':
-		return TOP_LAST;
-	}
-	return TOP_NOTHING;
-}
-
 static enum top_action command(struct top_keys *keys, struct top *top, int key)
 {
 	keys->message[0] = '\0';
-	if (keys->replay && travel(key)) {
-		keys->frozen = true;
-		return travel(key);
-	}
 	switch (key) {
 	case 'q':
 		return TOP_QUIT;
@@ -157,10 +129,7 @@ static enum top_action command(struct top_keys *keys, struct top *top, int key)
 		change_interval(keys, key != '-');
 		return TOP_NOTHING;
 	case 'r':
-		if (!keys->replay)
-			return want_readahead(keys, top);
-		top_keys_say(keys, "of a recording nothing can be changed");
-		return TOP_NOTHING;
+		return want_readahead(keys, top);
 	}
 	return TOP_NOTHING;
 }

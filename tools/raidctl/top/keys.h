@@ -17,10 +17,6 @@
 #define TOP_KEY_ENTER		0x110002
 #define TOP_KEY_BACKSPACE	0x110003
 #define TOP_KEY_ESCAPE		0x110004
-#define TOP_KEY_LEFT		0x110005
-#define TOP_KEY_RIGHT		0x110006
-#define TOP_KEY_HOME		0x110007
-#define TOP_KEY_END		0x110008
 
 /* Limits of the interval. */
 #define TOP_SHORTEST_NS		((uint64_t)50000000)
@@ -47,31 +43,18 @@ enum top_mode {
  * @TOP_MAY_WRITE: to see whether readahead may be changed, top_keys_ask()
  *	if so
  * @TOP_WRITE: to write keys->kib
- * @TOP_BACK: of a recording, to go an interval back
- * @TOP_ON: an interval on
- * @TOP_PHASE_BACK: to the begin of the phase, and then of the one before
- * @TOP_PHASE_ON: to the next phase
- * @TOP_FIRST: to the begin
- * @TOP_LAST: to the end
  */
 enum top_action {
 	TOP_NOTHING,
 	TOP_QUIT,
 	TOP_MAY_WRITE,
 	TOP_WRITE,
-	TOP_BACK,
-	TOP_ON,
-	TOP_PHASE_BACK,
-	TOP_PHASE_ON,
-	TOP_FIRST,
-	TOP_LAST,
 };
 
 /**
  * struct top_keys - where the dialogue stands
  * @mode: what the next key means
  * @frozen: the picture stands still
- * @replay: it is of a recording
  * @interval_ns: between snapshots
  * @digits: of the value as typed
  * @disk: whose readahead is asked for, it stays while another is picked
@@ -81,7 +64,6 @@ enum top_action {
 struct top_keys {
 	enum top_mode mode;
 	bool frozen;
-	bool replay;
 	uint64_t interval_ns;
 	char digits[10];
 	struct rt_target disk;

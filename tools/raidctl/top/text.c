@@ -272,15 +272,13 @@ const char *top_detail_label(int line)
 const char *top_help_line(int line)
 {
 	static const char *const lines[] = {
-		"raidctl top: what the request queues of disks are given, live or recorded",
+		"raidctl top: what the request queues of disks are given, live",
 		"",
 		"up down k j  pick a disk; its details are shown below the list",
 		"s            sort by the next column; the column is marked with *",
 		"f or space   freeze the picture; the next interval includes that time",
-		"left right   of a recording: an interval back, on; also , and .",
-		"n p  g G     of a recording: next phase, phase before; begin, end",
 		"+ -          longer or shorter interval",
-		"r            live: change the readahead of the picked disk; asks first",
+		"r            change the readahead of the picked disk; asks first",
 		"q or Ctrl-C  quit",
 		"",
 		"in flight    requests with the driver: mean over the interval, by time;",

@@ -121,8 +121,6 @@ int top_view_key(void)
 {
 	static const int moves[][2] = {
 		{ KEY_UP, TOP_KEY_UP }, { KEY_DOWN, TOP_KEY_DOWN },
-		{ KEY_LEFT, TOP_KEY_LEFT }, { KEY_RIGHT, TOP_KEY_RIGHT },
-		{ KEY_HOME, TOP_KEY_HOME }, { KEY_END, TOP_KEY_END },
 	};
 	int key = getch();
 
@@ -306,16 +304,6 @@ static void draw_detail(int y, const struct top_row *row)
 	}
 }
 
-static void draw_when(const struct top_picture *picture)
-{
-	char text[TEXT_MAX];
-
-	snprintf(text, sizeof(text), "raidctl top%s  %.120s%s  full bar = %" PRIu64,
-		 picture->simulated[0] ? " (simulated)" : "", picture->when,
-		 picture->keys->frozen ? "" : "  PLAYS", top_full_depth(picture->top));
-	put(0, 0, A_BOLD, text);
-}
-
 static void draw_title(const struct top_picture *picture)
 {
 	const struct top_keys *keys = picture->keys;
@@ -344,9 +332,6 @@ static void draw_prompt(const struct top_keys *keys)
 	top_keys_prompt(keys, text, sizeof(text));
 	if (text[0])
 		put(LINES - 1, 0, A_BOLD, text);
-	else if (keys->replay)
-		put(LINES - 1, 0, 0,
-		    "left right step  n p phase  space play  + - step  s sort  ? help  q quit");
 	else
 		put(LINES - 1, 0, 0,
 		    "arrows pick  s sort  f freeze  + - interval  r readahead  ? help  q quit");
@@ -389,7 +374,7 @@ void top_view_draw(const struct top_picture *picture)
 	} else if (picture->keys->mode == TOP_HELP) {
 		draw_help();
 	} else {
-		picture->when ? draw_when(picture) : draw_title(picture);
+		draw_title(picture);
 		draw_list(picture->top);
 		draw_prompt(picture->keys);
 	}

@@ -15,13 +15,11 @@
  * @top: the rows, sorted
  * @keys: where the dialogue stands
  * @simulated: profile of the simulated controller, "" when there is none
- * @when: where in a recording it is, NULL where it is live
  */
 struct top_picture {
 	const struct top *top;
 	const struct top_keys *keys;
 	const char *simulated;
-	const char *when;
 };
 
 /**

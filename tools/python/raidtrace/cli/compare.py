@@ -54,8 +54,7 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
 
 def _wrong(side: compare_sides.Side, letter: str) -> tuple[str, ...]:
     """What contradicts itself in a recording, or was not counted."""
-    said = invariants.found(pathlib.Path(side.path), "hold") if side.kind == "recording" else None
-    return tuple(filter(None, (invariants.broken(letter, said),)))
+    return tuple(filter(None, (invariants.broken(letter, side.invariants),)))
 
 
 def published_name(table: str) -> str:

@@ -10,7 +10,6 @@ from raidtrace.cli import answer as cli_answer
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import Explanation
-from raidtrace.recording import invariants
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
 from raidtrace.why import store as why_store
@@ -37,19 +36,6 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--to", dest="until", type=_seconds, metavar="S", help="up to then")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
-
-
-def checked(found: Explanation, *paths: pathlib.Path) -> Explanation:
-    """With a note where the counters of a recording do not agree, though its recorder wrote that they do."""
-    wrong = {path: said for path in paths if (said := invariants.found(path, "hold")) not in (None, "hold", "")}
-    told = tuple(
-        f"{path}: whether the counters agree was not looked at: raidctl is not there."
-        if said == invariants.NOT_CHECKED
-        else invariants.broken(path, said)
-        for path, said in wrong.items()
-        if not any(note.startswith(f"{path}: an invariant") for note in found.notes)
-    )
-    return dataclasses.replace(found, notes=(*found.notes, *told))
 
 
 def _seconds(text: str) -> float:
@@ -80,8 +66,8 @@ def main(arguments: Sequence[str]) -> int:
         if sweep:
             return explain_sweep.explain(options.recording, options.phase)
         if options.other:
-            return checked(explain_runs.two(options.recording, options.other, choice), options.recording, options.other)
-        found = checked(explain_runs.one(options.recording, choice), options.recording)
+            return explain_runs.two(options.recording, options.other, choice)
+        found = explain_runs.one(options.recording, choice)
         return dataclasses.replace(found, tested=why_store.tested(options.recording))
 
     return cli_answer.answer("explain", find, evidence_text.text, options.json)

@@ -6,11 +6,9 @@ import os
 import pathlib
 import signal
 import sys
-import traceback
 
 from raidtrace.quantity import shown
 
-MODULES = {"report-html": "report", "export-perfetto": "perfetto"}  # the others are called as their verb
 DEBUG = "RAIDCTL_DEBUG"  # raidctl --debug VERB sets it
 # What a verb can need beyond the standard library, and the Debian package that has it.
 PACKAGES = {
@@ -34,13 +32,15 @@ def run(verb: str) -> int | None:
             print(f"{name}: standard output is closed", file=sys.stderr)
         return 1
     try:
-        main = importlib.import_module(f"raidtrace.cli.{MODULES.get(verb, verb)}").main
+        main = importlib.import_module(f"raidtrace.cli.{verb}").main
         # why shows what its command wrote as it is
         return int(main(sys.argv[1:]) or 0) if verb == "why" else shown.run(main)
     except KeyboardInterrupt:
         said, status = "interrupted", 128 + signal.SIGINT
     except Exception as error:
         if debug:
+            import traceback
+
             traceback.print_exc()
         said, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
     print(f"{name}: {shown.visible(said)}", file=sys.stderr)
@@ -58,6 +58,8 @@ def sentence(error: Exception, again: str) -> str:
         return "out of memory"
     if isinstance(error, OSError):
         return shown.failure(error)
+    import traceback  # here, because most runs need none of it
+
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{pathlib.Path(place.filename).name}:{place.lineno}"
     words = " ".join(str(error).split())

@@ -1,45 +1,123 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl report --html: raidctl-report-html."""
+"""raidctl report: what a recording holds, as text, JSON or an HTML page; of two recordings both side by side."""
 
 import argparse
+import contextlib
+import dataclasses
 import gc
+import io
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from raidtrace.quantity import shown
+from raidtrace.quantity import shown, terminal
+from raidtrace.recording import definitions, sample_rows
+from raidtrace.recording.counters import RecordingError
+
+DESCRIPTION = """Print per phase and disk: requests, bytes, throughput, requests in flight, request sizes, sequential share,
+seeks, merges and splits, and latency from issue to completion (d2c). Of two recordings print both side by side, what differs
+between them, and what is not comparable."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser("raidctl report", description=DESCRIPTION)
+    top.add_argument("recordings", metavar="RECORDING", nargs="*", help="what raidctl record wrote; two are compared")
+    top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    top.add_argument("-p", "--phase", metavar="NAME", help="only phases of that name")
+    top.add_argument("-H", "--html", type=pathlib.Path, metavar="FILE", help="write one self-contained HTML page with pictures "
+                     "to FILE instead of text; of one or two recordings, or of the directory of a sweep")  # fmt: skip
+    top.add_argument("-v", "--verbose", action="store_true", help="print all that was counted, behind the table")
+    top.add_argument("-e", "--explain", action="store_true", help="instead of a report, say what the numbers are that have a "
+                     "NAME in it, or what all are; a name is a heading of the text or a member of the JSON")  # fmt: skip
+    return top
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
-    parser = argparse.ArgumentParser(
-        "raidctl report --html", description="Write one self-contained HTML file about one recording, two, or a sweep."
-    )
-    parser.add_argument("html", type=pathlib.Path, metavar="FILE", help="the page to write; replaced if it is a report")
-    parser.add_argument(
-        "recordings",
-        type=pathlib.Path,
-        metavar="RECORDING",
-        nargs="+",
-        help="one, or two to compare, or the directory of a sweep",
-    )
-    options = parser.parse_args(arguments)
-    gc.disable()  # a short life, and to look through millions of rows for circles takes a good part of it
-    # here, because drawing takes half a second to load that --help need not wait for
-    from raidtrace.recording import recording
+    top = parser()
+    options = top.parse_args(arguments)
+    paths = [pathlib.Path(word) for word in options.recordings]
+    if not options.explain:
+        if not paths:
+            top.error("name a RECORDING")
+        if len(paths) > 2:
+            top.error("one RECORDING, or two to compare")
+        if options.html and (options.json or options.phase):
+            top.error("--html is the whole report: neither --json nor --phase go with it")
+    gc.disable()  # a short life, and to look through the rows of hours for circles takes a good part of it
+    try:
+        if options.explain:
+            return _shown(lambda: definitions.text(options.recordings))
+        if options.html:
+            return _html(options.html, paths)
+        if len(paths) == 2:
+            return _two(paths, options)
+        if options.json:
+            return _shown(lambda: _json(paths[0], options.phase), paged=False)
+        return _shown(lambda: _text(paths[0], options.phase, options.verbose))
+    except BrokenPipeError:
+        raise  # ends quietly
+    except (RecordingError, definitions.NameError_, OSError) as error:
+        print(f"raidctl: {shown.failure(error)}", file=sys.stderr)
+        return 1
+
+
+def _shown(make: Callable[[], str], paged: bool = True) -> int:
+    """Print a text that is safe already, through the pager."""
+    with terminal.paged() if paged else contextlib.nullcontext():
+        text, out = make(), shown.raw(sys.stdout)
+        if isinstance(out, io.TextIOWrapper):
+            out.reconfigure(encoding="utf-8", errors="replace")
+        out.write(text)
+        out.flush()
+    return 0
+
+
+def _json(path: pathlib.Path, phase: str | None) -> str:
+    from raidtrace.quantity import output
+    from raidtrace.recording import document
+
+    return output.value_json(document.load(path, phase)) + "\n"
+
+
+def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
+    """One open of the recording: what explain says of it and what is printed come from the same sums."""
+    from raidtrace.explain import runs
+    from raidtrace.recording import invariants, observation
+    from raidtrace.report import recording_text, rows
+    from raidtrace.why import store
+
+    with sample_rows.opened(path) as opened:
+        found = invariants.read(path, opened, phase)
+        try:
+            observed = observation.read(path, opened, None, found.fact("invariants"))
+            explained = dataclasses.replace(runs.of_one(observed, runs.Choice(phase)), tested=store.tested(path))
+        except RecordingError as error:
+            return rows.render(recording_text.rows(found, str(error), verbose))
+    return rows.render(recording_text.rows(found, explained, verbose))
+
+
+def _two(paths: Sequence[pathlib.Path], options: argparse.Namespace) -> int:
+    from raidtrace.cli import compare
+
+    words = ["--all", *(["--json"] if options.json else []), *(["--phase", options.phase] if options.phase else [])]
+    with contextlib.nullcontext() if options.json else terminal.paged():
+        return compare.main([*words, "--", *map(str, paths)])
+
+
+def _html(html: pathlib.Path, paths: Sequence[pathlib.Path]) -> int:
+    # here, because drawing takes half a second to load
     from raidtrace.report import html as report_html
     from raidtrace.report import page as report_page
     from raidtrace.report import sweep as report_sweep
     from raidtrace.sweep import index as sweep_index
 
     try:
-        if len(options.recordings) == 1 and options.recordings[0].is_dir():
-            page = report_sweep.page(options.recordings[0])
-        else:
-            page = report_html.page(options.recordings)
-        report_page.write(options.html, page)
-    except (report_page.ReportError, recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
-        print(f"raidctl report: {shown.failure(error)}", file=sys.stderr)
-        return 1
-    print(f"{options.html}: {len(page.encode()) / 1024:.0f} KiB; open it in any browser")
+        sweep = len(paths) == 1 and paths[0].is_dir()
+        page = report_sweep.page(paths[0]) if sweep else report_html.page(paths)
+        report_page.write(html, page)
+    except (report_page.ReportError, sweep_index.SweepIndexError) as error:
+        raise RecordingError(str(error)) from error
+    print(f"{html}: {len(page.encode()) / 1024:.0f} KiB; open it in any browser")
     return 0

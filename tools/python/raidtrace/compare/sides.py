@@ -28,7 +28,7 @@ QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells
 class Side:
     """One side: its figures, and of each that a program printed the axes of its set-up. idle: throughput of directions that
     moved less than says something of it, to set beside one that moved more; foreign: sentences on those that were not the
-    command's."""
+    command's. invariants: what was found of the counters."""
 
     path: str
     kind: str  # recording or sweep
@@ -37,6 +37,7 @@ class Side:
     axes: Mapping[Key, Mapping[str, object]]
     idle: Mapping[Key, Figures] = dataclasses.field(default_factory=dict)
     foreign: tuple[str, ...] = ()
+    invariants: str = ""
 
 
 def read(path: pathlib.Path, array: str = "") -> Side:
@@ -92,7 +93,8 @@ def _recording(path: pathlib.Path, array: str) -> Side:
             foreign += [f"phase {seen.phase}: {said}" for said in q.whose(seen, way)]
         if main and _rate(seen, main, disk).keys() <= found.keys():
             found |= _figure(seen, disk, "seeks", "all", q.seeks(seen), "reqs.")
-    return Side(str(path), "recording", observed.simulated(), found, axes, idle, tuple(foreign))
+    return Side(str(path), "recording", observed.simulated(), found, axes, idle, tuple(foreign),
+                observed.meta.get("invariants", ""))  # fmt: skip
 
 
 def words(observed: Observed) -> list[str]:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two recordings side by side: which phases belong together, and all that was counted in them. They come as
-`raidctl report --json` has them."""
+recording/document.py has them."""
 
 import dataclasses
 import itertools
 import json
 import pathlib
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 
 from raidtrace.compare import differences
@@ -14,8 +13,7 @@ from raidtrace.compare import quantities as q
 from raidtrace.compare.differences import Difference, same_disk
 from raidtrace.compare.quantities import Json, Quantity, Value
 from raidtrace.quantity.bins import CLASSES
-from raidtrace.recording import recording
-from raidtrace.recording.invariants import PROGRAM
+from raidtrace.recording import document
 
 DIRECTIONS = ("read", "write", "discard", "flush", "other", "passthrough")
 PLACED = DIRECTIONS[:2]  # of these it is known where on the disk they went
@@ -187,17 +185,8 @@ def _apart(a: Sequence[Json], b: Sequence[Json]) -> float | None:
 
 
 def of(a: pathlib.Path, b: pathlib.Path, phase: str | None) -> Comparison:
-    """Two recordings, of all their phases or of those of one name; RecordingError in the words of raidctl."""
-    return compare(_read(a, phase), _read(b, phase))
-
-
-def _read(path: pathlib.Path, phase: str | None) -> Json:
-    only = ["--phase", phase] if phase else []
-    done = subprocess.run([PROGRAM, "report", "--json", *only, "--", path], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise recording.RecordingError(done.stderr.strip().removeprefix("raidctl: "))
-    found: Json = json.loads(done.stdout)
-    return found
+    """Two recordings, of all their phases or of those of one name; RecordingError: one cannot be read."""
+    return compare(document.load(a, phase), document.load(b, phase))
 
 
 def compare(a: Json, b: Json) -> Comparison:

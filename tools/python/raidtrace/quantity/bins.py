@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What bins of histograms span: the same definitions as kmod/histogram.h, which tests compare them with."""
 
+import dataclasses
 from collections.abc import Mapping
 
 LINEAR_SIZES = 256
@@ -10,6 +11,70 @@ D2C_COLUMNS = 40
 PLACE_BINS = 256
 DEPTH_OPEN = 256  # holds all depths from here on
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
+
+SEEK_ZERO = 64
+NUMBERS = {"size": 497, "seek": 129, "depth": 257, "time": 576, "depth_d2c": 400, "place": 256, "class": 64}
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of histogram: the group that it belongs to, the unit of its values and of its counts, how its bins are cut.
+
+    needs: the counter whose events it has; without a direction if `plain`. late: recordings without groups do not have it.
+    """
+
+    group: str
+    unit: str
+    counted: str
+    cut: str
+    needs: str
+    plain: bool = False
+    late: bool = True
+
+    def columns(self) -> int:
+        """Bins of a row; 0: it has one dimension."""
+        return {"depth_d2c": D2C_COLUMNS, "class": len(CLASSES)}.get(self.cut, 0)
+
+    def bounds(self, at: int) -> tuple[int, int | None]:
+        """Lowest value of a bin, and lowest value above it. None: the bin has no end."""
+        last = at == NUMBERS[self.cut] - 1
+        if self.cut == "depth_d2c":
+            at %= D2C_COLUMNS
+            return (1 << at - 1 if at else 0), (1 << at if at < D2C_COLUMNS - 1 else None)
+        if self.cut == "class":
+            return at % len(CLASSES), at % len(CLASSES) + 1
+        if self.cut == "seek":
+            return _seek(at), None if at >= NUMBERS["seek"] - 2 else _seek(at + 1)
+        low, high = {"size": size, "time": time}.get(self.cut, lambda at: (at, at + 1))(at)
+        return low, None if last and self.cut != "place" else high
+
+
+KINDS = {
+    "size": Kind("size", "sectors", "requests", "size", "issued", late=False),
+    "seek": Kind("seek", "sectors", "requests", "seek", "issued", late=False),
+    "depth_time": Kind("depth", "requests", "ns", "depth", "in_flight", late=False),
+    "depth_issue": Kind("depth", "requests", "requests", "depth", "in_flight", late=False),
+    "d2c": Kind("latency", "ns", "requests", "time", "d2c_sum_ns", late=False),
+    "seek_queued": Kind("seek", "sectors", "bios", "seek", "sequential_queued"),
+    "i2d": Kind("latency", "ns", "requests", "time", "i2d_sum_ns"),
+    "q2c": Kind("latency", "ns", "pieces", "time", "q2c_sum_ns"),
+    "depth_d2c": Kind("latency", "ns", "requests", "depth_d2c", "d2c_sum_ns"),
+    "place": Kind("place", "1/256 of the disk", "bytes", "place", "issued"),
+    "unplug": Kind("plug", "requests", "unplugs", "depth", "unplugs_explicit", plain=True),
+    "blame": Kind("blame", "class", "requests", "class", "issued"),
+    "blame_distance": Kind("blame", "class", "sectors", "class", "issued"),
+    "ra_sync": Kind("readahead", "sectors", "windows", "size", "ra_sync_sectors", plain=True),
+    "ra_async": Kind("readahead", "sectors", "windows", "size", "ra_async_sectors", plain=True),
+}
+
+
+def _seek(at: int) -> int:
+    """Lowest distance of a bin: 2^(n-1) .. 2^n - 1 in the bin n away from the middle."""
+    if at == NUMBERS["seek"] - 1:
+        return (1 << 63) - 1
+    if at > SEEK_ZERO:
+        return 1 << (at - SEEK_ZERO - 1)
+    return -(1 << 63) if at == 0 else 1 - (1 << 63) if at == 1 else 1 - (1 << (SEEK_ZERO - at))
 
 
 def size(at: int) -> tuple[int, int]:

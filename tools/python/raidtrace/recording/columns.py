@@ -1,57 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The columns of a recording, and whether a file has in each what belongs there.
+"""The columns of a recording: type, unit and meaning (columns.txt), and whether a file has in each what belongs there.
 
-SQLite puts any value into any column, and what a file says of its own columns is as untrusted as its values. The truth is
-tools/raidctl/store/schema.sql; a test compares COLUMNS with it. Columns and tables of a newer raidctl are not read.
+SQLite puts any value into any column, and what a file says of its own columns is as untrusted as its values. Columns and
+tables of a newer raidctl are not read.
 """
 
+import dataclasses
+import pathlib
 import sqlite3
 
 from raidtrace.recording.counters import RecordingError
 
-_FLOW = """queued got back_merges front_merges request_merges splits inserted issued requeued requeued_unissued completed
-partial errors unmatched unissued abandoned bytes_queued bytes_issued bytes_completed sequential seek_forward_sectors
-seek_backward_sectors d2c_sum_ns sequential_queued seek_queued_forward_sectors seek_queued_backward_sectors stream
-stream_queued i2d_sum_ns q2c_sum_ns q2c_unknown ahead_queued bytes_ahead_queued reissued refused depth_sum_ns in_flight
-in_flight_max"""
-_DISK = """plugs unplugs_explicit unplugs_schedule tag_waits ra_sync_sectors ra_async_sectors streams_forgotten
-streams_forgotten_queued streams_alive streams_alive_queued"""
-# Table -> columns of text that are always there, that may be NULL, and of numbers, likewise.
-_TABLES = {
-    "meta": ("key value", "", "", ""),
-    "target": (
-        "disk", "driver pci hctl groups", "target attached_ns",
-        "unit_3ware bio_based rotational capacity_sectors max_sectors max_hw_sectors max_segments nr_requests nr_hw_queues"
-        " nr_tags streams place_sectors",
-    ),
-    "setting": ("name value", "", "time_ns target", ""),
-    "phase": ("name", "", "phase start_ns", "end_ns"),
-    "sample": ("", "histograms", "sample target phase start_ns end_ns", _DISK),
-    "flow": ("direction", "", "sample", _FLOW),
-    "bin": ("direction kind", "", "sample bin count", ""),
-    "origin": ("class", "", "sample", "queued bytes_queued seeks_queued issued bytes_issued seeks seek_sectors"),
-    "submitter": ("", "comm cgroup", "sample submitter", "pid queued bytes_queued seeks_queued"),
-    "request": (
-        "direction class", "comm", "target number issued_ns completed_ns sector bytes depth error again",
-        "queued_ns inserted_ns pid",
-    ),
-    "stack": ("", "", "target parent", ""),
-    "note": ("text", "", "time_ns", ""),
-    "host": ("source subject name unit", "", "start_ns end_ns value", ""),
-    "disturbance": ("kind subject unit text", "", "disturbance start_ns end_ns value", ""),
-    "output": ("stream text", "", "time_ns", ""),
-}  # fmt: skip
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A column of a table. kind: integer, text, or empty for a column that is in an export only. null: NULL may be there."""
+
+    table: str
+    name: str
+    kind: str
+    null: bool
+    unit: str
+    meaning: str
+
+
+def _dictionary() -> list[Column]:
+    table, found = "", []
+    for line in pathlib.Path(__file__).with_name("columns.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith(("#", " ")):
+            table = line
+        elif line.startswith(" "):
+            name, kind, unit, meaning = (part.strip() for part in line.split("|", 3))
+            kinds = {"i": "integer", "t": "text", "x": ""}
+            found.append(Column(table, name, kinds[kind.rstrip("?")], kind.endswith("?"), unit, meaning))
+    return found
+
+
+DICTIONARY = _dictionary()
 # table -> column -> (its type, whether NULL may be there)
-COLUMNS = {
-    table: {
-        name: (kind, null)
-        for names, (kind, null) in zip(
-            parts, (("text", False), ("text", True), ("integer", False), ("integer", True)), strict=True
-        )
-        for name in names.split()
-    }
-    for table, parts in _TABLES.items()
-}
+COLUMNS: dict[str, dict[str, tuple[str, bool]]] = {}
+for _one in DICTIONARY:
+    if _one.kind:
+        COLUMNS.setdefault(_one.table, {})[_one.name] = (_one.kind, _one.null)
+PLAIN = {
+    "sample",
+    "target",
+    "phase",
+    "start_ns",
+    "end_ns",
+    "histograms",
+    "streams_alive",
+    "streams_alive_queued",
+    "direction",
+    "class",
+    "submitter",
+    "pid",
+    "comm",
+    "cgroup",
+    "in_flight",
+    "in_flight_max",
+}  # fmt: skip  # no counters that grow
+# table -> its counters, in the order of every print
+COUNTERS = {table: tuple(name for name in COLUMNS[table] if name not in PLAIN)
+            for table in ("flow", "sample", "origin", "submitter")}  # fmt: skip
 MOST_BIN = 1 << 16  # no histogram has as many bins
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The door to files of SQLite, which anybody can have made: recordings, indexes of sweeps.
 
-SQLite itself plays back a journal that lies beside a file, and deletes that and each file that the journal names. So it is
-never shown a file that is only to be read: the bytes are read here, and what a killed writer left undone is undone on a copy
-that nobody else can reach. What a file holds may be wrong, but it runs nothing: tables, indices of columns and the view that
-raidctl makes, or it is refused before a row is read. tools/raidctl/store/image.c and untrusted.c are the same for raidctl.
+SQLite itself plays back a journal that lies beside a file, and deletes that and each file that the journal names. So SQLite
+never opens a file that is only to be read: it opens a copy in a directory that nobody else can enter, and undoes there what a
+killed writer left undone. The copy has lost its name before a row is read. A file may hold wrong values, but it runs nothing:
+it has tables, indices of columns and the view that raidctl makes, or it is refused.
 """
 
 import contextlib
@@ -16,16 +16,21 @@ import re
 import sqlite3
 import stat
 import struct
-import tempfile
 import time
+from typing import IO
 
 MOST_OF_SQLITE = 0x7FFFFF00  # bytes that it allocates at once
 PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
 NO_DATABASE = "it is no database, and so no recording of raidctl"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+DAMAGED = "the recording is damaged or cut short: copy it again from where it was made, or record again"
+MEMORY = "/dev/shm"  # a copy there costs no disk a write
+HEADER = 100
 MOST_BYTES, MOST_SQL = 64 << 20, 1 << 20  # of a value, of a statement
-EXPRESSION = re.compile(r"\b(as|check|collate|default|generated|select|using|virtual|where)\b|[^\w\s,()]", re.I | re.A)
+EXPRESSION = re.compile(
+    r"\b(as|check|collate|default|generated|select|using|virtual|where)\b|[^\w \t\n\r,()]", re.I | re.A
+)
 VIEW = """CREATE VIEW bin AS
     SELECT sample, direction.key AS direction, kind.key AS kind,
            CAST(bin.key AS INTEGER) AS bin, bin.value AS count
@@ -36,21 +41,14 @@ VIEW = """CREATE VIEW bin AS
 def read(path: pathlib.Path) -> sqlite3.Connection:
     """A file as of its last commit, to be read and closed; it and what lies beside stay as they are. sqlite3.DatabaseError."""
     try:
-        content = _image(path)
+        database = _copied(path)
     except OSError as error:
         raise sqlite3.OperationalError(error.strerror or str(error)) from error
-    if not content:
-        raise sqlite3.DatabaseError("an empty file")
-    if len(content) < 100 or not content.startswith(b"SQLite format 3\0"):
-        raise sqlite3.DatabaseError(NO_DATABASE)
-    if 2 in content[18:20]:
-        raise sqlite3.DatabaseError("another program made its journal a WAL; "
-                                    "turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'")  # fmt: skip
-    database = sqlite3.connect(":memory:", isolation_level=None)
     database.text_factory = decoded
     try:
-        database.deserialize(content)
         _defend(database)
+        if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError(DAMAGED)
         database.execute("PRAGMA query_only=ON")
     except sqlite3.Error:
         database.close()
@@ -101,16 +99,63 @@ def _plain(kind: object, name: object, sql: object) -> bool:
     return bool(depth) and not EXPRESSION.search(sql) and flat.count("(") <= 1
 
 
-def _image(path: pathlib.Path) -> bytes:
-    """The bytes of a file, of which none is of a transaction that was not committed."""
+def _copied(path: pathlib.Path) -> sqlite3.Connection:
+    """A connection to a copy of a file that has no name any more, and nothing of a transaction that was not committed."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    with open(fd, "rb") as file:
+    with open(fd, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "not a file")
+        _look(os.pread(fd, HEADER, 0))
         _share(fd)
+        size = _size(fd)
         journal = b"" if _lock(fd, fcntl.F_OFD_GETLK, fcntl.F_WRLCK, RESERVED, 1) != fcntl.F_UNLCK else _journal(path)
-        content = _bytes(file.fileno())
-    return _played(content, journal) if journal else content
+        try:
+            return _copy(MEMORY, file, journal, size)
+        except (OSError, sqlite3.OperationalError):  # there is no such place, or no room in it
+            pass
+        import tempfile  # here, because loading it takes a part of what a report takes
+
+        try:
+            return _copy(tempfile.gettempdir(), file, journal, size)
+        except OSError as error:
+            raise OSError(error.errno, f"no copy can be made in {tempfile.gettempdir()}: {error.strerror}; "
+                                       "name another directory by TMPDIR") from error  # fmt: skip
+
+
+def _copy(place: str, file: IO[bytes], journal: bytes, size: int) -> sqlite3.Connection:
+    """The same in a new directory of a place, which nobody else can enter and which is gone on return."""
+    directory = pathlib.Path(place, f"raidtrace-{os.urandom(8).hex()}")
+    directory.mkdir(0o700)
+    copy = directory / "copy"
+    try:
+        with open(copy, "wb", buffering=0) as to:
+            file.seek(0)
+            while part := file.read(1 << 20):
+                while part:
+                    part = part[to.write(part) :]
+        if journal:
+            _play(copy, journal, size)
+            with open(copy, "rb") as played:
+                _look(played.read(HEADER))
+        opened = sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        opened.execute("PRAGMA cache_size=-8192")
+        return opened
+    finally:
+        for name in ("copy-journal", "copy"):
+            directory.joinpath(name).unlink(missing_ok=True)
+        directory.rmdir()
+
+
+def _look(header: bytes) -> None:
+    """Refuse what is no file of SQLite by its first bytes."""
+    if not header:
+        raise sqlite3.DatabaseError("an empty file; if it is to be a recording, its recorder was killed before anything was "
+                                    "recorded: remove it")  # fmt: skip
+    if len(header) < HEADER or not header.startswith(b"SQLite format 3\0"):
+        raise sqlite3.DatabaseError(NO_DATABASE)
+    if 2 in header[18:20]:
+        raise sqlite3.DatabaseError("another program made its journal a WAL; "
+                                    "turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'")  # fmt: skip
 
 
 def _lock(fd: int, command: int, kind: int, start: int, length: int) -> int:
@@ -136,17 +181,13 @@ def _share(fd: int) -> None:
         time.sleep(LOCK_SECONDS)
 
 
-def _bytes(fd: int) -> bytes:
+def _size(fd: int) -> int:
     size = os.fstat(fd).st_size
     if size > min(MOST_OF_SQLITE, os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")):
         raise OSError(
             errno.EFBIG, "larger than 2 GiB, or half of this machine's memory, which is the most that is read"
         )
-    parts = []
-    while size > 0 and (part := os.read(fd, size)):
-        parts.append(part)
-        size -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return size
 
 
 def _journal(path: pathlib.Path) -> bytes:
@@ -158,10 +199,11 @@ def _journal(path: pathlib.Path) -> bytes:
         return b""
     except OSError as error:
         raise OSError(error.errno, f"its writer was killed; its journal cannot be read: {error.strerror}") from error
-    with open(fd, "rb"):
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "its writer was killed, and the journal beside it is no file")
-        found = _bytes(fd)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "its writer was killed, and the journal beside it is no file")
+    with open(fd, "rb") as file:
+        found = file.read(_size(fd))
     if len(found) < len(JOURNAL_MAGIC) or not found[0]:
         return b""  # SQLite clears the first byte, or all, of one that is done with
     if len(found) > 2 * len(JOURNAL_MAGIC) and found.endswith(JOURNAL_MAGIC):
@@ -170,14 +212,11 @@ def _journal(path: pathlib.Path) -> bytes:
     return found
 
 
-def _played(content: bytes, journal: bytes) -> bytes:
-    """A file after SQLite played back its journal, which it does when it reads first."""
-    with tempfile.TemporaryDirectory(prefix="raidtrace-") as place:
-        copy = pathlib.Path(place, "copy")
-        copy.write_bytes(content)
-        copy.with_name("copy-journal").write_bytes(journal)
-        with contextlib.closing(sqlite3.connect(copy)) as database:
-            database.execute("SELECT 1 FROM sqlite_schema").fetchall()
-        if copy.stat().st_size > len(content) + len(journal):  # a journal that makes it longer than both is none
-            raise sqlite3.DatabaseError("its writer was killed, and the journal beside it is damaged")
-        return copy.read_bytes()
+def _play(copy: pathlib.Path, journal: bytes, size: int) -> None:
+    """Let SQLite play a journal back, which it does when it reads first. size: of the file before."""
+    copy.with_name("copy-journal").write_bytes(journal)
+    with contextlib.closing(sqlite3.connect(copy)) as database:
+        database.execute("SELECT 1 FROM sqlite_schema").fetchall()
+    found = copy.stat().st_size
+    if found > size + len(journal) or found < HEADER:  # a journal that makes it longer than both is none
+        raise sqlite3.DatabaseError("its writer was killed, and the journal beside it is damaged")

@@ -1,31 +1,140 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the numbers of a recording agree with each other, found when it is read: the word that its recorder wrote stays when
-a number is changed. raidctl judges; what it finds is asked for here."""
+"""Whether the numbers of a recording agree with each other. This is computed each time a recording is read: the word that its
+recorder wrote stays "hold" when somebody changes a number. libraidtrace/counters.c checks a span as it is recorded."""
 
-import json
+import dataclasses
 import pathlib
-import subprocess
+from collections.abc import Mapping
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
-NOT_CHECKED = "not checked: raidctl report does"
+from raidtrace.recording import spans
+from raidtrace.recording.counters import RecordingError
+from raidtrace.recording.sample_rows import SampleRows, opened
+from raidtrace.recording.spans import COUNTED, DATA, NEVER, Recorded, Span
+
+HOLD = "hold"
+_UNCOUNTED = """
+SELECT target, SUM(unmatched), SUM(CASE WHEN start_ns < first + 1000000000 THEN unmatched ELSE 0 END),
+       SUM(completed + unmatched)
+FROM sample JOIN flow USING (sample)
+JOIN (SELECT target, MIN(start_ns) AS first FROM sample GROUP BY target) USING (target)
+WHERE direction IN ('read', 'write') GROUP BY target HAVING SUM(unmatched) > 0
+"""
 
 
-def found(path: pathlib.Path, stored: str | None) -> str | None:
-    """What raidctl finds, None: nothing; where its recorder wrote that some do not hold, what it wrote."""
-    if stored not in (None, "hold"):
+def load(path: pathlib.Path, phase: str | None = None) -> Recorded:
+    """Read a recording, or phases of one name. RecordingError: it cannot be read, or has no phase of that name."""
+    with opened(path) as rows:
+        return read(path, rows, phase)
+
+
+def read(path: pathlib.Path, rows: SampleRows, phase: str | None = None) -> Recorded:
+    """The same of a recording that is open."""
+    recorded = judged(spans.read(path, rows, phase), rows)
+    if phase is not None and not recorded.spans:
+        raise RecordingError(f"{path}: it has no phase {phase}; see them all: raidctl report {path}")
+    return recorded
+
+
+def judged(recorded: Recorded, rows: SampleRows) -> Recorded:
+    """The same recording, whose fact `invariants` is what was found now."""
+    said = found(recorded, rows)
+    return recorded if said is None else dataclasses.replace(recorded, meta=recorded.meta | {"invariants": said})
+
+
+def found(recorded: Recorded, rows: SampleRows) -> str | None:
+    """HOLD, or the first that does not hold; what the recorder wrote where that says more. None: there is no sample."""
+    stored = recorded.meta.get("invariants")
+    if (stored is not None and stored != HOLD) or (stored is None and not recorded.spans):
         return stored
-    try:
-        done = subprocess.run([PROGRAM, "report", "--json", "--", path], capture_output=True, check=True)
-        said = json.loads(done.stdout)["meta"].get("invariants")
-    except (OSError, subprocess.CalledProcessError, ValueError, KeyError, TypeError):
-        return NOT_CHECKED
-    return said if said is None or isinstance(said, str) else NOT_CHECKED
+    negative = rows.execute("SELECT sample FROM sample WHERE end_ns < start_ns LIMIT 1").fetchone()
+    if negative:
+        return f"a counter of sample {negative[0]} is negative"
+    for span in recorded.spans:
+        if wrong := _span(recorded, span):
+            return f"{span.disk}: {wrong}"
+    return _uncounted(recorded, rows) or HOLD
 
 
 def broken(name: object, said: str | None) -> str:
-    """The sentence that an invariant does not hold, of `name`; empty: all hold, or that was not checked. said: as found()."""
-    return (
-        ""
-        if said in (None, "", "hold", NOT_CHECKED)
-        else f"{name}: an invariant of the counters does not hold: {said}."
-    )
+    """The sentence that an invariant does not hold, of `name`; empty: all hold, or there is no sample."""
+    return "" if said in (None, "", HOLD) else f"{name}: an invariant of the counters does not hold: {said}."
+
+
+def _tags(recorded: Recorded, target: int) -> int:
+    """The most that the disk's driver has in flight; 0: not known."""
+    found = [row for row in recorded.targets if row["target"] == target]
+    return (found[0]["nr_tags"] or 0) * (found[0]["nr_hw_queues"] or 0) if found else 0
+
+
+def _span(recorded: Recorded, span: Span) -> str:
+    """What of a span is impossible; empty: nothing."""
+    tags = _tags(recorded, span.target)
+    before = [other for other in recorded.spans
+              if other.target == span.target and other.end_ns == span.start_ns and other is not span]  # fmt: skip
+    if before:
+        in_flight: Mapping[str, int] = {d: before[-1].count(d, "in_flight") for d in (*COUNTED, "all")}
+        wrong = ""
+    else:
+        in_flight, wrong = _possible_before(span, tags)
+    now = span.count("all", "in_flight")
+    if wrong or (wrong := _unbalanced(span, in_flight)):
+        return wrong
+    if tags and "in_flight" not in span.unknown and now > tags:
+        return f"{now} requests are in flight, and the disk has {tags} tags"
+    return ""
+
+
+def _left(span: Span, direction: str) -> int:
+    """Requests that left the span or are in flight at its end."""
+    return sum(span.count(direction, name) for name in ("completed", "requeued", "abandoned", "in_flight"))
+
+
+def _possible_before(span: Span, tags: int) -> tuple[Mapping[str, int], str]:
+    """What was in flight where a recording begins is not in it: what its end and its counters say must be possible."""
+    if span.unknown & NEVER:
+        return {}, ""
+    before = {}
+    for direction in COUNTED:
+        issued, out = span.count(direction, "issued"), _left(span, direction)
+        if out < issued:
+            return {}, f"{direction}: {issued} requests were issued, and {out} ended or are in flight"
+        before[direction] = out - issued
+    whole = before["all"] = sum(before.values())
+    if tags and whole > tags:
+        return {}, f"{whole} more requests ended than were issued, and the disk has {tags} tags"
+    return before, ""
+
+
+def _unbalanced(span: Span, before: Mapping[str, int]) -> str:
+    """What the counters of a span contradict."""
+    for direction in () if span.unknown & NEVER else (*COUNTED, "all"):
+        each = COUNTED if direction == "all" else (direction,)
+        came = before.get(direction, 0) + sum(span.count(d, "issued") for d in each)
+        left = span.count(direction, "in_flight") + sum(_left(span, d) - span.count(d, "in_flight") for d in each)
+        if came != left:
+            return (f"{direction}: issued and in flight before {came}, completed, requeued, abandoned and in flight after "
+                    f"{left}")  # fmt: skip
+    sums = []
+    if not span.groups or "size" in span.groups:
+        sums += [(d, "size", span.count(d, "issued") - span.count(d, "reissued")) for d in DATA]
+    if "in_flight" not in span.unknown and (not span.groups or "depth" in span.groups):
+        sums += [(d, "depth_time", span.length()) for d in (*DATA, "all")]
+    for direction, kind, due in sums:
+        whole = sum(span.histogram(direction, kind).values())
+        if whole != due:
+            return f"{direction}: {kind} histogram sums to {whole} instead of {due}"
+    return ""
+
+
+def _uncounted(recorded: Recorded, rows: SampleRows) -> str:
+    """Reads and writes that ended and were not counted as issued. A recorder before 1.1 did not note how many were in flight
+    when it began: those ended in its first second."""
+    if "unmatched" not in rows.columns("flow"):
+        return ""
+    for target, uncounted, early, ended in rows.execute(_UNCOUNTED):
+        noted, tags = recorded.setting(target, "in_flight_at_attach"), _tags(recorded, target)
+        begun = int(noted) if noted is not None and noted.isdecimal() else min(early, tags) if tags else early
+        if uncounted > begun:
+            return (f"{recorded.disk(target)}: the issue of {uncounted} of {ended} reads and writes was not counted (at most "
+                    f"{begun} were in flight when counting began): rates and requests in flight are too low")  # fmt: skip
+    return ""

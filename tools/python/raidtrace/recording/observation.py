@@ -14,7 +14,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from raidtrace.recording import recording, timeline
+from raidtrace.quantity.shown import visible
+from raidtrace.recording import invariants, recording, timeline
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
 from raidtrace.recording.timeline import Change, Timeline
 
@@ -160,10 +161,15 @@ def load(path: pathlib.Path, window: Window | None = None) -> Observed:
         return read(path, rows, window)
 
 
-def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None) -> Observed:
-    """Read a recording that is open, by the window that it was opened with."""
+def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None, invariant: str | None = None) -> Observed:
+    """Read a recording that is open, by the window that it was opened with. invariant: what was found of its counters; None:
+    it is found here, except in a window."""
     db = rows.db
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    if invariant is None and window is None:
+        invariant = invariants.read(path, rows).meta.get("invariants")
+    if invariant is not None:
+        meta["invariants"] = visible(invariant)
     disks = _disks(db)
     phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
     names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))

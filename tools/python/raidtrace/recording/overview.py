@@ -82,7 +82,7 @@ def groups(target: Target) -> frozenset[str]:
 
 def load(path: pathlib.Path) -> Overview:
     """Read a recording. RecordingError says why it cannot be read."""
-    with opened(path) as rows:
+    with opened(path, series=True) as rows:
         return read(path, rows)
 
 

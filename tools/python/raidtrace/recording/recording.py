@@ -190,7 +190,8 @@ _UNREADABLE = {
 def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
     if not path.is_file():
-        raise RecordingError(f"{path}: no such recording")
+        what = "not a recording" if path.exists() else "no such recording"
+        raise RecordingError(f"{path}: {what}; name a file that raidctl record made")
     try:
         with contextlib.closing(database.read(path)) as opened:
             opened.row_factory = sqlite3.Row
@@ -209,10 +210,11 @@ def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
     kind = db.execute("PRAGMA application_id").fetchone()[0]
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION_ID:
-        raise RecordingError(f"{path}: not a recording of raidctl (application id {kind:#x})")
+        raise RecordingError(f"{path}: not a recording of raidctl; name a file that raidctl record made")
     if version not in USER_VERSIONS:
-        known = " and ".join(map(str, USER_VERSIONS))
-        raise RecordingError(f"{path}: recording of version {version}, this program reads versions {known}")
+        known = " to ".join(map(str, USER_VERSIONS))
+        raise RecordingError(f"{path}: a recording of version {version}, this raidctl reads versions {known}; "
+                             "use the raidctl that made it")  # fmt: skip
     try:
         columns.check(db)
     except RecordingError as error:
@@ -222,6 +224,8 @@ def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
 def output(db: sqlite3.Connection) -> dict[str, str]:
     """What the command wrote, by stream; "" is all of it in order of time. Lines, and whatever bytes they have."""
     found: dict[str, list[bytes]] = {"": [], "stdout": [], "stderr": []}
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE type='table' AND name='output'").fetchone():
+        return {stream: "" for stream in found}
     for stream, text in db.execute("SELECT stream, CAST(text AS BLOB) FROM output ORDER BY time_ns, rowid"):
         found[""].append(text or b"")
         found.setdefault(stream or "?", []).append(text or b"")

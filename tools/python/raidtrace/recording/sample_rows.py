@@ -16,6 +16,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from raidtrace.quantity.bins import KINDS, NUMBERS
 from raidtrace.recording import columns, recording
 from raidtrace.recording.counters import DEPTH_SUM, EXACT_DEPTH_BINS, LEVELS, SEEK_NONE_BIN, RecordingError
 
@@ -42,16 +43,26 @@ Window = tuple[float | None, float | None]  # s since the recording began, from 
 NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 
 
+# All that raidctl writes in the histograms of a sample: neither signs nor fractions.
+_WRITTEN = b'abcdefghijklmnopqrstuvwxyz0123456789_{}":,'
+_LITERALS = (b":t", b":f")
+MOST = 1 << 63
+DIRECTIONS = ("read", "write", "discard", "flush", "other", "passthrough", "all")
+_Sums = dict[tuple[str, str], dict[int, dict[int, int]]]
+
+
+def _refuse(_: str) -> None:
+    raise RecordingError("it has counts in histograms that raidctl does not write")
+
+
+_DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
+
+
 class _BinNumbers(dict[str, int]):
     """The number of a bin by its name in JSON."""
 
     def __missing__(self, name: str) -> int:
-        if not (
-            name.isascii()
-            and name.isdigit()
-            and len(name) <= len(str(columns.MOST_BIN))
-            and int(name) < columns.MOST_BIN
-        ):
+        if not (name.isdigit() and len(name) <= len(str(columns.MOST_BIN)) and int(name) < columns.MOST_BIN):
             raise RecordingError("it has bins that raidctl does not write")
         return self.setdefault(name, int(name))
 
@@ -60,62 +71,77 @@ class _Histograms:
     """All histograms of a recording, in one pass.
 
     sums: (direction, kind) -> index of the pair of target and phase -> bin -> count. The others are by number of sample.
-    depth: direction -> time counted (ns), the same weighted by depth, the highest depth at which there was any.
     idle: time with nothing in flight (ns), -1 where that was not counted. seeks: requests of all directions that are seeks.
     longest: direction -> highest bin of d2c, -1 where nothing completed.
-    place: direction -> sample, bin and count of each bin.
+    With `series` also depth: direction -> time counted (ns), the same weighted by depth, the highest depth at which there was
+    any; and place: direction -> sample, bin and count of each bin.
     """
 
-    def __init__(self, rows: "SampleRows") -> None:
+    def __init__(self, rows: "SampleRows", series: bool) -> None:
+        self.series = series
         self.idle, self.seeks = rows.filled(-1), rows.filled(0)
         self.depth: dict[str, tuple[Ints, Ints, Ints]] = {}
         self.longest: dict[str, Ints] = {}
         self.place: dict[str, tuple[Ints, Ints, Ints]] = {}
         self._rows = rows
         self._number = _BinNumbers()
-        sums: dict[tuple[str, str], dict[int, dict[str, int]]] = {}
+        groups: dict[int, dict[str, dict[str, dict[str, int]]]] = {}
         for sample, text in rows.histogram_texts():
             group = rows.group_of[sample] if 0 <= sample < rows.size else -1
             if group < 0:
                 raise RecordingError("it has histograms of samples that are not there")
-            for direction, kinds in json.loads(text).items():
+            if text.translate(None, _WRITTEN) or any(literal in text for literal in _LITERALS):
+                _refuse("")
+            by_direction = groups.setdefault(group, {})
+            for direction, kinds in _DECODER.decode(text.decode("ascii")).items():
+                sums = by_direction.get(direction)
+                if sums is None:
+                    sums = by_direction[direction] = {}
                 for kind, bins in kinds.items():
-                    if not bins:
+                    here = sums.get(kind)
+                    if here is None:
+                        sums[kind] = dict(bins)
                         continue
-                    counts = bins.values()
-                    if not {*map(type, counts)} <= {int} or min(counts) < 0 or max(counts) >= 1 << 63:
-                        raise RecordingError("it has counts in histograms that raidctl does not write")
-                    self._keep(sample, direction, kind, bins)
-                    here = sums.setdefault((direction, kind), {}).setdefault(group, {})
                     for name, count in bins.items():
                         here[name] = here.get(name, 0) + count
-        self.sums = {key: {group: self._numbered(bins) for group, bins in by.items()} for key, by in sums.items()}
+                self._keep(sample, direction, kinds)
+        self.sums: _Sums = {}
+        for group, by_direction in groups.items():
+            for direction, by_kind in by_direction.items():
+                for kind, named in by_kind.items():
+                    self.sums.setdefault((direction, kind), {})[group] = self._numbered(direction, kind, named)
 
-    def _numbered(self, bins: Mapping[str, int]) -> dict[int, int]:
+    def _numbered(self, direction: str, kind: str, named: Mapping[str, int]) -> dict[int, int]:
         found: dict[int, int] = {}
-        for name, count in bins.items():
-            if count:
-                found[self._number[name]] = found.get(self._number[name], 0) + count
-        return dict(sorted(found.items()))
+        for name, count in named.items():
+            found[self._number[name]] = found.get(self._number[name], 0) + count
+        if direction not in DIRECTIONS or kind not in KINDS or max(found, default=0) >= NUMBERS[KINDS[kind].cut]:
+            raise RecordingError("it has histograms that raidctl does not write")
+        if not {*map(type, found.values())} <= {int} or max(found.values(), default=0) >= MOST:
+            _refuse("")
+        return {at: found[at] for at in sorted(found) if found[at]}
 
-    def _keep(self, sample: int, direction: str, kind: str, bins: Mapping[str, int]) -> None:
+    def _keep(self, sample: int, direction: str, kinds: Mapping[str, Mapping[str, int]]) -> None:
         number = self._number
-        if kind == "depth_time":
-            if direction not in self.depth:
-                self.depth[direction] = (self._rows.filled(0), self._rows.filled(0), self._rows.filled(0))
-            time, weighted, deepest = self.depth[direction]
-            time[sample] = sum(bins.values())
-            weighted[sample] = sum(number[name] * count for name, count in bins.items())
-            deepest[sample] = max(number[name] for name in bins)
-            if direction == "all":
-                self.idle[sample] = bins.get("0", 0)
-        elif kind == "seek" and direction != "all":
+        if direction == "all":
+            if depths := kinds.get("depth_time"):
+                self.idle[sample] = depths.get("0", 0)
+        elif bins := kinds.get("seek"):
             self.seeks[sample] += sum(bins.values()) - bins.get(str(SEEK_NONE_BIN), 0)
-        elif kind == "d2c":
+        if bins := kinds.get("d2c"):
             if direction not in self.longest:
                 self.longest[direction] = self._rows.filled(-1)
             self.longest[direction][sample] = max((number[name] for name, count in bins.items() if count), default=-1)
-        elif kind == "place":
+        if not self.series:
+            return
+        if depths := kinds.get("depth_time"):
+            if direction not in self.depth:
+                self.depth[direction] = (self._rows.filled(0), self._rows.filled(0), self._rows.filled(0))
+            time, weighted, deepest = self.depth[direction]
+            time[sample] = sum(depths.values())
+            weighted[sample] = sum(number[name] * count for name, count in depths.items())
+            deepest[sample] = max(number[name] for name in depths)
+        if bins := kinds.get("place"):
             if direction not in self.place:
                 self.place[direction] = (array.array("q"), array.array("q"), array.array("q"))
             samples, places, counts = self.place[direction]
@@ -128,11 +154,12 @@ class SampleRows:
     """The samples of an open recording.
 
     samples: in order of time. groups: each pair of target and phase that has samples, in order; group_of: index of its pair, by
-    number of sample.
+    number of sample. series: whether depth() and place() will be called, which need a pass of their own otherwise.
     """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, series: bool = False) -> None:
         self.db = database
+        self._series = series
         self._flows: dict[str, dict[str, Ints]] = {}
         self._sums: dict[tuple[str, str], dict[tuple[int, int], dict[object, dict[str, int | None]]]] = {}
         self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
@@ -172,11 +199,15 @@ class SampleRows:
         """Columns of a table; none when this recording lacks it."""
         return columns.known(self.db, table) if table in self.tables else []
 
-    def histogram_texts(self) -> Iterator[tuple[int, str]]:
+    def bin_columns(self) -> list[str]:
+        """Columns of bin, which is a view, or in older recordings a table."""
+        return columns.known(self.db, "bin")
+
+    def histogram_texts(self) -> Iterator[tuple[int, bytes]]:
         """The histograms of each sample as JSON: direction -> kind -> bin -> count."""
         if "histograms" in self.columns("sample"):
             yield from self.execute(
-                "SELECT sample, histograms FROM sample WHERE histograms IS NOT NULL ORDER BY sample"
+                "SELECT sample, CAST(histograms AS BLOB) FROM sample WHERE histograms IS NOT NULL ORDER BY sample"
             )
             return
         # Of the rows that older recordings have, in the order of their key.
@@ -184,15 +215,19 @@ class SampleRows:
             "SELECT sample, direction, kind, json_group_object(bin, count) FROM bin GROUP BY sample, direction, kind"
         )
         for sample, direction, kind, bins in self.execute(query):
-            yield sample, f"{{{json.dumps(direction)}: {{{json.dumps(kind)}: {bins}}}}}"
+            yield sample, f'{{"{direction}":{{"{kind}":{bins}}}}}'.encode()
+
+    @functools.cached_property
+    def _all(self) -> _Histograms:
+        return _Histograms(self, self._series)
 
     @functools.cached_property
     def _histograms(self) -> _Histograms:
-        return _Histograms(self)
+        return self._all if self._all.series else _Histograms(self, True)
 
     def group_sums(self) -> dict[tuple[str, str], dict[int, dict[int, int]]]:
         """Sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
-        return self._histograms.sums
+        return self._all.sums
 
     def depth(self, direction: str) -> tuple["Ints", "Ints", "Ints"]:
         """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
@@ -209,16 +244,16 @@ class SampleRows:
     @property
     def idle(self) -> "Ints":
         """By number of sample: time with nothing in flight (ns), -1 where that was not counted."""
-        return self._histograms.idle
+        return self._all.idle
 
     @property
     def seeks(self) -> "Ints":
         """By number of sample: requests of all directions that are seeks."""
-        return self._histograms.seeks
+        return self._all.seeks
 
     def longest(self, direction: str) -> "Ints | None":
         """By number of sample: the highest bin of the time from issue to completion, -1: none. None: not counted."""
-        return self._histograms.longest.get(direction)
+        return self._all.longest.get(direction)
 
     def place(self, direction: str) -> tuple["Ints", "Ints", "Ints"]:
         """Sample, part of the disk and bytes, of each bin that is not empty."""
@@ -280,16 +315,15 @@ class SampleRows:
 
 
 @contextlib.contextmanager
-def opened(path: pathlib.Path, window: Window | None = None) -> Iterator[SampleRows]:
+def opened(path: pathlib.Path, window: Window | None = None, series: bool = False) -> Iterator[SampleRows]:
     """The samples of a recording, while it is open, or those within a window. RecordingError says why it cannot be read."""
     try:
         with recording.connect(path) as database:
-            database.execute("PRAGMA cache_size=-65536")
             if window is not None:
                 database.execute("PRAGMA query_only=OFF")  # views of this connection alone
                 _narrow(database, window)
                 database.execute("PRAGMA query_only=ON")
-            yield SampleRows(database)
+            yield SampleRows(database, series)
     except (OverflowError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:

@@ -11,7 +11,7 @@ from raidtrace.plot import blame as plot_blame
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import lba as plot_lba
 from raidtrace.plot import share as plot_share
-from raidtrace.recording import invariants, observation, overview, sample_rows
+from raidtrace.recording import observation, overview, sample_rows
 from raidtrace.recording.observation import Observed
 from raidtrace.recording.overview import Overview
 from raidtrace.report import glance as report_glance
@@ -61,16 +61,9 @@ def page(paths: Sequence[pathlib.Path]) -> str:
 
 def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
     """What pictures and tables are made of, and what explain goes by: the same sums, made once."""
-    with sample_rows.opened(path) as rows:
+    with sample_rows.opened(path, series=True) as rows:
         one, observed = overview.read(path, rows), observation.read(path, rows)
-    kept = invariants.found(path, observed.meta.get("invariants"))
-    if kept is None:
-        return one, observed
-    checked = {**observed.meta, "invariants": kept}
-    return (
-        dataclasses.replace(one, recording=dataclasses.replace(one.recording, meta=checked)),
-        observed if kept == invariants.NOT_CHECKED else dataclasses.replace(observed, meta=checked),
-    )
+    return dataclasses.replace(one, recording=dataclasses.replace(one.recording, meta=observed.meta)), observed
 
 
 def _answer(found: Explanation) -> list[str]:

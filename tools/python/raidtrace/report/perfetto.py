@@ -97,7 +97,7 @@ def write(to: pathlib.Path, path: pathlib.Path) -> int:
 
 def trace(path: pathlib.Path) -> Iterator[bytes]:
     """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
-    with opened(path) as rows:
+    with opened(path, series=True) as rows:
         if not rows.samples:
             raise recording.RecordingError(f"{path}: holds no sample")
         found = recording.read(path, rows.db, lambda _: ())

@@ -193,7 +193,7 @@ class Disk:
             if not (out / figures.STATUS).exists():
                 last = (out / "record.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
                 return Run(failure=f"raidctl record: exit status {status}: {' '.join(last)}")
-            return figures.read(out, wanted.disk, wanted.phase, wanted.raidctl, cap_s)
+            return figures.read(out, wanted.disk, wanted.phase, cap_s)
         finally:
             if self.permit:
                 self.permit.hold([wanted.disk])

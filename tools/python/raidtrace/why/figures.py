@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run left in its directory, read back: the recording, the settings, and what the measured program asked for."""
 
-import json
 import pathlib
 import shlex
-import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+from raidtrace.recording import document
+from raidtrace.recording.counters import RecordingError
 from raidtrace.why.changes import FILES
 from raidtrace.why.run import Run
 
@@ -19,7 +19,7 @@ TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
 
 
-def read(directory: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path, cap_s: float) -> Run:
+def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
     """The run whose files lie in a directory; one whose files are missing or strange is a failure, with what is wrong."""
     try:
         settings = named_values(directory / SETTINGS)
@@ -32,8 +32,8 @@ def read(directory: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path, 
             if (directory / SEEN).exists()
             else frozenset()
         )
-        spans = _spans(directory / RECORDING, disk, phase, raidctl)
-    except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        spans = _spans(directory / RECORDING, disk, phase)
+    except (OSError, ValueError, KeyError, RecordingError) as error:
         return Run(failure=f"no figures: {error}")
     failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""
     longest: dict[str, float | None] = {}
@@ -88,12 +88,8 @@ def script_settings(disk: str) -> list[str]:
     return lines
 
 
-def _spans(recording: pathlib.Path, disk: str, phase: str, raidctl: pathlib.Path) -> list[dict[str, Any]]:
-    command = [str(raidctl), "report", "--json", str(recording)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ValueError(done.stderr.strip() or f"raidctl report: exit status {done.returncode}")
-    spans = [span for span in json.loads(done.stdout)["spans"] if span["phase"] != OUTSIDE and span["disk"] == disk]
+def _spans(recording: pathlib.Path, disk: str, phase: str) -> list[dict[str, Any]]:
+    spans = [span for span in document.load(recording)["spans"] if span["phase"] != OUTSIDE and span["disk"] == disk]
     spans = [span for span in spans if span["phase"] == phase] if phase else spans
     if not spans:
         raise ValueError(f"the recording has no phase {phase or 'of the command'} of {disk}")

@@ -206,7 +206,7 @@ class Lab:
             why = {124: f"no end within {limit_s:.0f} s of real time"}.get(guest.returncode)
             last = " ".join(text.strip().splitlines()[-2:])
             return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
-        return figures.read(out, self.wanted.disk, self.wanted.phase, self.wanted.raidctl, CAP * cap_s)
+        return figures.read(out, self.wanted.disk, self.wanted.phase, CAP * cap_s)
 
     def _limit_s(self) -> float:
         return WALL_S + WALL_FACTOR * max(self.wall_s[:BASELINES]) if len(self.wall_s) >= BASELINES else FIRST_S

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl report and export of recordings with all that one can hold: golden/.
+
+full.rtdb and other.rtdb were made by raidctl 1.0, and their text and JSON were printed by its C.
+"""
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP, call
+
+from raidtrace.cli import export, report
+from raidtrace.explain.evidence import Chain, Explanation, Limit, Verdict
+from raidtrace.quantity import bins, output, terminal, units
+from raidtrace.recording import database, definitions, document, invariants
+from raidtrace.report import recording_text, rows
+
+GOLDEN = TOP / "tests/python/report/golden"
+NAMES = ("full", "other")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("golden")
+    for name in NAMES:
+        (directory / f"{name}.rtdb").write_bytes(lzma.decompress((GOLDEN / f"{name}.rtdb.xz").read_bytes()))
+    return directory
+
+
+def text_of(path, explained="it was not asked", verbose=True, phase=None):
+    return rows.render(recording_text.rows(invariants.load(path, phase), explained, verbose))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_is_that_of_raidctl_before(place, name):
+    letter = "ab"[NAMES.index(name)]
+    before = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8").replace(f"{letter}.rtdb", str(place / f"{name}.rtdb"))
+    now = text_of(place / f"{name}.rtdb")
+    assert now.startswith("Why it is so: not available, it was not asked.\n\n")
+    invariant = re.compile(r"^invariants .*\n( {11}.*\n)*", re.MULTILINE)
+    path = re.compile(r"^recording  .*\n", re.MULTILINE)
+    assert path.sub("", now.split("\n\n", 1)[1]) == path.sub("", before)
+    assert invariant.search(now)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_is_that_of_raidctl_before(place, name):
+    before = json.loads(gzip.decompress((GOLDEN / f"{name}.json.gz").read_bytes()))
+    text = output.value_json(document.load(place / f"{name}.rtdb"))
+    now = json.loads(text)
+    assert list(now) == list(before) and json.dumps(now["spans"]) == json.dumps(before["spans"])
+    assert {**now, "recording": ""} == {**before, "recording": ""}
+
+
+def test_one_phase_alone(place):
+    found = document.load(place / "full.rtdb", "write")
+    assert {span["phase"] for span in found["spans"]} == {"write"} and len(found["spans"]) == 4
+    done = call(report.main, "--phase", "nowhere", place / "full.rtdb")
+    assert done.returncode == 1 and "it has no phase nowhere; see them all: raidctl report" in done.stderr
+
+
+def chain(phase, disk, *limits):
+    return Chain(f"{disk}, phase {phase}", disk, phase, "read", Verdict.INFERRED, (), limits, (f"one of {disk}",))
+
+
+EXPLAINED = Explanation("recording", (), (
+    chain("write", "sda", Limit("queue", "queue depth", "", Verdict.INFERRED)),
+    chain("write", "sdb", Limit("device", "device", "", Verdict.NOT_SHOWN)),
+), (), (), "t")  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [20, 24, 71, 72, 80, 100])
+def test_no_line_is_wider_than_the_terminal(place, columns, monkeypatch):
+    monkeypatch.setattr(terminal, "width", lambda: columns)
+    lines = text_of(place / "full.rtdb", EXPLAINED, False).splitlines()
+    assert all(len(line) <= max(columns, 60 if columns < 72 else 80) for line in lines)
+    told = [line for line in lines if re.match(r"(write sda)? +read .*  queue depth$", line)]
+    assert told and ("SIZE" in "\n".join(lines)) == (columns >= 72)
+
+
+def test_the_limit_of_a_phase_is_the_first_that_is_inferred(place):
+    lines = text_of(place / "full.rtdb", EXPLAINED, False).splitlines()
+    assert lines[:3] == ["Tested:    t", "sda, phase write", "one of sda"]
+    ends = {line.split()[1]: line.rsplit("  ", 1)[1] for line in lines if re.match(r"write \w+ +read ", line)}
+    assert ends == {"sda": "queue depth", "sdb": "not shown", "sdc": "-", "md0": "-"}
+
+
+def test_a_report_is_one_process_and_opens_the_recording_once(place, monkeypatch):
+    opened, real = [], database.read
+    monkeypatch.setattr(database, "read", lambda path: opened.append(path) or real(path))
+    monkeypatch.setattr(subprocess, "Popen", None)
+    for words in ((), ("-v",), ("--json",)):
+        opened.clear()
+        done = call(report.main, *words, place / "full.rtdb")
+        assert done.returncode == 0 and done.stdout and len(opened) == 1, done.stderr
+
+
+def test_what_a_report_needs_is_little(place):
+    """Loading modules is half of its time: neither drawing nor sweeps nor schemas are among them."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from raidtrace.cli import report; report.main(sys.argv[2:]); "
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-B", "-c", code, TOP / "tools/python", place / "full.rtdb"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    loaded = set(done.stderr.split())
+    assert "raidtrace.explain.runs" in loaded
+    assert not loaded & {"matplotlib", "numpy", "jinja2", "jsonschema", "subprocess", "raidtrace.sweep.plan", "tomllib"}
+
+
+def table(directory, name):
+    with open(directory / f"{name}.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_has_each_number_of_the_json(place, tmp_path):
+    assert call(export.main, "--csv", tmp_path / "csv", place / "full.rtdb").returncode == 0
+    tables = json.loads(call(export.main, "--json", place / "full.rtdb").stdout)["tables"]
+    for name in tables.keys() - {"bin", "meta"}:
+        assert [
+            {key: "" if value is None else str(value) for key, value in row.items()} for row in tables[name]
+        ] == table(tmp_path / "csv", name), name
+    found = table(tmp_path / "csv", "histogram")
+    assert len(found) == len(tables["bin"]) > 1000
+    for row in found:
+        kind = bins.KINDS[row["kind"]]
+        assert (row["unit"], row["count_unit"]) == (kind.unit, kind.counted)
+        if kind.cut != "class":
+            low, high = kind.bounds(int(row["bin"]))
+            assert (row["low"], row["high"]) == (str(low), "" if high is None else str(high))
+    spans = document.load(place / "full.rtdb")["spans"]
+    issued = sum(span["directions"]["read"]["flow"]["issued"] or 0 for span in spans)
+    assert issued == sum(
+        int(row["issued"] or 0) for row in table(tmp_path / "csv", "flow") if row["direction"] == "read"
+    )
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: path.write_text("mine"), lambda path: path.symlink_to(path.with_name("mine")), lambda path: path.mkdir(),
+    lambda path: os.mkfifo(path),
+])  # fmt: skip
+def test_what_is_no_export_stays_as_it_is(place, tmp_path, make):
+    words = ("--csv", tmp_path, place / "full.rtdb")
+    assert [call(export.main, *words).returncode for _ in range(2)] == [0, 0]
+    (tmp_path / "flow.csv").rename(tmp_path / "mine")  # An export by what it holds: only the link is wrong.
+    mine = (tmp_path / "mine").read_bytes()
+    make(tmp_path / "flow.csv")
+    done = call(export.main, *words)
+    assert done.returncode == 1 and "flow.csv: " in done.stderr and (tmp_path / "mine").read_bytes() == mine
+
+
+def test_definitions_are_found_by_each_of_their_names():
+    text = definitions.text(["seeks"])
+    assert "seeks" in text and all(len(line) <= 100 for line in text.splitlines())
+    assert definitions.text(["d2c_p99_ns_high"]) == definitions.text(["d2c-p99-ns"]) == definitions.text(["D2C P99 NS"])
+    everything = definitions.text([])
+    assert everything.count("\n    ") > 60 and "histogram of " in everything
+    with pytest.raises(definitions.NameError_, match="nothing: no number has that name"):
+        definitions.text(["seeks", "nothing"])
+
+
+PAGE = """
+====== ====== =========
+name   unit   what
+====== ====== =========
+a (b)  reqs.  first
+              second
+``c``         third
+====== ====== =========
+
+===== =====
+other table
+===== =====
+
+===== ======== ====== ====
+kind  counts   unit   bins
+===== ======== ====== ====
+size  sectors  reqs.  many
+===== ======== ====== ====
+"""
+
+
+def test_definitions_are_rows_of_tables_of_names_and_kinds():
+    found = list(definitions.definitions(PAGE))
+    assert [(one.name, one.others, one.unit, one.text) for one in found] == [
+        ("a", ("b",), "requests", "first second"), ("c", (), "", "third"),
+        ("size", (), "requests", "histogram of sectors; bins: many"),
+    ]  # fmt: skip
+
+
+def test_what_a_recording_says_cannot_hide_in_any_output():
+    nasty = "a\u202eb\x1b[2J\n\udcff"
+    assert (
+        output.value_json({nasty: nasty}) == '{\n  "a\\u202eb\\u001b[2J\\n\\ufffd":"a\\u202eb\\u001b[2J\\n\\ufffd"\n}'
+    )
+    assert list(csv.reader(io.StringIO(output.row_csv(["=1+1", "-5", "a,b", '"', nasty, None]), newline=""))) == [
+        ["'=1+1", "-5", "a,b", '"', "a\u202eb\x1b[2J\n\ufffd", ""]
+    ]
+    assert rows.render([rows.words("x", nasty)]) == "x          a\\u202eb\\x1b[2J\\n\\xff\n"
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0, "0 ns"), (999.4, "999 ns"), (999.5, "1.00 us"), (12345, "12.3 us"), (999.6e3, "1.00 ms"), (5e9, "5.00 s"),
+    (123456789012, "123 s"),
+])  # fmt: skip
+def test_times_have_three_digits(value, text):
+    assert units.ns(value) == text
+
+
+@pytest.mark.parametrize(("part", "whole", "text"), [
+    (0, 0, "n/a"), (0, 5, "0.0 %"), (5, 5, "100.0 %"), (99999, 100000, "99.9 %"), (1, 100000, "<0.1 %"), (1, 3, "33.3 %"),
+])  # fmt: skip
+def test_all_and_none_are_said_of_nothing_less(part, whole, text):
+    assert units.share(part, whole) == text
+
+
+@pytest.mark.parametrize(("text", "columns", "indent", "lines"), [
+    ("12 MiB of 3 disks", 9, 0, ["12 MiB of", "3 disks"]), ("a bb", 3, 0, ["a", "bb"]), ("abcdef", 4, 0, ["abcd", "ef"]),
+    ("one two", 30, 2, ["  one two"]), ("", 20, 0, [""]),
+])  # fmt: skip
+def test_a_number_and_its_unit_stay_together(text, columns, indent, lines):
+    assert terminal.wrapped(text, columns, indent) == "\n".join(lines) + "\n"

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/*
+ * Counters of disks with all that they can hold, in each output that C has: golden/show.*.
+ *
+ * Four disks: sda and sdb count everything, sdc less, and md0 has bios alone.
+ * The numbers mean nothing (full.h); the test is that each stands in its place.
+ */
+
+#include "unit.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "export/openmetrics.h"
+#include "full.h"
+#include "report/glance.h"
+#include "report/print.h"
+#include "store/load.h"
+
+#define NR_DISKS	4
+#define EVERY_GROUP	0xfff
+
+static const struct rt_target targets[NR_DISKS] = {
+	{ .id = 1, .disk = "sda", .driver = "3w-9xxx", .pci = "0000:01:00.0", .hctl = "0:0:0:0", .unit_3ware = true,
+	  .rotational = true, .capacity_sectors = 1742713344, .max_sectors = 256, .max_hw_sectors = 257,
+	  .max_segments = 72, .nr_requests = 258, .nr_hw_queues = 2, .nr_tags = 254, .attached_ns = NS_PER_S,
+	  .groups = EVERY_GROUP, .streams = 16, .place_sectors = 6807474 },
+	{ .id = 2, .disk = "sdb", .driver = "mpt3sas", .capacity_sectors = 99, .max_sectors = 2048, .groups = EVERY_GROUP },
+	{ .id = 3, .disk = "sdc", .capacity_sectors = 8, .max_sectors = 8,
+	  .groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_DEPTH },
+	{ .id = 4, .disk = "md0", .bio_based = true, .capacity_sectors = 4096, .max_sectors = 128,
+	  .groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_SUBMITTER },
+};
+
+/* What of each disk is not known. */
+static const uint64_t unknown[NR_DISKS] = {
+	0, RT_COUNTER_BIT(STREAM_QUEUED) | RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(BYTES_ISSUED),
+	RT_COUNTER_BIT(BYTES_COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT) | RT_COUNTER_BIT(AHEAD_QUEUED) | RT_COUNTER_BIT(QUEUED),
+	~(RT_COUNTER_BIT(QUEUED) | RT_COUNTER_BIT(BYTES_QUEUED) | RT_COUNTER_BIT(SPLITS)),
+};
+
+static struct rt_submitter submitters[NR_DISKS][FULL_SUBMITTERS];
+static struct span spans[NR_DISKS];
+static struct pair meta[] = { { .name = (char *)"hostname", .value = (char *)"raid" } };
+static const struct recording recording = { .nr_meta = 1, .meta = meta, .nr_spans = NR_DISKS, .spans = spans };
+
+static int make_spans(void **unused)
+{
+	uint64_t state = 3;
+
+	(void)unused;
+	for (unsigned int disk = 0; disk < NR_DISKS; disk++) {
+		struct rt_counters *c = &spans[disk].counters;
+
+		*c = (struct rt_counters){
+			.since_ns = NS_PER_S, .now_ns = 2 * NS_PER_S, .groups = targets[disk].groups, .unknown = unknown[disk],
+			.gone = disk == 2, .readahead_sectors = 256 << disk,
+			.disk.unknown = disk == 1 ? RT_DISK_BIT(PLUGS) | RT_DISK_BIT(RA_SYNC_SECTORS) : 0,
+		};
+		full_counters(c, submitters[disk], &state);
+		if (disk == 3) { /* a kernel told who alone: one row of all */
+			submitters[disk][0] = submitters[disk][FULL_SUBMITTERS - 1];
+			c->nr_submitters = 1;
+		}
+		if (disk == 1)
+			c->nr_submitters = 8;
+		if (disk)
+			c->disk.streams_forgotten = c->disk.streams_forgotten_queued = 0;
+		spans[disk].disk = (char *)targets[disk].disk;
+		spans[disk].phase = (char *)(disk == 1 ? "a phase whose name takes more columns than a terminal has" : "read");
+	}
+	return 0;
+}
+
+static int free_spans(void **unused)
+{
+	(void)unused;
+	for (unsigned int disk = 0; disk < NR_DISKS; disk++) {
+		spans[disk].counters.submitters = NULL;
+		spans[disk].counters.nr_submitters = 0;
+		rt_counters_free(&spans[disk].counters);
+	}
+	return 0;
+}
+
+static char *printed(const struct print_ops *print)
+{
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	print->counters(to, targets, spans, NR_DISKS);
+	fclose(to);
+	return text;
+}
+
+static void in_text(void **state)
+{
+	(void)state;
+	golden("golden/show.txt", printed(&print_text));
+}
+
+static void in_json(void **state)
+{
+	(void)state;
+	golden("golden/show.json.gz", printed(&print_json));
+}
+
+static void in_openmetrics(void **state)
+{
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(openmetrics_write(to, &recording), 0);
+	fclose(to);
+	golden("golden/show.prom.gz", text);
+}
+
+/* The table at the end of raidctl record; without data, and without a sample. */
+static void at_a_glance(void **state)
+{
+	struct span none = { .phase = (char *)"run", .disk = (char *)"sda" };
+	char *text;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	glance_table(to, &recording);
+	glance_table(to, &(struct recording){ .nr_spans = 1, .spans = &none });
+	glance_table(to, &(struct recording){ 0 });
+	fclose(to);
+	golden("golden/glance.txt", text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_text), cmocka_unit_test(in_json), cmocka_unit_test(in_openmetrics), cmocka_unit_test(at_a_glance),
+	};
+
+	return cmocka_run_group_tests_name("show", tests, make_spans, free_spans);
+}

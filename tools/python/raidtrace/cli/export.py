@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl export: a recording as tables that other programs read."""
+
+import argparse
+import gc
+import io
+import pathlib
+import sys
+from collections.abc import Sequence
+
+from raidtrace.quantity import shown
+from raidtrace.recording import sample_rows
+from raidtrace.recording.counters import RecordingError
+
+DESCRIPTION = """Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, as a
+trace of Perfetto, or as JSON."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 done, 1 failed, 2 usage."""
+    top = argparse.ArgumentParser("raidctl export", description=DESCRIPTION)
+    top.add_argument("recording", type=pathlib.Path, metavar="RECORDING", help="what raidctl record wrote")
+    top.add_argument("-c", "--csv", type=pathlib.Path, metavar="DIR", help="write one CSV file per table into DIR, which is "
+                     "made if it is not there")  # fmt: skip
+    top.add_argument("-p", "--perfetto", type=pathlib.Path, metavar="FILE", help="write what happened over time as a trace of "
+                     "Perfetto: phases as slices, throughput, depth and latency as counters")  # fmt: skip
+    top.add_argument("-j", "--json", action="store_true", help="print every row of every table as JSON, and what each column "
+                     "means")  # fmt: skip
+    options = top.parse_args(arguments)
+    if not (options.csv or options.json or options.perfetto):
+        top.error("say how: --csv DIR or --json or --perfetto FILE")
+    gc.disable()  # a short life
+    from raidtrace.report import export, perfetto
+
+    try:
+        if options.csv or options.json:
+            with sample_rows.opened(options.recording) as rows:
+                if options.csv:
+                    export.csv(options.recording, rows, options.csv)
+                if options.json:
+                    _print(export.json(options.recording, rows))
+        if options.perfetto:
+            size = perfetto.write(options.perfetto, options.recording)
+            print(
+                f"{options.perfetto}: {size / 1024:.0f} KiB; open it in ui.perfetto.dev or another viewer of Perfetto's traces"
+            )
+    except BrokenPipeError:
+        raise  # ends quietly
+    except (export.ExportError, perfetto.TraceError, RecordingError, OSError) as error:
+        print(f"raidctl: {shown.failure(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _print(parts: Sequence[str] | object) -> None:
+    out = shown.raw(sys.stdout)
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(encoding="utf-8", errors="replace")
+    out.writelines(parts)  # type: ignore[arg-type]
+    out.flush()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of words for a terminal, and the pager. What comes from a file is shown by shown.visible() before it gets here."""
+
+import contextlib
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+
+from raidtrace.quantity import shown
+
+WIDTH = 80  # off a terminal
+LEAST, MOST = 20, 100  # longer lines are hard to read
+LABEL = 11  # columns of a label
+_WORD = re.compile(r"[^ ]*(?:(?<=[0-9]) [^ ]*)*")  # a number and its unit are one word
+
+
+def width() -> int:
+    """Columns of lines of words on standard output."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    with contextlib.suppress(OSError):
+        return min(max(os.get_terminal_size(1).columns, LEAST), MOST)
+    return WIDTH
+
+
+def styles() -> tuple[str, str]:
+    """What begins and ends bold text; empty off a terminal and with NO_COLOR."""
+    return ("\033[1m", "\033[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "")
+
+
+def wrapped(text: str, columns: int, indent: int = 0, first: str = "") -> str:
+    """A paragraph that ends with a line feed. first: what stands before its first line, in `indent` columns."""
+    if columns < 2 * indent and columns < WIDTH:  # half of a narrow line holds no words
+        columns = min(2 * indent, WIDTH)
+    out, at = [f"{first:<{indent}}"], indent
+    while text:
+        found = _WORD.match(text)
+        word = found[0] if found else text
+        text = text[len(word) :].lstrip(" ")
+        if at > indent and at + 1 + len(word) > columns:
+            out.append(f"\n{'':{indent}}")
+            at = indent
+        elif at > indent:
+            out.append(" ")
+            at += 1
+        while len(word) > columns - indent:  # a word that no line holds, such as mount options
+            out.append(f"{word[: columns - indent]}\n{'':{indent}}")
+            word = word[columns - indent :]
+        out.append(word)
+        at += len(word)
+    return "".join(out) + "\n"
+
+
+@contextlib.contextmanager
+def paged() -> Iterator[None]:
+    """Let standard output go through the program that PAGER names, if standard output is a terminal."""
+    command, out = os.environ.get("PAGER"), shown.raw(sys.stdout)
+    if not command or not out.isatty():
+        yield
+        return
+    import subprocess  # here, because nothing else of a report needs it
+
+    with subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, encoding="utf-8") as pager:
+        assert pager.stdin is not None
+        before, sys.stdout = sys.stdout, _Pager(pager.stdin)  # type: ignore
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager's
+        try:
+            yield
+        except BrokenPipeError:
+            pass  # somebody who leaves the pager early has read enough
+        finally:
+            sys.stdout = before
+            with contextlib.suppress(BrokenPipeError):
+                pager.stdin.close()
+
+
+class _Pager(shown.Door):
+    """A pager shows what the terminal behind it would."""
+
+    def isatty(self) -> bool:
+        """As the terminal."""
+        return True

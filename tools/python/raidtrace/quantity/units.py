@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers with their units, as every verb prints them; tools/raidctl/base/units.c has the same for what is live."""
+
+from raidtrace.quantity.size import short, three
+
+SECTOR_BYTES = 512
+
+
+def octets(value: float) -> str:
+    """Three digits and a binary unit: "128 KiB", "1.50 GiB"."""
+    return short(value)
+
+
+def ns(value: float) -> str:
+    """Three digits and a unit of time: "1.25 ms"."""
+    if value < 999.5:
+        return f"{value:.0f} ns"
+    for limit, scale, unit in ((999.5e3, 1e3, "us"), (999.5e6, 1e6, "ms")):
+        if value < limit:
+            return f"{three(value / scale)} {unit}"
+    return f"{three(value / 1e9)} s"
+
+
+def count(value: int) -> str:
+    """Digits in groups of three."""
+    return f"{value:,}"
+
+
+def sectors(value: int) -> str:
+    """Bytes, and the number of sectors: "128 KiB (256 sectors)"."""
+    return f"{short(float(value) * SECTOR_BYTES)} ({value} sectors)"
+
+
+def share(part: float, whole: float) -> str:
+    """A part in per cent. 100.0 % is printed for all of it only, 0.0 % for none of it only. "n/a": `whole` is 0."""
+    if whole <= 0:
+        return "n/a"
+    percent = 100 * float(part) / float(whole)
+    if part < whole and percent >= 99.95:
+        percent = 99.9
+    return "<0.1 %" if part > 0 and percent < 0.05 else f"{percent:.1f} %"

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl report --json. Units are in the names; what is not known is null. raidctl.schema.json has each member."""
+
+import pathlib
+from typing import Any
+
+from raidtrace.quantity.bins import CLASSES, KINDS
+from raidtrace.quantity.output import Json
+from raidtrace.recording import columns, invariants, stacks
+from raidtrace.recording.figures import QUANTITIES, Figures, Range
+from raidtrace.recording.sample_rows import DIRECTIONS
+from raidtrace.recording.spans import COUNTED, DATA, GROUPS, Bins, Recorded, Row, Span
+
+FLAGS = ("unit_3ware", "bio_based", "rotational")
+NAMES = ("disk", "driver", "pci", "hctl")
+# columns of the table target, in the order of the members; gone is of a disk that is counted now
+TARGET = (*NAMES, "gone", *FLAGS, "capacity_sectors", "max_sectors", "max_hw_sectors", "max_segments", "nr_requests",
+          "nr_hw_queues", "nr_tags", "attached_ns")  # fmt: skip
+
+
+def load(path: pathlib.Path, phase: str | None = None) -> Any:
+    """The document of a recording. RecordingError: it cannot be read, or has no phase of that name."""
+    return recording(invariants.load(path, phase))
+
+
+def recording(found: Recorded) -> Json:
+    """The whole document."""
+    return {
+        "recording": str(found.path) or None,
+        "meta": {name: value or None for name, value in found.meta.items()},
+        "targets": [_target(row) for row in found.targets],
+        "settings": [{name: row[name] for name in ("time_ns", "target", "name", "value")} for row in found.settings],
+        "notes": list(found.notes),
+        "stack": [{"disk": found.disk(target), "parent": found.disk(parent)} for target, parent in found.stack],
+        "disturbances": [
+            {name: row[name] or None for name in ("kind", "subject")}
+            | {name: row[name] for name in ("start_ns", "end_ns")}
+            | {"unit": row["unit"] or None, "value": row["value"], "text": row["text"] or None}
+            for row in found.disturbances
+        ],
+        "host": [
+            {"phase_number": number, "source": source or None, "name": name or None, "value": value}
+            for number, values in found.host.items()
+            for (source, name), value in values.items()
+        ],
+        "spans": [_span(span) | _members(found, span) for span in found.spans],
+    }
+
+
+def _target(row: Row) -> dict[str, Json]:
+    """Of a disk in a trace nothing but its name and when is known."""
+    named = row["unit_3ware"] is None
+    object_: dict[str, Json] = {"target": row["target"]}
+    for name in TARGET:
+        value = row.get(name)
+        if name in FLAGS or name == "gone":
+            object_[name] = None if named else bool(value)
+        elif name in NAMES:
+            object_[name] = value or None if not named or name == "disk" else None
+        elif name == "attached_ns" or not named:
+            object_[name] = value or 0
+        else:
+            object_[name] = (value or None) if name == "capacity_sectors" else None
+    return object_
+
+
+def _span(span: Span) -> dict[str, Json]:
+    shown = [direction for direction in DIRECTIONS
+             if direction in (*DATA, "all") or not span.idle(direction)]  # fmt: skip
+    return {
+        "disk": span.disk or None,
+        "phase": span.phase or None,
+        "phase_number": span.number,
+        "start_ns": span.start_ns,
+        "end_ns": span.end_ns,
+        "seconds": float(span.length()) / 1e9,
+        "directions": {direction: _direction(span, direction) for direction in shown},
+        "groups": [name for name in GROUPS if span.counts(name)],
+        "histograms_not_counted": [name for name in KINDS if not span.counts_kind(name)],
+        "disk_counters": {name: value if span.groups else None for name, value in span.plain.items()},
+        "origin": _origin(span),
+        "submitters": _submitters(span),
+    }
+
+
+def _direction(span: Span, direction: str) -> dict[str, Json]:
+    figures = Figures(span, direction)
+    object_: dict[str, Json] = {}
+    for quantity in QUANTITIES:
+        if direction in COUNTED or quantity.of_all:
+            value = quantity.of(figures)
+            if quantity.is_range:
+                object_[f"{quantity.name}_low"] = value.low if isinstance(value, Range) else None
+                object_[f"{quantity.name}_high"] = value.high if isinstance(value, Range) else None
+            else:
+                assert not isinstance(value, Range)
+                object_[quantity.name] = value
+    if direction in COUNTED:
+        counters = {name: figures.known(name) for name in columns.COUNTERS["flow"]}
+        levels = {name: None if "in_flight" in span.unknown else figures.count(name)
+                  for name in ("in_flight", "in_flight_max")}  # fmt: skip
+        object_["flow"] = counters | levels
+    object_["histograms"] = {kind: _bins(span.histogram(direction, kind), kind)
+                             for kind in KINDS if (direction, kind) in span.bins}  # fmt: skip
+    return object_
+
+
+def _bins(histogram: Bins, kind: str) -> list[Json]:
+    """Bins that hold something; one without an end has null for high."""
+    width = KINDS[kind].columns()
+    found: list[Json] = []
+    for at, count in histogram.items():
+        low, high = KINDS[kind].bounds(at)
+        row: dict[str, Json] = {"row": at // width} if width else {}
+        found.append(row | {"low": low, "high": high, "count": count})
+    return found
+
+
+def _origin(span: Span) -> Json:
+    if "origin" not in span.groups:
+        return None
+    return {
+        name: {
+            counter: None if span.class_unknown(counter) else span.origin.get(name, {}).get(counter, 0)
+            for counter in columns.COUNTERS["origin"]
+        }
+        for name in CLASSES
+    }
+
+
+def _submitters(span: Span) -> Json:
+    if "submitter" not in span.groups:
+        return None
+    return [
+        {"pid": None if one.comm is None else one.pid or 0, "comm": one.comm or None, "cgroup": one.cgroup or None}
+        | dict(one.counts)
+        for one in span.submitters
+    ]
+
+
+def _members(found: Recorded, span: Span) -> dict[str, Json]:
+    """What the disk gave to those that it is made of."""
+    members = found.members(span)
+    if not members:
+        return {}
+    gave = {direction: stacks.given(span, members, direction) for direction in COUNTED}
+    return {"members": {
+        "directions": {
+            direction: {"fan_out": given.fan_out(), "bytes_ratio": given.bytes_ratio(), "split_share": given.split_share()}
+            for direction, given in gave.items()
+            if given.any()
+        },
+        "readahead_sectors": stacks.readahead(found, span),
+        "members": [
+            {"disk": member.disk or None, "readahead_sectors": stacks.readahead(found, member),
+             "member_share": {direction: member.count(direction, "bytes_queued") / given.bytes
+                              for direction, given in gave.items() if given.bytes}}
+            for member in members
+        ],
+    }}  # fmt: skip
