@@ -194,6 +194,13 @@ static void ah_end(struct ah_model *model, u32 slot, u8 error, u64 now)
 	command->due_ns = now + model->disk.geometry.command_ns;
 }
 
+/* The memory of a command is not there: the controller stops, nothing answers the command. */
+static void ah_unreachable(struct ah_model *model, u32 slot)
+{
+	model->command[slot].state = AH_LOST;
+	ah_bus_failed(model);
+}
+
 /* A page of 512 bytes to the host, by PIO or DMA. */
 static void ah_page(struct ah_model *model, const struct ah_request *request, u8 *page, bool pio,
 		    u64 now)
@@ -202,7 +209,7 @@ static void ah_page(struct ah_model *model, const struct ah_request *request, u8
 
 	ah_cursor_init(&cursor, request);
 	if (!ah_move_data(model, &cursor, page, AH_PAGE_BYTES, false)) {
-		ah_bus_failed(model);
+		ah_unreachable(model, request->slot);
 		return;
 	}
 	if (pio)
@@ -309,7 +316,7 @@ static void ah_transfer(struct ah_model *model, const struct ah_request *request
 		command->error = AH_ATA_UNCORRECTABLE;
 	} else if (data && !(write ? ah_write(model, request) : ah_read(model, request))) {
 		if (!model->store.exhausted) {
-			ah_bus_failed(model);
+			ah_unreachable(model, request->slot);
 			return;
 		}
 		model->device.ops->report(model->device.host,

@@ -139,14 +139,14 @@ static inline u32 ah_get32(const u8 *at)
 
 static inline void ah_put16(u8 *at, u32 value)
 {
-	at[0] = (u8)value;
-	at[1] = (u8)(value >> 8);
+	at[0] = (u8)(value & 0xff);
+	at[1] = (u8)(value >> 8 & 0xff);
 }
 
 static inline void ah_put32(u8 *at, u32 value)
 {
 	ah_put16(at, value);
-	ah_put16(at + 2, value >> 16);
+	ah_put16(at + 2, (u16)(value >> 16));
 }
 
 #endif

@@ -98,8 +98,8 @@ static inline u64 vb_get64(const u8 *at)
 
 static inline void vb_put16(u8 *at, u32 value)
 {
-	at[0] = (u8)value;
-	at[1] = (u8)(value >> 8);
+	at[0] = (u8)(value & 0xff);
+	at[1] = (u8)(value >> 8 & 0xff);
 }
 
 static inline void vb_put32(u8 *at, u32 value)
