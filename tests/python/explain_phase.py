@@ -67,6 +67,7 @@ def phase(
     interval=None,
     charged=(),
     asked=None,
+    driver="3w-9xxx",
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
@@ -137,7 +138,7 @@ def phase(
         int(interval * SECOND) if interval else None,
     )
     host = {("command", "cpu"): int(cpu * span)} if cpu is not None else {}
-    disk = Disk(1, "sda", "3w-9xxx", False, 256, 254, 1 << 30, ("flow",), None)
+    disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None)
     return Observation(
         disk,
         "run",

@@ -50,6 +50,7 @@ FLAT = {
     "found": {16: 100, 32: 900},
     "settings": {"readahead_sectors": "16384"},
 }
+CAPPED = {"driver": "nvme", "depth": 2.0, "rows": {(0, 0.75): 2, (1, 24): 998}, "found": {0: 2, 1: 998}}
 EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
 PARITY = {"depth": 4.0, "sectors": 32, "seeks": 1.0}
 FULL = {"rate": 432}
@@ -244,6 +245,20 @@ SIDES = [
         {"settings": {"queue_depth": "2"}, "depth": 2.0},
         {"settings": {"queue_depth": "1", "readahead_sectors": "512"}},
     ),
+    ("device", "read", {}, CAPPED, {"driver": "3w-9xxx"}),
+    ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 2, (1, 0.75): 998}}),  # twice in flight, twice as fast
+    ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 900, (1, 24): 7}, "found": {0: 7, 1: 900}}),
+    ("device", "read", {}, {**CAPPED, "idle": 0.14}, {"idle": 0.16}),
+    (
+        "readahead",
+        "read",
+        {},
+        {"driver": "nvme", "rows": {(0, 0.75): 2, (1, 0.75): 998}, "found": {0: 2, 1: 998}},
+        {"rows": {(0, 0.75): 2, (1, 1.5): 998}},
+    ),
+    ("readahead", "read", {}, {"driver": "nvme"}, CAPPED),
+    ("seeks", "read", {}, {**READER, "rows": {(0, 12): 9, (1, 24): 900}, "found": {0: 9, 1: 900}}, {"driver": "ahci"}),
+    ("seeks", "read", {}, READER, {"driver": "virtio-pci"}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
     ("device", "read", {}, {**FLAT, "sectors": 65}, {"sectors": 64}),
@@ -468,6 +483,19 @@ def test_less_than_a_fifth_more_for_twice_the_depth_is_flat(late, flat):
     rows = {(16, 12): 9, (32, 24): late, (32, 12): 1000 - late}
     found = judged("device", **{**FLAT, "rows": rows})
     assert (found.verdict is INFERRED) is flat, found
+
+
+@pytest.mark.parametrize(("alike", "full"), [(777, True), (779, False)])
+def test_less_than_a_fifth_more_is_the_rate_of_one_disk(alike, full):
+    """Of two in flight instead of one: 777 of 1,000 that take as long as one alone, the others four times as long."""
+    rows = {(0, 12): 9, (1, 12): alike, (1, 48): 1000 - alike}
+    found = judged("device", driver="nvme", depth=2.0, rows=rows, found={0: 9, 1: 1000})
+    assert (found.verdict is INFERRED) is full, found
+    assert found.title == "Rate of the disk" and "array" not in found.statement + found.remedy
+
+
+def test_the_rate_of_one_disk_is_told_in_requests_too():
+    assert "250 reads a second is what comes: with 1 in flight one takes" in judged("device", **CAPPED).statement
 
 
 def test_rows_of_eight_and_more_are_enough_to_look_for_a_ceiling():

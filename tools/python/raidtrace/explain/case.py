@@ -10,6 +10,9 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
+# Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
+ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
+NO_HEADS = ("nvme", "virtio-pci", "mmcblk", "xen-blkfront")  # whatever `rotational` says: of virtio it is a default
 OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
 
 
@@ -70,7 +73,11 @@ class Case:
 
     def rotates(self) -> bool:
         """Whether a seek may take time: of a disk that does not say, as of one that does."""
-        return self.seen.settings.get("rotational", "1") != "0"
+        return self.seen.disk.driver not in NO_HEADS and self.seen.settings.get("rotational", "1") != "0"
+
+    def one_disk(self) -> bool:
+        """Whether it is one disk, or one volume, and no array."""
+        return self.seen.disk.driver in ONE_DISK and self.reading.above is None
 
     def simulated(self) -> bool:
         """Whether computing takes no time."""

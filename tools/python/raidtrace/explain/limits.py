@@ -16,6 +16,14 @@ from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 MOST = 0.4  # part of the time that a cause took by count from which on it comes before all that is nearer
+WAITING = 1.4  # times as long as with few in flight, from which on requests of one disk wait for each other
+DEPTH = (
+    "readahead",
+    "no readahead",
+    "direct",
+    "seeks",
+    "request size",
+)  # causes that more in flight, or larger requests, cure
 ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
 MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
@@ -49,12 +57,27 @@ def limits(
     found = [make(Case(reading, way, meta, beside)) for make in MAKERS]
     if any(limits_cgroup.reached(limit) for limit in found):
         found = [_bounded(limit) for limit in found]
+    case = Case(reading, way, meta, beside)
+    if crowded := limits_device.crowd(case):
+        found = [_crowded(limit, crowded, limits_device.full(case) is not None) for limit in found]
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
         return ORDER.index(limit.verdict), -share if share >= MOST else 0.0
 
     return tuple(sorted(found, key=place))
+
+
+def _crowded(limit: Limit, seen: limits_device.Crowd, full: bool) -> Limit:
+    """Of one disk, a cause that more in flight would cure, where requests already wait for each other."""
+    longer = seen.many_ms / seen.few_ms if seen.few_ms else 0.0
+    if limit.verdict is not Verdict.INFERRED or limit.key not in DEPTH or (longer < WAITING and not full):
+        return limit
+    text = (
+        f"{limit.statement}; but with {seen.many:.0f} in flight one takes {seen.many_ms:.3g} ms and with {seen.few:.0f} "
+        f"{seen.few_ms:.3g} ms: they wait for each other already"
+    )
+    return dataclasses.replace(limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None)
 
 
 def _bounded(limit: Limit) -> Limit:

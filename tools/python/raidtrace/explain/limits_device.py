@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The ceiling of a disk: more in flight does not come faster."""
 
+import dataclasses
+
 from raidtrace.explain import ceiling
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit
+from raidtrace.explain.evidence import Limit, Value
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
@@ -14,6 +16,7 @@ GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; mea
 FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
 DEEP = 8  # requests in flight, from which on a ceiling is looked for
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
+DISK = "Rate of the disk"
 PARITY = ("raid4", "raid5", "raid6")
 ELSEWHERE = (
     0.25  # part of the requests that begin elsewhere, from which on a cache does not make whole stripes of writes
@@ -66,6 +69,46 @@ def flat(case: Case) -> bool:
     """Whether twice the depth added nothing, with as many in flight as an array can use."""
     found = saturated(case.reading, case.way)
     return found is not None and found[0] >= FLAT_FROM and found[1] < GAIN
+
+
+@dataclasses.dataclass(frozen=True)
+class Crowd:
+    """What more in flight did on one disk: requests in flight, few and many, ms that one takes then, and the growth of the
+    rate from few to many."""
+
+    few: float
+    many: float
+    few_ms: float
+    many_ms: float
+    growth: float
+
+
+def crowd(case: Case) -> Crowd | None:
+    """For one disk, not an array. None: all requests found as many in flight, or their times were not counted."""
+    rows = bins.rows(case.seen.histogram(case.way, "depth_d2c"))
+    found = case.seen.histogram("all", "depth_issue")
+    if not case.one_disk() or not rows or not found:
+        return None
+    half = sum(found.values()) / 2
+    deep = max((at for at in rows if sum(n for depth, n in found.items() if depth >= at) >= half), default=0)
+    below = [at for at in rows if at < deep]
+    if not below or rows[deep][0] < ENOUGH:
+        return None
+    near = [at for at in below if at <= deep // 2 and rows[at][0] >= ENOUGH]
+    shallow = max(near) if near else min(below)
+    met = {}
+    for row in (shallow, deep):
+        within = {depth: n for depth, n in found.items() if row <= depth < max(2 * row, 1)}
+        met[row] = 1 + sum(depth * n for depth, n in within.items()) / max(sum(within.values()), 1)
+    few_ms, many_ms = rows[shallow][1], rows[deep][1]
+    growth = met[deep] / many_ms / (met[shallow] / few_ms) - 1 if few_ms and many_ms else 0.0
+    return Crowd(met[shallow], met[deep], few_ms, many_ms, growth)
+
+
+def full(case: Case) -> Crowd | None:
+    """The same where one disk gives no more with more in flight: each then waits for the others."""
+    seen = crowd(case)
+    return seen if seen is not None and seen.growth < GAIN and (case.idle() or 0.0) < IDLE else None
 
 
 def emptied(case: Case) -> tuple[int, float] | None:
@@ -139,6 +182,8 @@ def device(case: Case) -> Limit:
             f"MiB/s, its drives {near.drives:.0f}"
         )
         return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values)
+    if case.one_disk():
+        return _one_disk(case, values, rate)
     size, most = q.size_mean(case.seen, case.way) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and SMALL * size <= most:
         text = f"{_gain(found)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
@@ -154,6 +199,24 @@ def device(case: Case) -> Limit:
     if found is None:
         return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
     return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)
+
+
+def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
+    """What one disk, or one volume, gives at most."""
+    seconds, seen = case.seen.seconds(), full(case)
+    iops = (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
+    text = f"{rate:.1f} MiB/s in {iops:.0f} {case.way}s a second"
+    if seen is None:
+        return open_question("device", DISK, f"{text}; whether more in flight would come faster is not told", *values)
+    return inferred(
+        "device",
+        DISK,
+        f"{text} is what comes: with {seen.few:.0f} in flight one takes {seen.few_ms:.3g} ms, with {seen.many:.0f} "
+        f"{seen.many_ms:.3g} ms, so more in flight does not come faster",
+        "nothing that is set here: it is what the disk gives, or the limit of its volume. If that limit counts requests, "
+        "larger ones move more",
+        *values,
+    )
 
 
 def _gain(found: tuple[int, float] | None) -> str:
