@@ -284,6 +284,13 @@ def title(text: str) -> str:
     return ""
 
 
+def not_modelled(text: str) -> str:
+    """What the profile's comment says that the device lacks, one sentence; empty if it says nothing."""
+    comment = " ".join(line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#"))
+    found = re.search(r"Not modelled: [^.]*\.", comment)
+    return found[0] if found else ""
+
+
 def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, object]:
     flat: dict[str, object] = {}
     for key, value in table.items():

@@ -51,21 +51,33 @@ _BUILDS = {
 }  # fmt: skip
 
 
+def names() -> list[str]:
+    """Of all drivers that are built as modules of their own."""
+    return list(_BUILDS)
+
+
 def modules_of(name: str, kernel: Kernel, progress: Progress) -> list[Path]:
     """The modules of the driver called `name`, in the order in which they are loaded; built if they are not there."""
     if name == profile.DRIVER:
         return [kernel.driver]
-    linux.add_driver_files(kernel, progress)
+    if kernel.source.exists():
+        linux.add_driver_files(kernel, progress)
     return [path for build in _BUILDS[name] for path in _built(name, build, kernel, progress)]
 
 
 def _built(name: str, build: Build, kernel: Kernel, progress: Progress) -> list[Path]:
+    product = build.products[-1]
+    # The kernel of the package raidtrace-lab-kernel has no source; what was built of it is there.
+    installed = (
+        [] if kernel.source.exists() else sorted(kernel.entry.glob(f"modules/{Path(product).stem}-*/src/{product}"))
+    )
+    if installed:
+        return [installed[0].with_name(name) for name in build.products]
     folder = kernel.source / build.folder
     makefile = folder / "Makefile"
     if not makefile.exists():
         raise LabError(f"driver {name}", f"{folder} is not there", "Use a kernel source that has the driver.")
     # The folder, since some sources include headers of one beside theirs, which is not copied.
-    product = build.products[-1]
     module = modules.Module(Path(product).stem, makefile, (folder,), product, build.words, build.options, folder)
     built = modules.build(module, kernel, progress)  # its warnings are the kernel's
     return [built.path.with_name(product) for product in build.products]

@@ -178,7 +178,14 @@ def _profiles(_arguments: argparse.Namespace) -> int:
     width = max((len(name) for name in profile.names()), default=0) + 2
     for name in profile.names():
         text = profile.find(name).read_text(encoding="utf-8")
-        print(f"{name:{width}}{profile.title(text)}")
+        first, *rest = [
+            line
+            for part in (profile.title(text), profile.not_modelled(text))
+            for line in textwrap.wrap(part, 79 - width)
+        ]
+        print(f"{name:{width}}{first}")
+        for line in rest:
+            print(" " * width + line)
     return 0
 
 
