@@ -162,7 +162,9 @@ class Seed:
 
     def __init__(self, seed: int, faults: bool) -> None:
         self.draw, self.faults = random.Random(seed), faults
-        self.disks = sorted(path.name for path in pathlib.Path("/sys/block").glob("sd*"))
+        self.disks = sorted(
+            path.name for kind in ("sd*", "nvme*n*", "vd*") for path in pathlib.Path("/sys/block").glob(kind)
+        )
         self.windows = self.requests = self.requeued = self.wrong = 0
 
     def judge(self, what: str, complaints: list[str]) -> None:

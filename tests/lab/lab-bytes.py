@@ -43,6 +43,18 @@ RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
     "xfs": ((), f"mkfs.xfs -q /dev/sda && {MOUNT} bonnie++ -d . -s 192 -r 48 -n 0 -u 0 -f -b", 0.1),
     "random": ((), f"{FIO} --rw=randrw --bs=8k --size=64m --io_size=16m", 0.1),
     "raid5": (("--profile", "9500s-12-raid5"), "dd if=/dev/zero of=/dev/sda bs=64k count=3000 conv=fsync", 0.1),
+    "nvme": (
+        ("--profile", "nvme-970pro"),
+        "mkfs.ext4 -q /dev/nvme0n1 && mount /dev/nvme0n1 /run/lab/mnt && cd /run/lab/mnt && "
+        "dd if=/dev/zero of=f bs=64k count=800 conv=fsync; cat f f >/dev/null",
+        0.2,
+    ),
+    "sata": (("--profile", "sata-hdd-7200"), f"{FIO} --rw=randrw --bs=8k --size=64m --io_size=4m", 0.2),
+    "virtio": (
+        ("--profile", "virtio-capped"),
+        "dd if=/dev/vda of=/dev/null bs=1M count=64; blkdiscard -l 1M /dev/vda",
+        0.1,
+    ),
     "reset": (("--set", "fault.lose_command=40"), "dd if=/dev/sda of=/dev/null bs=1M count=64", 0.05),
 }
 Truth = dict[str, Any]

@@ -22,6 +22,7 @@ from raidlab.uml import drivers, guest, hermetic, modules, verdict
 from raidlab.uml.machine import Guest, drawn
 from raidlab.userland import root, tools
 
+_MODULE_MIB = 1  # that raidlab.ko takes, whatever its size
 _NOT_FOUND = 127  # as shells say it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _RUNS_BY_SECCOMP = (6, 16)  # the first kernel whose UML can
@@ -46,7 +47,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     if not lab_root:
         how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")
     draw = drawn(arguments.seed)
-    memory_mib = arguments.mem + (devices.pool_mib if devices else 0)
+    memory_mib = arguments.mem + (devices.pool_mib + _MODULE_MIB if devices else 0)
     machine = Guest(
         binary=lab_kernel.binary,
         init=programs.init,

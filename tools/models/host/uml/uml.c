@@ -21,6 +21,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#define RL_FOOTPRINT_PAGES	256UL	/* 1 MiB */
+
 static char *rl_config_text[RL_MAX_DEVICES];
 static u32 rl_config_count;
 static struct rl_cards rl_cards;
@@ -309,11 +311,45 @@ static int rl_profile_add(const char *text)
 	return 0;
 }
 
+/* Return: pages that this module takes while it runs. */
+static unsigned long rl_module_pages(void)
+{
+	unsigned long bytes = 0;
+#if KERNEL_VERSION(6, 4, 0) <= LINUX_VERSION_CODE
+	enum mod_mem_type type;
+
+	for_each_mod_mem_type(type)
+		if (!mod_mem_type_is_init(type))
+			bytes += PAGE_ALIGN(THIS_MODULE->mem[type].size);
+#else
+	bytes = PAGE_ALIGN(THIS_MODULE->core_layout.size);
+#endif
+	return bytes / PAGE_SIZE;
+}
+
+/*
+ * Take so many pages that a guest has the same memory left whatever the size of
+ * this module: what the page cache holds, and with it the order of I/O, does not
+ * change when a model grows. The lab gives the guest as much on top.
+ */
+static int rl_reserve(void)
+{
+	unsigned long pages = rl_module_pages();
+
+	for (; pages < RL_FOOTPRINT_PAGES; pages++)
+		if (!alloc_page(GFP_KERNEL))
+			return -ENOMEM;
+	return 0;
+}
+
 /* Memory taken on the way to a failure is not given back: the guest is of no use without us. */
 static int __init rl_init(void)
 {
 	u32 i;
-	int err = rl_config_count ? 0 : rl_profile_add("");
+	int err = rl_reserve();
+
+	if (!err && !rl_config_count)
+		err = rl_profile_add("");
 
 	for (i = 0; !err && i < rl_config_count; i++)
 		err = rl_profile_add(rl_config_text[i]);
