@@ -28,7 +28,7 @@ ONE = """--- a/mm/one.c
 TWO = ONE.replace("SECOND", "Second").replace("-second", "-SECOND")
 NEW = "--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+made\n"
 GONE = "--- a/mm/one.c\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-first\n-second\n-third\n"
-FAR = "--- a/drivers/nvme/host/core.c\n+++ b/drivers/nvme/host/core.c\n@@ -1 +1 @@\n-a\n+b\n"
+FAR = "--- a/drivers/infiniband/host/core.c\n+++ b/drivers/infiniband/host/core.c\n@@ -1 +1 @@\n-a\n+b\n"
 MAIL = "From 1 Mon Sep 17 00:00:00 2001\nSubject: [PATCH {}/2] mm: one\n\nText.\n---\n{}-- \n2.39.5\n\n"
 
 
@@ -81,7 +81,7 @@ def test_files_are_made_and_removed(apply):
 
 def test_what_the_lab_does_not_have_is_named_and_left(apply):
     changes, elsewhere = apply(FAR + ONE)
-    assert list(changes) == ["mm/one.c"] and elsewhere == ["drivers/nvme/host/core.c"]
+    assert list(changes) == ["mm/one.c"] and elsewhere == ["drivers/infiniband/host/core.c"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def repository(tmp_path, monkeypatch):
     top = tmp_path / "linux"
     (top / "arch/um").mkdir(parents=True)
     (top / "mm").mkdir()
-    (top / "drivers/nvme").mkdir(parents=True)
+    (top / "drivers/infiniband").mkdir(parents=True)
 
     def git(*words):
         subprocess.run(["git", "-C", str(top), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True)
@@ -173,9 +173,9 @@ def repository(tmp_path, monkeypatch):
     (top / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
     (top / "arch/um/Makefile").write_text("")
     git("init", "-q")
-    commit("first", mm__one_c="1", mm__gone_c="2", drivers__nvme__core_c="3")
+    commit("first", mm__one_c="1", mm__gone_c="2", drivers__infiniband__core_c="3")
     (top / "mm/gone.c").unlink()
-    commit("second", mm__one_c="one", mm__new_c="4", drivers__nvme__core_c="5")
+    commit("second", mm__one_c="one", mm__new_c="4", drivers__infiniband__core_c="5")
     (top / "mm/one.c").write_text("being edited")
     seen = {}
 
@@ -195,7 +195,7 @@ def test_a_range_is_two_commits_whatever_is_checked_out(repository):
     patched.between(str(top), "first..second", None)
     assert seen["before"] == {"one.c": "1", "gone.c": "2"}
     assert seen["changes"] == {"mm/gone.c": None, "mm/new.c": "4", "mm/one.c": "one"}
-    assert seen["elsewhere"] == ["drivers/nvme/core.c"] and seen["origin"] == top
+    assert seen["elsewhere"] == ["drivers/infiniband/core.c"] and seen["origin"] == top
     assert seen["names"] == (f"{top} first", f"{top} second")
 
 
