@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: direct reads or writes at random places, then what the simulated device logged of them as JSON.
+"""In the guest: direct reads or writes, then what the simulated device logged of them as JSON.
 
-model_devices_guest.py DISK read|write OPERATIONS DEPTH BYTES
+model_devices_guest.py DISK read|write OPERATIONS DEPTH BYTES [STRIDE]
+
+The places are random multiples of BYTES, or with STRIDE its multiples in order.
 """
 
 import csv
@@ -27,11 +29,13 @@ def load(disk: str, write: bool, places: list[int], size: int) -> None:
 
 
 def main() -> None:
-    disk, direction, operations, depth, size = sys.argv[1:]
+    disk, direction, operations, depth, size, *stride = sys.argv[1:]
     number, bytes_each = int(operations), int(size)
     capacity = int(pathlib.Path(f"/sys/block/{disk}/size").read_text(encoding="ascii")) * 512
     draw = random.Random(disk)
     places = [draw.randrange(capacity // bytes_each) * bytes_each for _ in range(number)]
+    if stride:
+        places = [index * int(stride[0]) for index in range(number)]
     with open("/proc/raidlab/log", encoding="ascii") as log:
         before = sum(1 for _ in log) - 1
     threads = [

@@ -270,6 +270,24 @@ static void takes_the_shortest_way(void **state)
 	sata_destroy(sata);
 }
 
+/* Queued reads that follow on each other lose no turn, even if each fills a segment of the drive's cache. */
+static void reads_on_through_the_queue(void **state)
+{
+	struct sata *sata = sata_create(SMALL ",drive.cache_kib=1024,drive.segments=16");
+	const struct rl_geometry *geometry = &sata->model->disk.geometry;
+	const struct rl_log *log = &sata->model->device.log;
+	u64 media = rl_media_ns(geometry, 1000 + 8 * 128) - rl_media_ns(geometry, 1000 + 128), span;
+	u32 slot;
+
+	(void)state;
+	for (slot = 0; slot < 8; slot++)
+		command(sata, slot, AH_OP_READ_QUEUED, 1000 + slot * 128, 128, slot << 16, 128 * 512, 1);
+	queued(sata, 0xff);
+	span = rl_log_at(log, log->count - 1)->completion_ns - rl_log_at(log, log->count - 8)->completion_ns;
+	assert_true(span >= media && span < media + geometry->rotation_ns / 2);
+	sata_destroy(sata);
+}
+
 /* With a cache a write is done when the link is; a flush waits for the platter; without one each write does. */
 static void caches_writes(void **state)
 {
@@ -425,6 +443,7 @@ int ahci_suite(void)
 		cmocka_unit_test(keeps_what_is_written),
 		cmocka_unit_test(takes_its_time),
 		cmocka_unit_test(takes_the_shortest_way),
+		cmocka_unit_test(reads_on_through_the_queue),
 		cmocka_unit_test(caches_writes),
 		cmocka_unit_test(has_a_cliff),
 		cmocka_unit_test(fails_a_bad_sector),

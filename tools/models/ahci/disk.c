@@ -19,18 +19,21 @@ static u32 ah_cache_sectors(const struct ah_model *model)
 	return model->write_cache ? model->config.write_cache_kib * 2 : 0;
 }
 
-static u64 ah_serve(struct rl_drive *drive, bool write, u64 lba, u32 sectors, u64 now)
+/* @known_ns: when the disk learned of the command. Return: when the head has done it. */
+static u64 ah_serve(struct rl_drive *drive, bool write, u64 lba, u32 sectors, u64 known_ns, u64 now)
 {
+	drive->known_ns = known_ns;
 	return write ? rl_drive_write(drive, lba, sectors, now, 0) :
 		       rl_drive_read(drive, lba, sectors, now);
 }
 
 /* Return: when the head would have done this, if it began now. */
-static u64 ah_estimate(const struct ah_disk *disk, bool write, u64 lba, u32 sectors, u64 now)
+static u64 ah_estimate(const struct ah_disk *disk, bool write, u64 lba, u32 sectors, u64 known_ns,
+		       u64 now)
 {
 	struct rl_drive trial = disk->drive;
 
-	return ah_serve(&trial, write, lba, sectors, now);
+	return ah_serve(&trial, write, lba, sectors, known_ns, now);
 }
 
 /* What the head may do next: a command by its slot, or a dirty piece by its place. */
@@ -59,7 +62,8 @@ static void ah_choose_command(const struct ah_model *model, u64 now, struct ah_c
 			continue;
 		}
 		done = oldest == RL_NEVER ? ah_estimate(&model->disk, command->write, command->lba,
-							command->sectors, now) : 0;
+							command->sectors, command->arrival_ns,
+							now) : 0;
 		if (done < best->done_ns || oldest != RL_NEVER) {
 			best->slot = i;
 			best->done_ns = done;
@@ -73,7 +77,8 @@ static void ah_choose_dirty(const struct ah_model *model, u64 now, struct ah_cho
 	u32 i;
 
 	for (i = 0; i < disk->nr_dirty; i++) {
-		u64 done = ah_estimate(disk, true, disk->dirty[i].lba, disk->dirty[i].sectors, now);
+		u64 done = ah_estimate(disk, true, disk->dirty[i].lba, disk->dirty[i].sectors, now,
+				       now);
 
 		if (done < best->done_ns) {
 			best->slot = AH_SLOTS;
@@ -108,7 +113,7 @@ static void ah_land(struct ah_disk *disk, u32 piece, u64 now)
 	for (; piece < disk->nr_dirty; piece++)
 		disk->dirty[piece] = disk->dirty[piece + 1];
 	disk->landing_sectors = landing.sectors;
-	disk->free_ns = ah_serve(&disk->drive, true, landing.lba, landing.sectors, now);
+	disk->free_ns = ah_serve(&disk->drive, true, landing.lba, landing.sectors, now, now);
 }
 
 /* Give the idle head something to do. Return: false if there is nothing. */
@@ -129,7 +134,8 @@ static bool ah_move(struct ah_model *model, u64 now)
 	}
 	command = &model->command[best.slot];
 	command->state = AH_RUNNING;
-	command->due_ns = ah_serve(&disk->drive, command->write, command->lba, command->sectors, now);
+	command->due_ns = ah_serve(&disk->drive, command->write, command->lba, command->sectors,
+				   command->arrival_ns, now);
 	disk->free_ns = command->due_ns;
 	return true;
 }

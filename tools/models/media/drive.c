@@ -66,6 +66,7 @@ void rl_drive_create(struct rl_drive *drive, const struct rl_geometry *geometry,
 	rl_fill(drive, 0, sizeof(*drive));
 	drive->geometry = geometry;
 	drive->slow = 1;
+	drive->known_ns = RL_NEVER;
 	drive->active = RL_MAX_SEGMENTS;
 	/* Multiples of the golden ratio never bunch up. */
 	drive->phase_ns = number * 618034ULL % 1000000 * geometry->rotation_ns / 1000000;
@@ -204,7 +205,8 @@ static u64 rl_read_on(struct rl_drive *drive, u64 lba, u32 sectors, u64 now)
 		      rl_between_ns(drive, drive->ahead_from, drive->ahead_limit);
 	u64 ready;
 
-	if (halt_ns < now && (drive->geometry->read_ahead || end > drive->ahead_limit)) {
+	if (halt_ns < rl_min(now, drive->known_ns) &&
+	    (drive->geometry->read_ahead || end > drive->ahead_limit)) {
 		/* The cache was full and the head waits: it must catch the place again. */
 		drive->ahead_from = drive->ahead_limit;
 		drive->ahead_from_ns = rl_rotate(drive, drive->ahead_limit, now);

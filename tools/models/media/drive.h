@@ -119,6 +119,7 @@ struct rl_drive {
 	u32 slow;
 	u64 phase_ns;
 	u64 free_ns;
+	u64 known_ns; /* when the drive learned of the next read; RL_NEVER: when it begins, as without a command queue */
 	u64 head;
 	bool writing;
 	u32 active;

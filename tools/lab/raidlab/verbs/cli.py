@@ -197,7 +197,7 @@ def _show(arguments: argparse.Namespace) -> int:
     print(f"  {path}\n")
     for key, value, comment in rows:
         first, *rest = textwrap.wrap(comment, 46) or [""]
-        print(f"  {key:32}{value:20}{first}".rstrip())
+        print(f"  {key:32}{value:19} {first}".rstrip())
         for line in rest:
             print(" " * 54 + line)
     return 0
