@@ -80,6 +80,7 @@ def _span(span: Span) -> dict[str, Json]:
         "disk_counters": {name: value if span.groups else None for name, value in span.plain.items()},
         "origin": _origin(span),
         "submitters": _submitters(span),
+        "hwqs": [{"hwq": number} | dict(counts) for number, counts in span.hwqs.items()] if "hwq" in span.groups else None,
     }
 
 
