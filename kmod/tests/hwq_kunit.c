@@ -115,8 +115,6 @@ static void last_row_is_that_of_the_rest(struct kunit *test)
 	issue_on(test, CPU_A, START, 0x9000, RAIDTRACE_HWQ_REST);
 	KUNIT_EXPECT_EQ(test, hwq_of(test, RAIDTRACE_HWQ_REST)->issued, 1ULL);
 	KUNIT_EXPECT_LE(test, (u32)RAIDTRACE_HWQ_REST, (u32)RAIDTRACE_EVENT_ROW_MASK);
-	KUNIT_EXPECT_EQ(test, raidtrace_event_bytes(raidtrace_event_head(ISSUE, DIR_READ, 0,
-			RAIDTRACE_HWQ_REST << RAIDTRACE_EVENT_ROW, 0)), 0U);
 }
 
 static void depth_is_that_of_the_queue(struct kunit *test)

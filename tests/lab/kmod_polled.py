@@ -35,7 +35,8 @@ class Polled:
     def read(self, descriptor: int, buffer: mmap.mmap, sector: int, sectors: int) -> None:
         """Direct read; raises OSError."""
         address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
-        self.entries[:] = struct.pack("=BBHiQQIIQ24x", OP_READ, 0, 0, descriptor, sector << 9, address, sectors << 9, 0, 1)
+        size = sectors << 9
+        self.entries[:] = struct.pack("=BBHiQQIIQ24x", OP_READ, 0, 0, descriptor, sector << 9, address, size, 0, 1)
         tail = struct.unpack_from("I", self.submissions, self.sq[1])[0]
         struct.pack_into("I", self.submissions, self.sq[6], 0)
         struct.pack_into("I", self.submissions, self.sq[1], tail + 1)
@@ -43,7 +44,7 @@ class Polled:
         head, mask = (struct.unpack_from("I", self.completions, self.cq[at])[0] for at in (0, 2))
         result = struct.unpack_from("=QiI", self.completions, self.cq[5] + 16 * (head & mask))[1]
         struct.pack_into("I", self.completions, self.cq[0], head + 1)
-        if result != sectors << 9:
+        if result != size:
             raise OSError(-result, f"a polled read of {sectors} sectors")
 
     def close(self) -> None:

@@ -7,8 +7,8 @@ import long_recording
 import pytest
 
 from raidtrace.recording import document, invariants
-from raidtrace.report import export, recording_text, rows
 from raidtrace.recording.sample_rows import opened
+from raidtrace.report import export, recording_text, rows
 
 ROWS = (  # sample, hwq, issued, three completed, returned, depth_sum_ns, in_flight, in_flight_max
     (1, 0, 10, 6, 3, 0, 1, 900, 0, 4), (1, 128, 5, 1, 0, 3, 0, 700, 1, 2),

@@ -132,7 +132,8 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 		while (at < *nr && strcmp(totals[at].disk, span->disk))
 			at++;
 		if (at == *nr) {
-			totals[at].classes = totals[at].hwqs = true;
+			totals[at].classes = true;
+			totals[at].hwqs = true;
 			totals[(*nr)++].disk = span->disk;
 		}
 		add_span(&totals[at], &span->counters);
