@@ -112,9 +112,16 @@ static void request_ends_on_a_cpu(struct kunit *test)
 /* The last row, of all queues beyond, fits the head of a record. */
 static void last_row_is_that_of_the_rest(struct kunit *test)
 {
+	struct machine *m = test->priv;
+
 	issue_on(test, CPU_A, START, 0x9000, RAIDTRACE_HWQ_REST);
 	KUNIT_EXPECT_EQ(test, hwq_of(test, RAIDTRACE_HWQ_REST)->issued, 1ULL);
 	KUNIT_EXPECT_LE(test, (u32)RAIDTRACE_HWQ_REST, (u32)RAIDTRACE_EVENT_ROW_MASK);
+	raidtrace_engine_advance(&m->engine, START + 10);
+	m->engine.account = &m->account[1];
+	raidtrace_engine_reset(&m->engine);
+	KUNIT_EXPECT_EQ(test, m->account[0].hwq[RAIDTRACE_HWQ_REST].depth_sum_ns, 10ULL);
+	KUNIT_EXPECT_EQ(test, hwq_of(test, RAIDTRACE_HWQ_REST)->carried, 1ULL);
 }
 
 static void depth_is_that_of_the_queue(struct kunit *test)
@@ -144,12 +151,15 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 {
 	struct machine *m = test->priv;
 
+	issue_on(test, CPU_A, START, 0x8000, 0);
 	issue_on(test, CPU_A, START, 0x9000, 1);
 	issue_on(test, CPU_A, START, 0x9400, 1);
 	complete_on(test, CPU_A, START + 5, 0x9400);
 	raidtrace_engine_advance(&m->engine, START + 10);
 	m->engine.account = &m->account[1];
 	raidtrace_engine_reset(&m->engine);
+	KUNIT_EXPECT_EQ(test, m->account[0].hwq[0].depth_sum_ns, 10ULL);
+	KUNIT_EXPECT_EQ(test, hwq_of(test, 0)->carried, 1ULL);
 	KUNIT_EXPECT_EQ(test, hwq_of(test, 1)->carried, 1ULL);
 	KUNIT_EXPECT_EQ(test, in_flight(test, 1), 1ULL);
 	issue_on(test, CPU_A, START + 20, 0x9400, 1);
@@ -212,6 +222,22 @@ static void request_without_a_place_is_on_no_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwq_of(test, 0)->completed_same_cpu, hwq_of(test, 0)->issued);
 }
 
+/* Without the group an engine has no memory for hardware queues. */
+static void nothing_is_counted_without_the_group(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	m->engine.hwqs = NULL;
+	on_cpu(test, CPU_A, START, RAIDTRACE_EVENT_ISSUE, 0x9000, 0);
+	raidtrace_engine_advance(&m->engine, START + 10);
+	m->engine.account = &m->account[1];
+	raidtrace_engine_reset(&m->engine);
+	on_cpu(test, CPU_A, START + 20, RAIDTRACE_EVENT_COMPLETE, 0x9000, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, m->account[0].flow[DIR_READ].issued, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account[1].flow[DIR_READ].completed, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account[0].hwq[0].issued + m->account[1].hwq[0].carried, 0ULL);
+}
+
 static struct kunit_case hwq_cases[] = {
 	KUNIT_CASE(request_ends_on_a_cpu),
 	KUNIT_CASE(last_row_is_that_of_the_rest),
@@ -220,6 +246,7 @@ static struct kunit_case hwq_cases[] = {
 	KUNIT_CASE(issue_is_undone),
 	KUNIT_CASE(ends_that_are_none),
 	KUNIT_CASE(request_without_a_place_is_on_no_queue),
+	KUNIT_CASE(nothing_is_counted_without_the_group),
 	{}
 };
 

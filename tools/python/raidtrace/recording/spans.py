@@ -259,11 +259,11 @@ class _Reader:
         found: dict[tuple[int, int], dict[int, dict[str, int]]] = {}
         if not self.rows.columns("hwq"):
             return found
-        for key, rows in self.rows.sums("hwq", "hwq").items():
-            found[key] = {int(number): {name: value or 0 for name, value in counts.items()}
-                          for number, counts in sorted(rows.items())}  # fmt: skip
+        sums = self.rows.sums("hwq", "hwq")
         for target, phase, number, now, most, _ in self._last("hwq", ("in_flight", "in_flight_max"), ", hwq"):
-            found[target, phase][number] |= {"in_flight": now, "in_flight_max": most}
+            counts = {name: value or 0 for name, value in sums[target, phase][number].items()}
+            levels = {"in_flight": now or 0, "in_flight_max": most or 0}
+            found.setdefault((target, phase), {})[number] = counts | levels
         return found
 
     @functools.cached_property
