@@ -131,6 +131,34 @@ struct raidtrace_submitted {
 	u64 seeks_queued;
 };
 
+/* Hardware queues with a row each, and the row of those with a higher number. */
+#define RAIDTRACE_HWQ_ROWS	(RAIDTRACE_HWQ_REST + 1)
+
+/**
+ * struct raidtrace_hwq - counters of a hardware queue; a cache line
+ * @issued: requests
+ * @completed_same_cpu: requests that ended on the CPU that issued them
+ * @completed_other_cpu: requests that ended on another CPU of the same node
+ * @completed_other_node: requests that ended on another node
+ * @returned: issues that were undone: requeued, or never seen to end
+ * @carried: requests in flight at the last reset
+ * @depth_sum_ns: nanoseconds times requests in flight
+ * @depth_rises: by how much the highest depth exceeds @carried
+ *
+ * All of them only grow, so that accounts can be added: the requests in flight and their
+ * highest number follow from them.
+ */
+struct raidtrace_hwq {
+	u64 issued;
+	u64 completed_same_cpu;
+	u64 completed_other_cpu;
+	u64 completed_other_node;
+	u64 returned;
+	u64 carried;
+	u64 depth_sum_ns;
+	u64 depth_rises;
+};
+
 /**
  * struct raidtrace_account - what events add up to; nothing but u64 counters
  * @flow: per direction
@@ -153,6 +181,7 @@ struct raidtrace_submitted {
  * @disk: what has no direction
  * @unplug: unplugs by requests sent
  * @window: windows read ahead by sectors, on a missing and on a marked page
+ * @hwq: per hardware queue
  */
 struct raidtrace_account {
 	struct raidtrace_flow flow[RAIDTRACE_DIRECTIONS];
@@ -174,6 +203,7 @@ struct raidtrace_account {
 	struct raidtrace_disk disk;
 	u64 unplug[RAIDTRACE_DEPTH_BINS];
 	u64 window[2][RAIDTRACE_SIZE_BINS];
+	struct raidtrace_hwq hwq[RAIDTRACE_HWQ_ROWS];
 };
 
 /*

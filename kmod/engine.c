@@ -193,9 +193,12 @@ static bool is_answer(const struct raidtrace_source *source, const u64 *record)
 	case RAIDTRACE_EVENT_ISSUE_BIO:
 		return record[3] == source->bio;
 	case RAIDTRACE_EVENT_ISSUE:
+	case RAIDTRACE_EVENT_ISSUE_HWQ:
 		return record[4] == source->bio;
 	case RAIDTRACE_EVENT_COMPLETE:
+	case RAIDTRACE_EVENT_COMPLETE_HWQ:
 	case RAIDTRACE_EVENT_REQUEUE:
+	case RAIDTRACE_EVENT_REQUEUE_HWQ:
 		return false;
 	default:
 		return true;
@@ -330,6 +333,36 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 		raidtrace_count_i2d(engine->account, issue.direction,
 				    since(request->inserted_ns, now_ns));
 	request->inserted_ns = 0;
+}
+
+/* As take_issue(), which is to follow: what it finds in flight was never seen to end. */
+static void issue_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_source *source,
+			 const u64 *record, u64 now_ns)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
+	struct raidtrace_hwq_issue *issue;
+
+	if (!request)
+		return;
+	issue = &engine->hwqs->issue[request - engine->requests];
+	if (request->in_flight)
+		raidtrace_hwq_count_end(engine->hwqs, engine->account, now_ns, NULL, issue);
+	raidtrace_hwq_count_issue(engine->hwqs, engine->account, now_ns,
+				  raidtrace_event_row(record[1]), &source->cpu, issue);
+}
+
+/*
+ * As take_complete() or, with no @cpu, take_requeue(), which is to follow. A request that is
+ * not in flight has left its hardware queue before.
+ */
+static void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
+		       const u64 *record, u64 now_ns)
+{
+	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
+
+	if (request && request->in_flight && !(record[1] & RAIDTRACE_EVENT_PART))
+		raidtrace_hwq_count_end(engine->hwqs, engine->account, now_ns, cpu,
+					&engine->hwqs->issue[request - engine->requests]);
 }
 
 static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
@@ -483,8 +516,14 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	switch (raidtrace_event_kind(record[1])) {
 	case RAIDTRACE_EVENT_QUEUE:
 		return take_queue(engine, source, record, now_ns);
+	case RAIDTRACE_EVENT_ISSUE_HWQ:
+		issue_on_hwq(engine, source, record, now_ns);
+		return take_issue(engine, record, now_ns);
 	case RAIDTRACE_EVENT_ISSUE:
 		return take_issue(engine, record, now_ns);
+	case RAIDTRACE_EVENT_COMPLETE_HWQ:
+		end_on_hwq(engine, &source->cpu, record, now_ns);
+		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COMPLETE:
 		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
@@ -503,6 +542,9 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 		return take_split(engine, record);
 	case RAIDTRACE_EVENT_MERGE:
 		return take_merge(engine, record);
+	case RAIDTRACE_EVENT_REQUEUE_HWQ:
+		end_on_hwq(engine, NULL, record, now_ns);
+		return take_requeue(engine, record, now_ns);
 	case RAIDTRACE_EVENT_REQUEUE:
 		return take_requeue(engine, record, now_ns);
 	default:
@@ -537,10 +579,23 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 		engine->requests[i].class = RAIDTRACE_CLASSES;
 }
 
-/* Begin anew, the queue just advanced; what is in flight stays known. */
+/* Count the time spent at the present depths up to now. */
+void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns)
+{
+	raidtrace_queue_advance(&engine->queue, engine->account, now_ns);
+	if (engine->hwqs)
+		raidtrace_hwqs_advance(engine->hwqs, engine->account, engine->queue.last_ns);
+}
+
+/*
+ * Begin anew, the engine just advanced, in an account of zeroes; what is in flight stays
+ * known.
+ */
 void raidtrace_engine_reset(struct raidtrace_engine *engine)
 {
 	raidtrace_queue_reset(&engine->queue);
+	if (engine->hwqs)
+		raidtrace_hwqs_reset(engine->hwqs, engine->account);
 	raidtrace_arrival_reset(&engine->arrival);
 	engine->submitters = (struct raidtrace_submitters){};
 	engine->table++;

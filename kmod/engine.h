@@ -14,6 +14,7 @@
 #define RAIDTRACE_ENGINE_H
 
 #include "account.h"
+#include "account-hwq.h"
 #include "event.h"
 #include "history.h"
 #include "submitter.h"
@@ -76,6 +77,7 @@ struct raidtrace_issued {
 
 /**
  * struct raidtrace_source - where events come from in the order of their times: a CPU
+ * @cpu: that CPU
  * @task: that they are of
  * @row: its row of the table of processes
  * @table: as &raidtrace_engine.table when @row was found
@@ -84,6 +86,7 @@ struct raidtrace_issued {
  * @queued: what it is
  */
 struct raidtrace_source {
+	struct raidtrace_cpu cpu;
 	struct raidtrace_task task;
 	u32 row;
 	u32 table;
@@ -105,6 +108,7 @@ struct raidtrace_source {
  * @request_bits: there are 1 << @request_bits
  * @reach: how many places a request may have
  * @history: the last requests
+ * @hwqs: the hardware queues, NULL when they are not counted
  */
 struct raidtrace_engine {
 	struct raidtrace_arrival arrival;
@@ -118,12 +122,14 @@ struct raidtrace_engine {
 	unsigned int request_bits;
 	unsigned int reach;
 	struct raidtrace_history history;
+	struct raidtrace_hwqs *hwqs;
 };
 
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);
 void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			   const u64 *record, u64 time_ns);
 void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source);
+void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns);
 void raidtrace_engine_reset(struct raidtrace_engine *engine);
 
 #endif /* RAIDTRACE_ENGINE_H */

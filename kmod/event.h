@@ -24,9 +24,13 @@
  * @RAIDTRACE_EVENT_ISSUE_BIO: a bio of several that the next issue of a request has:
  *	request, bio
  * @RAIDTRACE_EVENT_ISSUE: a request is issued: request, sector, its only bio or 0
+ * @RAIDTRACE_EVENT_ISSUE_HWQ: RAIDTRACE_EVENT_ISSUE of a disk whose hardware queues are
+ *	counted; the head has the row of the queue, too
  * @RAIDTRACE_EVENT_REQUEUE: an issue is undone: request
+ * @RAIDTRACE_EVENT_REQUEUE_HWQ: RAIDTRACE_EVENT_REQUEUE of such a disk
  * @RAIDTRACE_EVENT_COMPLETE: a request or a part of it ends: request, its only bio when
  *	that ends with it or 0
+ * @RAIDTRACE_EVENT_COMPLETE_HWQ: RAIDTRACE_EVENT_COMPLETE of such a disk
  * @RAIDTRACE_EVENT_COUNT: something that is only counted; no words
  * @RAIDTRACE_EVENTS: number of kinds
  */
@@ -39,8 +43,11 @@ enum raidtrace_event {
 	RAIDTRACE_EVENT_MERGE,
 	RAIDTRACE_EVENT_ISSUE_BIO,
 	RAIDTRACE_EVENT_ISSUE,
+	RAIDTRACE_EVENT_ISSUE_HWQ,
 	RAIDTRACE_EVENT_REQUEUE,
+	RAIDTRACE_EVENT_REQUEUE_HWQ,
 	RAIDTRACE_EVENT_COMPLETE,
+	RAIDTRACE_EVENT_COMPLETE_HWQ,
 	RAIDTRACE_EVENT_COUNT,
 	RAIDTRACE_EVENTS,
 };
@@ -65,6 +72,10 @@ enum raidtrace_event {
 #define RAIDTRACE_EVENT_NOWAIT		0x400000	/* bio: may be refused; end: it was */
 #define RAIDTRACE_EVENT_STARTED		0x200000	/* completion: the driver had the request */
 
+/* Issue: where the row of the hardware queue is in the head, and its bits there. */
+#define RAIDTRACE_EVENT_ROW		23
+#define RAIDTRACE_EVENT_ROW_MASK	255
+
 static inline u64 raidtrace_event_head(enum raidtrace_event kind,
 				       enum raidtrace_direction direction, u32 class, u32 flags,
 				       u32 bytes)
@@ -88,6 +99,12 @@ static inline u32 raidtrace_event_class(u64 head)
 	return head >> RAIDTRACE_EVENT_CLASS & RAIDTRACE_EVENT_NIBBLE;
 }
 
+/* Row of the hardware queue, of RAIDTRACE_EVENT_ISSUE_HWQ alone. */
+static inline u32 raidtrace_event_row(u64 head)
+{
+	return head >> RAIDTRACE_EVENT_ROW & RAIDTRACE_EVENT_ROW_MASK;
+}
+
 static inline u32 raidtrace_event_bytes(u64 head)
 {
 	return head >> RAIDTRACE_EVENT_BYTES;
@@ -105,8 +122,11 @@ static inline unsigned int raidtrace_event_words(enum raidtrace_event kind)
 		[RAIDTRACE_EVENT_MERGE] = 3,
 		[RAIDTRACE_EVENT_ISSUE_BIO] = 4,
 		[RAIDTRACE_EVENT_ISSUE] = 5,
+		[RAIDTRACE_EVENT_ISSUE_HWQ] = 5,
 		[RAIDTRACE_EVENT_REQUEUE] = 3,
+		[RAIDTRACE_EVENT_REQUEUE_HWQ] = 3,
 		[RAIDTRACE_EVENT_COMPLETE] = 4,
+		[RAIDTRACE_EVENT_COMPLETE_HWQ] = 4,
 		[RAIDTRACE_EVENT_COUNT] = 2,
 	};
 

@@ -16,6 +16,9 @@
 #define DISK_EVENT(attr, member, group) \
 	RAIDTRACE_COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
 			  RAIDTRACE_##attr)
+#define HWQ(attr, member) \
+	RAIDTRACE_COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
+			  RAIDTRACE_EVENT_COUNTERS)
 
 static const struct raidtrace_counter flow_counters[] = {
 	FLOW(QUEUED, queued, FLOW, true),
@@ -62,6 +65,16 @@ static const struct raidtrace_counter disk_counters[] = {
 	DISK_EVENT(TAG_WAITS, tag_waits, PLUG),
 	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD),
 	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
+};
+
+static const struct raidtrace_counter hwq_counters[] = {
+	HWQ(ISSUED, issued),
+	HWQ(COMPLETED_SAME_CPU, completed_same_cpu),
+	HWQ(COMPLETED_OTHER_CPU, completed_other_cpu),
+	HWQ(COMPLETED_OTHER_NODE, completed_other_node),
+	HWQ(RETURNED, returned),
+	HWQ(CARRIED, carried),
+	HWQ(DEPTH_SUM_NS, depth_sum_ns),
 };
 
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
@@ -211,6 +224,44 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 	return err || !any ? err : put_flow(skb, target, snapshot, RAIDTRACE_DIRECTION_ALL);
 }
 
+/* What is in flight follows from the counters: raidtrace_account.hwq says how. */
+static int put_hwq(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot, u32 row,
+		   const struct raidtrace_hwq *hwq)
+{
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HWQ);
+	u64 ended = hwq->completed_same_cpu + hwq->completed_other_cpu +
+		    hwq->completed_other_node + hwq->returned;
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_HWQ_INDEX, row) ?:
+	      raidtrace_put_counters(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
+				     RAIDTRACE_A_HWQ_PAD) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/* Each hardware queue that had a request. */
+static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
+		    const struct raidtrace_snapshot *snapshot)
+{
+	const struct raidtrace_hwq *hwq = target->total->hwq;
+	unsigned int row;
+	int err = 0;
+
+	if (!raidtrace_snapshot_tells(snapshot, RAIDTRACE_GROUP_HWQ, false))
+		return 0;
+	for (row = 0; row < RAIDTRACE_HWQ_ROWS && !err; row++) {
+		if (hwq[row].issued + hwq[row].carried &&
+		    raidtrace_target_changed(target, snapshot->base, &hwq[row], sizeof(*hwq)))
+			err = put_hwq(skb, snapshot, row, &hwq[row]);
+	}
+	return err;
+}
+
 static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 			const struct raidtrace_snapshot *snapshot)
 {
@@ -220,6 +271,7 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 	       put_streams(skb, target, snapshot) ?:
 	       put_flows(skb, target, snapshot) ?:
 	       raidtrace_owners_put(skb, target, snapshot) ?:
+	       put_hwqs(skb, target, snapshot) ?:
 	       raidtrace_histograms_put(skb, target, snapshot);
 }
 

@@ -65,7 +65,8 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 }
 
 /*
- * How a request wants a target to be counted: what is not said is, and flow in any case.
+ * How a request wants a target to be counted: without groups by the default ones, and flow
+ * is counted in any case.
  * Returns 0 or -errno, with the reason in @info.
  */
 int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options)
@@ -73,7 +74,7 @@ int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *opti
 	struct nlattr *groups = info->attrs[RAIDTRACE_A_TARGET_GROUPS];
 	struct nlattr *streams = info->attrs[RAIDTRACE_A_TARGET_STREAMS];
 
-	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_COUNTED) |
+	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_DEFAULT) |
 			  RAIDTRACE_GROUP_FLOW;
 	options->streams = streams ? nla_get_u32(streams) : RAIDTRACE_STREAMS_DEFAULT;
 	return raidtrace_journal_get(info, &options->journal);

@@ -13,6 +13,7 @@
 #define RAIDTRACE_PROBE_HANDLERS_H
 
 #include <linux/blk-mq.h>
+#include <linux/jump_label.h>
 #include <linux/percpu.h>
 
 #include "probe.h"
@@ -23,6 +24,16 @@ struct inode;
 
 /* Probes by bits of the address of their queue; raidtrace_targets_mutex is for changes. */
 extern struct raidtrace_probe *raidtrace_probes[256];
+
+/* On while a target's hardware queues are counted; off it is an instruction per event. */
+DECLARE_STATIC_KEY_FALSE(raidtrace_hwq_key);
+
+/* Whether events of requests are counted for their hardware queues, too. */
+static __always_inline bool raidtrace_wants_hwq(const struct raidtrace_probe *probe)
+{
+	return static_branch_unlikely(&raidtrace_hwq_key) &&
+	       probe->groups & RAIDTRACE_GROUP_HWQ;
+}
 
 /* A queue is larger than 512 bytes: neighbours differ in these bits, a byte of the address. */
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)

@@ -256,6 +256,8 @@ static __always_inline void write_request(struct request *rq, enum raidtrace_eve
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 
+	if (probe && kind == RAIDTRACE_EVENT_REQUEUE && raidtrace_wants_hwq(probe))
+		kind = RAIDTRACE_EVENT_REQUEUE_HWQ;
 	if (probe)
 		raidtrace_write_event(probe, kind,
 				      raidtrace_event_head(kind, raidtrace_request_direction(rq),

@@ -23,15 +23,15 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	raw_spin_lock_irqsave(&probe->lock, flags);
 	raidtrace_rings_release(probe);
 	/* A writer or another reader may have counted later events: the moment is theirs then. */
-	raidtrace_queue_advance(&engine->queue, full, probe->stopped_ns ?: now_ns);
+	raidtrace_engine_advance(engine, probe->stopped_ns ?: now_ns);
 	state->queue = engine->queue;
 	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams, now_ns);
 	state->streams_forgotten = engine->arrival.streams.forgotten;
 	state->submitters = engine->submitters;
 	engine->submitters.replaced = 0;
+	engine->account = empty;
 	if (reset)
 		raidtrace_engine_reset(engine);
-	engine->account = empty;
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
 	return full;
 }

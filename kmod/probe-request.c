@@ -22,12 +22,26 @@ static noinline void write_bios(struct raidtrace_probe *probe, struct raidtrace_
 	}
 }
 
+/* Row of a request's hardware queue, where it is in the head of an issue. */
+static __always_inline u32 row_flags(const struct request *rq)
+{
+	return min_t(unsigned int, rq->mq_hctx->queue_num, RAIDTRACE_HWQ_REST) <<
+	       RAIDTRACE_EVENT_ROW;
+}
+
 static noinline void write_issue(struct raidtrace_probe *probe, const struct request *rq)
 {
 	const struct bio *bio = probe->groups & RAIDTRACE_GROUPS_BIOS ? rq->bio : NULL;
+	enum raidtrace_event kind = RAIDTRACE_EVENT_ISSUE;
+	u32 head_flags = raidtrace_unplaced(req_op(rq));
 	struct raidtrace_ring *ring;
 	unsigned long flags;
 	u64 *record, now_ns;
+
+	if (raidtrace_wants_hwq(probe)) {
+		kind = RAIDTRACE_EVENT_ISSUE_HWQ;
+		head_flags |= row_flags(rq);
+	}
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
@@ -38,8 +52,8 @@ static noinline void write_issue(struct raidtrace_probe *probe, const struct req
 	}
 	record = raidtrace_ring_next(probe, ring);
 	record[0] = now_ns;
-	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, raidtrace_request_direction(rq), 0,
-					 raidtrace_unplaced(req_op(rq)), blk_rq_bytes(rq));
+	record[1] = raidtrace_event_head(kind, raidtrace_request_direction(rq), 0, head_flags,
+					 blk_rq_bytes(rq));
 	record[2] = (uintptr_t)rq;
 	record[3] = blk_rq_pos(rq);
 	record[4] = (uintptr_t)bio;
@@ -123,8 +137,10 @@ static noinline void write_complete(struct raidtrace_probe *probe, const struct 
 		bio = NULL;
 	record = raidtrace_ring_next(probe, ring);
 	record[0] = now_ns;
-	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, raidtrace_request_direction(rq),
-					 0, completion_flags(rq, error, bytes), bytes);
+	record[1] = raidtrace_event_head(raidtrace_wants_hwq(probe) ?
+					 RAIDTRACE_EVENT_COMPLETE_HWQ : RAIDTRACE_EVENT_COMPLETE,
+					 raidtrace_request_direction(rq), 0,
+					 completion_flags(rq, error, bytes), bytes);
 	record[2] = (uintptr_t)rq;
 	record[3] = (uintptr_t)bio;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_COMPLETE);

@@ -8,6 +8,7 @@
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/tracepoint.h>
@@ -41,6 +42,7 @@ struct raidtrace_tracepoint {
 };
 
 struct raidtrace_probe *raidtrace_probes[256];
+DEFINE_STATIC_KEY_FALSE(raidtrace_hwq_key);
 
 /*
  * Finding tracepoints by name loses the compiler's eye on the types of handlers: here it has
@@ -133,6 +135,17 @@ bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based
 	return false;
 }
 
+/* Memory for hardware queues, and an eye on them. Returns 0 or -ENOMEM. */
+static int alloc_hwqs(struct raidtrace_engine *engine)
+{
+	engine->hwqs = kvzalloc(struct_size(engine->hwqs, issue, 1UL << engine->request_bits),
+				RAIDTRACE_GFP);
+	if (!engine->hwqs)
+		return -ENOMEM;
+	static_branch_inc(&raidtrace_hwq_key);
+	return 0;
+}
+
 static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue,
 			u64 nr_requests)
 {
@@ -160,7 +173,9 @@ static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *que
 				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
 	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
 				    RAIDTRACE_GFP);
-	return engine->requests ? 0 : -ENOMEM;
+	if (!engine->requests)
+		return -ENOMEM;
+	return probe->groups & RAIDTRACE_GROUP_HWQ ? alloc_hwqs(engine) : 0;
 }
 
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
@@ -293,6 +308,9 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
 	raidtrace_rings_free(probe);
+	if (probe->engine.hwqs)
+		static_branch_dec(&raidtrace_hwq_key);
+	kvfree(probe->engine.hwqs);
 	kvfree(probe->engine.history.ended);
 	kvfree(probe->engine.requests);
 	kvfree(probe->engine.bios);

@@ -17,8 +17,8 @@ struct gendisk;
 struct netlink_ext_ack;
 struct request_queue;
 
-/* What this module can count: all groups up to the last one. */
-#define RAIDTRACE_GROUPS_COUNTED	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
+/* What is counted when nobody says otherwise: all groups up to this one. */
+#define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 

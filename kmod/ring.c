@@ -283,6 +283,9 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 			return -ENOMEM;
 		ring->mask = words - 1;
 		ring->limit = words / 4;
+		ring->source.cpu = (struct raidtrace_cpu){
+			.number = cpu, .node = cpu_to_node(cpu),
+		};
 		/* No task has this number: the first one is written down. */
 		ring->task.pid = ~0U;
 	}

@@ -398,7 +398,7 @@ def falsified(reply: dict[str, Any], by: int) -> Iterator[tuple[str, dict[str, A
 def checker() -> None:
     """The checker of invariants sees each counter that it knows of when it is wrong"""
     with kmod.Client() as client:
-        target = client.add("sda")
+        target = client.add("sda", groups=kmod.GROUPS)
         kmod.run("echo 3 >/proc/sys/vm/drop_caches; dd if=/dev/sda of=/dev/null bs=1M count=2 status=none")
         kmod.run("dd if=/dev/zero of=/dev/sda bs=64k count=9 seek=9 conv=fsync status=none")
         kmod.run("dd if=/dev/sda of=/dev/null bs=4k count=9 skip=999 iflag=direct status=none")

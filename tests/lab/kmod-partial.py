@@ -15,7 +15,7 @@ from typing import Any
 import kmod_client as kmod
 
 Reply = dict[str, Any]
-ROWS = (("flow", "direction"), ("origin", "class"), ("submitter", "index"))
+ROWS = (("flow", "direction"), ("origin", "class"), ("submitter", "index"), ("hwq", "index"))
 
 
 def ask(client: kmod.Client, target: Reply, base: int | None = None) -> Reply:
@@ -84,7 +84,7 @@ def equals_the_whole() -> None:
     """Two readers, one often and one seldom, each with its own snapshot: both come to what a whole reply says"""
     chance = random.Random(5)
     with kmod.Client() as client:
-        target, disk = client.add("sda"), kmod.Disk("sda")
+        target, disk = client.add("sda", groups=kmod.GROUPS), kmod.Disk("sda")
         often = seldom = ask(client, target)
         compared, shorter = 0, 0
         for number in range(60):
@@ -107,7 +107,7 @@ def equals_the_whole() -> None:
 def tells_what_changed_alone() -> None:
     """Nothing happened: no flow, no class, no process, and of histograms the time at the present depths alone"""
     with kmod.Client() as client:
-        target, disk = client.add("sda"), kmod.Disk("sda")
+        target, disk = client.add("sda", groups=kmod.GROUPS), kmod.Disk("sda")
         disk.read(0, 8)
         before = ask(client, target)
         part = ask(client, target, before["snapshot"])

@@ -90,9 +90,9 @@ def no_such_target() -> None:
 
 def other_abi() -> None:
     """A client of another ABI"""
-    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 4, the client ABI 1", "info-get", abi=1)
+    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 5, the client ABI 1", "info-get", abi=1)
     with kmod.Client() as client:
-        kmod.equal("the same ABI", client.ask("info-get", abi=4)[0]["abi"], 4)
+        kmod.equal("the same ABI", client.ask("info-get", abi=5)[0]["abi"], 5)
 
 
 def malformed() -> None:

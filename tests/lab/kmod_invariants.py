@@ -74,7 +74,7 @@ class Counters:
         """Invariants that do not hold, in words; those of groups that are counted."""
         checks = [_bios, _bios_of_owners, _bio_bounds]
         if "in-flight" in self.flow["all"]:
-            checks += [_requests, _depths, _latencies, _seeks, _owners, _bounds]
+            checks += [_requests, _depths, _latencies, _seeks, _owners, _bounds, _hwqs]
         return [text for check in checks for text in check(self)]
 
 
@@ -168,6 +168,26 @@ def _owners(c: Counters) -> Iterator[str]:
     if c.counts("origin"):
         yield from _same("classes: issued", sum(c.origin("issued").values()), c.total("issued") - c.total("reissued"))
         yield from _same("classes: bytes-issued", sum(c.origin("bytes-issued").values()), c.total("bytes-issued"))
+
+
+def _hwqs(c: Counters) -> Iterator[str]:
+    rows = c.reply.get("hwq", ())
+    if not c.counts("hwq"):
+        return
+    ended = ("completed-same-cpu", "completed-other-cpu", "completed-other-node")
+    for one in rows:
+        what, ends = f"hardware queue {one['index']}", sum(one[name] for name in (*ended, "returned", "in-flight"))
+        yield from _same(f"{what}: issued + carried = ends + in flight", one["issued"] + one["carried"], ends)
+        if not one["in-flight"] <= one["in-flight-max"] <= c.flow["all"]["in-flight-max"]:
+            yield f"{what}: in flight {one['in-flight']}, at most {one['in-flight-max']}"
+    sums = {name: sum(one[name] for one in rows) for name in (*ended, "issued", "returned", "carried", "in-flight")}
+    for name in ("issued", "carried", "in-flight"):
+        yield from _same(f"hardware queues: {name}", sums[name], c.total(name))
+    yield from _same("hardware queues: completed", sum(sums[name] for name in ended), c.total("completed"))
+    yield from _same("hardware queues: returned", sums["returned"], c.total("requeued") + c.total("abandoned"))
+    if c.counts("depth"):
+        depth = sum(one["depth-sum-ns"] for one in rows)
+        yield from _same("hardware queues: depth over time", depth, c.flow["all"]["depth-sum-ns"])
 
 
 def _distances(c: Counters, direction: str, queued: str) -> Iterator[str]:

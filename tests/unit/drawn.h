@@ -101,6 +101,12 @@ static inline void say_counters(FILE *to, const struct rt_counters *c)
 		RT_ORIGIN_COUNTERS(X)
 #undef X
 	}
+	for (unsigned int i = 0; i < c->nr_hwqs; i++) {
+		fprintf(to, "\n%u %u", c->hwq[i].in_flight, c->hwq[i].in_flight_max);
+#define X(member, attribute, ...) fprintf(to, " %" PRIu64, c->hwq[i].member);
+		RT_HWQ_COUNTERS(X)
+#undef X
+	}
 	for (size_t i = 0; i < c->nr_submitters; i++) {
 		const struct rt_submitter *s = &c->submitters[i];
 

@@ -34,6 +34,23 @@ static inline void full_histogram(struct rt_histogram *h, unsigned int kind, uin
 	}
 }
 
+/* A hardware queue without requests between others, and the row of the rest. */
+static inline void full_hwqs(struct rt_counters *c, uint64_t state)
+{
+	static const unsigned int rows[] = { 0, 1, 3, RT_HWQS - 1 };
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rt_hwq *hwq = &c->hwq[rows[i]];
+
+#define X(member, attribute, ...) hwq->member = 1 + full_next(&state) % 70000;
+		RT_HWQ_COUNTERS(X)
+#undef X
+		hwq->in_flight = 1 + (uint32_t)full_next(&state) % 5;
+		hwq->in_flight_max = 6 + (uint32_t)full_next(&state) % 50;
+	}
+	c->nr_hwqs = RT_HWQS;
+}
+
 /**
  * full_counters - a span in which all that is counted happened
  * @c: zero but for its times, groups and what is unknown; to be freed by rt_counters_free()
@@ -83,6 +100,8 @@ static inline void full_counters(struct rt_counters *c, struct rt_submitter *sub
 	}
 	c->submitters = submitters;
 	c->nr_submitters = FULL_SUBMITTERS;
+	if (c->groups & RAIDTRACE_GROUP_HWQ)
+		full_hwqs(c, *state);
 }
 
 #endif

@@ -81,6 +81,16 @@ static void put_submitter(struct nl_msg *msg, const struct rt_submitter *s)
 	nla_nest_end(msg, nest);
 }
 
+static void put_hwq(struct nl_msg *msg, uint32_t index, const struct rt_hwq *hwq)
+{
+	struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_COUNTERS_HWQ);
+
+	nla_put_u32(msg, RAIDTRACE_A_HWQ_INDEX, index);
+	nla_put_u64(msg, RAIDTRACE_A_HWQ_ISSUED, hwq->issued);
+	nla_put_u32(msg, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->in_flight_max);
+	nla_nest_end(msg, nest);
+}
+
 /* The answer to who has @before, or the whole one without it. */
 static struct nl_msg *answer(const struct rt_counters *c,
 			     const struct rt_counters *before)
@@ -116,6 +126,9 @@ static struct nl_msg *answer(const struct rt_counters *c,
 		    memcmp(&c->submitters[i], &before->submitters[i],
 			   sizeof(c->submitters[i])))
 			put_submitter(msg, &c->submitters[i]);
+	for (unsigned int i = 0; i < c->nr_hwqs; i++)
+		if (!before || memcmp(&c->hwq[i], &before->hwq[i], sizeof(c->hwq[i])))
+			put_hwq(msg, i, &c->hwq[i]);
 	return msg;
 }
 
@@ -139,6 +152,13 @@ static void go_on(struct rt_counters *c)
 			rt_histogram_count(&c->histogram[d][chance(RT_KINDS)],
 					   chance(200), chance(5));
 	}
+	for (unsigned int i = 0; i < 3; i++) {
+		unsigned int row = chance(6) * 20;
+
+		c->hwq[row].issued += 1 + chance(5);
+		c->hwq[row].in_flight_max += chance(2);
+		c->nr_hwqs = row < c->nr_hwqs ? c->nr_hwqs : row + 1;
+	}
 	c->submitters = processes;
 	if (c->nr_submitters < 4 && !chance(8)) {
 		processes[c->nr_submitters].index = (uint32_t)c->nr_submitters;
@@ -154,6 +174,8 @@ static void same(const struct rt_counters *a, const struct rt_counters *b)
 	assert_int_equal(a->since_ns, b->since_ns);
 	assert_int_equal(a->snapshot, b->snapshot);
 	assert_int_equal(a->disk.plugs, b->disk.plugs);
+	assert_int_equal(a->nr_hwqs, b->nr_hwqs);
+	assert_memory_equal(a->hwq, b->hwq, sizeof(a->hwq));
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		assert_memory_equal(&a->flow[d], &b->flow[d], sizeof(a->flow[d]));
 		for (unsigned int k = 0; k < RT_KINDS; k++) {

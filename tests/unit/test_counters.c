@@ -152,6 +152,8 @@ static void equal(const struct rt_counters *a, const struct rt_counters *b)
 		}
 	}
 	assert_memory_equal(a->origin, b->origin, sizeof(a->origin));
+	assert_int_equal(a->nr_hwqs, b->nr_hwqs);
+	assert_memory_equal(a->hwq, b->hwq, sizeof(a->hwq));
 #define X(member, attribute, ...) assert_int_equal(a->disk.member, b->disk.member);
 	RT_DISK_COUNTERS(X)
 #undef X
@@ -170,10 +172,10 @@ static void equal(const struct rt_counters *a, const struct rt_counters *b)
 static void everything(void **state)
 {
 	struct rt_submitter rows[2][FULL_SUBMITTERS];
-	struct rt_counters a = { .since_ns = 1, .now_ns = 5, .groups = 0xfff }, b = { .since_ns = 5, .now_ns = 9, .groups = 0xfff };
+	struct rt_counters a = { .since_ns = 1, .now_ns = 5, .groups = 0x1fff }, b = { .since_ns = 5, .now_ns = 9, .groups = 0x1fff };
 	struct rt_counters total = { 0 }, span;
 	const struct rt_histogram *was, *now;
-	uint64_t drawn = 23, *fallen[6];
+	uint64_t drawn = 23, *fallen[7];
 
 	(void)state;
 	full_counters(&a, rows[0], &drawn);
@@ -188,7 +190,7 @@ static void everything(void **state)
 	assert_int_equal(total.id, 3);
 	assert_int_equal(total.readahead_sectors, 77);
 	assert_true(total.gone);
-	assert_int_equal(total.groups, 0xfff);
+	assert_int_equal(total.groups, 0x1fff);
 	assert_int_equal(total.since_ns, 1);
 	assert_int_equal(total.now_ns, 9);
 	assert_int_equal(rt_counters_delta(&a, &total, &span), 0);
@@ -203,6 +205,7 @@ static void everything(void **state)
 	was = &a.histogram[1][RAIDTRACE_HISTOGRAM_KIND_D2C];
 	now = &total.histogram[1][RAIDTRACE_HISTOGRAM_KIND_D2C];
 	fallen[4] = &now->counts[was->first_bin - now->first_bin];
+	fallen[6] = &total.hwq[RT_HWQS - 1].completed_other_node;
 	fallen[5] = &total.submitters[0].bytes_queued;
 	for (size_t i = 0; i < sizeof(fallen) / sizeof(fallen[0]); i++) {
 		uint64_t kept = *fallen[i];

@@ -72,6 +72,11 @@ static void put_nest(struct nl_msg *msg, int type, uint64_t *state)
 		for (int i = RAIDTRACE_A_ORIGIN_CLASS + 1; i <= RAIDTRACE_A_ORIGIN_MAX; i++)
 			put_number(msg, i, full_next(state), state);
 		break;
+	case RAIDTRACE_A_COUNTERS_HWQ:
+		nla_put_u32(msg, RAIDTRACE_A_HWQ_INDEX, (uint32_t)drawn(state, drawn(state, 24) ? RT_HWQS : RT_HWQS + 1));
+		for (int i = RAIDTRACE_A_HWQ_INDEX + 1; i <= RAIDTRACE_A_HWQ_MAX; i++)
+			put_number(msg, i, full_next(state), state);
+		break;
 	default:
 		nla_put_u32(msg, RAIDTRACE_A_SUBMITTER_INDEX, (uint32_t)drawn(state, 40));
 		for (int i = RAIDTRACE_A_SUBMITTER_INDEX + 1; i <= RAIDTRACE_A_SUBMITTER_MAX; i++)
@@ -93,7 +98,8 @@ static struct nl_msg *draw_counters(uint64_t *state)
 			if (drawn(state, 2))
 				nla_put_flag(msg, i);
 		} else if (i == RAIDTRACE_A_COUNTERS_FLOW || i == RAIDTRACE_A_COUNTERS_HISTOGRAM ||
-			   i == RAIDTRACE_A_COUNTERS_ORIGIN || i == RAIDTRACE_A_COUNTERS_SUBMITTER) {
+			   i == RAIDTRACE_A_COUNTERS_ORIGIN || i == RAIDTRACE_A_COUNTERS_SUBMITTER ||
+			   i == RAIDTRACE_A_COUNTERS_HWQ) {
 			for (uint64_t nr = drawn(state, 4); nr; nr--)
 				put_nest(msg, i, state);
 		} else if (drawn(state, 24)) {

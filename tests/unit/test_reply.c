@@ -76,6 +76,20 @@ static void put_submitter(struct nl_msg *msg, const struct rt_submitter *s)
 	nla_nest_end(msg, nest);
 }
 
+static void put_hwq(struct nl_msg *msg, uint32_t index)
+{
+	struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_COUNTERS_HWQ);
+	const struct rt_hwq *hwq = &full.hwq[index < RT_HWQS ? index : 0];
+
+	nla_put_u32(msg, RAIDTRACE_A_HWQ_INDEX, index);
+#define X(member, attribute, ...) nla_put_u64(msg, RAIDTRACE_A_HWQ_##attribute, hwq->member);
+	RT_HWQ_COUNTERS(X)
+#undef X
+	nla_put_u32(msg, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->in_flight);
+	nla_put_u32(msg, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->in_flight_max);
+	nla_nest_end(msg, nest);
+}
+
 /* The head and what has no direction, without one of it. */
 static struct nl_msg *head(int without)
 {
@@ -129,6 +143,9 @@ static void whole(void **state)
 		put_origin(msg, i);
 	for (size_t i = 0; i < FULL_SUBMITTERS; i++)
 		put_submitter(msg, &submitters[i]);
+	for (uint32_t i = RT_HWQS; i--;)
+		if (full.hwq[i].issued)
+			put_hwq(msg, i);
 	assert_int_equal(parsed(msg, &got), 0);
 	assert_int_equal(got.id, full.id);
 	assert_int_equal(got.snapshot, full.snapshot);
@@ -141,6 +158,8 @@ static void whole(void **state)
 	assert_int_equal(got.unknown, 0);
 	assert_memory_equal(&got.disk, &full.disk, sizeof(got.disk));
 	assert_memory_equal(got.origin, full.origin, sizeof(got.origin));
+	assert_int_equal(got.nr_hwqs, RT_HWQS);
+	assert_memory_equal(got.hwq, full.hwq, sizeof(got.hwq));
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		if (d > RAIDTRACE_DIRECTION_WRITE && d != RAIDTRACE_DIRECTION_ALL)
 			full.flow[d].depth_sum_ns = 0;
@@ -209,7 +228,7 @@ static void each_is_refused(void **state)
 	struct rt_counters got;
 
 	(void)state;
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 14; i++) {
 		struct nl_msg *msg = head(-1);
 		bool good = i < 2;
 
@@ -224,7 +243,9 @@ static void each_is_refused(void **state)
 		case 7: put_origin(msg, RT_CLASSES); break;
 		case 8: put_submitter(msg, &submitters[3]); put_submitter(msg, &submitters[3]); break;
 		case 9: put_flow(msg, RT_DIRECTIONS, -1); break;
-		case 10: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_ORIGIN, 0); break;
+		case 10: put_hwq(msg, RT_HWQS); break;
+		case 11: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_HWQ, 0); break;
+		case 12: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_ORIGIN, 0); break;
 		default: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SUBMITTER, 0); break;
 		}
 		if (parsed(msg, &got) != (good ? 0 : -EBADMSG))
@@ -239,7 +260,7 @@ static int fill(void **state)
 
 	(void)state;
 	full = (struct rt_counters){ .id = 9, .snapshot = 8, .since_ns = 7, .now_ns = 1000, .resets = 6, .readahead_sectors = 5,
-				     .groups = 0xfff };
+				     .groups = 0x1fff };
 	full_counters(&full, submitters, &drawn);
 	return 0;
 }

@@ -23,7 +23,7 @@
 #include "store/load.h"
 
 #define NR_DISKS	4
-#define EVERY_GROUP	0xfff
+#define EVERY_GROUP	0x1fff
 
 static const struct rt_target targets[NR_DISKS] = {
 	{ .id = 1, .disk = "sda", .driver = "3w-9xxx", .pci = "0000:01:00.0", .hctl = "0:0:0:0", .unit_3ware = true,

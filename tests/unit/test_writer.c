@@ -114,15 +114,17 @@ static void writer_without_space(void **state)
 /* Each kind of row comes with all of its columns, a sample with its bins and submitters. */
 static void writer_of_everything(void **state)
 {
-	static const struct rt_target target = { .disk = "sda", .groups = 0xfff, .streams = 7, .place_sectors = 11 };
+	static const struct rt_target target = { .disk = "sda", .groups = 0x1fff, .streams = 7, .place_sectors = 11 };
 	struct rt_submitter submitters[FULL_SUBMITTERS];
-	struct rt_counters c = { .since_ns = 1, .now_ns = 2, .groups = 0xfff };
+	struct rt_counters c = { .since_ns = 1, .now_ns = 2, .groups = 0x1fff };
 	struct writer *writer;
 	struct store *store;
-	uint64_t drawn = 3;
+	uint64_t drawn = 3, c_other_node, c_most;
 
 	(void)state;
 	full_counters(&c, submitters, &drawn);
+	c_other_node = c.hwq[RT_HWQS - 1].completed_other_node;
+	c_most = c.hwq[3].in_flight_max;
 	c.submitters = memcpy(malloc(sizeof(submitters)), submitters, sizeof(submitters));
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(writer_start(store, &writer), 0);
@@ -142,6 +144,10 @@ static void writer_of_everything(void **state)
 	assert_int_equal(number(store, "SELECT hex(value)='5554462D38EFBFBD' FROM meta WHERE key='no'"), 1);
 	assert_int_equal(number(store, "SELECT time_ns=7 AND stream='stderr' AND text='a'||char(10)||'b' FROM output"), 1);
 	assert_int_equal(number(store, "SELECT count(*) FROM submitter JOIN sample USING(sample) WHERE target=3 AND phase=4"), FULL_SUBMITTERS);
+	assert_int_equal(number(store, "SELECT count(*) FROM hwq JOIN sample USING(sample) WHERE target=3 AND phase=4"), 4);
+	assert_int_equal(number(store, "SELECT group_concat(hwq, '') = '013128' FROM hwq"), 1);
+	assert_int_equal(number(store, "SELECT completed_other_node FROM hwq WHERE hwq=128"), (int)c_other_node);
+	assert_int_equal(number(store, "SELECT in_flight_max FROM hwq WHERE hwq=3"), (int)c_most);
 	assert_true(number(store, "SELECT count(*) FROM bin JOIN sample USING(sample) WHERE target=3 AND phase=4") > 100);
 	store_close(store);
 }

@@ -53,10 +53,10 @@ static const char *const class_names[RT_CLASSES] = {
 /* In the order of the flags of enum raidtrace_group. */
 static const char *const group_names[] = {
 	"flow", "size", "seek", "stream", "depth", "latency", "place", "plug",
-	"origin", "blame", "submitter", "readahead",
+	"origin", "blame", "submitter", "readahead", "hwq",
 };
 
-_Static_assert(RAIDTRACE_GROUP_READAHEAD ==
+_Static_assert(RAIDTRACE_GROUP_HWQ ==
 	       1 << (sizeof(group_names) / sizeof(group_names[0]) - 1),
 	       "a name for each group");
 
@@ -140,6 +140,35 @@ static int origin_subtract(struct rt_origin *origin, const struct rt_origin *fro
 	return 0;
 }
 
+static void hwqs_add(struct rt_counters *sum, const struct rt_counters *next)
+{
+	for (unsigned int i = 0; i < next->nr_hwqs; i++) {
+		struct rt_hwq *hwq = &sum->hwq[i];
+		const struct rt_hwq *more = &next->hwq[i];
+
+#define X(member, attribute, ...) hwq->member += more->member;
+		RT_HWQ_COUNTERS(X)
+#undef X
+		hwq->in_flight = more->in_flight;
+		hwq->in_flight_max = more->in_flight_max;
+	}
+	if (sum->nr_hwqs < next->nr_hwqs)
+		sum->nr_hwqs = next->nr_hwqs;
+}
+
+static int hwqs_subtract(struct rt_counters *c, const struct rt_counters *from)
+{
+	for (unsigned int i = 0; i < from->nr_hwqs; i++) {
+#define X(member, attribute, ...)					\
+		if (c->hwq[i].member < from->hwq[i].member)		\
+			return -ERANGE;					\
+		c->hwq[i].member -= from->hwq[i].member;
+		RT_HWQ_COUNTERS(X)
+#undef X
+	}
+	return 0;
+}
+
 /* All but histograms. */
 static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 {
@@ -156,6 +185,7 @@ static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 	disk_add(&sum->disk, &next->disk);
 	for (int i = 0; i < RT_CLASSES; i++)
 		origin_add(&sum->origin[i], &next->origin[i]);
+	hwqs_add(sum, next);
 	for (int d = 0; d < RT_DIRECTIONS; d++) {
 		struct rt_flow *flow = &sum->flow[d];
 		const struct rt_flow *more = &next->flow[d];
@@ -187,6 +217,8 @@ int rt_counts_subtract(struct rt_counters *c, const struct rt_counters *from)
 
 	for (int i = 0; i < RT_CLASSES && !wrong; i++)
 		wrong = origin_subtract(&c->origin[i], &from->origin[i]);
+	if (!wrong)
+		wrong = hwqs_subtract(c, from);
 	for (int d = 0; d < RT_DIRECTIONS && !wrong; d++)
 		wrong = flow_subtract(&c->flow[d], &from->flow[d]);
 	return wrong;

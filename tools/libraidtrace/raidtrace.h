@@ -146,6 +146,21 @@
 	X(seeks_queued, SEEKS_QUEUED, "cgroup_queued_seeks_bios", "bios", \
 	  "bios queued elsewhere than where the one before on the disk ended")
 
+/* Counters of struct rt_hwq, as RT_FLOW_COUNTERS. */
+#define RT_HWQ_COUNTERS(X)						\
+	X(issued, ISSUED, "hwq_issued_requests", "requests",		\
+	  "requests issued")						\
+	X(completed_same_cpu, COMPLETED_SAME_CPU, "hwq_completed_same_cpu_requests", "requests", \
+	  "requests that ended on the CPU that issued them")		\
+	X(completed_other_cpu, COMPLETED_OTHER_CPU, "hwq_completed_other_cpu_requests", "requests", \
+	  "requests that ended on another CPU of the same NUMA node")	\
+	X(completed_other_node, COMPLETED_OTHER_NODE, "hwq_completed_other_node_requests", "requests", \
+	  "requests that ended on a CPU of another NUMA node")		\
+	X(returned, RETURNED, "hwq_returned_requests", "requests",	\
+	  "issues that were undone: requeued or abandoned")		\
+	X(depth_sum_ns, DEPTH_SUM_NS, "hwq_in_flight_request_seconds", "ns", \
+	  "time by requests in flight: by the length of the sample their mean")
+
 /**
  * enum rt_counter - counters of struct rt_flow, for sets of them
  * @RT_COUNTER_IN_FLIGHT: in_flight, in_flight_max and what is made of them
@@ -246,6 +261,31 @@ struct rt_submitter {
 #undef X
 };
 
+/* Hardware queues of a disk that are counted apart, and the row of all others. */
+#define RT_HWQS		(RAIDTRACE_HWQ_REST + 1)
+
+/**
+ * struct rt_hwq - requests of one hardware queue
+ * @in_flight: requests in flight at the end of the span, not a difference
+ * @in_flight_max: highest depth since attach or reset, not a difference
+ *
+ * The other members are made by RT_HWQ_COUNTERS.
+ */
+struct rt_hwq {
+#define X(member, attribute, ...) uint64_t member;
+	RT_HWQ_COUNTERS(X)
+#undef X
+	uint32_t in_flight;
+	uint32_t in_flight_max;
+};
+
+/* rt_hwq_completed - how many requests of a hardware queue ended, wherever */
+static inline uint64_t rt_hwq_completed(const struct rt_hwq *hwq)
+{
+	return hwq->completed_same_cpu + hwq->completed_other_cpu +
+	       hwq->completed_other_node;
+}
+
 /**
  * struct rt_histogram - bins of one direction and kind, trimmed
  * @first_bin: index of counts[0]
@@ -276,6 +316,9 @@ struct rt_histogram {
  * @nr_submitters: how many there are in @submitters
  * @submitters: processes in the order of their index; known with the group
  *	submitter
+ * @nr_hwqs: one more than the highest row of @hwq that is not zero
+ * @hwq: by number of the hardware queue, the last row those of all higher numbers; known
+ *	with the group hwq
  * @flow: by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the
  *	in-flight members and depth_sum_ns are kept
  * @histogram: by direction and enum raidtrace_histogram_kind
@@ -294,6 +337,8 @@ struct rt_counters {
 	struct rt_origin origin[RT_CLASSES];
 	size_t nr_submitters;
 	struct rt_submitter *submitters;
+	unsigned int nr_hwqs;
+	struct rt_hwq hwq[RT_HWQS];
 	struct rt_flow flow[RT_DIRECTIONS];
 	struct rt_histogram histogram[RT_DIRECTIONS][RT_KINDS];
 };
@@ -381,9 +426,12 @@ struct rt_extent {
 	uint64_t nr_sectors;
 };
 
+/* What is counted of a disk when no groups are named. */
+#define RT_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
+
 /**
  * struct rt_options - how a disk is to be counted; all zero for the defaults
- * @groups: enum raidtrace_group flags, 0 for all
+ * @groups: enum raidtrace_group flags, 0 for all but RAIDTRACE_GROUP_HWQ
  * @streams: streams to remember, 0 for the module's default
  * @nr_journal: how many there are in @journal
  * @journal: sectors of a filesystem's journal

@@ -300,6 +300,30 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 	return rt_submitters_append(c, &s);
 }
 
+static int parse_hwq(struct nlattr *nest, struct rt_counters *c)
+{
+	struct nlattr *attrs[RAIDTRACE_A_HWQ_MAX + 1];
+	struct rt_hwq *hwq;
+	uint32_t index;
+
+	if (nla_parse_nested(attrs, RAIDTRACE_A_HWQ_MAX, nest, NULL) ||
+	    !attrs[RAIDTRACE_A_HWQ_INDEX])
+		return -EBADMSG;
+	index = rt_attr_u32(attrs[RAIDTRACE_A_HWQ_INDEX]);
+	if (index >= RT_HWQS)
+		return -EBADMSG;
+	hwq = &c->hwq[index];
+#define X(member, attribute, ...)					\
+	hwq->member = rt_attr_u64(attrs[RAIDTRACE_A_HWQ_##attribute]);
+	RT_HWQ_COUNTERS(X)
+#undef X
+	hwq->in_flight = rt_attr_u32(attrs[RAIDTRACE_A_HWQ_IN_FLIGHT]);
+	hwq->in_flight_max = rt_attr_u32(attrs[RAIDTRACE_A_HWQ_IN_FLIGHT_MAX]);
+	if (c->nr_hwqs <= index)
+		c->nr_hwqs = index + 1;
+	return 0;
+}
+
 static void parse_disk(struct nlattr *const attrs[], struct rt_disk *disk)
 {
 #define X(member, attribute, ...)					\
@@ -328,6 +352,8 @@ static int parse_nest(struct nlattr *attr, struct rt_counters *c)
 		return parse_origin(attr, c);
 	case RAIDTRACE_A_COUNTERS_SUBMITTER:
 		return parse_submitter(attr, c);
+	case RAIDTRACE_A_COUNTERS_HWQ:
+		return parse_hwq(attr, c);
 	default:
 		return 0;
 	}
@@ -388,6 +414,8 @@ int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
 		return parse_nests(nlh, now);
 	memcpy(now->flow, advance->last->flow, sizeof(now->flow));
 	memcpy(now->origin, advance->last->origin, sizeof(now->origin));
+	now->nr_hwqs = advance->last->nr_hwqs;
+	memcpy(now->hwq, advance->last->hwq, sizeof(now->hwq));
 	now->unknown = advance->last->unknown;
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
 		err = nla_type(attr) == RAIDTRACE_A_COUNTERS_HISTOGRAM ?

@@ -29,7 +29,8 @@ def test_columns_are_those_of_the_schema():
 
 
 def test_counters_have_the_units_and_meanings_of_the_header():
-    for table, macro in (("flow", "FLOW"), ("sample", "DISK"), ("origin", "ORIGIN"), ("submitter", "SUBMITTER")):
+    macros = {"flow": "FLOW", "sample": "DISK", "origin": "ORIGIN", "submitter": "SUBMITTER", "hwq": "HWQ"}
+    for table, macro in macros.items():
         block = re.search(rf"#define RT_{macro}_COUNTERS\(X\)((?:.*\\\n)+.*\n)", long_recording.HEADER)[1].replace(
             "\\\n", " "
         )

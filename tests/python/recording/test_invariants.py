@@ -52,6 +52,9 @@ def test_what_the_recorder_wrote_is_asked_anew_where_it_says_that_they_hold(reco
 
 BALANCED = """INSERT INTO target(target, disk, attached_ns, unit_3ware, nr_tags, nr_hw_queues, groups)
     VALUES(1, 'sda', 0, 1, 32, 1, 'flow');"""
+QUEUES = (  # of the first phase
+    "UPDATE target SET groups='flow hwq'; INSERT INTO hwq VALUES(1,0,61,30,0,30,0,0,1,1), (1,1,40,0,40,0,0,0,0,1), "
+)
 # Statements, and what is found then. A disk with 32 tags, of which one is in use at the end of each of two phases.
 JUDGED = (
     ("", "hold"),
@@ -77,6 +80,11 @@ JUDGED = (
      "UPDATE flow SET unmatched=3 WHERE sample=1 AND direction='read'", "hold"),
     ("INSERT INTO setting VALUES(5, 1, 'in_flight_at_attach', '3');"
      "UPDATE flow SET unmatched=4 WHERE sample=1 AND direction='read'", "the issue of 4 of 204 reads"),
+    (QUEUES + "(2,1,100,100,0,0,0,0,1,1)", "hold"),
+    (QUEUES + "(2,1,99,100,0,0,0,0,1,1)", "sda: hardware queues: 99 requests issued, and 100 of all directions"),
+    (QUEUES + "(2,1,100,90,4,5,0,0,1,1)", "sda: hardware queues: 99 requests completed, and 100 of all"),
+    (QUEUES + "(2,1,100,100,0,0,1,0,1,1)", "sda: hardware queues: 1 requests returned, and 0 of all"),
+    (QUEUES + "(2,1,100,100,0,0,1,0,1,1); UPDATE target SET groups='flow'", "hold"),
 )  # fmt: skip
 
 

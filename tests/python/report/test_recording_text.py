@@ -56,6 +56,7 @@ def test_json_is_that_of_raidctl_before(place, name):
     before = json.loads(gzip.decompress((GOLDEN / f"{name}.json.gz").read_bytes()))
     text = output.value_json(document.load(place / f"{name}.rtdb"))
     now = json.loads(text)
+    assert [span.pop("hwqs") for span in now["spans"]] == [None] * len(now["spans"])  # it came later
     assert list(now) == list(before) and json.dumps(now["spans"]) == json.dumps(before["spans"])
     assert {**now, "recording": ""} == {**before, "recording": ""}
 

@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* Names of groups, separated by commas, as their flags; 0 for a name that is none. */
+/* Names of groups, separated by commas, as their flags; 0 for a name that is none. "all" names each of them. */
 static uint32_t groups_of(const char *text)
 {
 	uint32_t groups = 0;
@@ -46,9 +46,12 @@ static uint32_t groups_of(const char *text)
 		while ((name = rt_group_name(i)) &&
 		       (strlen(name) != len || strncmp(name, text, len)))
 			i++;
-		if (!name)
+		if (name)
+			groups |= UINT32_C(1) << i;
+		else if (len == strlen("all") && !strncmp(text, "all", len))
+			groups |= RT_GROUPS_DEFAULT | RAIDTRACE_GROUP_HWQ;
+		else
 			return 0;
-		groups |= UINT32_C(1) << i;
 		text += len + (text[len] == ',');
 	}
 	return groups;
@@ -64,7 +67,7 @@ static error_t refuse_groups(const char *arg)
 
 		snprintf(names + used, sizeof(names) - used, " %s", name);
 	}
-	usage_error("attach: --groups %s: not all of these are groups; there are:%s",
+	usage_error("attach: --groups %s: not all of these are groups; there are: all%s",
 		    arg, names);
 	return EINVAL;
 }

@@ -35,6 +35,7 @@
 #define KEY_STOP	262
 #define KEY_STREAMS	263
 #define KEY_EVENTS	264
+#define KEY_HWQ		265
 
 #define MIN_INTERVAL_NS		((uint64_t)1000000)
 #define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
@@ -66,6 +67,7 @@ static const struct argp_option options[] = {
 	{ "note", KEY_NOTE, "TEXT", 0, "Keep TEXT in the recording; may be given several times", 0 },
 	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks that md and dm disks are made of", 0 },
 	{ "streams", KEY_STREAMS, "N", 0, "Remember the last N streams, 1 to 64 (16)", 0 },
+	{ "hwq", KEY_HWQ, NULL, 0, "Count the requests of each hardware queue, too", 0 },
 	{ "events", KEY_EVENTS, NULL, 0,
 	  "Keep each request, too, and say how many were lost; samples then take 20ms, unless --interval says something else",
 	  0 },
@@ -110,6 +112,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		    record->run.streams > 64)
 			argp_error(state, "streams: %s: a number from 1 to 64 is needed",
 				   arg);
+		return 0;
+	case KEY_HWQ:
+		record->run.hwq = true;
 		return 0;
 	case KEY_EVENTS:
 		record->run.events = true;

@@ -24,6 +24,9 @@
  * @disk_counters: sums; unknown of any span
  * @classes: @origin is known of every span
  * @origin: sums
+ * @hwqs: @hwq is known of every span
+ * @nr_hwqs: one more than the highest row of @hwq that is not zero
+ * @hwq: sums
  */
 struct total {
 	const char *disk;
@@ -34,10 +37,13 @@ struct total {
 	struct rt_disk disk_counters;
 	bool classes;
 	struct rt_origin origin[RT_CLASSES];
+	bool hwqs;
+	unsigned int nr_hwqs;
+	struct rt_hwq hwq[RT_HWQS];
 };
 
-/* Where a family's counter is: per direction, of the disk, per class. */
-enum place { IN_FLOW, IN_DISK, IN_ORIGIN };
+/* Where a family's counter is: per direction, of the disk, per class, per hardware queue. */
+enum place { IN_FLOW, IN_DISK, IN_ORIGIN, IN_HWQ };
 
 /**
  * struct family - one counter
@@ -64,9 +70,12 @@ static const struct family families[] = {
 	{ name, unit, help, IN_DISK, RT_DISK_BIT(attribute), offsetof(struct rt_disk, member) },
 #define ORIGIN(member, attribute, name, unit, help)			\
 	{ name, unit, help, IN_ORIGIN, 0, offsetof(struct rt_origin, member) },
+#define HWQ(member, attribute, name, unit, help)			\
+	{ name, unit, "of a hardware queue: " help, IN_HWQ, 0, offsetof(struct rt_hwq, member) },
 	RT_FLOW_COUNTERS(FLOW)
 	RT_DISK_COUNTERS(DISK)
 	RT_ORIGIN_COUNTERS(ORIGIN)
+	RT_HWQ_COUNTERS(HWQ)
 };
 
 #define NR_FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -89,6 +98,15 @@ static void add_span(struct total *total, const struct rt_counters *counters)
 		RT_ORIGIN_COUNTERS(X)
 #undef X
 	}
+	total->hwqs &= counters->groups & RAIDTRACE_GROUP_HWQ ? 1 : 0;
+	for (unsigned int i = 0; i < counters->nr_hwqs; i++) {
+#define X(member, attribute, ...)					\
+		total->hwq[i].member += counters->hwq[i].member;
+		RT_HWQ_COUNTERS(X)
+#undef X
+	}
+	if (total->nr_hwqs < counters->nr_hwqs)
+		total->nr_hwqs = counters->nr_hwqs;
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		const struct rt_flow *from = &counters->flow[d];
 		struct rt_flow *to = &total->flow[d];
@@ -115,6 +133,7 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 			at++;
 		if (at == *nr) {
 			totals[at].classes = true;
+			totals[at].hwqs = true;
 			totals[(*nr)++].disk = span->disk;
 		}
 		add_span(&totals[at], &span->counters);
@@ -136,6 +155,8 @@ static bool is_known(const struct total *total, const struct family *family)
 		return !(total->unknown & family->unknown);
 	case IN_DISK:
 		return !(total->disk_counters.unknown & family->unknown);
+	case IN_HWQ:
+		return total->hwqs;
 	default:
 		return total->classes && !origin_unknown(total->unknown, family->offset);
 	}
@@ -174,6 +195,15 @@ static void write_of_disk(FILE *to, const struct family *family, const struct to
 	case IN_ORIGIN:
 		for (unsigned int i = 0; i < RT_CLASSES; i++)
 			line(to, family, total, "class", rt_class_name(i), &total->origin[i]);
+		break;
+	case IN_HWQ:
+		for (unsigned int i = 0; i < total->nr_hwqs; i++) {
+			char number[16];
+
+			snprintf(number, sizeof(number), "%u", i);
+			if (total->hwq[i].issued | total->hwq[i].depth_sum_ns)
+				line(to, family, total, "hwq", number, &total->hwq[i]);
+		}
 		break;
 	}
 }

@@ -47,6 +47,8 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	if (err)
 		return fail("%s: %s", disk->name, strerror(-err));
 	options.streams = recorder->streams;
+	if (recorder->hwq)
+		options.groups = RT_GROUPS_DEFAULT | RAIDTRACE_GROUP_HWQ;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
 	fd = disk_open(disk);

@@ -106,6 +106,7 @@ enum moment {
  * @nr: how many disks
  * @disks: the disks
  * @streams: that are remembered of each, 0 for the module's default
+ * @hwq: hardware queues are counted, too, where the disk is not attached yet
  * @events: requests are to be kept one by one
  * @owner: file that says which targets are ours
  * @unsure: a disk may have been attached without our knowing; the owner's file
@@ -128,6 +129,7 @@ struct recorder {
 	size_t nr;
 	struct recorded *disks;
 	uint32_t streams;
+	bool hwq;
 	bool events;
 	int owner;
 	bool unsure;

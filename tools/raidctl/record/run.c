@@ -296,6 +296,7 @@ static int attach_and_record(const struct record_run *run,
 	if (signals < 0)
 		return fail("record: %s", strerror(-signals));
 	recorder->streams = run->streams;
+	recorder->hwq = run->hwq;
 	recorder->events = run->events;
 	status = recorder_attach(recorder, disks, nr);
 	if (status)

@@ -25,6 +25,7 @@
  * @phase: name of the first phase, NULL for the usual
  * @notes: that are kept with it
  * @streams: that are remembered, 0 for the module's default
+ * @hwq: hardware queues are counted, too
  * @events: requests are kept one by one, too
  * @interval_ns: length of a sample
  * @steady: of all of them
@@ -42,6 +43,7 @@ struct record_run {
 	const char *phase;
 	struct words notes;
 	uint32_t streams;
+	bool hwq;
 	bool events;
 	uint64_t interval_ns;
 	bool steady;

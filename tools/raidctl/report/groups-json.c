@@ -80,10 +80,36 @@ static struct json_object *submitters_object(const struct rt_counters *c)
 	return array;
 }
 
+static struct json_object *hwqs_object(const struct rt_counters *c)
+{
+	struct json_object *array;
+
+	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_HWQ))
+		return NULL;
+	array = json_new_array();
+	for (unsigned int i = 0; i < c->nr_hwqs; i++) {
+		const struct rt_hwq *hwq = &c->hwq[i];
+		struct json_object *row;
+
+		if (!(hwq->issued | hwq->depth_sum_ns))
+			continue;
+		row = json_new_object();
+		json_add_count(row, "hwq", i);
+#define X(member, attribute, ...) json_add_count(row, #member, hwq->member);
+		RT_HWQ_COUNTERS(X)
+		X(in_flight, IN_FLIGHT)
+		X(in_flight_max, IN_FLIGHT_MAX)
+#undef X
+		json_element(array, row);
+	}
+	return array;
+}
+
 void json_groups(struct json_object *to, const struct rt_counters *c)
 {
 	add_groups(to, c);
 	add_disk(to, c);
 	json_member(to, "origin", origin_object(c));
 	json_member(to, "submitters", submitters_object(c));
+	json_member(to, "hwqs", hwqs_object(c));
 }

@@ -249,6 +249,35 @@ static void cgroup_table(FILE *to, const struct rt_counters *c)
 		rows += cgroup_row(to, c, i, rows);
 }
 
+/* A line for each hardware queue that had a request; the last row is that of many. */
+static void hwq_table(FILE *to, const struct rt_counters *c)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < c->nr_hwqs; i++) {
+		const struct rt_hwq *hwq = &c->hwq[i];
+		char name[UNITS_TEXT], issued[UNITS_TEXT], completed[UNITS_TEXT];
+		char most[UNITS_TEXT], same[UNITS_TEXT], other[UNITS_TEXT], node[UNITS_TEXT];
+		double all = (double)rt_hwq_completed(hwq);
+
+		if (!(hwq->issued | hwq->depth_sum_ns))
+			continue;
+		snprintf(name, sizeof(name), i < RAIDTRACE_HWQ_REST ? "%u" : "from %u", i);
+		if (!any)
+			terminal_print(to, "  %s%-14s %9s %9s %9s %9s %9s %10s%s\n", bold(to),
+				       "hardware queue", "issued", "completed", "max depth",
+				       "same CPU", "other CPU", "other node", plain(to));
+		any = true;
+		terminal_print(to, "  %-14s %9s %9s %9s %9s %9s %10s\n", name,
+			       format_count(issued, hwq->issued),
+			       format_count(completed, rt_hwq_completed(hwq)),
+			       format_count(most, hwq->in_flight_max),
+			       format_share(same, (double)hwq->completed_same_cpu, all),
+			       format_share(other, (double)hwq->completed_other_cpu, all),
+			       format_share(node, (double)hwq->completed_other_node, all));
+	}
+}
+
 static const char *disk_count(char *ret, const struct rt_counters *c,
 			      uint32_t bit, uint64_t count)
 {
@@ -328,6 +357,7 @@ void text_groups(FILE *to, const struct rt_counters *c)
 	blame_table(to, c);
 	submitter_table(to, c);
 	cgroup_table(to, c);
+	hwq_table(to, c);
 	plug_lines(to, c);
 	window_line(to, c, RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
 		    RT_DISK_BIT(RA_SYNC_SECTORS), c->disk.ra_sync_sectors,

@@ -17,6 +17,9 @@ static const char insert_submitter[] =
 	"INSERT INTO submitter(sample,submitter,pid,comm,cgroup"
 	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?,?"
 	RT_SUBMITTER_COUNTERS(PLACE) ")";
+static const char insert_hwq[] =
+	"INSERT INTO hwq(sample,hwq" RT_HWQ_COUNTERS(NAME)
+	",in_flight,in_flight_max) VALUES(?,?" RT_HWQ_COUNTERS(PLACE) ",?,?)";
 
 int store_bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *span)
 {
@@ -96,6 +99,32 @@ static int put_submitter(struct store *store, sqlite3_int64 sample,
 	return store_run(store, stmt);
 }
 
+static int put_hwq(struct store *store, sqlite3_int64 sample,
+		   unsigned int index, const struct rt_hwq *hwq)
+{
+	sqlite3_stmt *stmt;
+	uint64_t any = 0;
+	int place = 0;
+
+#define X(member, attribute, ...) any |= hwq->member;
+	RT_HWQ_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_hwq);
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	sqlite3_bind_int64(stmt, ++place, index);
+#define X(member, attribute, ...)					\
+	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)hwq->member);
+	RT_HWQ_COUNTERS(X)
+	X(in_flight, IN_FLIGHT)
+	X(in_flight_max, IN_FLIGHT_MAX)
+#undef X
+	return store_run(store, stmt);
+}
+
 int store_put_groups(struct store *store, int64_t sample,
 		     const struct rt_counters *span)
 {
@@ -106,5 +135,7 @@ int store_put_groups(struct store *store, int64_t sample,
 			err = put_origin(store, sample, i, span);
 	for (size_t i = 0; i < span->nr_submitters && !err; i++)
 		err = put_submitter(store, sample, &span->submitters[i]);
+	for (unsigned int i = 0; i < span->nr_hwqs && !err; i++)
+		err = put_hwq(store, sample, i, &span->hwq[i]);
 	return err;
 }

@@ -161,6 +161,8 @@ int store_sums_fit(struct store *store)
 		" FROM origin JOIN sample USING(sample) GROUP BY target, phase, class",
 		"SELECT 0" RT_SUBMITTER_COUNTERS(SUM_OF)
 		" FROM submitter JOIN sample USING(sample) GROUP BY target, phase, submitter",
+		"SELECT 0" RT_HWQ_COUNTERS(SUM_OF)
+		" FROM hwq JOIN sample USING(sample) GROUP BY target, phase, hwq",
 	};
 	int err = 0;
 

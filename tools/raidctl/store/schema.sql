@@ -95,6 +95,15 @@ CREATE TABLE submitter (
 	PRIMARY KEY (sample, submitter)
 ) WITHOUT ROWID;
 
+CREATE TABLE hwq (
+	sample INTEGER NOT NULL REFERENCES sample,
+	hwq INTEGER NOT NULL,
+	@hwq_counters@
+	in_flight INTEGER,
+	in_flight_max INTEGER,
+	PRIMARY KEY (sample, hwq)
+) WITHOUT ROWID;
+
 CREATE TABLE request (
 	target INTEGER NOT NULL REFERENCES target,
 	number INTEGER NOT NULL,

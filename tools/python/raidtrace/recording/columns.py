@@ -57,12 +57,13 @@ PLAIN = {
     "pid",
     "comm",
     "cgroup",
+    "hwq",
     "in_flight",
     "in_flight_max",
 }  # fmt: skip  # no counters that grow
 # table -> its counters, in the order of every print
 COUNTERS = {table: tuple(name for name in COLUMNS[table] if name not in PLAIN)
-            for table in ("flow", "sample", "origin", "submitter")}  # fmt: skip
+            for table in ("flow", "sample", "origin", "submitter", "hwq")}  # fmt: skip
 MOST_BIN = 1 << 16  # no histogram has as many bins
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 

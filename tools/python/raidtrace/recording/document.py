@@ -80,6 +80,7 @@ def _span(span: Span) -> dict[str, Json]:
         "disk_counters": {name: value if span.groups else None for name, value in span.plain.items()},
         "origin": _origin(span),
         "submitters": _submitters(span),
+        "hwqs": _hwqs(span),
     }
 
 
@@ -136,6 +137,12 @@ def _submitters(span: Span) -> Json:
         | dict(one.counts)
         for one in span.submitters
     ]
+
+
+def _hwqs(span: Span) -> Json:
+    if "hwq" not in span.groups:
+        return None
+    return [{"hwq": number} | dict(counts) for number, counts in span.hwqs.items()]
 
 
 def _members(found: Recorded, span: Span) -> dict[str, Json]:

@@ -12,6 +12,12 @@ from raidtrace.recording.sample_rows import SampleRows, opened
 from raidtrace.recording.spans import COUNTED, DATA, NEVER, Recorded, Span
 
 HOLD = "hold"
+# Counters of hardware queues, and those of directions that they sum to.
+HWQ = (
+    ("issued", ("issued",), ("issued",)),
+    ("completed", ("completed_same_cpu", "completed_other_cpu", "completed_other_node"), ("completed",)),
+    ("returned", ("returned",), ("requeued", "abandoned")),
+)
 _UNCOUNTED = """
 SELECT target, SUM(unmatched), SUM(CASE WHEN start_ns < first + 1000000000 THEN unmatched ELSE 0 END),
        SUM(completed + unmatched)
@@ -114,6 +120,11 @@ def _unbalanced(span: Span, before: Mapping[str, int]) -> str:
         if came != left:
             return (f"{direction}: issued and in flight before {came}, completed, requeued, abandoned and in flight after "
                     f"{left}")  # fmt: skip
+    for name, of_queue, of_flow in HWQ if "hwq" in span.groups and not span.unknown & NEVER else ():
+        queues = sum(counts[one] for counts in span.hwqs.values() for one in of_queue)
+        due = sum(span.count(direction, one) for direction in COUNTED for one in of_flow)
+        if queues != due:
+            return f"hardware queues: {queues} requests {name}, and {due} of all directions"
     sums = []
     if not span.groups or "size" in span.groups:
         sums += [(d, "size", span.count(d, "issued") - span.count(d, "reissued")) for d in DATA]

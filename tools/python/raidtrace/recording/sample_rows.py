@@ -36,6 +36,7 @@ KEYS = (
     "pid",
     "comm",
     "cgroup",
+    "hwq",
 )
 # what series are made of
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)
@@ -343,7 +344,7 @@ def _narrow(database: sqlite3.Connection, window: Window) -> None:
         f"start_ns >= {since if since is not None else begin} AND end_ns <= {until if until is not None else 1 << 62}"
     )
     database.execute(f"CREATE TEMP VIEW sample AS SELECT * FROM main.sample WHERE {chosen}")
-    for name in ("flow", "origin", "submitter", *(("bin",) if kind == "table" else ())):
+    for name in ("flow", "origin", "submitter", "hwq", *(("bin",) if kind == "table" else ())):
         if database.execute("SELECT 1 FROM main.sqlite_master WHERE name=?", (name,)).fetchone():
             database.execute(
                 f"CREATE TEMP VIEW {name} AS SELECT * FROM main.{name} WHERE sample IN (SELECT sample FROM temp.sample)"

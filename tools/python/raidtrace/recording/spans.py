@@ -28,6 +28,7 @@ GROUPS = (
     "blame",
     "submitter",
     "readahead",
+    "hwq",
 )
 FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not say
 DATA, COUNTED = DIRECTIONS[:2], DIRECTIONS[:-1]
@@ -52,6 +53,7 @@ class Span:
     """One disk in one phase: the sum of its samples. What is in `unknown` was not counted, and its count is 0.
 
     flow: direction -> counter, and in_flight and in_flight_max at the end of the span. bins: (direction, kind) -> bin -> count.
+    hwqs: number of a hardware queue -> counter, and in_flight and in_flight_max at the end of the span.
     groups: empty where the recording does not say. plain: counters without a direction, None: not counted.
     """
 
@@ -68,6 +70,7 @@ class Span:
     plain: Mapping[str, int | None]
     origin: Mapping[str, Mapping[str, int]]
     submitters: tuple[Submitter, ...]
+    hwqs: Mapping[int, Mapping[str, int]] = dataclasses.field(default_factory=dict)
 
     def length(self) -> int:
         """Nanoseconds."""
@@ -226,6 +229,7 @@ class _Reader:
             {name: plain.get(name) for name in columns.COUNTERS["sample"]} | self._alive.get(key, {}),
             {str(name): {counter: value or 0 for counter, value in counts.items()} for name, counts in origin.items()},
             tuple(self._submitters.get(key, ())),
+            self._hwqs.get(key, {}),
         )  # fmt: skip
 
     def _last(self, table_of: str, names: Sequence[str], by: str = "") -> Iterator[tuple[Any, ...]]:
@@ -249,6 +253,18 @@ class _Reader:
     @functools.cached_property
     def _alive(self) -> dict[tuple[int, int], dict[str, int | None]]:
         return {(row[0], row[1]): dict(zip(ALIVE, row[2:4], strict=True)) for row in self._last("sample", ALIVE)}
+
+    @functools.cached_property
+    def _hwqs(self) -> dict[tuple[int, int], dict[int, dict[str, int]]]:
+        found: dict[tuple[int, int], dict[int, dict[str, int]]] = {}
+        if not self.rows.columns("hwq"):
+            return found
+        sums = self.rows.sums("hwq", "hwq")
+        for target, phase, number, now, most, _ in self._last("hwq", ("in_flight", "in_flight_max"), ", hwq"):
+            counts = {name: value or 0 for name, value in sums[target, phase][number].items()}
+            levels = {"in_flight": now or 0, "in_flight_max": most or 0}
+            found.setdefault((target, phase), {})[number] = counts | levels
+        return found
 
     @functools.cached_property
     def _submitters(self) -> dict[tuple[int, int], list[Submitter]]:

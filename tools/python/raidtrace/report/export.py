@@ -19,7 +19,7 @@ ORDER = {
     "meta": "key", "target": "target", "setting": "time_ns, rowid", "phase": "phase", "sample": "sample",
     "flow": "sample, direction", "bin": "sample, direction, kind, bin", "stack": "parent, target",
     "note": "time_ns, rowid", "host": "start_ns, rowid", "disturbance": "disturbance", "origin": "sample, class",
-    "submitter": "sample, submitter", "request": "target, number", "output": "rowid",
+    "submitter": "sample, submitter", "hwq": "sample, hwq", "request": "target, number", "output": "rowid",
 }  # fmt: skip
 PACKED = "histograms"  # column of sample, which bin has as rows
 Rows = Iterable[Sequence[object]]

@@ -16,6 +16,7 @@ BAR = 16
 PLACE_WIDTH = 48  # characters for the whole disk
 SHADES = " .:-=+*#%@"
 SUBMITTERS = 8
+HWQ_REST = 128  # row of all hardware queues from this number on
 CGROUP = 44  # of a path; its end says more than its beginning
 FLOW = "  {:<11} {:>9} {:>8} {:>7} {:>6} {:>4} {:>8} {:>8} {:>7}"
 SECTOR = units.SECTOR_BYTES
@@ -117,6 +118,7 @@ def _groups(span: Span) -> Iterator[Row]:
     yield from _blame(span)
     yield from _submitters(span)
     yield from _cgroups(span)
+    yield from _hwqs(span)
     yield from _plugs(span)
     for kind, why in (("ra_sync", "because a page was missing"), ("ra_async", "because a marked page was met")):
         number, sectors = sum(span.histogram("all", kind).values()), span.plain.get(f"{kind}_sectors")
@@ -217,6 +219,21 @@ def _cgroups(span: Span) -> Iterator[Row]:
     rows = [(*_numbers(counts.items()), f"...{path[3 - CGROUP :]}" if len(path) > CGROUP else path or "not known")
             for path, counts in sums.items()]  # fmt: skip
     yield cells("  {:>11} {:>9} {:>9}  {}", rows, ("bios", "data", "seeks", "cgroup"))
+
+
+def _hwqs(span: Span) -> Iterator[Row]:
+    """A row for each hardware queue that had a request; the last row is that of many."""
+    where = ("completed_same_cpu", "completed_other_cpu", "completed_other_node")
+    rows = []
+    for number, counts in span.hwqs.items():
+        ended = sum(counts[name] for name in where)
+        rows.append((
+            f"from {number}" if number == HWQ_REST else str(number), units.count(counts["issued"]), units.count(ended),
+            units.count(counts["in_flight_max"]), *(units.share(counts[name], ended) for name in where),
+        ))  # fmt: skip
+    if rows:
+        yield cells("  {:<14} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", rows,
+                    ("hardware queue", "issued", "completed", "max depth", "same CPU", "other CPU", "other node"))  # fmt: skip
 
 
 def _plugs(span: Span) -> Iterator[Row]:
