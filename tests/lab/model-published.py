@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab-kernels: all
+# lab-kernels: 6.1 7.2
 """The simulated disks against arithmetic and against figures that others published: rates of NVMe with simple constants,
 the data sheet of the 970 PRO, readahead that is too large on a cloud's volume, readahead of rotating disks since Linux
 6.17. Documentation/devices.rst has the tables and what they mean.
@@ -117,7 +117,7 @@ def volume(top: Path) -> None:
         check(f"{kernel}: nvme-azure: pread() and MADV_RANDOM are not read ahead for, 4 in 0.7 ms",
               all(abs(one * 0.7e-3 / 4 - 1) < 0.005 for one in same), same)  # fmt: skip
         brake = found[long]["fetched"]
-        check(f"{kernel}: nvme-azure: 400 faults of one reader: " + ("all fetch a window" if kernel == FIRST else "most do not"),
+        check(f"{kernel}: nvme-azure: 400 faults: " + ("all fetch a window" if kernel == FIRST else "most do not"),
               brake > 950 if kernel == FIRST else brake < 400, brake)  # fmt: skip
 
 
