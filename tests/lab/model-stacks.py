@@ -45,7 +45,8 @@ SYSTEMS = {
     "Btrfs": ("modprobe btrfs && mkfs.btrfs -q -f {device}", "btrfs check {device} >&2"),
 }
 PLAIN = (
-    ("drive", "ext4"), ("drive", "XFS"), ("md RAID 0", "XFS"), ("md RAID 1", "ext4"), ("md RAID 5", "ext4"), ("dm-linear", "ext4"),
+    ("drive", "ext4"), ("drive", "XFS"), ("md RAID 0", "XFS"), ("md RAID 1", "ext4"), ("md RAID 5", "ext4"),
+    ("dm-linear", "ext4"),
 )  # fmt: skip
 STORAGE = (("drive", "Btrfs"), ("dm-crypt", "ext4"))
 SCRIPT = """

@@ -4,7 +4,8 @@
 
 model_readahead_guest.py DISK CASE...
 
-Rates are those until the first reader ends, so that all were reading. A CASE is READAHEAD_KIB,KIND,READERS,READS,BYTES. READAHEAD_KIB "own" is the setting of the kernel itself. KIND:
+Rates are those until the first reader ends, so that all were reading.
+A CASE is READAHEAD_KIB,KIND,READERS,READS,BYTES. READAHEAD_KIB "own" is the setting of the kernel itself. KIND:
   sequential  each reader reads its own part of the disk in order
   random      pread() at random places
   mapped      touch a page of the mapped disk at random places; BYTES is the size of a page

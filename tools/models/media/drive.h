@@ -105,6 +105,7 @@ struct rl_segment {
  * @slow: every command takes this many times as long; 1 unless the drive is a bad one
  * @phase_ns: how far its platter is turned at time 0
  * @free_ns: when the last command will be done
+ * @known_ns: when it learned of the next read; RL_NEVER if it learns of a read when that begins
  * @head: sector behind the last one read or written by a command
  * @writing: the last command was a write that ended at @head
  * @active: segment that is being read on into, or RL_MAX_SEGMENTS
@@ -119,7 +120,7 @@ struct rl_drive {
 	u32 slow;
 	u64 phase_ns;
 	u64 free_ns;
-	u64 known_ns; /* when the drive learned of the next read; RL_NEVER: when it begins, as without a command queue */
+	u64 known_ns;
 	u64 head;
 	bool writing;
 	u32 active;
