@@ -155,7 +155,7 @@ def refusals(top: Path) -> None:
     for words, said in (
         (("--set", "array.drives=4"), "a key of 3w-9xxx, not of nvme"),
         (("--set", "limit.bytes_s=0"), "is not allowed"),
-        (("--set", "nvme.max_transfer_kib=2"), "must be a power of two of at least 4"),
+        (("--set", "nvme.max_transfer_kib=2"), "must be a power of two of at least 8"),
         (("--set", "count=17"), "is not allowed"),
         (("--profile", "nvme-970"), "there is none of that name"),
         (("--profile", ",".join(["nvme-4"] * 5)), "20 devices"),

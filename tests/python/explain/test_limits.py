@@ -257,6 +257,21 @@ SIDES = [
         {"rows": {(0, 0.75): 2, (1, 1.5): 998}},
     ),
     ("readahead", "read", {}, {"driver": "nvme"}, CAPPED),
+    (
+        "readahead",
+        "read",
+        {},
+        {"driver": "nvme"},
+        {"d2c": {8.0: 900, 7.0: 100}},
+    ),  # the fastest against the mean of 8 ms
+    (
+        "readahead",
+        "read",
+        {},
+        {"driver": "nvme", "d2c": {8.0: 900, 7.0: 100}, "share_of_size": 0.89},
+        {"share_of_size": 0.9},
+    ),
+    ("readahead", "read", {}, {"driver": "ahci", "d2c": {8.0: 900, 7.0: 100}}, {"driver": "nvme"}),
     ("seeks", "read", {}, {**READER, "rows": {(0, 12): 9, (1, 24): 900}, "found": {0: 9, 1: 900}}, {"driver": "ahci"}),
     ("seeks", "read", {}, READER, {"driver": "virtio-pci"}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
@@ -492,6 +507,26 @@ def test_less_than_a_fifth_more_is_the_rate_of_one_disk(alike, full):
     found = judged("device", driver="nvme", depth=2.0, rows=rows, found={0: 9, 1: 1000})
     assert (found.verdict is INFERRED) is full, found
     assert found.title == "Rate of the disk" and "array" not in found.statement + found.remedy
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"settings": {"readahead_sectors": "8192"}}, "Readahead is 4 MiB: if the program does not use all of it"),
+        ({"settings": {"readahead_sectors": "8190", "max_hw_sectors_kb": "128"}}, "larger ones move more"),
+        ({"ahead": 0.4, "settings": {"readahead_sectors": "8192"}}, "larger ones move more"),
+        ({"sectors": 256, "settings": {"max_hw_sectors_kb": "512"}}, "echo 512 >/sys/block/sda/queue/max_sectors_kb"),
+        ({"sectors": 256, "settings": {"max_hw_sectors_kb": "4096"}}, "echo 1280 >/sys/block/sda/queue/max_sectors_kb"),
+        ({"sectors": 64, "settings": {"max_hw_sectors_kb": "128"}}, "larger ones move more: blockdev --setra 4096"),
+        ({"sectors": 65, "settings": {"max_hw_sectors_kb": "128"}}, "counts requests, larger ones move more"),
+    ],
+)
+def test_what_may_still_help_at_the_rate_of_one_disk(facts, said):
+    assert said in judged("device", **{**CAPPED, **facts}).remedy
+
+
+def test_the_ceiling_of_the_first_simulated_device_is_not_another_ones():
+    assert judged(("device", "controller", "drives"), LAB, **{**CAPPED, "requests": 13824}).key == "device"
 
 
 def test_the_rate_of_one_disk_is_told_in_requests_too():

@@ -72,9 +72,9 @@ static const char *nv_check_controller(const struct nv_config *config, const cha
 		return "must be a multiple of 8 for nvme.lba_bytes 4096";
 	*key = "nvme.max_transfer_kib";
 	if (controller->max_transfer_kib &&
-	    (controller->max_transfer_kib < 4 ||
+	    (controller->max_transfer_kib < 8 ||
 	     (controller->max_transfer_kib & (controller->max_transfer_kib - 1))))
-		return "must be a power of two of at least 4, a page, or 0 for no limit";
+		return "must be a power of two of at least 8, two pages, or 0 for no limit";
 	*key = "nvme.optimal_write_kib";
 	if (optimal % controller->lba_bytes)
 		return "must be whole blocks of nvme.lba_bytes";

@@ -111,6 +111,10 @@ def load_all(names: str, model: Model, store_mib: int | None = None, settings: S
     drivers = [(name, driver_of(name, model)) for name in names.split(",")]
     for setting in settings:
         _named(setting, dict.fromkeys(driver for _, driver in drivers), model)
+    for name, driver in drivers:
+        if driver == "nvme" and drivers.count((name, driver)) > 1:
+            why = "twice in one guest: its drives would have the same serial numbers, and Linux refuses the second"
+            raise LabError(f"profile {name}", why, "For several drives of one profile: --set count=2")
     found = Devices(tuple(
         load(name, model, store_mib, [one for one in settings if _fits(one, model.keys[driver])])
         for name, driver in drivers

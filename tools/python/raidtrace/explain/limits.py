@@ -60,6 +60,11 @@ def limits(
     case = Case(reading, way, meta, beside)
     if crowded := limits_device.crowd(case):
         found = [_crowded(limit, crowded, limits_device.full(case) is not None) for limit in found]
+    if waiting := limits_device.waiting(case):
+        text = (
+            f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms: they wait for each other already"
+        )
+        found = [_open(limit, text) if limit.key in DEPTH else limit for limit in found]
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
@@ -71,18 +76,23 @@ def limits(
 def _crowded(limit: Limit, seen: limits_device.Crowd, full: bool) -> Limit:
     """Of one disk, a cause that more in flight would cure, where requests already wait for each other."""
     longer = seen.many_ms / seen.few_ms if seen.few_ms else 0.0
-    if limit.verdict is not Verdict.INFERRED or limit.key not in DEPTH or (longer < WAITING and not full):
+    if limit.key not in DEPTH or (longer < WAITING and not full):
         return limit
-    text = (
-        f"{limit.statement}; but with {seen.many:.0f} in flight one takes {seen.many_ms:.3g} ms and with {seen.few:.0f} "
-        f"{seen.few_ms:.3g} ms: they wait for each other already"
+    return _open(
+        limit,
+        f"with {seen.many:.0f} in flight one takes {seen.many_ms:.3g} ms and with {seen.few:.0f} {seen.few_ms:.3g} ms: "
+        "they wait for each other already",
     )
+
+
+def _open(limit: Limit, reason: str) -> Limit:
+    """What was inferred is not shown, for this reason."""
+    if limit.verdict is not Verdict.INFERRED:
+        return limit
+    text = f"{limit.statement}; but {reason}"
     return dataclasses.replace(limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None)
 
 
 def _bounded(limit: Limit) -> Limit:
     """Where io.max allows little more than what came, nothing else is what to change first."""
-    if limit.verdict is not Verdict.INFERRED or limit.key in ("io.max", "reset"):
-        return limit
-    text = f"{limit.statement}; but io.max allows little more"
-    return dataclasses.replace(limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None)
+    return limit if limit.key in ("io.max", "reset") else _open(limit, "io.max allows little more")

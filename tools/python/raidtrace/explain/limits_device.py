@@ -17,6 +17,7 @@ FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them a
 DEEP = 8  # requests in flight, from which on a ceiling is looked for
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
 DISK = "Rate of the disk"
+MOSTLY = 0.5  # part of the bytes
 PARITY = ("raid4", "raid5", "raid6")
 ELSEWHERE = (
     0.25  # part of the requests that begin elsewhere, from which on a cache does not make whole stripes of writes
@@ -26,6 +27,10 @@ SMALL = 4  # the disk would take requests so many times as large
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
 EMPTY = 8  # times that the queue ran empty
 EMPTIED = 0.05  # part of the time that this took, from which on more would have come if it had been asked for
+ALIKE = 0.9  # part of the requests that are of one size
+LONGER = 1.05  # times the end of the bin of the fastest request
+LARGE_KIB = 1280  # of a request: Linux's own preset
+AHEAD_KIB = 4096  # of readahead, from which on programs that do not read in order may fetch much more than they use
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
 
@@ -105,6 +110,19 @@ def crowd(case: Case) -> Crowd | None:
     return Crowd(met[shallow], met[deep], few_ms, many_ms, growth)
 
 
+def waiting(case: Case) -> tuple[float, float] | None:
+    """On one disk without heads, where nearly all requests are as large: ms that the fastest took, and the mean, if that is
+    so much longer that requests wait for each other."""
+    sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
+    mean = q.d2c_mean_ms(case.seen, case.way)
+    if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
+        return None
+    if max(sizes.values()) < ALIKE * sum(sizes.values()):
+        return None
+    least = bins.time(min(at for at, number in times.items() if number))[1] / 1e6
+    return (least, mean) if mean >= LONGER * least else None
+
+
 def full(case: Case) -> Crowd | None:
     """The same where one disk gives no more with more in flight: each then waits for the others."""
     seen = crowd(case)
@@ -121,7 +139,9 @@ def emptied(case: Case) -> tuple[int, float] | None:
 
 
 def ceiling_near(case: Case) -> ceiling.Ceiling | None:
-    """The ceiling of the lab's array, where the rate is near it."""
+    """The ceiling of the lab's array, where the rate is near it. What the lab recorded is of its first device."""
+    if case.one_disk():
+        return None
     top, rate = ceiling.of(case.meta, case.way), q.mib_per_s(case.seen, case.way) or 0.0
     return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
 
@@ -213,10 +233,25 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
         DISK,
         f"{text} is what comes: with {seen.few:.0f} in flight one takes {seen.few_ms:.3g} ms, with {seen.many:.0f} "
         f"{seen.many_ms:.3g} ms, so more in flight does not come faster",
-        "nothing that is set here: it is what the disk gives, or the limit of its volume. If that limit counts requests, "
-        "larger ones move more",
+        _other_than_depth(case),
         *values,
     )
+
+
+def _other_than_depth(case: Case) -> str:
+    """What may still help where more in flight does not."""
+    name, window = case.seen.disk.name, (case.reading.readahead_sectors() or 0) // 2
+    said = "more in flight does not help: it is what the disk gives, or the limit of its volume"
+    ahead = q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
+    if case.way == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
+        return f"{said}. Readahead is {window >> 10} MiB: if the program does not use all of it, blockdev --setra 256 /dev/{name}"
+    largest, most = case.seen.setting("max_sectors_kb") or 0, case.seen.setting("max_hw_sectors_kb") or 0
+    size = (q.size_mean(case.seen, case.way) or 0) / 2
+    if SMALL * size <= most and size >= largest / 2:
+        return f"{said}. If that limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
+    if SMALL * size <= largest and case.way == "read" and ahead >= MOSTLY:
+        return f"{said}. If that limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
+    return f"{said}. If that limit counts requests, larger ones move more"
 
 
 def _gain(found: tuple[int, float] | None) -> str:
