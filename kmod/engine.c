@@ -4,6 +4,11 @@
 #include "account-events.h"
 #include "account-place.h"
 
+#ifndef __KERNEL__
+#define noinline	__attribute__((__noinline__))
+#define fallthrough	__attribute__((__fallthrough__))
+#endif
+
 /* Places that an address may have; a request may have more of them when these did not do once. */
 #define PLACES		8
 #define PLACES_MOST	64
@@ -335,9 +340,13 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 	request->inserted_ns = 0;
 }
 
-/* As take_issue(), which is to follow: what it finds in flight was never seen to end. */
-static void issue_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_source *source,
-			 const u64 *record, u64 now_ns)
+/*
+ * As take_issue(), which is to follow: what it finds in flight was never seen to end. Not inline:
+ * that would cost each event the registers that this needs.
+ */
+static noinline void issue_on_hwq(struct raidtrace_engine *engine,
+				  const struct raidtrace_source *source, const u64 *record,
+				  u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	struct raidtrace_hwq_issue *issue;
@@ -355,8 +364,8 @@ static void issue_on_hwq(struct raidtrace_engine *engine, const struct raidtrace
  * As take_complete() or, with no @cpu, take_requeue(), which is to follow. A request that is
  * not in flight has left its hardware queue before.
  */
-static void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
-		       const u64 *record, u64 now_ns)
+static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
+				const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
@@ -518,12 +527,12 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 		return take_queue(engine, source, record, now_ns);
 	case RAIDTRACE_EVENT_ISSUE_HWQ:
 		issue_on_hwq(engine, source, record, now_ns);
-		return take_issue(engine, record, now_ns);
+		fallthrough;
 	case RAIDTRACE_EVENT_ISSUE:
 		return take_issue(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COMPLETE_HWQ:
 		end_on_hwq(engine, &source->cpu, record, now_ns);
-		return take_complete(engine, record, now_ns);
+		fallthrough;
 	case RAIDTRACE_EVENT_COMPLETE:
 		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
@@ -544,7 +553,7 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 		return take_merge(engine, record);
 	case RAIDTRACE_EVENT_REQUEUE_HWQ:
 		end_on_hwq(engine, NULL, record, now_ns);
-		return take_requeue(engine, record, now_ns);
+		fallthrough;
 	case RAIDTRACE_EVENT_REQUEUE:
 		return take_requeue(engine, record, now_ns);
 	default:

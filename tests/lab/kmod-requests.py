@@ -98,7 +98,7 @@ def scsi_disk(**parameters: object) -> Iterator[str]:
 def counted(disk: str) -> Iterator[tuple[kmod.Client, dict]]:
     """A target that is deleted again."""
     with kmod.Client() as client:
-        target = client.add(disk)
+        target = client.add(disk, groups=kmod.GROUPS)
         try:
             yield client, target
         finally:

@@ -8,6 +8,7 @@ The lab's guests have one processor, so make check does not run this: make check
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
 import time
 
@@ -28,20 +29,42 @@ def two_processors() -> None:
 
 
 def one_stream() -> None:
-    """One sequential stream whose requests both processors issue in turn is sequential, each request of it"""
+    """One sequential stream whose requests both processors issue in turn is sequential; each has its hardware queue"""
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=50000)[0]
     with kmod.Client() as client:
-        target = client.add(name)
+        target = client.add(name, groups=kmod.GROUPS)
         disk = kmod.Disk(name)
         for i in range(1000):
             on(i)
             disk.read(8 * i, 8)
         disk.close()
-        flow = client.counters(target).flow["read"]
+        counters = client.counters(target)
+        flow, queues = counters.flow["read"], counters.reply["hwq"]
         client.delete(target)
     os.sched_setaffinity(0, CPUS)
     names = ("issued", "sequential", "stream", "sequential-queued", "stream-queued", "seek-forward-sectors")
     kmod.equal("one stream", [flow[n] for n in names], [1000, 999, 999, 999, 999, 0])
+    kmod.equal("hardware queues", [(one["index"], one["issued"]) for one in queues], [(0, 500), (1, 500)])
+    # The timer of a null_blk ends a request on the processor that issued it.
+    kmod.equal("where they end", [one["completed-same-cpu"] for one in queues], [500, 500])
+
+
+def another_processor() -> None:
+    """One processor issues what the other queued; the block layer sends the end back, and it counts there"""
+    name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=1, irqmode=1, hw_queue_depth=1)[0]
+    for setting, value in (("scheduler", "mq-deadline"), ("rq_affinity", "2")):
+        pathlib.Path(f"/sys/block/{name}/queue/{setting}").write_text(value, encoding="ascii")
+    with kmod.Client() as client:
+        target = client.add(name, groups=kmod.GROUPS)
+        with kmod_nullb.load([name] * 8, cpus=CPUS[:2] * 4):
+            time.sleep(0.5)
+        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+        counters = client.counters(target)
+        client.delete(target)
+    [one] = counters.reply["hwq"]
+    print(f"# {one['completed-same-cpu']} on the same processor, {one['completed-other-cpu']} on another", flush=True)
+    kmod.equal("some complete on another processor", one["completed-other-cpu"] > 0, True)
+    kmod.equal("of the same node", one["completed-other-node"], 0)
 
 
 def hardware_queues() -> None:
@@ -97,6 +120,6 @@ def load_of_both() -> None:
 
 
 if __name__ == "__main__":
-    status = kmod.main([two_processors, one_stream, hardware_queues, load_of_both])
+    status = kmod.main([two_processors, one_stream, another_processor, hardware_queues, load_of_both])
     kmod.run("modprobe -r null_blk", check=False)
     sys.exit(status)

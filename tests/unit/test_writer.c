@@ -148,6 +148,7 @@ static void writer_of_everything(void **state)
 	assert_int_equal(number(store, "SELECT group_concat(hwq, '') = '013128' FROM hwq"), 1);
 	assert_int_equal(number(store, "SELECT completed_other_node FROM hwq WHERE hwq=128"), (int)c_other_node);
 	assert_int_equal(number(store, "SELECT in_flight_max FROM hwq WHERE hwq=3"), (int)c_most);
+	assert_int_equal(number(store, "SELECT count(*) FROM hwq WHERE in_flight BETWEEN 1 AND 5"), 4);
 	assert_true(number(store, "SELECT count(*) FROM bin JOIN sample USING(sample) WHERE target=3 AND phase=4") > 100);
 	store_close(store);
 }
