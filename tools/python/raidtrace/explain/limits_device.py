@@ -244,7 +244,10 @@ def _other_than_depth(case: Case) -> str:
     said = "more in flight does not help: it is what the disk gives, or the limit of its volume"
     ahead = q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
     if case.way == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
-        return f"{said}. Readahead is {window >> 10} MiB: if the program does not use all of it, blockdev --setra 256 /dev/{name}"
+        return (
+            f"{said}. Readahead is {window >> 10} MiB: if the program does not use all of it, "
+            f"blockdev --setra 256 /dev/{name}"
+        )
     largest, most = case.seen.setting("max_sectors_kb") or 0, case.seen.setting("max_hw_sectors_kb") or 0
     size = (q.size_mean(case.seen, case.way) or 0) / 2
     if SMALL * size <= most and size >= largest / 2:
