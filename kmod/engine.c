@@ -5,7 +5,7 @@
 #include "account-place.h"
 
 #ifndef __KERNEL__
-#define noinline	__attribute__((__noinline__))
+#define noinline
 #define fallthrough	__attribute__((__fallthrough__))
 #endif
 
