@@ -4,8 +4,10 @@
 #include "account-events.h"
 #include "account-place.h"
 
-#ifndef __KERNEL__
-#define noinline	__attribute__((__noinline__))
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#else
+#define noinline
 #define fallthrough	__attribute__((__fallthrough__))
 #endif
 
