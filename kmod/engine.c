@@ -4,7 +4,9 @@
 #include "account-events.h"
 #include "account-place.h"
 
-#ifndef __KERNEL__
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#else
 #define noinline
 #define fallthrough	__attribute__((__fallthrough__))
 #endif
