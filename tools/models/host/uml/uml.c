@@ -316,8 +316,6 @@ static unsigned long rl_module_pages(void)
 {
 	unsigned long bytes = 0;
 #if KERNEL_VERSION(6, 4, 0) <= LINUX_VERSION_CODE
-	enum mod_mem_type type;
-
 	for_each_mod_mem_type(type)
 		if (!mod_mem_type_is_init(type))
 			bytes += PAGE_ALIGN(THIS_MODULE->mem[type].size);
