@@ -4,9 +4,7 @@
 #include "account-events.h"
 #include "account-place.h"
 
-#ifdef __KERNEL__
-#include <linux/compiler.h>
-#else
+#ifndef __KERNEL__
 #define noinline
 #define fallthrough	__attribute__((__fallthrough__))
 #endif

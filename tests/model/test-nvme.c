@@ -650,7 +650,7 @@ static void refuses_a_configuration_and_names_the_key(void **state)
 		{ "nvme.queues=17", "out of range" },
 		{ "nvme.lba_bytes=1024", "nvme.lba_bytes: must be 512 or 4096" },
 		{ "nvme.lba_bytes=4096,drive.sectors=100001", "drive.sectors: must be a multiple of 8" },
-		{ "nvme.max_transfer_kib=2", "nvme.max_transfer_kib: must be a power of two of at least 4" },
+		{ "nvme.max_transfer_kib=4", "nvme.max_transfer_kib: must be a power of two of at least 8" },
 		{ "nvme.max_transfer_kib=96", "nvme.max_transfer_kib: must be a power of two" },
 		{ "nvme.optimal_write_kib=32769", "nvme.optimal_write_kib: is more than 65536 blocks" },
 		{ "nvme.lba_bytes=4096,nvme.optimal_write_kib=6", "nvme.optimal_write_kib: must be whole blocks" },
