@@ -158,7 +158,8 @@ def refusals(top: Path) -> None:
         (("--set", "nvme.max_transfer_kib=2"), "must be a power of two of at least 8"),
         (("--set", "count=17"), "is not allowed"),
         (("--profile", "nvme-970"), "there is none of that name"),
-        (("--profile", ",".join(["nvme-4"] * 5)), "20 devices"),
+        (("--profile", ",".join(["virtio-capped"] * 17)), "17 devices"),
+        (("--profile", "nvme-4,nvme-4"), "the same serial numbers"),
     ):
         done = guest(top, KERNELS[0], "nvme-970pro", "refused", ["true"], *words)
         check(f"{' '.join(words)} is refused: {said}", done.returncode != 0 and said in done.stderr, done.stderr)
