@@ -2,6 +2,7 @@
 """The ceiling of a disk: more in flight does not come faster."""
 
 import dataclasses
+from collections.abc import Mapping
 
 from raidtrace.explain import ceiling
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
@@ -52,22 +53,24 @@ def saturated(reading: Reading, way: str) -> tuple[int, float] | None:
     row of half the depth, of 1. None: there are no such rows."""
     rows = bins.rows(reading.seen.histogram(way, "depth_d2c"))
     found = reading.seen.histogram("all", "depth_issue")
-    deep = next(
-        (
-            at
-            for at in sorted(rows, reverse=True)
-            if 2 * sum(n for depth, n in found.items() if depth >= at) >= sum(found.values())
-        ),
-        0,
-    )
+    deep = _half(rows, found)
     shallow = deep // 2
     if deep < DEEP or shallow not in rows or min(rows[deep][0], rows[shallow][0]) < ENOUGH:
         return None
-    rate = []
-    for row in (shallow, deep):
-        met = {depth: n for depth, n in found.items() if row <= depth < 2 * row}
-        rate.append((1 + sum(depth * n for depth, n in met.items()) / max(sum(met.values()), 1)) / rows[row][1])
+    rate = [_in_flight(found, row) / rows[row][1] for row in (shallow, deep)]
     return deep, rate[1] / rate[0] - 1
+
+
+def _half(rows: Mapping[int, tuple[int, float]], found: Mapping[int, int]) -> int:
+    """The deepest row of depth-d2c that half of all issues found or more, 0 if there is none."""
+    least = sum(found.values()) / 2
+    return max((at for at in rows if sum(n for depth, n in found.items() if depth >= at) >= least), default=0)
+
+
+def _in_flight(found: Mapping[int, int], row: int) -> float:
+    """Requests in flight for those of a row, themselves counted: the mean."""
+    met = {depth: n for depth, n in found.items() if row <= depth < max(2 * row, 1)}
+    return 1 + sum(depth * n for depth, n in met.items()) / max(sum(met.values()), 1)
 
 
 def flat(case: Case) -> bool:
@@ -94,20 +97,16 @@ def crowd(case: Case) -> Crowd | None:
     found = case.seen.histogram("all", "depth_issue")
     if not case.one_disk() or not rows or not found:
         return None
-    half = sum(found.values()) / 2
-    deep = max((at for at in rows if sum(n for depth, n in found.items() if depth >= at) >= half), default=0)
+    deep = _half(rows, found)
     below = [at for at in rows if at < deep]
     if not below or rows[deep][0] < ENOUGH:
         return None
     near = [at for at in below if at <= deep // 2 and rows[at][0] >= ENOUGH]
     shallow = max(near) if near else min(below)
-    met = {}
-    for row in (shallow, deep):
-        within = {depth: n for depth, n in found.items() if row <= depth < max(2 * row, 1)}
-        met[row] = 1 + sum(depth * n for depth, n in within.items()) / max(sum(within.values()), 1)
+    few, many = _in_flight(found, shallow), _in_flight(found, deep)
     few_ms, many_ms = rows[shallow][1], rows[deep][1]
-    growth = met[deep] / many_ms / (met[shallow] / few_ms) - 1 if few_ms and many_ms else 0.0
-    return Crowd(met[shallow], met[deep], few_ms, many_ms, growth)
+    growth = many / many_ms / (few / few_ms) - 1 if few_ms and many_ms else 0.0
+    return Crowd(few, many, few_ms, many_ms, growth)
 
 
 def waiting(case: Case) -> tuple[float, float] | None:
