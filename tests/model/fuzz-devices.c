@@ -5,17 +5,18 @@
  * may crash a model, or leave it with commands that nothing will answer. With
  * FUZZ_REACHED set it ends with a list of the states that its inputs reached.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "ahci/ahci.h"
 #include "virtio-blk/virtio.h"
 
-#define BASE	0x100000000ULL
-#define BYTES	(256U << 10)
-#define CHUNKS	16
+#define FUZZ_DEVICE \
+	const struct rl_kind *kind; \
+	union { \
+		struct rl_device device; \
+		struct ah_model ahci; \
+		struct vb_model virtio; \
+	};
+#include "fuzz-host.h"
+
 #define LIST	BASE			/* of the port: commands, frames, tables */
 #define FRAMES	(BASE + 0x800)
 #define TABLES	(BASE + 0x1000)
@@ -25,111 +26,11 @@
 #define DEVICE	(BASE + 0x12000)
 #define DATA	(BASE + 0x20000)
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct {
-	u8 memory[BYTES];
-	u64 clock;
-	u64 wake;
-	bool irq;
-	void *chunk[CHUNKS];
-	u32 chunks;
-	const struct rl_kind *kind;
-	union {
-		struct rl_device device;
-		struct ah_model ahci;
-		struct vb_model virtio;
-	};
-} host;
-
 enum { LOST, FAILED, RESET, BUS, DIRTY, FLUSHING, CLIFF, GONE, BROKEN, ANSWERED, DISCARDED, REACHED };
 static const char *const words[REACHED] = {
 	"lost", "failed", "reset", "bus", "dirty", "flushing", "cliff", "gone", "broken", "answered", "discarded",
 };
-static bool reached[REACHED];
-
-static void reached_say(void)
-{
-	u32 i;
-
-	printf("reached:");
-	for (i = 0; i < REACHED; i++)
-		if (reached[i])
-			printf(" %s", words[i]);
-	printf("\n");
-}
-
-static bool reachable(u64 address, u32 bytes)
-{
-	return address >= BASE && address - BASE <= BYTES && bytes <= BYTES - (address - BASE);
-}
-
-static bool host_read(void *context, u64 address, void *to, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memcpy(to, host.memory + (address - BASE), bytes);
-	return true;
-}
-
-static bool host_write(void *context, u64 address, const void *from, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memcpy(host.memory + (address - BASE), from, bytes);
-	return true;
-}
-
-static bool host_zero(void *context, u64 address, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memset(host.memory + (address - BASE), 0, bytes);
-	return true;
-}
-
-static u64 host_now(void *context)
-{
-	(void)context;
-	return host.clock;
-}
-
-static void host_wake(void *context, u64 ns)
-{
-	(void)context;
-	host.wake = ns;
-}
-
-static void host_irq(void *context, bool level)
-{
-	(void)context;
-	host.irq = level;
-}
-
-static void host_report(void *context, const char *text)
-{
-	(void)context;
-	(void)text;
-}
-
-static const struct rl_host_ops ops = {
-	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
-	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
-};
-
-/* The same chunks serve every input; their contents are rubbish by then, as promised. */
-static void *host_chunk(void *context)
-{
-	(void)context;
-	if (host.chunks == CHUNKS)
-		return NULL;
-	if (!host.chunk[host.chunks])
-		host.chunk[host.chunks] = aligned_alloc(4096, RL_CHUNK_BYTES);
-	return host.chunk[host.chunks++];
-}
+#include "fuzz-words.h"
 
 static void put(u32 offset, u32 size, u64 value)
 {
@@ -138,10 +39,7 @@ static void put(u32 offset, u32 size, u64 value)
 
 static void put_memory(u64 address, u64 value, u32 bytes)
 {
-	u32 i;
-
-	for (i = 0; i < bytes; i++)
-		host.memory[address - BASE + i] = (u8)(value >> 8 * i);
+	rl_put(host.memory + (address - BASE), value, bytes);
 }
 
 /* A command that runs has a time; what waits has a reason, and will be looked at again. */
@@ -314,21 +212,11 @@ static void turn_on(u8 choice)
 		struct vb_config virtio;
 	} config;
 
-	if (getenv("FUZZ_REACHED")) {
-		static bool begun;
-
-		if (!begun && atexit(reached_say))
-			abort();
-		begun = true;
-	}
+	reached_begin();
 	host.kind = choice % RL_COUNT(configs) < 4 ? &ah_kind : &vb_kind;
-	host.chunks = 0;
-	host.clock = 1;
-	host.wake = RL_NEVER;
-	host.irq = false;
-	memset(host.memory, choice, BYTES);
+	host_begin(choice);
 	if (!rl_keys_parse(host.kind->keys, &config.base, configs[choice % RL_COUNT(configs)], error) ||
-	    !host.kind->create(&host.device, &config.base, &ops, &host, host_chunk))
+	    !host.kind->create(&host.device, &config.base, &host_ops, &host, host_chunk))
 		abort();
 	if (!(choice & 0x80))
 		start();

@@ -5,127 +5,22 @@
  * break its promises about slots, depth, queues and the interrupt line. With
  * FUZZ_REACHED set it ends with a list of the states that its inputs reached.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "nvme/model.h"
 
-#define BASE	0x100000000ULL
-#define BYTES	(256U << 10)
-#define CHUNKS	16
+#define FUZZ_DEVICE \
+	u32 tail[NV_QUEUES]; \
+	struct nv_model model;
+#define FUZZ_VECTORS	(host.model.config.controller.queues + 1)
+#include "fuzz-host.h"
+
 #define QUEUE(n)	(BASE + (n) * 8192ULL)	/* submission queue; the completion queue is half a page behind */
 #define DATA	(BASE + (128U << 10))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct {
-	u8 memory[BYTES];
-	u64 clock;
-	u64 wake;
-	bool irq;
-	void *chunk[CHUNKS];
-	u32 chunks;
-	u32 tail[NV_QUEUES];
-	struct nv_model model;
-} host;
 
 enum { LOST, MEDIUM, SLOW, FAILED, GONE, BLOCKED, HELD, DELETED, UNREADABLE, CACHE_FULL, REACHED };
 static const char *const words[REACHED] = {
 	"lost", "medium", "slow", "failed", "gone", "blocked", "held", "deleted", "unreadable", "cache-full",
 };
-static bool reached[REACHED];
-
-static void reached_say(void)
-{
-	u32 i;
-
-	printf("reached:");
-	for (i = 0; i < REACHED; i++)
-		if (reached[i])
-			printf(" %s", words[i]);
-	printf("\n");
-}
-
-static bool reachable(u64 address, u32 bytes)
-{
-	return address >= BASE && address - BASE <= BYTES && bytes <= BYTES - (address - BASE);
-}
-
-static bool host_read(void *context, u64 address, void *to, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memcpy(to, host.memory + (address - BASE), bytes);
-	return true;
-}
-
-static bool host_write(void *context, u64 address, const void *from, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memcpy(host.memory + (address - BASE), from, bytes);
-	return true;
-}
-
-static bool host_zero(void *context, u64 address, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memset(host.memory + (address - BASE), 0, bytes);
-	return true;
-}
-
-static u64 host_now(void *context)
-{
-	(void)context;
-	return host.clock;
-}
-
-static void host_wake(void *context, u64 ns)
-{
-	(void)context;
-	host.wake = ns;
-}
-
-static void host_irq(void *context, bool level)
-{
-	(void)context;
-	host.irq = level;
-}
-
-static void host_raise(void *context, u32 vector)
-{
-	(void)context;
-	if (vector > host.model.config.controller.queues)
-		abort();
-}
-
-static void host_report(void *context, const char *text)
-{
-	(void)context;
-	(void)text;
-}
-
-static const struct rl_host_ops ops = {
-	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
-	.wake_at = host_wake, .set_irq = host_irq, .raise = host_raise, .report = host_report,
-};
-
-/* The same chunks serve every input; their contents are rubbish by then, as promised. */
-static void *host_chunk(void *context)
-{
-	(void)context;
-	if (host.chunks == CHUNKS)
-		return NULL;
-	if (!host.chunk[host.chunks])
-		host.chunk[host.chunks] = aligned_alloc(4096, RL_CHUNK_BYTES);
-	return host.chunk[host.chunks++];
-}
+#include "fuzz-words.h"
 
 static void look(const struct nv_model *model)
 {
@@ -222,10 +117,10 @@ static void admin(const uint8_t *choice)
 	u32 queue = choice[1] % 4;
 	bool creates = command[0] == NV_CREATE_CQ || command[0] == NV_CREATE_SQ;
 
-	nv_put(command + NV_COMMAND_NSID, choice[2] & 1, 4);
-	nv_put(command + NV_PRP1, creates ? QUEUE(queue) + (command[0] == NV_CREATE_CQ) * 4096 : DATA, 8);
-	nv_put(command + NV_CDW10, creates ? (choice[3] & 0x10 ? 2U : 7U) << 16 | queue : choice[3] % 16, 4);
-	nv_put(command + NV_CDW11, creates ? (u32)(choice[4] % 4) << 16 | 3 : choice[4], 4);
+	rl_put(command + NV_COMMAND_NSID, choice[2] & 1, 4);
+	rl_put(command + NV_PRP1, creates ? QUEUE(queue) + (command[0] == NV_CREATE_CQ) * 4096 : DATA, 8);
+	rl_put(command + NV_CDW10, creates ? (choice[3] & 0x10 ? 2U : 7U) << 16 | queue : choice[3] % 16, 4);
+	rl_put(command + NV_CDW11, creates ? (u32)(choice[4] % 4) << 16 | 3 : choice[4], 4);
 	submit(0, command);
 }
 
@@ -235,20 +130,10 @@ static void turn_on(u8 choice)
 	struct nv_config config;
 	u32 i;
 
-	if (getenv("FUZZ_REACHED")) {
-		static bool begun;
-
-		if (!begun && atexit(reached_say))
-			abort();
-		begun = true;
-	}
-	host.chunks = 0;
-	host.clock = 1;
-	host.wake = RL_NEVER;
-	host.irq = false;
-	memset(host.memory, choice, BYTES);
+	reached_begin();
+	host_begin(choice);
 	if (!rl_keys_parse(&nv_keys, &config.base, configs[choice % RL_COUNT(configs)], error) ||
-	    !nv_kind.create(&host.model.device, &config.base, &ops, &host, host_chunk))
+	    !nv_kind.create(&host.model.device, &config.base, &host_ops, &host, host_chunk))
 		abort();
 	if (choice & 0x80)
 		return;
@@ -268,15 +153,15 @@ static void io(const uint8_t *choice)
 	u8 command[NV_COMMAND_BYTES] = { opcodes[choice[0] % 8] };
 	u32 queue = 1 + (choice[0] >> 3) % 3, i;
 
-	nv_put(command + NV_COMMAND_NSID, 1, 4);
-	nv_put(command + NV_PRP1, DATA + (choice[1] & 0xfc) * 16, 8);
-	nv_put(command + NV_PRP2, DATA + (choice[2] & 0xf0) * 256 + (choice[2] & 8 ? 4096 - 8 * (choice[2] & 7) - 8 : 0), 8);
-	nv_put(command + NV_CDW10, choice[3] & 0x1f, 8);
-	nv_put(command + NV_CDW11, command[0] == NV_DATASET ? 4 : 0, 4);
-	nv_put(command + NV_CDW12, choice[4] | (u32)(choice[3] >> 7) << 30, 4);
+	rl_put(command + NV_COMMAND_NSID, 1, 4);
+	rl_put(command + NV_PRP1, DATA + (choice[1] & 0xfc) * 16, 8);
+	rl_put(command + NV_PRP2, DATA + (choice[2] & 0xf0) * 256 + (choice[2] & 8 ? 4096 - 8 * (choice[2] & 7) - 8 : 0), 8);
+	rl_put(command + NV_CDW10, choice[3] & 0x1f, 8);
+	rl_put(command + NV_CDW11, command[0] == NV_DATASET ? 4 : 0, 4);
+	rl_put(command + NV_CDW12, choice[4] | (u32)(choice[3] >> 7) << 30, 4);
 	/* The data of a write, and a list of pages in order, sometimes with an invalid entry. */
 	for (i = 0; i < 1024 && choice[5] & 1; i++)
-		nv_put(host.memory + (DATA - BASE) + 65536 + i * 8, DATA + (i % 24) * 4096 + (i == choice[5] ? 4 : 0), 8);
+		rl_put(host.memory + (DATA - BASE) + 65536 + i * 8, DATA + (i % 24) * 4096 + (i == choice[5] ? 4 : 0), 8);
 	if (choice[5] & 2)
 		memset(host.memory + (DATA - BASE), choice[5], 4096);
 	submit(queue, command);

@@ -5,100 +5,12 @@
  * break its promises about requests, depth and responses. With FUZZ_REACHED set
  * it ends by saying which faults and events its inputs have led to.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "3w-9xxx/controller/model.h"
 #include "reached.h"
 
-#define BASE	0x100000000ULL
-#define BYTES	(256U << 10)
-#define CHUNKS	16
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct {
-	u8 memory[BYTES];
-	u64 clock;
-	u64 wake;
-	bool irq;
-	void *chunk[CHUNKS];
-	u32 chunks;
+#define FUZZ_DEVICE \
 	struct tw_model model;
-} host;
-
-static bool reachable(u64 address, u32 bytes)
-{
-	return address >= BASE && address - BASE <= BYTES && bytes <= BYTES - (address - BASE);
-}
-
-static bool host_read(void *context, u64 address, void *to, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memcpy(to, host.memory + (address - BASE), bytes);
-	return true;
-}
-
-static bool host_write(void *context, u64 address, const void *from, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memcpy(host.memory + (address - BASE), from, bytes);
-	return true;
-}
-
-static bool host_zero(void *context, u64 address, u32 bytes)
-{
-	(void)context;
-	if (!reachable(address, bytes))
-		return false;
-	memset(host.memory + (address - BASE), 0, bytes);
-	return true;
-}
-
-static u64 host_now(void *context)
-{
-	(void)context;
-	return host.clock;
-}
-
-static void host_wake(void *context, u64 ns)
-{
-	(void)context;
-	host.wake = ns;
-}
-
-static void host_irq(void *context, bool level)
-{
-	(void)context;
-	host.irq = level;
-}
-
-static void host_report(void *context, const char *text)
-{
-	(void)context;
-	(void)text;
-}
-
-static const struct rl_host_ops ops = {
-	.dma_read = host_read, .dma_write = host_write, .dma_zero = host_zero, .now_ns = host_now,
-	.wake_at = host_wake, .set_irq = host_irq, .report = host_report,
-};
-
-/* The same chunks serve every input; their contents are rubbish by then, as promised. */
-static void *host_chunk(void *context)
-{
-	(void)context;
-	if (host.chunks == CHUNKS)
-		return NULL;
-	if (!host.chunk[host.chunks])
-		host.chunk[host.chunks] = aligned_alloc(4096, RL_CHUNK_BYTES);
-	return host.chunk[host.chunks++];
-}
+#include "fuzz-host.h"
 
 static void check(void)
 {
@@ -146,14 +58,12 @@ static void turn_on(u8 choice)
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
-	host.chunks = 0;
-	host.clock = 1;
-	host.wake = RL_NEVER;
+	host_begin(0);
 	memset(reached.given, 0, sizeof(reached.given));
 	if (!rl_keys_parse(&tw_keys, &config.base, configs[choice % RL_COUNT(configs)], error))
 		abort();
 	rl_keys_select(&tw_keys, &config.base, config.base.count - 1);
-	if (!tw_model_create(&host.model, &config, &ops, &host, host_chunk))
+	if (!tw_model_create(&host.model, &config, &host_ops, &host, host_chunk))
 		abort();
 }
 

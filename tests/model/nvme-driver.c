@@ -90,10 +90,10 @@ struct command admin_command(u8 opcode, u32 nsid, u32 dword10, u32 dword11)
 {
 	struct command command = { { opcode } };
 
-	nv_put(command.byte + NV_COMMAND_NSID, nsid, 4);
-	nv_put(command.byte + NV_PRP1, HOST_DATA, 8);
-	nv_put(command.byte + NV_CDW10, dword10, 4);
-	nv_put(command.byte + NV_CDW11, dword11, 4);
+	rl_put(command.byte + NV_COMMAND_NSID, nsid, 4);
+	rl_put(command.byte + NV_PRP1, HOST_DATA, 8);
+	rl_put(command.byte + NV_CDW10, dword10, 4);
+	rl_put(command.byte + NV_CDW11, dword11, 4);
 	return command;
 }
 
@@ -101,9 +101,9 @@ struct command io_command(u8 opcode, u64 block, u32 blocks)
 {
 	struct command command = { { opcode } };
 
-	nv_put(command.byte + NV_COMMAND_NSID, NV_NSID, 4);
-	nv_put(command.byte + NV_CDW10, block, 8);
-	nv_put(command.byte + NV_CDW12, blocks ? blocks - 1 : 0, 2);
+	rl_put(command.byte + NV_COMMAND_NSID, NV_NSID, 4);
+	rl_put(command.byte + NV_CDW10, block, 8);
+	rl_put(command.byte + NV_CDW12, blocks ? blocks - 1 : 0, 2);
 	return command;
 }
 
@@ -112,14 +112,14 @@ void command_data(struct drive *drive, struct command *command, u32 offset, u32 
 	u64 address = HOST_DATA + offset, page = address - address % PAGE + PAGE, list = LISTS;
 	u32 pages = (u32)((address % PAGE + bytes + PAGE - 1) / PAGE), i;
 
-	nv_put(command->byte + NV_PRP1, address, 8);
-	nv_put(command->byte + NV_PRP2, pages == 2 ? page : pages > 2 ? list : 0, 8);
+	rl_put(command->byte + NV_PRP1, address, 8);
+	rl_put(command->byte + NV_PRP2, pages == 2 ? page : pages > 2 ? list : 0, 8);
 	for (i = 1; pages > 2 && i < pages; i++, page += PAGE, list += 8) {
 		if (list % PAGE == PAGE - 8 && i + 1 < pages) {
-			nv_put(host_at(drive->host, list), list + 8, 8);
+			rl_put(host_at(drive->host, list), list + 8, 8);
 			list += 8;
 		}
-		nv_put(host_at(drive->host, list), page, 8);
+		rl_put(host_at(drive->host, list), page, 8);
 	}
 }
 
@@ -135,7 +135,7 @@ struct command create_cq(u32 queue, u32 entries, u32 vector)
 {
 	struct command command = admin_command(NV_CREATE_CQ, 0, (entries - 1) << 16 | queue, vector << 16 | 3);
 
-	nv_put(command.byte + NV_PRP1, cq_address(queue), 8);
+	rl_put(command.byte + NV_PRP1, cq_address(queue), 8);
 	return command;
 }
 
@@ -143,7 +143,7 @@ struct command create_sq(u32 queue, u32 entries, u32 cq)
 {
 	struct command command = admin_command(NV_CREATE_SQ, 0, (entries - 1) << 16 | queue, cq << 16 | 1);
 
-	nv_put(command.byte + NV_PRP1, sq_address(queue), 8);
+	rl_put(command.byte + NV_PRP1, sq_address(queue), 8);
 	return command;
 }
 
@@ -162,7 +162,7 @@ u16 drive_put(struct drive *drive, u32 queue, const struct command *command)
 	u16 id = drive->next_id++;
 
 	memcpy(to, command->byte, NV_COMMAND_BYTES);
-	nv_put(to + NV_COMMAND_ID, id, 2);
+	rl_put(to + NV_COMMAND_ID, id, 2);
 	pair->tail = (pair->tail + 1) % pair->entries;
 	return id;
 }
@@ -187,11 +187,11 @@ bool drive_poll(struct drive *drive, u32 queue, struct completion *completion)
 
 	if ((from[14] & 1) != pair->phase)
 		return false;
-	completion->result = nv_get32(from);
-	completion->sq_head = nv_get16(from + 8);
-	completion->queue = nv_get16(from + 10);
-	completion->id = nv_get16(from + 12);
-	completion->status = nv_get16(from + 14) >> 1;
+	completion->result = rl_get32(from);
+	completion->sq_head = rl_get16(from + 8);
+	completion->queue = rl_get16(from + 10);
+	completion->id = rl_get16(from + 12);
+	completion->status = rl_get16(from + 14) >> 1;
 	assert_int_equal(completion->queue, queue);
 	if (++pair->head == pair->entries) {
 		pair->head = 0;

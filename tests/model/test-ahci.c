@@ -78,9 +78,9 @@ static u8 *command(struct sata *sata, u32 slot, u8 opcode, u64 lba, u32 count, u
 	memset(header, 0, AH_HEADER_BYTES);
 	memset(table, 0, 0x1000);
 	parts = bytes ? parts : 0;
-	ah_put32(header, 5 | parts << AH_HEADER_PRDS_SHIFT);
-	ah_put32(header + 8, (u32)TABLE(slot));
-	ah_put32(header + 12, (u32)(TABLE(slot) >> 32));
+	rl_put32(header, 5 | parts << AH_HEADER_PRDS_SHIFT);
+	rl_put32(header + 8, (u32)TABLE(slot));
+	rl_put32(header + 12, (u32)(TABLE(slot) >> 32));
 	table[0] = AH_FIS_H2D;
 	table[1] = AH_FIS_COMMAND;
 	table[2] = opcode;
@@ -102,9 +102,9 @@ static u8 *command(struct sata *sata, u32 slot, u8 opcode, u64 lba, u32 count, u
 		u32 part = i == parts - 1 ? bytes - at : bytes / parts & ~1U;
 		u64 address = HOST_DATA + offset + at;
 
-		ah_put32(prd, (u32)address);
-		ah_put32(prd + 4, (u32)(address >> 32));
-		ah_put32(prd + 12, part - 1);
+		rl_put32(prd, (u32)address);
+		rl_put32(prd + 4, (u32)(address >> 32));
+		rl_put32(prd + 12, part - 1);
 		at += part;
 	}
 	return table;
@@ -181,7 +181,7 @@ static void says_what_it_is(void **state)
 	assert_int_equal(get(sata, PORT(AH_PORT_SSTS)), AH_SSTS_UP);
 	assert_int_equal(get(sata, PORT(AH_PORT_SIG)), AH_SIGNATURE_DISK);
 	assert_int_equal(alone(sata, AH_OP_IDENTIFY, 0, 0, 0, 512), AH_IS_PIO);
-	assert_int_equal(ah_get32(page + 200), 4000000);
+	assert_int_equal(rl_get32(page + 200), 4000000);
 	assert_int_equal(page[150], 15);
 	assert_true(page[153] & 1);
 	assert_int_equal(page[434] | page[435] << 8, 5400);
@@ -429,7 +429,7 @@ static void refuses(void **state)
 	assert_true(interrupt(sata) & AH_IS_BUS_FATAL);
 	start(sata);
 	table = command(sata, 0, AH_OP_READ_DMA_EXT, 0, 8, 0, 4096, 1);
-	ah_put32(table + AH_TABLE_PRDS + 4, 0);
+	rl_put32(table + AH_TABLE_PRDS + 4, 0);
 	issue(sata, 1, false);
 	assert_true(interrupt(sata) & AH_IS_BUS_FATAL);
 	assert_int_equal(sata->model->device.nr_refused, 2);

@@ -129,7 +129,7 @@ static void bad_sectors_fail_until_they_are_written(void **state)
 	assert_int_equal(drive_run(drive, 1, io_command(NV_WRITE_ZEROES, 1003, 2), NULL), NV_GOOD);
 	assert_int_equal(drive_transfer(drive, false, 990, 30, 0), NV_GOOD);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_GET_LOG, 0, 127 << 16 | 2, 0), NULL), NV_GOOD);
-	assert_int_equal(nv_get64(data + 160), 3);
+	assert_int_equal(rl_get64(data + 160), 3);
 	drive_destroy(drive);
 }
 

@@ -41,23 +41,23 @@ static void scatter(struct drive *drive, struct command *command, u32 bytes, u64
 		places->address[places->count] = page_address(order[places->count]) + offset;
 		places->bytes[places->count] = (u32)rl_min(bytes, PAGE - offset);
 	}
-	nv_put(command->byte + NV_PRP1, places->address[0], 8);
+	rl_put(command->byte + NV_PRP1, places->address[0], 8);
 	if (places->count < 3) {
-		nv_put(command->byte + NV_PRP2, places->count == 2 ? places->address[1] : 0x123, 8);
+		rl_put(command->byte + NV_PRP2, places->count == 2 ? places->address[1] : 0x123, 8);
 		return;
 	}
 	/* The first list begins near its end, so that several are needed. */
 	list = LIST_BASE + PAGE - 8 * (1 + random_number(seed) % 20);
-	nv_put(command->byte + NV_PRP2, list, 8);
+	rl_put(command->byte + NV_PRP2, list, 8);
 	for (i = 1; i < places->count; i++, list += 8) {
 		if (list % PAGE == PAGE - 8 && i + 1 < places->count) {
 			u64 next = LIST_BASE + ++lists * PAGE;
 
 			assert_true(lists < LIST_PAGES);
-			nv_put(host_at(drive->host, list), next, 8);
+			rl_put(host_at(drive->host, list), next, 8);
 			list = next;
 		}
-		nv_put(host_at(drive->host, list), places->address[i], 8);
+		rl_put(host_at(drive->host, list), places->address[i], 8);
 	}
 }
 
@@ -95,14 +95,14 @@ static void deallocate(struct drive *drive, u8 *truth, u64 blocks, u32 lba_bytes
 		u64 block = random_number(seed) % (blocks - length);
 		u8 *range = host_at(drive->host, HOST_DATA + 2048 + i * 16);
 
-		nv_put(range, 0, 4);
-		nv_put(range + 4, length, 4);
-		nv_put(range + 8, block, 8);
+		rl_put(range, 0, 4);
+		rl_put(range + 4, length, 4);
+		rl_put(range + 8, block, 8);
 		memset(truth + block * lba_bytes, 0, length * lba_bytes);
 	}
 	/* It straddles two pages. */
 	command_data(drive, &command, 2048, 4096);
-	nv_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
+	rl_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
 }
 
@@ -176,7 +176,7 @@ static void a_read_writes_its_bytes_alone(void **state)
 
 static struct command with(struct command command, u32 place, u64 value, u32 bytes)
 {
-	nv_put(command.byte + place, value, bytes);
+	rl_put(command.byte + place, value, bytes);
 	return command;
 }
 
@@ -234,13 +234,13 @@ static void a_bad_entry_of_a_list_is_found(void **state)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE, 8);
 	struct command read = transfer(drive, false, 0, 64, 0);
-	u8 *list = host_at(drive->host, nv_get64(read.byte + NV_PRP2));
+	u8 *list = host_at(drive->host, rl_get64(read.byte + NV_PRP2));
 
 	(void)state;
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
-	nv_put(list + 8 * 6, HOST_DATA + 4, 8);
+	rl_put(list + 8 * 6, HOST_DATA + 4, 8);
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_BAD_PRP);
-	nv_put(list + 8 * 6, 0, 8);
+	rl_put(list + 8 * 6, 0, 8);
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_BAD_TRANSFER);
 	drive_destroy(drive);
 }
@@ -255,21 +255,21 @@ static void ranges_beyond_the_end_change_nothing(void **state)
 	memset(data, 0x5a, 4096);
 	assert_int_equal(drive_transfer(drive, true, 0, 8, 0), NV_GOOD);
 	memset(data, 0, 32);
-	nv_put(data + 4, 8, 4);
-	nv_put(data + 20, 2, 4);
-	nv_put(data + 24, 1048575, 8);
-	nv_put(command.byte + NV_PRP1, HOST_DATA, 8);
-	nv_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
+	rl_put(data + 4, 8, 4);
+	rl_put(data + 20, 2, 4);
+	rl_put(data + 24, 1048575, 8);
+	rl_put(command.byte + NV_PRP1, HOST_DATA, 8);
+	rl_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_BAD_LBA);
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 4096), NV_GOOD);
 	assert_int_equal(data[4096], 0x5a);
 	/* A hint that is not "deallocate" neither. */
-	nv_put(data + 24, 0, 8);
-	nv_put(command.byte + NV_CDW11, 1, 4);
+	rl_put(data + 24, 0, 8);
+	rl_put(command.byte + NV_CDW11, 1, 4);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 4096), NV_GOOD);
 	assert_int_equal(data[4096], 0x5a);
-	nv_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
+	rl_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
 	assert_int_equal(drive_last(drive)->sectors, 10);
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 4096), NV_GOOD);

@@ -281,7 +281,7 @@ static u64 takes(struct drive *drive, struct command command)
 
 static struct command with_fua(struct command command)
 {
-	nv_put(command.byte + NV_CDW12, nv_get32(command.byte + NV_CDW12) | NV_RW_FUA, 4);
+	rl_put(command.byte + NV_CDW12, rl_get32(command.byte + NV_CDW12) | NV_RW_FUA, 4);
 	return command;
 }
 

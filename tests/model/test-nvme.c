@@ -112,28 +112,28 @@ static void it_says_what_it_is(void **state)
 	assert_text(page + 24, "A model", 40);
 	assert_text(page + 64, "1.0", 8);
 	assert_int_equal(page[77], 5);
-	assert_int_equal(nv_get32(page + 80), 0x10400);
+	assert_int_equal(rl_get32(page + 80), 0x10400);
 	assert_int_equal(page[111], 1);
 	assert_int_equal(page[512], 0x66);
 	assert_int_equal(page[513], 0x44);
-	assert_int_equal(nv_get32(page + 516), 1);
-	assert_int_equal(nv_get16(page + 520), 0x000c);
+	assert_int_equal(rl_get32(page + 516), 1);
+	assert_int_equal(rl_get16(page + 520), 0x000c);
 	assert_int_equal(page[525], 7);
-	assert_int_equal(nv_get16(page + 528), 7);
+	assert_int_equal(rl_get16(page + 528), 7);
 	assert_string_equal((const char *)page + 768, "nqn.2026-11.invalid.raidtrace:some drive");
 	page = identify(drive, NV_IDENTIFY_NAMESPACE, 1);
-	assert_true(nv_get64(page) == 131072 && nv_get64(page + 8) == 131072);
+	assert_true(rl_get64(page) == 131072 && rl_get64(page + 8) == 131072);
 	assert_int_equal(page[24], 0x12);
-	assert_int_equal(nv_get16(page + 36), 7);
+	assert_int_equal(rl_get16(page + 36), 7);
 	assert_int_equal(page[33], 1);
-	assert_int_equal(nv_get16(page + 64), 7);
-	assert_int_equal(nv_get16(page + 72), 65535);
+	assert_int_equal(rl_get16(page + 64), 7);
+	assert_int_equal(rl_get16(page + 72), 65535);
 	assert_int_equal(page[130], 9);
 	assert_int_equal(page[120] & 3, 2);
 	page = identify(drive, NV_IDENTIFY_ACTIVE, 0);
-	assert_int_equal(nv_get32(page), 1);
-	assert_int_equal(nv_get32(page + 4), 0);
-	assert_int_equal(nv_get32(identify(drive, NV_IDENTIFY_ACTIVE, 1)), 0);
+	assert_int_equal(rl_get32(page), 1);
+	assert_int_equal(rl_get32(page + 4), 0);
+	assert_int_equal(rl_get32(identify(drive, NV_IDENTIFY_ACTIVE, 1)), 0);
 	page = identify(drive, NV_IDENTIFY_NAMES, 1);
 	assert_int_equal(page[0], 1);
 	assert_int_equal(page[1], 8);
@@ -168,13 +168,13 @@ static void other_drives_say_something_else(void **state)
 		assert_string_equal((const char *)page + 768 + strlen("nqn.2026-11.invalid.raidtrace:"), serials[i]);
 		assert_int_equal(page[77], i ? 7 : 0);
 		assert_int_equal(page[525], i ? 7 : 6);
-		assert_int_equal(nv_get16(page + 528), i ? 7 : 0);
+		assert_int_equal(rl_get16(page + 528), i ? 7 : 0);
 		page = identify(drive, NV_IDENTIFY_NAMESPACE, 1);
 		assert_int_equal(page[130], i ? 9 : 12);
-		assert_true(nv_get64(page) == (i ? 131072 : 16384));
+		assert_true(rl_get64(page) == (i ? 131072 : 16384));
 		assert_int_equal(page[24], i == 4 ? 0x12 : 2);
-		assert_int_equal(nv_get16(page + 36), i ? 7 : 0);
-		assert_int_equal(nv_get16(page + 72), i == 4 ? 31 : 0);
+		assert_int_equal(rl_get16(page + 36), i ? 7 : 0);
+		assert_int_equal(rl_get16(page + 72), i == 4 ? 31 : 0);
 		memcpy(names[i], page + 120, 8);
 		for (j = 0; j < i; j++)
 			assert_true(memcmp(names[i], names[j], 8));
@@ -194,12 +194,12 @@ static void logs_and_features(void **state)
 	assert_int_equal(drive_transfer(drive, false, 0, 3, 8192), NV_GOOD);
 	memset(data, 0xee, PAGE);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_GET_LOG, NV_NSID_ALL, 127 << 16 | 2, 0), NULL), NV_GOOD);
-	assert_int_equal(nv_get16(data + 1), 310);
+	assert_int_equal(rl_get16(data + 1), 310);
 	assert_int_equal(data[3], 100);
-	assert_int_equal(nv_get64(data + 32), 1);
-	assert_int_equal(nv_get64(data + 48), 1);
-	assert_int_equal(nv_get64(data + 64), 1);
-	assert_int_equal(nv_get64(data + 80), 2);
+	assert_int_equal(rl_get64(data + 32), 1);
+	assert_int_equal(rl_get64(data + 48), 1);
+	assert_int_equal(rl_get64(data + 64), 1);
+	assert_int_equal(rl_get64(data + 80), 2);
 	assert_int_equal(data[511], 0);
 	assert_int_equal(data[512], 0xee);
 	/* No more than the driver has room for, nor than there is. */
@@ -236,7 +236,7 @@ static void logs_and_features(void **state)
 
 static struct command with(struct command command, u32 place, u64 value, u32 bytes)
 {
-	nv_put(command.byte + place, value, bytes);
+	rl_put(command.byte + place, value, bytes);
 	return command;
 }
 
@@ -357,9 +357,9 @@ static void a_deleted_queue_answers_its_commands(void **state)
 	for (i = 0; i < 3; i++) {
 		const u8 *entry = host_at(drive->host, cq_address(1) + i * NV_COMPLETION_BYTES);
 
-		assert_int_equal(nv_get16(entry + 12), ids[i]);
-		assert_int_equal(nv_get16(entry + 10), 2);
-		assert_int_equal(nv_get16(entry + 14), NV_QUEUE_DELETED << 1 | 1);
+		assert_int_equal(rl_get16(entry + 12), ids[i]);
+		assert_int_equal(rl_get16(entry + 10), 2);
+		assert_int_equal(rl_get16(entry + 14), NV_QUEUE_DELETED << 1 | 1);
 	}
 	drive->pair[1].head = 3;
 	drive_write(drive, NV_REG_DOORBELL + 12, 3);
@@ -499,7 +499,7 @@ static void interrupts_are_raised_and_masked(void **state)
 	assert_true(drive_poll(drive, 1, &completion));
 	assert_false(drive->host->irq);
 	/* A queue without interrupts raises none. */
-	nv_put(quiet.byte + NV_CDW11, 2 << 16 | 1, 4);
+	rl_put(quiet.byte + NV_CDW11, 2 << 16 | 1, 4);
 	drive->pair[2] = (struct pair){ .entries = 8, .phase = 1 };
 	memset(host_at(drive->host, cq_address(2)), 0, 8 * NV_COMPLETION_BYTES);
 	assert_int_equal(drive_run(drive, 0, quiet, NULL), NV_GOOD);
@@ -585,14 +585,14 @@ static void a_queue_out_of_reach_is_fatal(void **state)
 		if (i) {
 			/* Its completion queue. */
 			far = create_cq(2, 8, 2);
-			nv_put(far.byte + NV_PRP1, HOST_BASE + HOST_BYTES, 8);
+			rl_put(far.byte + NV_PRP1, HOST_BASE + HOST_BYTES, 8);
 			assert_int_equal(drive_run(drive, 0, far, NULL), NV_GOOD);
 			drive->pair[2] = (struct pair){ .entries = 8, .phase = 1 };
 			assert_int_equal(drive_run(drive, 0, create_sq(2, 8, 2), NULL), NV_GOOD);
 			drive_submit(drive, 2, &read);
 			drive_pass(drive, 1000000000);
 		} else {
-			nv_put(far.byte + NV_PRP1, HOST_BASE + HOST_BYTES, 8);
+			rl_put(far.byte + NV_PRP1, HOST_BASE + HOST_BYTES, 8);
 			assert_int_equal(drive_run(drive, 0, far, NULL), NV_GOOD);
 			drive_write(drive, NV_REG_DOORBELL + 16, 1);
 			assert_int_equal(drive->host->nvme.device.nr_refused, 1);
@@ -706,7 +706,7 @@ static void status_and_log_are_text(void **state)
 	rl_device_log_line(&text, device, 0);
 	assert_non_null(strstr(buffer, "1,0,0x05,CREATE_CQ,,0,0,"));
 	memset(host_at(drive->host, HOST_DATA), 0, 16);
-	nv_put(ranges.byte + NV_PRP1, HOST_DATA, 8);
+	rl_put(ranges.byte + NV_PRP1, HOST_DATA, 8);
 	assert_int_equal(drive_run(drive, 1, ranges, NULL), NV_GOOD);
 	assert_string_equal(nv_kind.command_name(drive_last(drive)), "DEALLOCATE");
 	drive_destroy(drive);

@@ -89,11 +89,11 @@ static void descriptor(struct blk *blk, u64 table, u32 at, u64 address, u32 byte
 {
 	u8 *desc = host_at(blk->host, table + at * VB_DESC_BYTES);
 
-	vb_put32(desc, (u32)address);
-	vb_put32(desc + 4, (u32)(address >> 32));
-	vb_put32(desc + 8, bytes);
-	vb_put16(desc + 12, flags);
-	vb_put16(desc + 14, next);
+	rl_put32(desc, (u32)address);
+	rl_put32(desc + 4, (u32)(address >> 32));
+	rl_put32(desc + 8, bytes);
+	rl_put16(desc + 12, flags);
+	rl_put16(desc + 14, next);
 }
 
 /*
@@ -107,9 +107,9 @@ static void submit(struct blk *blk, u32 id, u32 type, u64 sector, u32 offset, u3
 	u32 at = 0, i, flags = type == VB_T_IN || type == VB_T_GET_ID ? VB_DESC_WRITE : 0;
 
 	memset(header, 0, VB_REQUEST_BYTES);
-	vb_put32(header, type);
-	vb_put32(header + 8, (u32)sector);
-	vb_put32(header + 12, (u32)(sector >> 32));
+	rl_put32(header, type);
+	rl_put32(header + 8, (u32)sector);
+	rl_put32(header + 12, (u32)(sector >> 32));
 	*(u8 *)host_at(blk->host, STATUS(id)) = 0x55;
 	parts = bytes ? parts : 0;
 	descriptor(blk, table, 0, HEADER(id), VB_REQUEST_BYTES, VB_DESC_NEXT, 1);
@@ -121,8 +121,8 @@ static void submit(struct blk *blk, u32 id, u32 type, u64 sector, u32 offset, u3
 	}
 	descriptor(blk, table, parts + 1, STATUS(id), 1, VB_DESC_WRITE, 0);
 	descriptor(blk, DESC, id, table, (parts + 2) * VB_DESC_BYTES, VB_DESC_INDIRECT, 0);
-	vb_put16(ring + 4 + 2 * (blk->avail % SIZE), id);
-	vb_put16(ring + 2, ++blk->avail);
+	rl_put16(ring + 4 + 2 * (blk->avail % SIZE), id);
+	rl_put16(ring + 2, ++blk->avail);
 }
 
 static void notify(struct blk *blk)
@@ -145,12 +145,12 @@ static u32 answer(struct blk *blk)
 {
 	const u8 *ring = host_at(blk->host, DEVICE);
 
-	while (vb_get16(ring + 2) == blk->used)
+	while (rl_get16(ring + 2) == blk->used)
 		if (!pass(blk))
 			fail_msg("no answer comes");
 	assert_true(blk->host->irq);
 	assert_int_equal(get(blk, VB_ISR, 1), VB_ISR_QUEUE);
-	return vb_get32(ring + 4 + 8 * (blk->used++ % SIZE));
+	return rl_get32(ring + 4 + 8 * (blk->used++ % SIZE));
 }
 
 /* Carry out one request. Return: its status. */
@@ -215,8 +215,8 @@ static void keeps_what_is_written(void **state)
 		random_fill(&seed, data, count * 512);
 		if (type == 2) {
 			memset(data, 0, VB_RANGE_BYTES);
-			vb_put32(data, lba);
-			vb_put32(data + 8, count);
+			rl_put32(data, lba);
+			rl_put32(data + 8, count);
 			memset(disk + lba * 512, 0, count * 512);
 			assert_int_equal(carry_out(blk, VB_T_DISCARD, 0, 512, VB_RANGE_BYTES, 1), VB_S_OK);
 			continue;

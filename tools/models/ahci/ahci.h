@@ -235,9 +235,6 @@ void ah_disk_advance(struct ah_model *model, u64 now);
 /* Return: when something of the disk is to be looked at, RL_NEVER if nothing waits. */
 u64 ah_disk_wake_ns(const struct ah_model *model);
 
-/* What is in the write cache is on the platter. A reset does not lose it. */
-void ah_disk_reset(struct ah_model *model);
-
 /* Faults (fault.c). */
 void ah_fault_create(struct ah_model *model);
 void ah_fault_advance(struct ah_model *model, u64 now);

@@ -26,7 +26,7 @@ static void ah_text(u8 *page, u32 word, u32 bytes, const char *text)
 
 static void ah_word(u8 *page, u32 word, u32 value)
 {
-	ah_put16(page + word * 2, value);
+	rl_put16(page + word * 2, value);
 }
 
 static void ah_identify(const struct ah_model *model, u8 *page)
@@ -45,7 +45,7 @@ static void ah_identify(const struct ah_model *model, u8 *page)
 	ah_word(page, 49, 0x0f00);	/* LBA, DMA, IORDY */
 	ah_word(page, 50, 0x4000);
 	ah_word(page, 53, 0x0006);
-	ah_put32(page + 60 * 2, (u32)rl_min(sectors, 0x0fffffff));
+	rl_put32(page + 60 * 2, (u32)rl_min(sectors, 0x0fffffff));
 	ah_word(page, 63, 0x0007);
 	ah_word(page, 64, 0x0003);
 	ah_word(page, 65, 120);
@@ -62,8 +62,8 @@ static void ah_identify(const struct ah_model *model, u8 *page)
 	ah_word(page, 86, 0x7400);
 	ah_word(page, 87, 0x4040);
 	ah_word(page, 88, 0x407f);
-	ah_put32(page + 100 * 2, (u32)sectors);
-	ah_put32(page + 102 * 2, (u32)(sectors >> 32));
+	rl_put32(page + 100 * 2, (u32)sectors);
+	rl_put32(page + 102 * 2, (u32)(sectors >> 32));
 	if (config->physical_bytes == 4096)
 		ah_word(page, 106, 0x6003);
 	ah_word(page, 217, config->drive.rpm);
@@ -121,8 +121,8 @@ static bool ah_move_data(struct ah_model *model, struct ah_cursor *cursor, u8 *d
 			    !rl_dma_read(&model->device, cursor->prds + cursor->at++ * AH_PRD_BYTES,
 					 prd, sizeof(prd)))
 				return false;
-			cursor->address = ah_get32(prd) | (u64)ah_get32(prd + 4) << 32;
-			cursor->left = (ah_get32(prd + 12) & AH_PRD_COUNT_MASK) + 1;
+			cursor->address = rl_get32(prd) | (u64)rl_get32(prd + 4) << 32;
+			cursor->left = (rl_get32(prd + 12) & AH_PRD_COUNT_MASK) + 1;
 			continue;
 		}
 		if (write)
@@ -440,8 +440,8 @@ void ah_begin(struct ah_model *model, u32 slot, u64 now)
 		ah_bus_failed(model);
 		return;
 	}
-	request.header = ah_get32(header);
-	request.table = ah_get32(header + 8) | (u64)ah_get32(header + 12) << 32;
+	request.header = rl_get32(header);
+	request.table = rl_get32(header + 8) | (u64)rl_get32(header + 12) << 32;
 	if (!rl_dma_read(&model->device, request.table, request.fis, sizeof(request.fis))) {
 		ah_bus_failed(model);
 		return;

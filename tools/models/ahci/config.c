@@ -58,15 +58,10 @@ static const struct rl_key ah_key[] = {
 static const char *ah_conflict(const struct rl_config *base, const char **key)
 {
 	const struct ah_config *config = (const struct ah_config *)base;
-	const struct rl_drive_config *drive = &config->drive;
+	const char *why = rl_drive_conflict(&config->drive, key);
 
-	*key = "drive.seek_average_us";
-	if (drive->seek_track_us > drive->seek_average_us ||
-	    drive->seek_average_us > drive->seek_full_us)
-		return "must lie between drive.seek_track_us and drive.seek_full_us";
-	*key = "drive.media_inner_kib_s";
-	if (drive->media_inner_kib_s > drive->media_outer_kib_s)
-		return "is more than drive.media_outer_kib_s";
+	if (why)
+		return why;
 	*key = "ata.physical_bytes";
 	if (config->physical_bytes != 512 && config->physical_bytes != 4096)
 		return "must be 512 or 4096";

@@ -208,8 +208,3 @@ u64 ah_disk_wake_ns(const struct ah_model *model)
 		return disk->free_ns;
 	return RL_NEVER;
 }
-
-void ah_disk_reset(struct ah_model *model)
-{
-	rl_drive_power_on(&model->disk.drive);
-}

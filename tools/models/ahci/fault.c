@@ -67,10 +67,5 @@ void ah_fault_transfer(struct ah_model *model, u64 lba, u32 sectors, u64 now)
 
 u64 ah_fault_wake_ns(const struct ah_model *model)
 {
-	u64 wake = RL_NEVER;
-	u32 i;
-
-	for (i = 0; i < AH_FAULTS; i++)
-		wake = rl_min(wake, model->armed[i].due_ns);
-	return wake;
+	return rl_trigger_wake_ns(model->armed, AH_FAULTS);
 }

@@ -54,7 +54,7 @@ static void ah_register_frame(struct ah_model *model, u8 status, u8 error, u64 l
 		fis[8 + i] = (u8)(lba >> (8 * i + 24));
 	}
 	fis[7] = AH_ATA_READY;
-	ah_put16(fis + 12, count);
+	rl_put16(fis + 12, count);
 	model->tfd = status | (u32)error << 8;
 	ah_receive(model, AH_FIS_D2H_AT, fis, sizeof(fis));
 	model->port_is |= AH_IS_D2H;
@@ -66,7 +66,7 @@ static void ah_pio_frame(struct ah_model *model)
 
 	fis[7] = AH_ATA_READY;
 	fis[15] = AH_ATA_IDLE;
-	ah_put16(fis + 16, RL_SECTOR_BYTES);
+	rl_put16(fis + 16, RL_SECTOR_BYTES);
 	model->tfd = AH_ATA_IDLE;
 	ah_receive(model, AH_FIS_PIO_AT, fis, sizeof(fis));
 	model->port_is |= AH_IS_PIO;
@@ -76,7 +76,7 @@ static void ah_bits_frame(struct ah_model *model, u8 status, u8 error, u32 ended
 {
 	u8 fis[8] = { AH_FIS_SDB, AH_FIS_INTERRUPT, status & 0x77, error };
 
-	ah_put32(fis + 4, ended);
+	rl_put32(fis + 4, ended);
 	model->tfd = (model->tfd & AH_ATA_BUSY) | status | (u32)error << 8;
 	model->sact &= ~ended;
 	ah_receive(model, AH_FIS_SDB_AT, fis, sizeof(fis));

@@ -3,7 +3,7 @@
 #ifndef AH_WIRE_H
 #define AH_WIRE_H
 
-#include "base/types.h"
+#include "base/bytes.h"
 
 /* PCI identity: nobody's vendor, so that the driver applies no quirks of a real controller. */
 #define AH_PCI_VENDOR		0xfff0
@@ -102,7 +102,6 @@
 #define AH_ATA_UNCORRECTABLE	0x40
 #define AH_ATA_FUA		0x80		/* in the device byte of a queued write */
 
-#define AH_OP_DATA_SET		0x06
 #define AH_OP_READ_PIO_EXT	0x24
 #define AH_OP_READ_DMA_EXT	0x25
 #define AH_OP_READ_LOG		0x2f
@@ -130,23 +129,5 @@
 #define AH_FEATURE_AHEAD_ON	0xaa
 #define AH_LOG_DIRECTORY	0x00
 #define AH_LOG_NCQ_ERROR	0x10
-#define AH_DATA_SET_TRIM	0x01
-
-static inline u32 ah_get32(const u8 *at)
-{
-	return at[0] | (u32)at[1] << 8 | (u32)at[2] << 16 | (u32)at[3] << 24;
-}
-
-static inline void ah_put16(u8 *at, u32 value)
-{
-	at[0] = (u8)(value & 0xff);
-	at[1] = (u8)(value >> 8 & 0xff);
-}
-
-static inline void ah_put32(u8 *at, u32 value)
-{
-	ah_put16(at, value);
-	ah_put16(at + 2, (u16)(value >> 16));
-}
 
 #endif

@@ -42,6 +42,16 @@ static inline void rl_trigger_arm(struct rl_armed *armed, const struct rl_trigge
 	armed->due_ns = trigger->ms ? now + trigger->ms * 1000 * RL_NS_PER_US : RL_NEVER;
 }
 
+/* Return: when the first of @nr strikes by time, RL_NEVER if none does. */
+static inline u64 rl_trigger_wake_ns(const struct rl_armed *armed, u32 nr)
+{
+	u64 wake = RL_NEVER;
+
+	while (nr--)
+		wake = rl_min(wake, armed[nr].due_ns);
+	return wake;
+}
+
 /* Return: whether it strikes by time. */
 static inline bool rl_trigger_is_due(struct rl_armed *armed, u64 now)
 {

@@ -30,6 +30,18 @@ static void rl_seek_curve(struct rl_geometry *geometry, const struct rl_drive_co
 	geometry->seek_linear_ns = full * 1000 - geometry->seek_root_ns;
 }
 
+const char *rl_drive_conflict(const struct rl_drive_config *config, const char **key)
+{
+	*key = "drive.seek_average_us";
+	if (config->seek_track_us > config->seek_average_us ||
+	    config->seek_average_us > config->seek_full_us)
+		return "must lie between drive.seek_track_us and drive.seek_full_us";
+	*key = "drive.media_inner_kib_s";
+	if (config->media_inner_kib_s > config->media_outer_kib_s)
+		return "is more than drive.media_outer_kib_s";
+	return NULL;
+}
+
 void rl_geometry_create(struct rl_geometry *geometry, const struct rl_drive_config *config)
 {
 	u64 media_ns = 0, lba = 0;

@@ -39,3 +39,12 @@ u64 rl_bucket_pour(struct rl_bucket *bucket, u64 now, u64 units)
 	bucket->rest = parts % bucket->rate;
 	return bucket->empty_ns + !!bucket->rest;
 }
+
+u64 rl_bucket_admit(struct rl_bucket *commands, struct rl_bucket *moved, u64 bytes, u64 now)
+{
+	u64 start = rl_max(rl_bucket_open_ns(commands, now), rl_bucket_open_ns(moved, now));
+
+	rl_bucket_pour(commands, start, 1);
+	rl_bucket_pour(moved, start, bytes);
+	return start;
+}

@@ -35,6 +35,9 @@ void rl_bucket_create(struct rl_bucket *bucket, u64 rate, u64 burst);
 /* Return: the first nanosecond from @now on at which a command may start. */
 u64 rl_bucket_open_ns(const struct rl_bucket *bucket, u64 now);
 
+/* A command that moves @bytes passes two buckets, of commands and of bytes. Return: when it may start. */
+u64 rl_bucket_admit(struct rl_bucket *commands, struct rl_bucket *moved, u64 bytes, u64 now);
+
 /* Pour @units, up to 2^32, in at @now. Return: the first nanosecond at which the bucket is empty. */
 u64 rl_bucket_pour(struct rl_bucket *bucket, u64 now, u64 units);
 

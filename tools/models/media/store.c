@@ -308,6 +308,20 @@ bool rl_store_write(struct rl_store *store, u64 lba, u32 sectors, const void *da
 	return true;
 }
 
+void rl_store_zero(struct rl_store *store, u64 lba, u64 sectors)
+{
+	static const u64 zeros[RL_SECTOR_WORDS];
+	u32 part;
+
+	for (; sectors; sectors -= part, lba += part) {
+		part = rl_store_zero_run(store, lba, (u32)rl_min(sectors, 1U << 30));
+		if (part)
+			continue;
+		part = 1;
+		rl_store_write(store, lba, part, zeros);
+	}
+}
+
 u64 rl_store_used_bytes(const struct rl_store *store)
 {
 	return (u64)(store->top_pages + store->index_pages) * RL_PAGE_BYTES +

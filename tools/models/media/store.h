@@ -57,6 +57,9 @@ void rl_store_read(const struct rl_store *store, u64 lba, u32 sectors, void *dat
 /* Return: false when the pool is exhausted; sectors before the one that did not fit are written. */
 bool rl_store_write(struct rl_store *store, u64 lba, u32 sectors, const void *data);
 
+/* Zeros for a range within the capacity. They take no memory, so that this cannot fail. */
+void rl_store_zero(struct rl_store *store, u64 lba, u64 sectors);
+
 u64 rl_store_used_bytes(const struct rl_store *store);
 u64 rl_store_limit_bytes(const struct rl_store *store);
 

@@ -11,13 +11,13 @@
 /* Place and size of a queue. */
 static u16 nv_check_queue(const u8 *command)
 {
-	u32 entries = (nv_get32(command + NV_CDW10) >> 16) + 1;
+	u32 entries = (rl_get32(command + NV_CDW10) >> 16) + 1;
 
-	if (!(nv_get32(command + NV_CDW11) & NV_CONTIGUOUS))
+	if (!(rl_get32(command + NV_CDW11) & NV_CONTIGUOUS))
 		return NV_BAD_FIELD;
 	if (entries < 2 || entries > NV_MAX_ENTRIES)
 		return NV_BAD_QUEUE_SIZE;
-	return nv_get64(command + NV_PRP1) % NV_PAGE_BYTES ? NV_BAD_PRP : NV_GOOD;
+	return rl_get64(command + NV_PRP1) % NV_PAGE_BYTES ? NV_BAD_PRP : NV_GOOD;
 }
 
 static bool nv_is_io_queue(const struct nv_model *model, u32 queue)
@@ -27,7 +27,7 @@ static bool nv_is_io_queue(const struct nv_model *model, u32 queue)
 
 static u16 nv_create_cq(struct nv_model *model, const u8 *command)
 {
-	u32 queue = nv_get16(command + NV_CDW10), flags = nv_get32(command + NV_CDW11);
+	u32 queue = rl_get16(command + NV_CDW10), flags = rl_get32(command + NV_CDW11);
 	u16 status = nv_check_queue(command);
 	struct nv_cq *cq;
 
@@ -40,8 +40,8 @@ static u16 nv_create_cq(struct nv_model *model, const u8 *command)
 	if (flags >> 16 > model->config.controller.queues)
 		return NV_BAD_VECTOR;
 	cq = &model->cq[queue];
-	cq->base = nv_get64(command + NV_PRP1);
-	cq->entries = (nv_get32(command + NV_CDW10) >> 16) + 1;
+	cq->base = rl_get64(command + NV_PRP1);
+	cq->entries = (rl_get32(command + NV_CDW10) >> 16) + 1;
 	cq->head = 0;
 	cq->tail = 0;
 	cq->phase = true;
@@ -53,7 +53,7 @@ static u16 nv_create_cq(struct nv_model *model, const u8 *command)
 
 static u16 nv_create_sq(struct nv_model *model, const u8 *command)
 {
-	u32 queue = nv_get16(command + NV_CDW10), cq = nv_get32(command + NV_CDW11) >> 16;
+	u32 queue = rl_get16(command + NV_CDW10), cq = rl_get32(command + NV_CDW11) >> 16;
 	u16 status = nv_check_queue(command);
 	struct nv_sq *sq;
 
@@ -66,8 +66,8 @@ static u16 nv_create_sq(struct nv_model *model, const u8 *command)
 	if (NV_CC_SQ_ENTRY(model->cc) != NV_COMMAND_SHIFT)
 		return NV_BAD_QUEUE_SIZE;
 	sq = &model->sq[queue];
-	sq->base = nv_get64(command + NV_PRP1);
-	sq->entries = (nv_get32(command + NV_CDW10) >> 16) + 1;
+	sq->base = rl_get64(command + NV_PRP1);
+	sq->entries = (rl_get32(command + NV_CDW10) >> 16) + 1;
 	sq->head = 0;
 	sq->tail = 0;
 	sq->cq = (u8)cq;
@@ -111,7 +111,7 @@ static bool nv_is_kept(u32 feature)
 
 static u16 nv_set_features(struct nv_model *model, const u8 *command, u32 *result)
 {
-	u32 select = nv_get32(command + NV_CDW10), value = nv_get32(command + NV_CDW11);
+	u32 select = rl_get32(command + NV_CDW10), value = rl_get32(command + NV_CDW11);
 	u32 feature = select & 0xff;
 
 	if (select & NV_SAVE)
@@ -132,7 +132,7 @@ static u16 nv_set_features(struct nv_model *model, const u8 *command, u32 *resul
 
 static u16 nv_get_features(struct nv_model *model, const u8 *command, u32 *result)
 {
-	u32 select = nv_get32(command + NV_CDW10), feature = select & 0xff;
+	u32 select = rl_get32(command + NV_CDW10), feature = select & 0xff;
 
 	if (select & NV_SELECT)
 		return NV_BAD_FIELD;
@@ -158,15 +158,15 @@ static u16 nv_send(struct nv_model *model, const u8 *command, u32 bytes)
 /* No more than the page has, from its beginning: the rest of the host's buffer is left alone. */
 static u16 nv_get_log(struct nv_model *model, const u8 *command)
 {
-	u64 wanted = ((u64)nv_get16(command + NV_CDW11) << 16 | nv_get32(command + NV_CDW10) >> 16) + 1;
-	u32 nsid = nv_get32(command + NV_COMMAND_NSID), bytes;
+	u64 wanted = ((u64)rl_get16(command + NV_CDW11) << 16 | rl_get32(command + NV_CDW10) >> 16) + 1;
+	u32 nsid = rl_get32(command + NV_COMMAND_NSID), bytes;
 	u16 status = nv_log_page(model, command[NV_CDW10], &bytes);
 
 	if (status)
 		return status;
 	if (nsid && nsid != NV_NSID_ALL)
 		return NV_BAD_NAMESPACE;
-	if (nv_get32(command + NV_CDW12) || nv_get32(command + NV_CDW13))
+	if (rl_get32(command + NV_CDW12) || rl_get32(command + NV_CDW13))
 		return NV_BAD_FIELD;
 	return nv_send(model, command, (u32)rl_min(wanted * sizeof(u32), bytes));
 }
@@ -179,13 +179,13 @@ static u16 nv_execute(struct nv_model *model, const u8 *command, u64 now, u32 *r
 		return NV_BAD_FIELD;
 	switch (command[NV_OPCODE]) {
 	case NV_DELETE_SQ:
-		return nv_delete_sq(model, nv_get16(command + NV_CDW10), now);
+		return nv_delete_sq(model, rl_get16(command + NV_CDW10), now);
 	case NV_CREATE_SQ:
 		return nv_create_sq(model, command);
 	case NV_GET_LOG:
 		return nv_get_log(model, command);
 	case NV_DELETE_CQ:
-		return nv_delete_cq(model, nv_get16(command + NV_CDW10));
+		return nv_delete_cq(model, rl_get16(command + NV_CDW10));
 	case NV_CREATE_CQ:
 		return nv_create_cq(model, command);
 	case NV_IDENTIFY:

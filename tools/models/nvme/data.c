@@ -16,8 +16,8 @@ static u32 nv_offset(u64 address)
 
 void nv_data_begin(struct nv_data *data, const u8 *command, u64 bytes)
 {
-	data->prp1 = nv_get64(command + NV_PRP1);
-	data->prp2 = nv_get64(command + NV_PRP2);
+	data->prp1 = rl_get64(command + NV_PRP1);
+	data->prp2 = rl_get64(command + NV_PRP2);
 	data->list = 0;
 	data->left = bytes;
 	data->begun = false;
@@ -33,7 +33,7 @@ static u16 nv_list_entry(struct nv_model *model, u64 at, u64 *address)
 		return NV_BAD_PRP;
 	if (!rl_dma_read(&model->device, at, entry, sizeof(entry)))
 		return NV_BAD_TRANSFER;
-	*address = nv_get64(entry);
+	*address = rl_get64(entry);
 	return nv_offset(*address) ? NV_BAD_PRP : NV_GOOD;
 }
 

@@ -56,12 +56,7 @@ void nv_fault_advance(struct nv_model *model, u64 now)
 
 u64 nv_fault_wake_ns(const struct nv_model *model)
 {
-	u64 wake = RL_NEVER;
-	u32 i;
-
-	for (i = 0; i < NV_FAULTS; i++)
-		wake = rl_min(wake, model->fault.armed[i].due_ns);
-	return wake;
+	return rl_trigger_wake_ns(model->fault.armed, NV_FAULTS);
 }
 
 enum nv_fate nv_fault_strike(struct nv_model *model, u64 lba, u32 sectors)

@@ -41,7 +41,7 @@ static void nv_put_eui64(u8 *at, const struct nv_config *config)
 	nv_serial(config, &text);
 	for (i = 0; i < text.used; i++)
 		hash = (hash ^ (u8)serial[i]) * 0x100000001b3ULL;
-	nv_put(at, hash, NV_EUI64_BYTES);
+	rl_put(at, hash, NV_EUI64_BYTES);
 	at[0] = (u8)((at[0] & 0xfc) | 2);
 }
 
@@ -68,28 +68,28 @@ static void nv_put_controller(const struct nv_config *config, u8 *page)
 
 	rl_text_init(&text, serial, sizeof(serial));
 	nv_serial(config, &text);
-	nv_put(page + NV_ID_VENDOR, NV_PCI_VENDOR, 2);
-	nv_put(page + NV_ID_SUBVENDOR, NV_PCI_VENDOR, 2);
+	rl_put(page + NV_ID_VENDOR, NV_PCI_VENDOR, 2);
+	rl_put(page + NV_ID_SUBVENDOR, NV_PCI_VENDOR, 2);
 	nv_put_text(page + NV_ID_SERIAL, serial, 20);
 	nv_put_text(page + NV_ID_MODEL, controller->model, 40);
 	nv_put_text(page + NV_ID_FIRMWARE, NV_FIRMWARE, 8);
 	if (controller->max_transfer_kib)
 		page[NV_ID_MDTS] = (u8)nv_log2(controller->max_transfer_kib * 1024 / NV_PAGE_BYTES);
-	nv_put(page + NV_ID_CONTROLLER, config->base.number + 1, 2);
-	nv_put(page + NV_ID_VERSION, NV_VERSION, 4);
+	rl_put(page + NV_ID_CONTROLLER, config->base.number + 1, 2);
+	rl_put(page + NV_ID_VERSION, NV_VERSION, 4);
 	page[NV_ID_TYPE] = 1;	/* a controller for I/O */
 	page[NV_ID_ABORTS] = 3;	/* less one, as the next */
 	page[NV_ID_EVENTS] = NV_MAX_HELD - 1;
 	page[NV_ID_SLOTS] = 1 << 1 | 1;	/* one slot for firmware, which cannot be written */
-	nv_put(page + NV_ID_WARM, NV_KELVIN_WARM, 2);
-	nv_put(page + NV_ID_HOT, NV_KELVIN_HOT, 2);
+	rl_put(page + NV_ID_WARM, NV_KELVIN_WARM, 2);
+	rl_put(page + NV_ID_HOT, NV_KELVIN_HOT, 2);
 	page[NV_ID_SQ_ENTRY] = NV_COMMAND_SHIFT << 4 | NV_COMMAND_SHIFT;
 	page[NV_ID_CQ_ENTRY] = NV_COMPLETION_SHIFT << 4 | NV_COMPLETION_SHIFT;
-	nv_put(page + NV_ID_NAMESPACES, 1, 4);
-	nv_put(page + NV_ID_COMMANDS, NV_ID_HAS_DATASET | NV_ID_HAS_WRITE_ZEROES, 2);
+	rl_put(page + NV_ID_NAMESPACES, 1, 4);
+	rl_put(page + NV_ID_COMMANDS, NV_ID_HAS_DATASET | NV_ID_HAS_WRITE_ZEROES, 2);
 	page[NV_ID_CACHE] = (u8)(NV_ID_FLUSHES_ALL | (controller->write_cache ? NV_ID_HAS_CACHE : 0));
-	nv_put(page + NV_ID_ATOMIC, nv_blocks_less_one(config, NV_ATOMIC_BYTES), 2);
-	nv_put(page + NV_ID_ATOMIC_POWER, nv_blocks_less_one(config, NV_ATOMIC_BYTES), 2);
+	rl_put(page + NV_ID_ATOMIC, nv_blocks_less_one(config, NV_ATOMIC_BYTES), 2);
+	rl_put(page + NV_ID_ATOMIC_POWER, nv_blocks_less_one(config, NV_ATOMIC_BYTES), 2);
 	rl_text_init(&text, nqn, sizeof(nqn));
 	rl_text_add(&text, "nqn.2026-11.invalid.raidtrace:");
 	rl_text_add(&text, serial);
@@ -102,24 +102,24 @@ static void nv_put_namespace(const struct nv_config *config, u8 *page)
 	u64 blocks = config->sectors * RL_SECTOR_BYTES / controller->lba_bytes;
 	u32 atomic = nv_blocks_less_one(config, NV_ATOMIC_BYTES);
 
-	nv_put(page + NV_NS_SIZE, blocks, 8);
-	nv_put(page + NV_NS_CAPACITY, blocks, 8);
-	nv_put(page + NV_NS_USED, blocks, 8);
+	rl_put(page + NV_NS_SIZE, blocks, 8);
+	rl_put(page + NV_NS_CAPACITY, blocks, 8);
+	rl_put(page + NV_NS_USED, blocks, 8);
 	page[NV_NS_FEATURES] = NV_NS_HAS_ATOMIC;
 	page[NV_NS_DEALLOCATED] = NV_NS_READS_ZERO;
 	/* Linux 7.2 does not look at the controller's any more. */
-	nv_put(page + NV_NS_ATOMIC, atomic, 2);
-	nv_put(page + NV_NS_ATOMIC_POWER, atomic, 2);
+	rl_put(page + NV_NS_ATOMIC, atomic, 2);
+	rl_put(page + NV_NS_ATOMIC_POWER, atomic, 2);
 	nv_put_eui64(page + NV_NS_EUI64, config);
 	page[NV_NS_FORMAT + 2] = (u8)nv_log2(controller->lba_bytes);
 	if (!controller->optimal_write_kib)
 		return;
 	page[NV_NS_FEATURES] |= NV_NS_HAS_OPTIMAL;
-	nv_put(page + NV_NS_WRITE_GRANULARITY, atomic, 2);
-	nv_put(page + NV_NS_WRITE_ALIGNMENT, atomic, 2);
-	nv_put(page + NV_NS_FREE_GRANULARITY, atomic, 2);
-	nv_put(page + NV_NS_FREE_ALIGNMENT, atomic, 2);
-	nv_put(page + NV_NS_OPTIMAL_WRITE,
+	rl_put(page + NV_NS_WRITE_GRANULARITY, atomic, 2);
+	rl_put(page + NV_NS_WRITE_ALIGNMENT, atomic, 2);
+	rl_put(page + NV_NS_FREE_GRANULARITY, atomic, 2);
+	rl_put(page + NV_NS_FREE_ALIGNMENT, atomic, 2);
+	rl_put(page + NV_NS_OPTIMAL_WRITE,
 	       nv_blocks_less_one(config, (u64)controller->optimal_write_kib * 1024), 2);
 }
 
@@ -133,7 +133,7 @@ static void nv_put_names(const struct nv_config *config, u8 *page)
 
 u16 nv_identify(struct nv_model *model, const u8 *command)
 {
-	u32 nsid = nv_get32(command + NV_COMMAND_NSID), cns = command[NV_CDW10];
+	u32 nsid = rl_get32(command + NV_COMMAND_NSID), cns = command[NV_CDW10];
 	u8 *page = (u8 *)model->page;
 
 	rl_fill(page, 0, NV_PAGE_BYTES);
@@ -145,7 +145,7 @@ u16 nv_identify(struct nv_model *model, const u8 *command)
 		if (nsid >= NV_NSID_ALL - 1)
 			return NV_BAD_NAMESPACE;
 		if (nsid < NV_NSID)
-			nv_put(page, NV_NSID, 4);
+			rl_put(page, NV_NSID, 4);
 		return NV_GOOD;
 	case NV_IDENTIFY_SET_CONTROLLER:
 		/* Zeros: no limits of its own. For the NVM command set alone, as the next. */
@@ -176,14 +176,14 @@ static u64 nv_units(u64 sectors)
 
 static void nv_put_health(const struct nv_health *health, u8 *page)
 {
-	nv_put(page + NV_HEALTH_TEMPERATURE, NV_KELVIN, 2);
+	rl_put(page + NV_HEALTH_TEMPERATURE, NV_KELVIN, 2);
 	page[NV_HEALTH_SPARE] = 100;
 	page[NV_HEALTH_SPARE_LEAST] = 10;
-	nv_put(page + NV_HEALTH_UNITS_READ, nv_units(health->sectors_read), 8);
-	nv_put(page + NV_HEALTH_UNITS_WRITTEN, nv_units(health->sectors_written), 8);
-	nv_put(page + NV_HEALTH_READS, health->reads, 8);
-	nv_put(page + NV_HEALTH_WRITES, health->writes, 8);
-	nv_put(page + NV_HEALTH_MEDIA_ERRORS, health->media_errors, 8);
+	rl_put(page + NV_HEALTH_UNITS_READ, nv_units(health->sectors_read), 8);
+	rl_put(page + NV_HEALTH_UNITS_WRITTEN, nv_units(health->sectors_written), 8);
+	rl_put(page + NV_HEALTH_READS, health->reads, 8);
+	rl_put(page + NV_HEALTH_WRITES, health->writes, 8);
+	rl_put(page + NV_HEALTH_MEDIA_ERRORS, health->media_errors, 8);
 }
 
 u16 nv_log_page(struct nv_model *model, u8 page, u32 *bytes)

@@ -38,8 +38,8 @@ static bool nv_is_within(const struct nv_model *model, u64 block, u64 blocks)
 static u16 nv_check_range(const struct nv_model *model, struct nv_request *request)
 {
 	const struct nv_controller_config *controller = &model->config.controller;
-	u64 block = nv_get64(request->command + NV_CDW10), bytes;
-	u32 dword12 = nv_get32(request->command + NV_CDW12), blocks = (dword12 & 0xffff) + 1;
+	u64 block = rl_get64(request->command + NV_CDW10), bytes;
+	u32 dword12 = rl_get32(request->command + NV_CDW12), blocks = (dword12 & 0xffff) + 1;
 
 	request->lba = block * nv_block_sectors(model);
 	request->sectors = (u64)blocks * nv_block_sectors(model);
@@ -60,7 +60,7 @@ static const u8 *nv_range(const struct nv_model *model, u32 i)
 /* DATASET MANAGEMENT: up to 256 ranges, read into model->page. Hints other than "deallocate" change nothing. */
 static u16 nv_check_ranges(struct nv_model *model, struct nv_request *request)
 {
-	u32 count = (nv_get32(request->command + NV_CDW10) & 0xff) + 1, i;
+	u32 count = (rl_get32(request->command + NV_CDW10) & 0xff) + 1, i;
 	struct nv_data data;
 	u16 status;
 
@@ -68,23 +68,23 @@ static u16 nv_check_ranges(struct nv_model *model, struct nv_request *request)
 	status = nv_data_move(model, &data, model->page, count * NV_RANGE_BYTES, NV_FROM_HOST);
 	if (status)
 		return status;
-	request->lba = nv_get64(nv_range(model, 0) + 8) * nv_block_sectors(model);
+	request->lba = rl_get64(nv_range(model, 0) + 8) * nv_block_sectors(model);
 	for (i = 0; i < count; i++) {
 		const u8 *range = nv_range(model, i);
-		u32 blocks = nv_get32(range + 4);
+		u32 blocks = rl_get32(range + 4);
 
-		if (!nv_is_within(model, nv_get64(range + 8), blocks))
+		if (!nv_is_within(model, rl_get64(range + 8), blocks))
 			return NV_BAD_LBA;
 		request->sectors += (u64)blocks * nv_block_sectors(model);
 	}
-	if (nv_get32(request->command + NV_CDW11) & NV_DSM_DEALLOCATE)
+	if (rl_get32(request->command + NV_CDW11) & NV_DSM_DEALLOCATE)
 		request->ranges = count;
 	return NV_GOOD;
 }
 
 static u16 nv_check(struct nv_model *model, struct nv_request *request)
 {
-	u32 nsid = nv_get32(request->command + NV_COMMAND_NSID);
+	u32 nsid = rl_get32(request->command + NV_COMMAND_NSID);
 
 	switch (request->opcode) {
 	case NV_FLUSH:
@@ -190,8 +190,8 @@ static u16 nv_deallocate(struct nv_model *model, const struct nv_request *reques
 	for (i = 0; i < request->ranges; i++) {
 		const u8 *range = nv_range(model, i);
 
-		nv_zero(model, nv_get64(range + 8) * nv_block_sectors(model),
-			(u64)nv_get32(range + 4) * nv_block_sectors(model));
+		nv_zero(model, rl_get64(range + 8) * nv_block_sectors(model),
+			(u64)rl_get32(range + 4) * nv_block_sectors(model));
 	}
 	return NV_GOOD;
 }
@@ -229,7 +229,7 @@ void nv_io(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 
 	struct nv_request request = { .command = command, .opcode = command[NV_OPCODE] };
 	u16 status = nv_check(model, &request);
 	bool is_transfer = request.opcode == NV_READ || request.opcode == NV_WRITE;
-	bool through = nv_get32(command + NV_CDW12) & NV_RW_FUA;
+	bool through = rl_get32(command + NV_CDW12) & NV_RW_FUA;
 	enum nv_fate fate = NV_FATE_NONE;
 	u32 sectors = !status && is_transfer ? (u32)request.sectors : 0;
 	u64 due;

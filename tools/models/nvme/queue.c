@@ -68,11 +68,11 @@ static void nv_complete(struct nv_model *model, struct nv_slot *slot, u64 now)
 	struct nv_cq *cq = &model->cq[slot->cq];
 	u8 entry[NV_COMPLETION_BYTES] = { 0 };
 
-	nv_put(entry, slot->result, 4);
-	nv_put(entry + 8, model->sq[slot->queue].head, 2);
-	nv_put(entry + 10, slot->queue, 2);
-	nv_put(entry + 12, slot->command_id, 2);
-	nv_put(entry + 14, (u32)slot->status << 1 | cq->phase, 2);
+	rl_put(entry, slot->result, 4);
+	rl_put(entry + 8, model->sq[slot->queue].head, 2);
+	rl_put(entry + 10, slot->queue, 2);
+	rl_put(entry + 12, slot->command_id, 2);
+	rl_put(entry + 14, (u32)slot->status << 1 | cq->phase, 2);
 	if (!rl_dma_write(&model->device, cq->base + ((u64)cq->tail << NV_COMPLETION_SHIFT), entry,
 			  sizeof(entry))) {
 		nv_model_fail(model);
@@ -123,7 +123,7 @@ static void nv_fetch(struct nv_model *model, u32 queue, u64 now)
 	slot->state = NV_SLOT_RUNNING;
 	slot->queue = (u8)queue;
 	slot->cq = sq->cq;
-	slot->command_id = nv_get16(command + NV_COMMAND_ID);
+	slot->command_id = rl_get16(command + NV_COMMAND_ID);
 	slot->log = RL_LOG_NONE;
 	model->device.nr_commands++;
 	model->depth += !!queue;

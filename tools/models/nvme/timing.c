@@ -18,17 +18,6 @@ void nv_timing_create(struct nv_timing *timing, const struct nv_config *config)
 	rl_flash_create(&timing->flash, &config->flash);
 }
 
-/* Return: when the limits let a transfer of this many bytes start. */
-static u64 nv_admit(struct nv_timing *timing, u64 bytes, u64 now)
-{
-	u64 start = rl_max(rl_bucket_open_ns(&timing->iops, now),
-			   rl_bucket_open_ns(&timing->bytes, now));
-
-	rl_bucket_pour(&timing->iops, start, 1);
-	rl_bucket_pour(&timing->bytes, start, bytes);
-	return start;
-}
-
 /* Return: when all pages are done. @start: when the controller is done. */
 static u64 nv_transfer_ns(struct nv_timing *timing, bool write, u64 lba, u32 sectors, bool through,
 			  u64 start)
@@ -56,7 +45,8 @@ u64 nv_timing_due(struct nv_model *model, u8 opcode, u64 lba, u32 sectors, bool 
 	u64 end = now;
 
 	if (sectors && (opcode == NV_READ || opcode == NV_WRITE))
-		end = nv_admit(timing, (u64)sectors * RL_SECTOR_BYTES, now);
+		end = rl_bucket_admit(&timing->iops, &timing->bytes,
+				      (u64)sectors * RL_SECTOR_BYTES, now);
 	end = rl_max(timing->controller_ns, end) + model->config.controller.command_ns;
 	timing->controller_ns = end;
 	through = is_volatile && (through || !model->feature[NV_FEATURE_WRITE_CACHE]);

@@ -8,7 +8,7 @@
 #ifndef NV_WIRE_H
 #define NV_WIRE_H
 
-#include "base/types.h"
+#include "base/bytes.h"
 
 #define NV_PCI_VENDOR		0xfff0	/* assigned to nobody */
 #define NV_PCI_DEVICE		0x0001
@@ -218,27 +218,5 @@ enum nv_health_field {
 	NV_HEALTH_MEDIA_ERRORS	= 160,
 	NV_HEALTH_BYTES		= 512,
 };
-
-static inline u16 nv_get16(const u8 *at)
-{
-	return (u16)(at[0] | at[1] << 8);
-}
-
-static inline u32 nv_get32(const u8 *at)
-{
-	return nv_get16(at) | (u32)nv_get16(at + 2) << 16;
-}
-
-static inline u64 nv_get64(const u8 *at)
-{
-	return nv_get32(at) | (u64)nv_get32(at + 4) << 32;
-}
-
-/* The lowest @bytes of @value. */
-static inline void nv_put(u8 *at, u64 value, u32 bytes)
-{
-	for (; bytes--; value >>= 8)
-		*at++ = (u8)value;
-}
 
 #endif

@@ -25,19 +25,19 @@ static bool vb_chain(struct vb_model *model, u64 table, u32 size, u32 number, bo
 	for (steps = 0; steps < size && number < size; steps++) {
 		if (!vb_descriptor(model, table, number, desc))
 			return false;
-		flags = vb_get16(desc + 12);
+		flags = rl_get16(desc + 12);
 		if (flags & VB_DESC_INDIRECT)
 			return may_be_indirect && !(flags & VB_DESC_NEXT) &&
-			       vb_chain(model, vb_get64(desc), vb_get32(desc + 8) / VB_DESC_BYTES, 0,
+			       vb_chain(model, rl_get64(desc), rl_get32(desc + 8) / VB_DESC_BYTES, 0,
 					false);
 		if (model->segments == RL_COUNT(model->segment))
 			return false;
 		model->segment[model->segments++] = (struct vb_segment){
-			vb_get64(desc), vb_get32(desc + 8), flags & VB_DESC_WRITE,
+			rl_get64(desc), rl_get32(desc + 8), flags & VB_DESC_WRITE,
 		};
 		if (!(flags & VB_DESC_NEXT))
 			return true;
-		number = vb_get16(desc + 14);
+		number = rl_get16(desc + 14);
 	}
 	return false;
 }
@@ -63,20 +63,20 @@ static bool vb_begin_next(struct vb_model *model, u64 now)
 		vb_break(model);
 		return false;
 	}
-	if (vb_get16(entry) == queue->avail)
+	if (rl_get16(entry) == queue->avail)
 		return false;
 	request = vb_free_request(model);
 	model->segments = 0;
 	if (!request ||
 	    !rl_dma_read(&model->device, queue->driver + 4 + 2 * (queue->avail % queue->size), entry,
 			 sizeof(entry)) ||
-	    !vb_chain(model, queue->desc, queue->size, vb_get16(entry), true)) {
+	    !vb_chain(model, queue->desc, queue->size, rl_get16(entry), true)) {
 		vb_break(model);
 		return false;
 	}
 	queue->avail++;
 	rl_fill(request, 0, sizeof(*request));
-	request->head = (u16)vb_get16(entry);
+	request->head = (u16)rl_get16(entry);
 	request->log = RL_LOG_NONE;
 	request->order = model->arrivals++;
 	model->device.nr_commands++;
@@ -107,10 +107,10 @@ static void vb_answer(struct vb_model *model, struct vb_request *request, u64 no
 		      request->status == VB_S_OK ? RL_LOG_GOOD : RL_LOG_FAILED, now);
 	request->state = VB_FREE;
 	model->running--;
-	vb_put32(entry, request->head);
-	vb_put32(entry + 4, request->written);
+	rl_put32(entry, request->head);
+	rl_put32(entry + 4, request->written);
 	queue->used++;
-	vb_put16(index, queue->used);
+	rl_put16(index, queue->used);
 	if (!rl_dma_write(&model->device, request->status_at, &request->status, 1) ||
 	    !rl_dma_write(&model->device,
 			  queue->device + 4 + 8 * ((u16)(queue->used - 1) % queue->size), entry,
@@ -120,7 +120,7 @@ static void vb_answer(struct vb_model *model, struct vb_request *request, u64 no
 		vb_break(model);
 		return;
 	}
-	if (!(vb_get16(flags) & VB_AVAIL_NO_INTERRUPT))
+	if (!(rl_get16(flags) & VB_AVAIL_NO_INTERRUPT))
 		model->isr |= VB_ISR_QUEUE;
 }
 

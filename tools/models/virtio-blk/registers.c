@@ -31,19 +31,19 @@ static void vb_device_config(const struct vb_model *model, u8 page[VB_DEVICE_BYT
 	const struct vb_config *config = &model->config;
 
 	rl_fill(page, 0, VB_DEVICE_BYTES);
-	vb_put32(page, (u32)config->sectors);
-	vb_put32(page + 4, (u32)(config->sectors >> 32));
-	vb_put32(page + 12, config->segments);
-	vb_put32(page + 20, RL_SECTOR_BYTES);
-	vb_put16(page + 26, 1);
-	vb_put32(page + 28, config->io_opt_kib * 2);
+	rl_put32(page, (u32)config->sectors);
+	rl_put32(page + 4, (u32)(config->sectors >> 32));
+	rl_put32(page + 12, config->segments);
+	rl_put32(page + 20, RL_SECTOR_BYTES);
+	rl_put16(page + 26, 1);
+	rl_put32(page + 28, config->io_opt_kib * 2);
 	page[32] = (u8)config->write_cache;
-	vb_put16(page + 34, 1);
-	vb_put32(page + 36, 1U << 22);	/* sectors of a discard: 2 GiB */
-	vb_put32(page + 40, 1);
-	vb_put32(page + 44, 8);
-	vb_put32(page + 48, 1U << 22);
-	vb_put32(page + 52, 1);
+	rl_put16(page + 34, 1);
+	rl_put32(page + 36, 1U << 22);	/* sectors of a discard: 2 GiB */
+	rl_put32(page + 40, 1);
+	rl_put32(page + 44, 8);
+	rl_put32(page + 48, 1U << 22);
+	rl_put32(page + 52, 1);
 	page[56] = 1;
 }
 

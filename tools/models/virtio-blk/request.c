@@ -47,12 +47,7 @@ void vb_fault_advance(struct vb_model *model, u64 now)
 
 u64 vb_fault_wake_ns(const struct vb_model *model)
 {
-	u64 wake = RL_NEVER;
-	u32 i;
-
-	for (i = 0; i < VB_FAULTS; i++)
-		wake = rl_min(wake, model->armed[i].due_ns);
-	return wake;
+	return rl_trigger_wake_ns(model->armed, VB_FAULTS);
 }
 
 /* Bytes of the segments between the header and the status. */
@@ -127,24 +122,6 @@ static u8 vb_transfer(struct vb_model *model, struct vb_request *request, bool w
 	return VB_S_OK;
 }
 
-/* Zeros for a range of sectors. */
-static bool vb_zero(struct vb_model *model, u64 lba, u64 sectors)
-{
-	rl_fill(model->bounce, 0, sizeof(model->bounce));
-	while (sectors) {
-		u32 part = rl_store_zero_run(&model->store, lba, (u32)rl_min(sectors, 1U << 30));
-
-		if (!part) {
-			part = (u32)rl_min(sectors, VB_BOUNCE_SECTORS);
-			if (!rl_store_write(&model->store, lba, part, model->bounce))
-				return false;
-		}
-		lba += part;
-		sectors -= part;
-	}
-	return true;
-}
-
 /* Ranges to be discarded or filled with zeros: one of 16 bytes, as the device asks for. */
 static u8 vb_ranges(struct vb_model *model, u64 *lba, u32 *sectors)
 {
@@ -155,12 +132,13 @@ static u8 vb_ranges(struct vb_model *model, u64 *lba, u32 *sectors)
 		return VB_S_ERROR;
 	if (!rl_dma_read(&model->device, segment->address, range, sizeof(range)))
 		return VB_UNREACHABLE;
-	*lba = vb_get64(range);
-	*sectors = vb_get32(range + 8);
+	*lba = rl_get64(range);
+	*sectors = rl_get32(range + 8);
 	if (*lba > model->config.sectors || *sectors > model->config.sectors - *lba)
 		return VB_S_ERROR;
 	rl_bad_mend(&model->bad, *lba, *sectors);
-	return vb_zero(model, *lba, *sectors) ? VB_S_OK : VB_S_ERROR;
+	rl_store_zero(&model->store, *lba, *sectors);
+	return VB_S_OK;
 }
 
 static u8 vb_get_id(struct vb_model *model, struct vb_request *request)
@@ -186,9 +164,7 @@ static u64 vb_due(struct vb_model *model, u32 type, u64 bytes, u64 now)
 	u64 end = now;
 
 	if (bytes && (type == VB_T_IN || type == VB_T_OUT)) {
-		end = rl_max(rl_bucket_open_ns(&model->iops, now), rl_bucket_open_ns(&model->bytes, now));
-		rl_bucket_pour(&model->iops, end, 1);
-		rl_bucket_pour(&model->bytes, end, bytes);
+		end = rl_bucket_admit(&model->iops, &model->bytes, bytes, now);
 		end = rl_bucket_pour(&model->link, end, bytes);
 	} else if (type == VB_T_FLUSH) {
 		end += model->config.flush_ns;
@@ -254,8 +230,8 @@ void vb_request_begin(struct vb_model *model, struct vb_request *request, u64 no
 	    model->segment[0].bytes != sizeof(header) ||
 	    !rl_dma_read(&model->device, model->segment[0].address, header, sizeof(header)))
 		return;
-	type = vb_get32(header);
-	lba = vb_get64(header + 8);
+	type = rl_get32(header);
+	lba = rl_get64(header + 8);
 	if (type == VB_T_IN || type == VB_T_OUT)
 		vb_fault_transfer(model, lba, vb_data_bytes(model) / RL_SECTOR_BYTES);
 	request->written = 1;

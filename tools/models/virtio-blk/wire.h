@@ -3,7 +3,7 @@
 #ifndef VB_WIRE_H
 #define VB_WIRE_H
 
-#include "base/types.h"
+#include "base/bytes.h"
 
 #define VB_PCI_VENDOR		0x1af4
 #define VB_PCI_DEVICE		0x1042		/* block device, no legacy interface */
@@ -80,32 +80,5 @@
 #define VB_S_OK			0
 #define VB_S_ERROR		1
 #define VB_S_UNSUPPORTED	2
-
-static inline u32 vb_get16(const u8 *at)
-{
-	return at[0] | (u32)at[1] << 8;
-}
-
-static inline u32 vb_get32(const u8 *at)
-{
-	return vb_get16(at) | vb_get16(at + 2) << 16;
-}
-
-static inline u64 vb_get64(const u8 *at)
-{
-	return vb_get32(at) | (u64)vb_get32(at + 4) << 32;
-}
-
-static inline void vb_put16(u8 *at, u32 value)
-{
-	at[0] = (u8)(value & 0xff);
-	at[1] = (u8)(value >> 8 & 0xff);
-}
-
-static inline void vb_put32(u8 *at, u32 value)
-{
-	vb_put16(at, value);
-	vb_put16(at + 2, value >> 16);
-}
 
 #endif

@@ -176,10 +176,8 @@ u64 tw_fault_wake_ns(const struct tw_model *model)
 {
 	const struct tw_fault *fault = &model->fault;
 	u64 wake = rl_min(fault->full_until_ns, fault->replace_ns);
-	u32 i;
 
-	for (i = 0; i < TW_FAULTS; i++)
-		wake = rl_min(wake, fault->armed[i].due_ns);
+	wake = rl_min(wake, rl_trigger_wake_ns(fault->armed, TW_FAULTS));
 	return rl_min(wake, model->background.next_ns);
 }
 

@@ -207,19 +207,8 @@ bool tw_members_write(struct tw_model *model, u64 lba, u32 sectors, const void *
 
 void tw_members_erase(struct tw_model *model, u32 unit, u32 member)
 {
-	u64 at = tw_place(model, unit, member, 0);
-	u64 end = at + model->timing.array.drive_sectors;
-
-	rl_fill(model->old, 0, sizeof(model->old));
-	while (at < end) {
-		u32 run = rl_store_zero_run(&model->store, at, (u32)rl_min(end - at, 1U << 30));
-
-		if (!run) {
-			run = (u32)rl_min(end - at, TW_BOUNCE_SECTORS);
-			rl_store_write(&model->store, at, run, model->old);
-		}
-		at += run;
-	}
+	rl_store_zero(&model->store, tw_place(model, unit, member, 0),
+		      model->timing.array.drive_sectors);
 	tw_platter_erase(model, unit * model->timing.array.drives + member);
 }
 

@@ -155,17 +155,12 @@ static const char *tw_check_array(const struct tw_config *config, const char **k
 
 static const char *tw_check_drive(const struct tw_config *config, const char **key)
 {
-	const struct rl_drive_config *drive = &config->drive;
+	const char *why = rl_drive_conflict(&config->drive, key);
 
-	*key = "drive.seek_average_us";
-	if (drive->seek_track_us > drive->seek_average_us ||
-	    drive->seek_average_us > drive->seek_full_us)
-		return "must lie between drive.seek_track_us and drive.seek_full_us";
-	*key = "drive.media_inner_kib_s";
-	if (drive->media_inner_kib_s > drive->media_outer_kib_s)
-		return "is more than drive.media_outer_kib_s";
+	if (why)
+		return why;
 	*key = "drive.slow_member";
-	if (drive->slow_member > config->array.units * config->array.drives)
+	if (config->drive.slow_member > config->array.units * config->array.drives)
 		return "there are not so many drives";
 	return NULL;
 }

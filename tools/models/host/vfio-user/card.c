@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Commands of the client, and what the model needs of its surroundings: memory, clock, interrupt. */
 #include "card.h"
+#include "base/bytes.h"
 
 #include <errno.h>
 #include <linux/pci_regs.h>
@@ -87,12 +88,6 @@ static void *alloc_chunk(void *host)
 	return aligned_alloc(4096, RL_CHUNK_BYTES);
 }
 
-static void put16(u8 *at, u32 value)
-{
-	at[0] = (u8)value;
-	at[1] = (u8)(value >> 8);
-}
-
 bool vu_card_init(struct vu_card *card, const struct rl_kind *kind, const struct rl_config *config, int socket)
 {
 	const struct rl_pci *identity = &card->identity;
@@ -105,12 +100,12 @@ bool vu_card_init(struct vu_card *card, const struct rl_kind *kind, const struct
 	if (!card->device || !kind->create(card->device, config, &ops, card, alloc_chunk))
 		return false;
 	kind->identify(card->device, &card->identity);
-	put16(card->config + PCI_VENDOR_ID, identity->vendor);
-	put16(card->config + PCI_DEVICE_ID, identity->device);
+	rl_put16(card->config + PCI_VENDOR_ID, identity->vendor);
+	rl_put16(card->config + PCI_DEVICE_ID, identity->device);
 	card->config[PCI_CLASS_PROG] = identity->interface;
-	put16(card->config + PCI_CLASS_DEVICE, identity->class);
-	put16(card->config + PCI_SUBSYSTEM_VENDOR_ID, identity->vendor);
-	put16(card->config + PCI_SUBSYSTEM_ID, identity->device);
+	rl_put16(card->config + PCI_CLASS_DEVICE, identity->class);
+	rl_put16(card->config + PCI_SUBSYSTEM_VENDOR_ID, identity->vendor);
+	rl_put16(card->config + PCI_SUBSYSTEM_ID, identity->device);
 	card->config[PCI_INTERRUPT_PIN] = 1;
 	return true;
 }
