@@ -20,7 +20,7 @@ from raidtrace.plot import share as plot_share  # noqa: E402
 from raidtrace.plot import style as plot  # noqa: E402
 from raidtrace.plot import surface as plot_surface  # noqa: E402
 from raidtrace.plot import sweep as plot_sweep  # noqa: E402
-from raidtrace.recording import overview  # noqa: E402
+from raidtrace.report import html as report_html  # noqa: E402
 
 RATES = {256: 88, 1024: 264, 4096: 405, 16384: 387}
 
@@ -30,9 +30,9 @@ def pictures(directory):
     directory.mkdir(exist_ok=True)
     path = directory / "made-up.rtdb"
     long_recording.write(path, 80, 10, 2)
-    seen = overview.load(path)
+    seen, _ = report_html.read(path)
     path.unlink()
-    disk = seen.recording.targets[0]
+    disk = seen.targets[0]
     dd = [plot_sweep.Point(ahead, rate, rate - 4, rate + 3, ahead / 180, 256) for ahead, rate in RATES.items()]
     xfs = [
         plot_sweep.Point(ahead, rate * 0.8, rate * 0.8, rate * 0.8, ahead / 220, 256) for ahead, rate in RATES.items()
@@ -51,7 +51,7 @@ def pictures(directory):
     pairs = [plot_published.Pair(tool, said, said * part) for tool, part in (("dd", 1.02), ("bonnie++", 0.9), ("iozone", 1.3))
              for said in (30, 90, 150, 400)]  # fmt: skip
     return {
-        "in-flight": plot_depth.in_flight(seen, seen.recording.targets),
+        "in-flight": plot_depth.in_flight(seen, seen.targets),
         "over-time": plot_overview.over_time([(seen, disk)]),
         "over-time-two": plot_overview.over_time([(seen, disk), (seen, disk)]),
         "lba": plot_lba.over_time(seen, disk),

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A phase in memory, as raidctl explain sees it: one knob for each thing that a limit is judged by."""
 
+from made_span import span as span_of
+
 from raidtrace.explain import limits
 from raidtrace.explain.evidence import Verdict
 from raidtrace.quantity.bins import D2C_COLUMNS
-from raidtrace.recording.observation import Charged, Disk, Observation, Submitter
+from raidtrace.recording.observation import Charged, Disk, Observation
 from raidtrace.recording.quantities import Reading
+from raidtrace.recording.spans import Submitter
 from raidtrace.recording.timeline import Change, Longest, Timeline
 
 SECOND = 10**9
@@ -21,6 +24,12 @@ SETTINGS = {
 }
 OTHER = {"read": "write", "write": "read"}
 QUIET = ((0.0, 0.5), (0.5, 1.0))  # two samples, both busy
+
+
+def _submitter(row):
+    """row: pid, name, bios, bytes, seeks."""
+    pid, comm, *counts = row
+    return Submitter(pid, comm, "", dict(zip(("queued", "bytes_queued", "seeks_queued"), counts, strict=True)))
 
 
 def time_bin(ms):
@@ -143,11 +152,7 @@ def phase(
         disk,
         "run",
         ((0, span),),
-        flow,
-        bins,
-        origin,
-        tuple(Submitter(*row) for row in submitters),
-        {},
+        span_of(flow, bins, 0, span, origin=origin, submitters=tuple(map(_submitter, submitters))),
         known,
         machine or {},
         tuple(change[1] for change in changes),

@@ -41,9 +41,9 @@ GOOD = {
     "tests/model/Makefile": "$(wildcard base/*.c media/*.c 3w-9xxx/*/*.c ahci/*.c nvme/*.c virtio-blk/*.c host/kinds/*.c)\n",
     "tools/python/raidtrace/__init__.py": "",
     "tools/python/raidtrace/recording/__init__.py": "",
-    "tools/python/raidtrace/recording/recording.py": "import sqlite3\n",
+    "tools/python/raidtrace/recording/database.py": "import sqlite3\n",
     "tools/python/raidtrace/demo/__init__.py": "",
-    "tools/python/raidtrace/demo/demo.py": "from raidtrace.recording import recording\n",
+    "tools/python/raidtrace/demo/demo.py": "from raidtrace.recording import database\n",
     "tools/python/raidctl-demo": "#!/usr/bin/python3\nfrom raidtrace.demo import demo\n",
     "tools/paper-2004/paper2004/__init__.py": "",
     "tools/paper-2004/paper2004/fit.py": "from raidtrace.demo.demo import run\nfrom . import plan\n",
@@ -52,7 +52,7 @@ GOOD = {
 }
 
 
-READER = "tools/python/raidtrace/recording/recording.py"
+READER = "tools/python/raidtrace/recording/database.py"
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from raidtrace.demo import demo, guest, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.plot import demo as plot_demo
 from raidtrace.recording import results
-from raidtrace.recording.recording import Point
+from raidtrace.recording.sample_rows import Point
 
 RUN = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
 

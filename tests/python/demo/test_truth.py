@@ -6,9 +6,9 @@ import dataclasses
 import random
 
 import pytest
+from made_span import span
 
 from raidtrace.demo import truth
-from raidtrace.recording.recording import Counters
 
 END = 100_000_000
 LATE = 250  # ns that our stretch is longer than the controller's, before and after
@@ -44,7 +44,7 @@ def counted(commands):
         if direction != "flush":
             bins[direction, "size"][command.sectors] += 1
     bins["all", "depth_time"] = truth.depth_time([stretched(c) for c in commands], 0, END)
-    return Counters(0, END, flow, bins)
+    return span(flow, bins, 0, END)
 
 
 def brute_depth_time(commands, end, step):
@@ -122,9 +122,9 @@ def test_a_depth_found_at_issue_must_agree_when_nothing_was_seen_longer():
         ("all", "depth_time"): truth.depth_time(log, 0, 1000),
         ("all", "depth_issue"): {0: 1, 1: 1},
     }
-    assert truth.compare(Counters(0, 1000, flow, bins), log).holds()
+    assert truth.compare(span(flow, bins), log).holds()
     bins["all", "depth_issue"] = {0: 2}
-    assert any("another depth" in line for line in truth.compare(Counters(0, 1000, flow, bins), log).mismatches)
+    assert any("another depth" in line for line in truth.compare(span(flow, bins), log).mismatches)
 
 
 def test_a_requeued_request_did_not_arrive():

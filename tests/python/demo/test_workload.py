@@ -4,7 +4,7 @@
 import pytest
 
 from raidtrace.demo import table, truth, workload
-from raidtrace.recording import recording
+from raidtrace.recording import invariants
 
 BONNIE = (
     "Version 2.00a ...\nlab 2G\n\n1.98,2.00a,lab,1,1,2560M,,8192,5,,,190000,90,57000,84,,,88000,40,201.4,3,"
@@ -36,10 +36,10 @@ def test_what_lies_between_phases_is_no_row(maker):
 def load(maker, cell, output, names):
     bins = {("read", "size"): {256: 4}, ("read", "depth_time"): {0: 30, 2: 70}, ("read", "seek"): {64: 3, 80: 1},
             ("read", "depth_issue"): {0: 2, 1: 2}}  # fmt: skip
-    flow = {"read": {"issued": 4, "completed": 4, "bytes_issued": 4 << 17, "d2c_sum_ns": 140}}
+    flow = {"read": {"issued": 4, "completed": 4, "bytes_issued": 4 << 17, "d2c_sum_ns": 140, "sequential": 3}}
     phases = [(n, name, 100 * n, 100 * n + 100) for n, name in enumerate(names)]
     samples = [(n, 100 * n, 100 * n + 100, flow, bins) for n, _ in enumerate(names)]
-    return recording.load(maker.write(samples, phases, output))
+    return invariants.load(maker.write(samples, phases, output))
 
 
 def test_summary_has_every_phase_and_empty_fields_for_what_is_not_known(maker, tmp_path):
@@ -65,7 +65,7 @@ def test_dd_reads_in_its_only_phase(maker):
 
 def test_a_read_phase_without_reads_is_an_error(maker):
     with pytest.raises(workload.WorkloadError, match="no reads"):
-        workload.evidence(RAW, recording.load(maker.write([(1, 0, 10, {}, {})], ((1, "run", 0, 10),), DD)))
+        workload.evidence(RAW, invariants.load(maker.write([(1, 0, 10, {}, {})], ((1, "run", 0, 10),), DD)))
 
 
 def test_the_table_fits_and_shows_ratios_and_gaps():

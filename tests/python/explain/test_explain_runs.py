@@ -18,12 +18,17 @@ from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import LINKS, Chain, Verdict, opening
 from raidtrace.quantity import seek_cost
-from raidtrace.recording import observation, recording
+from raidtrace.recording import columns, observation
+from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.quantities import Reading
 
 EXPLAIN = TOP / "tools" / "bin" / "raidctl-explain"
 COMPARE = TOP / "tools" / "bin" / "raidctl-compare"
 APART = {"depth": 8, "order": 0.4}  # several at once, elsewhere
+# a row of flow in which nothing but `issued` is more than 0
+WRITES = ", ".join(
+    name if name == "issued" else "0" for name in columns.COLUMNS["flow"] if name not in ("sample", "direction")
+)
 
 
 def one(path, **more):
@@ -190,7 +195,7 @@ def test_phases_that_only_one_has_are_named(tmp_path):
 def test_an_unknown_phase_or_disk_is_refused(tmp_path):
     path = record(tmp_path)
     for more in ({"phase": "seeks"}, {"disk": "sdz"}):
-        with pytest.raises(recording.RecordingError, match="it has: (read|sda)"):
+        with pytest.raises(RecordingError, match="it has: (read|sda)"):
             explain_runs.one(path, explain_runs.Choice(**more))
 
 
@@ -326,7 +331,7 @@ def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
     for window, phases in (((None, 4.0), ["early"]), ((4.0, None), ["late"]), ((0.0, 8.0), ["early", "late"])):
         found = explain_runs.one(path, explain_runs.Choice(window=window))
         assert sorted(chain.phase for chain in found.chains) == phases
-    with pytest.raises(recording.RecordingError, match="between --from and --to"):
+    with pytest.raises(RecordingError, match="between --from and --to"):
         explain_runs.one(path, explain_runs.Choice(window=(1.0, 3.0)))
 
 
@@ -363,7 +368,7 @@ def change(path, *statements):
     [
         ("direct", "UPDATE origin SET class='direct'"),
         ("in order", "UPDATE flow SET stream_queued = stream_queued / 2"),
-        ("writes", "INSERT INTO flow(sample, direction, issued) SELECT sample, 'write', issued FROM flow"),
+        ("writes", f"INSERT INTO flow SELECT sample, 'write', {WRITES} FROM flow"),
         ("errors", "UPDATE flow SET errors = 1"),
         ("streams", "UPDATE sample SET streams_alive_queued = 4; UPDATE flow SET sequential_queued = queued / 2"),
         ("kernel", "INSERT OR REPLACE INTO meta VALUES('kernel', '6.12')"),

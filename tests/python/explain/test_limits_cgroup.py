@@ -10,7 +10,7 @@ from explain_phase import first, judged, phase, verdict
 from raidtrace.explain import pair, runs
 from raidtrace.explain.evidence import Verdict
 from raidtrace.explain.limits_cgroup import Allowed, allowed
-from raidtrace.recording import observation, recording
+from raidtrace.recording import invariants, observation
 from raidtrace.recording.quantities import Reading
 
 INFERRED, OPEN, OUT, UNKNOWN = Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE
@@ -216,5 +216,6 @@ def test_a_recording_says_it_in_its_first_sentence(tmp_path):
 
 def test_recordings_with_cgroups_are_read(tmp_path):
     """Paths are no counters."""
-    samples = recording.load(limited(tmp_path)).samples
-    assert samples[0][2].submitters[7, "dd"] == {"queued": 1024, "bytes_queued": 1 << 27, "seeks_queued": 0}
+    found = {one.comm: one for one in invariants.load(limited(tmp_path)).spans[0].submitters}
+    assert found["dd"].counts == {"queued": 1024, "bytes_queued": 1 << 27, "seeks_queued": 0}
+    assert found["dd"].cgroup == "/a"

@@ -13,7 +13,8 @@ import pytest
 from conftest import TOP
 from long_recording import SCHEMA, VIEW
 
-from raidtrace.recording import database, recording
+from raidtrace.recording import database, invariants
+from raidtrace.recording.columns import RecordingError
 from raidtrace.sweep import index as sweep_index
 
 KILLED = """
@@ -43,7 +44,7 @@ def killed(maker, tmp_path, monkeypatch):
 
 
 def test_what_a_killed_recorder_did_not_commit_is_not_read(killed):
-    found = recording.load(killed)
+    found = invariants.load(killed)
     assert found.output == "kept" and found.meta["end"] == "complete"
 
 
@@ -59,8 +60,8 @@ def test_another_user_reads_what_root_left(killed):
     for place in [killed.parent, *killed.parent.parents][:-2]:
         place.chmod(0o755)
     code = (
-        f"import pathlib, sys; sys.path.insert(0, {str(TOP / 'tools/python')!r}); from raidtrace.recording import recording; "
-        f"print(recording.load(pathlib.Path({str(killed)!r})).output)"
+        f"import pathlib, sys; sys.path.insert(0, {str(TOP / 'tools/python')!r}); from raidtrace.recording import invariants; "
+        f"print(invariants.load(pathlib.Path({str(killed)!r})).output)"
     )
     (killed.parent / "tmp").chmod(0o777)
     done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, user=65534, group=65534,
@@ -75,14 +76,14 @@ def name_another(journal, victim):
                    + database.JOURNAL_MAGIC)  # fmt: skip
 
 
-@pytest.mark.parametrize("door", [database.read, database.write, recording.load])
+@pytest.mark.parametrize("door", [database.read, database.write, invariants.load])
 def test_a_journal_that_names_another_file_is_refused_and_that_is_not_deleted(maker, tmp_path, door):
     path = maker.write([(1, 0, 1000, {}, {})])
     subprocess.run([sys.executable, "-c", KILLED, path], check=True)
     victim = tmp_path / "victim"
     victim.write_text("mine")
     name_another(path.with_name("run.rtdb-journal"), victim)
-    with pytest.raises((sqlite3.DatabaseError, recording.RecordingError), match="names another file"):
+    with pytest.raises((sqlite3.DatabaseError, RecordingError), match="names another file"):
         door(path)
     assert victim.read_text() == "mine" and path.with_name("run.rtdb-journal").exists()
 
@@ -105,8 +106,8 @@ def test_what_computes_is_refused_before_a_row_is_read(maker, statement):
     path = maker.write([(1, 0, 1000, {}, {})])
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript(statement)
-    with pytest.raises(recording.RecordingError, match="more than what raidctl makes"):
-        recording.load(path)
+    with pytest.raises(RecordingError, match="more than what raidctl makes"):
+        invariants.load(path)
 
 
 PLAIN = [
@@ -121,7 +122,7 @@ def test_what_computes_nothing_is_taken(maker, statement):
     path = maker.write([(1, 0, 1000, {}, {})])
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript(statement)
-    assert recording.load(path)
+    assert invariants.load(path)
 
 
 def test_the_view_is_that_of_raidctl():
@@ -133,12 +134,12 @@ def test_a_log_that_lies_there_is_not_read_and_none_is_made(maker):
     path = maker.write([(1, 0, 1000, {}, {})])
     wal = path.with_name("run.rtdb-wal")
     wal.write_text("junk")
-    assert recording.load(path) and wal.read_text() == "junk"
+    assert invariants.load(path) and wal.read_text() == "junk"
     wal.unlink()
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode=WAL")
-    with pytest.raises(recording.RecordingError, match="WAL"):
-        recording.load(path)
+    with pytest.raises(RecordingError, match="WAL"):
+        invariants.load(path)
     assert not wal.exists()
 
 
@@ -185,7 +186,7 @@ def test_what_is_no_database_says_so(tmp_path, content):
 def test_a_journal_that_is_done_with_is_none(maker, journal):
     path = maker.write([(1, 0, 1000, {"read": {"issued": 3}}, {})], output="kept")
     path.with_name("run.rtdb-journal").write_bytes(journal)
-    assert recording.load(path).output == "kept"
+    assert invariants.load(path).output == "kept"
 
 
 def test_what_cannot_be_opened_says_why(tmp_path):
@@ -214,8 +215,8 @@ def test_another_header_is_refused(maker, at, byte, words):
     with path.open("r+b") as file:
         file.seek(at)
         file.write(byte)
-    with pytest.raises(recording.RecordingError, match=words):
-        recording.load(path)
+    with pytest.raises(RecordingError, match=words):
+        invariants.load(path)
 
 
 @pytest.mark.parametrize(("size", "words"), [
@@ -225,8 +226,8 @@ def test_another_header_is_refused(maker, at, byte, words):
 def test_a_file_that_was_cut_is_refused(maker, size, words):
     path = maker.write([(1, 0, 1000, {}, {})])
     os.truncate(path, size if size >= 0 else path.stat().st_size + size)
-    with pytest.raises(recording.RecordingError, match=words):
-        recording.load(path)
+    with pytest.raises(RecordingError, match=words):
+        invariants.load(path)
 
 
 def test_a_page_that_is_none_is_found_though_nothing_reads_it(maker):
@@ -234,8 +235,8 @@ def test_a_page_that_is_none_is_found_though_nothing_reads_it(maker):
     with path.open("r+b") as file:
         file.seek(-4096, os.SEEK_END)
         file.write(b"\xff")
-    with pytest.raises(recording.RecordingError, match="damaged or cut short"):
-        recording.load(path)
+    with pytest.raises(RecordingError, match="damaged or cut short"):
+        invariants.load(path)
 
 
 @pytest.mark.parametrize("change", ["link", "directory", "long"])
@@ -250,8 +251,8 @@ def test_a_journal_of_another_kind_is_refused_and_left(killed, tmp_path, change)
         journal.mkdir()
     else:
         journal.write_bytes(kept[:16] + b"\xff\xff\xff\xf0" + kept[20:])  # it wants a file of 256 TiB
-    with pytest.raises(recording.RecordingError, match="was killed|damaged"):
-        recording.load(killed)
+    with pytest.raises(RecordingError, match="was killed|damaged"):
+        invariants.load(killed)
     if change == "directory":
         journal.rmdir()
     else:
@@ -272,7 +273,7 @@ def test_who_keeps_it_locked_is_not_waited_for_for_ever(maker, monkeypatch):
 def test_without_room_in_memory_the_copy_is_in_tmpdir_and_without_any_the_error_says_so(maker, monkeypatch, tmp_path):
     path = maker.write([(1, 0, 1000, {}, {})], output="kept")
     monkeypatch.setattr(database, "MEMORY", str(tmp_path / "nowhere"))
-    assert recording.load(path).output == "kept"
+    assert invariants.load(path).output == "kept"
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(sqlite3.OperationalError, match="name another directory by TMPDIR"):
         database.read(path)

@@ -8,7 +8,8 @@ import long_recording
 import pytest
 from conftest import TOP
 
-from raidtrace.recording import observation, overview, recording, sample_rows
+from raidtrace.recording import invariants, observation, sample_rows
+from raidtrace.recording.columns import RecordingError
 from raidtrace.report import html as report_html
 
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
@@ -68,7 +69,7 @@ def test_a_page_is_the_same_to_the_byte_and_has_the_chain(both):
 
 def test_what_explain_goes_by_is_the_same(both):
     short, long = (observation.load(path).observations for path in both)
-    assert long == short and short[0].bins
+    assert long == short and short[0].span.bins
     for ours, theirs in zip(long, short, strict=True):
         assert ours.over_time == theirs.over_time and theirs.over_time
 
@@ -106,11 +107,11 @@ def rows(tmp_path):
 )  # fmt: skip
 def test_a_text_that_raidctl_does_not_write_is_refused(rows, text):
     long_recording.pack(rows)
-    overview.load(rows)
+    invariants.load(rows)
     with sqlite3.connect(rows) as db:
         db.execute("UPDATE sample SET histograms = ? WHERE sample = 9", (text,))
-    with pytest.raises(recording.RecordingError):
-        overview.load(rows)
+    with pytest.raises(RecordingError):
+        invariants.load(rows)
     found = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)
     assert found.returncode == 1 and "raidctl: " in found.stderr and str(rows) in found.stderr
 

@@ -36,7 +36,7 @@ def of(*unknown, **changes):
 
 
 def values(figures):
-    return {quantity.name: quantity.of(figures) for quantity in QUANTITIES}
+    return {quantity.name: quantity.of(figures) for quantity in QUANTITIES if quantity.member}
 
 
 def test_each_number():
@@ -59,6 +59,23 @@ def test_what_was_not_counted_is_none_and_the_rest_is_there(unknown, lacks):
     assert all(found[name] == before[name] for name in found.keys() - set(lacks.split()))
     needs = {quantity.name: quantity.needs for quantity in QUANTITIES}
     assert all(unknown in needs[name] for name in lacks.split())
+
+
+@pytest.mark.parametrize(("name", "counts", "number"), [
+    ("bytes", {}, 129802240), ("in_flight_mean", {}, 10.5), ("in_flight_max", {}, 40), ("request_sectors_mode", {}, 256),
+    ("d2c_p50_ns", {}, 2621440), ("stream_share", {"stream": 250}, 0.25), ("splits", {"splits": 7}, 7),
+    ("i2d_mean_ns", {"i2d": {20: 4}, "i2d_sum_ns": 100}, 25), ("i2d_p99_ns", {"i2d": {20: 98, 21: 2}}, 22),
+    ("stream_queued_share", {"queued": 0}, None), ("sequential_queued_share", {"queued": 8, "sequential_queued": 2}, 0.25),
+    ("in_flight_mean", {"depth_time": {0: SECOND, bins.DEPTH_OPEN: SECOND}}, 10.5),
+    ("in_flight_max", {"depth_time": {0: SECOND, bins.DEPTH_OPEN: SECOND}}, None),
+])  # fmt: skip
+def test_one_number_of_each_kind(name, counts, number):
+    quantity = next(one for one in QUANTITIES if one.name == name)
+    assert quantity.number(of(**{"queued": 0, "i2d_sum_ns": 0} | counts)) == number
+    for need in quantity.needs:
+        assert quantity.number(of(bins.KINDS[need].needs if need in bins.KINDS else need, **counts)) is None
+    if name == "in_flight_mean" and counts:  # without the counter there is a bound, which is no number to compare
+        assert quantity.number(of("depth_sum_ns", **counts)) is None
 
 
 def test_classes_of_a_disk_without_requests_have_bios_alone():

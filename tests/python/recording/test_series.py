@@ -4,7 +4,7 @@
 import long_recording
 import pytest
 
-from raidtrace.recording import overview, recording, series
+from raidtrace.recording import sample_rows, series
 
 
 @pytest.mark.slow
@@ -13,26 +13,29 @@ def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, monkey
     monkeypatch.setattr(series, "COLUMNS", columns)  # 7: a step holds parts of two phases
     path = tmp_path / "run.rtdb"
     long_recording.write(path, seconds, 10, 1)
-    found = overview.load(path).series[0]
-    samples = [counters for _, _, counters in recording.load(path).samples]
+    with sample_rows.opened(path, series=True) as rows:
+        found = series.build(rows, 1, False, True)
+        points = {way: rows.points(way, 1, {sample[2] for sample in rows.samples}) for way in ("read", "write")}
+        moved = {way: rows.flow(way, "bytes_completed") for way in points}
+        seeks, samples = rows.seeks, rows.samples
+        places = sum(count for way in points for _, _, count in zip(*rows.place(way)))
     assert found.merged == merged and len(found.edges) <= series.COLUMNS + 1
     for at, (begin, end) in enumerate(zip(found.edges, found.edges[1:])):
-        mine = [one for one in samples if begin <= one.start_ns and one.end_ns <= end]
+        mine = [sample for sample in samples if begin <= sample[3] and sample[4] <= end]
         assert 1 <= len(mine) <= merged
-        for direction in ("read", "write"):
-            depth, means = found.depth[direction], [one.inflight_mean(direction) for one in mine]
+        for way in points:
+            depth, some = found.depth[way], [p for p in points[way] if begin <= p.start_ns and p.end_ns <= end]
+            means = [point.mean for point in some]
             assert depth.mean[at] == pytest.approx(sum(means) / len(means))
             assert (depth.low[at], depth.high[at]) == pytest.approx((min(means), max(means)))
-            assert depth.deepest[at] == max(max(one.histogram(direction, "depth_time")) for one in mine)
-            assert found.moved[direction][at] == sum(one.count(direction, "bytes_completed") for one in mine)
-        assert found.seeks[at] == sum(one.seeks() for one in mine)
-    assert found.place.sum() == sum(one.count(d, "bytes_issued") for one in samples for d in ("read", "write"))
+            assert depth.deepest[at] == max(point.highest for point in some)
+            assert found.moved[way][at] == sum(moved[way][sample[0]] for sample in mine)
+        assert found.seeks[at] == sum(seeks[sample[0]] for sample in mine)
+    assert found.place.sum() == places
 
 
 def test_samples_of_unequal_length_weigh_as_long_as_they_are(maker):
     bins = [{("read", "depth_time"): {2: 900}}, {("read", "depth_time"): {8: 100}}]
-    path = maker.write(
-        [(1, 0, 900, {"read": {"issued": 1}}, bins[0]), (1, 900, 1000, {"read": {"issued": 1}}, bins[1])]
-    )
-    assert overview.load(path).spans()[0].counters.inflight_mean("read") == pytest.approx(2.6)
-    assert list(overview.load(path).series[0].depth["read"].mean) == [2.0, 8.0]
+    path = maker.write([(1, 0, 900, {}, bins[0]), (1, 900, 1000, {}, bins[1])], ((1, "read", 0, 1000),))
+    with sample_rows.opened(path, series=True) as rows:
+        assert list(series.build(rows, 1, False, False).depth["read"].mean) == [2.0, 8.0]

@@ -10,7 +10,7 @@ import long_recording
 import pytest
 from conftest import TOP
 
-from raidtrace.recording import recording
+from raidtrace.recording.columns import RecordingError
 from raidtrace.report import perfetto
 
 # What perfetto's own definitions say of the fields that are read here.
@@ -173,7 +173,7 @@ def test_only_a_trace_is_replaced(recorded, tmp_path):
     assert mine.read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
     for _ in range(2):
         perfetto.write(tmp_path / "c.trace", recorded)
-    with pytest.raises(recording.RecordingError):
+    with pytest.raises(RecordingError):
         perfetto.write(tmp_path / "c.trace", mine)
     assert len(decoded(tmp_path / "c.trace")) > 20, "what was there stays"
 

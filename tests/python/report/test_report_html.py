@@ -16,7 +16,8 @@ from conftest import TOP
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
-from raidtrace.recording import overview, recording
+from raidtrace.recording import invariants
+from raidtrace.recording.columns import RecordingError
 from raidtrace.report import html as report_html
 from raidtrace.report import page as report_page
 from raidtrace.report import text as report_text
@@ -104,10 +105,10 @@ def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, page):
 
 
 def test_the_numbers_of_the_picture_are_those_of_the_recording(recorded, page):
-    data, one = json.loads(data_of(parse(page))), overview.load(recorded)
+    data, one = json.loads(data_of(parse(page))), invariants.load(recorded)
     assert data["panels"] == ["MiB/s", "in flight", "latency, ms"]
-    assert [group["disk"] for group in data["groups"]] == [disk.disk for disk in one.recording.targets]
-    of_sda = [counters for number, _, counters in one.recording.all_samples["sda"]]
+    assert [group["disk"] for group in data["groups"]] == [disk.disk for disk in one.targets]
+    of_sda = [span for span in one.spans if span.disk == "sda"]
     rate, depth, latency = data["groups"][0]["tables"][0]["panels"]
     x = data["groups"][0]["tables"][0]["x"]
     lengths = [end - begin for begin, end in zip(x, x[1:], strict=False)]
@@ -240,19 +241,6 @@ def test_only_a_report_is_replaced(page, tmp_path):
     assert fresh.read_text() == page and len(list(tmp_path.iterdir())) == 2
 
 
-def test_sums_are_those_of_all_samples(recorded):
-    one, all_of = overview.load(recorded), recording.load(recorded)
-    for span in one.spans():
-        slow = all_of.of(span.target.disk).counters(span.phase.name)
-        assert {d: dict(f) for d, f in span.counters.flow.items()} == {
-            d: {n: v for n, v in f.items()} for d, f in slow.flow.items() if d != "all"
-        }
-        assert dict(span.counters.origins) == dict(slow.origins)
-        for key, histogram in span.counters.bins.items():
-            assert histogram == dict(slow.bins[key]), key
-    assert {key for span in one.spans() for key in span.counters.bins} >= {("read", "d2c"), ("all", "blame")}
-
-
 @pytest.mark.slow
 def test_two_recordings_are_set_against_each_other(recorded):
     page = report_html.page([recorded, recorded])
@@ -283,7 +271,7 @@ def test_no_link_leads_nowhere(maker, recorded):
 
 
 def test_an_empty_recording_and_none_at_all_are_refused_in_words(maker, tmp_path):
-    with pytest.raises(recording.RecordingError, match="holds no sample"):
+    with pytest.raises(RecordingError, match="holds no sample"):
         report_html.page([maker.write([])])
-    with pytest.raises(recording.RecordingError, match="no such recording"):
+    with pytest.raises(RecordingError, match="no such recording"):
         report_html.page([tmp_path / "nothing.rtdb"])

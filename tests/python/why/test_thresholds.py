@@ -4,8 +4,10 @@
 import dataclasses
 import math
 import pathlib
+import types
 from collections.abc import Mapping
 
+import made_span
 import pytest
 from test_experiment import NOW, Made, ahead, found
 
@@ -174,9 +176,8 @@ def test_what_timeout_ended_is_no_result(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, status: int, cap: float, failure: str
 ) -> None:
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
-    flow = {"flow": {"errors": 0, "bytes_completed": 1 << 20}, "d2c_p99_ns_high": 10**6}
-    span = {"phase": "run", "disk": "sdx", "seconds": 6.0, "directions": {"read": flow, "write": flow}}
-    monkeypatch.setattr(figures.document, "load", lambda _: {"spans": [span]})
+    span = made_span.span({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
+    monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,)))
     files = {figures.SETTINGS: "scheduler none\n", figures.LIMITS: "scheduler none\n", figures.STATUS: f"{status}\n",
              figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
     for name, said in files.items():

@@ -54,7 +54,7 @@ def measure(observed: observation.Observed) -> dict[str, dict[str, float | None]
             continue
         used = seen.host.get(("command", "cpu"), 0 if known else None)
         real = observed.meta.get("lab_time") != "simulated"
-        issued = sum(counts.get("issued", 0) for counts in seen.flow.values())
+        issued = sum(counts.get("issued", 0) for counts in seen.span.flow.values())
         found[seen.phase] = {
             "seconds": seen.seconds(), "mib_per_s": q.mib_per_s(seen, way), "depth": q.depth_mean(seen, way),
             "idle": q.idle_share(seen), "size_mode": (q.size_mode(seen, way) or (None,))[0], "issued": issued,

@@ -12,7 +12,8 @@ from typing import Any
 
 from paper2004 import misconceptions_text, plot_misconceptions
 from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, measure, medians
-from raidtrace.recording import observation, recording, results
+from raidtrace.recording import observation, results
+from raidtrace.recording.columns import RecordingError
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
@@ -145,7 +146,7 @@ def main(arguments: Sequence[str]) -> int:
         if not options.page:
             state = run(options.out, state, not options.no_machine, lambda line: print(line, flush=True))
         write(state, options.to)
-    except (RunError, recording.RecordingError, OSError, KeyError, ValueError) as error:
+    except (RunError, RecordingError, OSError, KeyError, ValueError) as error:
         print(f"misconceptions: {error}", file=sys.stderr)
         return 1
     print(f"Written: {options.to}/misconceptions.rst, {STATE}, figures/misconception-*.svg")

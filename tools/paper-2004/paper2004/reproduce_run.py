@@ -22,7 +22,9 @@ from raidlab.userland import compiler
 from paper2004 import amcc
 from raidtrace.benchmark import figure
 from raidtrace.demo.guest import simulated_time
-from raidtrace.recording import recording, results
+from raidtrace.recording import invariants, results
+from raidtrace.recording.figures import Figures
+from raidtrace.recording.spans import Recorded
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 GUEST = HERE / "guest"
@@ -258,7 +260,7 @@ def perform(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | N
 
 def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result:
     """What a finished run left, made into its result and kept."""
-    recorded = recording.load(directory / "run.rtdb")
+    recorded = invariants.load(directory / "run.rtdb")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         raise ReproduceError(f"{run.name}: the recording is not whole, see raidctl report {directory}/run.rtdb")
     try:
@@ -275,18 +277,19 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
     return result
 
 
-def count(recorded: recording.Recording) -> dict[str, dict[str, float]]:
+def count(recorded: Recorded) -> dict[str, dict[str, float]]:
     """By phase of the benchmark and direction: requests, MiB, small requests (up to 4 KiB), in flight on average."""
     found = {}
     for phase in dict.fromkeys(p.name for p in recorded.phases):
-        counters = recorded.counters(phase)
-        numbers: dict[str, float] = {"seconds": counters.seconds()}
+        span = recorded.whole(phase)
+        numbers: dict[str, float] = {"seconds": span.length() / 1e9}
         for way in ("read", "write"):
-            numbers[f"{way}s"] = counters.count(way, "completed")
-            numbers[f"{way}_mib"] = counters.count(way, "bytes_completed") / amcc.MIB
-            numbers[f"small_{way}s"] = sum(n for size, n in counters.histogram(way, "size").items() if size <= 8)
-            numbers[f"{way}s_in_flight"] = counters.inflight_mean(way) or 0.0
-            numbers[f"{way}_wait_ms"] = counters.count(way, "d2c_sum_ns") / 1e6 / max(numbers[f"{way}s"], 1)
+            figures = Figures(span, way)
+            numbers[f"{way}s"] = span.count(way, "completed")
+            numbers[f"{way}_mib"] = span.count(way, "bytes_completed") / amcc.MIB
+            numbers[f"small_{way}s"] = sum(n for size, n in span.histogram(way, "size").items() if size <= 8)
+            numbers[f"{way}s_in_flight"] = 0.0 if figures.depth_is_bound() else figures.depth() or 0.0
+            numbers[f"{way}_wait_ms"] = span.count(way, "d2c_sum_ns") / 1e6 / max(numbers[f"{way}s"], 1)
         found[phase] = numbers
     return found
 

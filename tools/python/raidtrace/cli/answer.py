@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from raidtrace.quantity import shown
-from raidtrace.recording import recording
+from raidtrace.recording.columns import RecordingError
 from raidtrace.sweep import index as sweep_index
 
 COLUMNS = 80  # off a terminal
@@ -33,7 +33,7 @@ def answer(verb: str, find: Callable[[], F], lines: Callable[[F, int], Sequence[
         print(found.to_json() if as_json else "\n".join(lines(found, width)), flush=True)
     except BrokenPipeError:
         raise  # ends quietly
-    except (recording.RecordingError, sweep_index.SweepIndexError, OSError) as error:
+    except (RecordingError, sweep_index.SweepIndexError, OSError) as error:
         print(f"raidctl {verb}: {shown.failure(error)}", file=sys.stderr)
         return 1
     return 0

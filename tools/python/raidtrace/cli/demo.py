@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
         parser.error("--jobs and --seeds must be at least 1")
     # here, because drawing takes a second to load that --help and a wrong option need not wait for
     from raidtrace.demo import demo, guest, workload
-    from raidtrace.recording import recording
+    from raidtrace.recording.columns import RecordingError
 
     try:
         say = functools.partial(print, flush=True)
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     except (
         demo.DemoError,
         guest.GuestError,
-        recording.RecordingError,
+        RecordingError,
         workload.WorkloadError,
         OSError,
         ValueError,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from raidtrace.quantity import shown
 from raidtrace.recording import sample_rows
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording.columns import RecordingError
 
 DESCRIPTION = """Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, as a
 trace of Perfetto, or as JSON."""

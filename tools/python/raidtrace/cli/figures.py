@@ -25,8 +25,8 @@ from raidtrace.plot import published as plot_published
 from raidtrace.plot import style as plot
 from raidtrace.plot import surface as plot_surface
 from raidtrace.plot import sweep as plot_sweep
-from raidtrace.recording import overview, recording
-from raidtrace.recording.recording import Point
+from raidtrace.recording import invariants
+from raidtrace.recording.sample_rows import Point
 from raidtrace.report import sweep as report_sweep
 from raidtrace.sweep import index as sweep_index
 
@@ -55,11 +55,12 @@ def collect(out: pathlib.Path) -> Data:
     cells = {cell.name(): cell for cell in workload.cells(demo.DD_MIB, demo.BONNIE_MIB)}
     runs = {}
     for name in DEPTH:
-        found = recording.load(out / name / "run.rtdb")
-        points = [(p.start_ns, p.end_ns, round(p.mean, 3), p.highest) for p in found.series("read")]
+        path = out / name / "run.rtdb"
+        found = invariants.load(path)
+        points = [(p.start_ns, p.end_ns, round(p.mean, 3), p.highest) for p in workload.points(path, "read")]
         runs[name] = {"read": dataclasses.asdict(workload.evidence(cells[name], found)), "points": points}
-    seen = overview.load(out / SEEKS / "run.rtdb")
-    counts = plot_blame.counts(seen, seen.recording.targets[0])
+    seen = invariants.load(out / SEEKS / "run.rtdb")
+    counts = plot_blame.counts(seen, seen.targets[0])
     return {"runs": runs, "seeks": {SEEKS: counts.tolist()}}
 
 

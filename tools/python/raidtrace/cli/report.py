@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from raidtrace.quantity import shown, terminal
 from raidtrace.recording import definitions, sample_rows
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording.columns import RecordingError
 
 DESCRIPTION = """Print per phase and disk: requests, bytes, throughput, requests in flight, request sizes, sequential share,
 seeks, merges and splits, and latency from issue to completion (d2c). Of two recordings print both side by side, what differs
@@ -89,13 +89,14 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
     from raidtrace.why import store
 
     with sample_rows.opened(path) as opened:
-        found = invariants.read(path, opened, phase)
+        found = invariants.read(path, opened)
+        shown_of = found if phase is None else invariants.of_phase(found, phase)
         try:
-            observed = observation.read(path, opened, None, found.fact("invariants"))
+            observed = observation.read(found, opened)
             explained = dataclasses.replace(runs.of_one(observed, runs.Choice(phase)), tested=store.tested(path))
         except RecordingError as error:
-            return rows.render(recording_text.rows(found, str(error), verbose))
-    return rows.render(recording_text.rows(found, explained, verbose))
+            return rows.render(recording_text.rows(shown_of, str(error), verbose))
+    return rows.render(recording_text.rows(shown_of, explained, verbose))
 
 
 def _two(paths: Sequence[pathlib.Path], options: argparse.Namespace) -> int:

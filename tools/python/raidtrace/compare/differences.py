@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What differs between the machines, commands and settings of two recordings, as `raidctl report --json` has them."""
+"""Differences between the machines, commands and settings of two recordings."""
 
 import dataclasses
 from collections.abc import Iterator
 
-from raidtrace.compare.quantities import Json
+from raidtrace.recording.spans import Recorded, Span, Target
 
 OTHER_TIMES = "times of the lab's model are not those of a disk: no time or rate is comparable"
 # Facts of a recording that say what its numbers are worth, and what of these is incomparable where they differ.
@@ -44,24 +44,24 @@ class Difference:
     not_recorded_in: str | None = None
 
 
-def same_disk(a: Json, b: Json, x: str, y: str) -> bool:
+def same_disk(a: Recorded, b: Recorded, x: str, y: str) -> bool:
     """Whether disks of these names belong together: names do not matter when both have one."""
-    return x == y or len(a["targets"]) == len(b["targets"]) == 1
+    return x == y or len(a.targets) == len(b.targets) == 1
 
 
-def _lacks(a: Json, b: Json, x: str | None, y: str | None) -> str | None:
+def _lacks(a: Recorded, b: Recorded, x: str | None, y: str | None) -> str | None:
     """Which of the two is a trace that does not hold this, if just one is a trace."""
-    imported = [bool(one["meta"].get("source")) for one in (a, b)]
+    imported = [bool(one.fact("source")) for one in (a, b)]
     if imported[0] == imported[1]:
         return None
     letter, value = ("A", x) if imported[0] else ("B", y)
     return None if value else letter
 
 
-def facts(a: Json, b: Json) -> Iterator[Difference]:
+def facts(a: Recorded, b: Recorded) -> Iterator[Difference]:
     """Of the recordings."""
     for what, why in FACTS.items():
-        x, y = (one["meta"].get(what) or "" for one in (a, b))
+        x, y = (one.fact(what) for one in (a, b))
         if x == y and not (what == "invariants" and x not in ("", "hold")):
             continue
         lacks = None if what == "source" else _lacks(a, b, x, y)
@@ -72,30 +72,26 @@ def facts(a: Json, b: Json) -> Iterator[Difference]:
         yield Difference(what, None, x or "n/a", y or "n/a", None if silent else why, lacks)
 
 
-def targets(a: Json, b: Json) -> Iterator[Difference]:
+def targets(a: Recorded, b: Recorded) -> Iterator[Difference]:
     """Of disks."""
-    for x in a["targets"]:
-        for y in b["targets"]:
-            if not same_disk(a, b, x["disk"], y["disk"]) or None in (x["nr_requests"], y["nr_requests"]):
+    for x in a.targets:
+        for y in b.targets:
+            if not same_disk(a, b, x.disk, y.disk) or None in (x.unit_3ware, y.unit_3ware):
                 continue  # of a disk in a trace its name alone is known
             for what in ("disk", "driver", "pci", "capacity_sectors", "max_sectors"):
-                if x[what] != y[what]:
-                    yield Difference(
-                        what, x["disk"], *("n/a" if one[what] is None else str(one[what]) for one in (x, y))
-                    )
+                one, other = (_property(target, what) for target in (x, y))
+                if one != other:
+                    yield Difference(what, x.disk, one, other)
 
 
-def _setting(of: Json, span: Json, name: str) -> str | None:
-    """A setting of one disk at the begin of a span."""
-    ids = [one["target"] for one in of["targets"] if one["disk"] == span["disk"]]
-    values = [one["value"] for one in of["settings"] if one["target"] in ids and one["name"] == name and
-              one["time_ns"] <= span["start_ns"]]  # fmt: skip
-    return values[-1] if values else None
+def _property(target: Target, name: str) -> str:
+    value = getattr(target, name)
+    return str(value or 0) if name == "max_sectors" else str(value) if value else "n/a"
 
 
-def settings(a: Json, b: Json, of_a: Json, of_b: Json) -> Iterator[Difference]:
+def settings(a: Recorded, b: Recorded, of_a: Span, of_b: Span) -> Iterator[Difference]:
     """Of a disk's settings at the begin of spans that belong together."""
-    for name in dict.fromkeys(one["name"] for of in (a, b) for one in of["settings"] if one["name"] not in NO_SETTINGS):
-        x, y = _setting(a, of_a, name), _setting(b, of_b, name)
+    for name in dict.fromkeys(one.name for of in (a, b) for one in of.settings if one.name not in NO_SETTINGS):
+        x, y = a.setting(of_a.target, name, of_a.start_ns), b.setting(of_b.target, name, of_b.start_ns)
         if (x or "n/a") != (y or "n/a"):
-            yield Difference(name, of_a["disk"], x or "n/a", y or "n/a", None, _lacks(a, b, x, y))
+            yield Difference(name, of_a.disk, x or "n/a", y or "n/a", None, _lacks(a, b, x, y))

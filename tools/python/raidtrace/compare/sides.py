@@ -16,7 +16,7 @@ from raidtrace.compare.comparison import Figures, Row, normal
 from raidtrace.published import tables as published
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
-from raidtrace.recording import recording
+from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
 from raidtrace.sweep.index import DONE, NAME, Index
 
@@ -179,7 +179,7 @@ def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figur
             ours[key] = side.figures[key]
     if not ours:
         said = sorted({f"{axes.get('array') or 'array not known'}, {axes['benchmark']}" for axes in side.axes.values()})
-        raise recording.RecordingError(
+        raise RecordingError(
             f"{side.path}: nothing in it was published in {published.FILES[table]}; it has: "
             f"{'; '.join(said) or 'no figure of a benchmark'}. --array names what its array is in the table"
         )

@@ -5,9 +5,9 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from raidtrace.compare import quantities
 from raidtrace.compare.differences import Difference
 from raidtrace.compare.spans import Alone, Comparison, Pair, Row
+from raidtrace.quantity import units
 from raidtrace.quantity.shown import visible
 
 LEAST, MOST = 20, 100  # columns; longer lines are hard to read
@@ -60,7 +60,9 @@ def _differences(found: Comparison, width: int) -> Iterator[str]:
 
 
 def _quantity(row: Row) -> str:
-    line = f"    {row.quantity.label:22} " + " ".join(f"{quantities.text(row.quantity, v):>14}" for v in (row.a, row.b))
+    line = f"    {row.quantity.label:22} " + " ".join(
+        f"{units.text(row.quantity.shown, v):>14}" for v in (row.a, row.b)
+    )
     why, ratio = row.not_comparable(), row.ratio()
     if why:
         return f"{line} {why}"
@@ -68,7 +70,7 @@ def _quantity(row: Row) -> str:
         return f"{line} {'1.000':>10} {'equal':>12}"
     if ratio is None:
         return f"{line} {'A is 0':>10} {'equal' if row.a == row.b else 'n/a':>12}"
-    times = f"{'~' if row.quantity.bin else ''}{ratio:.{3 if ratio < 1000 else 0}f}"
+    times = f"{'~' if row.quantity.end else ''}{ratio:.{3 if ratio < 1000 else 0}f}"
     return f"{line} {times:>10}" + (f" {100 * (ratio - 1):+10.1f} %" if ratio < MANY_TIMES else "")
 
 
@@ -80,12 +82,12 @@ def _table(heading: str, rows: Iterable[Row]) -> list[str]:
 
 def _pair(pair: Pair | Alone) -> Iterator[str]:
     if isinstance(pair, Alone):
-        yield visible(f"phase {pair.span['phase']}  {pair.span['disk']}: only in {pair.where}, nothing to compare with")
+        yield visible(f"phase {pair.span.phase}  {pair.span.disk}: only in {pair.where}, nothing to compare with")
         return
-    disks = " and ".join(dict.fromkeys((pair.a["disk"], pair.b["disk"])))
-    yield visible(f"phase {pair.a['phase']}  {disks}")
+    disks = " and ".join(dict.fromkeys((pair.a.disk, pair.b.disk)))
+    yield visible(f"phase {pair.a.phase}  {disks}")
     yield f"    {'':22} {'A':>14} {'B':>14} {'B / A':>10} {'(B - A) / A':>12}"
-    yield _quantity(pair.row(quantities.LENGTH, (pair.a, pair.b)))
+    yield _quantity(pair.length())
     for way, rows in pair.directions().items():
         yield f"  {way}"
         yield from _table(way, rows)[1:]
@@ -102,7 +104,7 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
         yield from _table("", rows)[1:]
     for way, apart in pair.elsewhere().items():
         if apart is not None:
-            yield f"  by place  {way}: {quantities.UNITS['share'](apart)} of the bytes lie elsewhere"
+            yield f"  by place  {way}: {units.text('share', apart)} of the bytes lie elsewhere"
 
 
 def lines(found: Comparison, width: int) -> list[str]:
@@ -110,6 +112,6 @@ def lines(found: Comparison, width: int) -> list[str]:
     told = [f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b))]
     told += _differences(found, min(max(width, LEAST), MOST))
     for pair in found.pairs:
-        if (pair.span if isinstance(pair, Alone) else pair.a)["phase"] != OUTSIDE:
+        if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
             told += ["", *_pair(pair)]
     return told

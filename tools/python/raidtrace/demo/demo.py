@@ -14,7 +14,8 @@ from raidtrace.demo import guest, table, truth, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import demo as plot_demo
-from raidtrace.recording import recording, results
+from raidtrace.recording import invariants, results
+from raidtrace.recording.spans import Recorded
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
@@ -39,7 +40,7 @@ class Run:
     """One finished cell."""
 
     cell: workload.Cell
-    recording: recording.Recording
+    recording: Recorded
     rows: tuple[workload.Row, ...]
     evidence: explain.ReadPhase
     page_cache_kib: int
@@ -50,10 +51,10 @@ class Run:
 
 def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
     """Read what a cell left and verify it."""
-    recorded = recording.load(directory / "run.rtdb")
+    recorded = invariants.load(directory / "run.rtdb")
     log = truth.read_log(directory / "ground-truth.csv")
     lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
-    verdict = truth.compare(recorded.counters(), log)
+    verdict = truth.compare(recorded.whole(), log)
     page_cache_kib = int((directory / "page-cache-kib").read_text(encoding="ascii"))
     complaints = list(verdict.mismatches)
     if lab["log_lost"]:
@@ -97,7 +98,8 @@ def pair(runs: Mapping[workload.Cell, Run], cells: Sequence[workload.Cell], file
 def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
     """inflight.svg and inflight.png."""
     panels = [
-        (key, run.evidence, run.recording.series("read")) for key, run in zip(("untuned", "tuned"), runs, strict=True)
+        (key, run.evidence, workload.points(run.recording.path, "read"))
+        for key, run in zip(("untuned", "tuned"), runs, strict=True)
     ]
     plot_demo.inflight([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
 from raidtrace.demo.workload import Cell, Row, Spread
+from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording.quantities import kib
-from raidtrace.recording.recording import SECTOR_BYTES
 
 WIDTH = 100
 

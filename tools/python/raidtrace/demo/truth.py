@@ -21,7 +21,8 @@ import dataclasses
 import pathlib
 from collections.abc import Iterable, Mapping
 
-from raidtrace.recording.recording import SECTOR_BYTES, Counters
+from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording.spans import Span
 
 HEADER = "sequence,request_id,opcode,name,unit,lba,sectors,arrival_ns,completion_ns,depth,status".split(",")
 DIRECTIONS = {"READ": "read", "WRITE": "write"}
@@ -105,7 +106,7 @@ def depth_time(commands: Iterable[Command], start_ns: int, end_ns: int) -> dict[
     return {depth: time for depth, time in times.items() if time}
 
 
-def compare(ours: Counters, log: Iterable[Command]) -> Verdict:
+def compare(ours: Span, log: Iterable[Command]) -> Verdict:
     """Compare what raidtrace counted in (start_ns, end_ns] with the commands that arrived then."""
     log = list(log)
     arrived = [command for command in log if ours.start_ns < command.arrival_ns <= ours.end_ns]
@@ -127,7 +128,7 @@ def compare(ours: Counters, log: Iterable[Command]) -> Verdict:
     )
 
 
-def _depths(ours: Counters, log: list[Command], arrived: list[Command]) -> Depths:
+def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
     """Compare depth over time and depth at issue, all directions together."""
     times = ours.histogram("all", "depth_time")
     reference = depth_time(log, ours.start_ns, ours.end_ns)
@@ -151,7 +152,7 @@ def _depths(ours: Counters, log: list[Command], arrived: list[Command]) -> Depth
     return Depths(apart / 2 / span, late / span, late / max(len(arrived), 1), found_other, tuple(wrong))
 
 
-def _counts(ours: Counters, direction: str, commands: list[Command]) -> list[str]:
+def _counts(ours: Span, direction: str, commands: list[Command]) -> list[str]:
     """Exact comparisons of one direction. A requeued request was issued but did not arrive."""
     wrong = []
     requeued = ours.count(direction, "requeued")

@@ -10,14 +10,20 @@ from collections.abc import Iterable, Sequence
 from raidtrace.explain import readahead as explain
 from raidtrace.published import tables as published
 from raidtrace.quantity import trials
-from raidtrace.recording.recording import SECTOR_BYTES, Counters, Recording
+from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording import sample_rows, spans
+from raidtrace.recording.figures import Figures, ratio
+from raidtrace.recording.sample_rows import Point
+from raidtrace.recording.spans import OUTSIDE, Recorded, Span
 
 ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 stands for
 SETRA = (256, 16384)  # sectors: untuned and tuned in the published measurements
 BONNIE_CSV = re.compile(r"^1\.98,2\.00a,.*$", re.MULTILINE)
 BONNIE_FIELDS = {"write": 11, "rewrite": 13, "read": 17}  # columns of that line, KiB/s
-BETWEEN = "outside"  # how raidctl names what a command does before, between and after its phases
 DD_LINE = re.compile(r"^(\d+) bytes .*copied, ([0-9.e+-]+) s,", re.MULTILINE)
+
+
+PLACED = ("read", "write", "discard", "other")  # directions that have a place on the disk
 
 
 class WorkloadError(Exception):
@@ -91,52 +97,70 @@ def phase_name(cell: Cell, recorded: str) -> str:
     return "read" if cell.workload == "dd" else recorded
 
 
-def rows(cell: Cell, recording: Recording) -> list[Row]:
+def rows(cell: Cell, recording: Recorded) -> list[Row]:
     """One row per phase, in the order of the run; what lies between the phases is left out."""
     said = rates(cell, recording.output)
-    names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != BETWEEN)
-    return [_row(cell, phase_name(cell, name), recording.counters(name), said) for name in names]
+    names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != OUTSIDE)
+    return [_row(cell, phase_name(cell, name), recording.whole(name), said) for name in names]
 
 
-def _row(cell: Cell, phase: str, counters: Counters, said: dict[str, float]) -> Row:
+def _row(cell: Cell, phase: str, span: Span, said: dict[str, float]) -> Row:
     direction = "write" if phase == "write" else "read"
-    mode = counters.size_mode(direction)
+    reads, sectors = Figures(span, "read"), Figures(span, direction).exact_size_mode()
+    placed = [Figures(span, way) for way in PLACED]
+    sequential = sum(one.count("sequential") for one in placed)
+    seeks = sum(one.seeks() or 0 for one in placed)
     return Row(
         cell,
         phase,
         said.get(phase),
         published.quoted(ARRAY, cell.workload, cell.filesystem, cell.setra_sectors, phase),
-        counters.inflight_mean("read"),
-        counters.inflight_max("read"),
-        mode[0] * SECTOR_BYTES if mode else None,
-        counters.sequential_share(),
-        counters.seeks(),
+        None if reads.depth_is_bound() else reads.depth(),
+        _most(reads),
+        None if sectors is None else sectors * SECTOR_BYTES,
+        ratio(sequential, sequential + seeks),
+        seeks,
     )
 
 
-def read_phase(cell: Cell, recording: Recording) -> Counters:
-    """Counters of the phase that reads the data once, in order."""
-    return recording.counters(None if cell.workload == "dd" else "read")
+def read_phase(cell: Cell, recording: Recorded) -> Span:
+    """The phase that reads the data once, in order."""
+    return recording.whole(None if cell.workload == "dd" else "read")
 
 
-def evidence(cell: Cell, recording: Recording) -> explain.ReadPhase:
+def _most(figures: Figures) -> int:
+    """Most requests in flight: the deepest that lasted, or that an issue (not counting itself) found, plus one."""
+    found = max((at + 1 for at, count in figures.histogram("depth_issue").items() if count), default=0)
+    return max(figures.deepest() or 0, found)
+
+
+def points(path: pathlib.Path, phase: str) -> list[Point]:
+    """Reads in flight in each sample of a phase. RecordingError: it cannot be read."""
+    with sample_rows.opened(path, series=True) as rows:
+        recorded = spans.read(path, rows, sums=False)
+        numbers = [one.phase for one in recorded.phases if one.name == phase]
+        return rows.points("read", recorded.targets[0].target, numbers)
+
+
+def evidence(cell: Cell, recording: Recorded) -> explain.ReadPhase:
     """What explain needs to know of a run."""
     reads = read_phase(cell, recording)
-    mean, mode, share = reads.inflight_mean("read"), reads.size_mode("read"), reads.sequential_share()
-    issued, completed = reads.count("read", "issued"), reads.count("read", "completed")
-    largest = recording.target.max_sectors
-    if not (mean and mode and share is not None and issued and completed and largest):
+    row = _row(cell, "read", reads, {})
+    mean, sectors, share = row.inflight_reads_mean, row.request_bytes_mode, row.sequential_share
+    size, wait = Figures(reads, "read").size_mean(), Figures(reads, "read").d2c_mean()
+    largest = next(one.max_sectors for one in recording.targets if one.target == reads.target)
+    if not (mean and sectors and share is not None and size and wait and largest):
         raise WorkloadError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
     return explain.ReadPhase(
         cell.title(),
         cell.setra_sectors,
         rates(cell, recording.output)["read"],
         mean,
-        mode[0],
-        reads.count("read", "bytes_issued") / SECTOR_BYTES / issued,
+        sectors // SECTOR_BYTES,
+        size / SECTOR_BYTES,
         largest,
         share,
-        reads.count("read", "d2c_sum_ns") / completed / 1e6,
+        wait / 1e6,
     )
 
 

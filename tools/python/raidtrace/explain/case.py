@@ -63,7 +63,7 @@ class Case:
 
     def elsewhere(self) -> float:
         """Part of the requests that do not begin where the one before ended."""
-        issued = sum(counts.get("issued", 0) for counts in self.seen.flow.values())
+        issued = sum(counts.get("issued", 0) for counts in self.seen.span.flow.values())
         return (q.seeks(self.seen) or 0) / max(issued, 1)
 
     def windows(self) -> float | None:
@@ -93,13 +93,16 @@ def trimmed(seen: Observation, way: str) -> tuple[Observation, float, float]:
     (start, end) = seen.spans[0]
     if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
         return seen, 0.0, 0.0
-    bins = {key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in seen.bins.items()}
+    bins = {
+        key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in seen.span.bins.items()
+    }
     host = dict(seen.host)
     if (
         q.COMMAND_CPU in host and seen.timeline.computed
     ):  # what a program needs to start is not what the disk waited for
         host[q.COMMAND_CPU] = seen.timeline.computed_between(start + lead, end - tail)
-    return dataclasses.replace(seen, spans=((start, end - lead - tail),), bins=bins, host=host), lead / 1e9, tail / 1e9
+    span = dataclasses.replace(seen.span, bins=bins)
+    return dataclasses.replace(seen, spans=((start, end - lead - tail),), span=span, host=host), lead / 1e9, tail / 1e9
 
 
 def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:

@@ -264,7 +264,7 @@ def _stream(case: Case) -> str:
 
 def _ordered(case: Case, other: Observation) -> bool:
     order = in_order(Reading(case.reading.letter, other, case.reading.above))
-    issued = sum(counts.get("issued", 0) for counts in other.flow.values())
+    issued = sum(counts.get("issued", 0) for counts in other.span.flow.values())
     return (
         order is not None
         and order >= ORDERED

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from raidtrace.explain.evidence import Distribution, Link, Value, Verdict, worst
 from raidtrace.explain.links_queue import each, predicted, source, streams
 from raidtrace.quantity import seek_cost
+from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import quantities as q
-from raidtrace.recording.observation import BLAME_COLUMNS, CLASSES
 from raidtrace.recording.quantities import Reading
 
 BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
@@ -167,13 +167,13 @@ def seeks(readings: Sequence[Reading]) -> Link:
 
 
 def _issued(reading: Reading) -> int:
-    return sum(counts.get("issued", 0) for counts in reading.seen.flow.values())
+    return sum(counts.get("issued", 0) for counts in reading.seen.span.flow.values())
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
     """Seeks by (number, class the head came from, class it went to), most first."""
     found = reading.seen.histogram("all", "blame")
-    rows = [(count, CLASSES[at // BLAME_COLUMNS], CLASSES[at % BLAME_COLUMNS]) for at, count in found.items() if count]
+    rows = [(count, CLASSES[at // len(CLASSES)], CLASSES[at % len(CLASSES)]) for at, count in found.items() if count]
     return sorted(rows, key=lambda row: (-row[0], row[1], row[2]))
 
 

@@ -14,8 +14,8 @@ from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
 from raidtrace.explain.limits_queue import DIRECT
 from raidtrace.explain.links_disk import depth_verdict
 from raidtrace.explain.links_queue import in_order, predicted, source, streams
+from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import quantities as q
-from raidtrace.recording.observation import CLASSES
 from raidtrace.recording.quantities import Reading
 
 SAME = 1.1  # a factor up to which two figures are called the same
@@ -118,7 +118,7 @@ def _written(reading: Reading) -> float | None:
 
 
 def _failed(reading: Reading) -> int:
-    return sum(counts.get("errors", 0) for counts in reading.seen.flow.values())
+    return sum(counts.get("errors", 0) for counts in reading.seen.span.flow.values())
 
 
 SHARES: tuple[tuple[str, Callable[[Reading], float | None]], ...] = (

@@ -9,7 +9,7 @@ from raidtrace.explain import chain, pair
 from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening, told
 from raidtrace.recording import invariants, observation
 from raidtrace.recording import quantities as q
-from raidtrace.recording import recording
+from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.sample_rows import Window
@@ -73,7 +73,7 @@ def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, 
     disks = [disk.name for disk in observed.disks]
     for name, known, what in ((choice.phase, observed.names, "phase"), (choice.disk, disks, "disk")):
         if name is not None and name not in known:
-            raise recording.RecordingError(f"{observed.path}: no {what} {name}; it has: {', '.join(known) or 'none'}")
+            raise RecordingError(f"{observed.path}: no {what} {name}; it has: {', '.join(known) or 'none'}")
     return [
         (seen, way)
         for seen in observed.observations

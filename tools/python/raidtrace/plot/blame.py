@@ -8,25 +8,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from raidtrace.plot import style as plot
 from raidtrace.quantity import bins
-from raidtrace.recording.overview import Overview
-from raidtrace.recording.recording import Target
+from raidtrace.recording.spans import Recorded, Target
 
 Ints = NDArray[numpy.int64]
 
 
-def counts(overview: Overview, target: Target) -> Ints:
+def counts(recorded: Recorded, target: Target) -> Ints:
     """Seeks of a disk over the recording: classes that the head came from x classes that it went to."""
     found: Ints = numpy.zeros((len(bins.CLASSES), len(bins.CLASSES)), dtype=numpy.int64)
-    for span in overview.spans():
-        if span.target == target:
-            for at, count in span.counters.histogram("all", "blame").items():
+    for span in recorded.spans:
+        if span.target == target.target:
+            for at, count in span.histogram("all", "blame").items():
                 found[divmod(at, len(bins.CLASSES))] += count
     return found
 
 
-def matrix(overview: Overview, target: Target) -> Figure | None:
+def matrix(recorded: Recorded, target: Target) -> Figure | None:
     """As table(), of a disk of a recording."""
-    return table(counts(overview, target))
+    return table(counts(recorded, target))
 
 
 def table(of: ArrayLike) -> Figure | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from raidtrace.explain import readahead as explain
 from raidtrace.plot import style as plot
 from raidtrace.recording import quantities as q
-from raidtrace.recording.recording import Point
+from raidtrace.recording.sample_rows import Point
 
 STYLES = {"untuned": plot.STYLES[0], "tuned": plot.STYLES[1]}
 

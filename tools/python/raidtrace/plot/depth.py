@@ -7,30 +7,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from raidtrace.plot import style as plot
-from raidtrace.recording.overview import Overview
-from raidtrace.recording.recording import Target
 from raidtrace.recording.series import Depth, Series
+from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
-BETWEEN = "outside"  # how raidctl names what a command does before, between and after its phases
 LEAST_LABELLED = 0.055  # a phase that takes less of the width has no room for its name
 
 
-def in_flight(overview: Overview, disks: Sequence[Target]) -> Figure | None:
+def in_flight(recorded: Recorded, disks: Sequence[Target]) -> Figure | None:
     """One panel per disk, seconds to the right, requests in flight upwards; below the last the readahead in KiB.
 
     Per direction: a thick line for the mean of each step of the series, a band from the lowest to the highest mean of a
     sample in it, a thin line for the highest depth. None: no disk has the histogram.
     """
-    shown = [(disk, one) for disk in disks if (one := overview.series_of(disk)) and one.depth]
+    shown = [(disk, one) for disk in disks if (one := recorded.series_of(disk.target)) and one.depth]
     if not shown:
         return None
-    ahead = [overview.readahead(disk) for disk, _ in shown]
+    ahead = [_changes(recorded, disk) for disk, _ in shown]
     strip = any(ahead)
     height = 0.8 + 1.75 * len(shown) + (0.75 if strip else 0)
     picture, panels = plot.panels(height, [1.0] * len(shown) + [0.38] * strip)
-    begin, end = overview.begin_ns(), overview.end_ns()
+    begin, end = recorded.begin_ns(), recorded.end_ns()
     for panel, (disk, one) in zip(panels, shown):
-        phases(panel, overview, panel is panels[0])
+        phases(panel, recorded, panel is panels[0])
         for direction, depth in one.depth.items():
             if depth.deepest.any():
                 _draw(panel, one, depth, direction, begin)
@@ -44,14 +42,14 @@ def in_flight(overview: Overview, disks: Sequence[Target]) -> Figure | None:
             panel.legend(ncols=2, loc="upper left", bbox_to_anchor=(0, 1.0), handlelength=2.4)
     if strip:
         _readahead(panels[-1], ahead, begin, end)
-    plot.seconds_axis(panels[-1], overview.simulated(), (end - begin) / 1e9)
+    plot.seconds_axis(panels[-1], recorded.simulated(), (end - begin) / 1e9)
     return picture
 
 
-def phases(panel: Axes, overview: Overview, named: bool, shaded: bool = True) -> None:
+def phases(panel: Axes, recorded: Recorded, named: bool, shaded: bool = True) -> None:
     """Shade every other phase, or else draw a line where each begins; with `named` write the names above."""
-    begin, end = overview.begin_ns(), overview.end_ns()
-    shown = [phase for phase in overview.recording.phases if phase.name != BETWEEN]
+    begin, end = recorded.begin_ns(), recorded.end_ns()
+    shown = [phase for phase in recorded.phases if phase.name != OUTSIDE]
     for at, phase in enumerate(shown):
         left, right = (phase.start_ns - begin) / 1e9, ((phase.end_ns or end) - begin) / 1e9
         if not shaded:
@@ -61,6 +59,16 @@ def phases(panel: Axes, overview: Overview, named: bool, shaded: bool = True) ->
         if named and right - left >= LEAST_LABELLED * (end - begin) / 1e9:
             panel.text((left + right) / 2, 1.02, phase.name[:24], transform=panel.get_xaxis_transform(), ha="center",
                        va="bottom", fontsize=plot.SMALL, color=plot.QUIET, clip_on=False)  # fmt: skip
+
+
+def _changes(recorded: Recorded, disk: Target) -> list[tuple[int, int]]:
+    """(time_ns, sectors) of the readahead and of each change of it."""
+    found: list[tuple[int, int]] = []
+    for one in recorded.settings:
+        if one.target == disk.target and one.name == "readahead_sectors" and one.value.isdigit():
+            if not found or found[-1][1] != int(one.value):
+                found.append((one.time_ns, int(one.value)))
+    return found
 
 
 def _draw(panel: Axes, one: Series, depth: Depth, direction: str, begin: int) -> None:

@@ -8,26 +8,25 @@ from matplotlib.ticker import StrMethodFormatter
 
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import style as plot
-from raidtrace.recording.overview import Overview
-from raidtrace.recording.recording import Target
 from raidtrace.recording.series import Floats
+from raidtrace.recording.spans import Recorded, Target
 
 ROWS = 128  # where more of the 256 parts of the disk were used two are drawn as one
 WIDEST = 300  # steps of the map; more are not told apart at 600 pixels
 SECTORS_PER_GIB = 1 << 21
 
 
-def over_time(overview: Overview, disk: Target) -> Figure | None:
+def over_time(recorded: Recorded, disk: Target) -> Figure | None:
     """Heat map: seconds to the right, place on the disk in GiB upwards as far as it was used, MiB/s read and written
     there; below seeks per second.
 
     Darker is more, on a logarithmic scale; a part of the disk that nothing was read from or written to is white. None: the
     recording does not have the histogram place of this disk.
     """
-    one = overview.series_of(disk)
+    one = recorded.series_of(disk.target)
     if one is None or one.place is None or not one.place.any():
         return None
-    begin = overview.begin_ns()
+    begin = recorded.begin_ns()
     picture, (upper, lower) = plot.panels(4.3, [1, 0.32], right=0.95)
     edges = (one.edges - begin) / 1e9
     first, end = _used(one.place)
@@ -44,15 +43,15 @@ def over_time(overview: Overview, disk: Target) -> Figure | None:
     beside.minorticks_off()
     upper.set_facecolor(plot.FIXED_WHITE)
     upper.set_ylabel("place, GiB" if disk.place_sectors else "place, 1/256 of the disk")
-    plot_depth.phases(upper, overview, True, False)
-    plot_depth.phases(lower, overview, False)
+    plot_depth.phases(upper, recorded, True, False)
+    plot_depth.phases(lower, recorded, False)
     if one.seeks is not None:
         with numpy.errstate(divide="ignore", invalid="ignore"):
             seeks = numpy.nan_to_num(one.seeks / one.seconds(), posinf=0.0)
         plot.steps(lower, seeks, (one.edges - begin) / 1e9, color=plot.STYLES[1].line, linewidth=1.2)
     lower.set_ylim(0, None)
     lower.set_ylabel("seeks/s")
-    plot.seconds_axis(lower, overview.simulated(), (overview.end_ns() - begin) / 1e9)
+    plot.seconds_axis(lower, recorded.simulated(), (recorded.end_ns() - begin) / 1e9)
     return picture
 
 

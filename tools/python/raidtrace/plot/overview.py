@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import style as plot
-from raidtrace.recording.overview import Overview
-from raidtrace.recording.recording import Target
 from raidtrace.recording.series import DIRECTIONS, Floats, Series
+from raidtrace.recording.spans import Recorded, Target
 
 PANELS = ("MiB/s", "in flight", "latency, ms")
 # by direction, of the first recording and of the second: lengths of lines and gaps, so that they are told apart without colour
@@ -30,17 +29,17 @@ def values(one: Series, panel: str, direction: str) -> Floats | None:
     return one.d2c.get(direction)
 
 
-def lines(found: Sequence[tuple[Overview, Target]], panel: str) -> Iterator[tuple[int, str, Series, Floats]]:
+def lines(found: Sequence[tuple[Recorded, Target]], panel: str) -> Iterator[tuple[int, str, Series, Floats]]:
     """All lines of a panel: number of the recording, direction, series and values."""
-    for at, (overview, disk) in enumerate(found):
-        one = overview.series_of(disk)
+    for at, (recorded, disk) in enumerate(found):
+        one = recorded.series_of(disk.target)
         for direction in DIRECTIONS if one else ():
             shown = values(one, panel, direction) if one else None
             if one and shown is not None:
                 yield at, direction, one, shown
 
 
-def over_time(found: Sequence[tuple[Overview, Target]]) -> Figure | None:
+def over_time(found: Sequence[tuple[Recorded, Target]]) -> Figure | None:
     """A panel each of PANELS; seconds since each recording began to the right. None: there is nothing to show.
 
     found: one recording or two, each with a disk.

@@ -9,7 +9,7 @@ from matplotlib.ticker import PercentFormatter
 
 from raidtrace.plot import style as plot
 from raidtrace.quantity import bins
-from raidtrace.recording.overview import Overview
+from raidtrace.recording.spans import Recorded
 
 MOST = 4  # phases beside each other that can still be told apart
 
@@ -21,24 +21,24 @@ SIZES = ((7, "below 4"), (8, "4"), (15, "4 to 8"), (16, "8"), (31, "8 to 16"), (
          (127, "32 to 64"), (128, "64"), (255, "64 to 128"), (256, "128"), (1 << 40, "above"))  # fmt: skip
 
 
-def depth(overview: Overview) -> Figure | None:
+def depth(recorded: Recorded) -> Figure | None:
     """Share of time (percent) with so many requests in flight, a group of bars per range of depths, a bar per phase.
 
     Of each phase the direction that moved more bytes; disks together. None: the recording lacks the histogram.
     """
-    return _bars(overview, "depth_time", DEPTHS, lambda at: at, "requests in flight", "share of time")
+    return _bars(recorded, "depth_time", DEPTHS, lambda at: at, "requests in flight", "share of time")
 
 
-def size(overview: Overview) -> Figure | None:
+def size(recorded: Recorded) -> Figure | None:
     """Share of requests (percent) of each size in KiB, a group of bars per size, a bar per phase. None: as depth()."""
-    return _bars(overview, "size", SIZES, lambda at: bins.size(at)[0], "size of request, KiB", "share of requests")
+    return _bars(recorded, "size", SIZES, lambda at: bins.size(at)[0], "size of request, KiB", "share of requests")
 
 
 def _bars(
-    overview: Overview, kind: str, classes: Sequence[tuple[int, str]], value: Callable[[int], int], across: str, up: str
+    recorded: Recorded, kind: str, classes: Sequence[tuple[int, str]], value: Callable[[int], int], across: str, up: str
 ) -> Figure | None:
-    chosen = [(name, direction, found) for name, direction in busiest(overview)
-              if (found := _together(overview, name, direction, kind))]  # fmt: skip
+    chosen = [(name, direction, found) for name, direction in busiest(recorded)
+              if (found := _together(recorded, name, direction, kind))]  # fmt: skip
     if not chosen:
         return None
     shares = [_shares(found, classes, value) for _, _, found in chosen]
@@ -60,22 +60,22 @@ def _bars(
     return picture
 
 
-def busiest(overview: Overview) -> list[tuple[str, str]]:
+def busiest(recorded: Recorded) -> list[tuple[str, str]]:
     """Names of the phases with most bytes, in order of time, each with the direction that moved more."""
     moved: dict[str, collections.Counter[str]] = {}
-    for span in overview.spans():
-        sums = moved.setdefault(span.phase.name, collections.Counter())
+    for span in recorded.spans:
+        sums = moved.setdefault(span.phase, collections.Counter())
         for direction in ("read", "write"):
-            sums[direction] += span.counters.flow.get(direction, {}).get("bytes_issued", 0)
+            sums[direction] += span.flow.get(direction, {}).get("bytes_issued", 0)
     kept = sorted(moved, key=lambda name: -moved[name].most_common(1)[0][1])[:MOST]
     return [(name, sums.most_common(1)[0][0]) for name, sums in moved.items() if name in kept and any(sums.values())]
 
 
-def _together(overview: Overview, name: str, direction: str, kind: str) -> collections.Counter[int]:
+def _together(recorded: Recorded, name: str, direction: str, kind: str) -> collections.Counter[int]:
     found: collections.Counter[int] = collections.Counter()
-    for span in overview.spans():
-        if span.phase.name == name:
-            found.update(span.counters.histogram(direction, kind))
+    for span in recorded.spans:
+        if span.phase == name:
+            found.update(span.histogram(direction, kind))
     return found
 
 

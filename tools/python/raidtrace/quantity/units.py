@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers with their units, as every verb prints them; tools/raidctl/base/units.c has the same for what is live."""
 
+from collections.abc import Callable, Mapping
+
 from raidtrace.quantity.size import short, three
 
 SECTOR_BYTES = 512
@@ -39,3 +41,19 @@ def share(part: float, whole: float) -> str:
     if part < whole and percent >= 99.95:
         percent = 99.9
     return "<0.1 %" if part > 0 and percent < 0.05 else f"{percent:.1f} %"
+
+
+PRINT: Mapping[str, Callable[[float], str]] = {  # unit of a quantity -> its value as text
+    "count": lambda value: count(int(value)),
+    "bytes": short,
+    "sectors": lambda value: short(value * SECTOR_BYTES),
+    "MiB/s": lambda value: f"{value:.1f} MiB/s",
+    "depth": lambda value: f"{value:.2f}",
+    "share": lambda value: share(value, 1),
+    "ns": ns,
+}
+
+
+def text(unit: str, value: float | None) -> str:
+    """A value with its unit; None is "n/a"."""
+    return "n/a" if value is None else PRINT[unit](value)

@@ -9,7 +9,9 @@ import dataclasses
 import pathlib
 import sqlite3
 
-from raidtrace.recording.counters import RecordingError
+
+class RecordingError(Exception):
+    """The file cannot be used; the text says which, why and what to do."""
 
 
 @dataclasses.dataclass(frozen=True)

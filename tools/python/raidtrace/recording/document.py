@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """raidctl report --json. Units are in the names; what is not known is null. raidctl.schema.json has each member."""
 
+import dataclasses
 import pathlib
 from typing import Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
 from raidtrace.quantity.output import Json
-from raidtrace.recording import columns, invariants, stacks
+from raidtrace.recording import columns, invariants, spans, stacks
 from raidtrace.recording.figures import QUANTITIES, Figures, Range
-from raidtrace.recording.sample_rows import DIRECTIONS
-from raidtrace.recording.spans import COUNTED, DATA, GROUPS, Bins, Recorded, Row, Span
+from raidtrace.recording.sample_rows import DIRECTIONS, opened
+from raidtrace.recording.spans import COUNTED, DATA, GROUPS, Bins, Recorded, Span, Target
 
 FLAGS = ("unit_3ware", "bio_based", "rotational")
 NAMES = ("disk", "driver", "pci", "hctl")
@@ -20,7 +21,8 @@ TARGET = (*NAMES, "gone", *FLAGS, "capacity_sectors", "max_sectors", "max_hw_sec
 
 def load(path: pathlib.Path, phase: str | None = None) -> Any:
     """The document of a recording. RecordingError: it cannot be read, or has no phase of that name."""
-    return recording(invariants.load(path, phase))
+    with opened(path) as rows, spans.raw_texts(rows):
+        return recording(invariants.read(path, rows, phase))
 
 
 def recording(found: Recorded) -> Json:
@@ -29,14 +31,15 @@ def recording(found: Recorded) -> Json:
         "recording": str(found.path) or None,
         "meta": {name: value or None for name, value in found.meta.items()},
         "targets": [_target(row) for row in found.targets],
-        "settings": [{name: row[name] for name in ("time_ns", "target", "name", "value")} for row in found.settings],
+        "settings": [dataclasses.asdict(one) for one in found.settings],
         "notes": list(found.notes),
         "stack": [{"disk": found.disk(target), "parent": found.disk(parent)} for target, parent in found.stack],
         "disturbances": [
-            {name: row[name] or None for name in ("kind", "subject")}
-            | {name: row[name] for name in ("start_ns", "end_ns")}
-            | {"unit": row["unit"] or None, "value": row["value"], "text": row["text"] or None}
-            for row in found.disturbances
+            {
+                name: value if isinstance(value, int) else value or None
+                for name, value in dataclasses.asdict(one).items()
+            }
+            for one in found.disturbances
         ],
         "host": [
             {"phase_number": number, "source": source or None, "name": name or None, "value": value}
@@ -47,12 +50,12 @@ def recording(found: Recorded) -> Json:
     }
 
 
-def _target(row: Row) -> dict[str, Json]:
+def _target(target: Target) -> dict[str, Json]:
     """Of a disk in a trace nothing but its name and when is known."""
-    named = row["unit_3ware"] is None
-    object_: dict[str, Json] = {"target": row["target"]}
+    named = target.unit_3ware is None
+    object_: dict[str, Json] = {"target": target.target}
     for name in TARGET:
-        value = row.get(name)
+        value = getattr(target, name, None)
         if name in FLAGS or name == "gone":
             object_[name] = None if named else bool(value)
         elif name in NAMES:
@@ -88,9 +91,9 @@ def _direction(span: Span, direction: str) -> dict[str, Json]:
     figures = Figures(span, direction)
     object_: dict[str, Json] = {}
     for quantity in QUANTITIES:
-        if direction in COUNTED or quantity.of_all:
+        if quantity.member and (direction in COUNTED or quantity.of_all):
             value = quantity.of(figures)
-            if quantity.is_range:
+            if quantity.end:
                 object_[f"{quantity.name}_low"] = value.low if isinstance(value, Range) else None
                 object_[f"{quantity.name}_high"] = value.high if isinstance(value, Range) else None
             else:

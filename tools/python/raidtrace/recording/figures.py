@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the counters of one direction of a span amount to: QUANTITIES has each number once, with its unit and what it needs.
+"""The quantities that are derived from the counters of a span, each once: name, unit, formula, the counters it needs, and how
+it is printed. JSON, text, HTML, compare and explain take theirs from here.
 
-The names are members of raidctl report --json; Documentation/counters.rst defines them.
+Names are members of raidctl report --json; Documentation/counters.rst defines them.
 """
 
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from raidtrace.quantity.bins import DEPTH_OPEN, KINDS
+from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN, KINDS
 from raidtrace.recording.spans import Bins, Span
 
 MIB = 1 << 20
+Number = int | float | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +41,11 @@ def percentile(histogram: Bins, kind: str, share: float) -> Range | None:
         if below >= rank:
             return Range(*KINDS[kind].bounds(at))
     return None
+
+
+def ratio(part: Number, whole: Number, unit: float = 1.0) -> float | None:
+    """A quotient in a unit. None: one is not known, or `whole` is 0."""
+    return None if part is None or not whole else float(part) / float(whole) / unit
 
 
 class Figures:
@@ -70,10 +77,21 @@ class Figures:
 
     def mib_per_s(self) -> float | None:
         """Bytes completed by the length of the span."""
-        if "bytes_completed" in self.span.unknown:
+        return self._rate("bytes_completed")
+
+    def moved(self) -> int | None:
+        """Bytes completed; of a disk without requests, those of its bios."""
+        return self.known("bytes_queued" if self.span.bio_based else "bytes_completed")
+
+    def throughput(self) -> float | None:
+        """moved() by the length of the span, MiB/s."""
+        return self._rate("bytes_queued" if self.span.bio_based else "bytes_completed")
+
+    def _rate(self, counter: str) -> float | None:
+        if counter in self.span.unknown:
             return None
         length = self.span.length()
-        return float(self.count("bytes_completed")) * float(10**9) / float(length) / MIB if length else 0.0
+        return float(self.count(counter)) * float(10**9) / float(length) / MIB if length else 0.0
 
     @functools.cached_property
     def _depth(self) -> tuple[float | None, int, bool]:
@@ -105,6 +123,11 @@ class Figures:
     def size_mode(self) -> tuple[Range, int] | None:
         """The most frequent request size in sectors, and how many had it."""
         return mode(self.histogram("size"), "size")
+
+    def exact_size_mode(self) -> int | None:
+        """The same in sectors. None, too: the bin spans several sizes."""
+        found = self.size_mode
+        return found[0].low if found and found[0].high == found[0].low + 1 else None
 
     def size_mode_count(self) -> int | None:
         """Requests of the most frequent size."""
@@ -143,43 +166,194 @@ class Figures:
             return None
         return float(self.count("d2c_sum_ns")) / float(self.count("completed"))
 
+    def mean_ns(self, kind: str) -> float | None:
+        """Mean of a time (i2d, q2c) over the events of its histogram, ns."""
+        return ratio(self.known(f"{kind}_sum_ns"), sum(self.histogram(kind).values()))
+
+    def p99(self, kind: str) -> Range | None:
+        """The bin that 99 of 100 do not exceed. None, too: not counted."""
+        return None if f"{kind}_sum_ns" in self.span.unknown else percentile(self.histogram(kind), kind, 0.99)
+
+    def share(self, part: str, whole: str) -> float | None:
+        """One counter by another."""
+        return ratio(self.known(part), self.known(whole))
+
     def d2c(self, share: float) -> Range | None:
         """The bin of a percentile of the time from issue to completion."""
         return percentile(self.histogram("d2c"), "d2c", share)
 
 
-Number = int | float | bool | None
-
-
 @dataclasses.dataclass(frozen=True)
 class Quantity:
-    """A number of one direction of a span. A Range is two members: NAME_low and NAME_high. of_all: of all directions, too."""
+    """A number of one direction of a span.
+
+    label: its name in a table. unit: of the number in JSON. shown: the unit that it is printed with, a key of units.PRINT.
+    needs: counters, and kinds of histograms, without which it is not known. of: its value.
+    end: of a Range, the end that stands for it where one number is printed; JSON has both ends, NAME_low and NAME_high.
+    timed: it depends on the time that requests took. of_all: JSON has it of all directions, too. member: JSON has it.
+    exact: whether its value is more than a bound.
+    """
 
     name: str
+    label: str
     unit: str
-    needs: tuple[str, ...]  # counters, and kinds of histograms, without which it is not known
-    of: Callable[[Figures], Number | Range]
-    is_range: bool = False
+    shown: str
+    needs: tuple[str, ...]
+    of: Callable[[Figures], Number | bool | Range]
+    end: str = ""
+    timed: bool = False
     of_all: bool = False
+    member: bool = True
+    exact: Callable[[Figures], bool] | None = None
+
+    def number(self, figures: Figures) -> Number:
+        """One number. None: not known, or not exact."""
+        unknown = figures.span.unknown
+        if any((KINDS[need].needs if need in KINDS else need) in unknown for need in self.needs):
+            return None
+        value = self.of(figures)
+        if isinstance(value, Range):
+            return value.low if self.end == "low" else value.high
+        return value if self.exact is None or self.exact(figures) else None
+
+
+def _size_mode(figures: Figures) -> Range | None:
+    return figures.size_mode[0] if figures.size_mode else None
+
+
+def _sequential(figures: Figures) -> int | None:
+    return figures.count("sequential") if figures.ordered() else None
+
+
+def _bytes(figures: Figures) -> int | None:
+    return None if "issued" in figures.span.unknown else figures.count("bytes_issued")
+
+
+def _times(kind: str) -> "tuple[Quantity, ...]":
+    """Mean and p99 of i2d or q2c."""
+    return (
+        Quantity(f"{kind}_mean_ns", f"{kind}, mean", "ns", "ns", (f"{kind}_sum_ns",), lambda f: f.mean_ns(kind), timed=True,
+                 member=False),
+        Quantity(f"{kind}_p99_ns", f"{kind}, p99", "ns", "ns", (f"{kind}_sum_ns",), lambda f: f.p99(kind), "high", True,
+                 member=False),
+    )  # fmt: skip
+
+
+def _share(name: str, label: str, part: str, whole: str) -> Quantity:
+    return Quantity(name, label, "", "share", (part, whole), lambda f: f.share(part, whole), member=False)
+
+
+def _counter(name: str, label: str, unit: str, shown: str = "count") -> Quantity:
+    return Quantity(name, label, unit, shown, (name,), lambda f: f.known(name), member=False)
 
 
 QUANTITIES = (
-    Quantity("requests", "requests", ("issued",), Figures.requests),
-    Quantity("bytes", "bytes", ("issued",), lambda f: None if "issued" in f.span.unknown else f.count("bytes_issued")),
-    Quantity("mib_per_s", "MiB/s", ("bytes_completed",), Figures.mib_per_s),
-    Quantity("in_flight_mean", "requests", ("depth_time",), Figures.depth, of_all=True),
-    Quantity("in_flight_max", "requests", ("depth_time",), Figures.deepest, of_all=True),
-    Quantity("in_flight_is_lower_bound", "", (), Figures.depth_is_bound, of_all=True),
-    Quantity("request_sectors_mode", "sectors", ("size",), lambda f: f.size_mode and f.size_mode[0], True),
-    Quantity("request_mode_count", "requests", ("issued", "size"), Figures.size_mode_count),
-    Quantity("request_bytes_mean", "bytes", ("issued",), Figures.size_mean),
-    Quantity("sequential", "requests", ("sequential", "issued"),
-             lambda f: f.count("sequential") if f.ordered() else None),
-    Quantity("sequential_share", "", ("sequential", "issued"), Figures.sequential_share),
-    Quantity("seeks", "requests", ("sequential", "issued"), Figures.seeks),
-    Quantity("seek_sectors_mean", "sectors", ("seek",), Figures.seek_mean),
-    Quantity("d2c_mean_ns", "ns", ("completed", "d2c_sum_ns"), Figures.d2c_mean),
-    Quantity("d2c_p50_ns", "ns", ("d2c",), lambda f: f.d2c(0.5), True),
-    Quantity("d2c_p99_ns", "ns", ("d2c",), lambda f: f.d2c(0.99), True),
-    Quantity("d2c_max_ns", "ns", ("d2c",), lambda f: f.d2c(1.0), True),
+    Quantity("requests", "requests", "requests", "count", ("issued",), Figures.requests),
+    Quantity("bytes", "data", "bytes", "bytes", ("issued", "bytes_issued"), _bytes),
+    Quantity("mib_per_s", "throughput", "MiB/s", "MiB/s", ("bytes_completed",), Figures.mib_per_s, timed=True),
+    Quantity("in_flight_mean", "in flight, mean", "requests", "depth", ("depth_time",), Figures.depth, timed=True,
+             of_all=True, exact=lambda f: not f.depth_is_bound()),
+    Quantity("in_flight_max", "in flight, max", "requests", "count", ("depth_time",), Figures.deepest, timed=True,
+             of_all=True, exact=lambda f: (f.deepest() or 0) < DEPTH_OPEN),
+    Quantity("in_flight_is_lower_bound", "", "", "", (), Figures.depth_is_bound, of_all=True),
+    Quantity("request_sectors_mode", "request size, mode", "sectors", "sectors", ("size",), _size_mode, "low"),
+    Quantity("request_mode_count", "", "requests", "count", ("issued", "size"), Figures.size_mode_count),
+    Quantity("request_bytes_mean", "request size, mean", "bytes", "bytes", ("issued",), Figures.size_mean),
+    Quantity("sequential", "", "requests", "count", ("sequential", "issued"), _sequential),
+    Quantity("sequential_share", "sequential", "", "share", ("sequential", "issued"), Figures.sequential_share),
+    Quantity("seeks", "seeks", "requests", "count", ("sequential", "issued"), Figures.seeks),
+    Quantity("seek_sectors_mean", "seek, mean distance", "sectors", "sectors", ("seek",), Figures.seek_mean),
+    Quantity("d2c_mean_ns", "d2c, mean", "ns", "ns", ("completed", "d2c_sum_ns"), Figures.d2c_mean, timed=True),
+    Quantity("d2c_p50_ns", "d2c, p50", "ns", "ns", ("d2c",), lambda f: f.d2c(0.5), "high", True),
+    Quantity("d2c_p99_ns", "d2c, p99", "ns", "ns", ("d2c",), lambda f: f.d2c(0.99), "high", True),
+    Quantity("d2c_max_ns", "d2c, max", "ns", "ns", ("d2c",), lambda f: f.d2c(1.0), "high", True),
+    _share("stream_share", "in streams, requests", "stream", "issued"),
+    *_times("i2d"),
+    *_times("q2c"),
+    _counter("queued", "bios", "bios"),
+    _share("stream_queued_share", "in streams, bios", "stream_queued", "queued"),
+    _share("sequential_queued_share", "sequential bios", "sequential_queued", "queued"),
+    _counter("ahead_queued", "bios read ahead", "bios"),
+    _counter("bytes_ahead_queued", "  of", "bytes", "bytes"),
+    _counter("splits", "splits", "bios"),
+    _counter("back_merges", "back merges", "bios"),
+    _counter("front_merges", "front merges", "bios"),
+    _counter("request_merges", "request merges", "requests"),
+    _counter("requeued", "requeued", "requests"),
+    _counter("errors", "errors", "completions"),
 )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class SpanQuantity:
+    """A number of a span that has no direction. of: None, not counted."""
+
+    name: str
+    label: str
+    shown: str
+    of: Callable[[Span], Number]
+    timed: bool = False
+    end: str = ""
+
+
+def _plain(name: str, label: str, group: str, shown: str = "count") -> SpanQuantity:
+    return SpanQuantity(name, label, shown, lambda span: span.plain.get(name) if group in span.groups else None)
+
+
+def _windows(name: str, label: str) -> SpanQuantity:
+    return SpanQuantity(name, label, "count",
+                        lambda span: sum(span.histogram("all", name).values()) if span.counts_kind(name) else None)  # fmt: skip
+
+
+def _per_unplug(span: Span) -> Number:
+    bins = span.histogram("all", "unplug")
+    return ratio(sum(at * count for at, count in bins.items()), sum(bins.values()))
+
+
+LENGTH = SpanQuantity("length", "length", "ns", Span.length, timed=True)
+OF_DISK = (
+    _plain("plugs", "plugs", "plug"),
+    _plain("unplugs_explicit", "unplugs, done", "plug"),
+    _plain("unplugs_schedule", "unplugs, slept", "plug"),
+    SpanQuantity("requests_per_unplug", "requests per unplug", "depth", _per_unplug),
+    _plain("tag_waits", "waits for tags", "plug"),
+    _windows("ra_sync", "windows, page missing"),
+    _plain("ra_sync_sectors", "  of", "readahead", "sectors"),
+    _windows("ra_async", "windows, page marked"),
+    _plain("ra_async_sectors", "  of", "readahead", "sectors"),
+    _plain("streams_alive", "streams of requests", "stream"),
+    _plain("streams_alive_queued", "streams of bios", "stream"),
+    _plain("streams_forgotten", "streams forgotten", "stream"),
+    _plain("streams_forgotten_queued", "  of bios", "stream"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class RowQuantity:
+    """A counter of a class of bios, or of a process."""
+
+    name: str
+    label: str
+    shown: str = "count"
+    timed: bool = False
+    end: str = ""
+
+
+OF_SUBMITTER = (RowQuantity("queued", "bios"), RowQuantity("bytes_queued", "data of bios", "bytes"),
+                RowQuantity("seeks_queued", "seeks of bios"))  # fmt: skip
+OF_CLASS = (
+    *OF_SUBMITTER,
+    RowQuantity("issued", "requests"),
+    RowQuantity("bytes_issued", "data of requests", "bytes"),
+    RowQuantity("seeks", "seeks of requests"),
+    RowQuantity("seek_sectors", "distance of seeks", "sectors"),
+)
+SEEKS = RowQuantity("seeks", "seeks")
+
+
+def blame(span: Span) -> Mapping[tuple[str, str], int] | None:
+    """Seeks by the class that the head came from and the class that it went to. None: not counted."""
+    if not span.counts_kind("blame"):
+        return None
+    width = len(CLASSES)
+    return {(CLASSES[at // width], CLASSES[at % width]): count for at, count in span.histogram("all", "blame").items()}

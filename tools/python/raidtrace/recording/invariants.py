@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Mapping
 
 from raidtrace.recording import spans
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.sample_rows import SampleRows, opened
 from raidtrace.recording.spans import COUNTED, DATA, NEVER, Recorded, Span
 
@@ -28,17 +28,23 @@ WHERE direction IN ('read', 'write') GROUP BY target HAVING SUM(unmatched) > 0
 
 
 def load(path: pathlib.Path, phase: str | None = None) -> Recorded:
-    """Read a recording, or phases of one name. RecordingError: it cannot be read, or has no phase of that name."""
+    """Read a recording, or phases of one name. RecordingError: it cannot be read, or has no such phase."""
     with opened(path) as rows:
         return read(path, rows, phase)
 
 
 def read(path: pathlib.Path, rows: SampleRows, phase: str | None = None) -> Recorded:
     """The same of a recording that is open."""
-    recorded = judged(spans.read(path, rows, phase), rows)
-    if phase is not None and not recorded.spans:
-        raise RecordingError(f"{path}: it has no phase {phase}; see them all: raidctl report {path}")
-    return recorded
+    recorded = judged(spans.read(path, rows), rows)
+    return recorded if phase is None else of_phase(recorded, phase)
+
+
+def of_phase(recorded: Recorded, phase: str) -> Recorded:
+    """The same recording with the spans of one phase alone. RecordingError: it has none of that name."""
+    chosen = tuple(span for span in recorded.spans if span.phase == phase)
+    if not chosen:
+        raise RecordingError(f"{recorded.path}: it has no phase {phase}; see them all: raidctl report {recorded.path}")
+    return dataclasses.replace(recorded, spans=chosen)
 
 
 def judged(recorded: Recorded, rows: SampleRows) -> Recorded:
@@ -68,8 +74,8 @@ def broken(name: object, said: str | None) -> str:
 
 def _tags(recorded: Recorded, target: int) -> int:
     """The most that the disk's driver has in flight; 0: not known."""
-    found = [row for row in recorded.targets if row["target"] == target]
-    return (found[0]["nr_tags"] or 0) * (found[0]["nr_hw_queues"] or 0) if found else 0
+    found = [one for one in recorded.targets if one.target == target]
+    return (found[0].nr_tags or 0) * (found[0].nr_hw_queues or 0) if found else 0
 
 
 def _span(recorded: Recorded, span: Span) -> str:

@@ -12,21 +12,16 @@ import json
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from raidtrace.quantity.shown import visible
-from raidtrace.recording import invariants, recording, timeline
+from raidtrace.recording import invariants, spans, timeline
+from raidtrace.recording.columns import RecordingError
+from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
+from raidtrace.recording.spans import OUTSIDE, Recorded, Span, merged
 from raidtrace.recording.timeline import Change, Timeline
 
-BETWEEN = "outside"
-EXACT_SIZES = 257  # bins of size below are that many sectors
-SEEK_SAME = 64
-HAPPEN = ("controller_events", "md_degraded")  # what happens to an array: as it was when a phase ended
+HAPPEN = ("controller_events", "md_degraded")  # events of an array: as they were when a phase ended
 KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", "flush")
-CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
-BLAME_COLUMNS = 8
-KEYS = {"flow": "direction", "origin": "class", "submitter": "pid, comm"}  # what else than sample and disk rows have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,25 +63,20 @@ class Disk:
 
 @dataclasses.dataclass(frozen=True)
 class Observation:
-    """One phase of one disk.
+    """All phases of one name, of one disk.
 
-    flow: direction -> counter -> number. bins: (direction, kind) -> bin -> count. origin: class -> counter -> number.
-    disk_counters: those of counters.rst without direction. settings: of the disk, machine: of the machine, as they were
-    when the phase began (those of HAPPEN when it ended);
-    changed: names of settings that changed in it, and timeline has how. host: (source, name) -> by how much it grew.
-    over_time: a row for each sample that lasted and in which anything was in flight, in order of time: ns with anything in
-    flight, bytes, seeks. others: processes that the recorder saw beside the command, kernel threads left out. charged: to
-    whom, where a cgroup has a limit; empty: not counted, or none has.
+    span: the sum of their samples. spans: start and end of each phase. settings: of the disk, machine: of the machine, as they
+    were when the phase began (those of HAPPEN when it ended); changed: names of settings that changed in it, which timeline has
+    with their values. host: (source, name) -> growth. over_time: a row for each sample that lasted and in which anything was in
+    flight, in order of time: ns with anything in flight, bytes, seeks. others: processes of the host that are neither of the
+    command nor of the kernel. asked: bytes that the command read and wrote by the kernel's account. charged: bios by cgroup,
+    where a cgroup has a limit.
     """
 
     disk: Disk
     phase: str
     spans: tuple[tuple[int, int], ...]
-    flow: Mapping[str, Mapping[str, int]]
-    bins: Mapping[tuple[str, str], Mapping[int, int]]
-    origin: Mapping[str, Mapping[str, int]] | None
-    submitters: tuple[Submitter, ...] | None
-    disk_counters: Mapping[str, int]
+    span: Span
     settings: Mapping[str, str]
     machine: Mapping[str, str]
     changed: tuple[str, ...]
@@ -102,15 +92,37 @@ class Observation:
         """Length of the phase."""
         return sum(end - start for start, end in self.spans) / 1e9
 
+    def of(self, direction: str) -> Figures:
+        """The quantities of a direction."""
+        return Figures(self.span, direction)
+
     def count(self, direction: str, counter: str) -> int | None:
         """One counter of a direction; 0 where the direction had no event, None where it was not counted."""
-        if direction in self.flow:
-            return self.flow[direction].get(counter)
-        return 0 if any(counter in counts for counts in self.flow.values()) else None
+        return self.of(direction).known(counter)
 
     def histogram(self, direction: str, kind: str) -> Mapping[int, int]:
         """One histogram, empty if nothing was counted."""
-        return self.bins.get((direction, kind), {})
+        return self.span.histogram(direction, kind)
+
+    @property
+    def origin(self) -> Mapping[str, Mapping[str, int]] | None:
+        """Class -> counter -> number. None: not counted."""
+        return self.span.origin if "origin" in self.span.groups else None
+
+    @functools.cached_property
+    def submitters(self) -> tuple[Submitter, ...] | None:
+        """Processes, those with most seeks first. None: not counted."""
+        if "submitter" not in self.span.groups:
+            return None
+        found: dict[tuple[int | None, str | None], list[int]] = {}
+        for one in self.span.submitters:
+            sums = found.setdefault((one.pid, one.comm), [0, 0, 0])
+            found[one.pid, one.comm] = [
+                a + one.counts[name] for a, name in zip(sums, ("queued", "bytes_queued", "seeks_queued"), strict=True)
+            ]
+        return tuple(
+            sorted((Submitter(*who, *sums) for who, sums in found.items()), key=lambda one: (-one.seeks, -one.bytes))
+        )
 
     def setting(self, name: str) -> int | None:
         """A setting that is a number."""
@@ -122,7 +134,7 @@ class Observation:
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """A whole recording, without its samples. names: of its phases in order of time, each once, BETWEEN left out. whole: from
+    """A whole recording, without its samples. names: of its phases in order of time, each once, OUTSIDE left out. whole: from
     and to, s since it began, of the samples that lie whole in a window that cut others; None: it cut none."""
 
     path: pathlib.Path
@@ -156,36 +168,29 @@ def program(meta: Mapping[str, str]) -> str:
 
 
 def load(path: pathlib.Path, window: Window | None = None) -> Observed:
-    """Read a recording, or what lies in a window of it. RecordingError: it cannot be read, or nothing was recorded."""
+    """Read a recording, or the part of it in a window. RecordingError: it cannot be read, or nothing was recorded."""
     with opened(path, window) as rows:
-        return read(path, rows, window)
+        return read(spans.read(path, rows) if window else invariants.read(path, rows), rows, window)
 
 
-def read(path: pathlib.Path, rows: SampleRows, window: Window | None = None, invariant: str | None = None) -> Observed:
-    """Read a recording that is open, by the window that it was opened with. invariant: what was found of its counters; None:
-    it is found here, except in a window."""
-    db = rows.db
-    meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
-    if invariant is None and window is None:
-        invariant = invariants.read(path, rows).meta.get("invariants")
-    if invariant is not None:
-        meta["invariants"] = visible(invariant)
-    disks = _disks(db)
-    phases = db.execute("SELECT phase, name, start_ns, end_ns FROM phase ORDER BY start_ns, phase").fetchall()
-    names = tuple(dict.fromkeys(name for _, name, _, _ in phases if name != BETWEEN))
-    if not rows.samples or not disks:
-        raise recording.RecordingError(f"{path}: holds no sample{' between --from and --to' if window else ''}")
+def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> Observed:
+    """The observations of a recording that is open, by the window that it was opened with."""
+    phases = sorted(recorded.phases, key=lambda phase: (phase.start_ns, phase.phase))
+    names = tuple(dict.fromkeys(phase.name for phase in phases if phase.name != OUTSIDE))
+    if not rows.samples or not recorded.targets:
+        raise RecordingError(f"{recorded.path}: holds no sample{' between --from and --to' if window else ''}")
     first, last = rows.samples[0][3], max(sample[4] for sample in rows.samples)
-    spans: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
-    for _, name, start, end in phases:
-        start, end = (
-            (max(start, first), min(end or last, last)) if window else (start, end if end is not None else last)
-        )
-        if name in spans and end > start:
-            spans[name].append((start, end))
-    found = _Tables(rows, disks, spans, program(meta)).observations()
-    whole = _whole(db, window, first, last) if window else None
-    return Observed(path, meta, disks, names, tuple(found), recording.output(db)[""], whole)
+    edges: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    for phase in phases:
+        start, end = phase.start_ns, last if phase.end_ns is None else phase.end_ns
+        if window:
+            start, end = max(start, first), min(phase.end_ns or last, last)
+        if phase.name in edges and end > start:
+            edges[phase.name].append((start, end))
+    disks = _disks(recorded)
+    found = _Tables(rows, recorded, disks, edges).observations()
+    whole = _whole(rows.db, window, first, last) if window else None
+    return Observed(recorded.path, recorded.meta, disks, names, tuple(found), recorded.output, whole)
 
 
 def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tuple[float, float] | None:
@@ -198,104 +203,56 @@ def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tup
     return (first - begin) / 1e9, (last - begin) / 1e9
 
 
-def _disks(db: sqlite3.Connection) -> tuple[Disk, ...]:
-    has_stack = db.execute("SELECT 1 FROM sqlite_master WHERE type='table' AND name='stack'").fetchone()
-    parents = dict(db.execute("SELECT target, parent FROM stack").fetchall()) if has_stack else {}
-    rows = []
-    for row in db.execute("SELECT * FROM target ORDER BY target"):
-        groups = row["groups"].split() if "groups" in row.keys() and row["groups"] is not None else None
-        number = row["target"]
-        rows.append(Disk(
-            number, row["disk"], row["driver"], bool(row["bio_based"]), row["max_sectors"], row["nr_tags"],
-            row["capacity_sectors"], tuple(groups) if groups is not None else None, parents.get(number),
-            sum(parent == number for parent in parents.values()),
-        ))  # fmt: skip
-    return tuple(rows)
+def _disks(recorded: Recorded) -> tuple[Disk, ...]:
+    parents = dict(recorded.stack)
+    return tuple(
+        Disk(one.target, one.disk, one.driver, bool(one.bio_based), one.max_sectors, one.nr_tags, one.capacity_sectors,
+             None if one.groups is None else tuple(one.groups.split()), parents.get(one.target),
+             sum(parent == one.target for parent in parents.values()))
+        for one in recorded.targets
+    )  # fmt: skip
 
 
 class _Tables:
-    """The sums of all tables by disk and name of phase."""
+    """The observations, from the spans and the rows that only they need."""
 
-    def __init__(self, rows: SampleRows, disks: Iterable[Disk], spans: Mapping[str, list[tuple[int, int]]],
-                 command: str):  # fmt: skip
-        self._program = command
-        self._rows, self._db, self._disks, self._spans = rows, rows.db, tuple(disks), spans
+    def __init__(self, rows: SampleRows, recorded: Recorded, disks: Iterable[Disk],
+                 edges: Mapping[str, list[tuple[int, int]]]):  # fmt: skip
+        self._program = program(recorded.meta)
+        self._rows, self._db, self._disks, self._spans = rows, rows.db, tuple(disks), edges
+        self._recorded = recorded
         self._numbers: dict[str, list[int]] = {}
-        for number, name in rows.execute("SELECT phase, name FROM phase"):
-            self._numbers.setdefault(name, []).append(number)
+        for phase in recorded.phases:
+            self._numbers.setdefault(phase.name, []).append(phase.phase)
 
     def observations(self) -> list[Observation]:
         """All that moved or lasted, in the order of phases, disks within."""
         host = self._host()
-        for table, by in KEYS.items():
-            self._rows.sums(table, by)
-        bins = self._bins()  # after the tables: another process makes them meanwhile, if the recording is long
-        counted = set(self._rows.groups)
         found = []
-        for name, spans in self._spans.items():
+        for name, edges in self._spans.items():
             for disk in self._disks:
-                if not any((disk.target, number) in counted for number in self._numbers[name]):
+                mine = [span for span in self._recorded.spans if (span.target, span.phase) == (disk.target, name)]
+                if not mine:
                     continue
-                key, groups = (disk.target, name), disk.groups or ()
-                settings, changes = self._settings(disk.target, spans)
+                key, span = (disk.target, name), merged(mine)
+                settings, changes = self._settings(disk.target, edges)
                 found.append(Observation(
-                    disk, name, tuple(spans), self._sums("flow", *key), bins.get(key, {}),
-                    self._sums("origin", *key) if "origin" in groups else None,
-                    self._submitters(*key) if "submitter" in groups else None,
-                    self._plain(*key), settings, self._settings(0, spans)[0],
+                    disk, name, tuple(edges), span, settings, self._settings(0, edges)[0],
                     tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
                     timeline.build(self._rows, disk.target, self._numbers[name], changes),
-                    self._others, self._asked(spans), self._program, self._charged(*key),
+                    self._others, self._asked(edges), self._program, self._charged(span),
                 ))  # fmt: skip
         return found
 
-    def _sums(self, table: str, target: int, name: str) -> dict[Any, dict[str, int]]:
-        sums = self._rows.sums(table, KEYS[table])
-        found: dict[Any, dict[str, int]] = {}
-        for number in self._numbers[name]:
-            for key, counts in sums.get((target, number), {}).items():
-                _add(found.setdefault(key, {}), counts)
-        return found
-
-    def _plain(self, target: int, name: str) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for number in self._numbers[name]:
-            _add(found, self._rows.plain.get((target, number), {}))
-        return found
-
-    def _bins(self) -> dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]]:
-        names = {number: name for name, numbers in self._numbers.items() for number in numbers}
-        found: dict[tuple[int, str], dict[tuple[str, str], dict[int, int]]] = {}
-        for key, by_group in self._rows.group_sums().items():
-            for group, counts in by_group.items():
-                target, phase = self._rows.groups[group]
-                sums = found.setdefault((target, names.get(phase, BETWEEN)), {}).setdefault(key, {})
-                for at, count in counts.items():
-                    sums[at] = sums.get(at, 0) + count
-        return found
-
-    def _submitters(self, target: int, name: str) -> tuple[Submitter, ...]:
-        sums = self._sums("submitter", target, name)
-        found = [
-            Submitter(*who, *(counts.get(counter, 0) for counter in ("queued", "bytes_queued", "seeks_queued")))
-            for who, counts in sums.items()
-        ]
-        return tuple(sorted(found, key=lambda one: (-one.seeks, -one.bytes)))
-
-    def _charged(self, target: int, name: str) -> tuple[Charged, ...]:
-        """Nothing is read where no limit was recorded."""
-        limited = "SELECT 1 FROM setting WHERE name = 'io.max' AND value <> '' AND target = ?"
-        if "cgroup" not in self._rows.columns("submitter") or not self._rows.execute(limited, (target,)).fetchone():
+    def _charged(self, span: Span) -> tuple[Charged, ...]:
+        """Bios by cgroup, where a cgroup has a limit."""
+        if not any(one.name == "io.max" and one.value for one in self._recorded.settings if one.target == span.target):
             return ()
         found: dict[str, list[int]] = {}
-        sums = self._rows.sums("submitter", "cgroup, comm")
-        for number in self._numbers[name]:
-            rows: Mapping[Any, Mapping[str, int | None]] = sums.get((target, number), {})
-            for (cgroup, comm), counts in rows.items():
-                bios, octets = counts.get("queued") or 0, counts.get("bytes_queued") or 0
-                by_kernel = bios if (comm or "").startswith(KERNEL_THREADS) else 0
-                mine = found.setdefault(cgroup or "", [0, 0, 0])
-                found[cgroup or ""] = [a + b for a, b in zip(mine, (bios, octets, by_kernel), strict=True)]
+        for one in span.submitters:
+            bios = one.counts["queued"]
+            mine = (bios, one.counts["bytes_queued"], bios if (one.comm or "").startswith(KERNEL_THREADS) else 0)
+            found[one.cgroup] = [a + b for a, b in zip(found.get(one.cgroup, (0, 0, 0)), mine, strict=True)]
         return tuple(Charged(cgroup, *numbers) for cgroup, numbers in found.items()) if any(found) else ()
 
     def _over_time(self, target: int, name: str) -> list[tuple[int, int, int]]:
@@ -365,8 +322,10 @@ class _Tables:
         values: dict[str, str] = {}
         latest: dict[str, str] = {}
         changes = []
-        query = "SELECT time_ns, name, value FROM setting WHERE target = ? ORDER BY time_ns, rowid"
-        for time_ns, name, value in self._db.execute(query, (target,)):
+        for one in self._recorded.settings:
+            if one.target != target:
+                continue
+            time_ns, name, value = one.time_ns, one.name, one.value
             before_end = bool(spans) and name in HAPPEN and time_ns <= spans[-1][1]
             before, latest[name] = latest.get(name), value
             if before not in (None, value) and any(start < time_ns <= end for start, end in spans):
@@ -374,10 +333,3 @@ class _Tables:
             if not spans or time_ns <= spans[0][0] or name not in values or before_end:
                 values[name] = value
         return values, changes
-
-
-def _add(to: dict[str, int], counts: Mapping[str, int | None]) -> None:
-    """What was counted once more; what was not counted is left out."""
-    for name, value in counts.items():
-        if value is not None:
-            to[name] = to.get(name, 0) + value

@@ -4,8 +4,8 @@
 import dataclasses
 
 from raidtrace.quantity import size
-from raidtrace.recording.counters import DEPTH_SUM, mean_depth
-from raidtrace.recording.observation import EXACT_SIZES, SEEK_SAME, Observation
+from raidtrace.quantity.bins import SEEK_ZERO
+from raidtrace.recording.observation import Observation
 
 SECTOR = 512
 MIB = 1 << 20
@@ -97,18 +97,18 @@ def whose(seen: Observation, way: str) -> tuple[str, ...]:
 
 def octets(seen: Observation, way: str) -> int | None:
     """Bytes that were completed; of a disk without requests those of its bios."""
-    return seen.count(way, "bytes_queued" if seen.disk.bio_based else "bytes_completed")
+    return seen.of(way).moved()
 
 
 def mib_per_s(seen: Observation, way: str) -> float | None:
-    """Throughput."""
-    moved = octets(seen, way)
-    return None if moved is None or not seen.seconds() else moved / MIB / seen.seconds()
+    """Throughput over the length of the phase."""
+    return per(octets(seen, way), seen.seconds(), MIB)
 
 
 def depth_mean(seen: Observation, way: str) -> float | None:
     """In flight, mean over time. None, too, where an older recording spent time in the open bin."""
-    return mean_depth(seen.histogram(way, "depth_time"), seen.flow.get(way, {}).get(DEPTH_SUM))
+    figures = seen.of(way)
+    return None if figures.depth_is_bound() else figures.depth()
 
 
 def depth_median(seen: Observation, way: str) -> int | None:
@@ -143,11 +143,9 @@ def idle_share(seen: Observation) -> float | None:
 
 def size_mode(seen: Observation, way: str) -> tuple[int, float] | None:
     """Most frequent size in sectors and its share. None: no request, or not an exact bin."""
-    sizes = seen.histogram(way, "size")
-    if not sizes:
-        return None
-    sectors = min(sizes, key=lambda at: (-sizes[at], at))
-    return (sectors, sizes[sectors] / sum(sizes.values())) if sectors < EXACT_SIZES else None
+    figures = seen.of(way)
+    sectors, found = figures.exact_size_mode(), figures.size_mode
+    return None if sectors is None or not found else (sectors, found[1] / sum(figures.histogram("size").values()))
 
 
 def size_mean(seen: Observation, way: str) -> float | None:
@@ -170,7 +168,7 @@ def share(seen: Observation, way: str, counter: str, of: str) -> float | None:
     return per(seen.count(way, counter), seen.count(way, of))
 
 
-def per(number: int | None, by: int | None, unit: float = 1.0) -> float | None:
+def per(number: float | None, by: float | None, unit: float = 1.0) -> float | None:
     """A quotient in a unit."""
     return None if number is None or not by else number / by / unit
 
@@ -185,16 +183,16 @@ def class_share(seen: Observation, name: str, counter: str = "bytes_queued") -> 
 
 def seeks(seen: Observation) -> int | None:
     """Requests of all directions that do not begin where the one before ended."""
-    kinds = [histogram for (_, kind), histogram in seen.bins.items() if kind == "seek"]
+    kinds = [histogram for (_, kind), histogram in seen.span.bins.items() if kind == "seek"]
     if not kinds:
         return None
-    return sum(count for histogram in kinds for at, count in histogram.items() if at != SEEK_SAME)
+    return sum(count for histogram in kinds for at, count in histogram.items() if at != SEEK_ZERO)
 
 
 def seek_sectors(seen: Observation) -> int:
     """Sum of the distances of all seeks."""
     names = ("seek_forward_sectors", "seek_backward_sectors")
-    return sum(counts.get(name, 0) for counts in seen.flow.values() for name in names)
+    return sum(counts.get(name, 0) for counts in seen.span.flow.values() for name in names)
 
 
 def agree(a: float, b: float) -> bool:

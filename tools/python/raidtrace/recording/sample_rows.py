@@ -8,6 +8,7 @@ read once, and of each sample only what a reader needs is kept, in arrays by num
 import array
 import collections
 import contextlib
+import dataclasses
 import functools
 import itertools
 import json
@@ -16,12 +17,14 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from raidtrace.quantity.bins import KINDS, NUMBERS
-from raidtrace.recording import columns, recording
-from raidtrace.recording.counters import DEPTH_SUM, EXACT_DEPTH_BINS, LEVELS, SEEK_NONE_BIN, RecordingError
+from raidtrace.quantity.bins import DEPTH_OPEN, KINDS, NUMBERS, SEEK_ZERO
+from raidtrace.recording import columns, connection
+from raidtrace.recording.columns import RecordingError
 
 if TYPE_CHECKING:
     Ints = array.array[int]
+DEPTH_SUM = "depth_sum_ns"  # column of flow that other directions than read, write and all never have
+LEVELS = ("in_flight", "in_flight_max")  # columns of flow that are no differences
 Sample = tuple[int, int, int, int, int]  # number, target, phase, start_ns, end_ns
 KEYS = (
     "sample",
@@ -57,6 +60,16 @@ def _refuse(_: str) -> None:
 
 
 _DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """Requests in flight over one sample: mean weighted by time, and the highest depth that lasted."""
+
+    start_ns: int
+    end_ns: int
+    mean: float
+    highest: int
 
 
 class _BinNumbers(dict[str, int]):
@@ -128,7 +141,7 @@ class _Histograms:
             if depths := kinds.get("depth_time"):
                 self.idle[sample] = depths.get("0", 0)
         elif bins := kinds.get("seek"):
-            self.seeks[sample] += sum(bins.values()) - bins.get(str(SEEK_NONE_BIN), 0)
+            self.seeks[sample] += sum(bins.values()) - bins.get(str(SEEK_ZERO), 0)
         if bins := kinds.get("d2c"):
             if direction not in self.longest:
                 self.longest[direction] = self._rows.filled(-1)
@@ -236,11 +249,17 @@ class SampleRows:
             return self.filled(0), self.filled(0), self.filled(0)
         time, weighted, deepest = self._histograms.depth[direction]
         # The last bin has no depth of its own: beyond it the counter goes on.
-        sums = self.flow(direction, DEPTH_SUM) if max(deepest) >= EXACT_DEPTH_BINS else None
+        sums = self.flow(direction, DEPTH_SUM) if max(deepest) >= DEPTH_OPEN else None
         if sums is not None:
             pairs = zip(weighted, sums, deepest, strict=True)
-            weighted = array.array("q", (own if most < EXACT_DEPTH_BINS else told for own, told, most in pairs))
+            weighted = array.array("q", (own if most < DEPTH_OPEN else told for own, told, most in pairs))
         return time, weighted, deepest
+
+    def points(self, direction: str, target: int, phases: Collection[int]) -> list[Point]:
+        """In flight in each sample of some phases of a disk in which time was counted."""
+        time, weighted, deepest = self.depth(direction)
+        return [Point(start, end, weighted[at] / time[at], deepest[at])
+                for at, _, _, start, end in self.of(target, phases) if time[at]]  # fmt: skip
 
     @property
     def idle(self) -> "Ints":
@@ -319,7 +338,7 @@ class SampleRows:
 def opened(path: pathlib.Path, window: Window | None = None, series: bool = False) -> Iterator[SampleRows]:
     """The samples of a recording, while it is open, or those within a window. RecordingError says why it cannot be read."""
     try:
-        with recording.connect(path) as database:
+        with connection.connect(path) as database:
             if window is not None:
                 database.execute("PRAGMA query_only=OFF")  # views of this connection alone
                 _narrow(database, window)

@@ -1,41 +1,92 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording as a report has it: facts, disks, settings, what happened besides, and one span per phase and disk."""
+"""The one model of a recording: facts, disks, phases, settings, disturbances, and one span for each phase of each disk.
 
+All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
+"""
+
+import collections
 import contextlib
 import dataclasses
 import functools
 import pathlib
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
-from raidtrace.recording import columns
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording import columns, connection
+from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.sample_rows import DIRECTIONS, SampleRows
 
+if TYPE_CHECKING:
+    from raidtrace.recording.series import Series
+
 OUTSIDE = "outside"  # the phase before, between and after those that a program names
-GROUPS = (
-    "flow",
-    "size",
-    "seek",
-    "stream",
-    "depth",
-    "latency",
-    "place",
-    "plug",
-    "origin",
-    "blame",
-    "submitter",
-    "readahead",
-    "hwq",
-)
-FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not say
+GROUPS = ("flow", "size", "seek", "stream", "depth", "latency", "place", "plug", "origin", "blame", "submitter",
+          "readahead", "hwq")  # fmt: skip
+FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not name its groups
 DATA, COUNTED = DIRECTIONS[:2], DIRECTIONS[:-1]
 ALIVE = ("streams_alive", "streams_alive_queued")
-NEVER = frozenset(("issued", "completed", "in_flight"))  # of a disk that has bios alone
-Row = dict[str, Any]
+NEVER = frozenset(("issued", "completed", "in_flight"))  # counters of requests, which a disk with bios alone lacks
 Bins = Mapping[int, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A recorded disk: the columns of the table target. None: not recorded. bio_based: md or dm, which has no requests."""
+
+    target: int
+    disk: str
+    driver: str | None = None
+    pci: str | None = None
+    hctl: str | None = None
+    unit_3ware: int | None = None
+    bio_based: int | None = None
+    rotational: int | None = None
+    capacity_sectors: int | None = None
+    max_sectors: int | None = None
+    max_hw_sectors: int | None = None
+    max_segments: int | None = None
+    nr_requests: int | None = None
+    nr_hw_queues: int | None = None
+    nr_tags: int | None = None
+    attached_ns: int | None = None
+    groups: str | None = None
+    streams: int | None = None
+    place_sectors: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A setting and its value from time_ns on. target 0: a setting of the machine."""
+
+    time_ns: int
+    target: int
+    name: str
+    value: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """A part of the recorded command. end_ns None: the recorder died in it."""
+
+    phase: int
+    name: str
+    start_ns: int
+    end_ns: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Disturbance:
+    """A load or an event that is not part of the command, from its first to its last observation."""
+
+    kind: str
+    subject: str
+    start_ns: int
+    end_ns: int
+    unit: str
+    value: int
+    text: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,11 +101,11 @@ class Submitter:
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-    """One disk in one phase: the sum of its samples. What is in `unknown` was not counted, and its count is 0.
+    """One disk in one phase: the sum of its samples. A counter in `unknown` was not counted, and its count is 0.
 
     flow: direction -> counter, and in_flight and in_flight_max at the end of the span. bins: (direction, kind) -> bin -> count.
     hwqs: number of a hardware queue -> counter, and in_flight and in_flight_max at the end of the span.
-    groups: empty where the recording does not say. plain: counters without a direction, None: not counted.
+    groups: empty where the recording does not name them. plain: counters without a direction, None: not counted.
     """
 
     number: int
@@ -71,6 +122,7 @@ class Span:
     origin: Mapping[str, Mapping[str, int]]
     submitters: tuple[Submitter, ...]
     hwqs: Mapping[int, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    bio_based: bool = False
 
     def length(self) -> int:
         """Nanoseconds."""
@@ -103,108 +155,168 @@ class Span:
         return "issued" in self.unknown and not counter.endswith("queued")
 
 
+def merged(spans: Sequence[Span]) -> Span:
+    """Spans of one disk as one, named as the first. Levels (in_flight, streams_alive) are those of the last."""
+    if len(spans) == 1:
+        return spans[0]
+    first, last = spans[0], max(spans, key=lambda span: span.end_ns)
+    flow = {direction: dict(counts) | {name: last.count(direction, name) for name in ("in_flight", "in_flight_max")}
+            for direction, counts in _sums(span.flow for span in spans).items()}  # fmt: skip
+    lacks = {name for span in spans for name, value in span.plain.items() if value is None}
+    plain = _sums({"": {name: value or 0 for name, value in span.plain.items()}} for span in spans).get("", {})
+    submitters: dict[tuple[int | None, str | None, str], list[Mapping[str, int]]] = {}
+    for span in spans:
+        for one in span.submitters:
+            submitters.setdefault((one.pid, one.comm, one.cgroup), []).append(one.counts)
+    return dataclasses.replace(
+        first, start_ns=min(span.start_ns for span in spans), end_ns=last.end_ns, flow=flow,
+        unknown=frozenset[str]().union(*(span.unknown for span in spans)), bins=_sums(span.bins for span in spans),
+        plain={name: None if name in lacks else value for name, value in plain.items()}
+        | {name: last.plain.get(name) for name in ALIVE},
+        origin=_sums(span.origin for span in spans),
+        submitters=tuple(Submitter(*who, _sums({"": counts} for counts in some)[""]) for who, some in submitters.items()),
+        hwqs=_sums(span.hwqs for span in spans),
+    )  # fmt: skip
+
+
+def _sums(tables: Iterable[Mapping[Any, Mapping[Any, int]]]) -> dict[Any, dict[Any, int]]:
+    """Tables of counters, added."""
+    found: dict[Any, collections.Counter[Any]] = {}
+    for table in tables:
+        for key, counts in table.items():
+            found.setdefault(key, collections.Counter()).update(counts)
+    return {key: dict(counts) for key, counts in found.items()}
+
+
 @dataclasses.dataclass(frozen=True)
 class Recorded:
-    """A whole recording. Rows are mappings by the names of their columns; None: not recorded."""
+    """A whole recording. stack: pairs of a target and its parent, an md or dm disk. host: phase -> (source, name) -> growth, of
+    the sources cpu and command. samples: their number. series: of each disk, where a picture needs them."""
 
     path: pathlib.Path
     meta: dict[str, str]
-    targets: tuple[Row, ...]
-    settings: tuple[Row, ...]
+    targets: tuple[Target, ...]
+    phases: tuple[Phase, ...]
+    settings: tuple[Setting, ...]
     spans: tuple[Span, ...]
     notes: tuple[str, ...]
-    stack: tuple[tuple[int, int], ...]  # target, parent
-    disturbances: tuple[Row, ...]
-    host: Mapping[int, Mapping[tuple[str, str], int]]  # phase -> (source, name), of cpu and command
+    stack: tuple[tuple[int, int], ...]
+    disturbances: tuple[Disturbance, ...]
+    host: Mapping[int, Mapping[tuple[str, str], int]]
+    output: str = ""
+    samples: int = 0
+    series: "tuple[Series, ...]" = ()
 
     def fact(self, name: str) -> str:
         """A value of meta; empty when there is none."""
         return self.meta.get(name, "")
 
+    def simulated(self) -> bool:
+        """Whether the disks are models of the lab."""
+        return self.fact("simulated") == "yes"
+
     def setting(self, target: int, name: str, time_ns: int | None = None) -> str | None:
-        """What a setting was at a time, or at the end. None: it was not found by then."""
+        """The value of a setting at a time, or at the end. None: it was not recorded by then."""
         found = None
-        for row in self.settings:  # in order of time
-            if (row["target"], row["name"]) == (target, name) and (time_ns is None or row["time_ns"] <= time_ns):
-                found = row["value"]
+        for one in self.settings:  # in order of time
+            if (one.target, one.name) == (target, name) and (time_ns is None or one.time_ns <= time_ns):
+                found = one.value
         return found
 
     def disk(self, target: int) -> str:
         """Name of a disk."""
-        return next((row["disk"] for row in self.targets if row["target"] == target), "?")
+        return next((one.disk for one in self.targets if one.target == target), "?")
 
     def members(self, span: Span) -> list[Span]:
         """Spans of the same phase, of the disks that a disk is made of."""
         mine = {target for target, parent in self.stack if parent == span.target}
         return [other for other in self.spans if other.number == span.number and other.target in mine]
 
+    def whole(self, phase: str | None = None) -> Span:
+        """All of the first disk that is not part of another, or its phases of one name. RecordingError: there is none."""
+        parts = {target for target, _ in self.stack}
+        top = next((one for one in self.targets if one.target not in parts), None)
+        found = [span for span in self.spans if top and span.target == top.target and phase in (None, span.phase)]
+        if not found:
+            names = ", ".join(dict.fromkeys(one.name for one in self.phases))
+            raise RecordingError(f"{self.path}: no sample of phase {phase}; it has: {names or 'none'}")
+        return merged(found)
 
-def raw(text: bytes) -> str:
-    """A text of a file as it is; bytes that are not UTF-8 are kept as surrogates."""
-    return text.decode("utf-8", "surrogateescape")
+    def begin_ns(self) -> int:
+        """Start of the first span."""
+        return min((span.start_ns for span in self.spans), default=0)
+
+    def end_ns(self) -> int:
+        """End of the last span."""
+        return max((span.end_ns for span in self.spans), default=0)
+
+    def series_of(self, target: int) -> "Series | None":
+        """A disk over time. None: it has no sample, or no picture needed the series."""
+        return next((one for one in self.series if one.target == target), None)
 
 
 @contextlib.contextmanager
-def reading(rows: SampleRows) -> Iterator[sqlite3.Connection]:
-    """The connection of rows, whose texts come as they are in the file."""
-    before, rows.db.text_factory = rows.db.text_factory, raw
+def raw_texts(rows: SampleRows) -> Iterator[sqlite3.Connection]:
+    """The connection of rows, whose texts come as they are in the file: of what a terminal is not given."""
+    before, rows.db.text_factory = rows.db.text_factory, connection.raw
     try:
         yield rows.db
     finally:
         rows.db.text_factory = before
 
 
-def read(path: pathlib.Path, rows: SampleRows, phase: str | None = None) -> Recorded:
-    """Read an open recording; phase: of phases of that name alone."""
-    with reading(rows):
-        return _Reader(path, rows).recorded(phase)
-
-
-def table(rows: SampleRows, name: str, order: str) -> list[Row]:
-    """All rows of a table; columns and tables that the file lacks are None and empty."""
-    known, names = rows.columns(name), list(columns.COLUMNS[name])
-    if not known:
-        return []
-    picked = ", ".join(one if one in known else f"NULL AS {one}" for one in names)
-    return [dict(zip(names, row, strict=True)) for row in rows.execute(f"SELECT {picked} FROM {name} ORDER BY {order}")]
+def read(path: pathlib.Path, rows: SampleRows, sums: bool = True) -> Recorded:
+    """Read an open recording; without `sums` it has no spans."""
+    return _Reader(path, rows).recorded(sums)
 
 
 class _Reader:
     def __init__(self, path: pathlib.Path, rows: SampleRows) -> None:
         self.path, self.rows = path, rows
 
-    def recorded(self, phase: str | None) -> Recorded:
+    def recorded(self, sums: bool) -> Recorded:
         rows = self.rows
-        targets = tuple(table(rows, "target", "target"))
-        names = {row["target"]: row["disk"] for row in targets}
-        phases = {number: name for number, name in rows.execute("SELECT phase, name FROM phase")}
+        targets = tuple(Target(**row) for row in self._table("target", "target"))
+        of = {one.target: one for one in targets}
+        phases = tuple(Phase(**row) for row in self._table("phase", "phase"))
+        names = {one.phase: one.name for one in phases}
         groups = sorted((number, target) for target, number in rows.groups)
-        spans = tuple(
-            self._span(number, phases[number], next(row for row in targets if row["target"] == target))
-            for number, target in groups
-            if number in phases and target in names and phase in (None, phases[number])
-        )
+        spans = (self._span(number, names[number], of[target]) for number, target in groups
+                 if number in names and target in of)  # fmt: skip
         host: dict[int, dict[tuple[str, str], int]] = {}
-        if "host" in rows.tables:
+        if sums and "host" in rows.tables:
             query = """SELECT phase, source, host.name, sum(value) FROM host JOIN phase ON host.start_ns >= phase.start_ns
                 AND (phase.end_ns IS NULL OR host.end_ns <= phase.end_ns) WHERE source IN ('cpu', 'command')
                 GROUP BY phase, source, host.name"""
             for number, source, name, value in rows.execute(query):
                 host.setdefault(number, {})[source, name] = value
+        disturbances = (
+            {name: value for name, value in row.items() if name != "disturbance"}
+            for row in self._table("disturbance", "start_ns, disturbance")
+        )
         return Recorded(
-            self.path, {row["key"]: row["value"] for row in table(rows, "meta", "key")}, targets,
-            tuple(table(rows, "setting", "time_ns, rowid")), spans,
-            tuple(row["text"] for row in table(rows, "note", "time_ns, rowid")),
-            tuple((row["target"], row["parent"]) for row in table(rows, "stack", "parent, target")),
-            tuple(table(rows, "disturbance", "start_ns, disturbance")), host,
+            self.path, {row["key"]: row["value"] for row in self._table("meta", "key")}, targets, phases,
+            tuple(Setting(**row) for row in self._table("setting", "time_ns, rowid")), tuple(spans) if sums else (),
+            tuple(row["text"] for row in self._table("note", "time_ns, rowid")),
+            tuple((row["target"], row["parent"]) for row in self._table("stack", "parent, target")),
+            tuple(Disturbance(**row) for row in disturbances), host, connection.output(rows.db)[""], len(rows.samples),
         )  # fmt: skip
 
-    def _span(self, number: int, phase: str, disk: Row) -> Span:
-        target = disk["target"]
+    def _table(self, name: str, order: str) -> list[dict[str, Any]]:
+        """All rows of a table; columns that the file lacks are None, and a table that it lacks is empty."""
+        known, names = self.rows.columns(name), list(columns.COLUMNS[name])
+        if not known:
+            return []
+        picked = ", ".join(one if one in known else f"NULL AS {one}" for one in names)
+        found = self.rows.execute(f"SELECT {picked} FROM {name} ORDER BY {order}")
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+    def _span(self, number: int, phase: str, disk: Target) -> Span:
+        target = disk.target
         key = (target, number)
         samples = self.rows.of(target, [number])
         flow: dict[str, dict[str, int]] = {}
-        unknown = set(NEVER) if disk["bio_based"] else set()
+        unknown = set(NEVER) if disk.bio_based else set()
         levels = self._levels.get(key, {})
         for direction, counts in self.rows.sums("flow", "direction").get(key, {}).items():
             if not isinstance(direction, str) or direction not in DIRECTIONS:
@@ -223,13 +335,14 @@ class _Reader:
         plain = self.rows.plain.get(key, {})
         group = self.rows.groups.index(key)
         return Span(
-            number, phase, target, disk["disk"], min(sample[3] for sample in samples), max(sample[4] for sample in samples),
+            number, phase, target, disk.disk, min(sample[3] for sample in samples), max(sample[4] for sample in samples),
             flow, frozenset(unknown), {kind: by[group] for kind, by in self.rows.group_sums().items() if group in by},
-            frozenset((disk["groups"] or "").split(" ")) & set(GROUPS),
+            frozenset((disk.groups or "").split(" ")) & set(GROUPS),
             {name: plain.get(name) for name in columns.COUNTERS["sample"]} | self._alive.get(key, {}),
             {str(name): {counter: value or 0 for counter, value in counts.items()} for name, counts in origin.items()},
             tuple(self._submitters.get(key, ())),
             self._hwqs.get(key, {}),
+            bool(disk.bio_based),
         )  # fmt: skip
 
     def _last(self, table_of: str, names: Sequence[str], by: str = "") -> Iterator[tuple[Any, ...]]:

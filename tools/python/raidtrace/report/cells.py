@@ -6,21 +6,24 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain.evidence import Explanation
-from raidtrace.recording import overview
+from raidtrace.recording import invariants
 from raidtrace.report import tables as report_tables
 from raidtrace.report import text as report_text
 from raidtrace.report.tables import Column, Row, Table
 from raidtrace.report.text import Cell, number, printable
 from raidtrace.sweep.index import Entry
 
-_DEFINED = {column.name: column for column in report_tables.PHASES}
 COUNTED = (
     Column("cell", numeric=False),
-    *(_DEFINED[name] for name in ("disk", "phase", "direction", "length")),
+    *report_tables.PHASES[:4],
     Column("readahead", "sectors", "of the disk"),
-    _DEFINED["bios"],
+    report_tables.BIOS,
     Column("mean bio", "KiB", "bytes-queued by queued"),
-    *(_DEFINED[name] for name in ("splits", "requests", "mean request", "sequential", "in flight")),
+    report_tables.SPLITS,
+    report_tables.REQUESTS,
+    report_tables.MEAN_REQUEST,
+    report_tables.SEQUENTIAL,
+    report_tables.IN_FLIGHT,
 )
 
 
@@ -46,13 +49,13 @@ def tables(directory: pathlib.Path, entries: Sequence[Entry], queues: Sequence[M
     for entry in entries:
         path = directory / entry.directory / "run.rtdb"
         if entry.name in wanted and path.is_file():
-            seen, letter = overview.load(path), f"cell-{entry.cell}"
+            seen, letter = invariants.load(path), f"cell-{entry.cell}"
             table = report_tables.phases(seen, letter)
             of_ends.append(dataclasses.replace(table, caption=f"{table.caption}, cell {printable(entry.name, 80)}"))
-            for span in seen.spans():
+            for span in seen.spans:
                 if report_tables.directions(span):
-                    ident = report_text.row_id(letter, span.target.disk, span.phase.phase)
-                    ends.setdefault((entry.name, span.target.disk, span.phase.name), ident)
+                    ident = report_text.row_id(letter, span.disk, span.number)
+                    ends.setdefault((entry.name, span.disk, span.phase), ident)
     return Tables((*([made] if made.rows else []), *of_ends), counted, ends)
 
 

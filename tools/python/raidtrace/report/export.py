@@ -10,8 +10,7 @@ from typing import IO
 from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
 from raidtrace.quantity.output import row_csv, row_json
 from raidtrace.recording import invariants, spans
-from raidtrace.recording.columns import DICTIONARY
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording.columns import DICTIONARY, RecordingError
 from raidtrace.recording.sample_rows import SampleRows
 
 # table -> what its rows are sorted by
@@ -37,13 +36,15 @@ def header(table: str) -> list[str]:
 def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence[object]]:
     """All rows; what the file lacks is empty. The invariants are those that are found now."""
     if table == "meta":
-        yield from invariants.read(path, rows).meta.items()
+        with spans.raw_texts(rows):
+            found = invariants.read(path, rows).meta
+        yield from found.items()
         return
     known, names = rows.bin_columns() if table == "bin" else rows.columns(table), header(table)
     if not known:
         return
     picked = ", ".join(name if name in known else f"NULL AS {name}" for name in names)
-    with spans.reading(rows):
+    with spans.raw_texts(rows):
         yield from rows.execute(f"SELECT {picked} FROM {table} ORDER BY {ORDER[table]}")
 
 

@@ -11,9 +11,9 @@ from raidtrace.plot import blame as plot_blame
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import lba as plot_lba
 from raidtrace.plot import share as plot_share
-from raidtrace.recording import observation, overview, sample_rows
+from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.observation import Observed
-from raidtrace.recording.overview import Overview
+from raidtrace.recording.spans import Recorded
 from raidtrace.report import glance as report_glance
 from raidtrace.report import tables as report_tables
 from raidtrace.report import text as report_text
@@ -31,10 +31,10 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     """The page about one recording, or about two beside each other."""
     if not 1 <= len(paths) <= 2:
         raise ReportError("one recording, or two to compare")
-    read = [_read(path) for path in paths]
-    named = [(letter, one) for letter, (one, _) in zip("AB", read)]
+    found = [read(path) for path in paths]
+    named = [(letter, one) for letter, (one, _) in zip("AB", found)]
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
-    seen = [observed for _, observed in read]
+    seen = [observed for _, observed in found]
     explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
     if len(paths) == 1:
         explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
@@ -59,11 +59,14 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     return render(f"raidtrace: {' and '.join(names)}", summary, parts, glance)
 
 
-def _read(path: pathlib.Path) -> tuple[Overview, Observed]:
+def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
     """What pictures and tables are made of, and what explain goes by: the same sums, made once."""
     with sample_rows.opened(path, series=True) as rows:
-        one, observed = overview.read(path, rows), observation.read(path, rows)
-    return dataclasses.replace(one, recording=dataclasses.replace(one.recording, meta=observed.meta)), observed
+        one = invariants.read(path, rows)
+        observed = observation.read(one, rows)
+        over_time = (series.build(rows, disk.target, bool(disk.bio_based), "place" in (disk.groups or "").split())
+                     for disk in one.targets)  # fmt: skip
+        return dataclasses.replace(one, series=tuple(filter(None, over_time))), observed
 
 
 def _answer(found: Explanation) -> list[str]:
@@ -88,34 +91,34 @@ def _names(paths: Sequence[pathlib.Path]) -> list[str]:
     ]
 
 
-def _ids(one: Overview, letter: str) -> list[tuple[str, str, str]]:
+def _ids(one: Recorded, letter: str) -> list[tuple[str, str, str]]:
     return [
-        (span.target.disk, span.phase.name, report_text.row_id(letter, span.target.disk, span.phase.phase))
-        for span in one.spans()
+        (span.disk, span.phase, report_text.row_id(letter, span.disk, span.number))
+        for span in one.spans
         if report_tables.directions(span)
     ]
 
 
-def _recording(one: Overview, letter: str, name: str, several: bool) -> Part:
+def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
     of = f"recording {name}"
     pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
-                                      plot_depth.in_flight(one, one.recording.targets))  # fmt: skip
+                                      plot_depth.in_flight(one, one.targets))  # fmt: skip
     pictures += picture(f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_share.depth(one))
     pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_share.size(one))
-    for target in one.recording.targets:
+    for target in one.targets:
         disk = printable(target.disk, 40)
         pictures += picture(f"{letter}-lba{target.target}", f"Where on {disk}, over time", LBA, of,
                             plot_lba.over_time(one, target))  # fmt: skip
         pictures += picture(f"{letter}-blame{target.target}", f"Whose requests made {disk} seek", BLAME, of,
                             plot_blame.matrix(one, target))  # fmt: skip
-    texts = [Text("What the command printed", printable(one.recording.output, 20_000))] if one.recording.output else []
+    texts = [Text("What the command printed", printable(one.output, 20_000))] if one.output else []
     title = f"Recording {letter}: {name}" if several else "Evidence"
     return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts,
                 f", recording {letter}" if several else "")  # fmt: skip
 
 
-def _steps(one: Overview) -> str:
-    merged = max((series.merged for series in one.series), default=1)
+def _steps(one: Recorded) -> str:
+    merged = max((disk.merged for disk in one.series), default=1)
     if merged == 1:
         return "Each step is one sample."
     return (f"Each step is up to {merged} samples: the thick line is their mean weighted by time, the band reaches from the "

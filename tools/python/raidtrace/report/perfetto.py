@@ -13,9 +13,10 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 from raidtrace.quantity import shown
-from raidtrace.recording import recording
-from raidtrace.recording.recording import Recording, Target
+from raidtrace.recording import spans
+from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.sample_rows import Sample, SampleRows, opened
+from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
 LONGEST = 200  # characters of a name
 DIRECTIONS = ("read", "write")
@@ -99,8 +100,8 @@ def trace(path: pathlib.Path) -> Iterator[bytes]:
     """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
     with opened(path, series=True) as rows:
         if not rows.samples:
-            raise recording.RecordingError(f"{path}: holds no sample")
-        found = recording.read(path, rows.db, lambda _: ())
+            raise RecordingError(f"{path}: holds no sample")
+        found = spans.read(path, rows, sums=False)
         uuids = itertools.count(1)
         yield HEAD
         yield from _phases(found, rows, next(uuids))
@@ -109,25 +110,26 @@ def trace(path: pathlib.Path) -> Iterator[bytes]:
             yield from _disk(rows, disk, uuids)
 
 
-def _phases(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
+def _phases(found: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
     last = max(sample[4] for sample in rows.samples)
     yield _track(track, "phases", 0)
     for phase in found.phases:
-        if phase.name == "outside":
+        if phase.name == OUTSIDE:
             continue
         yield _event(phase.start_ns, BEGIN, track, _text(23, phase.name))
         yield _event(phase.end_ns if phase.end_ns is not None else last, END, track)
 
 
-def _settings(found: Recording, rows: SampleRows, track: int) -> Iterator[bytes]:
+def _settings(found: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
     """What was changed while it was recorded; not what a driver tells of itself in several lines."""
     first, values = rows.samples[0][3], dict[tuple[str, str], str]()
     changed = []
     for one in found.settings:
-        before = values.get((one.disk, one.name))
-        values[one.disk, one.name] = one.value
+        disk = found.disk(one.target) if one.target else ""
+        before = values.get((disk, one.name))
+        values[disk, one.name] = one.value
         if before not in (None, one.value) and one.time_ns > first and "\n" not in one.value:
-            changed.append((one.time_ns, f"{one.disk} {one.name}: {before} -> {one.value}".strip()))
+            changed.append((one.time_ns, f"{disk} {one.name}: {before} -> {one.value}".strip()))
     if changed:
         yield _track(track, "settings", 0)
         for time_ns, text in changed:

@@ -9,9 +9,7 @@ from raidtrace.explain.evidence import Explanation, Verdict
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
 from raidtrace.recording.figures import Figures, Range
-from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded
-from raidtrace.recording.spans import Row as Record
-from raidtrace.recording.spans import Span
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span, Target
 from raidtrace.report import span_text
 from raidtrace.report.rows import BOLD, PLAIN, Line, Row, Table, Words, cells, words
 
@@ -225,8 +223,8 @@ def _besides(found: Recorded, verbose: bool) -> Iterator[Row]:
         return
     begin = _number(found.fact("start_ns"))
     for at, row in enumerate(found.disturbances[:NAMED]):
-        since, until = max(row["start_ns"] - begin, 0) / 1e9, (row["end_ns"] - begin) / 1e9
-        yield words("" if at else "disturbed", f"{since:.1f} s to {until:.1f} s: {row['text']}")
+        since, until = max(row.start_ns - begin, 0) / 1e9, (row.end_ns - begin) / 1e9
+        yield words("" if at else "disturbed", f"{since:.1f} s to {until:.1f} s: {row.text}")
     if len(found.disturbances) > NAMED:
         yield Line(f"           and {len(found.disturbances) - NAMED} more; all of them: raidctl report --json")
 
@@ -235,29 +233,27 @@ def _sectors(text: str | None) -> str:
     return NA if text is None else units.sectors(_number(text))
 
 
-def _target(found: Recorded, row: Record, verbose: bool) -> Iterator[Row]:
-    disk = row["disk"]
-    if row["unit_3ware"] is None:
+def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Row]:
+    disk = row.disk
+    if row.unit_3ware is None:
         yield words("disk", f"{disk}  driver, size, limits and settings n/a: a trace does not tell")
         return
 
     def setting(name: str) -> str:
-        return found.setting(row["target"], name) or NA
+        return found.setting(row.target, name) or NA
 
-    made = ("NVMe multipath" if disk.startswith("nvme") else "md or dm") if row["bio_based"] else "driver n/a"
-    where = (
-        "".join(f"{word}{row[name]}" for word, name in ((" at ", "pci"), (" ", "hctl")) if row[name]) if verbose else ""
-    )
-    tags = f"{row['nr_hw_queues']} x {row['nr_tags'] or 0}" if row["nr_hw_queues"] else NA
-    ahead = _sectors(found.setting(row["target"], "readahead_sectors"))
-    yield words("disk", f"{disk}  {row['driver'] or made}{where}, "
-                f"{units.octets(float(row['capacity_sectors'] or 0) * units.SECTOR_BYTES)}, largest request "
-                f"{units.sectors(row['max_sectors'] or 0)}, readahead {ahead}, "
+    made = ("NVMe multipath" if disk.startswith("nvme") else "md or dm") if row.bio_based else "driver n/a"
+    where = "".join(f"{word}{value}" for word, value in ((" at ", row.pci), (" ", row.hctl)) if value and verbose)
+    tags = f"{row.nr_hw_queues} x {row.nr_tags or 0}" if row.nr_hw_queues else NA
+    ahead = _sectors(found.setting(row.target, "readahead_sectors"))
+    yield words("disk", f"{disk}  {row.driver or made}{where}, "
+                f"{units.octets(float(row.capacity_sectors or 0) * units.SECTOR_BYTES)}, largest request "
+                f"{units.sectors(row.max_sectors or 0)}, readahead {ahead}, "
                 f"scheduler {setting('scheduler')}, nr_requests {setting('nr_requests')}, "
                 f"queue depth {setting('queue_depth')}, tags {tags}")  # fmt: skip
-    if verbose and found.setting(row["target"], "mount"):
+    if verbose and found.setting(row.target, "mount"):
         yield words("", f"mounted on {setting('mount')} as {setting('fstype')} ({setting('mount_options')})")
-    limits = [line for line in (found.setting(row["target"], "io.max") or "").split("\n")]
+    limits = [line for line in (found.setting(row.target, "io.max") or "").split("\n")]
     limits = limits[:-1] if limits[-1] == "" else limits
     if verbose:
         yield from (words("", f"io.max of {line}") for line in limits)
@@ -274,10 +270,11 @@ def _details(found: Recorded) -> Iterator[Row]:
         yield cells(f"{BOLD}phase {{}}{PLAIN}  {{}}, {span.length() / 1e9:.3f} s, readahead {_sectors(ahead)}",
                     [(span.phase, span.disk)])  # fmt: skip
         for row in found.settings if ahead is not None else ():
-            if (row["target"], row["name"]) == (span.target, "readahead_sectors") and span.start_ns < row[
-                "time_ns"
-            ] <= span.end_ns:
-                yield Line(f"  then readahead {_sectors(row['value'])}")
+            if (row.target, row.name) == (
+                span.target,
+                "readahead_sectors",
+            ) and span.start_ns < row.time_ns <= span.end_ns:
+                yield Line(f"  then readahead {_sectors(row.value)}")
         yield from span_text.flows(span)
         if span.phase != OUTSIDE:  # around the phases that a program names it is enough to know of it
             yield from span_text.details(span)

@@ -10,8 +10,8 @@ from raidtrace.plot import filesystems as plot_filesystems
 from raidtrace.plot import published as plot_published
 from raidtrace.plot import surface as plot_surface
 from raidtrace.plot import sweep as plot_sweep
+from raidtrace.recording import connection
 from raidtrace.recording import quantities as q
-from raidtrace.recording import recording
 from raidtrace.report import cells as report_cells
 from raidtrace.report import why as report_why
 from raidtrace.report.page import Part, Picture, ReportError, picture, render
@@ -82,7 +82,7 @@ def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int
     for entry in entries:
         path = directory / entry.directory / "run.rtdb"
         if path.is_file():
-            with recording.connect(path) as db:
+            with connection.connect(path) as db:
                 row = db.execute("SELECT max_sectors FROM target ORDER BY target").fetchone()
             if row and row[0]:
                 found[entry.cell] = int(row[0])

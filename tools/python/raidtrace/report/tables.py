@@ -1,26 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of the HTML report: what each phase of each disk came to."""
 
+import collections
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 
-from raidtrace.quantity import bins
-from raidtrace.recording.overview import Overview, Span
-from raidtrace.report.text import NOT_AVAILABLE, Cell, number, printable, rate_mib, row_id
+from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording.figures import MIB, Figures, Number, ratio
+from raidtrace.recording.spans import Recorded, Span, Submitter
+from raidtrace.report.text import Cell, number, printable, row_id
 
 PROCESSES = 10  # of each phase and disk
 
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column: heading, unit, and what the number is (a name of counters.rst). narrow: what stands before the number where
-    the window is too narrow for a table."""
+    """A column: heading, unit, and the definition of its number (by names of counters.rst). narrow: the words before the number
+    where the window is too narrow for a table. of: its number of one direction of a span, printed with `digits` after the
+    point."""
 
     name: str
     unit: str = ""
     meaning: str = ""
     numeric: bool = True
     narrow: str = ""
+    of: Callable[[Figures], Number] | None = None
+    digits: int = 0
+
+
+def numbers(columns: Sequence[Column], figures: Figures) -> tuple[Cell, ...]:
+    """The cells of those columns that have a number."""
+    return tuple(number(one.of(figures), one.digits) for one in columns if one.of)
+
+
+def depth(figures: Figures) -> float | None:
+    """Mean number in flight. None, too: only a bound is known."""
+    return None if figures.depth_is_bound() else figures.depth()
+
+
+def time_ms(share: float) -> Callable[[Figures], Number]:
+    """Upper bound in ms of the bin of a percentile of d2c."""
+
+    def of(figures: Figures) -> float | None:
+        found = figures.d2c(share)
+        return None if found is None else (found.low if found.high is None else found.high) / 1e6
+
+    return of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,84 +66,59 @@ class Table:
     rows: tuple[Row, ...]
 
 
+def _merges(f: Figures) -> int | None:
+    counts = [f.known(name) for name in ("back_merges", "front_merges", "request_merges")]
+    return None if None in counts else sum(filter(None, counts))
+
+
+LENGTH = Column("length", "s", "from the begin of the phase to its end", of=lambda f: f.span.length() / 1e9, digits=3)
+REQUESTS = Column("requests", "", "issued", of=Figures.requests)
+IN_FLIGHT = Column(
+    "in flight", "requests", "mean of the histogram depth-time, weighted by its times", of=depth, digits=2
+)
+MEAN_REQUEST = Column(
+    "mean request", "KiB", "bytes-issued by issued", of=lambda f: ratio(f.size_mean(), 1024), digits=1
+)
+SEQUENTIAL = Column("sequential", "%", "sequential by issued", of=lambda f: ratio(f.sequential_share(), 0.01), digits=2)
+BIOS = Column("bios", "", "queued", of=lambda f: f.known("queued"))
+SPLITS = Column("splits", "", "splits", of=lambda f: f.known("splits"))
 PHASES = (
     Column("disk", numeric=False),
     Column("phase", numeric=False),
     Column("direction", numeric=False),
-    Column("length", "s", "from the begin of the phase to its end"),
-    Column("requests", "", "issued"),
-    Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length"),
-    Column("in flight", "requests", "mean of the histogram depth-time, weighted by its times"),
-    Column("highest", "requests", "highest depth at which any time was spent"),
-    Column("request", "KiB", "most frequent size of the histogram size"),
-    Column("mean request", "KiB", "bytes-issued by issued"),
-    Column("sequential", "%", "sequential by issued"),
-    Column("bios", "", "queued"),
-    Column("merges", "", "back-merges, front-merges and request-merges"),
-    Column("splits", "", "splits"),
-    Column("d2c mean", "ms", "d2c-sum-ns by completed"),
-    Column("d2c p99", "ms", "upper bound of the bin of the histogram d2c that 99 of 100 do not exceed"),
-)
+    LENGTH,
+    REQUESTS,
+    Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length",
+           of=Figures.throughput, digits=2),
+    IN_FLIGHT,
+    Column("highest", "requests", "highest depth at which any time was spent", of=Figures.deepest),
+    Column("request", "KiB", "most frequent size of the histogram size",
+           of=lambda f: ratio(f.exact_size_mode(), 2), digits=1),
+    MEAN_REQUEST,
+    SEQUENTIAL,
+    BIOS,
+    Column("merges", "", "back-merges, front-merges and request-merges", of=_merges),
+    SPLITS,
+    Column("d2c mean", "ms", "d2c-sum-ns by completed", of=lambda f: ratio(f.d2c_mean(), 1e6), digits=3),
+    Column("d2c p99", "ms", "upper bound of the bin of the histogram d2c that 99 of 100 do not exceed", of=time_ms(0.99),
+           digits=3),
+)  # fmt: skip
 
 
 def directions(span: Span) -> list[str]:
     """Directions in which anything happened."""
-    return sorted(d for d, flow in span.counters.flow.items() if flow.get("queued") or flow.get("issued"))
+    return sorted(d for d in span.flow if span.count(d, "queued") or span.count(d, "issued"))
 
 
-def phases(overview: Overview, letter: str) -> Table:
+def phases(recorded: Recorded, letter: str) -> Table:
     """Every phase of every disk, a row for each direction that anything happened in. The first row has the id to link to."""
     rows = []
-    for span in overview.spans():
-        ident = row_id(letter, span.target.disk, span.phase.phase)
+    for span in recorded.spans:
+        ident = row_id(letter, span.disk, span.number)
         for at, direction in enumerate(directions(span)):
-            rows.append(Row(f"{ident}.{direction}" if at else ident, _phase(span, direction)))
+            cells = (*_where(span), Cell(direction), *numbers(PHASES, Figures(span, direction)))
+            rows.append(Row(f"{ident}.{direction}" if at else ident, cells))
     return Table(f"phases-{letter}", "Each phase of each disk", PHASES, tuple(rows))
-
-
-def _phase(span: Span, direction: str) -> tuple[Cell, ...]:
-    c = span.counters
-
-    def count(*names: str) -> int | None:
-        return None if c.unknown & set(names) else sum(c.count(direction, name) for name in names)
-
-    issued, mode = count("issued"), c.size_mode(direction)
-    size, sequential, wait, completed = (
-        count("bytes_issued"),
-        count("sequential"),
-        count("d2c_sum_ns"),
-        count("completed"),
-    )
-    depth = c.histogram(direction, "depth_time")
-    requests = not span.target.bio_based
-    return (
-        Cell(printable(span.target.disk, 40)),
-        Cell(printable(span.phase.name, 60)),
-        Cell(direction),
-        number(c.seconds(), 3),
-        number(issued if requests else None),
-        number(rate_mib(span, direction), 2),
-        number(c.inflight_mean(direction), 2),
-        number(max(depth), 0) if depth else Cell(NOT_AVAILABLE),
-        number(mode[0] / 2 if mode else None, 1),
-        number(size / issued / 1024 if size is not None and issued and requests else None, 1),
-        number(100 * sequential / issued if sequential is not None and issued and requests else None, 2),
-        number(count("queued")),
-        number(count("back_merges", "front_merges", "request_merges")),
-        number(count("splits")),
-        number(wait / completed / 1e6 if wait is not None and completed and requests else None, 3),
-        number(percentile(c.histogram(direction, "d2c"), 0.99), 3),
-    )
-
-
-def percentile(histogram: Mapping[int, int], share: float) -> float | None:
-    """Upper bound in ms of the bin of a latency histogram that `share` of all do not exceed. None: empty."""
-    total, passed = sum(histogram.values()), 0
-    for index in sorted(histogram):
-        passed += histogram[index]
-        if passed >= share * total:
-            return bins.time(index)[1] / 1e6
-    return None
 
 
 CLASSES = (
@@ -134,16 +134,16 @@ CLASSES = (
 )
 
 
-def classes(overview: Overview, letter: str) -> Table:
+def classes(recorded: Recorded, letter: str) -> Table:
     """What requests were for."""
     rows = []
-    for span in overview.spans():
-        for name, sums in sorted(span.counters.origins.items()):
-            seeks = sums.get("seeks")
-            away = sums.get("seek_sectors", 0) / seeks / 2048 if seeks else None
-            cells = (number(sums.get("queued")), _mib(sums.get("bytes_queued")), number(sums.get("issued")),
-                     _mib(sums.get("bytes_issued")), number(seeks), number(away, 1))  # fmt: skip
-            ident = f"{row_id(letter, span.target.disk, span.phase.phase)}-class-{name}"
+    for span in recorded.spans:
+        for name, sums in sorted(span.origin.items() if "origin" in span.groups else ()):
+            known = {counter: None if span.class_unknown(counter) else value for counter, value in sums.items()}
+            away = ratio(known["seek_sectors"], known["seeks"], MIB / SECTOR_BYTES)
+            cells = (number(known["queued"]), _mib(known["bytes_queued"]), number(known["issued"]),
+                     _mib(known["bytes_issued"]), number(known["seeks"]), number(away, 1))  # fmt: skip
+            ident = f"{row_id(letter, span.disk, span.number)}-class-{name}"
             rows.append(Row(ident, (*_where(span), Cell(printable(name, 40)), *cells)))
     return Table(f"classes-{letter}", "What requests were for", CLASSES, tuple(rows))
 
@@ -159,20 +159,21 @@ SUBMITTERS = (
 )
 
 
-def submitters(overview: Overview, letter: str) -> Table:
+def submitters(recorded: Recorded, letter: str) -> Table:
     """Who queued."""
     rows = []
-    for span in overview.spans():
-        found = sorted(span.counters.submitters.items(), key=lambda one: -one[1].get("bytes_queued", 0))
-        for at, ((pid, comm), sums) in enumerate(found[:PROCESSES]):
-            who = printable(comm, 40) if pid is not None else "all others"
+    for span in recorded.spans:
+        found = sorted(processes(span), key=lambda one: -one.counts["bytes_queued"])
+        for at, one in enumerate(found[:PROCESSES]):
+            who = printable(one.comm or "", 40) if one.pid is not None else "all others"
+            counts = one.counts
             cells = (
-                number(pid),
-                number(sums.get("queued")),
-                _mib(sums.get("bytes_queued")),
-                number(sums.get("seeks_queued")),
+                number(one.pid),
+                number(counts["queued"]),
+                _mib(counts["bytes_queued"]),
+                number(counts["seeks_queued"]),
             )
-            ident = f"{row_id(letter, span.target.disk, span.phase.phase)}-process-{at}"
+            ident = f"{row_id(letter, span.disk, span.number)}-process-{at}"
             rows.append(Row(ident, (*_where(span), Cell(who), *cells)))
     return Table(
         f"submitters-{letter}", f"Who queued: the {PROCESSES} processes with most bytes", SUBMITTERS, tuple(rows)
@@ -182,29 +183,37 @@ def submitters(overview: Overview, letter: str) -> Table:
 FACTS = (Column("about", numeric=False), Column("what", numeric=False), Column("value", numeric=False))
 
 
-def facts(overview: Overview, letter: str) -> Table:
+def facts(recorded: Recorded, letter: str) -> Table:
     """What the recording says of itself, settings as they were at the begin, and disturbances."""
-    found = [("recording", key, value) for key, value in sorted(overview.recording.meta.items())]
-    seen: set[tuple[str, str]] = set()
-    for setting in overview.recording.settings:
-        if (setting.disk, setting.name) not in seen and setting.value:
-            seen.add((setting.disk, setting.name))
-            found.append((setting.disk or "machine", setting.name, setting.value))
-    found += [("disturbance", one.kind, one.text) for one in overview.recording.disturbances]
+    found = [("recording", key, value) for key, value in sorted(recorded.meta.items())]
+    seen: set[tuple[int, str]] = set()
+    for setting in recorded.settings:
+        if (setting.target, setting.name) not in seen and setting.value:
+            seen.add((setting.target, setting.name))
+            found.append((recorded.disk(setting.target) if setting.target else "machine", setting.name, setting.value))
+    found += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
     rows = [
         Row(f"fact-{letter}-{at}", tuple(Cell(printable(text, 400)) for text in one)) for at, one in enumerate(found)
     ]
     return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, tuple(rows))
 
 
+def processes(span: Span) -> list[Submitter]:
+    """Submitters, those of one process and name together."""
+    found: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
+    for one in span.submitters:
+        found.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
+    return [Submitter(*who, "", counts) for who, counts in found.items()]
+
+
 def _where(span: Span) -> tuple[Cell, Cell]:
-    return Cell(printable(span.target.disk, 40)), Cell(printable(span.phase.name, 60))
+    return Cell(printable(span.disk, 40)), Cell(printable(span.phase, 60))
 
 
 def _mib(value: int | None) -> Cell:
-    return number(None if value is None else value / (1 << 20), 1)
+    return number(ratio(value, MIB), 1)
 
 
-def tables(overview: Overview, letter: str) -> list[Table]:
+def tables(recorded: Recorded, letter: str) -> list[Table]:
     """All tables of a recording."""
-    return [table for make in (phases, classes, submitters, facts) if (table := make(overview, letter)).rows]
+    return [table for make in (phases, classes, submitters, facts) if (table := make(recorded, letter)).rows]

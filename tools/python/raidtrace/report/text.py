@@ -3,9 +3,9 @@
 
 import dataclasses
 
-from raidtrace.quantity import shown
-from raidtrace.recording import quantities as q
-from raidtrace.recording.overview import Overview, Span
+from raidtrace.quantity import shown, units
+from raidtrace.recording.figures import Figures
+from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span
 
 NOT_AVAILABLE = "n/a"
 LONGEST = 4000
@@ -43,49 +43,40 @@ def row_id(letter: str, disk: str, phase: int | str) -> str:
     return f"row-{letter}-{safe}"
 
 
-def rate_mib(span: Span, direction: str) -> float | None:
-    """MiB/s completed or, of a disk without requests, queued. None: not counted, or a span without length."""
-    counter = "bytes_queued" if span.target.bio_based else "bytes_completed"
-    if counter in span.counters.unknown or span.counters.seconds() <= 0:
-        return None
-    return span.counters.count(direction, counter) / span.counters.seconds() / (1 << 20)
-
-
-def opening(overview: Overview, letter: str, several: bool) -> list[Sentence]:
+def opening(recorded: Recorded, letter: str, several: bool) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
-    time = "real time" if overview.recording.meta.get("lab_time") == "real" else "simulated time"
-    simulated = f"Simulated: a model array in {time}. " if overview.simulated() else ""
-    seconds = (overview.end_ns() - overview.begin_ns()) / 1e9
-    names = ", ".join(printable(target.disk, 40) for target in overview.recording.targets)
-    phases = [phase.name for phase in overview.recording.phases if phase.name != "outside"]
+    time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
+    simulated = f"Simulated: a model array in {time}. " if recorded.simulated() else ""
+    seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9
+    names = ", ".join(printable(target.disk, 40) for target in recorded.targets)
+    phases = [phase.name for phase in recorded.phases if phase.name != OUTSIDE]
     what = f"Recording {letter}: " if several else ""
     text = f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded."
-    counts = (flow for span in overview.spans() for flow in span.counters.flow.values())
-    moved = any(flow.get("queued") or flow.get("issued") for flow in counts)  # or there is no table of phases
+    counts = (flow for span in recorded.spans for flow in span.flow.values())
+    moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
     sentences = [Sentence(text, f"phases-{letter}" if moved else "")]
-    for target in overview.recording.targets:
-        spans = [span for span in overview.spans() if span.target == target and _bytes(span)]
+    for target in recorded.targets:
+        spans = [span for span in recorded.spans if span.target == target.target and _bytes(span)]
         if spans:
             sentences.append(_busiest(max(spans, key=_bytes), letter, what))
     return sentences
 
 
 def _bytes(span: Span) -> int:
-    counter = "bytes_queued" if span.target.bio_based else "bytes_completed"
-    return sum(flow.get(counter, 0) for flow in span.counters.flow.values())
+    return sum(Figures(span, direction).moved() or 0 for direction in span.flow)
 
 
 def _busiest(span: Span, letter: str, what: str) -> Sentence:
-    counters = span.counters
-    direction = max(("read", "write"), key=lambda one: rate_mib(span, one) or 0.0)
-    rate, depth, mode = rate_mib(span, direction), counters.inflight_mean(direction), counters.size_mode(direction)
-    said = [f"{what}{printable(span.target.disk, 40)} moved most in phase {printable(span.phase.name, 40)}: "
-            f"{direction}s at {rate or 0:,.2f} MiB/s"]  # fmt: skip
-    if depth is not None:
-        said.append(f"{depth:.2f} in flight on average")
-    if mode is not None:
-        said.append(f"most requests of {q.kib(mode[0])} ({100 * mode[1]:.0f} %)")
-    issued, unknown = counters.flow.get(direction, {}).get("issued"), counters.unknown
-    if issued and "sequential" not in unknown:
-        said.append(f"{100 * counters.count(direction, 'sequential') / issued:.1f} % of all sequential")
-    return Sentence(", ".join(said) + ".", row_id(letter, span.target.disk, span.phase.phase))
+    both = [Figures(span, direction) for direction in DATA]
+    figures = max(both, key=lambda one: one.throughput() or 0.0)
+    sectors, mode, sequential = figures.exact_size_mode(), figures.size_mode, figures.sequential_share()
+    said = [f"{what}{printable(span.disk, 40)} moved most in phase {printable(span.phase, 40)}: "
+            f"{figures.direction}s at {figures.throughput() or 0:,.2f} MiB/s"]  # fmt: skip
+    if figures.depth() is not None and not figures.depth_is_bound():
+        said.append(f"{figures.depth():.2f} in flight on average")
+    if sectors is not None and mode is not None:
+        share = 100 * mode[1] / sum(figures.histogram("size").values())
+        said.append(f"most requests of {units.octets(sectors * units.SECTOR_BYTES)} ({share:.0f} %)")
+    if sequential is not None:
+        said.append(f"{100 * sequential:.1f} % of all sequential")
+    return Sentence(", ".join(said) + ".", row_id(letter, span.disk, span.number))

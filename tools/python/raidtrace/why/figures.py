@@ -4,14 +4,14 @@
 import pathlib
 import shlex
 from collections.abc import Sequence
-from typing import Any
 
-from raidtrace.recording import document
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording import invariants
+from raidtrace.recording.columns import RecordingError
+from raidtrace.recording.figures import Figures
+from raidtrace.recording.spans import DATA, OUTSIDE, Span
 from raidtrace.why.changes import FILES
 from raidtrace.why.run import Run
 
-OUTSIDE = "outside"  # the phase that raidctl gives to what happens around the command
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
 MEASURED = "measured.sh"
 STATUS, ASKED, SEEN = "status", "asked", "seen"  # of the measured program
@@ -37,18 +37,16 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         return Run(failure=f"no figures: {error}")
     failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""
     longest: dict[str, float | None] = {}
-    for name in ("read", "write"):
-        found = [span["directions"][name]["d2c_p99_ns_high"] for span in spans]
-        longest[name] = max((value / NS_PER_MS for value in found if value), default=None)
+    for name in DATA:
+        found = [Figures(span, name).d2c(0.99) for span in spans]
+        longest[name] = max((one.high / NS_PER_MS for one in found if one and one.high), default=None)
     return Run(
-        seconds=sum(float(span["seconds"]) for span in spans),
+        seconds=sum(span.length() for span in spans) / 1e9,
         asked_bytes=bytes_asked,
-        errors=sum(int(_flow(span, name)["errors"]) for span in spans for name in ("read", "write")),
+        errors=sum(span.count(name, "errors") for span in spans for name in DATA),
         status=status,
         p99_ms=longest,
-        disk_bytes={
-            name: sum(int(_flow(span, name)["bytes_completed"]) for span in spans) for name in ("read", "write")
-        },
+        disk_bytes={name: sum(span.count(name, "bytes_completed") for span in spans) for name in DATA},
         read_back=settings,
         limits=limits,
         seen=seen,
@@ -88,14 +86,9 @@ def script_settings(disk: str) -> list[str]:
     return lines
 
 
-def _spans(recording: pathlib.Path, disk: str, phase: str) -> list[dict[str, Any]]:
-    spans = [span for span in document.load(recording)["spans"] if span["phase"] != OUTSIDE and span["disk"] == disk]
-    spans = [span for span in spans if span["phase"] == phase] if phase else spans
-    if not spans:
+def _spans(recording: pathlib.Path, disk: str, phase: str) -> list[Span]:
+    found = [span for span in invariants.load(recording).spans if span.phase != OUTSIDE and span.disk == disk]
+    found = [span for span in found if span.phase == phase] if phase else found
+    if not found:
         raise ValueError(f"the recording has no phase {phase or 'of the command'} of {disk}")
-    return spans
-
-
-def _flow(span: dict[str, Any], direction: str) -> dict[str, Any]:
-    flow: dict[str, Any] = span["directions"][direction]["flow"]
-    return flow
+    return found

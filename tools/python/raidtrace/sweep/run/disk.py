@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from raidtrace.benchmark import figure
 from raidtrace.quantity import size
-from raidtrace.recording.counters import RecordingError
+from raidtrace.recording.columns import RecordingError
 from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER, Journal

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from raidtrace.benchmark import figure
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import size
-from raidtrace.recording import queue_table
-from raidtrace.recording.counters import RecordingError
-from raidtrace.sweep import plan, steps
+from raidtrace.recording.columns import RecordingError
+from raidtrace.sweep import plan, queues, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER
 
@@ -114,8 +113,8 @@ def results(
     chosen: benchmark.Benchmark, what: benchmark.Job, recording: pathlib.Path
 ) -> tuple[tuple[figure.Figure, ...], tuple[tuple[object, ...], ...]]:
     """The figures that the benchmark printed, and what the recording counted."""
-    out, err = queue_table.output(recording)
-    return chosen.parse(err if chosen.name == "dd" else out, what), queue_table.read(recording)
+    out, err, rows = queues.read(recording)
+    return chosen.parse(err if chosen.name == "dd" else out, what), rows
 
 
 def script(found: Sequence[steps.Step]) -> str:
