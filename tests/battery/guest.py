@@ -15,18 +15,15 @@ import signal
 import subprocess
 import sys
 
-DISK = "sda"
-QUEUE = pathlib.Path(f"/sys/block/{DISK}/queue")
-FILES = {
-    "scheduler": QUEUE / "scheduler",
-    "queue_depth": QUEUE.parent / "device/queue_depth",
-    "nr_requests": QUEUE / "nr_requests",
-    "max_sectors_kb": QUEUE / "max_sectors_kb",
-    "nomerges": QUEUE / "nomerges",
-}
+BLOCK = pathlib.Path("/sys/block")
+FILES = {"queue_depth": "device/queue_depth"} | {name: f"queue/{name}" for name in (
+    "scheduler", "nr_requests", "max_sectors_kb", "nomerges")}  # fmt: skip
 GROUPS = pathlib.Path("/run/lab/tmp/cgroups")
 HELD = GROUPS / "held"  # the command is in it, or below it
+# of a 3ware unit; other disks have the kernel's own
 PLAIN = {"scheduler": "mq-deadline", "queue_depth": 254, "nr_requests": 256, "max_sectors_kb": 128, "nomerges": 0}
+NCQ = 32  # commands that a SATA disk takes at once
+OWN: dict[str, dict[str, str]] = {}  # settings of a disk as its guest found them
 
 
 def shell(text: str) -> subprocess.CompletedProcess[str]:
@@ -34,15 +31,26 @@ def shell(text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=False)
 
 
-def arrange(settings: dict[str, str | int]) -> list[str]:
+def own(disk: str) -> dict[str, str]:
+    """The settings of a disk at the first call."""
+    if disk not in OWN:
+        found = {name: BLOCK / disk / path for name, path in FILES.items() if (BLOCK / disk / path).exists()}
+        OWN[disk] = {name: path.read_text(encoding="utf-8").strip() for name, path in found.items()}
+        active = OWN[disk]["scheduler"]
+        OWN[disk]["scheduler"] = active[active.index("[") + 1 : active.index("]")]
+    return OWN[disk]
+
+
+def arrange(disk: str, settings: dict[str, str | int]) -> list[str]:
     """Set the queue; what was refused of what is asked for. Without a scheduler nr_requests is not more than queue_depth."""
     wrong = []
-    for name, value in {**PLAIN, **settings}.items():
+    plain = PLAIN if int(own(disk).get("queue_depth", 0)) > NCQ else {}
+    for name, value in {**own(disk), **plain, **settings}.items():
         if name == "readahead_sectors":
-            shell(f"blockdev --setra {value} /dev/{DISK}")
+            shell(f"blockdev --setra {value} /dev/{disk}")
             continue
         try:
-            FILES[name].write_text(str(value))
+            (BLOCK / disk / FILES[name]).write_text(str(value))
         except OSError as error:
             wrong += [f"{name}={value}: {error}"] if name in settings else []
     return wrong
@@ -59,18 +67,18 @@ def grouped(run: dict[str, object]) -> str:
     within.mkdir(exist_ok=True)
     limit = " ".join(f"{name}=max" for name in ("rbps", "wbps", "riops", "wiops"))
     for text in (limit, str(run["limit"])):
-        (HELD / "io.max").write_text(f"{(QUEUE.parent / 'dev').read_text(encoding='utf-8').strip()} {text}")
+        (HELD / "io.max").write_text(f"{(BLOCK / str(run['disk']) / 'dev').read_text(encoding='utf-8').strip()} {text}")
     return f"echo 0 >{within}/cgroup.procs; "
 
 
 def record(run: dict[str, object]) -> None:
     """One run."""
-    name = str(run["name"])
-    said = arrange(dict(run["settings"]))  # type: ignore[call-overload]
+    name, disk = str(run["name"]), str(run["disk"])
+    said = arrange(disk, dict(run["settings"]))  # type: ignore[call-overload]
     if run["prepare"]:
         done = shell(str(run["prepare"]))
         said += [done.stderr] if done.returncode else []
-        arrange(dict(run["settings"]))  # type: ignore[call-overload]
+        arrange(disk, dict(run["settings"]))  # type: ignore[call-overload]
     shell("sync; echo 3 >/proc/sys/vm/drop_caches")
     if run.get("warm"):
         shell(str(run["warm"]))
@@ -84,7 +92,7 @@ def record(run: dict[str, object]) -> None:
         "-q",
         "-f",
         "-d",
-        DISK,
+        disk,
         "-o",
         f"{name}.rtdb",
         "-i",

@@ -32,6 +32,8 @@ DEFAULTS: dict[str, int | float | str] = {
     "seed": 7,
     "lead": 0.0,  # s before the first call
     "tail": 0.0,  # s after the last
+    "map": 0,  # 1: through a mapping, a page after the other
+    "advise": "",  # of the mapping: random
     "die": 0,  # 1: an error ends it, as most programs do; 0: the call is left out
 }
 
@@ -65,6 +67,9 @@ def stream(said: dict[str, int | float | str], number: int) -> None:
     handle = os.open(str(said["file"]), flags)
     left, lock = iter(places(said, number)), threading.Lock()
 
+    if said["map"]:
+        return mapped(handle, said, list(left))
+
     def work() -> None:
         page = mmap.mmap(-1, int(said["io"]))
         while True:
@@ -92,6 +97,16 @@ def stream(said: dict[str, int | float | str], number: int) -> None:
         thread.join()
     if said["write"]:
         os.fsync(handle)
+
+
+def mapped(handle: int, said: dict[str, int | float | str], begins: list[int]) -> None:
+    """Touch each page of what a call would read."""
+    pages = mmap.mmap(handle, max(begins) + int(said["io"]), prot=mmap.PROT_READ)
+    if said["advise"] == "random":
+        pages.madvise(mmap.MADV_RANDOM)
+    for begin in begins:
+        for at in range(begin, begin + int(said["io"]), mmap.PAGESIZE):
+            pages[at]
 
 
 def main() -> None:

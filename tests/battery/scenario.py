@@ -35,6 +35,7 @@ FAST_DRIVES = {
     "drive.command_us": 10,
 }
 RAID0, RAID5, RAID5_NEW, SLOW = "9500s-12-raid0", "9500s-12-raid5", "9650se-8-raid5", "slow-drive"
+DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "virtio-capped": "vda"}  # the other profiles' disk is sda
 PROFILES = (RAID0, RAID0, RAID5, RAID5_NEW)
 KERNELS = ("6.1", "6.12", "7.2")
 
@@ -62,6 +63,10 @@ class Run:
     def but(self, settings: Mapping[str, str | int] | None = None, **more: object) -> Run:
         """The same with something changed; settings are added."""
         return dataclasses.replace(self, settings={**self.settings, **(settings or {})}, **more)  # type: ignore[arg-type]
+
+    def disk(self) -> str:
+        """Name of the disk, as the guest has it."""
+        return DISKS.get(self.profile, "sda")
 
     def physics(self, sets: Mapping[str, str | int]) -> Run:
         """The same where controller or drives are otherwise."""

@@ -77,10 +77,12 @@ def phase(
     charged=(),
     asked=None,
     driver="3w-9xxx",
+    calls=None,
+    faults=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
-    requests, of depth-issue. asked: bytes by direction, of the command.
+    requests, of depth-issue. asked: bytes by direction, of the command. calls, faults: bytes that it read by calls, major faults.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -129,8 +131,9 @@ def phase(
     column = 3 if way == "read" else 4
     table_of = []
     for start, end, busy, moved in ends:
-        row = [int(start * span), int(end * span), int(busy * (end - start) * span), 0, 0, 0]
+        row = [int(start * span), int(end * span), int(busy * (end - start) * span), 0, 0, 0, 0, 0]
         row[column] = int(moved * octets)
+        row[column + 3] = int(moved * requests)
         table_of.append(tuple(row))
     known = {name: value for name, value in {**SETTINGS, **(settings or {})}.items() if value is not None}
     origin = {
@@ -146,7 +149,8 @@ def phase(
         tuple(Change(*change) for change in changes),
         int(interval * SECOND) if interval else None,
     )
-    host = {("command", "cpu"): int(cpu * span)} if cpu is not None else {}
+    used = {"cpu": None if cpu is None else int(cpu * span), "rchar": calls, "major_faults": faults}
+    host = {("command", name): value for name, value in used.items() if value is not None}
     disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None)
     return Observation(
         disk,

@@ -511,6 +511,7 @@ static void process_lines(void **state)
 	assert_string_equal(p.name, "a) (b c");
 	assert_int_equal(p.parent, 7);
 	assert_int_equal(p.ticks, 4330);
+	assert_int_equal(p.major_faults, 7);
 	assert_int_equal(p.start, 555);
 	assert_int_not_equal(parse_process("42 (a S 7", &p), 0);
 	assert_int_not_equal(parse_process("42 (a) S 7 1 1", &p), 0);

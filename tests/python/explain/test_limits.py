@@ -52,6 +52,17 @@ FLAT = {
 }
 CAPPED = {"driver": "nvme", "depth": 2.0, "rows": {(0, 0.75): 2, (1, 24): 998}, "found": {0: 2, 1: 998}}
 EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
+PLATTER = {"driver": "ahci", "requests": 6400, "depth": 2.0}
+THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
+AMPLIFIED = {"driver": "nvme", "calls": 25 << 20, "order": 0.9, "depth": 4.0, "readahead": 512, "d2c": {8.0: 1000}}
+
+
+def uneven(by):
+    """Samples of which one has so many requests of 1,000 more, and the next as many less."""
+    moved = [0.1, 0.1, 0.1, 0.1, 0.1 + by / 1000, 0.1 - by / 1000, 0.1, 0.1, 0.1, 0.1]
+    return [(at / 10, (at + 1) / 10, 1.0, round(part, 4)) for at, part in enumerate(moved)]
+
+
 PARITY = {"depth": 4.0, "sectors": 32, "seeks": 1.0}
 FULL = {"rate": 432}
 
@@ -271,8 +282,34 @@ SIDES = [
         {"driver": "nvme", "d2c": {8.0: 900, 7.0: 100}, "share_of_size": 0.89},
         {"share_of_size": 0.9},
     ),
-    ("readahead", "read", {}, {"driver": "ahci", "d2c": {8.0: 900, 7.0: 100}}, {"driver": "nvme"}),
-    ("seeks", "read", {}, {**READER, "rows": {(0, 12): 9, (1, 24): 900}, "found": {0: 9, 1: 900}}, {"driver": "ahci"}),
+    # one disk with heads that reads in order without a pause: its platters
+    ("device", "read", {}, PLATTER, {"driver": "3w-9xxx"}),
+    ("device", "read", {}, PLATTER, {"settings": {"rotational": "0"}}),
+    ("device", "read", {}, {**PLATTER, "idle": 0.04}, {"idle": 0.06}),
+    ("device", "read", {}, {**PLATTER, "order": 0.91}, {"order": 0.89}),
+    ("device", "read", {}, {**PLATTER, "seeks": 0.09}, {"seeks": 0.11}),
+    ("device", "read", {}, {**PLATTER, "requests": 1930}, {"requests": 1900}),  # 60.3 and 59.4 MiB/s
+    ("device", "read", {}, PLATTER, {"streams": 2}),
+    # a limit of the volume: an even rate, while requests wait
+    ("throttled", "read", {}, THROTTLED, {"driver": "ahci"}),
+    ("throttled", "write", {}, THROTTLED, {"driver": "ahci"}),
+    ("throttled", "read", {}, {**THROTTLED, "d2c": {6.0: 10, 8.0: 990}}, {"d2c": {6.6: 10, 8.0: 990}}),
+    ("throttled", "read", {}, {**THROTTLED, "samples": uneven(2)}, {"samples": uneven(3)}),
+    ("throttled", "read", {}, {**THROTTLED, "share_of_size": 0.81}, {"share_of_size": 0.79}),
+    ("throttled", "read", {}, {**THROTTLED, "seconds": 0.09}, {"seconds": 0.06}),  # 1.4 and 2.1 GB/s
+    ("throttled", "read", {}, {**THROTTLED, "idle": 0.14}, {"idle": 0.16}),
+    ("throttled", "read", {}, {**THROTTLED, "idle": 0.6, "found": {0: 960, 1: 40}}, {"found": {0: 940, 1: 60}}),
+    ("throttled", "read", {}, {**THROTTLED, "requests": 20}, {"requests": 10}),
+    # bytes that nobody asked for
+    ("read amplification", "read", {}, AMPLIFIED, {"calls": 33 << 20}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "calls": 31 << 20}, {"calls": 32 << 20}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "ahead": 0.51}, {"ahead": 0.49}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "order": 0.992}, {"order": 0.993}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "idle": 0.14}, {"idle": 0.16}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "depth": 2.1}, {"depth": 1.9}),
+    ("read amplification", "read", {}, AMPLIFIED, {"readahead": 504}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "calls": 0, "faults": 200}, {"faults": 201}),
+    ("read amplification", "read", {}, AMPLIFIED, {"asked": {"read": 1}}),
     ("seeks", "read", {}, READER, {"driver": "virtio-pci"}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),

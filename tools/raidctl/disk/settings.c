@@ -40,6 +40,7 @@ static const struct source device_sources[] = {
 	{ "max_hw_sectors_kb", "queue/max_hw_sectors_kb" },
 	{ "max_segments", "queue/max_segments" },
 	{ "max_segment_size", "queue/max_segment_size" },
+	{ "optimal_io_size", "queue/optimal_io_size" },
 	{ "logical_block_size", "queue/logical_block_size" },
 	{ "physical_block_size", "queue/physical_block_size" },
 	{ "timeout_s", "device/timeout" },

@@ -160,6 +160,8 @@ static void put_tree(struct rows *rows, const struct tree_use *before,
 	put_source(rows, "command", "");
 	put_row(rows, "cpu", "ns", ticks_ns(before->ticks),
 		ticks_ns(at_least(&after->ticks, before->ticks)));
+	put_row(rows, "major_faults", "faults", before->major_faults,
+		at_least(&after->major_faults, before->major_faults));
 	if (!before->io_known || !after->io_known)
 		return;
 	IO_ROW(rchar, "bytes");

@@ -13,8 +13,7 @@
 struct walk {
 	struct member {
 		int pid;
-		int parent;
-		uint64_t ticks;
+		struct process process;
 		bool inside;
 	} *members;
 	size_t nr;
@@ -33,7 +32,7 @@ static int take_pid(void *data, int pid)
 		return 1;
 	walk->members = more;
 	more[walk->nr++] = (struct member){
-		.pid = pid, .parent = process.parent, .ticks = process.ticks,
+		.pid = pid, .process = process,
 	};
 	return 0;
 }
@@ -49,12 +48,14 @@ static void add_io(const struct proc_io *io, struct proc_io *sum)
 	sum->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
-static void add_process(int pid, uint64_t ticks, struct tree_use *sum)
+static void add_process(int pid, const struct process *process,
+			struct tree_use *sum)
 {
 	struct proc_io io;
 
 	sum->nr++;
-	sum->ticks += ticks;
+	sum->ticks += process->ticks;
+	sum->major_faults += process->major_faults;
 	if (proc_io_read(pid, &io))
 		add_io(&io, &sum->io);
 }
@@ -64,7 +65,7 @@ void tree_add_ended(int pid, struct tree_use *ended)
 	struct process process;
 
 	if (proc_process_read(pid, &process))
-		add_process(pid, process.ticks, ended);
+		add_process(pid, &process, ended);
 }
 
 static void add_children(struct walk *walk, int parent, struct tree_use *sum)
@@ -72,10 +73,10 @@ static void add_children(struct walk *walk, int parent, struct tree_use *sum)
 	for (size_t i = 0; i < walk->nr; i++) {
 		struct member *member = &walk->members[i];
 
-		if (member->inside || member->parent != parent)
+		if (member->inside || member->process.parent != parent)
 			continue;
 		member->inside = true;
-		add_process(member->pid, member->ticks, sum);
+		add_process(member->pid, &member->process, sum);
 		add_children(walk, member->pid, sum);
 	}
 }
@@ -118,7 +119,7 @@ static void add_listed(int pid, int thread, struct tree_use *sum)
 
 		if (!proc_process_read(child, &process))
 			continue;
-		add_process(child, process.ticks, sum);
+		add_process(child, &process, sum);
 		each_thread(child, sum);
 	}
 	if (file)

@@ -19,12 +19,14 @@
 /**
  * struct tree_use - of all of them together
  * @ticks: processor time
+ * @major_faults: pages of mapped files that were not in memory when touched
  * @io: as each process has it
  * @io_known: the kernel accounts it
  * @nr: processes that live
  */
 struct tree_use {
 	uint64_t ticks;
+	uint64_t major_faults;
 	struct proc_io io;
 	bool io_known;
 	unsigned int nr;

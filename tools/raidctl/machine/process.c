@@ -19,7 +19,7 @@
 int parse_process(const char *text, struct process *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	uint64_t user, system, waited_user, waited_system;
+	uint64_t user, system, waited_user, waited_system, faults, waited_faults;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!open || !close || close < open)
@@ -27,15 +27,16 @@ int parse_process(const char *text, struct process *ret)
 	ret->pid = atoi(text);
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(close - open - 1),
 		 open + 1);
-	/* From state on: ppid, ten fields, four times, four fields, start. */
+	/* From state on: ppid, five fields, faults, four times, four fields, start. */
 	if (sscanf(close + 1,
-		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u"
+		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %" SCNu64 " %" SCNu64
 		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 		   " %*d %*d %*d %*d %" SCNu64,
-		   &ret->parent, &user, &system, &waited_user, &waited_system,
-		   &ret->start) != 6)
+		   &ret->parent, &faults, &waited_faults, &user, &system,
+		   &waited_user, &waited_system, &ret->start) != 8)
 		return -EINVAL;
 	ret->ticks = user + system + waited_user + waited_system;
+	ret->major_faults = faults + waited_faults;
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct disk_use {
  * @start: when, in ticks; tells two processes of one number apart
  * @name: as the kernel has it
  * @ticks: processor time of it and of children that it waited for
+ * @major_faults: pages that were not in memory when touched, of the same
  * @io_bytes: read from and written to disks, of the same
  * @io_known: @io_bytes may be read
  */
@@ -43,6 +44,7 @@ struct process {
 	uint64_t start;
 	char name[FACT_NAME];
 	uint64_t ticks;
+	uint64_t major_faults;
 	uint64_t io_bytes;
 	bool io_known;
 };

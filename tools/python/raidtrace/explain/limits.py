@@ -9,7 +9,7 @@ for its program is not limited by its ceiling, whatever else is true of it.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.explain import limits_cgroup, limits_device, limits_events, limits_host, limits_queue
+from raidtrace.explain import limits_cgroup, limits_device, limits_events, limits_host, limits_queue, limits_rate
 from raidtrace.explain.case import Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.recording.observation import Observation
@@ -24,6 +24,15 @@ DEPTH = (
     "seeks",
     "request size",
 )  # causes that more in flight, or larger requests, cure
+ONE_HEAD = ("readahead", "direct")  # no cause that counts show where one disk reads in order
+UNDER_LIMIT = (
+    *DEPTH,
+    "program",
+    "device",
+    "request slots",
+    "queue depth",
+    "scheduler",
+)  # no cause where a limit decides
 ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
 MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
@@ -32,6 +41,8 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.degraded,
     limits_host.sync,
     limits_host.competing,
+    limits_rate.amplification,
+    limits_rate.throttled,
     limits_events.slow_part,
     limits_device.parity,
     limits_queue.queue,
@@ -58,8 +69,18 @@ def limits(
     if any(limits_cgroup.reached(limit) for limit in found):
         found = [_bounded(limit) for limit in found]
     case = Case(reading, way, meta, beside)
+    if any(limit.key == "throttled" and limit.verdict is Verdict.INFERRED for limit in found):
+        found = [
+            _open(limit, "a limit of the volume decides the rate") if limit.key in UNDER_LIMIT else limit
+            for limit in found
+        ]
+    if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
+        text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
+        found = [_open(limit, text) if limit.key in ONE_HEAD else limit for limit in found]
     if crowded := limits_device.crowd(case):
-        found = [_crowded(limit, crowded, limits_device.full(case) is not None) for limit in found]
+        # The way to each place stays, however many requests wait for it.
+        full, keep = limits_device.full(case) is not None, ("seeks",) if case.rotates() else ()
+        found = [limit if limit.key in keep else _crowded(limit, crowded, full) for limit in found]
     if waiting := limits_device.waiting(case):
         text = (
             f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms: they wait for each other already"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from raidtrace.explain import ceiling
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
+from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
@@ -32,6 +33,8 @@ ALIKE = 0.9  # part of the requests that are of one size
 LONGER = 1.05  # times the end of the bin of the fastest request
 LARGE_KIB = 1280  # of a request: Linux's own preset
 AHEAD_KIB = 4096  # of readahead, from which on programs that do not read in order may fetch much more than they use
+IN_ORDER, SELDOM = 0.9, 0.1  # parts of the bios in order, and of the requests that begin elsewhere, of a read in order
+PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
 
@@ -134,7 +137,21 @@ def emptied(case: Case) -> tuple[int, float] | None:
     found, idle = dry(case.reading, case.way), case.idle() or 0.0
     if found is None or found[0] < EMPTY or idle + found[2] < EMPTIED:
         return None
-    return found[0], idle + found[2]
+    return found[0], min(idle + found[2], 1.0)
+
+
+def platter(case: Case) -> bool:
+    """Whether one disk with heads reads or writes in order all the time: it reads ahead by itself, so that neither readahead
+    nor depth makes it faster."""
+    order = in_order(case.reading) if case.way == "read" else None
+    return (
+        case.one_disk()
+        and case.rotates()
+        and order is not None
+        and order >= IN_ORDER
+        and case.elsewhere() <= SELDOM
+        and (case.idle() or 0.0) < EMPTIED
+    )
 
 
 def ceiling_near(case: Case) -> ceiling.Ceiling | None:
@@ -178,7 +195,8 @@ def parity(case: Case) -> Limit:
 
 def device(case: Case) -> Limit:
     """The disk itself."""
-    key, title, found, idle = "device", "Array's ceiling", saturated(case.reading, case.way), case.idle()
+    found, idle = saturated(case.reading, case.way), case.idle()
+    key, title = "device", DISK if case.one_disk() else "Array's ceiling"
     near, rate = ceiling_near(case), q.mib_per_s(case.seen, case.way) or 0.0
     if idle is None:
         return unknown(key, title, "idle time was not counted")
@@ -191,6 +209,8 @@ def device(case: Case) -> Limit:
         return ruled_out(
             key, title, f"{_gain(found)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
         )
+    if case.one_disk() and platter(case):
+        return _one_disk(case, values, rate)
     if ran := emptied(case):
         text = f"{_gain(found)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times, which took {ran[1]:.0%} of the time"
         return open_question(key, title, f"{text}: the disk had room for more than was asked for", *values)
@@ -225,6 +245,13 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     seconds, seen = case.seen.seconds(), full(case)
     iops = (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
     text = f"{rate:.1f} MiB/s in {iops:.0f} {case.way}s a second"
+    if case.rotates() and case.streams() > 1:
+        return open_question("device", DISK, f"{text}: {case.streams()} streams share one head", *values)
+    if platter(case) and rate >= PLATTER_MIB_S:
+        text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
+        return inferred(
+            "device", DISK, text, "neither readahead nor depth helps: several disks (RAID 0), or flash", *values
+        )
     if seen is None:
         return open_question("device", DISK, f"{text}; whether more in flight would come faster is not told", *values)
     return inferred(

@@ -247,7 +247,8 @@ def positioning(case: Case) -> Limit:
         key,
         title,
         f"{text}; each request takes {wait:.2f} ms, the way there with it{full}{_stream(case)}",
-        "read in order or in larger pieces, or keep more in flight so that the drives work at once",
+        "read in order or in larger pieces"
+        + ("" if case.one_disk() else ", or keep more in flight so that the drives work at once"),
         value,
     )
 

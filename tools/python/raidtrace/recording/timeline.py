@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from raidtrace.quantity import bins
 from raidtrace.recording.sample_rows import SampleRows
 
-Row = tuple[int, int, int, int, int, int]  # of Timeline.samples
-START, END, BUSY, READ, WRITTEN = range(5)  # its columns but the last
+Row = tuple[int, int, int, int, int, int, int, int]  # of Timeline.samples
+START, END, BUSY, READ, WRITTEN, SEEKS, READS, WRITES = range(8)  # its columns
 WAYS = ("read", "write")
 BEGUN = 0.01  # part of its bytes from which on a direction has begun, and up to which it has not ended
+LEAST_ROWS, LEAST_REQUESTS = 6, 12  # samples and requests, from which on evenness says something
 SHORT = 0.1  # part of a phase up to which a sample is short
 
 
@@ -36,8 +37,19 @@ class Change:
 
 
 @dataclasses.dataclass(frozen=True)
+class Even:
+    """How even the rate of a direction is: requests a second, and the most that its sum leaves a straight line, once by
+    requests and once by bytes, both in requests."""
+
+    iops: float
+    requests: float
+    bytes: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Timeline:
-    """samples: a row each, in order of time, of ns, ns, ns with anything in flight (-1: not counted), bytes, bytes, requests.
+    """samples: a row each, in order of time, of ns, ns, ns with anything in flight (-1: not counted), bytes, bytes, seeks, and
+    requests read and written.
     longest: by direction. streams: of bios that were remembered and had been continued, where a sample ended, at most; None:
     not counted. table: streams that are remembered. interval: ns between the recorder's samples, at most; None: not recorded.
     computed: from, to, and ns of a processor that the command used between them.
@@ -101,10 +113,23 @@ class Timeline:
         )
         return sum(at_work) / whole
 
+    def even(self, way: str) -> Even | None:
+        """Without the first fifth of the samples, in which a limit may let a burst through, and the last. None: too few."""
+        count, octets = (READS, READ) if way == "read" else (WRITES, WRITTEN)
+        used = [at for at, sample in enumerate(self.samples) if sample[count]]
+        rows = self.samples[used[0] : used[-1] + 1] if used else ()
+        rows = rows[len(rows) // 5 : -1]
+        number = sum(row[count] for row in rows[1:])
+        if len(rows) < LEAST_ROWS or number < LEAST_REQUESTS:
+            return None
+        seconds = (rows[-1][END] - rows[0][END]) / 1e9
+        size = sum(row[octets] for row in rows[1:]) / number
+        return Even(number / seconds, _spread(rows, count), _spread(rows, octets) / size if size else 0.0)
+
     def silence(self) -> tuple[int, int]:
         """The longest stretch, in ns, with something in flight all the time and nothing completed, and when it ended."""
         best, run = (0, 0), 0
-        for start, end, busy, read, written, _ in self.samples:
+        for start, end, busy, read, written, *_ in self.samples:
             whole = busy >= 0.99 * (end - start) and not read and not written
             run = run + end - start if whole else 0
             best = max(best, (run, end))
@@ -118,11 +143,20 @@ class Timeline:
         return moved / (1 << 20) / (length / 1e9) if length > 0 else None
 
 
+def _spread(rows: Sequence[Row], column: int) -> float:
+    """The distance of the sum of a column from the line through its first and last end, largest less smallest."""
+    (begin, end), total = (rows[0][END], rows[-1][END]), sum(row[column] for row in rows[1:])
+    sums = itertools.accumulate((row[column] for row in rows[1:]), initial=0)
+    off = [done - total * (row[END] - begin) / (end - begin) for done, row in zip(sums, rows, strict=True)]
+    return max(off) - min(off)
+
+
 def build(rows: SampleRows, target: int, phases: Collection[int], changes: Iterable[Change]) -> Timeline:
     """Of the phases of one disk that have a name in common."""
     mine = rows.of(target, phases)
     none = rows.filled(0)
     read, written = (rows.flow(way, "bytes_completed") or none for way in WAYS)
+    reads, writes = (rows.flow(way, "completed") or none for way in WAYS)
     idle, seeks = rows.idle, rows.seeks
     table = [
         (
@@ -132,6 +166,8 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
             read[number],
             written[number],
             seeks[number],
+            reads[number],
+            writes[number],
         )
         for number, _, _, start, end in mine
         if end > start

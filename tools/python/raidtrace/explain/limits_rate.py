@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rates that the load does not decide: the limit of a volume, and bytes that nobody asked for."""
+
+from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.evidence import Limit
+from raidtrace.quantity import bins, size
+from raidtrace.recording import quantities as q
+from raidtrace.recording.timeline import Even
+
+EVEN = 2.0  # requests by which a sum of completions may leave a straight line
+WAITED = 1.25  # times the fastest request, from which on the median waits for something
+ALIKE = 0.8  # part of the requests that are of one size, so that their times can be compared
+LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe) or of the flash
+IDLE = 0.15  # part of the time without work, from which on the rate may be the program's
+ALONE = 0.95  # part of the requests that found nothing in flight: then they wait for no other request
+OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
+LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
+PAGE = 4096  # bytes of a page that is touched, x86
+AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
+AHEAD = 0.5  # part of the bytes that were read ahead
+
+
+def fastest_and_median_ms(case: Case) -> tuple[float, float] | None:
+    """Of requests of one size; None: sizes differ too much to compare times, or times were not counted."""
+    sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
+    if not sizes or not times or max(sizes.values()) < ALIKE * sum(sizes.values()):
+        return None
+    median = bins.quantile(times, 0.5)
+    fastest = bins.time(min(at for at, number in times.items() if number))[1]
+    return None if median is None else (fastest / 1e6, median / 1e6)
+
+
+def _kind(case: Case, even: Even) -> str:
+    """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
+    by_requests, by_bytes = even.requests <= EVEN, even.bytes <= EVEN
+    if by_requests != by_bytes:
+        return "IOPS" if by_requests else "bandwidth"
+    mine = q.size_mean(case.seen, case.way) or 0.0
+    for other in case.beside:
+        theirs, there = q.size_mean(other, case.way) or 0.0, other.timeline.even(case.way)
+        if there is None or min(there.requests, there.bytes) > EVEN or not mine or not theirs:
+            continue
+        if max(mine, theirs) < OTHER * min(mine, theirs):
+            continue
+        if q.agree(there.iops, even.iops):
+            return "IOPS"
+        if q.agree(there.iops * theirs, even.iops * mine):
+            return "bandwidth"
+    return ""
+
+
+REMEDY = {
+    "IOPS": "neither readahead nor depth helps. Larger requests move more, or the volume needs a higher limit of IOPS",
+    "bandwidth": "neither readahead, depth nor size of requests helps: ask for less, or raise the volume's limit of bandwidth",
+    "": "neither readahead nor depth helps. If the limit counts requests, larger ones move more; if it counts bytes, only a "
+        "higher limit of the volume does. A run with requests of another size tells which",
+}  # fmt: skip
+
+
+def throttled(case: Case) -> Limit:
+    """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
+    intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
+    key, title, even = "throttled", "Throttled", case.seen.timeline.even(case.way)
+    if case.rotates():
+        return ruled_out(key, title, "the disk rotates: its own rate is as even as a limit's")
+    times = fastest_and_median_ms(case)
+    if even is None or times is None:
+        return unknown(key, title, "too few samples, or requests of too many sizes, to judge how even the rate is")
+    rate = even.iops * (q.size_mean(case.seen, case.way) or 0.0) * q.SECTOR / q.MIB
+    values = (
+        case.value("iops", even.iops, f"{case.way}s/s", "completed"),
+        case.value("uneven", min(even.requests, even.bytes), "reqs.", "completed", "bytes-completed"),
+        case.value("fastest", times[0], "ms", "d2c"),
+        case.value("median", times[1], "ms", "d2c"),
+    )
+    text = f"{even.iops:,.0f} {case.way}s a second, {rate:,.1f} MiB/s"
+    if min(even.requests, even.bytes) > EVEN:
+        return ruled_out(key, title, f"{text}, not at even intervals", *values)
+    if times[1] < WAITED * times[0]:
+        return ruled_out(key, title, f"{text}: requests take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
+                         *values)  # fmt: skip
+    if rate >= LINK_MIB_S:
+        return open_question(key, title, f"{text} at even intervals: a limit, or the rate of its link", *values)
+    found = case.seen.histogram("all", "depth_issue")
+    alone = found.get(0, 0) >= ALONE * sum(found.values())
+    if (case.idle() or 0.0) >= IDLE and not alone:
+        return open_question(key, title, f"{text} at even intervals: a limit, or the pace of the program", *values)
+    kind = _kind(case, even)
+    text = (
+        f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
+        f"a limit of {kind or 'IOPS or bandwidth'} holds them back"
+    )
+    return inferred(key, title, text, REMEDY[kind], *values)
+
+
+def asked_bytes(case: Case) -> int | None:
+    """Bytes that the command read by calls, and pages of mappings that it waited for. None: not recorded."""
+    host = case.seen.host
+    if ("command", "rchar") not in host and ("command", "major_faults") not in host:
+        return None
+    return host.get(("command", "rchar"), 0) + PAGE * host.get(("command", "major_faults"), 0)
+
+
+def amplification(case: Case) -> Limit:
+    """Readahead that fetches far more than the program uses."""
+    key, title, asked = "read amplification", "Amplification", asked_bytes(case)
+    fetched, ahead = q.octets(case.seen, "read"), q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued")
+    count, streams = case.seen.count("read", "queued"), case.seen.count("read", "stream_queued")
+    if case.way != "read" or not asked or not fetched or None in (ahead, count, streams):
+        return unknown(key, title, "the bytes that the program asked for were not recorded")
+    ratio = fetched / asked
+    values = (
+        case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
+        case.value("asked", asked, "bytes", "rchar", "major_faults"),
+    )
+    text = f"read {ratio:.3g} bytes for each byte asked for ({size.short(fetched)} for {size.short(asked)})"
+    if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.seen, "read"):
+        return ruled_out(key, title, text, *values)
+    jumps, faults = (count or 0) - (streams or 0), case.seen.host.get(("command", "major_faults"), 0)
+    if jumps < LEAST_JUMPS or (2 * jumps < faults and faults * PAGE > asked / 2):
+        return open_question(
+            key, title, f"{text}; but pages of a mapping that were used without waiting are not counted", *values
+        )
+    window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
+    text = f"{text}: readahead is {q.kib(window)}, and the program uses {size.short(asked / jumps)} of each place that it reads"
+    # One request a place may take no longer than a smaller one would.
+    if (case.idle() or 0.0) >= IDLE or not largest or window < 2 * largest or (case.depth() or 0.0) < 2:
+        return open_question(
+            key, title, f"{text}. Whether less would come faster only a smaller readahead tells", *values
+        )
+    optimal = case.seen.setting("optimal_io_size") or 0
+    origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
+    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE > asked / 2 else ""
+    return inferred(key, title, f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.seen.disk.name}", *values)
