@@ -13,7 +13,7 @@ highlight_language = "none"  # commands, not Python
 html_theme_options = {
     "page_width": "1240px",
     "code_font_size": "0.8em",
-    "description": "what a disk's request queue was given, and why",
+    "description": "why your disk is fast or slow",
 }
 smartquotes = False
 nitpicky = True
