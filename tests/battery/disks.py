@@ -135,7 +135,7 @@ def flash_one_at_a_time(draw: random.Random, _: Run) -> Scenario:
 @family
 def flash_deep(draw: random.Random, _: Run) -> Scenario:
     io = draw.choice((4096, 16384))
-    command = {"io": io, "mib": max(16, draw.choice((8000, 100_000)) * io >> 20), "direct": 1, "pattern": "random"}
+    command = {"io": io, "mib": max(16, draw.choice((8000, 30_000)) * io >> 20), "direct": 1, "pattern": "random"}
     base = disk(draw, NVME).but(ahead(256), command=load(**command, depth=draw.choice((32, 64, 128))))
     return Scenario(base, {"direct": base.but(command=load(**command, depth=256)), "device": base.physics(FAST_FLASH)})
 
@@ -233,12 +233,12 @@ def fsync_on_a_volume(draw: random.Random, _: Run) -> Scenario:
 @family
 def flash_beside_random_reads(draw: random.Random, _: Run) -> Scenario:
     beside = "exec " + load(
-        io=4096, mib=4096, direct=1, pattern="random", depth=draw.choice((64, 128)), offset=20 << 30
+        io=4096, mib=400, direct=1, pattern="random", depth=draw.choice((32, 64)), offset=20 << 30
     )
-    command = {"io": 4096, "mib": 64, "direct": 1, "pattern": "random", "lead": 1}
+    command = {"io": 4096, "mib": 16, "direct": 1, "pattern": "random", "lead": 0.1}
     base = disk(draw, NVME).but(ahead(256), beside=beside, command=load(**command, depth=8))
     return Scenario(
-        base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))}, paced=1
+        base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))}, paced=0.1
     )
 
 
