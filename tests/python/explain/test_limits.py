@@ -412,8 +412,8 @@ def test_small_direct_reads_may_be_larger(sectors, larger):
 @pytest.mark.parametrize("way", ["read", "write"])
 def test_where_nothing_ended_that_is_the_longest_time(way):
     said = chain.longest(Reading("A", phase(way=way, samples=SILENT)), way)
-    assert said == ", and none that ended for 1.60 s from 2.00 s on"
-    assert chain.longest(Reading("A", phase(way=way)), way) == ", the longest under 2 ms by 2.00 s"
+    assert said == "; no request completed for 1.60 s from 2.00 s on"
+    assert chain.longest(Reading("A", phase(way=way)), way) == "; slowest request below 2 ms, completed 2.00 s into the phase"
 
 
 def test_a_disk_that_flushes_is_not_silent():

@@ -211,7 +211,7 @@ def test_who_was_charged_is_read_where_there_is_a_limit(tmp_path):
 def test_a_recording_says_it_in_its_first_sentence(tmp_path):
     said = runs.one(limited(tmp_path)).chains[0].summary
     assert said[0].startswith("Limited by io.max: 128.0 MiB/s")
-    assert said[1].endswith("io.max. What it gains only an experiment tells: raidctl why.")
+    assert said[1].endswith("io.max. To measure the gain: raidctl why.")
 
 
 def test_recordings_with_cgroups_are_read(tmp_path):

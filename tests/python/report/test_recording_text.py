@@ -44,7 +44,7 @@ def test_text_is_that_of_raidctl_before(place, name):
     letter = "ab"[NAMES.index(name)]
     before = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8").replace(f"{letter}.rtdb", str(place / f"{name}.rtdb"))
     now = text_of(place / f"{name}.rtdb")
-    assert now.startswith("Why it is so: not available, it was not asked.\n\n")
+    assert now.startswith("Cause: not available, it was not asked.\n\n")
     invariant = re.compile(r"^invariants .*\n( {11}.*\n)*", re.MULTILINE)
     path = re.compile(r"^recording  .*\n", re.MULTILINE)
     assert path.sub("", now.split("\n\n", 1)[1]) == path.sub("", before)

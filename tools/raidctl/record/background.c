@@ -133,7 +133,7 @@ static int stop(const struct living *recording)
 			    (int)recording->pid, strerror(errno));
 	for (int i = 0; i < STOP_SECONDS * 1000 / LOOK_MS; i++) {
 		if (!lives(recording->pid)) {
-			terminal_print(stdout, "recording in %s; see it: raidctl report %s\n",
+			terminal_print(stdout, "Recording saved to %s. To see it: raidctl report %s\n",
 				       recording->file, recording->file);
 			return EXIT_DONE;
 		}

@@ -110,7 +110,7 @@ static bool summarise(const struct record_run *run, struct store *store)
 		fputs("raidctl: ", to);
 	else
 		fputc('\n', to);
-	terminal_print(to, "recording in %s; why it is so: raidctl report %s\n",
+	terminal_print(to, "Recording saved to %s. To see what limits it: raidctl report %s\n",
 		       run->path, run->path);
 	return true;
 }

@@ -15,6 +15,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
+SMALL = 64  # sectors of a request up to which a rate is told by requests a second first
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
 
 
@@ -96,7 +97,7 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
             f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
         )
     reached = (
-        f"{rate or 0:.1f} MiB/s"
+        _rate(reading, way, rate or 0.0)
         + (f" with {mean:.2f} {way}s in flight" if mean is not None else "")
         + longest(reading, way)
     )
@@ -124,6 +125,14 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
     )
 
 
+def _rate(reading: Reading, way: str, mib_per_s: float) -> str:
+    """Small requests count by their number."""
+    number, size_of, seconds = reading.seen.count(way, "completed"), q.size_mean(reading.seen, way), reading.seen.seconds()
+    if not number or not size_of or size_of > SMALL or not seconds:
+        return f"{mib_per_s:.1f} MiB/s"
+    return f"{number / seconds:,.0f} {way}s a second ({mib_per_s:.1f} MiB/s)"
+
+
 def longest(reading: Reading, way: str) -> str:
     """The longest time to completion of the direction, and when; or how long none was completed, where that is more: a
     command that was lost is issued again, and its time begins anew."""
@@ -132,9 +141,9 @@ def longest(reading: Reading, way: str) -> str:
         return ""
     begin = reading.seen.spans[0][0]
     if silent > found.high_ns and silent >= SILENT * 1e9:
-        return f", and none that ended for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
+        return f"; no request completed for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (found.time_ns - begin) / 1e9
-    return f", the longest under {size.significant(found.high_ns / 1e6)} ms by {max(at, 0):.2f} s"
+    return f"; slowest request below {size.significant(found.high_ns / 1e6)} ms, completed {max(at, 0):.2f} s into the phase"
 
 
 def _remedy(limit: Limit) -> str:

@@ -130,7 +130,7 @@ class Limit:
         """What its remedy gains, where the counts say something of it. Without a wait requests may also follow each other
         otherwise than with it: so what time alone tells is no bound."""
         if self.gain is None:
-            return "What it gains only an experiment tells: raidctl why."
+            return "To measure the gain: raidctl why."
         low, high = self.gain
         if low == high:
             return (
@@ -138,7 +138,7 @@ class Limit:
                 if high < 100
                 else f"Expected: about {high:.0f} times as fast."
             )
-        return f"Without that time, and all else as it is, it is at most about {high:.1f} times as fast."
+        return f"Without that time it is at most about {high:.1f} times as fast."
 
 
 @dataclasses.dataclass(frozen=True)

@@ -216,7 +216,7 @@ def pieces(case: Case) -> Limit:
     if run is None or readahead is None or case.way != "read" or None in (order, depth, windows):
         return unknown("pieces", title, "not counted for this direction")
     value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
-    text = f"what lies in one piece is {q.kib(run)} on average, readahead {q.kib(readahead)}"
+    text = f"contiguous runs average {q.kib(run)}, readahead is {q.kib(readahead)}"
     mounted = bool(
         case.seen.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )

@@ -200,7 +200,7 @@ def blame(readings: Sequence[Reading]) -> Link:
         for r in readings
         for count, origin, to in blamed(r)
     )
-    return Link("blame", "Who moved the head", each(readings, say), worst(map(verdict, readings)), values)
+    return Link("blame", "Source of seeks", each(readings, say), worst(map(verdict, readings)), values)
 
 
 def cost(reading: Reading) -> Link:

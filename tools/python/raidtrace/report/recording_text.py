@@ -34,17 +34,17 @@ def rows(found: Recorded, explained: Explanation | str, verbose: bool) -> Iterat
     if verbose:
         yield from _details(found)
     yield Line()
-    more = "What a number is: raidctl report --explain NAME"
+    more = "What a column means: raidctl report --explain NAME"
     yield Words(
         "",
-        more if verbose else "All that was counted: raidctl report -v; what a number is: raidctl report --explain NAME",
+        more if verbose else f"All counters: raidctl report -v. {more}",
         0,
     )
 
 
 def _verdict(explained: Explanation | str) -> Iterator[Row]:
     if isinstance(explained, str):
-        yield words("", f"Why it is so: not available, {explained}.", 0)
+        yield words("", f"Cause: not available, {explained}.", 0)
         yield Line()
         return
     if explained.tested:
@@ -57,7 +57,7 @@ def _verdict(explained: Explanation | str) -> Iterator[Row]:
                 yield Line(f"{BOLD}{visible(name)}{PLAIN}")
             yield Words(f"{BOLD}{'' if wide else visible(name):<{column + 2}}{PLAIN}", visible(sentence), column + 2)
         yield Line()
-        yield Words("", "What to do about a phase: raidctl explain --phase NAME RECORDING", 0)
+        yield Words("", "Advice for a phase: raidctl explain --phase NAME RECORDING", 0)
     elif explained.chains:
         if len(explained.chains) > 1:
             yield Line(f"{BOLD}{visible(explained.chains[0].title)}{PLAIN}")
