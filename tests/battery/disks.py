@@ -308,3 +308,13 @@ def sata_mapped_reads(draw: random.Random, _: Run) -> Scenario:
     base = disk(draw, SATA).but(ahead(draw.choice((256, 8192, 65536))), command=load(**command))
     return Scenario(base, {"read amplification": base.but(command=load(**command, advise="random")),
                            "seeks": base.physics(NO_SEEK)})  # fmt: skip
+
+
+@family
+def discards_beside_reads(draw: random.Random, _: Run) -> Scenario:
+    """A file system that is trimmed while a program reads."""
+    beside = "while :; do blkdiscard -o 68719476736 -l 1073741824 /dev/sda; done"
+    command = {"io": 4096, "mib": 4, "direct": 1, "pattern": "random", "lead": 0.1}
+    base = disk(draw, NVME, VIRTIO).but(ahead(256), beside=beside, command=load(**command, depth=draw.choice((1, 8))))
+    return Scenario(base, {"discard": base.but(beside=""), "competing": base.but(beside=""),
+                           "direct": base.but(command=load(**command, depth=64))}, paced=0.1)  # fmt: skip

@@ -57,6 +57,7 @@ def phase(
     i2d_ms=0.0,
     q2c_ms=None,
     flushes=(0, 0.0),
+    discards=(0, 0.0),
     other=(0, 0.0),
     splits=0,
     settings=None,
@@ -82,7 +83,7 @@ def phase(
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
-    requests, of depth-issue. asked: bytes by direction, of the command. calls, faults: bytes that it read by calls, major faults.
+    requests, of depth-issue. asked: bytes by direction, of the command. calls, faults: bytes read by calls, major faults.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -105,7 +106,7 @@ def phase(
         "errors": errors,
     }
     flow = {way: counts}
-    for name, (number, ms) in (("flush", flushes), (OTHER[way], other)):
+    for name, (number, ms) in (("flush", flushes), ("discard", discards), (OTHER[way], other)):
         if number:
             flow[name] = {
                 "issued": number,

@@ -54,6 +54,7 @@ CAPPED = {"driver": "nvme", "depth": 2.0, "rows": {(0, 0.75): 2, (1, 24): 998}, 
 EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
 PLATTER = {"driver": "ahci", "requests": 6400, "depth": 2.0}
 THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
+MIXED = {"driver": "nvme", "share_of_size": 0.5, "found": {0: 20, 1: 900}}
 AMPLIFIED = {"driver": "nvme", "calls": 25 << 20, "order": 0.9, "depth": 4.0, "readahead": 512, "d2c": {8.0: 1000}}
 
 
@@ -133,6 +134,8 @@ SIDES = [
     ("sync", "write", {}, {"flushes": (130, 5.0)}, {"flushes": (0, 5.0)}),
     ("sync", "write", {}, {"flushes": (125, 6.5)}, {"flushes": (124, 6.5)}),  # 1 MiB, and more, to each
     ("sync", "write", {}, {"flushes": (4, 200.0), "requests": 10}, {"flushes": (3, 300.0)}),
+    ("discard", "read", {}, {"discards": (62, 10.0)}, {"discards": (58, 10.0)}),  # 15.5 and 14.5 % of 4 s
+    ("discard", "write", {}, {"discards": (4, 200.0)}, {"discards": (3, 300.0)}),
     ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (150, 9.0)}),
     ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (200, 6.0)}),
     ("competing", "read", {}, {"other": (200, 9.0), "asked": {"write": 99 << 17}}, {"asked": {"write": 100 << 17}}),
@@ -296,6 +299,9 @@ SIDES = [
     ("throttled", "read", {}, {**THROTTLED, "d2c": {6.0: 10, 8.0: 990}}, {"d2c": {6.6: 10, 8.0: 990}}),
     ("throttled", "read", {}, {**THROTTLED, "samples": uneven(2)}, {"samples": uneven(3)}),
     ("throttled", "read", {}, {**THROTTLED, "share_of_size": 0.81}, {"share_of_size": 0.79}),
+    # of requests of several sizes, by what more in flight takes
+    ("throttled", "read", {}, {**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(0, 9): 20, (1, 9): 900}}),
+    ("throttled", "read", {}, {**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(1, 9): 900}}),
     ("throttled", "read", {}, {**THROTTLED, "seconds": 0.09}, {"seconds": 0.06}),  # 1.4 and 2.1 GB/s
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.14}, {"idle": 0.16}),
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.6, "found": {0: 960, 1: 40}}, {"found": {0: 940, 1: 60}}),
@@ -413,7 +419,10 @@ def test_small_direct_reads_may_be_larger(sectors, larger):
 def test_where_nothing_ended_that_is_the_longest_time(way):
     said = chain.longest(Reading("A", phase(way=way, samples=SILENT)), way)
     assert said == "; no request completed for 1.60 s from 2.00 s on"
-    assert chain.longest(Reading("A", phase(way=way)), way) == "; slowest request below 2 ms, completed 2.00 s into the phase"
+    assert (
+        chain.longest(Reading("A", phase(way=way)), way)
+        == "; slowest request below 2 ms, completed 2.00 s into the phase"
+    )
 
 
 def test_a_disk_that_flushes_is_not_silent():

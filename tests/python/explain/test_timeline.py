@@ -9,6 +9,7 @@ from explain_phase import SECOND, phase
 from raidtrace.explain import limits_host
 from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Verdict
+from raidtrace.recording import timeline
 from raidtrace.recording.quantities import Reading
 
 
@@ -120,3 +121,39 @@ def test_computed_over_an_edge(since, until, used):
     """Of a row at least what one thread cannot have used on the other side of the edge."""
     rows = ((2, 6, 3), (6, 10, 1))
     assert dataclasses.replace(line([(0, 1, 1, 1)]), computed=rows).computed_between(since, until) == used
+
+
+def even_of(reads, writes, size=1 << 17):
+    """Samples of 10 ms with so many reads and writes each."""
+    rows = [(at * 10**7, (at + 1) * 10**7, 10**7, r * size, w * size, 0, r, w)
+            for at, (r, w) in enumerate(zip(reads, writes, strict=True))]  # fmt: skip
+    return timeline.Timeline(rows, {}, None, None, ())
+
+
+def test_a_rate_is_even_by_its_sum_and_not_by_each_sample():
+    """Nothing, two at once, nothing, ...: a sample may hold no request or two, the sum stays within two."""
+    found = even_of([0, 2] * 12, [0] * 24).even("read", 1 << 17)
+    assert found.requests <= 2 and found.bytes == found.requests and found.iops == pytest.approx(100, rel=0.1)
+    assert found.mib_per_s == pytest.approx(found.iops / 8)
+    assert even_of([1] * 12 + [2] * 12, [0] * 24).even("read", 1 << 17).requests > 2
+
+
+def test_directions_that_share_a_limit_are_even_together():
+    reads, writes = [3, 3, 3, 0, 0, 0] * 4, [0, 0, 0, 3, 3, 3] * 4
+    line = even_of(reads, writes)
+    assert line.even("read", 1 << 17).requests > 2 and line.even("read", 1 << 17, both=True).requests == 0
+
+
+def test_of_bytes_the_unit_is_what_a_large_request_has():
+    assert (
+        even_of([0, 2] * 12, [0] * 24).even("read", 1 << 16).bytes
+        == 2 * even_of([0, 2] * 12, [0] * 24).even("read", 1 << 17).bytes
+    )
+
+
+def test_a_burst_at_the_begin_is_left_out_and_few_requests_say_nothing():
+    burst = even_of([50, 50, 50, 50] + [1] * 20, [0] * 24).even("read", 1 << 17)
+    assert burst.requests < 1e-9 and burst.iops == pytest.approx(100)
+    assert even_of([1] * 12, [0] * 12).even("read", 1 << 17) is None
+    assert even_of([9] * 7, [0] * 7).even("read", 1 << 17) is None
+    assert even_of([0] * 24, [1] * 24).even("read", 1 << 17) is None

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "cmd/command.h"
 #include "disk/args.h"
+#include "disk/command.h"
 #include "disk/md-dm.h"
 #include "phase/marks.h"
 #include "phase/phase.h"
@@ -54,7 +55,7 @@ struct record_options {
 };
 
 static const struct argp_option options[] = {
-	{ "disk", KEY_DISK, "DISK", 0, "Record DISK; several may be given (default: 3ware units; in the lab, all)", 0 },
+	{ "disk", KEY_DISK, "DISK", 0, "Record DISK; several may be given (default: 3ware units; in the lab, all; else those that COMMAND uses)", 0 },
 	{ "output", KEY_OUTPUT, "FILE", 0, "Write the recording to FILE instead of raidtrace-DATE-TIME.rtdb", 0 },
 	{ "interval", KEY_INTERVAL, "TIME", 0,
 	  "Length of each sample; ms, s, m, h are understood. Without it 100ms at first, twice as long after each 6000 samples",
@@ -224,16 +225,48 @@ static void default_path(char *ret, size_t size)
 		snprintf(ret, size, "%s-%u.rtdb", begun, n);
 }
 
-/* What is named and what it is made of, or all 3ware units and what is made of them. */
+/* The disks of the command, and what each is recorded for. */
+static int disks_of_command(const struct record_options *record, size_t *nr,
+			    struct disk **ret)
+{
+	struct command_disk *found;
+	int err = command_disks(record->run.command, nr, &found);
+
+	if (err)
+		return fail("record: %s", strerror(-err));
+	*ret = *nr ? calloc(*nr, sizeof(**ret)) : NULL;
+	for (size_t i = 0; *ret && i < *nr; i++) {
+		(*ret)[i] = found[i].disk;
+		if (!record->run.quiet)
+			note("recording disk %s, which has %s; others: --disk DISK",
+			     found[i].disk.name,
+			     strcmp(found[i].path, ".") ? found[i].path :
+							  "the working directory");
+	}
+	free(found);
+	if (!*nr)
+		return fail("record: no argument of the command and no working directory is on a disk; name one with --disk, see: raidctl list");
+	return *ret ? EXIT_DONE : fail("record: %s", strerror(ENOMEM));
+}
+
+/*
+ * The disks that are named and their members; else all 3ware units (in a guest
+ * of the lab all simulated disks) and what is made of them; else the disks of
+ * the command.
+ */
 static int find_disks(const struct record_options *record, size_t *nr,
 		      struct disk **disks)
 {
-	int status = args_disks(&record->disks, "record", nr, disks);
+	bool of_command = !record->disks.nr && record->run.command &&
+			  !args_has_default();
+	int status = of_command ?
+			     disks_of_command(record, nr, disks) :
+			     args_disks(&record->disks, "record", nr, disks);
 	int err = 0;
 
 	if (status || record->no_members)
 		return status;
-	if (!record->disks.nr)
+	if (!record->disks.nr && !of_command)
 		err = stack_add_holders(nr, disks);
 	if (!err)
 		err = stack_add_members(nr, disks);

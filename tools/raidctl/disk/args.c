@@ -43,6 +43,25 @@ static void name_disks(const struct disk *disks, size_t nr, char *ret,
 		snprintf(ret, size, " none");
 }
 
+static bool is_default(const struct disk *disk, bool simulated)
+{
+	return disk->unit_3ware || (simulated && disk->pci[0]);
+}
+
+bool args_has_default(void)
+{
+	bool simulated = lab_has_all_pci(), found = false;
+	struct disk *disks;
+	size_t nr;
+
+	if (disk_list(&nr, &disks))
+		return false;
+	for (size_t i = 0; i < nr && !found; i++)
+		found = is_default(&disks[i], simulated);
+	disk_list_free(disks, nr);
+	return found;
+}
+
 /*
  * The disks that a verb means if it names none: all units of 3ware controllers;
  * in a guest of the lab all simulated disks.
@@ -60,7 +79,7 @@ static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 	for (size_t i = 0; i < *nr; i++) {
 		struct disk *disk = &(*ret)[i];
 
-		if (!disk->unit_3ware && !(simulated && disk->pci[0]))
+		if (!is_default(disk, simulated))
 			continue;
 		if (kept != i) {
 			struct disk other = (*ret)[kept];

@@ -6,6 +6,7 @@
 #define DISK_ARGS_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "disk/disk.h"
@@ -37,6 +38,9 @@ error_t words_add(struct words *words, const char *word);
  */
 int args_disks(const struct words *words, const char *verb, size_t *nr,
 	       struct disk **ret);
+
+/* args_has_default - whether args_disks() finds disks if none is named */
+bool args_has_default(void);
 
 /**
  * args_targets - the targets that somebody names, or all

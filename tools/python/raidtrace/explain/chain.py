@@ -127,7 +127,11 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
 
 def _rate(reading: Reading, way: str, mib_per_s: float) -> str:
     """Small requests count by their number."""
-    number, size_of, seconds = reading.seen.count(way, "completed"), q.size_mean(reading.seen, way), reading.seen.seconds()
+    number, size_of, seconds = (
+        reading.seen.count(way, "completed"),
+        q.size_mean(reading.seen, way),
+        reading.seen.seconds(),
+    )
     if not number or not size_of or size_of > SMALL or not seconds:
         return f"{mib_per_s:.1f} MiB/s"
     return f"{number / seconds:,.0f} {way}s a second ({mib_per_s:.1f} MiB/s)"

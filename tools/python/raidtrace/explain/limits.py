@@ -40,6 +40,7 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_cgroup.io_max,
     limits_events.degraded,
     limits_host.sync,
+    limits_host.discards,
     limits_host.competing,
     limits_rate.amplification,
     limits_rate.throttled,

@@ -18,6 +18,7 @@ COMPUTES = (
 FLUSHED = 0.15  # part of the time with a flush in flight
 FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
+CLEARING = ("discard", "write_zeroes")  # directions that move no data
 OWN = 0.5  # part of the bytes of the other direction that the command may have asked for, from which on they may be its own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
 BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
@@ -116,6 +117,33 @@ def sync(case: Case) -> Limit:
         *values,
         share=part,
         gain=(1.0, 1 / (1 - part)),
+    )
+
+
+def discards(case: Case) -> Limit:
+    """Discards and zeroing that the disk works on while the direction waits: fstrim, a file system with the option discard."""
+    key, title = "discard", "Discards"
+    numbers = {name: case.seen.count(name, "completed") or 0 for name in CLEARING}
+    part = sum(case.area(name) for name in CLEARING)
+    values = (
+        case.value("discards", sum(numbers.values()), "reqs.", *(f"completed of {name}" for name in CLEARING)),
+        case.value("discard-share", part, "of 1", *(f"d2c-sum-ns of {name}" for name in CLEARING)),
+    )
+    text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
+                        for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
+    if part < FLUSHED:
+        return ruled_out(key, title, f"{text} took {part:.0%} of the time", *values)
+    if sum(numbers.values()) < FLUSHES:
+        return open_question(key, title, f"{text} took {part:.0%} of the time: whether they cost more than once is not known",
+                             *values)  # fmt: skip
+    part = min(part, 0.999)
+    return inferred(
+        key,
+        title,
+        f"{text} were in flight for {part:.0%} of the time beside the {case.way}s",
+        "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
+        *values,
+        share=part,
     )
 
 

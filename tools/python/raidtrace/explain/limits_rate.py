@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rates that the load does not decide: the limit of a volume, and bytes that nobody asked for."""
 
+import collections
+
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
+from raidtrace.explain.limits_device import crowd
 from raidtrace.quantity import bins, size
 from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import Observation
 from raidtrace.recording.timeline import Even
 
 EVEN = 2.0  # requests by which a sum of completions may leave a straight line
@@ -17,34 +21,51 @@ OTHER = 1.5  # times the size of the requests of another phase, from which on it
 LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
 PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
+BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
 AHEAD = 0.5  # part of the bytes that were read ahead
 
 
-def fastest_and_median_ms(case: Case) -> tuple[float, float] | None:
-    """Of requests of one size; None: sizes differ too much to compare times, or times were not counted."""
+def waits_ms(case: Case) -> tuple[float, float] | None:
+    """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
+    None: times were not counted, or cannot be compared."""
     sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
-    if not sizes or not times or max(sizes.values()) < ALIKE * sum(sizes.values()):
-        return None
-    median = bins.quantile(times, 0.5)
-    fastest = bins.time(min(at for at, number in times.items() if number))[1]
-    return None if median is None else (fastest / 1e6, median / 1e6)
+    if sizes and times and max(sizes.values()) >= ALIKE * sum(sizes.values()):
+        median = bins.quantile(times, 0.5)
+        fastest = bins.time(min(at for at, number in times.items() if number))[1]
+        return None if median is None else (fastest / 1e6, median / 1e6)
+    crowded = crowd(case)
+    return (crowded.few_ms, crowded.many_ms) if crowded else None
 
 
-def _kind(case: Case, even: Even) -> str:
+def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
+    """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
+    moved = {way: q.octets(seen, way) or 0 for way in ("read", "write")}
+    both = min(moved.values()) >= BOTH * sum(moved.values())
+    ways = ("read", "write") if both else (case.way,)
+    sizes: collections.Counter[int] = collections.Counter()
+    for way in ways:
+        sizes.update(seen.histogram(way, "size"))
+    sectors = {at: bins.size(at)[0] for at in sizes}
+    whole = sum(count * sectors[at] for at, count in sizes.items())
+    unit = sum(count * sectors[at] ** 2 for at, count in sizes.items()) / whole * q.SECTOR if whole else 0.0
+    return seen.timeline.even(case.way, unit, both), both
+
+
+def _kind(case: Case, mine: Even) -> str:
     """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
-    by_requests, by_bytes = even.requests <= EVEN, even.bytes <= EVEN
+    by_requests, by_bytes = mine.requests <= EVEN, mine.bytes <= EVEN
     if by_requests != by_bytes:
         return "IOPS" if by_requests else "bandwidth"
-    mine = q.size_mean(case.seen, case.way) or 0.0
     for other in case.beside:
-        theirs, there = q.size_mean(other, case.way) or 0.0, other.timeline.even(case.way)
-        if there is None or min(there.requests, there.bytes) > EVEN or not mine or not theirs:
+        there, _ = even(case, other)
+        if there is None or min(there.requests, there.bytes) > EVEN:
             continue
-        if max(mine, theirs) < OTHER * min(mine, theirs):
+        sizes = [one.mib_per_s / one.iops for one in (mine, there)]
+        if max(sizes) < OTHER * min(sizes):
             continue
-        if q.agree(there.iops, even.iops):
+        if q.agree(there.iops, mine.iops):
             return "IOPS"
-        if q.agree(there.iops * theirs, even.iops * mine):
+        if q.agree(there.mib_per_s, mine.mib_per_s):
             return "bandwidth"
     return ""
 
@@ -60,32 +81,32 @@ REMEDY = {
 def throttled(case: Case) -> Limit:
     """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
-    key, title, even = "throttled", "Throttled", case.seen.timeline.even(case.way)
+    key, title, (found, both) = "throttled", "Throttling", even(case, case.seen)
     if case.rotates():
         return ruled_out(key, title, "the disk rotates: its own rate is as even as a limit's")
-    times = fastest_and_median_ms(case)
-    if even is None or times is None:
+    times = waits_ms(case)
+    if found is None or times is None:
         return unknown(key, title, "too few samples, or requests of too many sizes, to judge how even the rate is")
-    rate = even.iops * (q.size_mean(case.seen, case.way) or 0.0) * q.SECTOR / q.MIB
     values = (
-        case.value("iops", even.iops, f"{case.way}s/s", "completed"),
-        case.value("uneven", min(even.requests, even.bytes), "reqs.", "completed", "bytes-completed"),
+        case.value("iops", found.iops, "reqs./s", "completed"),
+        case.value("uneven", min(found.requests, found.bytes), "reqs.", "completed", "bytes-completed"),
         case.value("fastest", times[0], "ms", "d2c"),
         case.value("median", times[1], "ms", "d2c"),
     )
-    text = f"{even.iops:,.0f} {case.way}s a second, {rate:,.1f} MiB/s"
-    if min(even.requests, even.bytes) > EVEN:
+    of = "reads and writes" if both else f"{case.way}s"
+    text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
+    if min(found.requests, found.bytes) > EVEN:
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
-        return ruled_out(key, title, f"{text}: requests take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
+        return ruled_out(key, title, f"{text}: {case.way}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
                          *values)  # fmt: skip
-    if rate >= LINK_MIB_S:
+    if found.mib_per_s >= LINK_MIB_S:
         return open_question(key, title, f"{text} at even intervals: a limit, or the rate of its link", *values)
-    found = case.seen.histogram("all", "depth_issue")
-    alone = found.get(0, 0) >= ALONE * sum(found.values())
+    depths = case.seen.histogram("all", "depth_issue")
+    alone = depths.get(0, 0) >= ALONE * sum(depths.values())
     if (case.idle() or 0.0) >= IDLE and not alone:
         return open_question(key, title, f"{text} at even intervals: a limit, or the pace of the program", *values)
-    kind = _kind(case, even)
+    kind = _kind(case, found)
     text = (
         f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
         f"a limit of {kind or 'IOPS or bandwidth'} holds them back"

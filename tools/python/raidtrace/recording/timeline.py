@@ -38,10 +38,11 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Even:
-    """How even the rate of a direction is: requests a second, and the most that its sum leaves a straight line, once by
-    requests and once by bytes, both in requests."""
+    """How even a rate is: requests and MiB a second, and the most that its sum leaves a straight line, once by requests and
+    once by bytes, both in requests."""
 
     iops: float
+    mib_per_s: float
     requests: float
     bytes: float
 
@@ -113,18 +114,25 @@ class Timeline:
         )
         return sum(at_work) / whole
 
-    def even(self, way: str) -> Even | None:
-        """Without the first fifth of the samples, in which a limit may let a burst through, and the last. None: too few."""
-        count, octets = (READS, READ) if way == "read" else (WRITES, WRITTEN)
-        used = [at for at, sample in enumerate(self.samples) if sample[count]]
+    def even(self, way: str, unit: float, both: bool = False) -> Even | None:
+        """Without the first fifth of the samples, in which a limit may let a burst through, and the last. unit: bytes that
+        count as one request. both: of both directions together, while `way` is at work. None: too few samples or requests.
+        """
+        ways = WAYS if both else (way,)
+        mine = READS if way == "read" else WRITES
+        used = [at for at, sample in enumerate(self.samples) if sample[mine]]
         rows = self.samples[used[0] : used[-1] + 1] if used else ()
         rows = rows[len(rows) // 5 : -1]
-        number = sum(row[count] for row in rows[1:])
-        if len(rows) < LEAST_ROWS or number < LEAST_REQUESTS:
+        counts = [sum(row[READS if one == "read" else WRITES] for one in ways) for row in rows]
+        octets = [sum(row[READ if one == "read" else WRITTEN] for one in ways) for row in rows]
+        ends = [row[END] for row in rows]
+        number = sum(counts[1:])
+        if len(rows) < LEAST_ROWS or number < LEAST_REQUESTS or not unit:
             return None
-        seconds = (rows[-1][END] - rows[0][END]) / 1e9
-        size = sum(row[octets] for row in rows[1:]) / number
-        return Even(number / seconds, _spread(rows, count), _spread(rows, octets) / size if size else 0.0)
+        seconds = (ends[-1] - ends[0]) / 1e9
+        return Even(
+            number / seconds, sum(octets[1:]) / seconds / (1 << 20), _spread(ends, counts), _spread(ends, octets) / unit
+        )
 
     def silence(self) -> tuple[int, int]:
         """The longest stretch, in ns, with something in flight all the time and nothing completed, and when it ended."""
@@ -143,11 +151,11 @@ class Timeline:
         return moved / (1 << 20) / (length / 1e9) if length > 0 else None
 
 
-def _spread(rows: Sequence[Row], column: int) -> float:
-    """The distance of the sum of a column from the line through its first and last end, largest less smallest."""
-    (begin, end), total = (rows[0][END], rows[-1][END]), sum(row[column] for row in rows[1:])
-    sums = itertools.accumulate((row[column] for row in rows[1:]), initial=0)
-    off = [done - total * (row[END] - begin) / (end - begin) for done, row in zip(sums, rows, strict=True)]
+def _spread(ends: Sequence[int], growth: Sequence[int]) -> float:
+    """The distance of a sum from the line through its first and last value, largest less smallest. growth: up to each end."""
+    begin, end, total = ends[0], ends[-1], sum(growth[1:])
+    sums = itertools.accumulate(growth[1:], initial=0)
+    off = [done - total * (at - begin) / (end - begin) for done, at in zip(sums, ends, strict=True)]
     return max(off) - min(off)
 
 
