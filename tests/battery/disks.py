@@ -232,9 +232,7 @@ def fsync_on_a_volume(draw: random.Random, _: Run) -> Scenario:
 
 @family
 def flash_beside_random_reads(draw: random.Random, _: Run) -> Scenario:
-    beside = "exec " + load(
-        io=4096, mib=400, direct=1, pattern="random", depth=draw.choice((32, 64)), offset=20 << 30
-    )
+    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=draw.choice((32, 64)), offset=20 << 30)
     command = {"io": 4096, "mib": 16, "direct": 1, "pattern": "random", "lead": 0.1}
     base = disk(draw, NVME).but(ahead(256), beside=beside, command=load(**command, depth=8))
     return Scenario(

@@ -78,6 +78,7 @@ def phase(
     charged=(),
     asked=None,
     driver="3w-9xxx",
+    queues=None,
     calls=None,
     faults=None,
 ):
@@ -152,7 +153,7 @@ def phase(
     )
     used = {"cpu": None if cpu is None else int(cpu * span), "rchar": calls, "major_faults": faults}
     host = {("command", name): value for name, value in used.items() if value is not None}
-    disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None)
+    disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None, nr_hw_queues=queues)
     return Observation(
         disk,
         "run",

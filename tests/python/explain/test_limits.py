@@ -186,6 +186,14 @@ SIDES = [
         {**SLOTS, "depth": 4.0, "i2d_ms": 9.0, "settings": {"queue_depth": "4"}},
         {"depth": 5.0, "settings": {"queue_depth": "5"}},
     ),
+    # of each hardware queue
+    (
+        "request slots",
+        "read",
+        {},
+        {"depth": 8.0, "q2c_ms": 99.0, "queues": 2, "settings": {"nr_requests": "4"}},
+        {"queues": 4},
+    ),
     ("request slots", "read", {}, {"depth": 4.0, "q2c_ms": 99.0, "settings": {"nr_requests": "4"}}, {"q2c_ms": 19.0}),
     ("scheduler", "read", {}, HELD, {"i2d_ms": 7.9}),
     ("scheduler", "read", {}, HELD, {"settings": {"scheduler": "none"}}),
@@ -294,10 +302,21 @@ SIDES = [
     ("device", "read", {}, {**PLATTER, "requests": 1930}, {"requests": 1900}),  # 60.3 and 59.4 MiB/s
     ("device", "read", {}, PLATTER, {"streams": 2}),
     # a limit of the volume: an even rate, while requests wait
-    ("throttled", "read", {}, THROTTLED, {"driver": "ahci"}),
-    ("throttled", "write", {}, THROTTLED, {"driver": "ahci"}),
+    ("throttled", "read", {}, THROTTLED, {"driver": "3w-9xxx"}),
+    ("throttled", "write", {}, THROTTLED, {"driver": "3w-9xxx"}),
+    # of a disk with heads, what is random or slower than any platter
+    ("throttled", "read", {}, {**THROTTLED, "driver": "ahci", "requests": 1900}, {"requests": 1930}),
+    ("throttled", "read", {}, {**THROTTLED, "driver": "ahci", "requests": 1930, "seeks": 0.26}, {"seeks": 0.24}),
     ("throttled", "read", {}, {**THROTTLED, "d2c": {6.0: 10, 8.0: 990}}, {"d2c": {6.6: 10, 8.0: 990}}),
-    ("throttled", "read", {}, {**THROTTLED, "samples": uneven(2)}, {"samples": uneven(3)}),
+    ("throttled", "read", {}, {**THROTTLED, "requests": 300, "samples": uneven(6)}, {"samples": uneven(9)}),
+    ("throttled", "read", {}, {**THROTTLED, "samples": uneven(3)}, {"samples": uneven(4)}),  # of some 600 requests
+    (
+        "throttled",
+        "read",
+        {},
+        {**THROTTLED, "sectors": 8, "seconds": 0.021},
+        {"seconds": 0.019},
+    ),  # 48 and 53 thousand a second
     ("throttled", "read", {}, {**THROTTLED, "share_of_size": 0.81}, {"share_of_size": 0.79}),
     # of requests of several sizes, by what more in flight takes
     ("throttled", "read", {}, {**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(0, 9): 20, (1, 9): 900}}),

@@ -33,7 +33,7 @@ ORDERED = 0.9  # part of requests in order in a phase that shows what the disk g
 
 def slots(case: Case) -> tuple[int, str] | None:
     """How many requests may be in flight, and what says so: the least of the driver's depth and the queue's requests."""
-    deep, number = case.reading.queue_limit(), case.seen.setting("nr_requests")
+    deep, number = case.reading.queue_limit(), (case.seen.setting("nr_requests") or 0) * case.reading.hardware_queues()
     known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests")) if n]
     return min(known) if known else None
 
@@ -58,11 +58,13 @@ def queue(case: Case) -> Limit:
         case.value("full-share", full, "of 1", "depth-time"),
         case.value("waited", waited, "ms", "i2d-sum-ns", "q2c-sum-ns"),
     )
-    text = f"{name} allows {limit} at once and they were in use for {q.percent(full)} of the time"
+    queues = case.reading.hardware_queues()
+    each = f" ({limit // queues} on each of {queues} hardware queues)" if queues > 1 and limit % queues == 0 else ""
+    text = f"{name} allows {limit} at once{each} and they were in use for {q.percent(full)} of the time"
     if full < FULL or not served or waited < WAITS * served:
         return ruled_out(key, title, text, *values)
     text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
-    if limit > FEW or flat(case) or ceiling_near(case):
+    if limit > FEW * queues or flat(case) or ceiling_near(case):
         return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
     return inferred(

@@ -5,16 +5,18 @@ import collections
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import crowd
+from raidtrace.explain.limits_device import ELSEWHERE, PLATTER_MIB_S, crowd
 from raidtrace.quantity import bins, size
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.timeline import Even
 
 EVEN = 2.0  # requests by which a sum of completions may leave a straight line
+EVEN_PART = 0.005  # part of all requests by which it may, where that is more: timers of a busy host are late
 WAITED = 1.25  # times the fastest request, from which on the median waits for something
 ALIKE = 0.8  # part of the requests that are of one size, so that their times can be compared
-LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe) or of the flash
+LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
+FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
 IDLE = 0.15  # part of the time without work, from which on the rate may be the program's
 ALONE = 0.95  # part of the requests that found nothing in flight: then they wait for no other request
 OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
@@ -51,14 +53,18 @@ def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
     return seen.timeline.even(case.way, unit, both), both
 
 
+def _tolerance(found: Even) -> float:
+    return max(EVEN, EVEN_PART * found.number)
+
+
 def _kind(case: Case, mine: Even) -> str:
     """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
-    by_requests, by_bytes = mine.requests <= EVEN, mine.bytes <= EVEN
+    by_requests, by_bytes = mine.requests <= _tolerance(mine), mine.bytes <= _tolerance(mine)
     if by_requests != by_bytes:
         return "IOPS" if by_requests else "bandwidth"
     for other in case.beside:
         there, _ = even(case, other)
-        if there is None or min(there.requests, there.bytes) > EVEN:
+        if there is None or min(there.requests, there.bytes) > _tolerance(there):
             continue
         sizes = [one.mib_per_s / one.iops for one in (mine, there)]
         if max(sizes) < OTHER * min(sizes):
@@ -82,8 +88,8 @@ def throttled(case: Case) -> Limit:
     """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
     key, title, (found, both) = "throttled", "Throttling", even(case, case.seen)
-    if case.rotates():
-        return ruled_out(key, title, "the disk rotates: its own rate is as even as a limit's")
+    if case.rotates() and not case.one_disk():
+        return ruled_out(key, title, "an array of rotating disks: its own rate may be as even as a limit's")
     times = waits_ms(case)
     if found is None or times is None:
         return unknown(key, title, "too few samples, or requests of too many sizes, to judge how even the rate is")
@@ -95,13 +101,17 @@ def throttled(case: Case) -> Limit:
     )
     of = "reads and writes" if both else f"{case.way}s"
     text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
-    if min(found.requests, found.bytes) > EVEN:
+    if min(found.requests, found.bytes) > _tolerance(found):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
+    if case.rotates() and case.elsewhere() < ELSEWHERE and found.mib_per_s >= PLATTER_MIB_S:
+        return ruled_out(key, title, f"{text}, in order: a platter is as even", *values)
     if times[1] < WAITED * times[0]:
         return ruled_out(key, title, f"{text}: {case.way}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
                          *values)  # fmt: skip
-    if found.mib_per_s >= LINK_MIB_S:
-        return open_question(key, title, f"{text} at even intervals: a limit, or the rate of its link", *values)
+    if found.mib_per_s >= LINK_MIB_S or found.iops >= FLASH_IOPS:
+        return open_question(
+            key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
+        )
     depths = case.seen.histogram("all", "depth_issue")
     alone = depths.get(0, 0) >= ALONE * sum(depths.values())
     if (case.idle() or 0.0) >= IDLE and not alone:

@@ -59,6 +59,7 @@ class Disk:
     groups: tuple[str, ...] | None
     parent: int | None
     members: int = 0
+    nr_hw_queues: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _disks(recorded: Recorded) -> tuple[Disk, ...]:
     return tuple(
         Disk(one.target, one.disk, one.driver, bool(one.bio_based), one.max_sectors, one.nr_tags, one.capacity_sectors,
              None if one.groups is None else tuple(one.groups.split()), parents.get(one.target),
-             sum(parent == one.target for parent in parents.values()))
+             sum(parent == one.target for parent in parents.values()), one.nr_hw_queues)
         for one in recorded.targets
     )  # fmt: skip
 

@@ -42,9 +42,14 @@ class Reading:
         kib = self.seen.setting("max_sectors_kb")
         return 2 * kib if kib else self.seen.disk.max_sectors
 
+    def hardware_queues(self) -> int:
+        """Hardware queues, 1 where their number was not recorded. Tags and nr_requests are those of each."""
+        return max(self.seen.disk.nr_hw_queues or 1, 1)
+
     def queue_limit(self) -> int | None:
-        """The most requests that the driver is given at once."""
-        known = [n for n in (self.seen.setting("queue_depth"), self.seen.disk.nr_tags) if n]
+        """The most requests that the driver is given at once: queue_depth is that of the disk, tags are of each queue."""
+        tags = (self.seen.disk.nr_tags or 0) * self.hardware_queues()
+        known = [n for n in (self.seen.setting("queue_depth"), tags) if n]
         return min(known) if known else None
 
     def predicted_depth(self) -> tuple[float, float] | None:

@@ -38,9 +38,10 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Even:
-    """How even a rate is: requests and MiB a second, and the most that its sum leaves a straight line, once by requests and
-    once by bytes, both in requests."""
+    """How even a rate is: the number of requests, requests and MiB a second, and the most that its sum leaves a straight line,
+    once by requests and once by bytes, both in requests."""
 
+    number: int
     iops: float
     mib_per_s: float
     requests: float
@@ -131,7 +132,11 @@ class Timeline:
             return None
         seconds = (ends[-1] - ends[0]) / 1e9
         return Even(
-            number / seconds, sum(octets[1:]) / seconds / (1 << 20), _spread(ends, counts), _spread(ends, octets) / unit
+            number,
+            number / seconds,
+            sum(octets[1:]) / seconds / (1 << 20),
+            _spread(ends, counts),
+            _spread(ends, octets) / unit,
         )
 
     def silence(self) -> tuple[int, int]:
