@@ -56,3 +56,19 @@ def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
     assert command[command.index("--") - len(words) : command.index("--")] == words and command.count("--seed") == (
         trial > 1
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ('  device    "nvme"   Linux driver', "nvme0n1"),
+        ('  device "virtio-blk"', "vda"),
+        ('  device "ahci"', "sda"),
+        ("", "sda"),
+    ],
+)
+def test_a_guest_names_its_disks_by_the_device_of_the_profile(tmp_path, said, first):
+    program = tmp_path / "raidctl"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    assert cell_lab.disk_names(program, "x")[0] == first

@@ -214,20 +214,19 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
         )
     asked = _asked_of_lab(options)
     lab = cell_lab.Lab(RAIDCTL, options.out, asked["kernel"], the_plan, asked["store"], bool(asked["host"]))
-    place = lab.place()
     if options.dry_run:
         print(shlex.join(cell_lab.build_command(RAIDCTL, lab.kernel)))
-        _print_steps(options, the_plan, lambda cell: place, lab)
+        _print_steps(options, the_plan, lab.place, lab)
         print("# would destroy: nothing; the disks are those of guests")
         return 0
     with sweep.alone(options.out):
         for line in journal.end_left(cell_lab.marker(options.out)):
             print(f"of a sweep here that was killed: {line}")
         facts = sweep.about("lab") | {"overrides": json.dumps(overrides)}
-        index = sweep.open_or_create(options.out, the_plan, lambda cell: place, facts, options.resume)
+        index = sweep.open_or_create(options.out, the_plan, lab.place, facts, options.resume)
         index.note("asked_of_lab", json.dumps(asked))
         cell_lab.build(RAIDCTL, lab.kernel)
-        return _run(options, the_plan, index, sweep.LabRun(lab), int(asked["jobs"] or sweep.cores()), place.ram_bytes)
+        return _run(options, the_plan, index, sweep.LabRun(lab), int(asked["jobs"] or sweep.cores()), lab.memory())
 
 
 def _asked_of_lab(options: argparse.Namespace) -> dict[str, str]:
@@ -371,7 +370,7 @@ def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     for line in sweep_table.beside(found):
         print(f"Unlike the published: {line}.")
     if any(line.simulated for line in found):
-        print("Simulated: real Linux and 3w-9xxx, model array, simulated time. MB/s: KiB/s / 1000, as published.")
+        print("Simulated: real Linux and drivers, model disks, simulated time. MB/s: KiB/s / 1000, as published.")
     if sweep_table.surfaces(found):
         print(f"{sweep_table.surfaces(found)} figures of surfaces are in the CSV only.")
     if stacks:

@@ -14,7 +14,7 @@ from raidtrace.recording.observation import Observation, Observed
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.sample_rows import Window
 
-SIMULATED = "Simulated: real Linux and driver, a model of controller and drives, simulated time."
+SIMULATED = "Simulated: real Linux and drivers, models of the disks, simulated time."
 REAL_TIME = "real Linux and driver and a model of controller and drives, in real time of the machine that it ran on."
 
 

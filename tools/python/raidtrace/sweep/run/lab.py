@@ -2,9 +2,11 @@
 """Run a cell in a guest of the lab: its steps become a shell script, the guest's disks are fresh at each boot."""
 
 import dataclasses
+import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +24,7 @@ from raidtrace.sweep.journal import MARKER
 MOUNT = "/run/lab/mnt"
 SCRIPT, STEP, SETUP = "cell.sh", "step", "setup.log"
 MEMORY = "256M"
+NAMES = {"nvme": "nvme{number}n1", "virtio-blk": "vd{letter}"}  # of disks, by the device of a profile
 STORE_FULL = "the simulated disks' contents did not fit"  # as raidctl lab run says it
 TIMEOUT_S = 3600
 # what of a guest's memory is left to the page cache cannot be known before it runs; RAM is what --mem leaves it
@@ -40,11 +43,14 @@ class Lab:
     store: str = ""
     host: bool = False
 
-    def place(self) -> steps.Place:
-        """Where cells run, as they see it. How many disks there are shows in the guest."""
-        memory = size.parse(str(self.the_plan.lab.get("memory", MEMORY)))
-        disks = tuple(f"sd{chr(97 + number)}" for number in range(26))
-        return steps.Place(disks, MOUNT, memory, lab=True, settle_s=SETTLE_S, host=self.host)
+    def memory(self) -> int:
+        """Bytes of a guest, and what RAM means in a plan."""
+        return size.parse(str(self.the_plan.lab.get("memory", MEMORY)))
+
+    def place(self, cell: plan.Cell) -> steps.Place:
+        """Where a cell runs, as it sees it. How many disks there are shows in the guest."""
+        disks = disk_names(self.raidctl, cell.text("array"))
+        return steps.Place(disks, MOUNT, self.memory(), lab=True, settle_s=SETTLE_S, host=self.host)
 
     def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
         """raidctl lab run for a cell."""
@@ -73,7 +79,7 @@ class Lab:
         """Boot a guest, run the cell, read what it left. Never raises for what happens in the guest."""
         directory = self.out / name
         clear(directory)
-        found = steps.steps(cell, self.the_plan, self.place())
+        found = steps.steps(cell, self.the_plan, self.place(cell))
         (directory / SCRIPT).write_text(script(found), encoding="utf-8")
         job_file = self.the_plan.workload(cell.text("workload"))[1].get("job_file")
         if job_file:
@@ -94,7 +100,7 @@ class Lab:
             full = STORE_FULL in said
             return Outcome(why(directory, found, status), recording=kept, wall_seconds=seconds, ends=full)
         try:
-            chosen, what = steps.job(cell, self.the_plan, self.place())
+            chosen, what = steps.job(cell, self.the_plan, self.place(cell))
             figures, rows = results(chosen, what, recording)
             lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
         except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
@@ -102,6 +108,16 @@ class Lab:
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
+
+
+@functools.cache
+def disk_names(raidctl: pathlib.Path, profile: str) -> tuple[str, ...]:
+    """Names that a guest gives to the disks of a profile, by the kind of device; those of SCSI where it names none."""
+    command = [str(raidctl), "lab", "show", profile]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    device = re.search(r'^ *device +"([a-z0-9-]+)"', done.stdout, re.MULTILINE)
+    name = NAMES.get(device[1] if device else "", "sd{letter}")
+    return tuple(name.format(number=at, letter=chr(97 + at)) for at in range(26))
 
 
 def marker(out: pathlib.Path) -> str:
