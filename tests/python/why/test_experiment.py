@@ -245,3 +245,19 @@ def test_progress() -> None:
     place, told = Made(ahead), []
     experiment.Experiment(place, "seconds", lambda _what, done, most: told.append((done, most))).run()
     assert told[0] == (3, 60) and told == sorted(told) and len(set(told)) > 2
+
+
+def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
+    """Before the first change there is nothing to keep."""
+
+    class Stopped(Made):
+        def pairs(self, wanted, cap_s):
+            if self.runs >= self.most_runs - 50:
+                raise KeyboardInterrupt
+            return super().pairs(wanted, cap_s)
+
+    table, said = found(Stopped(ahead))
+    assert table.stopped and table.rows and table.unfinished[-1].startswith("stopped by a signal")
+    assert not any(row.shown for row in table.rows if len(row.costs) < 2) and said
+    with pytest.raises(KeyboardInterrupt):
+        found(Stopped(ahead, most_runs=50))

@@ -24,6 +24,7 @@ DESCRIPTION = """Run a command as it is and with one thing changed at a time, an
 EPILOG = """raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256"""
 ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
 PROFILE = "9500s-12-raid0"
+BUDGET_S = 600  # of a real disk: what it changes is in use by others
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -89,7 +90,11 @@ def parser() -> argparse.ArgumentParser:
                      f"less where it is better, of {', '.join(metric.FIGURES)}: 'seconds + read_p99_ms / 100'")  # fmt: skip
     top.add_argument("--phase", default="", help="this phase of the recording alone")
     top.add_argument(
-        "-t", "--budget", type=float, default=float("inf"), metavar="SECONDS", help="begin no run after that"
+        "-t",
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help=f"begin no run after that (default {BUDGET_S} on a disk; in the lab none)",
     )
     top.add_argument("--runs", type=int, help="at most so many (default 25 in the lab, 100 on a disk)")
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
@@ -139,7 +144,7 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     disk = options.disk or why_lab.first_disk(options.lab)
     wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
                             options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
-    place = why_lab.Lab(wanted, options.runs or 25, options.budget)
+    place = why_lab.Lab(wanted, options.runs or 25, options.budget or float("inf"))
     return _experiment(options, command, place, wanted.disk)
 
 
@@ -157,7 +162,7 @@ def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
                                  options.phase, bool(options.destroy_data), options.in_use,
                                  tuple(options.freeze))  # fmt: skip
         force = options.force_signature
-        with why_disk.Disk.opened(wanted, machine, force, options.runs or 100, options.budget) as place:
+        with why_disk.Disk.opened(wanted, machine, force, options.runs or 100, options.budget or BUDGET_S) as place:
             return _experiment(options, command, place, name)
 
 
@@ -184,7 +189,7 @@ def _experiment(
     as_json = text.as_json(table, found, about)
     store.write(options.out, as_json)
     print(as_json if options.json else "\n".join(text.lines(table, found, options.lab is not None)), flush=True)
-    return 0
+    return 1 if table.stopped else 0
 
 
 def _restore() -> int:

@@ -83,6 +83,7 @@ class Table:
     together: dict[str, float] = dataclasses.field(default_factory=dict)
     runs: int = 0
     unfinished: list[str] = dataclasses.field(default_factory=list)
+    stopped: bool = False
 
     def row(self, change: Change) -> Row | None:
         """Of a change that was tried."""
@@ -111,10 +112,21 @@ class Experiment:
         self.table: Table
 
     def run(self) -> Table:
-        """All stages."""
+        """All stages. A signal that ends it leaves the table of the runs that were made, if any change was tried."""
         runs = self.place.baselines()
         self.table = baseline_table(runs, self.metric)
         self.forecast(self.table)
+        try:
+            self._stages()
+        except KeyboardInterrupt:
+            if not self.table.rows:
+                raise
+            self.table.stopped = True
+            self.table.unfinished.append("stopped by a signal: changes after that were not tried")
+        self._judge()
+        return self.table
+
+    def _stages(self) -> None:
         now, limits = self.table.baseline.read_back, self.table.baseline.limits
         bound = self.place.bound()
         first = ([bound] if bound else []) + self.place.others(self.table.baseline.seen)
@@ -132,8 +144,6 @@ class Experiment:
                 if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
                     self._confirm([row for row in self.table.rows if row.change.kind is Kind.FREE])
         self._confirm(self._top(CONFIRMED))
-        self._judge()
-        return self.table
 
     def _unexplained(self) -> bool:
         bounds = [row.factor() for row in self.table.rows if row.change.kind is Kind.FREE]
