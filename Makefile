@@ -10,7 +10,6 @@
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
 #   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
-#   make mutants      the same of raidctl, its library and explain, too (hours; a part of it is in check-long)
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
 #   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
 #   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
@@ -34,7 +33,7 @@ OUT     ?= demo-out
 .PHONY: all modules tools quick clean install html figures
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
 .PHONY: check check-long check-verbs check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
-.PHONY: sweep-kills why-kills kills soak sanitize coverage mutate mutants
+.PHONY: sweep-kills why-kills kills soak sanitize coverage mutate
 .PHONY: bench bench-lab bench-record bench-import bisect-demo
 .PHONY: deb rpm
 .DEFAULT_GOAL := all
@@ -155,11 +154,7 @@ coverage:
 
 mutate:
 	@tools/setup check
-	@tests/kunit/run --all-mutants
-
-mutants: tools
-	@tools/setup check
-	@tests/mutants/run --all
+	@tests/kunit/run --mutants 1
 
 sanitize: tools
 	@tools/setup check

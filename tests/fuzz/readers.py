@@ -48,7 +48,7 @@ with contextlib.ExitStack() as _instrumented:
     from raidtrace.demo import truth
     from raidtrace.quantity import output
     from raidtrace.recording import database, document, invariants, sample_rows
-    from raidtrace.recording.counters import RecordingError
+    from raidtrace.recording.columns import RecordingError
     from raidtrace.report import export, recording_text, rows
     from raidtrace.sweep import journal, plan
 
@@ -198,7 +198,7 @@ def read_recording(data: bytes) -> object:
         image[int.from_bytes(data[at : at + 3], "big") % len(image)] = data[at + 3]
     path = SCRATCH / "changed.rtdb"
     path.write_bytes(image)
-    sample_rows.recording.connect = CONNECT
+    sample_rows.connection.connect = CONNECT
     try:
         with sample_rows.opened(path) as opened:
             found = invariants.read(path, opened)
@@ -209,7 +209,7 @@ def read_recording(data: bytes) -> object:
                     return output.value_json(document.recording(found))
             return "".join(export.json(path, opened))
     finally:
-        sample_rows.recording.connect = TEMPLATE  # type: ignore
+        sample_rows.connection.connect = TEMPLATE  # type: ignore
 
 
 FORBIDDEN = {
@@ -359,8 +359,8 @@ def main(words: list[str]) -> int:
 
 DATABASE = _template()
 IMAGE = lzma.decompress((TOP / "tests/python/report/golden/full.rtdb.xz").read_bytes())
-CONNECT, TEMPLATE = sample_rows.recording.connect, lambda path: contextlib.nullcontext(DATABASE)
-sample_rows.recording.connect = TEMPLATE  # type: ignore
+CONNECT, TEMPLATE = sample_rows.connection.connect, lambda path: contextlib.nullcontext(DATABASE)
+sample_rows.connection.connect = TEMPLATE  # type: ignore
 MODEL = _model()
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -21,32 +21,8 @@ from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 from raidlab.verbs import compare, measures, seeds  # noqa: E402
-from raidlab.verbs.expression import BadExpression, Expression, NotKnown  # noqa: E402
 
 READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
-VALUES = {"mib_per_s": 100.0, "seeks": 3.0, "request_bytes_mode": None}
-HOLDS = {
-    "mib_per_s >= 100": True,
-    "mib_per_s > 100": False,
-    "mib_per_s < 100 or seeks == 3": True,
-    "mib_per_s >= 100 and seeks != 3": False,
-    "not seeks > 3": True,
-    "90 <= mib_per_s <= 110": True,
-    "mib_per_s / seeks > 33.3": True,
-    "-seeks + 3 == 0": True,
-    "mib_per_s >= 100 or request_bytes_mode > 3": True,
-}
-BAD = {
-    "mib_per_s": "compares nothing",
-    "mib_per_s >": "no expression",
-    "mib_per_s >= 'fast'": "neither a number nor a measure",
-    "mib_per_s >= True": "neither a number nor a measure",
-    "mib_per_sec >= 3": "Did you mean mib_per_s?",
-    "__import__('os').system('false') > 0": "neither a number nor a measure",
-    "seeks in (1, 2)": "compares nothing",
-    "mib_per_s ** 2 > 3": "neither a number",
-    "": "no expression",
-}
 
 
 def span(rate: float, depth: float, size: float, time_ms: float, idle: float = 0.0, seeks: int = 0) -> measures.Span:
@@ -87,28 +63,6 @@ FINDINGS = (
     ("nothing", BASE, "B reads as fast as A", "100.00 and 100.00"),
     ("no data at all", span(0, 0, 131072, 5), "nothing to compare", "0.0 MiB/s where A has 100.0"),
 )
-
-
-def expressions() -> None:
-    for text, wanted in HOLDS.items():
-        check(f"{text}: {wanted}", Expression(text).holds(VALUES) is wanted)
-    for text, said in BAD.items():
-        try:
-            Expression(text)
-            check(f"refused: {text}", False, "accepted")
-        except BadExpression as error:
-            check(f"refused with its reason: {text}", said in str(error), error)
-    for text in ("request_bytes_mode > 3", "seeks / 0 > 1"):
-        try:
-            check(f"no verdict: {text}", False, Expression(text).holds(VALUES))
-        except NotKnown:
-            check(f"no verdict where there is no value: {text}", True)
-    every = [name for name in measures.names() if name != "seconds" and not name.startswith("inflight")]
-    known = [*measures.names(), *(f"{way}_{name}" for way in measures.DIRECTIONS for name in every)]
-    check("every name that is listed is known", all(measures.is_known(name) for name in known))
-    for document in ("Documentation/lab.rst", "Documentation/man/raidctl-lab.8"):
-        words = set(re.findall(r"\w+", (TOP / document).read_text()))
-        check(f"and is in {document}", set(measures.names()) <= words, set(measures.names()) - words)
 
 
 def findings() -> None:
@@ -241,16 +195,12 @@ def judges(out: Path) -> None:
     )
     mine.write_text(one.format("mine", "BLOCK") + one.format("other", "NO_SUCH"), encoding="utf-8")
     words = ("ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out), "--workload", str(mine))
-    said = lab(*words, "--kcidb")
-    tests = {one["path"]: one for one in json.loads(said.stdout)["tests"]}
-    verdict = tests["raidtrace.mine"]
-    check(
-        "a kernel and itself: no verdict",
-        (verdict["status"], verdict["misc"]["verdict"]) == ("PASS", "identical"),
-        said,
-    )
-    check("with what was measured", verdict["misc"]["measures"]["bytes"][0] >= 16 << 20, said)
-    check("what it cannot run is left out", tests["raidtrace.other"]["status"] == "SKIP", said)
+    said = lab(*words, "--json")
+    found = json.loads(said.stdout)
+    (verdict,) = found["workloads"]
+    check("a kernel and itself: no verdict", (verdict["name"], verdict["verdict"]) == ("mine", "identical"), said)
+    check("with what was measured", verdict["measures"]["bytes"][0] >= 16 << 20, said)
+    check("what it cannot run is left out", found["left_out"] == {"other": ["NO_SUCH"]}, said)
     none = lab(*words[:-1], f"{mine}:other")
     check("alone it is refused", none.returncode == 125 and "CONFIG_NO_SUCH" in none.stderr, none)
 
@@ -277,7 +227,6 @@ def stops(out: Path) -> None:
 
 
 def main() -> None:
-    expressions()
     findings()
     chances()
     os.environ.pop("LAB_KERNEL", None)

@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check/check.h"
 #include "disk/settings.h"
 #include "full.h"
 #include "machine/cgroup-limits.h"
@@ -261,17 +260,6 @@ static int import(void)
 	return err;
 }
 
-static int judge(void)
-{
-	struct facts facts = { .seconds = 1 };
-	struct disk disk = { .name = "sda" };
-	size_t nr;
-	struct finding *findings = check_judge(&facts, &disk, 1, &nr);
-
-	free(findings);
-	return findings ? 0 : -ENOMEM;
-}
-
 static int interrupts(void)
 {
 	struct interrupt_table table;
@@ -330,7 +318,7 @@ static void each_allocation_fails(void **state)
 		int least;	/* allocations */
 		int borne;	/* of them: there is another way, as to sort */
 	} cases[] = {
-		{ "load", load, 5, 0 }, { "make", make, 5, 1 }, { "judge", judge, 1, 0 },
+		{ "load", load, 5, 0 }, { "make", make, 5, 1 },
 		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 }, { "limits", limits, 8, 3 /* asprintf */ }, { "requests", requests, 2, 0 },
 		{ "write", write_thread, 12, 0 },
 		{ "import", import, 12, 0 },

@@ -381,6 +381,38 @@ static void goes_on(void **state)
 	assert_false(disturbance_goes_on(&known, &what));
 }
 
+static void process_lines(void **state)
+{
+	struct process p;
+
+	(void)state;
+	assert_int_equal(parse_process("42 (a) (b c) S 7 42 42 0 -1 4194560 1 2 3 4 10 20 300 4000 20 0 1 0 555 0 0", &p), 0);
+	assert_int_equal(p.pid, 42);
+	assert_string_equal(p.name, "a) (b c");
+	assert_int_equal(p.parent, 7);
+	assert_int_equal(p.ticks, 4330);
+	assert_int_equal(p.major_faults, 7);
+	assert_int_equal(p.start, 555);
+	assert_int_not_equal(parse_process("42 (a S 7", &p), 0);
+	assert_int_not_equal(parse_process("42 (a) S 7 1 1", &p), 0);
+	assert_int_not_equal(parse_process("", &p), 0);
+}
+
+static void disk_lines(void **state)
+{
+	struct disk_use use;
+
+	(void)state;
+	assert_int_equal(parse_disk_use("   8       0 sda 10 1 80 5 20 2 160 6 0 7 11 3 0 24 1 4 2", &use), 0);
+	assert_string_equal(use.name, "sda");
+	assert_int_equal(use.requests, 10 + 20 + 3 + 4);
+	assert_int_equal(use.bytes, (80 + 160 + 24) * 512);
+	/* Before Linux 4.18. */
+	assert_int_equal(parse_disk_use(" 8 0 sda 10 1 80 5 20 2 160 6 0 7 11", &use), 0);
+	assert_int_equal(use.requests, 30);
+	assert_int_not_equal(parse_disk_use(" 8 0 sda 10", &use), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +424,8 @@ int main(void)
 		cmocka_unit_test(described),
 		cmocka_unit_test(texts),
 		cmocka_unit_test(goes_on),
+		cmocka_unit_test(process_lines),
+		cmocka_unit_test(disk_lines),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

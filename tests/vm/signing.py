@@ -50,7 +50,7 @@ def refused(series: str, results: Results, progress: Progress) -> None:
         )
         wrong = "" if '"somebody"' in second and "enrol the key of its signer" in second else complained[-600:]
         results.check(f"{series}: {parameter}: one that somebody signed is refused with another", wrong)
-        found = re.search(rf"warn signing - signed modules only \({words}\)", " ".join(said.split()))
+        found = re.search(rf"warn signing - this kernel takes signed modules only \({words}\)", " ".join(said.split()))
         wrong = "" if found else said[-600:]
         results.check(f"{series}: {parameter}: check warns of it", wrong)
         results.check(

@@ -35,8 +35,8 @@ _raidctl_lab_words() {
 	case $1 in
 	run) echo "$guest --timeout --vm --no-raidtrace --bare --variant --real-time --seed" ;;
 	shell) echo "$guest --vm --no-raidtrace --bare --seed" ;;
-	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --tree --config --variant --workload --coverage --ktap --kcidb --mail" ;;
-	expect) echo "$guest --timeout --vm --disk --json --phase --seeds --range" ;;
+	ab) echo "$guest --timeout --vm --disk --json --repeat --seeds --patch --series --range --tree --config --variant --workload --coverage --mail" ;;
+	expect) echo "$guest --timeout --vm --disk --json --phase --seeds" ;;
 	build) echo "--kernel --vm --variant --modules --refresh --werror --quiet --help" ;;
 	clean) echo "--days --remove --help" ;;
 	workloads | profiles | show) echo "--help" ;;

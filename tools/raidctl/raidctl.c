@@ -35,8 +35,7 @@ struct command {
 
 static const struct command commands[] = {
 	{ "list", &verb_list, 0, "show the disks and their settings" },
-	{ "check", &verb_check, 0,
-	  "look whether a benchmark here would mean anything" },
+	{ "check", NULL, 0, "check whether this machine is ready for a benchmark" },
 	{ "load", &verb_load, 0, "load the kernel module" },
 	{ "unload", &verb_unload, 0, "unload the kernel module" },
 	{ "attach", &verb_attach, NEED_ADMIN | NEED_MODULE,

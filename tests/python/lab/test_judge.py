@@ -114,8 +114,6 @@ def test_what_moved_less_than_a_hundredth_is_no_mechanism():
 def options(**more):
     plain = {
         "json": False,
-        "ktap": False,
-        "kcidb": False,
         "mail": False,
         "profile": "p",
         "kernels": ["6.12"],
@@ -175,11 +173,6 @@ def test_which_changed_lines_ran_stands_below(found):
     assert json.loads(said)["coverage"] == [{"file": "mm/readahead.c", "first": 5, "last": 7, "times": {"one": 12}}]
 
 
-def test_ktap_fails_what_is_slower(found):
-    said = say(found, ktap=True).splitlines()
-    assert said[:2] == ["KTAP version 1", "1..2"] and "not ok 1 one" in said
-
-
 def test_json_has_it_all(found):
     said = json.loads(say(found, pair=PAIR, json=True))
     assert said["workloads"][0]["verdict"] == "slower" and said["patch"]["elsewhere"] == ["drivers/nvme/host/core.c"]
@@ -188,8 +181,7 @@ def test_json_has_it_all(found):
 def test_what_a_kernel_cannot_run_is_said_and_skipped(found):
     lacking = {"crypt": ["DM_CRYPT"], "more": ["DM_CRYPT"]}
     assert "Left out, as a kernel has no CONFIG_DM_CRYPT: crypt more." in say(found, lacking=lacking)
-    said = say(found, lacking=lacking, ktap=True).splitlines()
-    assert said[1] == "1..4" and "ok 3 crypt # SKIP no CONFIG_DM_CRYPT" in said
+    assert json.loads(say(found, lacking=lacking, json=True))["left_out"] == lacking
 
 
 @pytest.mark.parametrize("low, high, wide", [(0.901, 1.099, False), (0.899, 1.05, True), (0.95, 1.101, True)])
@@ -206,18 +198,6 @@ def test_identical_runs_are_no_proof_beyond_themselves(found):
 def test_real_time_says_how_far_a_is_from_itself(found):
     assert "Real time" not in say(found)
     assert "took 0.7% to 0.7% longer than its fastest" in " ".join(say(found, real_time=True).split())
-
-
-def test_kernelci_gets_the_verdicts(found, tmp_path):
-    (tmp_path / "a.patch").write_text("one")
-    said = json.loads(say(found, lacking={"crypt": ["X"]}, kcidb=True, patch=[str(tmp_path / "a.patch")]))
-    assert said["version"] == {"major": 5, "minor": 0} and len(said["checkouts"][0]["patchset_hash"]) == 64
-    assert [(one["path"], one["status"]) for one in said["tests"]] == [
-        ("raidtrace.one", "FAIL"), ("raidtrace.two", "FAIL"), ("raidtrace.crypt", "SKIP"),
-    ]  # fmt: skip
-    assert {one["build_id"] for one in said["tests"]} == {said["builds"][0]["id"]}
-    again = json.loads(say(found, kcidb=True))
-    assert again["checkouts"][0]["id"] != said["checkouts"][0]["id"] and again["checkouts"][0]["patchset_hash"] == ""
 
 
 MINE = """[[workload]]

@@ -11,7 +11,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from raidtrace.demo.guest import simulated_time
 from raidtrace.recording import invariants, results
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import Recorded
+from raidtrace.sweep.progress import Forecast
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 GUEST = HERE / "guest"
@@ -302,32 +302,6 @@ def seeks_said(output: str) -> float:
     return int(said[1]) / float(said[2])
 
 
-class Progress:
-    """A line for each run that has ended, with the time left."""
-
-    def __init__(self, runs: Sequence[Run], jobs: int, say: Callable[[str], None]) -> None:
-        self._left = list(runs)
-        self._all, self._jobs, self._say = len(runs), jobs, say
-        self._begin = time.monotonic()
-        self._measured: dict[str, list[tuple[int, float]]] = {}
-
-    def ended(self, run: Run, seconds: float | None) -> None:
-        """seconds: None for one that was kept."""
-        self._left.remove(run)
-        if seconds is not None:
-            self._measured.setdefault(run.test.tool, []).append((run.mib, seconds))
-        left = sum(self._expected(other) for other in self._left) / self._jobs
-        how = "kept" if seconds is None else f"{seconds:.0f} s"
-        done = f"{self._all - len(self._left)} of {self._all}"
-        self._say(f"  {run.name:<22} {run.test.title():<30} {how:>7}; {done}, about {left / 60:.0f} min left")
-
-    def _expected(self, run: Run) -> float:
-        known = self._measured.get(run.test.tool)
-        if known:
-            return run.mib * sum(seconds for _, seconds in known) / sum(mib for mib, _ in known)
-        return run.mib / 1024 * SECONDS_PER_GIB[run.test.tool]
-
-
 def run_all(
     runs: Sequence[Run], out: pathlib.Path, jobs: int, say: Callable[[str], None], model: Behaviour | None = None
 ) -> dict[str, Result]:
@@ -337,23 +311,30 @@ def run_all(
     """
     kernel = build(out)
     results = {run.name: found for run in runs if (found := kept(run, out / run.name, kernel, model))}
-    progress = Progress(runs, jobs, say)
+    todo = {run.name: run for run in runs if run.name not in results}
+    expected = {name: run.mib / 1024 * SECONDS_PER_GIB[run.test.tool] for name, run in todo.items()}
+    forecast = Forecast(expected, {name: run.test.tool for name, run in todo.items()}, jobs)
+
+    def ended(run: Run, how: str) -> None:
+        done = f"{len(runs) - len(todo) + len(forecast.seconds)} of {len(runs)}"
+        say(f"  {run.name:<22} {run.test.title():<30} {how:>7}; {done}, about {forecast.left() / 60:.0f} min left")
+
     for run in runs:
         if run.name in results:
-            progress.ended(run, None)
+            ended(run, "kept")
 
-    def one(run: Run) -> tuple[Run, Result, float]:
-        begin = time.monotonic()
-        return run, perform(run, out / run.name, kernel, model), time.monotonic() - begin
+    def one(run: Run) -> tuple[Run, Result]:
+        forecast.begin(run.name)
+        return run, perform(run, out / run.name, kernel, model)
 
-    order = sorted((r for r in runs if r.name not in results), key=lambda r: -r.mib * SECONDS_PER_GIB[r.test.tool])
+    order = sorted(todo.values(), key=lambda run: -expected[run.name])
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = [pool.submit(one, run) for run in order]
         try:
             for future in concurrent.futures.as_completed(waiting):
-                run, result, seconds = future.result()
-                results[run.name] = result
-                progress.ended(run, seconds)
+                run, results[run.name] = future.result()
+                forecast.end(run.name)
+                ended(run, f"{forecast.seconds[run.name]:.0f} s")
         except BaseException:
             for future in waiting:
                 future.cancel()

@@ -50,7 +50,6 @@ struct verb {
 };
 
 extern const struct verb verb_attach;
-extern const struct verb verb_check;
 extern const struct verb verb_detach;
 extern const struct verb verb_import;
 extern const struct verb verb_list;

@@ -41,6 +41,15 @@ static void count_units(struct status *status)
 	disk_list_free(disks, nr);
 }
 
+static void read_signing(struct status *status)
+{
+	rt_signing_read("", &status->signing);
+	rt_module_find(NULL, status->module_file, sizeof(status->module_file),
+		       status->module_signer, sizeof(status->module_signer));
+	status->module_enrolled = status->module_signer[0] ?
+		rt_signing_enrolled("", status->module_signer) : -1;
+}
+
 static int run(struct context *context, void *data)
 {
 	struct status_options *options_given = data;
@@ -61,6 +70,8 @@ static int run(struct context *context, void *data)
 	}
 	status.simulated = lab_profile(status.profile, sizeof(status.profile));
 	count_units(&status);
+	if (options_given->json)
+		read_signing(&status);
 	if (owner_living(&status.nr_recordings, &status.recordings))
 		status.nr_recordings = 0;
 	print_ops_of(options_given->json)->status(stdout, &status);

@@ -35,8 +35,6 @@ struct disk_use {
  * @name: as the kernel has it
  * @ticks: processor time of it and of children that it waited for
  * @major_faults: pages that were not in memory when touched, of the same
- * @io_bytes: read from and written to disks, of the same
- * @io_known: @io_bytes may be read
  */
 struct process {
 	int pid;
@@ -45,8 +43,6 @@ struct process {
 	char name[FACT_NAME];
 	uint64_t ticks;
 	uint64_t major_faults;
-	uint64_t io_bytes;
-	bool io_known;
 };
 
 /**

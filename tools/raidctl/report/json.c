@@ -129,6 +129,26 @@ static struct json_object *recordings_array(const struct status *status)
 	return array;
 }
 
+/* Whether raidctl load would be refused, and what to do about it. */
+static struct json_object *signing_object(const struct status *status)
+{
+	struct json_object *object = json_new_object();
+	char why[96] = "", advice[384] = "";
+
+	if (rt_signing_needed(&status->signing)) {
+		rt_signing_why(&status->signing, why, sizeof(why));
+		rt_signing_advice(&status->signing, status->module_file[0] ? status->module_file : NULL,
+				  status->module_signer, advice, sizeof(advice));
+	}
+	json_add_text(object, "why", why);
+	json_add_text(object, "module", status->module_file);
+	json_add_text(object, "signer", status->module_signer);
+	json_member(object, "enrolled", status->module_enrolled < 0 ? NULL :
+		    json_new_boolean(status->module_enrolled));
+	json_add_text(object, "advice", advice);
+	return object;
+}
+
 static void json_status(FILE *to, const struct status *status)
 {
 	struct json_object *object = json_new_object();
@@ -149,6 +169,7 @@ static void json_status(FILE *to, const struct status *status)
 			     target_object(&status->targets[i]));
 	json_member(object, "targets", array);
 	json_member(object, "recordings", recordings_array(status));
+	json_member(object, "signing", signing_object(status));
 	json_finish(to, object);
 }
 
@@ -314,5 +335,4 @@ const struct print_ops print_json = {
 	.disks = json_disks,
 	.status = json_status,
 	.counters = json_counters,
-	.check = json_check,
 };

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "attach/claim.h"
-#include "check/check.h"
 #include "disk/disk.h"
 #include "raidtrace.h"
 #include "store/load.h"
@@ -25,6 +24,10 @@
  * @nr_units: 3ware units of this machine
  * @nr_recordings: length of @recordings
  * @recordings: under way
+ * @signing: which modules the kernel takes
+ * @module_file: the module that raidctl load would load, "" for none
+ * @module_signer: its signer, "" for none
+ * @module_enrolled: the kernel has a key of that signer; -1 when unknown
  */
 struct status {
 	bool loaded;
@@ -36,6 +39,10 @@ struct status {
 	size_t nr_units;
 	size_t nr_recordings;
 	struct living *recordings;
+	struct rt_signing signing;
+	char module_file[256];
+	char module_signer[128];
+	int module_enrolled;
 };
 
 /**
@@ -43,15 +50,12 @@ struct status {
  * @disks: raidctl list
  * @status: raidctl alone
  * @counters: raidctl show; each span is one target since attach or reset
- * @check: raidctl check
  */
 struct print_ops {
 	void (*disks)(FILE *to, const struct disk *disks, size_t nr);
 	void (*status)(FILE *to, const struct status *status);
 	void (*counters)(FILE *to, const struct rt_target *targets,
 			 const struct span *spans, size_t nr);
-	void (*check)(FILE *to, const struct facts *facts,
-		      const struct finding *findings, size_t nr);
 };
 
 extern const struct print_ops print_text;

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "check/check.h"
 #include "raidtrace.h"
 #include "report/print.h"
 #include "store/load.h"
@@ -35,13 +34,5 @@ void text_groups(FILE *to, const struct rt_counters *counters);
 
 /* Members groups, not_counted, disk, origin and submitters of a span. */
 void json_groups(struct json_object *to, const struct rt_counters *counters);
-
-/* check.c: Findings of raidctl check, for the back ends of print.h. */
-
-/* Members of print_text and print_json. */
-void text_check(FILE *to, const struct facts *facts,
-		const struct finding *findings, size_t nr);
-void json_check(FILE *to, const struct facts *facts,
-		const struct finding *findings, size_t nr);
 
 #endif

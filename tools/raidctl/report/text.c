@@ -138,5 +138,4 @@ const struct print_ops print_text = {
 	.disks = text_disks,
 	.status = text_status,
 	.counters = text_counters,
-	.check = text_check,
 };

@@ -23,7 +23,7 @@ from raidlab.base.failure import LabError, defect
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.uml import modules, runner, verdict
-from raidlab.verbs import ab, clean, expect, options, search, workloads
+from raidlab.verbs import ab, clean, expect, options, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -90,8 +90,6 @@ def _compared(arguments: argparse.Namespace) -> int:
     """ab and expect."""
     if not arguments.command and not getattr(arguments, "workload", None):
         raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
-    if arguments.verb == "expect" and arguments.range:
-        return search.act(arguments)
     return _VERDICTS[arguments.verb](arguments)
 
 

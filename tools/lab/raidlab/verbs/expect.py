@@ -15,8 +15,9 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import runner, verdict
 from raidlab.verbs import measures, recorded, seeds
-from raidlab.verbs.expression import BadExpression, Expression, NotKnown
 from raidlab.vm import virtual
+
+from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 _NOT = 1
 _USAGE = 2
@@ -26,9 +27,9 @@ def act(arguments: argparse.Namespace) -> int:
     """Status 0 if it holds, 1 if not, 2 if the expression is bad. LabError (125) when it cannot be tested: that is what
     git bisect skips."""
     try:
-        expression = Expression(arguments.expression)
+        expression = Expression(arguments.expression, measures.unknown, truth=True)
     except BadExpression as error:
-        print(f"raidctl lab expect: {error}", file=sys.stderr)
+        print(f"raidctl lab expect: {error}; write for example: mib_per_s >= 380 and seeks < 100", file=sys.stderr)
         return _USAGE
     if arguments.vm and arguments.seeds > 1:
         raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The names under which `raidctl lab ab` and `expect` know the numbers of a recording.
 
-They are read from what `raidctl report --json` prints; Documentation/counters.rst defines what they count.
+They are read from the document of a recording; Documentation/counters.rst defines what they count.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +120,15 @@ def is_known(name: str) -> bool:
     return name == "seconds" or _plain(name) in MEASURES
 
 
+def unknown(name: str) -> str:
+    """Why a name may not stand in an expression; "" for one that may."""
+    if is_known(name):
+        return ""
+    close = difflib.get_close_matches(name, names(), 1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    return f"{name} is no measure.{hint} Known are: {', '.join(names())}; all but seconds also with read_ or write_ before them"
+
+
 def is_timed(name: str) -> bool:
     """Whether a known name follows from times."""
     return name == "seconds" or MEASURES[_plain(name)].timed
@@ -130,9 +139,8 @@ def names() -> list[str]:
     return ["seconds", *MEASURES, *_SPELLINGS]
 
 
-def spans(report: str) -> list[Span]:
-    """All phases and disks of a report in JSON, but for what lies outside of the command."""
-    rows = json.loads(report)["spans"]
+def spans(rows: Iterable[dict[str, Any]]) -> list[Span]:
+    """All phases and disks of a recording's document, without what lies outside of the command."""
     return [
         Span(row["phase"], row["disk"], row["seconds"], row["directions"]) for row in rows if row["phase"] != OUTSIDE
     ]

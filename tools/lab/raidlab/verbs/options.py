@@ -140,8 +140,6 @@ def _ab(verb: argparse.ArgumentParser) -> None:
         "--coverage", action="store_true",
         help="run each workload once more, on the changed kernel compiled to tell which of the changed lines run",
     )  # fmt: skip
-    verb.add_argument("--ktap", action="store_true", help="print the verdicts as KTAP")
-    verb.add_argument("--kcidb", action="store_true", help="print them as KernelCI's database takes them, JSON")
     verb.add_argument("--mail", action="store_true", help="print the verdicts as text for a mail, 72 columns")
     verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
     _seeds(verb, "draws of chance for each kernel: ratios get an interval, and chance is called so (default 1)")
@@ -154,10 +152,6 @@ def _ab(verb: argparse.ArgumentParser) -> None:
 def _expect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("expression", metavar="EXPRESSION", help="as in: mib_per_s >= 380 and seeks < 100")
     verb.add_argument("--phase", metavar="NAME", help="the phase to look at, if there are several")
-    verb.add_argument(
-        "--range", metavar="A..B",
-        help="search these commits of the source tree that --kernel names for the first at which it does not hold",
-    )  # fmt: skip
     _vm(verb, "on Debian's own kernel in QEMU, where only counts can be expected; also LAB=vm")
     _out(verb, f"results, and CMD's working directory (default {_OUT})")
     _seeds(verb, "draws of chance at most; as many are run as decide, 125 if these do not (default 1)")

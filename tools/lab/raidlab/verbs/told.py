@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidctl lab ab --workload prints: text, a mail, KTAP, JSON of its own and as KernelCI's database takes it."""
+"""What raidctl lab ab --workload prints: text, a mail, or JSON."""
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import textwrap
 from dataclasses import asdict, dataclass
 
-from raidlab.kernel import coverage, patched
+from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
 from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdict
 
@@ -45,10 +44,6 @@ def told(arguments: argparse.Namespace, judged: Judged) -> str:
     """All of it, as the options want it."""
     if arguments.json:
         return json.dumps(_as_json(arguments, judged), indent=2)
-    if arguments.kcidb:
-        return json.dumps(_as_kcidb(arguments, judged), indent=2)
-    if arguments.ktap:
-        return "\n".join(_as_ktap(judged))
     if arguments.mail:
         return "\n".join(_as_mail(arguments, judged))
     return "\n".join(_as_text(arguments, judged))
@@ -172,18 +167,6 @@ def _continued(words: list[str]) -> list[str]:
     return lines
 
 
-def _as_ktap(judged: Judged) -> list[str]:
-    said = ["KTAP version 1", f"1..{len(judged.found) + len(judged.lacking)}"]
-    for number, one in enumerate(judged.found, 1):
-        said += [
-            f"# {one.workload.name}: {one.verdict}, {one.speed:.3f} times as fast {'; '.join(one.mechanism)}".rstrip()
-        ]
-        said += [f"{'not ok' if one.verdict == SLOWER else 'ok'} {number} {one.workload.name}"]
-    for number, (name, missing) in enumerate(judged.lacking.items(), len(judged.found) + 1):
-        said += [f"ok {number} {name} # SKIP no CONFIG_{' CONFIG_'.join(missing)}"]
-    return said
-
-
 def _as_json(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]:
     pair = judged.pair
     return {
@@ -210,41 +193,4 @@ def _figures(one: Verdict) -> dict[str, object]:
         "verdict": one.verdict,
         "mechanism": one.mechanism,
         "measures": one.means,
-    }
-
-
-def _as_kcidb(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]:
-    """A report of schema 5.0 of KernelCI's database. Its name is made of what was compared: the same again has the same."""
-    files = patched.listed(arguments.patch, arguments.series)
-    hashes = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in files)
-    series = hashlib.sha256(hashes.encode()).hexdigest() if files else ""
-    what = hashlib.sha256("\0".join((*judged.names, series, arguments.profile, arguments.variant)).encode()).hexdigest()
-    own = {"id": f"raidtrace:{what}", "origin": "raidtrace"}
-    status = {SLOWER: "FAIL", FASTER: "PASS", IDENTICAL: "PASS", EQUAL: "PASS", CHANCE: "PASS"}
-    tests = [(one.workload.name, status[one.verdict], one.workload.does, _figures(one)) for one in judged.found]
-    tests += [(name, "SKIP", f"no CONFIG_{' CONFIG_'.join(lack)}", {}) for name, lack in judged.lacking.items()]
-    return {
-        "version": {"major": 5, "minor": 0},
-        "checkouts": [{**own, "comment": f"{judged.names[1]}, against {judged.names[0]}", "patchset_hash": series}],
-        "builds": [
-            {
-                **own,
-                "checkout_id": own["id"],
-                "architecture": "um",
-                "config_name": f"lab{'-' * bool(arguments.variant)}{arguments.variant}",
-                "status": "PASS",
-            }
-        ],
-        "tests": [
-            {
-                "id": f"{own['id']}.{name}",
-                "origin": "raidtrace",
-                "build_id": own["id"],
-                "path": f"raidtrace.{name}",
-                "status": result,
-                "comment": comment,
-                "misc": misc,
-            }
-            for name, result, comment, misc in tests
-        ],
     }

@@ -7,8 +7,8 @@ from collections.abc import Container, Sequence
 
 from raidtrace.compare.comparison import KIB_PER_S, Figures, Row, text, unlike
 from raidtrace.compare.paper import Check
-from raidtrace.explain.text import table, wrap
-from raidtrace.quantity import size
+from raidtrace.explain.text import wrap
+from raidtrace.quantity import size, terminal
 
 VERSION = 1
 MOST_NOTES = 8
@@ -66,7 +66,7 @@ def lines(found: Compared, width: int) -> list[str]:
         told += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
         rows = [_row(row, alike, found.published) for row in found.rows]
         legend = f"Rates in {KIB_PER_S if found.published else 'MiB/s'}. {LEGEND}"
-        told += [*table(HEADER, rows, width), "", *wrap(legend, width)]
+        told += [*terminal.table([HEADER, *rows], columns=width), "", *wrap(legend, width)]
         for said in unlike(found.rows):
             told += wrap(said, width)
     if found.checks:

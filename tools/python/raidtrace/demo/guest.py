@@ -6,12 +6,10 @@ import dataclasses
 import os
 import pathlib
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Sequence
 
 from raidtrace.demo.workload import Cell
-from raidtrace.quantity import shown
+from raidtrace.sweep.progress import Progress
 
 SCRIPT = pathlib.Path(__file__).parent / "demo-cell"
 PROFILE = "9500s-12-raid0"
@@ -63,57 +61,6 @@ class Guests:
             raise GuestError(f"{cell.name()}: exit status {done.returncode}; more in {directory}\n  {last}")
 
 
-class Progress:
-    """One line on a terminal, renewed; a line per finished cell elsewhere."""
-
-    def __init__(self, cells: Sequence[Cell], jobs: int) -> None:
-        self._cells, self._jobs = cells, jobs
-        self._begin = time.monotonic()
-        self._started: dict[Cell, float] = {}
-        self._seconds: dict[Cell, float] = {}
-        self._line = sys.stdout.isatty()
-
-    def started(self, cell: Cell) -> None:
-        """A guest boots."""
-        self._started[cell] = time.monotonic()
-
-    def ended(self, cell: Cell) -> None:
-        """A guest has ended."""
-        self._seconds[cell] = time.monotonic() - self._started[cell]
-        if not self._line:
-            print(f"  {cell.name():<11} done, {self._text()}", flush=True)
-
-    def show(self) -> None:
-        """Renew the line."""
-        if self._line:
-            running = " ".join(c.name() for c in self._started if c not in self._seconds)
-            print(f"\r  {self._text()}; running {running}\033[K", end="", flush=True, file=shown.raw(sys.stdout))
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self._line:
-            print("\r\033[K", end="", flush=True, file=shown.raw(sys.stdout))
-
-    def _text(self) -> str:
-        elapsed = time.monotonic() - self._begin
-        return f"{len(self._seconds)} of {len(self._cells)} runs, {elapsed:.0f} s, about {self._left():.0f} s left"
-
-    def _left(self) -> float:
-        now = time.monotonic()
-        wanted = 0.0
-        for cell in self._cells:
-            if cell not in self._seconds:
-                whole = self._expected(cell)
-                wanted += max(whole - (now - self._started.get(cell, now)), 0.05 * whole)
-        return wanted / self._jobs
-
-    def _expected(self, cell: Cell) -> float:
-        known = [(c.mib, seconds) for c, seconds in self._seconds.items() if c.workload == cell.workload]
-        if known:
-            return cell.mib * sum(seconds for _, seconds in known) / sum(mib for mib, _ in known)
-        return cell.mib * SECONDS_PER_MIB[cell.workload]
-
-
 def run_all(
     cells: Sequence[Cell],
     guests: Guests,
@@ -122,11 +69,12 @@ def run_all(
 ) -> None:
     """Run all cells: those that are `first`, then the others, the long ones before the short ones. The first failure is raised
     once the running guests have ended."""
-    order = sorted(cells, key=lambda cell: (not first(cell), -cell.mib * SECONDS_PER_MIB[cell.workload]))
-    progress = Progress(cells, guests.jobs)
+    expected = {cell: cell.mib * SECONDS_PER_MIB[cell.workload] for cell in cells}
+    order = sorted(cells, key=lambda cell: (not first(cell), -expected[cell]))
+    progress = Progress(expected, {cell: cell.workload for cell in cells}, guests.jobs, "runs")
 
     def one(cell: Cell) -> Cell:
-        progress.started(cell)
+        progress.started(cell, cell.name())
         guests.run(cell)
         return cell
 

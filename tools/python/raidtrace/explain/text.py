@@ -2,7 +2,7 @@
 """An explanation as text for a terminal."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Verdict
 
@@ -82,14 +82,4 @@ def wrap(sentence: str, width: int, first: str = "", rest: str = "") -> list[str
     """One paragraph."""
     return textwrap.wrap(sentence, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False) or [
         first
-    ]
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> list[str]:
-    """Columns as wide as their widest cell, the first to the left, the rest to the right; closer where width is short."""
-    cells = [tuple(header), *(tuple(row) for row in rows)]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(header))]
-    gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
-    return [
-        gap.join(f"{cell:{'>' if at else '<'}{widths[at]}}" for at, cell in enumerate(row)).rstrip() for row in cells
     ]

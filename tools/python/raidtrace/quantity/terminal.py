@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 
 from raidtrace.quantity import shown
 
@@ -51,6 +51,17 @@ def wrapped(text: str, columns: int, indent: int = 0, first: str = "") -> str:
         out.append(word)
         at += len(word)
     return "".join(out) + "\n"
+
+
+def table(rows: Sequence[Sequence[str]], left: Container[int] = (0,), columns: int | None = None) -> list[str]:
+    """Lines of columns as wide as their widest cell. left: the columns that are aligned to the left. columns: where a line
+    would be longer, the columns are closer together."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    gap = " " if columns is not None and sum(widths) + 2 * (len(widths) - 1) > columns else "  "
+    return [
+        gap.join(f"{cell:{'<' if at in left else '>'}{widths[at]}}" for at, cell in enumerate(row)).rstrip()
+        for row in rows
+    ]
 
 
 @contextlib.contextmanager

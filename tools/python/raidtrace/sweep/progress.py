@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far a sweep is: a bar over the whole matrix, renewed on a terminal, a line per finished cell elsewhere."""
+"""How far many runs are: when they end, and a bar that is renewed on a terminal, a line per finished run elsewhere."""
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Generic, TypeVar
 
 from raidtrace.quantity import shown
 
 WIDTH = 20
+C = TypeVar("C", bound=Hashable)
 
 
 def clock(seconds: float) -> str:
@@ -16,25 +18,66 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
-class Progress:
-    """expected: seconds each cell takes, a guess, by number; corrected as cells of its kind end. kinds: of each cell."""
+class Forecast(Generic[C]):
+    """expected: seconds each run takes, a guess, by its key; corrected as runs of its kind end. kinds: of each run. jobs: how
+    many run at once."""
 
-    def __init__(self, expected: Mapping[int, float], kinds: Mapping[int, str], jobs: int) -> None:
+    def __init__(self, expected: Mapping[C, float], kinds: Mapping[C, str], jobs: int) -> None:
         self._expected, self._kinds, self._jobs = expected, kinds, jobs
+        self.seconds: dict[C, float] = {}
+        self._begun: dict[C, float] = {}
+
+    def begin(self, run: C) -> None:
+        """A run begins."""
+        self._begun[run] = time.monotonic()
+
+    def end(self, run: C) -> None:
+        """A run has ended."""
+        self.seconds[run] = time.monotonic() - self._begun.pop(run)
+
+    def left(self) -> float:
+        """Seconds until the end of all."""
+        now = time.monotonic()
+        wanted = 0.0
+        for run in self._expected:
+            if run not in self.seconds:
+                whole = self.guess(run)
+                wanted += max(whole - (now - self._begun.get(run, now)), 0.05 * whole)
+        return wanted / self._jobs
+
+    def done(self) -> float:
+        """The part of the work that is done, 0 to 1."""
+        whole = sum(map(self.guess, self._expected))
+        return sum(self.seconds.values()) / whole if whole else 1.0
+
+    def guess(self, run: C) -> float:
+        """Its own time; else its guess, times how wrong the guesses of its kind were."""
+        if run in self.seconds:
+            return self.seconds[run]
+        alike = [other for other in self.seconds if self._kinds[other] == self._kinds[run]] or list(self.seconds)
+        guessed = sum(self._expected[other] for other in alike)
+        return self._expected[run] * (sum(self.seconds[other] for other in alike) / guessed if guessed else 1.0)
+
+
+class Progress(Generic[C]):
+    """A bar over all runs. expected, kinds, jobs: of Forecast. what: what a run is called."""
+
+    def __init__(self, expected: Mapping[C, float], kinds: Mapping[C, str], jobs: int, what: str = "cells") -> None:
+        self._forecast, self._all, self._what = Forecast(expected, kinds, jobs), len(expected), what
         self._begin = time.monotonic()
-        self._running: dict[int, tuple[float, str]] = {}
-        self._seconds: dict[int, float] = {}
+        self._running: dict[C, str] = {}
         self._failed = 0
         self._line = sys.stdout.isatty()
 
-    def started(self, cell: int, name: str) -> None:
+    def started(self, cell: C, name: str) -> None:
         """A cell begins."""
-        self._running[cell] = (time.monotonic(), name)
+        self._forecast.begin(cell)
+        self._running[cell] = name
 
-    def ended(self, cell: int, error: str) -> None:
+    def ended(self, cell: C, error: str = "") -> None:
         """A cell has ended."""
-        begin, name = self._running.pop(cell)
-        self._seconds[cell] = time.monotonic() - begin
+        name = self._running.pop(cell)
+        self._forecast.end(cell)
         self._failed += bool(error)
         self.close()
         if error:
@@ -45,7 +88,7 @@ class Progress:
     def show(self) -> None:
         """Renew the line on a terminal."""
         if self._line:
-            running = " ".join(name for _, name in self._running.values())
+            running = " ".join(self._running.values())
             print(f"\r  {self.text()}; {running}"[:118] + "\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def close(self) -> None:
@@ -55,28 +98,7 @@ class Progress:
 
     def text(self) -> str:
         """The bar in words and signs."""
-        whole = sum(self._guess(cell) for cell in self._expected)
-        done = sum(self._guess(cell) for cell in self._seconds)
-        signs = round(WIDTH * done / whole) if whole else WIDTH
+        signs, done = round(WIDTH * self._forecast.done()), len(self._forecast.seconds)
         failed = f", {self._failed} failed" if self._failed else ""
-        return (f"[{'#' * signs}{'.' * (WIDTH - signs)}] {len(self._seconds)} of {len(self._expected)} cells{failed}, "
-                f"{clock(time.monotonic() - self._begin)}, about {clock(self.left())} left")  # fmt: skip
-
-    def left(self) -> float:
-        """Seconds until the end."""
-        now = time.monotonic()
-        wanted = 0.0
-        for cell in self._expected:
-            if cell not in self._seconds:
-                begin = self._running.get(cell, (now, ""))[0]
-                wanted += max(self._guess(cell) - (now - begin), 0.05 * self._guess(cell))
-        return wanted / self._jobs
-
-    def _guess(self, cell: int) -> float:
-        """Its own time; else its guess, times how wrong the guesses of its kind were."""
-        if cell in self._seconds:
-            return self._seconds[cell]
-        alike = [other for other in self._seconds if self._kinds[other] == self._kinds[cell]] or list(self._seconds)
-        guessed = sum(self._expected[other] for other in alike)
-        factor = sum(self._seconds[other] for other in alike) / guessed if guessed else 1.0
-        return self._expected[cell] * factor
+        return (f"[{'#' * signs}{'.' * (WIDTH - signs)}] {done} of {self._all} {self._what}{failed}, "
+                f"{clock(time.monotonic() - self._begin)}, about {clock(self._forecast.left())} left")  # fmt: skip

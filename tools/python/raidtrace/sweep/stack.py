@@ -6,7 +6,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 
-from raidtrace.quantity import shown
+from raidtrace.quantity import shown, terminal
 from raidtrace.sweep.index import DONE, Index
 
 HEADER = ("cell", "phase", "direction", "md_bios", "md_kib_per_bio", "md_splits", "fan_out", "member_requests",
@@ -117,13 +117,7 @@ def text(found: Sequence[Stack]) -> list[str]:
              _number(stack.kib_per_request), _number(stack.merged_percent, "%"), _number(stack.sequential_percent, "%"),
              _number(stack.in_flight), f"{_number(stack.readahead_kib)} ({_number(stack.member_readahead_kib)})"]
         )  # fmt: skip
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return [
-        "  ".join(
-            c.ljust(w) if at < 2 else c.rjust(w) for at, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    return terminal.table(rows, left=(0, 1))
 
 
 def _number(value: float | None, unit: str = "") -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from raidtrace.benchmark import terms
 from raidtrace.published import tables as published
-from raidtrace.quantity import shown, trials
+from raidtrace.quantity import shown, terminal, trials
 from raidtrace.sweep import plan
 from raidtrace.sweep.index import DONE, Index
 
@@ -144,14 +144,7 @@ def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
              f"{s.median / scale:.1f}", "-" if s.spread_percent is None else f"{s.spread_percent:.1f}%",
              _published(p, scale), f"{s.median / p.middle:.2f}" if p and p.same_test() else "-", ", ".join(marks)]
         )  # fmt: skip
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    left = (*range(len(shown) + 1), len(rows[0]) - 1)
-    return [
-        "  ".join(
-            c.ljust(w) if at in left else c.rjust(w) for at, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    return terminal.table(rows, left=(*range(len(shown) + 1), len(rows[0]) - 1))
 
 
 def beside(found: Iterable[Line]) -> list[str]:

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rules of raidctl check: what a benchmark needs of other load, of the disk, and of the machine. A table for each."""
+
+import dataclasses
+import enum
+from collections.abc import Callable, Sequence
+
+from raidtrace.check.activity import Activity, ProcessUse
+from raidtrace.check.disks import Disk, Kind
+from raidtrace.check.facts import Facts
+from raidtrace.quantity.units import SECTOR_BYTES, octets, sectors
+
+KIB, MIB = 1024, 1024 * 1024
+# The white paper asks for 40 times the memory and shows that twice still reads from the cache.
+DATA_TIMES_RAM, DATA_TIMES_RAM_CACHED = 40.0, 2.0
+RATE = (64.0 * KIB, 1.0 * MIB)  # bytes/s that disturb one disk of some 50 MB/s
+NAMED = 3  # of the busiest processes; twice as many disks and modules
+# The kernel's default readahead, and that of the white paper for an array of drives.
+UNTUNED_SECTORS, TUNED_SECTORS = 256, 16384
+AS_ROOT = "run it as root: sudo raidctl check"
+HIDDEN = "this user cannot see the processes of other users"
+END_THEM = "end processes that the run does not need, or wait for them"
+WHO = "as root, rule process-io names the processes"
+
+
+class Verdict(enum.Enum):
+    """From good to bad; what cannot be judged is last."""
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    UNKNOWN = "not available"
+
+
+PASS, WARN, FAIL, UNKNOWN = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.UNKNOWN
+ORDER = tuple(Verdict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What one rule judges: facts of the machine, all disks that are looked at, and for a rule about disks one of them."""
+
+    facts: Facts
+    disks: tuple[Disk, ...]
+    disk: Disk
+
+    @property
+    def activity(self) -> Activity:
+        """Between two looks."""
+        return self.facts.activity
+
+    def rate(self, count: float) -> float:
+        """Per second of the time between the two looks."""
+        return count / self.activity.seconds
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a rule found. seen: in words. advice: what to do where it warns or fails. value: the number that is judged.
+    verdict: None where the limits of the rule decide."""
+
+    seen: str
+    advice: str = ""
+    value: float | None = None
+    verdict: Verdict | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One thing that a benchmark needs. reads: the source of its facts; `find` returns None where that cannot be read.
+    limits: the rule warns where the value is above the first, fails where it is above the second. why: what goes wrong
+    otherwise."""
+
+    name: str
+    reads: str
+    find: Callable[[Case], Found | None]
+    why: str
+    unit: str = ""
+    limits: tuple[float, float] = (float("inf"), float("inf"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One rule applied to the machine (disk is "") or to one disk. value: in the rule's unit. seen: what was found, or why it
+    is not available. remedy: "" when there is nothing to be done."""
+
+    rule: Rule
+    disk: str
+    verdict: Verdict
+    value: float | None
+    seen: str
+    remedy: str
+
+
+def judge(facts: Facts, disks: Sequence[Disk]) -> list[Finding]:
+    """Apply every rule. Without a disk, rules about disks are not available."""
+    findings = []
+    for rule in RULES:
+        for disk in disks if rule in DISK and disks else (Disk(""),):
+            name = disk.name if rule in DISK else ""
+            if rule in DISK and not disks:
+                found: Found | None = Found(
+                    "no disk is named, and there is no 3ware unit", "name a disk: raidctl check DISK", verdict=UNKNOWN
+                )
+            else:
+                found = rule.find(Case(facts, tuple(disks), disk))
+            if found is None:
+                findings.append(Finding(rule, name, UNKNOWN, None, f"{rule.reads} cannot be read", ""))
+                continue
+            value = None if found.value is None else float(found.value)
+            verdict = found.verdict or ORDER[sum((value or 0) > limit for limit in rule.limits)]
+            findings.append(Finding(rule, name, verdict, value, found.seen, "" if verdict is PASS else found.advice))
+    return findings
+
+
+def plural(count: int) -> str:
+    """The end of the word for things of that number."""
+    return "" if count == 1 else "s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """The parts of a sum, behind it: ": make (11) 2.0 %, ..."."""
+    return (": " if words else "") + ", ".join(words)
+
+
+def busiest(case: Case, use: Callable[[ProcessUse], float], text: Callable[[float], str]) -> str:
+    """The processes that did most."""
+    most = sorted((one for one in case.activity.processes if use(one) > 0), key=use, reverse=True)[:NAMED]
+    return listed([f"{one.name} ({one.pid}) {text(use(one))}" for one in most])
+
+
+def _data_set(case: Case) -> Found | None:
+    ram, data = case.facts.ram_bytes, case.facts.data_bytes
+    if not ram:
+        return None
+    least = octets(DATA_TIMES_RAM * ram)
+    if not data:
+        return Found(f"the size of the benchmark's data is not given; memory is {octets(ram)}",
+                     f"give it: raidctl check --data-size SIZE; use {least} or more", verdict=UNKNOWN)  # fmt: skip
+    times = data / ram
+    verdict = PASS if times >= DATA_TIMES_RAM else WARN if times > DATA_TIMES_RAM_CACHED else FAIL
+    return Found(f"{octets(data)} is {times:.3g} times the memory of {octets(ram)}",
+                 f"use {least} or more, or boot with less memory: mem=SIZE on the kernel's command line",
+                 times, verdict)  # fmt: skip
+
+
+def _unwritten(case: Case) -> Found | None:
+    dirty, writeback = case.facts.dirty_bytes, case.facts.writeback_bytes
+    if dirty is None or writeback is None:
+        return None
+    return Found(f"{octets(dirty)} dirty, {octets(writeback)} in writeback", "write them before the run: sync",
+                 dirty + writeback)  # fmt: skip
+
+
+def _processor(case: Case) -> Found | None:
+    activity = case.activity
+    if case.facts.cpu_is_free:
+        return Found("time is simulated: computing takes none", verdict=UNKNOWN)
+    if not activity.processes_known:
+        return Found(HIDDEN, AS_ROOT, verdict=UNKNOWN)
+    percent = sum(process.cpu_percent for process in activity.processes)
+    names = busiest(case, lambda one: one.cpu_percent, lambda value: f"{value:.1f} %")
+    return Found(f"{percent:.1f} % of one processor in {activity.seconds:.1f} s{names}", END_THEM, percent)
+
+
+def _process_io(case: Case) -> Found | None:
+    activity = case.activity
+    if not activity.io_accounted:
+        return Found("this kernel does not account the I/O of processes (CONFIG_TASK_IO_ACCOUNTING)", verdict=UNKNOWN)
+    if not activity.processes_known or activity.seconds <= 0:
+        return Found(HIDDEN, AS_ROOT, verdict=UNKNOWN)
+    rate = case.rate(sum(process.io_bytes for process in activity.processes))
+    if activity.nr_io_hidden and rate <= RATE[0]:  # the visible part is small, and not all of it
+        return Found(f"only root may read the I/O of {activity.nr_io_hidden} of {len(activity.processes)} processes; the "
+                     f"others: {octets(rate)}/s", AS_ROOT, verdict=UNKNOWN)  # fmt: skip
+    names = busiest(case, lambda one: case.rate(one.io_bytes), lambda value: f"{octets(value)}/s")
+    return Found(f"{octets(rate)}/s read from and written to disks{names}", END_THEM, rate)
+
+
+def _other_disks(case: Case) -> Found | None:
+    looked_at = {disk.name for disk in case.disks}
+    if case.activity.disks is None or case.activity.seconds <= 0:
+        return None
+    others = [use for use in case.activity.disks if use.name not in looked_at]
+    rate = case.rate(sum(use.bytes for use in others))
+    names = [f"{use.name} {octets(case.rate(use.bytes))}/s" for use in others if use.bytes][: 2 * NAMED]
+    return Found(f"{octets(rate)}/s on {len(others)} other disk{plural(len(others))}{listed(names)}",
+                 f"end processes that use these disks; {WHO}", rate)  # fmt: skip
+
+
+def _swap(case: Case) -> Found | None:
+    size, used, pages = case.facts.swap_bytes, case.facts.swap_used_bytes, case.activity.swapped_pages or 0
+    if size is None or used is None:
+        return None
+    moved = f", {pages} page{plural(pages)} moved in {case.activity.seconds:.1f} s" if pages > 0 else ""
+    seen = f"{octets(used)} of {octets(size)} in use" if size else "there is no swap space"
+    verdict = FAIL if pages > 0 else WARN if used else PASS
+    return Found(seen + moved, "end processes that need the memory, then: swapoff -a", used, verdict)
+
+
+def _drivers(case: Case) -> Found | None:
+    modules = case.activity.modules
+    if modules is None or case.activity.seconds <= 0:
+        return None
+    rate = case.rate(sum(module.interrupts for module in modules))
+    names = [f"{one.name} {case.rate(one.interrupts):.1f}/s{' (shared)' if one.shared else ''}"
+             for one in modules if one.interrupts][: 2 * NAMED]  # fmt: skip
+    return Found(f"{rate:.1f} interrupts/s from devices of {len(modules)} module{plural(len(modules))} with use count 0"
+                 f"{listed(names)}", "unload modules that the run does not need: modprobe -r MODULE", rate)  # fmt: skip
+
+
+LOAD = (
+    Rule("data-set", "/proc/meminfo", _data_set, "a benchmark whose data fits in memory measures memory", "times the memory"),
+    Rule("unwritten", "/proc/meminfo", _unwritten, "the kernel writes pages of earlier work during the run", "bytes",
+         (4.0 * MIB, 64.0 * MIB)),
+    Rule("processor", "/proc/PID/stat", _processor, "other processes take processor time from the benchmark",
+         "per cent of one processor", (5.0, 25.0)),
+    Rule("process-io", "/proc/PID/io", _process_io, "other processes use disks during the run", "bytes/s", RATE),
+    Rule("other-disks", "/proc/diskstats", _other_disks, "other disks share the bus, interrupts and processors", "bytes/s",
+         RATE),
+    Rule("swap", "/proc/meminfo", _swap, "swapping adds requests and takes memory", "bytes"),
+    Rule("drivers", "/proc/modules or /proc/interrupts", _drivers, "devices that the run does not need interrupt it",
+         "interrupts/s", (10.0, float("inf"))),
+)  # fmt: skip
+
+
+def _disk_idle(case: Case) -> Found | None:
+    use = next((use for use in case.activity.disks or () if use.name == case.disk.name), None)
+    if not use or case.activity.seconds <= 0:
+        return Found("/proc/diskstats does not list it", verdict=UNKNOWN)
+    rate = case.rate(use.bytes)
+    return Found(
+        f"{octets(rate)}/s in {use.requests} request{plural(use.requests)}",
+        f"end processes that use the disk; {WHO}",
+        rate,
+    )
+
+
+def _scheduler(case: Case) -> Found | None:
+    name = case.disk.scheduler
+    if not name:
+        return Found("it has no request queue, so no scheduler; check its members", verdict=UNKNOWN)
+    return Found(name, f"echo none >/sys/block/{case.disk.name}/queue/scheduler",
+                 verdict=PASS if name in ("none", "mq-deadline") else WARN)  # fmt: skip
+
+
+def _readahead(case: Case) -> Found | None:
+    """Readahead keeps the drives of an array busy. One drive, flash or what a virtual machine is given needs no more of it."""
+    value, disk = case.disk.readahead_kib * KIB // SECTOR_BYTES, case.disk
+    default = ", the default" if value == UNTUNED_SECTORS else ""
+    if disk.kind is not Kind.ARRAY:
+        return Found(f"{sectors(value)}{default}, on {disk.kind.value}", "", value, PASS)
+    return Found(f"{sectors(value)}{default}",
+                 f"blockdev --setra {TUNED_SECTORS} /dev/{disk.name} (8 MiB), unless the run measures little readahead",
+                 value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip
+
+
+# Mount options that decide what a mount adds to a benchmark: verdict, why, and the option that puts it right, if one does. The
+# first that a mount has counts; none of them is what mount(8) calls strictatime.
+OPTIONS = {
+    "sync": (FAIL, ": each write waits for the disk", "async"),
+    "dirsync": (FAIL, ": each change of a directory waits for the disk", ""),
+    "ro": (PASS, "", ""),
+    "discard": (WARN, ": discards are sent between the requests", "nodiscard"),
+    "noatime": (PASS, "", ""),
+    "relatime": (WARN, ": a read updates the access time once a day", "noatime"),
+    "": (FAIL, ": each read updates the access time", "noatime"),
+}
+
+
+def _mounts(case: Case) -> Found | None:
+    seen, advice, worst = [], "", PASS
+    for mount in case.disk.mounts:
+        names = {word.partition("=")[0] for word in mount.options.split(",")} | {""}
+        option = next(name for name in OPTIONS if name in names)
+        verdict, why, better = OPTIONS[option]
+        seen.append(f"{mount.directory} {mount.fstype} {mount.options}{why}")
+        if ORDER.index(verdict) > ORDER.index(worst):
+            worst = verdict
+            advice = (f"mount -o remount,{better} {mount.directory}" if better else
+                      f"unmount {mount.directory} and mount it without {option}")  # fmt: skip
+    return Found("; ".join(seen) or "no file system on it is mounted", advice, verdict=worst)
+
+
+DISK = (
+    Rule("disk-idle", "/proc/diskstats", _disk_idle, "the figures include requests of other processes", "bytes/s", RATE),
+    Rule("scheduler", "queue/scheduler", _scheduler,
+         "a scheduler that holds requests back changes what the disk receives"),
+    Rule("readahead", "queue/read_ahead_kb", _readahead, "too little readahead leaves most drives of an array idle", "sectors"),
+    Rule("mounts", "/proc/self/mountinfo", _mounts, "some mount options add writes or make them synchronous"),
+)  # fmt: skip
+
+
+def _governor(case: Case) -> Found | None:
+    governors = case.facts.governors
+    others = [governor for governor in governors if governor != "performance"]
+    if not governors:
+        return Found("this kernel does not govern the frequency of the processors", verdict=UNKNOWN)
+    nr = len(governors)
+    seen = f"{others[-1]} on {len(others)} of {nr} processors" if others else f"performance on all {nr} processors"
+    return Found(seen, "cpupower frequency-set -g performance", nr - len(others), WARN if others else PASS)
+
+
+def _target(case: Case) -> Found | None:
+    target = case.facts.target
+    if not target:
+        return Found("neither systemd nor utmp reports a target or runlevel", verdict=UNKNOWN)
+    return Found(target, "end the desktop during the run: systemctl isolate multi-user.target",
+                 verdict=WARN if target in ("graphical.target", "runlevel 5") else PASS)  # fmt: skip
+
+
+def _machine(case: Case) -> Found | None:
+    profile, hypervisor = case.facts.profile, case.facts.hypervisor
+    if profile is not None:
+        named = f", profile {profile}" if profile else ""
+        return Found(f"simulated: a guest of the lab{named}", "report the figures as simulated",
+                     verdict=WARN)  # fmt: skip
+    if hypervisor is None:
+        return Found("neither processor nor firmware shows whether this machine is virtual", verdict=UNKNOWN)
+    if not hypervisor:
+        return Found("no hypervisor found", verdict=PASS)
+    return Found(f"a virtual machine: {hypervisor}",
+                 "measure on the machine that has the disk, or pass its controller through and report that",
+                 verdict=WARN)  # fmt: skip
+
+
+# Options of the kernel that slow down each request: most of it, some of it, or so little that distributions have them.
+DEBUG_OPTIONS = {
+    FAIL: ("KASAN", "KMSAN", "KCSAN", "PROVE_LOCKING", "LOCK_STAT", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON"),
+    WARN: ("PROVE_RCU", "DEBUG_LOCK_ALLOC", "DEBUG_SPINLOCK", "DEBUG_ATOMIC_SLEEP", "DEBUG_KMEMLEAK", "DEBUG_OBJECTS",
+           "DEBUG_VM", "DEBUG_SG", "DMA_API_DEBUG", "UBSAN_ALIGNMENT", "UBSAN_INTEGER_WRAP", "UBSAN_SIGNED_WRAP", "UBSAN_BOOL",
+           "UBSAN_ENUM", "KCOV", "GCOV_KERNEL", "FAULT_INJECTION"),
+    PASS: ("UBSAN_BOUNDS", "UBSAN_SHIFT"),
+}  # fmt: skip
+
+
+def _kernel_debug(case: Case) -> Found | None:
+    if not case.facts.config:
+        return None
+    lines = set(case.facts.config.splitlines())
+    is_set = {
+        verdict: [name for name in names if f"CONFIG_{name}=y" in lines] for verdict, names in DEBUG_OPTIONS.items()
+    }
+    costly, cheap = is_set[FAIL] + is_set[WARN], is_set[PASS]
+    seen = f"{', '.join(costly) or 'no option that slows down requests'} ({case.facts.config_source})"
+    return Found(seen + (f"; {', '.join(cheap)} as in kernels of distributions" if cheap else ""),
+                 "boot a kernel without these options, such as a distribution's", len(costly),
+                 FAIL if is_set[FAIL] else WARN if costly else PASS)  # fmt: skip
+
+
+def _signing(case: Case) -> Found | None:
+    signing = case.facts.signing
+    if not signing:
+        return None
+    only = f"this kernel takes signed modules only ({signing.why}); "
+    if signing.loaded:
+        return Found("raidtrace is loaded")
+    if not signing.why:
+        return Found("this kernel takes unsigned modules")
+    if signing.signer and signing.enrolled:
+        return Found(f'{only}it has the key of "{signing.signer}", the signer of raidtrace')
+    if not signing.module:
+        seen = "raidtrace is not installed"
+    elif not signing.signer:
+        seen = "raidtrace is not signed"
+    else:
+        has = "whether it has the key is unknown" if signing.enrolled is None else "it does not have the key"
+        seen = f'{has} of "{signing.signer}", the signer of raidtrace'
+    return Found(only + seen, signing.advice, verdict=WARN)
+
+
+MACHINE = (
+    Rule("governor", "cpufreq", _governor, "a changing processor frequency changes the result",
+         "processors with performance"),
+    Rule("target", "systemd or utmp", _target, "a desktop uses processors, memory and disks during the run"),
+    Rule("machine", "/proc/cpuinfo", _machine, "the figures of a virtual machine include its host"),
+    Rule("kernel-debug", "/proc/config.gz", _kernel_debug, "debugging options of the kernel slow down each request", "options"),
+    Rule("signing", "raidctl status", _signing, "a kernel that takes signed modules only may refuse raidtrace"),
+)  # fmt: skip
+RULES = LOAD + DISK + MACHINE

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl check: whether this machine and its disks are ready for a benchmark."""
+
+import argparse
+import pathlib
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from raidtrace.check import disks, facts, rules
+from raidtrace.check.rules import Finding, Verdict
+from raidtrace.quantity import output, shown, size, terminal
+from raidtrace.sweep.device import DeviceError, Machine
+
+DESCRIPTION = """Check whether this machine is ready for a benchmark: its data does not fit in memory, nothing else runs, and
+disk and kernel are set for it. Each rule prints pass, warn, fail or not available, what it found, and its advice. Nothing is
+changed. Without DISK, all 3ware units are checked; in a guest of the lab all simulated disks."""
+EPILOG = "Exit status: 0 when no rule fails, 1 when one does."
+RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
+COLUMN = 38  # of the first word of a finding
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser("raidctl check", description=DESCRIPTION, epilog=EPILOG)
+    top.add_argument("disks", metavar="DISK", nargs="*", help="a name as in /sys/block, or a path")
+    top.add_argument("-s", "--data-size", type=_size, metavar="SIZE",
+                     help="how much the benchmark reads or writes: 20G, 20480M")  # fmt: skip
+    top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
+    return top
+
+
+def _size(text: str) -> int:
+    try:
+        return size.parse(text)
+    except size.SizeError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text} is no size; give for example 20G, 20480M or a number of bytes"
+        ) from error
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0 when no rule fails, 1 when one does or the machine cannot be looked at, 2 usage."""
+    top = parser()
+    options = top.parse_args(arguments)
+    machine = Machine()
+    try:
+        looked_at = disks.find(machine, options.disks)
+        found = facts.read(machine, RAIDCTL, looked_at, options.data_size)
+    except disks.UsageError as error:
+        top.error(str(error))
+    except (DeviceError, OSError) as error:
+        print(f"raidctl check: {shown.failure(error)}", file=sys.stderr)
+        return 1
+    findings = rules.judge(found, looked_at)
+    out = shown.raw(sys.stdout)
+    out.write(as_json(found, findings) if options.json else as_text(found, findings))
+    return int(any(finding.verdict is Verdict.FAIL for finding in findings))
+
+
+def as_text(found: facts.Facts, findings: Sequence[Finding]) -> str:
+    """A table for people."""
+    columns, (bold, plain) = terminal.width(), terminal.styles()
+    lines = ["simulated: this machine is a guest of the lab\n"] if found.profile is not None else []
+    lines.append(f"{bold}{'VERDICT':<14} {'RULE':<13} {'DISK':<8} FOUND{plain}\n")
+    for one in findings:
+        mark = ("", "") if one.verdict is Verdict.PASS else (bold, plain)
+        first = f"{mark[0]}{one.verdict.value:<14}{mark[1]} {one.rule.name:<13} {one.disk or '-':<8} "
+        lines.append(first + terminal.wrapped(shown.visible(one.seen), columns, COLUMN).removeprefix(" " * COLUMN))
+        if one.remedy:
+            lines.append(terminal.wrapped(shown.visible(one.remedy), columns, COLUMN + 3, f"{'':{COLUMN}}-> "))
+        if one.verdict in (Verdict.WARN, Verdict.FAIL):
+            lines.append(terminal.wrapped(f"({one.rule.why})", columns, COLUMN))
+    count = Counter(one.verdict for one in findings)
+    lines.append(
+        f"{', '.join(f'{count[one]} {one.value}' for one in Verdict)}; activity of {found.activity.seconds:.1f} s\n"
+    )
+    if count[Verdict.WARN] + count[Verdict.FAIL]:
+        lines.append("To measure what an advice gains: raidctl why --disk DISK -- COMMAND\n")
+    return "".join(lines)
+
+
+def as_json(found: facts.Facts, findings: Sequence[Finding]) -> str:
+    """The same for programs. null: not known."""
+    count = Counter(one.verdict for one in findings)
+    document: dict[str, output.Json] = {
+        "simulated": found.profile is not None,
+        "lab_profile": found.profile or None,
+        "activity_seconds": found.activity.seconds,
+        **{one.value.replace(" ", "_"): count[one] for one in Verdict},
+        "findings": [
+            {
+                "rule": one.rule.name,
+                "why": one.rule.why,
+                "disk": one.disk or None,
+                "verdict": one.verdict.value,
+                "value": one.value,
+                "unit": one.rule.unit if one.value is not None and one.rule.unit else None,
+                "seen": one.seen or None,
+                "remedy": one.remedy or None,
+            }
+            for one in findings
+        ],
+    }
+    return output.value_json(document) + "\n"
