@@ -311,7 +311,7 @@ def _print(
             f"simulated  profile {arguments.profile}: the controller. Times are the host's, no two alike, and so left out"
         )
     else:
-        print(f"simulated  profile {arguments.profile}: the controller and all times are of the lab's model")
+        print(f"simulated  profile {arguments.profile}: the disks and all times are of the lab's model")
     print(f"command    {' '.join(arguments.command)}")
     if arguments.seeds > 1:
         print(f"chance     {arguments.seeds} draws each; figures are geometric means, 95 % is where a ratio lies")

@@ -12,6 +12,8 @@ from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
 from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdict
 
+from raidtrace.quantity import units
+
 _MAIL = 72  # columns
 _SEEN = 0.1  # of the speed: who looks for a change of that size has learnt nothing from a wider interval
 
@@ -82,14 +84,14 @@ def _notes(judged: Judged) -> list[str]:
     if judged.found and all(one.verdict == IDENTICAL for one in judged.found):
         told_by = "" if judged.ran is not None else " (--coverage tells)"
         said.append(
-            "Identical: the array was given the same commands at the same times. What the patch costs the processor is not"
+            "Identical: the disks were given the same commands at the same times. What the patch costs the processor is not"
             f" measured, and a workload that never comes to its code says nothing of it{told_by}."
         )
     if judged.real_time:
         spread = sorted(one.spread - 1 for one in judged.found)
         said.append(
-            "Real time: the array is simulated, its clock and the processors are this machine's. A against itself: the slowest"
-            f" run of a workload took {spread[0]:.1%} to {spread[-1]:.1%} longer than its fastest."
+            "Real time: the disks are simulated, their clock and the processors are this machine's. A against itself: the"
+            f" slowest run of a workload took {spread[0]:.1%} to {spread[-1]:.1%} longer than its fastest."
         )
     return said
 
@@ -97,7 +99,7 @@ def _notes(judged: Judged) -> list[str]:
 def _as_text(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     said = [summary(judged.found) + ".", *_notes(judged)]
     said += ["", *(f"{letter}          {name}" for letter, name in zip("AB", judged.names))]
-    times = "the controller is" if judged.real_time else "the controller and all times are"
+    times = "the disks are" if judged.real_time else "the disks and all times are"
     return said + [
         f"simulated  profile {_arrays(arguments, judged)}: {times} of the lab's model",
         "",
@@ -114,14 +116,18 @@ def _arrays(arguments: argparse.Namespace, judged: Judged) -> str:
     return ", ".join(dict.fromkeys(one.workload.profile or arguments.profile for one in judged.found))
 
 
+def _time(seconds: float) -> str:
+    return units.ns(seconds * 1e9)
+
+
 def _table(found: list[Verdict]) -> list[str]:
     """At most 72 columns wide: what stands in a mail."""
-    said = [f"{'workload':18}{'A, s':>8}{'B, s':>8}{'speed':>7}  {'95 %':13}{'draws':>5}  verdict"]
+    said = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'draws':>5}  verdict"]
     for one in found:
         between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
         said.append(
-            f"{one.workload.name:18}{one.seconds[0]:8.3f}{one.seconds[1]:8.3f}{one.speed:7.3f}  {between:13}{one.draws:5}"
-            f"  {one.verdict}"
+            f"{one.workload.name:18}{_time(one.seconds[0]):>9}{_time(one.seconds[1]):>9}{one.speed:7.3f}  {between:13}"
+            f"{one.draws:5}  {one.verdict}"
         )
         if one.mechanism:
             said += textwrap.wrap("; ".join(one.mechanism), 68, initial_indent="    ", subsequent_indent="    ")
@@ -133,8 +139,8 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
         "its times are this machine's, two processors" if judged.real_time else "times are the model's, one processor"
     )
     said = textwrap.wrap(
-        f"Judged by raidtrace's lab, a simulated 3ware array (profile {_arrays(arguments, judged)}) under the real 3w-9xxx "
-        f"driver in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B, in A's; draws are of what"
+        f"Judged by raidtrace's lab, simulated disks (profile {_arrays(arguments, judged)}) under Linux's own "
+        f"drivers in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B, in A's; draws are of what"
         " is chance on a machine.",
         _MAIL,
     )
