@@ -15,6 +15,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
+SURPRISING = ("throttled", "read amplification")  # causes whose evidence belongs to the first screen
 SMALL = 64  # sectors of a request up to which a rate is told by requests a second first
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
 
@@ -117,10 +118,17 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
             if text
         )
     first, others = inferred[0], inferred[1:]
+    proof = [first.statement] if first.key in SURPRISING else []
     also = f" Also: {', '.join(_small(limit.title) for limit in others)}." if others else ""
     return tuple(
         text
-        for text in (f"Limited by {_small(first.title)}: {reached}.{also}", _remedy(first), told, *_sentences(failed))
+        for text in (
+            f"Limited by {_small(first.title)}: {reached}.{also}",
+            *_sentences(proof),
+            _remedy(first),
+            told,
+            *_sentences(failed),
+        )
         if text
     )
 
@@ -159,4 +167,4 @@ def _sentences(texts: Sequence[str]) -> list[str]:
 
 
 def _small(title: str) -> str:
-    return title[:1].lower() + title[1:]
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]

@@ -76,6 +76,7 @@ def _kind(case: Case, mine: Even) -> str:
     return ""
 
 
+TITLE = {"IOPS": "IOPS cap", "bandwidth": "Bandwidth cap", "": "Throttling"}
 REMEDY = {
     "IOPS": "neither readahead nor depth helps. Larger requests move more, or the volume needs a higher limit of IOPS",
     "bandwidth": "neither readahead, depth nor size of requests helps: ask for less, or raise the volume's limit of bandwidth",
@@ -121,7 +122,7 @@ def throttled(case: Case) -> Limit:
         f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
         f"a limit of {kind or 'IOPS or bandwidth'} holds them back"
     )
-    return inferred(key, title, text, REMEDY[kind], *values)
+    return inferred(key, TITLE[kind], text, REMEDY[kind], *values)
 
 
 def asked_bytes(case: Case) -> int | None:
@@ -144,7 +145,7 @@ def amplification(case: Case) -> Limit:
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
         case.value("asked", asked, "bytes", "rchar", "major_faults"),
     )
-    text = f"read {ratio:.3g} bytes for each byte asked for ({size.short(fetched)} for {size.short(asked)})"
+    text = f"read {size.significant(ratio)} bytes for each byte asked for ({size.short(fetched)} for {size.short(asked)})"
     if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.seen, "read"):
         return ruled_out(key, title, text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.seen.host.get(("command", "major_faults"), 0)

@@ -46,12 +46,12 @@ def row_id(letter: str, disk: str, phase: int | str) -> str:
 def opening(recorded: Recorded, letter: str, several: bool) -> list[Sentence]:
     """What was recorded, and for each disk its busiest phase."""
     time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
-    simulated = f"Simulated: a model array in {time}. " if recorded.simulated() else ""
+    simulated = f"Simulated: models of the disks, in {time}. " if recorded.simulated() else ""
     seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9
     names = ", ".join(printable(target.disk, 40) for target in recorded.targets)
     phases = [phase.name for phase in recorded.phases if phase.name != OUTSIDE]
     what = f"Recording {letter}: " if several else ""
-    text = f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phases were recorded."
+    text = f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phase{'s' if len(phases) != 1 else ''} were recorded."
     counts = (flow for span in recorded.spans for flow in span.flow.values())
     moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
     sentences = [Sentence(text, f"phases-{letter}" if moved else "")]
