@@ -17,6 +17,7 @@ NEAR = 0.85  # of a ceiling that is known
 GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
 FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
 DEEP = 8  # requests in flight, from which on a ceiling is looked for
+FEW = 24  # requests up to which a limit of a volume is not told from the rate of the disk
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
 DISK = "Rate of the disk"
 MOSTLY = 0.5  # part of the bytes
@@ -30,6 +31,8 @@ OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the 
 EMPTY = 8  # times that the queue ran empty
 EMPTIED = 0.05  # part of the time that this took, from which on more would have come if it had been asked for
 ALIKE = 0.9  # part of the requests that are of one size
+WAITED = 1.25  # times the fastest request, from which on the median waits for something
+COMPARABLE = 0.8  # part of the requests that are of one size, so that their times can be compared
 LONGER = 1.05  # times the end of the bin of the fastest request
 LARGE_KIB = 1280  # of a request: Linux's own preset
 AHEAD_KIB = 4096  # of readahead, from which on programs that do not read in order may fetch much more than they use
@@ -123,6 +126,18 @@ def waiting(case: Case) -> tuple[float, float] | None:
         return None
     least = bins.time(min(at for at, number in times.items() if number))[1] / 1e6
     return (least, mean) if mean >= LONGER * least else None
+
+
+def waits_ms(case: Case) -> tuple[float, float] | None:
+    """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
+    None: times were not counted, or cannot be compared."""
+    sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
+    if sizes and times and max(sizes.values()) >= COMPARABLE * sum(sizes.values()):
+        median = bins.quantile(times, 0.5)
+        fastest = bins.time(min(at for at, number in times.items() if number))[1]
+        return None if median is None else (fastest / 1e6, median / 1e6)
+    crowded = crowd(case)
+    return (crowded.few_ms, crowded.many_ms) if crowded else None
 
 
 def full(case: Case) -> Crowd | None:
@@ -252,6 +267,8 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
         return inferred(
             "device", DISK, text, "neither readahead nor depth helps: several disks (RAID 0), or flash", *values
         )
+    if not case.rotates() and (case.seen.count(case.way, "completed") or 0) < FEW:
+        return open_question("device", DISK, f"{text}; too few to tell the rate of the disk from a limit", *values)
     if seen is None:
         return open_question("device", DISK, f"{text}; whether more in flight would come faster is not told", *values)
     return inferred(

@@ -4,7 +4,7 @@
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_cgroup import io_max
-from raidtrace.explain.limits_device import OTHERS, dry
+from raidtrace.explain.limits_device import OTHERS, WAITED, dry, waits_ms
 from raidtrace.explain.links_queue import FOLLOWS, in_order
 from raidtrace.quantity import size
 from raidtrace.recording import quantities as q
@@ -136,6 +136,10 @@ def discards(case: Case) -> Limit:
     if sum(numbers.values()) < FLUSHES:
         return open_question(key, title, f"{text} took {part:.0%} of the time: whether they cost more than once is not known",
                              *values)  # fmt: skip
+    waits = waits_ms(case)
+    if waits is None or waits[1] < WAITED * waits[0]:
+        text = f"{text} were in flight for {part:.0%} of the time; {case.way}s do not take longer for it, as far as is known"
+        return open_question(key, title, text, *values)
     part = min(part, 0.999)
     return inferred(
         key,

@@ -5,7 +5,7 @@ import collections
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import ELSEWHERE, PLATTER_MIB_S, crowd
+from raidtrace.explain.limits_device import ELSEWHERE, PLATTER_MIB_S, WAITED, waits_ms
 from raidtrace.quantity import bins, size
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -13,8 +13,6 @@ from raidtrace.recording.timeline import Even
 
 EVEN = 2.0  # requests by which a sum of completions may leave a straight line
 EVEN_PART = 0.005  # part of all requests by which it may, where that is more: timers of a busy host are late
-WAITED = 1.25  # times the fastest request, from which on the median waits for something
-ALIKE = 0.8  # part of the requests that are of one size, so that their times can be compared
 LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
 FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
 IDLE = 0.15  # part of the time without work, from which on the rate may be the program's
@@ -25,18 +23,6 @@ PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
 BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
 AHEAD = 0.5  # part of the bytes that were read ahead
-
-
-def waits_ms(case: Case) -> tuple[float, float] | None:
-    """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
-    None: times were not counted, or cannot be compared."""
-    sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
-    if sizes and times and max(sizes.values()) >= ALIKE * sum(sizes.values()):
-        median = bins.quantile(times, 0.5)
-        fastest = bins.time(min(at for at, number in times.items() if number))[1]
-        return None if median is None else (fastest / 1e6, median / 1e6)
-    crowded = crowd(case)
-    return (crowded.few_ms, crowded.many_ms) if crowded else None
 
 
 def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
@@ -145,7 +131,9 @@ def amplification(case: Case) -> Limit:
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
         case.value("asked", asked, "bytes", "rchar", "major_faults"),
     )
-    text = f"read {size.significant(ratio)} bytes for each byte asked for ({size.short(fetched)} for {size.short(asked)})"
+    text = (
+        f"read {size.significant(ratio)} bytes for each byte asked for ({size.short(fetched)} for {size.short(asked)})"
+    )
     if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.seen, "read"):
         return ruled_out(key, title, text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.seen.host.get(("command", "major_faults"), 0)
