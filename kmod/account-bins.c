@@ -12,8 +12,8 @@
 
 const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS] = {
 	HISTOGRAM(SIZE, size, SIZE, EACH, false, SIZE, false),
-	HISTOGRAM(SEEK, seek, SEEK, EACH, false, SEEK, false),
-	HISTOGRAM(SEEK_QUEUED, seek_queued, SEEK, EACH, false, SEEK, true),
+	HISTOGRAM(SEEK, seek, SEEK, OWN, false, SEEK, false),
+	HISTOGRAM(SEEK_QUEUED, seek_queued, SEEK, OWN, false, SEEK, true),
 	HISTOGRAM(D2C, d2c, D2C, EACH, false, LATENCY, false),
 	HISTOGRAM(I2D, i2d, D2C, EACH, false, LATENCY, false),
 	HISTOGRAM(Q2C, q2c, D2C, EACH, false, LATENCY, true),

@@ -165,7 +165,7 @@ struct raidtrace_hwq {
  * @origin: per class
  * @submitted: per row of the table of processes
  * @size: issues by sectors
- * @seek: issues by distance from the previous end
+ * @seek: issues by distance from the previous end, of reads and of writes
  * @seek_queued: bios queued, likewise
  * @d2c: completions by nanoseconds since their issue
  * @i2d: issues by nanoseconds since their insert
@@ -188,8 +188,8 @@ struct raidtrace_account {
 	struct raidtrace_origin origin[RAIDTRACE_CLASSES];
 	struct raidtrace_submitted submitted[RAIDTRACE_SUBMITTER_ROWS];
 	u64 size[RAIDTRACE_DIRECTIONS][RAIDTRACE_SIZE_BINS];
-	u64 seek[RAIDTRACE_DIRECTIONS][RAIDTRACE_SEEK_BINS];
-	u64 seek_queued[RAIDTRACE_DIRECTIONS][RAIDTRACE_SEEK_BINS];
+	u64 seek[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SEEK_BINS];
+	u64 seek_queued[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SEEK_BINS];
 	u64 d2c[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
 	u64 i2d[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
 	u64 q2c[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];

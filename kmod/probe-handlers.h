@@ -70,6 +70,8 @@ raidtrace_op_direction(enum req_op op, unsigned int bytes)
 		return RAIDTRACE_DIRECTION_WRITE;
 	case REQ_OP_DISCARD:
 		return RAIDTRACE_DIRECTION_DISCARD;
+	case REQ_OP_WRITE_ZEROES:
+		return RAIDTRACE_DIRECTION_WRITE_ZEROES;
 	case REQ_OP_FLUSH:
 		return RAIDTRACE_DIRECTION_FLUSH;
 	case REQ_OP_DRV_IN:

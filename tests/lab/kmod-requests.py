@@ -163,6 +163,11 @@ def discards() -> None:
     kmod.equal("discards", flow["completed"], stat["discards"] - before["discards"])
     kmod.equal("bytes", flow["bytes-completed"], 512 * (stat["discard_sectors"] - before["discard_sectors"]))
     kmod.equal("bytes asked for", flow["bytes-completed"], 3072 * 512)
+    zeroed = counters.flow["write-zeroes"]
+    # diskstats counts write zeroes among the writes.
+    kmod.equal("write zeroes", zeroed["completed"], stat["writes"] - before["writes"])
+    kmod.equal("bytes of write zeroes", zeroed["bytes-completed"], 512 << 9)
+    kmod.equal("write zeroes are nothing else", [counters.flow[one]["issued"] for one in ("write", "other")], [0, 0])
     kmod.equal("distances", counters.sum("seek") + counters.sum("seek-queued"), 0)
     same_as_trace(counters, traced)
 

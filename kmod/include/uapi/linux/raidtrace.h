@@ -28,8 +28,10 @@ enum raidtrace_state {
  * @RAIDTRACE_DIRECTION_READ: reads
  * @RAIDTRACE_DIRECTION_WRITE: writes, those that carry a flush or FUA flag too
  * @RAIDTRACE_DIRECTION_DISCARD: discards
+ * @RAIDTRACE_DIRECTION_WRITE_ZEROES: ranges to be zeroed without a transfer of
+ *   data
  * @RAIDTRACE_DIRECTION_FLUSH: cache flushes without data
- * @RAIDTRACE_DIRECTION_OTHER: write zeroes, zone commands, secure erase
+ * @RAIDTRACE_DIRECTION_OTHER: zone commands, secure erase
  * @RAIDTRACE_DIRECTION_PASSTHROUGH: SG_IO, ioctl and commands the SCSI layer
  *   adds (INQUIRY, MODE SENSE ...)
  * @RAIDTRACE_DIRECTION_ALL: every direction together, passthrough included;
@@ -39,6 +41,7 @@ enum raidtrace_direction {
 	RAIDTRACE_DIRECTION_READ,
 	RAIDTRACE_DIRECTION_WRITE,
 	RAIDTRACE_DIRECTION_DISCARD,
+	RAIDTRACE_DIRECTION_WRITE_ZEROES,
 	RAIDTRACE_DIRECTION_FLUSH,
 	RAIDTRACE_DIRECTION_OTHER,
 	RAIDTRACE_DIRECTION_PASSTHROUGH,

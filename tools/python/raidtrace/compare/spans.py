@@ -15,7 +15,7 @@ from raidtrace.compare.quantities import Json, Quantity, Value
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import document
 
-DIRECTIONS = ("read", "write", "discard", "flush", "other", "passthrough")
+DIRECTIONS = ("read", "write", "discard", "write_zeroes", "flush", "other", "passthrough")
 PLACED = DIRECTIONS[:2]  # of these it is known where on the disk they went
 
 

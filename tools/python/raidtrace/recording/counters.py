@@ -10,7 +10,7 @@ EXACT_SIZE_BINS = 257  # bins 0..256 of the size histogram are that many sectors
 DEPTH_SUM = "depth_sum_ns"  # column of flow that other directions than read, write and all never have
 EXACT_DEPTH_BINS = 256  # bins 0..255 of the depth histograms are that depth each, exactly
 SEEK_NONE_BIN = 64  # seek histogram: distance 0
-DATA = ("read", "write", "discard", "other")  # directions that have a place on the disk
+DATA = ("read", "write", "discard", "write_zeroes", "other")  # directions that have a place on the disk
 LEVELS = ("in_flight", "in_flight_max")  # columns of flow that are not differences
 
 
