@@ -127,7 +127,3 @@ const struct genl_ops raidtrace_nl_ops[9] = {
 		.maxattr	= RAIDTRACE_A_HISTORY_FAILED,
 	},
 };
-
-static const struct genl_multicast_group raidtrace_nl_mcgrps[] = {
-	[RAIDTRACE_NLGRP_TARGETS] = { "targets", },
-};

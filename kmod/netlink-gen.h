@@ -47,8 +47,4 @@ int raidtrace_nl_target_set_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_history_set_doit(struct sk_buff *skb, struct genl_info *info);
 
-enum {
-	RAIDTRACE_NLGRP_TARGETS,
-};
-
 #endif /* _LINUX_RAIDTRACE_GEN_H */

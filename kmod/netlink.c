@@ -77,7 +77,7 @@ static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		mutex_unlock(&raidtrace_targets_mutex);
 }
 
-/* A message that describes a target, for a reply, a dump or a notification. */
+/* A message that describes a target, for a reply or a dump. */
 static int put_target(struct sk_buff *skb, struct raidtrace_target *target, u32 portid, u32 seq,
 		      int flags, u8 cmd)
 {
@@ -107,28 +107,6 @@ static int reply_target(struct genl_info *info, struct raidtrace_target *target)
 		return err;
 	}
 	return genlmsg_reply(skb, info);
-}
-
-/* Listeners that miss a message for want of memory are told by their sockets (ENOBUFS). */
-static void notify(struct raidtrace_target *target, u8 cmd)
-{
-	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-
-	if (!skb || put_target(skb, target, 0, 0, 0, cmd)) {
-		nlmsg_free(skb);
-		genl_set_err(&family, &init_net, 0, RAIDTRACE_NLGRP_TARGETS, -ENOBUFS);
-		return;
-	}
-	genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
-}
-
-/*
- * Tell listeners that a target's disk was removed. Context: process; takes no
- * raidtrace_targets_mutex.
- */
-void raidtrace_netlink_gone(struct raidtrace_target *target)
-{
-	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
 }
 
 static int put_info(struct sk_buff *skb)
@@ -180,12 +158,8 @@ static int add_target(struct genl_info *info, struct block_device *bdev,
 	if (IS_ERR(target))
 		return PTR_ERR(target);
 	err = reply_target(info, target);
-	if (err) {
+	if (err)
 		raidtrace_target_del(target);
-		raidtrace_target_free(target);
-	} else {
-		notify(target, RAIDTRACE_CMD_TARGET_ADD_NTF);
-	}
 	return err;
 }
 
@@ -217,16 +191,9 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	return err;
 }
 
-static void delete_target(struct raidtrace_target *target)
-{
-	raidtrace_target_del(target);
-	notify(target, RAIDTRACE_CMD_TARGET_DEL_NTF);
-	raidtrace_target_free(target);
-}
-
 int raidtrace_nl_target_del_doit(struct sk_buff *request, struct genl_info *info)
 {
-	delete_target(info->user_ptr[0]);
+	raidtrace_target_del(info->user_ptr[0]);
 	return 0;
 }
 
@@ -260,10 +227,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 
 int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target = info->user_ptr[0];
-
-	raidtrace_target_reset(target);
-	notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
+	raidtrace_target_reset(info->user_ptr[0]);
 	return 0;
 }
 
@@ -298,10 +262,6 @@ int raidtrace_nl_history_set_doit(struct sk_buff *request, struct genl_info *inf
 	return raidtrace_history_set(info->user_ptr[0], info);
 }
 
-static const struct genl_multicast_group multicast_groups[] = {
-	[RAIDTRACE_NLGRP_TARGETS] = { .name = RAIDTRACE_MCGRP_TARGETS },
-};
-
 static struct genl_family family __ro_after_init = {
 	.name = RAIDTRACE_FAMILY_NAME,
 	.version = RAIDTRACE_FAMILY_VERSION,
@@ -313,8 +273,6 @@ static struct genl_family family __ro_after_init = {
 	.pre_doit = before_request,
 	.post_doit = after_request,
 	.resv_start_op = __RAIDTRACE_CMD_MAX,
-	.mcgrps = multicast_groups,
-	.n_mcgrps = ARRAY_SIZE(multicast_groups),
 };
 
 static int socket_event(struct notifier_block *block, unsigned long event, void *data)
@@ -342,19 +300,9 @@ int __init raidtrace_netlink_init(void)
 	return err;
 }
 
-/*
- * Delete all targets and unregister the family. Listeners are told, for which the family
- * has to be there; a module that is on its way out adds no target. No request can come any
- * more after this.
- */
+/* Unregister the family. No request runs after this, and none can come. */
 void raidtrace_netlink_exit(void)
 {
-	struct raidtrace_target *target;
-
-	mutex_lock(&raidtrace_targets_mutex);
-	while ((target = raidtrace_target_next(0)))
-		delete_target(target);
-	mutex_unlock(&raidtrace_targets_mutex);
 	genl_unregister_family(&family);
 	netlink_unregister_notifier(&socket_notifier);
 }

@@ -15,7 +15,6 @@ struct sk_buff;
 
 int raidtrace_netlink_init(void);
 void raidtrace_netlink_exit(void);
-void raidtrace_netlink_gone(struct raidtrace_target *target);
 
 /* netlink-target.c: what a target is, and how it is to be counted */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target);

@@ -14,7 +14,6 @@
 
 #include <linux/backing-dev-defs.h>
 #include <linux/blk-mq.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
@@ -33,8 +32,6 @@ static unsigned int nr_targets;
 static u32 last_id;
 /* Moves with each change of the list. */
 static unsigned int generation = 1;
-
-static void (*tell_gone)(struct raidtrace_target *target);
 
 /* Number of targets, those that are gone too. */
 unsigned int raidtrace_targets_count(void)
@@ -91,7 +88,6 @@ static void disk_removed(struct device *dev)
 		raidtrace_probe_stop(&target->probe);
 		target->state = RAIDTRACE_STATE_GONE;
 		target->disk = NULL;
-		schedule_work(&target->gone);
 	}
 	spin_unlock(&targets_spinlock);
 }
@@ -118,11 +114,6 @@ static int watch_removals(struct gendisk *disk)
 	if (err)
 		removals.class = NULL;
 	return err;
-}
-
-static void on_gone(struct work_struct *work)
-{
-	tell_gone(container_of(work, struct raidtrace_target, gone));
 }
 
 /*
@@ -152,8 +143,8 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	return err;
 }
 
-/* Give a target's memory back: deleted, or never added. Context: may sleep. */
-void raidtrace_target_free(struct raidtrace_target *target)
+/* Free a target that is not in the list. Context: may sleep. */
+static void free_target(struct raidtrace_target *target)
 {
 	raidtrace_probe_detach(&target->probe);
 	raidtrace_counters_free(target);
@@ -169,7 +160,6 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 	target = kzalloc(sizeof(*target), GFP_KERNEL);
 	if (!target)
 		goto no_memory;
-	INIT_WORK(&target->gone, on_gone);
 	target->dev = disk_devt(disk);
 	target->options = *options;
 	target->bio_based = !queue_is_mq(disk->queue);
@@ -226,7 +216,7 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 			err = raidtrace_refuse(err, extack, "%s is being removed", target->name);
 	}
 	if (err) {
-		raidtrace_target_free(target);
+		free_target(target);
 		return ERR_PTR(err);
 	}
 	return target;
@@ -262,10 +252,6 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	int err;
 
 	lockdep_assert_held(&raidtrace_targets_mutex);
-	/* Unloading deletes every target, once. */
-	if (!module_is_live(THIS_MODULE))
-		return ERR_PTR(raidtrace_refuse(-ESHUTDOWN, extack,
-						"raidtrace is being unloaded"));
 	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
 		return ERR_PTR(raidtrace_refuse(-ENOSPC, extack,
 						"there are %u targets already, the most that can be",
@@ -274,10 +260,7 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 }
 
-/*
- * End counting a disk; the target is out of the list then, to be given to
- * raidtrace_target_free(). Context: may sleep, raidtrace_targets_mutex.
- */
+/* Stop counting a disk and free its target. Context: may sleep, raidtrace_targets_mutex. */
 void raidtrace_target_del(struct raidtrace_target *target)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
@@ -289,8 +272,7 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	spin_unlock(&targets_spinlock);
 	WRITE_ONCE(nr_targets, nr_targets - 1);
 	generation++;
-	/* Listeners hear that a target is gone before they hear that it is deleted. */
-	flush_work(&target->gone);
+	free_target(target);
 }
 
 /* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
@@ -309,23 +291,22 @@ enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
 	return state;
 }
 
-/*
- * Be ready for targets. @gone is called from a work queue when a disk was removed, and
- * must not take raidtrace_targets_mutex. Returns 0 or -ENOMEM.
- */
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
+/* Prepare for targets. Returns 0 or -ENOMEM. */
+int raidtrace_targets_init(void)
 {
-	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
 	return raidtrace_rings_init();
 }
 
-/*
- * Give back what all targets shared. Context: at unload, all are deleted, no request can
- * come.
- */
+/* Delete all targets and free what they shared. Context: at unload, no request can come. */
 void raidtrace_targets_exit(void)
 {
+	struct raidtrace_target *target;
+
+	mutex_lock(&raidtrace_targets_mutex);
+	while ((target = raidtrace_target_next(0)))
+		raidtrace_target_del(target);
+	mutex_unlock(&raidtrace_targets_mutex);
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();

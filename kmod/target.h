@@ -6,7 +6,6 @@
 #include <linux/blkdev.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/workqueue.h>
 
 #include "probe.h"
 
@@ -39,7 +38,6 @@
  * @reset_snapshot: number of the last reset, 0 if there was none
  * @waits: port of the socket that said when the history is to end, 0 for none;
  *	raidtrace_targets_mutex
- * @gone: tells that the disk was removed
  * @probe: counts
  */
 struct raidtrace_target {
@@ -64,7 +62,6 @@ struct raidtrace_target {
 	struct raidtrace_probe_state at_snapshot;
 	u64 reset_snapshot;
 	u32 waits;
-	struct work_struct gone;
 	struct raidtrace_probe probe;
 };
 
@@ -99,7 +96,7 @@ bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 			      const void *counters, size_t size);
 
 /* target.c */
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
+int raidtrace_targets_init(void);
 void raidtrace_targets_exit(void);
 
 /*
@@ -116,7 +113,6 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
-void raidtrace_target_free(struct raidtrace_target *target);
 enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
 					    u64 *readahead_sectors);
 

@@ -161,7 +161,6 @@ ELSEWHERE = {
     "not enough memory for the counters": "likewise",
     "the tracepoint %s cannot be attached to: error %d": "likewise",
     "removals of disks cannot be watched: error %d": "likewise",
-    "raidtrace is being unloaded": "unloading with one processor waits for nobody, so no request comes meanwhile",
 }
 
 

@@ -419,6 +419,4 @@ enum {
 	RAIDTRACE_CMD_MAX = (__RAIDTRACE_CMD_MAX - 1)
 };
 
-#define RAIDTRACE_MCGRP_TARGETS	"targets"
-
 #endif /* _UAPI_LINUX_RAIDTRACE_H */
