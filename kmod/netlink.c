@@ -272,7 +272,6 @@ static struct genl_family family __ro_after_init = {
 	.n_ops = ARRAY_SIZE(raidtrace_nl_ops),
 	.pre_doit = before_request,
 	.post_doit = after_request,
-	.resv_start_op = __RAIDTRACE_CMD_MAX,
 };
 
 static int socket_event(struct notifier_block *block, unsigned long event, void *data)
