@@ -121,16 +121,6 @@ static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 	return err ?: put_journal(skb, target);
 }
 
-static int put_string(struct sk_buff *skb, int attr, const char *text)
-{
-	return text[0] ? nla_put_string(skb, attr, text) : 0;
-}
-
-static int put_flag(struct sk_buff *skb, int attr, bool set)
-{
-	return set ? nla_put_flag(skb, attr) : 0;
-}
-
 /* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
 {
@@ -138,11 +128,7 @@ int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *targ
 	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAJOR, MAJOR(target->dev)) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MINOR, MINOR(target->dev)) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_DRIVER, target->driver) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_PCI, target->pci) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_HCTL, target->hctl) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
+	       (target->bio_based ? nla_put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED) : 0) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_TARGET_STATE, READ_ONCE(target->state)) ?:
 	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
 				 RAIDTRACE_A_TARGET_PAD) ?:

@@ -14,6 +14,7 @@
 #include "version.h"
 
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/ktime.h>
 
 static struct genl_family family;
@@ -163,6 +164,21 @@ static int add_target(struct genl_info *info, struct block_device *bdev,
 	return err;
 }
 
+/*
+ * The block device that a file descriptor names, as long as @file is held (NULL for no file),
+ * or ERR_PTR(-errno). The file shows that the caller may read the device. The module opens
+ * nothing: opening waits for the driver, and other callers would wait, too.
+ */
+static struct block_device *bdev_of_file(struct file *file, struct netlink_ext_ack *extack)
+{
+	if (!file || !(file->f_mode & FMODE_READ))
+		return ERR_PTR(raidtrace_refuse(-EBADF, extack,
+						"fd is no file that is open for reading"));
+	if (!S_ISBLK(file_inode(file)->i_mode))
+		return ERR_PTR(raidtrace_refuse(-ENOTBLK, extack, "fd is no block device"));
+	return I_BDEV(file->f_mapping->host);
+}
+
 int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
 {
 	struct raidtrace_options options = {};
@@ -177,7 +193,7 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	if (err)
 		return err;
 	file = fget(nla_get_u32(fd));
-	bdev = raidtrace_disk_of_file(file, info->extack);
+	bdev = bdev_of_file(file, info->extack);
 	if (IS_ERR(bdev)) {
 		err = PTR_ERR(bdev);
 	} else {

@@ -119,8 +119,7 @@ static int watch_removals(struct gendisk *disk)
 /*
  * Add to the list, unless the disk is on its way out: then the call of
  * disk_removed() may be over. Removal marks the disk dead first, so a disk that
- * is not marked yet will find the target in the list. The same holds for the
- * devices above the disk, which outlive its device.
+ * is not marked yet will find the target in the list.
  */
 static int publish(struct raidtrace_target *target, struct gendisk *disk)
 {
@@ -130,7 +129,6 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	if (test_bit(GD_DEAD, &disk->state)) {
 		err = -ENODEV;
 	} else {
-		raidtrace_disk_describe(target, disk_to_dev(disk));
 		target->id = ++last_id;
 		target->disk = disk;
 		list_add_tail(&target->list, &targets);

@@ -21,11 +21,7 @@
  *	any time, and is looked at under the spinlock in target.c only
  * @state: active or gone; protected by the same spinlock
  * @bio_based: has no requests (md, dm); only events of bios are counted
- * @unit_3ware: above it is a controller driven by 3w-9xxx
  * @name: of the disk
- * @driver: of the PCI device above it, or of its nearest parent; may be empty
- * @pci: address of the PCI device above it; may be empty
- * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
  * @options: how it is counted
  * @resets: how often it was reset; raidtrace_targets_mutex
@@ -47,11 +43,7 @@ struct raidtrace_target {
 	struct gendisk *disk;
 	enum raidtrace_state state;
 	bool bio_based;
-	bool unit_3ware;
 	char name[DISK_NAME_LEN];
-	char driver[32];
-	char pci[32];
-	char hctl[32];
 	u64 attached_ns;
 	struct raidtrace_options options;
 	u32 resets;
@@ -76,12 +68,6 @@ struct raidtrace_snapshot {
 	u64 base;
 	u32 groups;
 };
-
-struct file;
-
-/* target-disk.c: which disk it is */
-struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack);
-void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk);
 
 /* target-counters.c: what it counted */
 int raidtrace_counters_alloc(struct raidtrace_target *target);

@@ -147,17 +147,6 @@ def passthrough() -> None:
     kmod.equal("read depth", measured.counters.bins("depth-issue", "read"), {})
 
 
-def identity() -> None:
-    """A 3ware disk is known as one, with its controller and address"""
-    with kmod.Client() as client:
-        target = client.add(DISK)
-        client.delete(target)
-    kmod.equal("driver", target["driver"], "3w-9xxx")
-    kmod.equal("unit of a 3ware controller", target.get("unit-3ware"), True)
-    kmod.equal("PCI device", pathlib.Path(f"/sys/bus/pci/devices/{target['pci']}/driver").resolve().name, "3w-9xxx")
-    kmod.equal("SCSI address", target["hctl"], pathlib.Path(f"/sys/block/{DISK}/device").resolve().name)
-
-
 def readahead_now() -> None:
     """The readahead reported is the present one"""
     path = pathlib.Path(f"/sys/block/{DISK}/queue/read_ahead_kb")
@@ -183,4 +172,4 @@ def idle() -> None:
 ANY_DISK = [readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes, latency, ranges]
 
 if __name__ == "__main__":
-    sys.exit(kmod.main(ANY_DISK if sys.argv[1:] else [identity, *ANY_DISK, passthrough]))
+    sys.exit(kmod.main(ANY_DISK if sys.argv[1:] else [*ANY_DISK, passthrough]))

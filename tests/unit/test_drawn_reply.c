@@ -160,9 +160,9 @@ static void heads(FILE *to, uint64_t *state)
 				info.now_ns, info.unavailable);
 		} else {
 			fprintf(to, "%d: ", rt_parse_target(nlmsg_hdr(msg), &target));
-			fprintf(to, "%u %u %u %s %s %s %s %d %d %d %" PRIu64 " %u %u %" PRIu64 "\n",
-				target.id, target.major, target.minor, target.disk, target.driver, target.pci, target.hctl, target.gone,
-				target.unit_3ware, target.bio_based, target.attached_ns, target.groups, target.streams, target.place_sectors);
+			fprintf(to, "%u %u %u %s %d %d %" PRIu64 " %u %u %" PRIu64 "\n",
+				target.id, target.major, target.minor, target.disk, target.gone,
+				target.bio_based, target.attached_ns, target.groups, target.streams, target.place_sectors);
 		}
 		nlmsg_free(msg);
 	}

@@ -361,19 +361,35 @@ struct rt_info {
 	char unavailable[4 * RT_NAME_MAX];
 };
 
+#define RT_DRIVER_3WARE	"3w-9xxx"
+
+/**
+ * struct rt_parents - devices above a disk
+ * @driver: of the PCI device, or of the nearest parent that has one; "" for none
+ * @pci: address of the PCI device, "" for none
+ * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
+ * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
+ */
+struct rt_parents {
+	char driver[RT_NAME_MAX];
+	char pci[RT_NAME_MAX];
+	char hctl[RT_NAME_MAX];
+	bool unit_3ware;
+};
+
+/* rt_parents_read - what is above the disk with this directory in sysfs */
+void rt_parents_read(const char *disk, struct rt_parents *ret);
+
 /**
  * struct rt_target - one traced disk
  * @id: never used twice while the module is loaded
  * @major: of the whole disk
  * @minor: of the whole disk
  * @disk: its name without /dev/
- * @driver: driver of the PCI device above it, "" when unknown
- * @pci: address of that device, "" when none
- * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
+ * @above: the devices above it; unknown when it is gone
  * @gone: the disk was removed, its counters are kept
  * @name_only: nothing is known but @id, @disk and @attached_ns, because it
  *	comes from a trace
- * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
  * @bio_based: md or dm
  * @rotational: as the block layer has it
  * @capacity_sectors: size of the disk
@@ -394,12 +410,9 @@ struct rt_target {
 	uint32_t major;
 	uint32_t minor;
 	char disk[RT_NAME_MAX];
-	char driver[RT_NAME_MAX];
-	char pci[RT_NAME_MAX];
-	char hctl[RT_NAME_MAX];
+	struct rt_parents above;
 	bool gone;
 	bool name_only;
-	bool unit_3ware;
 	bool bio_based;
 	bool rotational;
 	uint64_t capacity_sectors;

@@ -31,7 +31,7 @@ static uint64_t device_interrupts(const char *device,
 static bool drives(const char *driver, const struct disk *disks, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(disks[i].driver, driver))
+		if (!strcmp(disks[i].above.driver, driver))
 			return true;
 	return false;
 }

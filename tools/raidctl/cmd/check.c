@@ -59,7 +59,7 @@ static int find_disks(const struct words *words, size_t *nr,
 		if (err)
 			return fail("check: the disks cannot be listed: %s",
 				    strerror(-err));
-		while (units < *nr && (*ret)[units].unit_3ware)
+		while (units < *nr && (*ret)[units].above.unit_3ware)
 			units++;
 		disk_list_free(*ret, *nr);
 		*nr = 0;

@@ -60,7 +60,7 @@ static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 	for (size_t i = 0; i < *nr; i++) {
 		struct disk *disk = &(*ret)[i];
 
-		if (!disk->unit_3ware && !(simulated && disk->pci[0]))
+		if (!disk->above.unit_3ware && !(simulated && disk->above.pci[0]))
 			continue;
 		if (kept != i) {
 			struct disk other = (*ret)[kept];
@@ -81,7 +81,7 @@ static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 	}
 	name_disks(*ret, *nr, names, sizeof(names));
 	fail("%s: there is no 3ware unit here (no disk of driver %s); name a disk:%s",
-	     verb, DRIVER_3WARE, names);
+	     verb, RT_DRIVER_3WARE, names);
 	disk_list_free(*ret, *nr);
 	return EXIT_FAILED;
 }
