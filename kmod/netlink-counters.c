@@ -8,19 +8,51 @@
 #include <linux/ktime.h>
 #include <net/genetlink.h>
 
-#define FLOW(attr, member, group, bios) \
-	RAIDTRACE_COUNTER(FLOW, attr, struct raidtrace_flow, member, group, bios, \
-			  RAIDTRACE_EVENT_COUNTERS)
-#define FLOW_EVENT(attr, member) \
-	RAIDTRACE_COUNTER(FLOW, attr, struct raidtrace_flow, member, FLOW, true, RAIDTRACE_##attr)
-#define DISK_EVENT(attr, member, group) \
-	RAIDTRACE_COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
-			  RAIDTRACE_##attr)
-#define HWQ(attr, member) \
-	RAIDTRACE_COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
-			  RAIDTRACE_EVENT_COUNTERS)
+/**
+ * struct snapshot - what one reader gets of a target's last snapshot
+ * @target: the target
+ * @base: number of the snapshot that the reader has, 0 if none that is of use
+ * @groups: the groups that the reader gets, &enum raidtrace_group flags
+ */
+struct snapshot {
+	const struct raidtrace_target *target;
+	u64 base;
+	u32 groups;
+};
 
-static const struct raidtrace_counter flow_counters[] = {
+/**
+ * struct counter - a u64 of a structure that is nothing but counters
+ * @attr: that tells it
+ * @offset: of it
+ * @group: that it belongs to
+ * @event: that it counts, which a kernel may lack; RAIDTRACE_EVENT_COUNTERS for none
+ * @bios: a disk without requests has it
+ */
+struct counter {
+	u16 attr;
+	u16 offset;
+	u16 group;
+	u8 event;
+	bool bios;
+};
+
+#define COUNTER(set, attr_, type, member, group_, bios_, event_) \
+	{ .attr = RAIDTRACE_A_##set##_##attr_, .offset = offsetof(type, member), \
+	  .group = RAIDTRACE_GROUP_##group_, .event = event_, .bios = bios_ }
+
+#define FLOW(attr, member, group, bios) \
+	COUNTER(FLOW, attr, struct raidtrace_flow, member, group, bios, \
+		RAIDTRACE_EVENT_COUNTERS)
+#define FLOW_EVENT(attr, member) \
+	COUNTER(FLOW, attr, struct raidtrace_flow, member, FLOW, true, RAIDTRACE_##attr)
+#define DISK_EVENT(attr, member, group) \
+	COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
+		RAIDTRACE_##attr)
+#define HWQ(attr, member) \
+	COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
+		RAIDTRACE_EVENT_COUNTERS)
+
+static const struct counter flow_counters[] = {
 	FLOW(QUEUED, queued, FLOW, true),
 	FLOW(BYTES_QUEUED, bytes_queued, FLOW, true),
 	FLOW(AHEAD_QUEUED, ahead_queued, READAHEAD, true),
@@ -58,7 +90,7 @@ static const struct raidtrace_counter flow_counters[] = {
 	FLOW_EVENT(INSERTED, inserted),
 };
 
-static const struct raidtrace_counter disk_counters[] = {
+static const struct counter disk_counters[] = {
 	DISK_EVENT(PLUGS, plugs, PLUG),
 	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG),
 	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG),
@@ -67,7 +99,7 @@ static const struct raidtrace_counter disk_counters[] = {
 	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
 };
 
-static const struct raidtrace_counter hwq_counters[] = {
+static const struct counter hwq_counters[] = {
 	HWQ(ISSUED, issued),
 	HWQ(COMPLETED_SAME_CPU, completed_same_cpu),
 	HWQ(COMPLETED_OTHER_CPU, completed_other_cpu),
@@ -75,6 +107,29 @@ static const struct raidtrace_counter hwq_counters[] = {
 	HWQ(RETURNED, returned),
 	HWQ(CARRIED, carried),
 	HWQ(DEPTH_SUM_NS, depth_sum_ns),
+};
+
+#define ORIGIN(attr, member, bios) \
+	COUNTER(ORIGIN, attr, struct raidtrace_origin, member, ORIGIN, bios, \
+		RAIDTRACE_EVENT_COUNTERS)
+#define SUBMITTER(attr, member) \
+	COUNTER(SUBMITTER, attr, struct raidtrace_submitted, member, SUBMITTER, true, \
+		RAIDTRACE_EVENT_COUNTERS)
+
+static const struct counter origin_counters[] = {
+	ORIGIN(QUEUED, queued, true),
+	ORIGIN(BYTES_QUEUED, bytes_queued, true),
+	ORIGIN(SEEKS_QUEUED, seeks_queued, true),
+	ORIGIN(ISSUED, issued, false),
+	ORIGIN(BYTES_ISSUED, bytes_issued, false),
+	ORIGIN(SEEKS, seeks, false),
+	ORIGIN(SEEK_SECTORS, seek_sectors, false),
+};
+
+static const struct counter submitter_counters[] = {
+	SUBMITTER(QUEUED, queued),
+	SUBMITTER(BYTES_QUEUED, bytes_queued),
+	SUBMITTER(SEEKS_QUEUED, seeks_queued),
 };
 
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
@@ -91,8 +146,8 @@ static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace
 /* More than all counters take, however many pieces they are in. */
 #define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
 
-/* Whether a reader gets counters of @group, which a disk without requests has if @bios. */
-bool raidtrace_snapshot_tells(const struct raidtrace_snapshot *snapshot, u32 group, bool bios)
+/* Whether a reader gets counters of @group; @bios: a bio-based disk has them, too. */
+static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 {
 	return group & snapshot->groups && (bios || !snapshot->target->bio_based);
 }
@@ -101,14 +156,14 @@ bool raidtrace_snapshot_tells(const struct raidtrace_snapshot *snapshot, u32 gro
  * Put those of @nr counters in a message that the target has. One whose tracepoint this
  * kernel lacks is left out: it is not zero, it is not known. Returns 0 or -EMSGSIZE.
  */
-int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
-			   const struct raidtrace_counter *counter, unsigned int nr,
+static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
+			   const struct counter *counter, unsigned int nr,
 			   const void *counters, int pad)
 {
 	int err = 0;
 
 	for (; nr-- && !err; counter++) {
-		if (!raidtrace_snapshot_tells(snapshot, counter->group, counter->bios) ||
+		if (!has_group(snapshot, counter->group, counter->bios) ||
 		    !raidtrace_probe_counts(counter->event, snapshot->target->bio_based))
 			continue;
 		err = nla_put_u64_64bit(skb, counter->attr,
@@ -118,7 +173,7 @@ int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_snapshot 
 }
 
 static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *target,
-			 const struct raidtrace_snapshot *snapshot,
+			 const struct snapshot *snapshot,
 			 enum raidtrace_direction direction)
 {
 	const struct raidtrace_queue *state = &target->at_snapshot.queue;
@@ -137,7 +192,7 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
-		    const struct raidtrace_snapshot *snapshot, enum raidtrace_direction direction)
+		    const struct snapshot *snapshot, enum raidtrace_direction direction)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_FLOW);
 	bool single = direction < RAIDTRACE_DIRECTIONS;
@@ -147,7 +202,7 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
-		err = raidtrace_put_counters(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
+		err = put_each(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
 					     &target->total->flow[direction],
 					     RAIDTRACE_A_FLOW_PAD);
 	if (!err && single && !target->bio_based)
@@ -161,7 +216,7 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 }
 
 static int put_streams(struct sk_buff *skb, const struct raidtrace_target *target,
-		       const struct raidtrace_snapshot *snapshot)
+		       const struct snapshot *snapshot)
 {
 	const struct raidtrace_streams *streams = &target->at_snapshot.queue.streams;
 	int err;
@@ -181,7 +236,7 @@ static int put_streams(struct sk_buff *skb, const struct raidtrace_target *targe
 }
 
 static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
-		    const struct raidtrace_snapshot *snapshot)
+		    const struct snapshot *snapshot)
 {
 	u64 readahead;
 	enum raidtrace_state state = raidtrace_target_state(target, &readahead);
@@ -207,7 +262,7 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 
 /* How many are in flight changes with what is counted of a direction, and with nothing else. */
 static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
-		     const struct raidtrace_snapshot *snapshot)
+		     const struct snapshot *snapshot)
 {
 	enum raidtrace_direction direction;
 	bool any = !snapshot->base;
@@ -225,7 +280,7 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 }
 
 /* What is in flight follows from the counters: raidtrace_account.hwq says how. */
-static int put_hwq(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot, u32 row,
+static int put_hwq(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
 		   const struct raidtrace_hwq *hwq)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HWQ);
@@ -236,7 +291,7 @@ static int put_hwq(struct sk_buff *skb, const struct raidtrace_snapshot *snapsho
 	if (!nest)
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_HWQ_INDEX, row) ?:
-	      raidtrace_put_counters(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
+	      put_each(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
 				     RAIDTRACE_A_HWQ_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
@@ -246,13 +301,13 @@ static int put_hwq(struct sk_buff *skb, const struct raidtrace_snapshot *snapsho
 
 /* Each hardware queue that had a request. */
 static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
-		    const struct raidtrace_snapshot *snapshot)
+		    const struct snapshot *snapshot)
 {
 	const struct raidtrace_hwq *hwq = target->total->hwq;
 	unsigned int row;
 	int err = 0;
 
-	if (!raidtrace_snapshot_tells(snapshot, RAIDTRACE_GROUP_HWQ, false))
+	if (!has_group(snapshot, RAIDTRACE_GROUP_HWQ, false))
 		return 0;
 	for (row = 0; row < RAIDTRACE_HWQ_ROWS && !err; row++) {
 		if (hwq[row].issued + hwq[row].carried &&
@@ -262,22 +317,179 @@ static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
 	return err;
 }
 
+static int put_origin(struct sk_buff *skb, const struct snapshot *snapshot,
+		      enum raidtrace_class class, const struct raidtrace_origin *origin)
+{
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_ORIGIN);
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_ORIGIN_CLASS, class) ?:
+	      put_each(skb, snapshot, origin_counters, ARRAY_SIZE(origin_counters),
+				     origin, RAIDTRACE_A_ORIGIN_PAD);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+static int put_process(struct sk_buff *skb, const struct raidtrace_task *process)
+{
+	char comm[TASK_COMM_LEN];
+
+	strscpy(comm, (const char *)process->comm, sizeof(comm));
+	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, process->pid) ?:
+	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm) ?:
+	       (process->cgroup ? nla_put_u64_64bit(skb, RAIDTRACE_A_SUBMITTER_CGROUP,
+						    process->cgroup,
+						    RAIDTRACE_A_SUBMITTER_PAD) : 0);
+}
+
+/* The row of all that found the table full has no process. */
+static int put_submitter(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
+			 const struct raidtrace_submitted *submitted)
+{
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_INDEX, row) ?:
+	      (row == RAIDTRACE_SUBMITTER_REST ? 0 :
+	       put_process(skb, &snapshot->target->at_snapshot.submitters.task[row])) ?:
+	      put_each(skb, snapshot, submitter_counters,
+				     ARRAY_SIZE(submitter_counters), submitted,
+				     RAIDTRACE_A_SUBMITTER_PAD);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/* Each process with its row. */
+static int put_submitters(struct sk_buff *skb, const struct snapshot *snapshot)
+{
+	const struct raidtrace_submitted *row = snapshot->target->total->submitted;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
+		if (row[i].queued && raidtrace_target_changed(snapshot->target, snapshot->base,
+							      &row[i], sizeof(row[i])))
+			err = put_submitter(skb, snapshot, i, &row[i]);
+	}
+	return err;
+}
+
+/* Classes and processes. */
+static int put_owners(struct sk_buff *skb, const struct raidtrace_target *target,
+			 const struct snapshot *snapshot)
+{
+	const struct raidtrace_origin *origin = target->total->origin;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; has_group(snapshot, RAIDTRACE_GROUP_ORIGIN, true) &&
+	     i < RAIDTRACE_CLASSES && !err; i++) {
+		if (raidtrace_target_changed(target, snapshot->base, &origin[i], sizeof(*origin)))
+			err = put_origin(skb, snapshot, i, &origin[i]);
+	}
+	if (!err && has_group(snapshot, RAIDTRACE_GROUP_SUBMITTER, true))
+		err = put_submitters(skb, snapshot);
+	return err;
+}
+
+/* So many bins take no more room than the head of another piece. */
+#define CLOSE	(2 * RAIDTRACE_LOT)
+
+/* Without the zeroes at either end. */
+static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
+		     enum raidtrace_direction direction, u32 first, u32 end, const u64 *bins)
+{
+	struct nlattr *nest;
+	int err;
+
+	while (end > first && !bins[end - 1])
+		end--;
+	if (end == first)
+		return 0;
+	while (!bins[first])
+		first++;
+	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_KIND, kind) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_DIRECTION, direction) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, first) ?:
+	      nla_put(skb, RAIDTRACE_A_HISTOGRAM_COUNTS, (end - first) * sizeof(*bins),
+		      bins + first);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/* The bins that changed. Those between two that lie close together are told with them. */
+static int put_changed(struct sk_buff *skb, const struct raidtrace_target *target, u64 base,
+		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,
+		       const u64 *bins)
+{
+	u32 all = raidtrace_hist_bins(kind), at, first = 0, end = 0;
+	unsigned int offset, lot, lots;
+	const u64 *stamp;
+	int err = 0;
+
+	stamp = raidtrace_target_stamps(target, bins, &offset);
+	lots = DIV_ROUND_UP(offset + all, RAIDTRACE_LOT);
+	for (lot = 0; lot < lots && !err; lot++) {
+		if (stamp[lot] <= base)
+			continue;
+		at = lot ? lot * RAIDTRACE_LOT - offset : 0;
+		if (end && at - end > CLOSE) {
+			err = put_piece(skb, kind, direction, first, end, bins);
+			end = 0;
+		}
+		first = end ? first : at;
+		end = min_t(u32, (lot + 1) * RAIDTRACE_LOT - offset, all);
+	}
+	return err || !end ? err : put_piece(skb, kind, direction, first, end, bins);
+}
+
+static int put_histograms(struct sk_buff *skb, const struct raidtrace_target *target,
+			     const struct snapshot *snapshot)
+{
+	unsigned int kind, direction;
+	const u64 *bins;
+	int err = 0;
+
+	for (kind = 0; kind < RAIDTRACE_KINDS; kind++) {
+		if (!has_group(snapshot, raidtrace_histograms[kind].group,
+					      raidtrace_histograms[kind].bios))
+			continue;
+		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
+			bins = raidtrace_account_bins(target->total, kind, direction);
+			if (bins)
+				err = snapshot->base ?
+					put_changed(skb, target, snapshot->base, kind, direction,
+						    bins) :
+					put_piece(skb, kind, direction, 0,
+						  raidtrace_hist_bins(kind), bins);
+		}
+	}
+	return err;
+}
+
 static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
-			const struct raidtrace_snapshot *snapshot)
+			const struct snapshot *snapshot)
 {
 	return put_head(skb, target, snapshot) ?:
-	       raidtrace_put_counters(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
+	       put_each(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
 				      &target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
 	       put_streams(skb, target, snapshot) ?:
 	       put_flows(skb, target, snapshot) ?:
-	       raidtrace_owners_put(skb, target, snapshot) ?:
+	       put_owners(skb, target, snapshot) ?:
 	       put_hwqs(skb, target, snapshot) ?:
-	       raidtrace_histograms_put(skb, target, snapshot);
+	       put_histograms(skb, target, snapshot);
 }
 
 /* The message, NULL when memory is short, ERR_PTR(-EMSGSIZE) when @room is too small. */
 static struct sk_buff *message_of(struct raidtrace_target *target,
-				  const struct raidtrace_snapshot *snapshot,
+				  const struct snapshot *snapshot,
 				  struct genl_info *info, const struct genl_family *family,
 				  size_t room)
 {
@@ -308,7 +520,7 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   const struct genl_family *family, bool privileged)
 {
 	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
-	struct raidtrace_snapshot snapshot = {
+	struct snapshot snapshot = {
 		.target = target,
 		.groups = privileged ? target->options.groups : RAIDTRACE_GROUP_FLOW,
 	};

@@ -57,18 +57,6 @@ struct raidtrace_target {
 	struct raidtrace_probe probe;
 };
 
-/**
- * struct raidtrace_snapshot - what one reader gets of a target's last snapshot
- * @target: the target
- * @base: number of the snapshot that the reader has, 0 if none that is of use
- * @groups: the groups that the reader gets, &enum raidtrace_group flags
- */
-struct raidtrace_snapshot {
-	const struct raidtrace_target *target;
-	u64 base;
-	u32 groups;
-};
-
 /* target-counters.c: what it counted */
 int raidtrace_counters_alloc(struct raidtrace_target *target);
 void raidtrace_counters_free(struct raidtrace_target *target);
