@@ -42,7 +42,6 @@ enum raidtrace_event_counter {
 	RAIDTRACE_PLUGS = RAIDTRACE_QUEUE_COUNTERS,
 	RAIDTRACE_UNPLUGS_EXPLICIT,
 	RAIDTRACE_UNPLUGS_SCHEDULE,
-	RAIDTRACE_TAG_WAITS,
 	RAIDTRACE_RA_SYNC_SECTORS,
 	RAIDTRACE_RA_ASYNC_SECTORS,
 	RAIDTRACE_EVENT_COUNTERS,
@@ -103,7 +102,6 @@ struct raidtrace_disk {
 			u64 plugs;
 			u64 unplugs_explicit;
 			u64 unplugs_schedule;
-			u64 tag_waits;
 			u64 ra_sync_sectors;
 			u64 ra_async_sectors;
 		};

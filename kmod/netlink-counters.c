@@ -94,7 +94,6 @@ static const struct counter disk_counters[] = {
 	DISK_EVENT(PLUGS, plugs, PLUG),
 	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG),
 	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG),
-	DISK_EVENT(TAG_WAITS, tag_waits, PLUG),
 	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD),
 	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
 };

@@ -145,12 +145,10 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
 
-/* In probe-undirected.c: requests held back, waits for tags, windows of the page cache. */
+/* In probe-undirected.c: requests held back, windows of the page cache. */
 void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);
-void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
-			      bool scheduler_tag, unsigned int flags);
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handlers of what has no direction: plugs, waits for tags, windows of the page cache. */
+/* Handlers of events without a direction: plugs, and windows of the page cache. */
 #include "probe-handlers.h"
 
 #include <linux/fs.h>
@@ -24,12 +24,6 @@ void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int d
 			 bool explicit)
 {
 	count_event(queue, explicit ? RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE, depth);
-}
-
-void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
-			      bool scheduler_tag, unsigned int flags)
-{
-	count_event(queue, RAIDTRACE_TAG_WAITS, 0);
 }
 
 #ifdef RAIDTRACE_HAS_RA_ORDER

@@ -71,11 +71,6 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ ON(rq_complete, FLOW, EVENT_COUNTERS), .essential = true },
 	{ ON(plug, PLUG, PLUGS) },
 	{ ON(unplug, PLUG, UNPLUGS_EXPLICIT) },
-#ifdef RAIDTRACE_HAS_TAG_WAIT
-	{ ON(rq_tag_wait, PLUG, TAG_WAITS) },
-#else
-	{ .name = "block_rq_tag_wait", .counter = RAIDTRACE_TAG_WAITS },
-#endif
 #ifdef RAIDTRACE_HAS_RA_ORDER
 	{ HANDLER(page_cache_ra_order, raidtrace_on_ra_order), .groups = RAIDTRACE_GROUP_READAHEAD,
 	  .counter = RAIDTRACE_RA_SYNC_SECTORS, .bios = true },

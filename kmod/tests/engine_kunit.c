@@ -424,7 +424,6 @@ static void counts_go_where_they_belong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.disk.plugs, 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.unplugs_explicit, 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.unplugs_schedule, 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk.tag_waits, 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.ra_sync_sectors, 16ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.ra_async_sectors, 16ULL);
 	KUNIT_EXPECT_EQ(test, m->account.unplug[16], 2ULL);

@@ -65,7 +65,7 @@ enum raidtrace_direction {
  * @RAIDTRACE_GROUP_DEPTH: histograms of in-flight depth, by time and by issue
  * @RAIDTRACE_GROUP_LATENCY: histograms of i2d, d2c, q2c, and of d2c by depth
  * @RAIDTRACE_GROUP_PLACE: bytes per part of the disk
- * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug, waits for tags
+ * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug
  * @RAIDTRACE_GROUP_ORIGIN: bios, requests, bytes and seeks per class
  * @RAIDTRACE_GROUP_BLAME: seeks by the class the head came from and the class
  *   it went to
