@@ -446,7 +446,7 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 		};
 
 		raidtrace_count_completion(&engine->queue, engine->account, now_ns, &completion);
-		if (engine->history.ended && !engine->history.frozen)
+		if (engine->history.ended)
 			remember(engine, request, completion.error, now_ns);
 	} else {
 		end_aside(engine->account, request, head);

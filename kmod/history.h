@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The last requests of a disk that ended, each with all that is known of it. They can
- * be kept as they are when one is slow or fails. Plain C, as account.h.
- */
+/* The last requests of a disk that ended. Plain C, as account.h. */
 #ifndef RAIDTRACE_HISTORY_H
 #define RAIDTRACE_HISTORY_H
 
@@ -47,17 +44,10 @@ struct raidtrace_ended {
  * struct raidtrace_history - the last requests that ended
  * @ended: RAIDTRACE_HISTORY of them, in turn; NULL when none are kept
  * @nr: how many there were, each time one was put there
- * @slower_ns: nothing more is put there after one that took so long from issue to
- *	completion, 0 for whatever it takes
- * @failed: nor after one that failed
- * @frozen: there was such a one
  */
 struct raidtrace_history {
 	struct raidtrace_ended *ended;
 	u64 nr;
-	u64 slower_ns;
-	bool failed;
-	bool frozen;
 };
 
 /* A request ended; it is copied. */
@@ -65,8 +55,6 @@ static inline void raidtrace_history_put(struct raidtrace_history *history,
 					 const struct raidtrace_ended *ended)
 {
 	history->ended[history->nr++ % RAIDTRACE_HISTORY] = *ended;
-	history->frozen = (history->slower_ns && ended->completed_ns - ended->issued_ns >=
-			   history->slower_ns) || (history->failed && ended->error);
 }
 
 /*

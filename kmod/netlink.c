@@ -273,11 +273,6 @@ int raidtrace_nl_history_get_doit(struct sk_buff *request, struct genl_info *inf
 	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
 }
 
-int raidtrace_nl_history_set_doit(struct sk_buff *request, struct genl_info *info)
-{
-	return raidtrace_history_set(info->user_ptr[0], info);
-}
-
 static struct genl_family family __ro_after_init = {
 	.name = RAIDTRACE_FAMILY_NAME,
 	.version = RAIDTRACE_FAMILY_VERSION,
@@ -290,34 +285,14 @@ static struct genl_family family __ro_after_init = {
 	.post_doit = after_request,
 };
 
-static int socket_event(struct notifier_block *block, unsigned long event, void *data)
-{
-	const struct netlink_notify *notify = data;
-
-	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
-	    net_eq(notify->net, &init_net))
-		raidtrace_history_release(notify->portid);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block socket_notifier = { .notifier_call = socket_event };
-
-/* Register the family, and look at sockets that are closed. Returns 0 or -errno. */
+/* Register the family. Returns 0 or -errno. */
 int __init raidtrace_netlink_init(void)
 {
-	int err = netlink_register_notifier(&socket_notifier);
-
-	if (err)
-		return err;
-	err = genl_register_family(&family);
-	if (err)
-		netlink_unregister_notifier(&socket_notifier);
-	return err;
+	return genl_register_family(&family);
 }
 
 /* Unregister the family. No request runs after this, and none can come. */
 void raidtrace_netlink_exit(void)
 {
 	genl_unregister_family(&family);
-	netlink_unregister_notifier(&socket_notifier);
 }

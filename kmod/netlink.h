@@ -28,7 +28,5 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 /* netlink-history.c: the last requests of a target that ended */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family);
-int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *info);
-void raidtrace_history_release(u32 port);
 
 #endif /* RAIDTRACE_NETLINK_H */

@@ -37,13 +37,12 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 }
 
 /*
- * Requests that ended, in the order of their ends: @most at most of those behind number
- * @after. Returns how many, and how the history stands, whose own requests are not to be
- * read. Context: process.
+ * Copy the oldest requests that ended behind number @after, @most of them at most, and the
+ * number of the last one that ended. Returns how many were copied. Context: process.
  */
 unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 				     struct raidtrace_known_ended *known, unsigned int most,
-				     struct raidtrace_history *history)
+				     u64 *last)
 {
 	struct raidtrace_engine *engine = &probe->engine;
 	const struct raidtrace_ended *ended;
@@ -61,25 +60,7 @@ unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 			known[nr].task = engine->submitters.task[ended->row];
 		nr++;
 	}
-	*history = engine->history;
+	*last = engine->history.nr;
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
 	return nr;
-}
-
-/*
- * The history is to end with the first request that takes @slower_ns (0: whatever it
- * takes), or, with @failed, that fails.
- */
-void raidtrace_probe_set_history(struct raidtrace_probe *probe, u64 slower_ns, bool failed)
-{
-	struct raidtrace_history *history = &probe->engine.history;
-	unsigned long flags;
-
-	/* What ended until now is judged by what was said before. */
-	raidtrace_rings_catch_up(probe);
-	raw_spin_lock_irqsave(&probe->lock, flags);
-	history->slower_ns = slower_ns;
-	history->failed = failed;
-	history->frozen = false;
-	raw_spin_unlock_irqrestore(&probe->lock, flags);
 }

@@ -152,8 +152,7 @@ struct raidtrace_known_ended {
 
 unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 				     struct raidtrace_known_ended *known, unsigned int most,
-				     struct raidtrace_history *history);
-void raidtrace_probe_set_history(struct raidtrace_probe *probe, u64 slower_ns, bool failed);
+				     u64 *last);
 
 struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
 						   struct raidtrace_account *empty, bool reset,

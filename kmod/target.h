@@ -32,8 +32,6 @@
  * @at_snapshot: where the disk stood then, which of a target that is gone is when it went;
  *	raidtrace_targets_mutex
  * @reset_snapshot: number of the last reset, 0 if there was none
- * @waits: port of the socket that said when the history is to end, 0 for none;
- *	raidtrace_targets_mutex
  * @probe: counts
  */
 struct raidtrace_target {
@@ -53,7 +51,6 @@ struct raidtrace_target {
 	u64 collected_ns;
 	struct raidtrace_probe_state at_snapshot;
 	u64 reset_snapshot;
-	u32 waits;
 	struct raidtrace_probe probe;
 };
 

@@ -73,7 +73,7 @@ static void requests(void **unused)
 	open_text(&all);
 	for (unsigned int i = 0; i < 12; i++) {
 		struct rt_ended ended[REQUESTS];
-		struct requests of = { .ended = ended, .nr = i, .frozen = i % 2 };
+		struct requests of = { .ended = ended, .nr = i, .found = i % 2 };
 		size_t first = i > 4 ? drawn(&state, 4) : 0;
 		uint64_t number = 4;
 

@@ -199,7 +199,7 @@ static void histories(FILE *to, uint64_t *state)
 			nla_nest_end(msg, nest);
 		}
 		fprintf(to, "%d: ", rt_parse_history(nlmsg_hdr(msg), &history));
-		fprintf(to, "%" PRIu64 " %d\n", history.total, history.frozen);
+		fprintf(to, "%" PRIu64 "\n", history.total);
 		for (size_t k = 0; k < history.nr; k++) {
 			const struct rt_ended *e = &history.ended[k];
 

@@ -498,14 +498,12 @@ struct rt_ended {
 
 /**
  * struct rt_history - a part of the last requests of a disk that ended
- * @total: how many ended since it was attached, until the history did
- * @frozen: the history has ended
+ * @total: how many ended since it was attached
  * @nr: how many there are in @ended
  * @ended: in the order of their ends
  */
 struct rt_history {
 	uint64_t total;
-	bool frozen;
 	size_t nr;
 	struct rt_ended ended[RT_HISTORY_MOST];
 };
@@ -636,18 +634,6 @@ int rt_counters_advance(struct rt_client *client, uint32_t id,
  */
 int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 		   struct rt_history *ret);
-
-/**
- * rt_history_set - when the history of a disk is to end
- * @client: the connection
- * @id: the target
- * @slower_ns: with the first request that takes so long, 0 for whatever it takes
- * @failed: with the first that fails
- *
- * Return: 0 or -errno. A history that had ended goes on.
- */
-int rt_history_set(struct rt_client *client, uint32_t id, uint64_t slower_ns,
-		   bool failed);
 
 /* counters.c: arithmetic on snapshots */
 
