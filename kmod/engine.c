@@ -176,53 +176,10 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 		keep_bio(engine, &(struct raidtrace_queued){
 			.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
 			.row = bio.submitter, .class = bio.class, .direction = bio.direction });
-	source->held = head & RAIDTRACE_EVENT_NOWAIT;
-	if (!source->held) {
-		raidtrace_count_bio(&engine->arrival, engine->account, &bio);
-		return;
-	}
-	source->bio = record[2];
-	source->queued = bio;
+	raidtrace_count_bio(&engine->arrival, engine->account, &bio);
 }
 
-/*
- * Whether an event from where a bio was queued that was not to wait says what became of
- * it: its end, or what its task does next, or its issue. An interrupt between the two
- * says nothing: requests that end, give up or start there are others'.
- */
-static bool is_answer(const struct raidtrace_source *source, const u64 *record)
-{
-	switch (raidtrace_event_kind(record[1])) {
-	case RAIDTRACE_EVENT_END:
-		return record[2] == source->bio;
-	case RAIDTRACE_EVENT_ISSUE_BIO:
-		return record[3] == source->bio;
-	case RAIDTRACE_EVENT_ISSUE:
-	case RAIDTRACE_EVENT_ISSUE_HWQ:
-		return record[4] == source->bio;
-	case RAIDTRACE_EVENT_COMPLETE:
-	case RAIDTRACE_EVENT_COMPLETE_HWQ:
-	case RAIDTRACE_EVENT_REQUEUE:
-	case RAIDTRACE_EVENT_REQUEUE_HWQ:
-		return false;
-	default:
-		return true;
-	}
-}
-
-static void count_held(struct raidtrace_engine *engine, struct raidtrace_source *source,
-		       const u64 *record)
-{
-	if (!is_answer(source, record))
-		return;
-	source->held = false;
-	if (raidtrace_event_kind(record[1]) == RAIDTRACE_EVENT_END &&
-	    record[1] & RAIDTRACE_EVENT_NOWAIT)
-		return;
-	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
-}
-
-/* The end of a bio that no request carried. One that was refused has no latency. */
+/* The end of a bio that no request carried. A refused bio has no latency. */
 static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
@@ -520,8 +477,6 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 {
 	u64 now_ns = raidtrace_queue_time(&engine->queue, time_ns);
 
-	if (source->held)
-		count_held(engine, source, record);
 	switch (raidtrace_event_kind(record[1])) {
 	case RAIDTRACE_EVENT_QUEUE:
 		return take_queue(engine, source, record, now_ns);
@@ -559,18 +514,6 @@ void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_sou
 	default:
 		return;
 	}
-}
-
-/*
- * Count a bio that was held: another CPU went on with it, or it is issued and nothing came
- * behind it.
- */
-void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
-{
-	if (!source->held || (engine->bios && find_bio(engine, source->bio, false)))
-		return;
-	source->held = false;
-	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
 }
 
 /*

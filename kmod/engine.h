@@ -81,18 +81,12 @@ struct raidtrace_issued {
  * @task: that they are of
  * @row: its row of the table of processes
  * @table: as &raidtrace_engine.table when @row was found
- * @held: a bio that may be refused, and is counted with the next event that says it was not
- * @bio: its address
- * @queued: what it is
  */
 struct raidtrace_source {
 	struct raidtrace_cpu cpu;
 	struct raidtrace_task task;
 	u32 row;
 	u32 table;
-	bool held;
-	u64 bio;
-	struct raidtrace_bio queued;
 };
 
 /**
@@ -128,7 +122,6 @@ struct raidtrace_engine {
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);
 void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			   const u64 *record, u64 time_ns);
-void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source);
 void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns);
 void raidtrace_engine_reset(struct raidtrace_engine *engine);
 

@@ -148,17 +148,10 @@ static __always_inline void tell_task(struct raidtrace_probe *probe, struct raid
 		write_task(probe, ring, pid, first, second, cgroup);
 }
 
-/* Most bios have none of them. */
 static __always_inline u32 queue_flags(const struct bio *bio)
 {
-	u32 flags = 0;
-
-	if (unlikely(bio->bi_opf & (REQ_RAHEAD | REQ_NOWAIT)))
-		flags = (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
-			(bio->bi_opf & REQ_NOWAIT ? RAIDTRACE_EVENT_NOWAIT : 0);
-	if (unlikely(bio_op(bio) == REQ_OP_ZONE_APPEND))
-		flags |= RAIDTRACE_EVENT_UNPLACED;
-	return flags;
+	return (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
+	       raidtrace_unplaced(bio_op(bio));
 }
 
 static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)

@@ -21,7 +21,6 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	u64 now_ns = raidtrace_rings_catch_up(probe);
 
 	raw_spin_lock_irqsave(&probe->lock, flags);
-	raidtrace_rings_release(probe);
 	/* A writer or another reader may have counted later events: the moment is theirs then. */
 	raidtrace_engine_advance(engine, probe->stopped_ns ?: now_ns);
 	state->queue = engine->queue;

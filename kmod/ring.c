@@ -172,18 +172,6 @@ u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 	return until;
 }
 
-/*
- * Count bios that were held back because they may be refused, and were not: nothing came
- * behind them on their CPUs. Context: the probe's lock, interrupts off.
- */
-void raidtrace_rings_release(struct raidtrace_probe *probe)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		raidtrace_engine_release(&probe->engine, &per_cpu_ptr(probe->ring, cpu)->source);
-}
-
 static void on_quarter_full(struct work_struct *work)
 {
 	raidtrace_rings_catch_up(container_of(work, struct raidtrace_probe, catch_up));

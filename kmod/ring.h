@@ -58,7 +58,6 @@ struct raidtrace_drain {
 int raidtrace_rings_alloc(struct raidtrace_probe *probe);
 void raidtrace_rings_free(struct raidtrace_probe *probe);
 u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe);
-void raidtrace_rings_release(struct raidtrace_probe *probe);
 int raidtrace_rings_init(void);
 void raidtrace_rings_exit(void);
 

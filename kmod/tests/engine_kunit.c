@@ -447,76 +447,26 @@ static void append_has_no_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_forward_sectors, 0ULL);
 }
 
-/* A bio that was not to wait and would have had to is nothing but refused; one that goes on counts as any other. */
-static void refused_bio_is_no_position(struct kunit *test)
+/* A refused bio counts as queued, and has no latency. The next one at its address is another. */
+static void refused_bio_has_no_latency(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_NOWAIT, 0);
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, RAIDTRACE_EVENT_NOWAIT);
+		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, 0);
 		take(test, START + i, end, 0x100, 0, 0);
 		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, 0);
 		issue_request(test, START + i, 0x9000, 0x100, 8 * i);
 		complete_request(test, START + i, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
 	}
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 3ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 2ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 3ULL * 4096);
+	take(test, START + 3, end, 0x200, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 6ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 4ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 6ULL * 4096);
 	KUNIT_EXPECT_EQ(test, m->account.q2c[DIR_READ][0], 3ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
-	/* What its task does next says that it was not refused. */
-	queue_bio(test, START, 0x100, CLASS_DATA, 24, RAIDTRACE_EVENT_NOWAIT);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_COUNT, DIR_READ, 0, 0, 0), 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	/* Or that it is issued elsewhere. */
-	queue_bio(test, START, 0x300, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
-	raidtrace_engine_release(&m->engine, &m->source);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x300, false));
-	end_bio(&m->engine, find_bio(&m->engine, 0x300, false), DIR_READ, START);
-	raidtrace_engine_release(&m->engine, &m->source);
-	raidtrace_engine_release(&m->engine, &m->source);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
-}
-
-/* Between a bio that is not to wait and its refusal an interrupt may come, with events of others. */
-static void interrupt_is_no_answer(struct kunit *test)
-{
-	struct machine *m = test->priv;
-	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_NOWAIT, 0);
-
-	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
-	issue_request(test, START, 0x9000, 0x100, 0);
-	queue_bio(test, START, 0x200, CLASS_DATA, 800, RAIDTRACE_EVENT_NOWAIT);
-	event_of_request(test, START, RAIDTRACE_EVENT_REQUEUE, 0x9000);
-	issue_request(test, START, 0x9000, 0x100, 0);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0), 0xa000,
-	     0x300, 0);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x300, 0, 0);
-	complete_request(test, START, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 1ULL);
-	take(test, START, end, 0x200, 0, 0);
-	queue_bio(test, START, 0x400, CLASS_DATA, 8, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 2ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 1ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 1ULL);
-	/* Its own issue, alone or with others, is one. */
-	queue_bio(test, START, 0x500, CLASS_DATA, 16, RAIDTRACE_EVENT_NOWAIT);
-	issue_request(test, START, 0x9000, 0x500, 16);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
-	queue_bio(test, START, 0x600, CLASS_DATA, 24, RAIDTRACE_EVENT_NOWAIT);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0), 0xa000,
-	     0x600, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	/* So is its end, when that is no refusal. */
-	queue_bio(test, START, 0x700, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x700, 0, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
-	KUNIT_EXPECT_FALSE(test, m->source.held);
 }
 
 /* An end that is told a second time has no latency: what was known of the bio is gone. */
@@ -740,8 +690,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(process_gives_its_row_to_another),
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
-	KUNIT_CASE(refused_bio_is_no_position),
-	KUNIT_CASE(interrupt_is_no_answer),
+	KUNIT_CASE(refused_bio_has_no_latency),
 	KUNIT_CASE(bio_ends_once),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),

@@ -97,7 +97,7 @@
 	X(reissued, REISSUED, "reissued_requests", "requests",		\
 	  "of issued, requests that had been requeued before, whose data and position were counted then") \
 	X(refused, REFUSED, "refused_bios", "bios",			\
-	  "bios that were not to wait and would have had to, which are not among those queued") \
+	  "of queued, bios that were not to wait and would have had to; ABI 1 to 4 did not count them as queued") \
 	X(depth_sum_ns, DEPTH_SUM_NS, "in_flight_request_seconds", "ns",	\
 	  "time by requests in flight: by the length of the sample their mean; of read, write and all")
 
