@@ -41,6 +41,9 @@ struct raidtrace_tracepoint {
 	unsigned int users;
 };
 
+#define BIOS_SIZE	(sizeof(struct raidtrace_queued) << RAIDTRACE_ENGINE_BIO_BITS)
+#define HISTORY_SIZE	(RAIDTRACE_HISTORY * sizeof(struct raidtrace_ended))
+
 struct raidtrace_probe *raidtrace_probes[256];
 DEFINE_STATIC_KEY_FALSE(raidtrace_hwq_key);
 
@@ -130,47 +133,62 @@ bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based
 	return false;
 }
 
-/* Memory for hardware queues, and an eye on them. Returns 0 or -ENOMEM. */
-static int alloc_hwqs(struct raidtrace_engine *engine)
+static size_t hwqs_size(const struct raidtrace_engine *engine)
 {
-	engine->hwqs = kvzalloc(struct_size(engine->hwqs, issue, 1UL << engine->request_bits),
-				RAIDTRACE_GFP);
-	if (!engine->hwqs)
-		return -ENOMEM;
-	static_branch_inc(&raidtrace_hwq_key);
-	return 0;
+	return struct_size(engine->hwqs, issue, 1UL << engine->request_bits);
 }
 
+static void *alloc_table(size_t size)
+{
+	return raidtrace_pages_alloc(size, NUMA_NO_NODE);
+}
+
+/* Allocate the tables of the groups that are counted. Returns 0 or -ENOMEM. */
 static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue,
 			u64 nr_requests)
 {
 	struct raidtrace_engine *engine = &probe->engine;
+	u32 groups = probe->groups;
 
 	probe->has_requests = queue_is_mq(queue);
-	engine->account = kvzalloc(sizeof(*engine->account), RAIDTRACE_GFP);
+	engine->account = alloc_table(sizeof(*engine->account));
 	if (!engine->account)
 		return -ENOMEM;
-	if (probe->groups & RAIDTRACE_GROUPS_BIOS) {
-		engine->bios = kvcalloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
-					RAIDTRACE_GFP);
+	if (groups & RAIDTRACE_GROUPS_BIOS) {
+		engine->bios = alloc_table(BIOS_SIZE);
 		if (!engine->bios)
 			return -ENOMEM;
 	}
 	if (!probe->has_requests)
 		return 0;
-	if (probe->groups & RAIDTRACE_GROUP_LATENCY) {
-		engine->history.ended = kvcalloc(RAIDTRACE_HISTORY,
-						 sizeof(*engine->history.ended), RAIDTRACE_GFP);
+	if (groups & RAIDTRACE_GROUP_LATENCY) {
+		engine->history.ended = alloc_table(HISTORY_SIZE);
 		if (!engine->history.ended)
 			return -ENOMEM;
 	}
 	engine->request_bits = clamp_t(unsigned int, order_base_2(2 * nr_requests),
 				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
-	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
-				    RAIDTRACE_GFP);
+	engine->requests = alloc_table(sizeof(*engine->requests) << engine->request_bits);
 	if (!engine->requests)
 		return -ENOMEM;
-	return probe->groups & RAIDTRACE_GROUP_HWQ ? alloc_hwqs(engine) : 0;
+	if (groups & RAIDTRACE_GROUP_HWQ) {
+		engine->hwqs = alloc_table(hwqs_size(engine));
+		if (!engine->hwqs)
+			return -ENOMEM;
+		static_branch_inc(&raidtrace_hwq_key);
+	}
+	return 0;
+}
+
+static void free_engine(struct raidtrace_engine *engine)
+{
+	if (engine->hwqs)
+		static_branch_dec(&raidtrace_hwq_key);
+	raidtrace_pages_free(engine->hwqs, hwqs_size(engine));
+	raidtrace_pages_free(engine->requests, sizeof(*engine->requests) << engine->request_bits);
+	raidtrace_pages_free(engine->history.ended, HISTORY_SIZE);
+	raidtrace_pages_free(engine->bios, BIOS_SIZE);
+	raidtrace_pages_free(engine->account, sizeof(*engine->account));
 }
 
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
@@ -303,12 +321,6 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
 	raidtrace_rings_free(probe);
-	if (probe->engine.hwqs)
-		static_branch_dec(&raidtrace_hwq_key);
-	kvfree(probe->engine.hwqs);
-	kvfree(probe->engine.history.ended);
-	kvfree(probe->engine.requests);
-	kvfree(probe->engine.bios);
-	kvfree(probe->engine.account);
+	free_engine(&probe->engine);
 	kfree(rcu_access_pointer(probe->journal));
 }

@@ -107,6 +107,9 @@ struct raidtrace_probe {
 	struct raidtrace_engine engine;
 };
 
+void *raidtrace_pages_alloc(size_t size, int node);
+void raidtrace_pages_free(void *memory, size_t size);
+
 void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
 bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based);

@@ -248,6 +248,11 @@ static u32 words_of_ring(void)
 	return clamp_t(u32, bytes, RING_BYTES_MIN, RING_BYTES_MAX) / sizeof(u64);
 }
 
+static size_t ring_size(const struct raidtrace_ring *ring)
+{
+	return (ring->mask + 1 + RAIDTRACE_EVENT_WORDS) * sizeof(u64);
+}
+
 /*
  * A ring for every possible CPU. Returns 0 or -ENOMEM; then raidtrace_rings_free() is to
  * be called all the same.
@@ -265,11 +270,10 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 
-		ring->words = kvmalloc_node((words + RAIDTRACE_EVENT_WORDS) * sizeof(u64),
-					    RAIDTRACE_GFP, cpu_to_node(cpu));
+		ring->mask = words - 1;
+		ring->words = raidtrace_pages_alloc(ring_size(ring), cpu_to_node(cpu));
 		if (!ring->words)
 			return -ENOMEM;
-		ring->mask = words - 1;
 		ring->limit = words / 4;
 		ring->source.cpu = (struct raidtrace_cpu){
 			.number = cpu, .node = cpu_to_node(cpu),
@@ -291,7 +295,8 @@ void raidtrace_rings_free(struct raidtrace_probe *probe)
 	if (probe->ring) {
 		cancel_work_sync(&probe->catch_up);
 		for_each_possible_cpu(cpu)
-			kvfree(per_cpu_ptr(probe->ring, cpu)->words);
+			raidtrace_pages_free(per_cpu_ptr(probe->ring, cpu)->words,
+					     ring_size(per_cpu_ptr(probe->ring, cpu)));
 	}
 	free_percpu(probe->ring);
 	kvfree(probe->drain);

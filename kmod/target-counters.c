@@ -12,6 +12,8 @@
  */
 static struct raidtrace_account *spare;
 
+#define CHANGES_SIZE	(RAIDTRACE_LOTS * sizeof(u64))
+
 /*
  * Memory for a target's counters. Returns 0 or -ENOMEM; then raidtrace_counters_free() is
  * to be called.
@@ -20,24 +22,23 @@ int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (!spare)
-		spare = kvzalloc(sizeof(*spare), RAIDTRACE_GFP);
-	target->total = kvzalloc(sizeof(*target->total), RAIDTRACE_GFP);
-	target->changes = kvcalloc(RAIDTRACE_LOTS,
-				   sizeof(*target->changes), RAIDTRACE_GFP);
+		spare = raidtrace_pages_alloc(sizeof(*spare), NUMA_NO_NODE);
+	target->total = raidtrace_pages_alloc(sizeof(*target->total), NUMA_NO_NODE);
+	target->changes = raidtrace_pages_alloc(CHANGES_SIZE, NUMA_NO_NODE);
 	return spare && target->total && target->changes ? 0 : -ENOMEM;
 }
 
 /* Undo raidtrace_counters_alloc(), also in part. */
 void raidtrace_counters_free(struct raidtrace_target *target)
 {
-	kvfree(target->changes);
-	kvfree(target->total);
+	raidtrace_pages_free(target->changes, CHANGES_SIZE);
+	raidtrace_pages_free(target->total, sizeof(*target->total));
 }
 
 /* Give back what all targets shared. */
 void raidtrace_counters_exit(void)
 {
-	kvfree(spare);
+	raidtrace_pages_free(spare, sizeof(*spare));
 	spare = NULL;
 }
 

@@ -30,6 +30,16 @@ uint64_t ktime_get_ns(void)
 	return no_cut ? UINT64_MAX - 1 : machine_now();
 }
 
+void *raidtrace_pages_alloc(size_t size, int node)
+{
+	return calloc(1, size);
+}
+
+void raidtrace_pages_free(void *memory, size_t size)
+{
+	free(memory);
+}
+
 struct raidtrace_probe *machine_new(unsigned int cpus)
 {
 	struct raidtrace_probe *probe = aligned_zero(sizeof(*probe));
