@@ -80,35 +80,6 @@ int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *opti
 	return raidtrace_journal_get(info, &options->journal);
 }
 
-static int put_extent(struct sk_buff *skb, const struct raidtrace_extent *extent)
-{
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_TARGET_JOURNAL);
-	int err;
-
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_u64_64bit(skb, RAIDTRACE_A_EXTENT_SECTOR, extent->sector,
-				RAIDTRACE_A_EXTENT_PAD) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_EXTENT_NR_SECTORS, extent->nr_sectors,
-				RAIDTRACE_A_EXTENT_PAD);
-	nla_nest_end(skb, nest);
-	return err;
-}
-
-static int put_journal(struct sk_buff *skb, struct raidtrace_target *target)
-{
-	const struct raidtrace_journal *journal;
-	int err = 0;
-	u32 i;
-
-	rcu_read_lock();
-	journal = rcu_dereference(target->probe.journal);
-	for (i = 0; journal && i < journal->nr && !err; i++)
-		err = put_extent(skb, &journal->extent[i]);
-	rcu_read_unlock();
-	return err;
-}
-
 static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	int err = nla_put_u32(skb, RAIDTRACE_A_TARGET_GROUPS, target->options.groups);
@@ -118,7 +89,7 @@ static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
 					target->probe.engine.place.sectors, RAIDTRACE_A_TARGET_PAD);
-	return err ?: put_journal(skb, target);
+	return err;
 }
 
 /* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
