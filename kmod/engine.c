@@ -2,7 +2,6 @@
 /* From events, in the order of their times, to the account of one disk. */
 #include "engine.h"
 #include "account-events.h"
-#include "account-place.h"
 
 #ifndef __KERNEL__
 #define noinline

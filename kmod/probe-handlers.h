@@ -145,7 +145,7 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
 
-/* In probe-undirected.c: requests held back, windows of the page cache. */
+/* Also in probe-queue.c: requests held back, windows of the page cache. */
 void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);

@@ -16,7 +16,6 @@
 #include <linux/sched.h>
 
 #include "engine.h"
-#include "event.h"
 
 struct raidtrace_probe;
 

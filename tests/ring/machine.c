@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "account-place.h"
+#include "account-events.h"
 
 unsigned int nr_cpus;
 bool no_cut;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "account-place.h"
+#include "account-events.h"
 
 #define PIECE	65536
 
