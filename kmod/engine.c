@@ -47,7 +47,7 @@ static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine,
 }
 
 /* One that is known is changed; one that finds no place stays unknown. */
-static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued)
+static __always_inline void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued)
 {
 	struct raidtrace_queued *place = find_bio(engine, queued->bio, true);
 
@@ -117,7 +117,7 @@ static u64 since(u64 then_ns, u64 now_ns)
  * is given bios alone an unknown end may be that of a piece of a known bio, which its driver
  * cut: there it says nothing.
  */
-static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
+static __always_inline void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
 		    enum raidtrace_direction direction, u64 now_ns)
 {
 	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY) {
@@ -156,7 +156,7 @@ static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *sour
 	return source->row;
 }
 
-static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source *source,
+static __always_inline void engine_queue(struct raidtrace_engine *engine, struct raidtrace_source *source,
 		       const u64 *record, u64 now_ns)
 {
 	u64 head = record[1];
@@ -179,7 +179,7 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 }
 
 /* The end of a bio that no request carried. A refused bio has no latency. */
-static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
 	struct raidtrace_queued *queued = find_bio(engine, record[2], false);
@@ -193,7 +193,7 @@ static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now
 		queued->bio = 0;
 }
 
-static void take_split(struct raidtrace_engine *engine, const u64 *record)
+static void engine_split(struct raidtrace_engine *engine, const u64 *record)
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
 	struct raidtrace_queued piece;
@@ -223,7 +223,7 @@ static void know_first(struct raidtrace_ended *ended, const struct raidtrace_que
 }
 
 /* Class of several bios: theirs if they agree. One whose queueing was not seen says nothing. */
-static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
+static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	const struct raidtrace_queued *bio = find_bio(engine, record[3], false);
@@ -240,7 +240,7 @@ static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 }
 
 /* What is known of a request's only bio stays with the request until it ends. */
-static enum raidtrace_class class_of(struct raidtrace_engine *engine,
+static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *engine,
 				     struct raidtrace_issued *request, u64 bio)
 {
 	struct raidtrace_queued *queued = bio ? find_bio(engine, bio, false) : NULL;
@@ -257,7 +257,7 @@ static enum raidtrace_class class_of(struct raidtrace_engine *engine,
 	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
 }
 
-static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	u64 head = record[1];
@@ -297,7 +297,7 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 }
 
 /*
- * As take_issue(), which is to follow: what it finds in flight was never seen to end. Not inline:
+ * As engine_issue(), which is to follow: what it finds in flight was never seen to end. Not inline:
  * that would cost each event the registers that this needs.
  */
 static noinline void issue_on_hwq(struct raidtrace_engine *engine,
@@ -317,7 +317,7 @@ static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 }
 
 /*
- * As take_complete() or, with no @cpu, take_requeue(), which is to follow. A request that is
+ * As engine_complete() or, with no @cpu, engine_requeue(), which is to follow. A request that is
  * not in flight has left its hardware queue before.
  */
 static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
@@ -330,7 +330,7 @@ static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct ra
 					&engine->hwqs->issue[request - engine->requests]);
 }
 
-static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
@@ -381,7 +381,7 @@ static void end_aside(struct raidtrace_account *account, const struct raidtrace_
 		flow->unissued++;
 }
 
-static void remember(struct raidtrace_engine *engine, struct raidtrace_issued *request, bool error,
+static __always_inline void remember(struct raidtrace_engine *engine, struct raidtrace_issued *request, bool error,
 		     u64 now_ns)
 {
 	request->ended.completed_ns = now_ns;
@@ -389,7 +389,7 @@ static void remember(struct raidtrace_engine *engine, struct raidtrace_issued *r
 	raidtrace_history_put(&engine->history, &request->ended);
 }
 
-static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued *request,
+static __always_inline void end_request(struct raidtrace_engine *engine, struct raidtrace_issued *request,
 			u64 head, u64 now_ns)
 {
 	if (request && request->in_flight) {
@@ -416,7 +416,7 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 	request->sequenced = head & RAIDTRACE_EVENT_SEQUENCE;
 }
 
-static void take_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 	u64 bio = record[3], head = record[1];
@@ -436,7 +436,7 @@ static void take_complete(struct raidtrace_engine *engine, const u64 *record, u6
 }
 
 /* A request goes away without an issue; the next one at that address was not inserted. */
-static void take_merge(struct raidtrace_engine *engine, const u64 *record)
+static void engine_merge(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
@@ -445,7 +445,7 @@ static void take_merge(struct raidtrace_engine *engine, const u64 *record)
 		request->inserted_ns = 0;
 }
 
-static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_insert(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = NULL;
 
@@ -456,7 +456,7 @@ static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 
 		request->inserted_ns = now_ns;
 }
 
-static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *source,
+static void engine_task(struct raidtrace_engine *engine, struct raidtrace_source *source,
 		      const u64 *record)
 {
 	source->task = (struct raidtrace_task){
@@ -466,53 +466,79 @@ static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *
 	source->table = engine->table - 1;
 }
 
-/*
- * Count an event that happened at @time_ns, CLOCK_MONOTONIC. Events come in the order of
- * their times. One that is late, because it was written down after those behind it were
- * taken, counts at the time of the last: no time is lost or negative, sums stay exact.
- */
-void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
-			   const u64 *record, u64 time_ns)
+/* Events that few workloads have many of; inline they would cost the others registers. */
+static noinline void engine_other(struct raidtrace_engine *engine, struct raidtrace_source *source,
+				  const u64 *record, u64 now_ns)
 {
-	u64 now_ns = raidtrace_queue_time(&engine->queue, time_ns);
-
 	switch (raidtrace_event_kind(record[1])) {
-	case RAIDTRACE_EVENT_QUEUE:
-		return take_queue(engine, source, record, now_ns);
-	case RAIDTRACE_EVENT_ISSUE_HWQ:
-		issue_on_hwq(engine, source, record, now_ns);
-		fallthrough;
-	case RAIDTRACE_EVENT_ISSUE:
-		return take_issue(engine, record, now_ns);
-	case RAIDTRACE_EVENT_COMPLETE_HWQ:
-		end_on_hwq(engine, &source->cpu, record, now_ns);
-		fallthrough;
-	case RAIDTRACE_EVENT_COMPLETE:
-		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
 		return raidtrace_count_event(engine->account, raidtrace_event_direction(record[1]),
 					     raidtrace_event_class(record[1]),
 					     raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
-		return take_insert(engine, record, now_ns);
+		return engine_insert(engine, record, now_ns);
 	case RAIDTRACE_EVENT_END:
-		return take_end(engine, record, now_ns);
+		return engine_end(engine, record, now_ns);
 	case RAIDTRACE_EVENT_ISSUE_BIO:
-		return take_issue_bio(engine, record);
+		return engine_issue_bio(engine, record);
 	case RAIDTRACE_EVENT_TASK:
-		return take_task(engine, source, record);
+		return engine_task(engine, source, record);
 	case RAIDTRACE_EVENT_SPLIT:
-		return take_split(engine, record);
+		return engine_split(engine, record);
 	case RAIDTRACE_EVENT_MERGE:
-		return take_merge(engine, record);
+		return engine_merge(engine, record);
 	case RAIDTRACE_EVENT_REQUEUE_HWQ:
 		end_on_hwq(engine, NULL, record, now_ns);
 		fallthrough;
 	case RAIDTRACE_EVENT_REQUEUE:
-		return take_requeue(engine, record, now_ns);
+		return engine_requeue(engine, record, now_ns);
 	default:
 		return;
 	}
+}
+
+/*
+ * Count the events of one source from @tail to @head in a ring of @mask + 1 words, as long as they
+ * happened until @until, CLOCK_MONOTONIC, and at most *@left of them, which is decremented. An
+ * event that is late, because it was written after later ones were counted, counts at the time of
+ * the last: no time is lost or negative, sums stay exact. Returns the tail behind them.
+ */
+u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
+			   unsigned int *left)
+{
+	for (; *left && tail != head; --*left) {
+		const u64 *record = words + (tail & mask);
+		u64 now_ns;
+
+		if (record[0] > until)
+			break;
+		now_ns = raidtrace_queue_time(&engine->queue, record[0]);
+		switch (raidtrace_event_kind(record[1])) {
+		case RAIDTRACE_EVENT_QUEUE:
+			engine_queue(engine, source, record, now_ns);
+			tail += raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
+			break;
+		case RAIDTRACE_EVENT_ISSUE_HWQ:
+			issue_on_hwq(engine, source, record, now_ns);
+			fallthrough;
+		case RAIDTRACE_EVENT_ISSUE:
+			engine_issue(engine, record, now_ns);
+			tail += raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
+			break;
+		case RAIDTRACE_EVENT_COMPLETE_HWQ:
+			end_on_hwq(engine, &source->cpu, record, now_ns);
+			fallthrough;
+		case RAIDTRACE_EVENT_COMPLETE:
+			engine_complete(engine, record, now_ns);
+			tail += raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
+			break;
+		default:
+			engine_other(engine, source, record, now_ns);
+			tail += raidtrace_event_words(raidtrace_event_kind(record[1]));
+		}
+	}
+	return tail;
 }
 
 /*

@@ -502,8 +502,9 @@ struct raidtrace_engine {
 };
 
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);
-void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
-			   const u64 *record, u64 time_ns);
+u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
+			   unsigned int *left);
 void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns);
 void raidtrace_engine_reset(struct raidtrace_engine *engine);
 

@@ -42,7 +42,7 @@ static u64 *record_at(const struct raidtrace_ring *ring, u32 at)
 }
 
 /* Put the ring of the earliest event first: that at @at may be out of place. */
-static void sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
+static void drain_sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
 {
 	struct raidtrace_drain moved = drain[at];
 	unsigned int child;
@@ -58,7 +58,7 @@ static void sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at
 	drain[at] = moved;
 }
 
-static unsigned int begin(struct raidtrace_probe *probe)
+static unsigned int rings_collect(struct raidtrace_probe *probe)
 {
 	struct raidtrace_drain *drain = probe->drain;
 	unsigned int nr = 0, at;
@@ -77,41 +77,37 @@ static unsigned int begin(struct raidtrace_probe *probe)
 		};
 	}
 	for (at = nr / 2; at--;)
-		sift(drain, nr, at);
+		drain_sift(drain, nr, at);
 	return nr;
 }
 
-/* Count the record at a tail. Returns the tail behind it. */
-static u32 take_one(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
-		    u64 time)
+/*
+ * Count the events of a ring from @tail to @head that happened until @until, *@left of them at
+ * most. Returns the tail behind them.
+ */
+static u32 ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
+		      u32 head, u64 until, unsigned int *left)
 {
-	const u64 *record = record_at(ring, tail);
-
-	raidtrace_engine_take(&probe->engine, &ring->source, record, time);
-	return tail + raidtrace_event_words(raidtrace_event_kind(record[1]));
+	return raidtrace_engine_count(&probe->engine, &ring->source, ring->words, ring->mask, tail,
+				      head, until, left);
 }
 
-/* Take the events of the first ring that are before all others'. Returns their number. */
-static unsigned int take_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
-			       unsigned int at_most)
+/* Count events of the first ring before the first event of all others. */
+static void ring_count_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
+			     unsigned int *left)
 {
 	struct raidtrace_drain *first = probe->drain;
-	unsigned int taken = 0;
 
 	if (nr > 1)
 		until = min(until, first[1].time);
 	if (nr > 2)
 		until = min(until, first[2].time);
-	do {
-		first->tail = take_one(probe, first->ring, first->tail, first->time);
-		first->time = first->tail == first->head ? U64_MAX :
-			      *record_at(first->ring, first->tail);
-		taken++;
-	} while (taken < at_most && first->time <= until);
-	return taken;
+	first->tail = ring_count(probe, first->ring, first->tail, first->head, until, left);
+	first->time = first->tail == first->head ? U64_MAX :
+		      *record_at(first->ring, first->tail);
 }
 
-static void end(struct raidtrace_probe *probe, unsigned int nr)
+static void rings_release(struct raidtrace_probe *probe, unsigned int nr)
 {
 	unsigned int i;
 
@@ -121,35 +117,35 @@ static void end(struct raidtrace_probe *probe, unsigned int nr)
 }
 
 /* Records that were written after counting ended are not counted; this makes room. */
-static void forget(struct raidtrace_probe *probe)
+static void rings_discard(struct raidtrace_probe *probe)
 {
-	unsigned int nr = begin(probe), i;
+	unsigned int nr = rings_collect(probe), i;
 
 	for (i = 0; i < nr; i++)
 		probe->drain[i].tail = probe->drain[i].head;
-	end(probe, nr);
+	rings_release(probe, nr);
 }
 
 /*
- * Count events that happened until @until and before counting ended, @at_most of them.
+ * Count events that happened until @until and before counting ended, @left of them at most.
  * Returns whether there may be more. Context: the probe's lock, interrupts off.
  */
-static bool take(struct raidtrace_probe *probe, u64 until, unsigned int at_most)
+static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
 {
-	unsigned int nr = begin(probe), taken = 0;
+	unsigned int nr = rings_collect(probe);
 
 	if (probe->stopped_ns)
 		until = min(until, probe->stopped_ns);
-	while (nr && taken < at_most && probe->drain[0].time <= until) {
-		taken += take_first(probe, nr, until, at_most - taken);
-		sift(probe->drain, nr, 0);
+	while (nr && left && probe->drain[0].time <= until) {
+		ring_count_first(probe, nr, until, &left);
+		drain_sift(probe->drain, nr, 0);
 	}
-	end(probe, nr);
+	rings_release(probe, nr);
 	WRITE_ONCE(probe->turns, probe->turns + 1);
-	if (taken >= at_most)
+	if (!left)
 		return true;
 	if (probe->stopped_ns)
-		forget(probe);
+		rings_discard(probe);
 	return false;
 }
 
@@ -166,7 +162,7 @@ u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 
 	do {
 		raw_spin_lock_irqsave(&probe->lock, flags);
-		more = take(probe, until, TURN);
+		more = rings_count(probe, until, TURN);
 		raw_spin_unlock_irqrestore(&probe->lock, flags);
 	} while (more);
 	return until;
@@ -178,13 +174,13 @@ static void on_quarter_full(struct work_struct *work)
 }
 
 /* Take one turn, unless another CPU takes one while this one waits. Context: interrupts off. */
-static void take_turn(struct raidtrace_probe *probe)
+static void ring_writer_turn(struct raidtrace_probe *probe)
 {
 	u32 turns = READ_ONCE(probe->turns);
 
 	raw_spin_lock(&probe->lock);
 	if (probe->turns == turns)
-		take(probe, ktime_get_ns(), WRITER_TURN);
+		rings_count(probe, ktime_get_ns(), WRITER_TURN);
 	raw_spin_unlock(&probe->lock);
 }
 
@@ -199,17 +195,21 @@ static u32 fill_of(const struct raidtrace_ring *ring)
  * times lie ahead of the clock, which steps back on broken hardware alone: then its oldest
  * records count at this moment. Context: interrupts off.
  */
-static void empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
+static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
 {
-	unsigned int nr = WRITER_TURN;
+	unsigned int nr = WRITER_TURN, one;
 	u32 tail;
 	u64 now;
 
 	raw_spin_lock(&probe->lock);
 	now = ktime_get_ns();
-	if (fill_of(ring) > most && !take(probe, now, nr)) {
-		for (tail = ring->tail; nr-- && ring->head - tail > most;)
-			tail = take_one(probe, ring, tail, now);
+	if (fill_of(ring) > most && !rings_count(probe, now, nr)) {
+		for (tail = ring->tail; nr && ring->head - tail > most;) {
+			*record_at(ring, tail) = now;
+			one = 1;
+			tail = ring_count(probe, ring, tail, ring->head, now, &one);
+			nr--;
+		}
 		/* The words before the tail may be written again. */
 		smp_store_release(&ring->tail, tail);
 	}
@@ -229,9 +229,9 @@ void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ri
 	if (fill >= words / 4)
 		queue_work(queue, &probe->catch_up);
 	if (fill >= words / 2)
-		take_turn(probe);
+		ring_writer_turn(probe);
 	while (fill_of(ring) > most)
-		empty_full(probe, ring, most);
+		ring_empty_full(probe, ring, most);
 	fill = fill_of(ring);
 	if (fill < words / 4)
 		ring->limit = ring->head + words / 4 - fill;

@@ -41,12 +41,20 @@ static int engine_init(struct kunit *test)
 	return 0;
 }
 
+static void take_record(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			const u64 *record)
+{
+	unsigned int left = 1;
+
+	raidtrace_engine_count(engine, source, record, ~0U, 0, ~0U, U64_MAX, &left);
+}
+
 static void take(struct kunit *test, u64 time_ns, u64 head, u64 one, u64 two, u64 three)
 {
 	struct machine *m = test->priv;
 	const u64 record[RAIDTRACE_EVENT_WORDS] = { time_ns, head, one, two, three };
 
-	raidtrace_engine_take(&m->engine, &m->source, record, time_ns);
+	take_record(&m->engine, &m->source, record);
 }
 
 static void queue_bio(struct kunit *test, u64 time_ns, u64 bio, u32 class, u64 sector, u32 flags)
@@ -375,17 +383,18 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	struct machine *m = test->priv;
 	struct raidtrace_submitted *rest = &m->account.submitted[RAIDTRACE_SUBMITTER_REST];
 	struct raidtrace_source other = {};
-	const u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
-							   0, 4096), 0x200, 0 };
+	u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
+						     0, 4096), 0x200, 0 };
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
 	u64 told[] = { START, head, 0x6000, 0, 0 };
 	unsigned int i, replaced = 0;
 	u64 sum = 0;
 
 	/* One that goes on keeps its row, whoever comes. */
-	raidtrace_engine_take(&m->engine, &other, told, START);
+	take_record(&m->engine, &other, told);
 	for (i = 0; i < RAIDTRACE_SUBMITTERS * 2; i++) {
-		raidtrace_engine_take(&m->engine, &other, record, START + 2 * i);
+		record[0] = START + 2 * i;
+		take_record(&m->engine, &other, record);
 		take(test, START, head, 0x7000 + i, 0, 0);
 		queue_bio(test, START + 2 * i + 1, 0x300, CLASS_DATA, 0, 0);
 		KUNIT_ASSERT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x7000ULL + i);
@@ -406,7 +415,8 @@ static void process_gives_its_row_to_another(struct kunit *test)
 		take(test, START, head, 0x8000 + i, 0, 0);
 		queue_bio(test, START + 1000 + i, 0x300, CLASS_DATA, 0, 0);
 	}
-	raidtrace_engine_take(&m->engine, &other, record, START + 2000);
+	record[0] = START + 2000;
+	take_record(&m->engine, &other, record);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
 	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, 1ULL);
 }
@@ -672,7 +682,34 @@ static void history_has_the_last_ones(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
 }
 
+/* Records lie one behind the other, and go on at the beginning of the ring. */
+static void counts_until_a_time_and_a_number(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_INSERT, DIR_READ, 0, 0, 0);
+	u64 ring[8 + RAIDTRACE_EVENT_WORDS] = {
+		[3] = START, [4] = head, [6] = START + 1, [7] = head, [1] = START + 2, [2] = head,
+	};
+	unsigned int left = 9;
+	u32 tail;
+
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 3, 12, START + 1, &left);
+	KUNIT_EXPECT_EQ(test, tail, 9U);
+	KUNIT_EXPECT_EQ(test, left, 7U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 2ULL);
+	left = 1;
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 3, 12, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, tail, 6U);
+	KUNIT_EXPECT_EQ(test, left, 0U);
+	left = 9;
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 6, 12, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, tail, 12U);
+	KUNIT_EXPECT_EQ(test, left, 7U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 5ULL);
+}
+
 static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),
 	KUNIT_CASE(requests_are_told_apart_by_address),
