@@ -507,7 +507,9 @@ u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_sou
 			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
 			   unsigned int *left)
 {
-	for (; *left && tail != head; --*left) {
+	unsigned int nr;
+
+	for (nr = *left; nr && tail != head; nr--) {
 		const u64 *record = words + (tail & mask);
 		u64 now_ns;
 
@@ -538,6 +540,7 @@ u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_sou
 			tail += raidtrace_event_words(raidtrace_event_kind(record[1]));
 		}
 	}
+	*left = nr;
 	return tail;
 }
 
