@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From events, in the order of their times, to the account of one disk. */
+/* Count the events of a disk in order of time. */
 #include "engine.h"
 #include "account-events.h"
 
@@ -8,7 +8,7 @@
 #define fallthrough	__attribute__((__fallthrough__))
 #endif
 
-/* Places that an address may have; a request may have more of them when these did not do once. */
+/* Places that an address may have; after requests found none free, more of them. */
 #define PLACES		8
 #define PLACES_MOST	64
 
@@ -33,7 +33,7 @@ static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 
 	return found;
 }
 
-/* The place of a bio, most often its home, or with @free one that it may have; NULL for none. */
+/* The place of a bio, or with @free one that it may have; NULL for none. */
 static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
 	struct raidtrace_queued *home;
@@ -46,7 +46,7 @@ static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine,
 	return search_bio(engine, bio, free);
 }
 
-/* One that is known is changed; one that finds no place stays unknown. */
+/* A bio that finds no place stays unknown. */
 static __always_inline void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued)
 {
 	struct raidtrace_queued *place = find_bio(engine, queued->bio, true);
@@ -55,7 +55,7 @@ static __always_inline void keep_bio(struct raidtrace_engine *engine, const stru
 		*place = *queued;
 }
 
-/* What a place holds that a new request would need, the least first. */
+/* What a place holds; a new request takes the place that holds least. */
 enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
 
 static enum hold hold_of(const struct raidtrace_issued *request)
@@ -91,9 +91,9 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
 }
 
 /*
- * The place of a request. A request without one gets a place that holds @most at most; NULL
- * when there is none. A place that holds an insert may be taken for an issue: a scheduler can
- * hold more requests than there are places, and then the time of one insert is not known.
+ * The place of a request. A request without one gets a place that holds @most at most; NULL for
+ * none. An issue may take the place of an insert: a scheduler can hold more requests than there are
+ * places, and then one time of an insert is unknown.
  */
 static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address,
 						    enum hold most)
@@ -106,16 +106,14 @@ static inline struct raidtrace_issued *find_request(struct raidtrace_engine *eng
 	return home->request == address ? home : search_request(engine, address, most);
 }
 
-/* Nanoseconds from a time to a later one, 0 when it is not later. */
 static u64 since(u64 then_ns, u64 now_ns)
 {
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
 /*
- * A bio ends; NULL for one that is not known. It is known no more after this. Of a disk that
- * is given bios alone an unknown end may be that of a piece of a known bio, which its driver
- * cut: there it says nothing.
+ * A bio ends; NULL for an unknown one. On a bio-based disk an unknown end may be that of a piece
+ * that the driver split off, so that it counts for nothing.
  */
 static __always_inline void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
 		    enum raidtrace_direction direction, u64 now_ns)
@@ -131,7 +129,9 @@ static __always_inline void end_bio(struct raidtrace_engine *engine, struct raid
 		queued->bio = 0;
 }
 
-/* Of the process that the source's events are of; all sources look again when a row changes hands. */
+/*
+ * Find the row of a source's task. When a row is reassigned, every source looks up its row again.
+ */
 static void find_row(struct raidtrace_engine *engine, struct raidtrace_source *source)
 {
 	u64 replaced = engine->submitters.replaced;
@@ -205,14 +205,14 @@ static void engine_split(struct raidtrace_engine *engine, const u64 *record)
 	keep_bio(engine, &piece);
 }
 
-/* The next request at that address: the rest is said by its issue. */
+/* Forget what the next issue at this address does not set. */
 static void forget_first(struct raidtrace_ended *ended)
 {
 	ended->queued_ns = 0;
 	ended->again = false;
 }
 
-/* The first of a request's bios says since when it is on its way, and whose it is. */
+/* A request is queued when the first of its bios is, by its process. */
 static void know_first(struct raidtrace_ended *ended, const struct raidtrace_queued *bio)
 {
 	if (ended->queued_ns && ended->queued_ns <= bio->queued_ns)
@@ -222,7 +222,7 @@ static void know_first(struct raidtrace_ended *ended, const struct raidtrace_que
 	ended->row = bio->row;
 }
 
-/* Class of several bios: theirs if they agree. One whose queueing was not seen says nothing. */
+/* Several bios of different classes are mixed. An unknown bio has no class. */
 static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
@@ -239,7 +239,7 @@ static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 		request->class = RAIDTRACE_CLASS_MIXED;
 }
 
-/* What is known of a request's only bio stays with the request until it ends. */
+/* The class of a request. The entry of its only bio moves to the request until it ends. */
 static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *engine,
 				     struct raidtrace_issued *request, u64 bio)
 {
@@ -297,8 +297,8 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 }
 
 /*
- * As engine_issue(), which is to follow: what it finds in flight was never seen to end. Not inline:
- * that would cost each event the registers that this needs.
+ * Count an issue for its hardware queue, before engine_issue(). A request found in flight was never
+ * seen to end. Not inline: that would cost each event the registers that this needs.
  */
 static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 				  const struct raidtrace_source *source, const u64 *record,
@@ -317,8 +317,8 @@ static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 }
 
 /*
- * As engine_complete() or, with no @cpu, engine_requeue(), which is to follow. A request that is
- * not in flight has left its hardware queue before.
+ * Count an end, or without @cpu a requeue, for its hardware queue, before engine_complete() or
+ * engine_requeue(). A request that is not in flight left its queue before.
  */
 static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
 				const u64 *record, u64 now_ns)
@@ -341,7 +341,7 @@ static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u
 	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->ended.direction);
 	request->in_flight = false;
 	request->requeued = true;
-	/* Until its next issue others may be merged with it. */
+	/* Before its next issue other bios may be merged into it. */
 	if (request->only.bio)
 		keep_bio(engine, &request->only);
 	request->only.bio = 0;
@@ -361,9 +361,8 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 }
 
 /*
- * The last completion of a request that is not in flight. Of one that was not
- * seen issued: one that the driver had was issued unseen; one that it never had
- * ends without an issue. Else the second end of a flush sequence.
+ * The last completion of a request that is not in flight: the second end of a flush sequence; else
+ * its issue was not seen if the driver had it, and it had none if the driver had it not.
  */
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
@@ -435,7 +434,7 @@ static __always_inline void engine_complete(struct raidtrace_engine *engine, con
 	end_bio(engine, queued, raidtrace_event_direction(head), now_ns);
 }
 
-/* A request goes away without an issue; the next one at that address was not inserted. */
+/* A merged request is not issued. The next one at its address was not inserted. */
 static void engine_merge(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
@@ -466,7 +465,7 @@ static void engine_task(struct raidtrace_engine *engine, struct raidtrace_source
 	source->table = engine->table - 1;
 }
 
-/* Events that few workloads have many of; inline they would cost the others registers. */
+/* Rare events. Inline they would cost the others registers. */
 static noinline void engine_other(struct raidtrace_engine *engine, struct raidtrace_source *source,
 				  const u64 *record, u64 now_ns)
 {
@@ -498,10 +497,9 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 }
 
 /*
- * Count the events of one source from @tail to @head in a ring of @mask + 1 words, as long as they
- * happened until @until, CLOCK_MONOTONIC, and at most *@left of them, which is decremented. An
- * event that is late, because it was written after later ones were counted, counts at the time of
- * the last: no time is lost or negative, sums stay exact. Returns the tail behind them.
+ * Count the events of a source from @tail to @head in a ring of @mask + 1 words: those until
+ * @until, CLOCK_MONOTONIC, *@left of them at most, which is decremented. A late event, written
+ * after later ones were counted, counts at the time of the last one. Returns the new tail.
  */
 u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
@@ -544,10 +542,7 @@ u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_sou
 	return tail;
 }
 
-/*
- * Begin to count with nothing in flight; @engine is all zero but for account, tables and
- * place.
- */
+/* Begin with nothing in flight; @engine is all zero but for account, tables and place. */
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns)
 {
 	unsigned int i;
@@ -567,10 +562,7 @@ void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns)
 		raidtrace_hwqs_advance(engine->hwqs, engine->account, engine->queue.last_ns);
 }
 
-/*
- * Begin anew, the engine just advanced, in an account of zeroes; what is in flight stays
- * known.
- */
+/* Reset, right after an advance, into an account of zeroes. Requests in flight stay known. */
 void raidtrace_engine_reset(struct raidtrace_engine *engine)
 {
 	raidtrace_queue_reset(&engine->queue);

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The engine of one disk: takes its events, one after the other, and counts them.
- *
- * It knows the bios between queue and issue and the requests between insert and
- * completion, by their addresses, in two hash tables of a fixed size. An address
- * has one of eight places; of requests in flight, when eight did not do once, one of
- * 64.
- *
- * Plain C: the kernel module and the tests compile this one file. Nothing here
- * locks or reads a clock; the caller does.
+ * The engine of a disk counts its events in order of time. Two hash tables of a fixed size have the
+ * bios from queue to issue and the requests from insert to completion, by address. Plain C, for the
+ * module and the tests. The caller locks and reads the clock.
  */
 #ifndef RAIDTRACE_ENGINE_H
 #define RAIDTRACE_ENGINE_H
@@ -16,30 +10,27 @@
 #include "account.h"
 
 /*
- * Events are records of some words; the first two, time and head, are the same in all. Addresses
- * of bios and requests are names: they are compared and never followed.
+ * An event is a record of some words; the first two, time and head, are the same in all. Addresses
+ * of bios and requests are compared, never dereferenced.
  */
 
 /**
- * enum raidtrace_event - what a record tells, and its words behind time and head
- * @RAIDTRACE_EVENT_TASK: those that follow from this CPU are of another task: its name, in
- *	two words, and the cgroup; the process is in place of the bytes
+ * enum raidtrace_event - kinds of records, and their words behind time and head
+ * @RAIDTRACE_EVENT_TASK: the task of the following records of this CPU: its name (two words),
+ *	cgroup; the head has the process in place of the bytes
  * @RAIDTRACE_EVENT_QUEUE: a bio is queued: bio, sector
- * @RAIDTRACE_EVENT_SPLIT: a bio is cut in two: the piece that goes first, the bio
+ * @RAIDTRACE_EVENT_SPLIT: a bio is split: the first piece, the bio
  * @RAIDTRACE_EVENT_END: a bio ends: bio
  * @RAIDTRACE_EVENT_INSERT: a request is inserted: request
  * @RAIDTRACE_EVENT_MERGE: a request is merged into another: request
- * @RAIDTRACE_EVENT_ISSUE_BIO: a bio of several that the next issue of a request has:
- *	request, bio
+ * @RAIDTRACE_EVENT_ISSUE_BIO: one of several bios of the next issue of a request: request, bio
  * @RAIDTRACE_EVENT_ISSUE: a request is issued: request, sector, its only bio or 0
- * @RAIDTRACE_EVENT_ISSUE_HWQ: RAIDTRACE_EVENT_ISSUE of a disk whose hardware queues are
- *	counted; the head has the row of the queue, too
+ * @RAIDTRACE_EVENT_ISSUE_HWQ: the same when hardware queues are counted; the head has the row
  * @RAIDTRACE_EVENT_REQUEUE: an issue is undone: request
- * @RAIDTRACE_EVENT_REQUEUE_HWQ: RAIDTRACE_EVENT_REQUEUE of such a disk
- * @RAIDTRACE_EVENT_COMPLETE: a request or a part of it ends: request, its only bio when
- *	that ends with it or 0
- * @RAIDTRACE_EVENT_COMPLETE_HWQ: RAIDTRACE_EVENT_COMPLETE of such a disk
- * @RAIDTRACE_EVENT_COUNT: something that is only counted; no words
+ * @RAIDTRACE_EVENT_REQUEUE_HWQ: the same when hardware queues are counted
+ * @RAIDTRACE_EVENT_COMPLETE: a request or a part of it ends: request, its only bio if that ends
+ * @RAIDTRACE_EVENT_COMPLETE_HWQ: the same when hardware queues are counted
+ * @RAIDTRACE_EVENT_COUNT: an event without state
  * @RAIDTRACE_EVENTS: number of kinds
  */
 enum raidtrace_event {
@@ -60,13 +51,9 @@ enum raidtrace_event {
 	RAIDTRACE_EVENTS,
 };
 
-/* Words of the longest record. */
-#define RAIDTRACE_EVENT_WORDS		5
+#define RAIDTRACE_EVENT_WORDS		5	/* of the longest record */
 
-/*
- * Head of a record: kind, direction, class (of a bio) or counter (of what is only
- * counted), flags, bytes.
- */
+/* Head of a record: kind, direction, class of a bio or counter, flags, bytes. */
 #define RAIDTRACE_EVENT_DIRECTION	4
 #define RAIDTRACE_EVENT_CLASS		8
 #define RAIDTRACE_EVENT_BYTES		32
@@ -80,7 +67,7 @@ enum raidtrace_event {
 #define RAIDTRACE_EVENT_NOWAIT		0x400000	/* end: the bio was refused, as it was not to wait */
 #define RAIDTRACE_EVENT_STARTED		0x200000	/* completion: the driver had the request */
 
-/* Issue: where the row of the hardware queue is in the head, and its bits there. */
+/* Place of a hardware queue's row in the head of an issue. */
 #define RAIDTRACE_EVENT_ROW		23
 #define RAIDTRACE_EVENT_ROW_MASK	255
 
@@ -107,7 +94,6 @@ static inline u32 raidtrace_event_class(u64 head)
 	return head >> RAIDTRACE_EVENT_CLASS & RAIDTRACE_EVENT_NIBBLE;
 }
 
-/* Row of the hardware queue, of RAIDTRACE_EVENT_ISSUE_HWQ alone. */
 static inline u32 raidtrace_event_row(u64 head)
 {
 	return head >> RAIDTRACE_EVENT_ROW & RAIDTRACE_EVENT_ROW_MASK;
@@ -118,7 +104,6 @@ static inline u32 raidtrace_event_bytes(u64 head)
 	return head >> RAIDTRACE_EVENT_BYTES;
 }
 
-/* Words of a record, time and head among them. */
 static inline unsigned int raidtrace_event_words(enum raidtrace_event kind)
 {
 	static const unsigned char words[RAIDTRACE_EVENTS] = {
@@ -141,17 +126,16 @@ static inline unsigned int raidtrace_event_words(enum raidtrace_event kind)
 	return words[kind];
 }
 
-/* Words of a task's name, TASK_COMM_LEN bytes. */
-#define RAIDTRACE_COMM_WORDS	2
+#define RAIDTRACE_COMM_WORDS	2	/* TASK_COMM_LEN bytes */
 
-/* Rows that are looked at for one process, so that the way is short when the table is full. */
+/* Rows that a process may have: a full table is searched in a bounded time. */
 #define RAIDTRACE_SUBMITTER_TRIES 16
 
 /**
- * struct raidtrace_task - who queues bios
- * @comm: name of the thread, as its bytes lie in memory
- * @cgroup: whose bios they are, which is not the thread's when it writes back; 0 for nobody's
- * @pid: the process (thread group), 0 for an interrupt
+ * struct raidtrace_task - the task that queues bios
+ * @comm: name of the thread
+ * @cgroup: that the bios are charged to, not the thread's in writeback; 0 for none
+ * @pid: process (thread group), 0 for an interrupt
  */
 struct raidtrace_task {
 	u64 comm[RAIDTRACE_COMM_WORDS];
@@ -167,10 +151,10 @@ static inline bool raidtrace_is_task(const struct raidtrace_task *one,
 }
 
 /**
- * struct raidtrace_submitters - the rows; one that finds none free takes that of another
- * @task: found by the process
- * @queued_ns: when its last bio was queued, 0 for a free row
- * @replaced: a bit for each row that has another process than it had
+ * struct raidtrace_submitters - processes that queue bios
+ * @task: by row
+ * @queued_ns: when the row's last bio was queued, 0 for a free row
+ * @replaced: rows that another process has taken
  */
 struct raidtrace_submitters {
 	struct raidtrace_task task[RAIDTRACE_SUBMITTERS];
@@ -179,9 +163,8 @@ struct raidtrace_submitters {
 };
 
 /*
- * Row of a task; another name or another cgroup has one of its own. When none is free it
- * is that of the process that queued nothing for longest: then its bit is set in replaced,
- * and what was counted there is another's.
+ * The row of a task, name and cgroup. If all rows that it may have are taken, it replaces the task
+ * that has been idle longest.
  */
 static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitters,
 					  const struct raidtrace_task *task)
@@ -207,22 +190,22 @@ static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitter
 	return oldest;
 }
 
-/* How many are kept, a power of two. */
+/* Requests that a history keeps, a power of two. */
 #define RAIDTRACE_HISTORY	4096
 
 /**
  * struct raidtrace_ended - a request that ended
- * @queued_ns: when the first of its bios that was seen was queued, 0 when none was
- * @inserted_ns: when it was inserted, 0 when it was not
- * @issued_ns: its last issue
- * @completed_ns: its last completion
- * @sector: where it begins
+ * @queued_ns: when the first of its known bios was queued, 0 for unknown
+ * @inserted_ns: 0 when it was not inserted
+ * @issued_ns: last issue
+ * @completed_ns: last completion
+ * @sector: first sector
  * @bytes: issued
- * @pid: the process that queued that bio, as @queued_ns
- * @row: of that process in the table, when it was queued
+ * @pid: process that queued that bio
+ * @row: row of that process then
  * @depth: requests in flight that its issue found
  * @direction: of its last issue
- * @class: likewise
+ * @class: of its last issue
  * @error: its status is not success
  * @again: it was requeued and issued again
  */
@@ -244,25 +227,21 @@ struct raidtrace_ended {
 
 /**
  * struct raidtrace_history - the last requests that ended
- * @ended: RAIDTRACE_HISTORY of them, in turn; NULL when none are kept
- * @nr: how many there were, each time one was put there
+ * @ended: ring of RAIDTRACE_HISTORY requests, NULL when none are kept
+ * @nr: number of requests so far
  */
 struct raidtrace_history {
 	struct raidtrace_ended *ended;
 	u64 nr;
 };
 
-/* A request ended; it is copied. */
 static inline void raidtrace_history_put(struct raidtrace_history *history,
 					 const struct raidtrace_ended *ended)
 {
 	history->ended[history->nr++ % RAIDTRACE_HISTORY] = *ended;
 }
 
-/*
- * The request behind number @number, 0 before the first, as long as it is there; @number
- * is moved on to it.
- */
+/* The oldest request behind *@number that is kept; *@number becomes its number. NULL for none. */
 static inline const struct raidtrace_ended *
 raidtrace_history_next(const struct raidtrace_history *history, u64 *number)
 {
@@ -275,10 +254,7 @@ raidtrace_history_next(const struct raidtrace_history *history, u64 *number)
 	return &history->ended[(*number)++ % RAIDTRACE_HISTORY];
 }
 
-/*
- * Hardware queues. The caller has a queue's row: its number, or RAIDTRACE_HWQ_REST for all queues
- * from that number on.
- */
+/* Hardware queues. A queue's row is its number, or RAIDTRACE_HWQ_REST from that number on. */
 
 /**
  * struct raidtrace_cpu - a CPU
@@ -291,9 +267,9 @@ struct raidtrace_cpu {
 };
 
 /**
- * struct raidtrace_hwq_depth - requests in flight on the queues of one row
- * @changed_ns: until when @in_flight is in the account's depth_sum_ns
- * @in_flight: issued and not yet ended
+ * struct raidtrace_hwq_depth - requests in flight on the queues of a row
+ * @changed_ns: until when @in_flight is counted in depth_sum_ns
+ * @in_flight: issued and not ended
  * @in_flight_max: highest @in_flight since attach or reset
  */
 struct raidtrace_hwq_depth {
@@ -318,7 +294,7 @@ struct raidtrace_hwq_issue {
  * struct raidtrace_hwqs - the hardware queues of a disk
  * @rows: one more than the highest row that had a request
  * @depth: by row
- * @issue: of the request in each place of the engine's table; of one in flight alone
+ * @issue: by the request's place in the engine's table
  */
 struct raidtrace_hwqs {
 	unsigned int rows;
@@ -326,7 +302,7 @@ struct raidtrace_hwqs {
 	struct raidtrace_hwq_issue issue[];
 };
 
-/* Count the time that a row spent at the depth that it has until now. */
+/* Count the time that a row spent at its depth. */
 static inline void raidtrace_hwq_spend(struct raidtrace_hwq_depth *depth,
 				       struct raidtrace_hwq *hwq, u64 now_ns)
 {
@@ -334,7 +310,7 @@ static inline void raidtrace_hwq_spend(struct raidtrace_hwq_depth *depth,
 	depth->changed_ns = now_ns;
 }
 
-/* A request is issued on a CPU; @issue is that of its place. */
+/* Count an issue on a CPU; @issue is that of the request's place. */
 static inline void raidtrace_hwq_count_issue(struct raidtrace_hwqs *hwqs,
 					     struct raidtrace_account *account, u64 now_ns,
 					     u32 row, const struct raidtrace_cpu *cpu,
@@ -356,7 +332,7 @@ static inline void raidtrace_hwq_count_issue(struct raidtrace_hwqs *hwqs,
 	}
 }
 
-/* A request that was issued ends on a CPU, or its issue is undone: then @cpu is NULL. */
+/* Count the end of an issued request on a CPU, or, without @cpu, an issue that is undone. */
 static inline void raidtrace_hwq_count_end(struct raidtrace_hwqs *hwqs,
 					   struct raidtrace_account *account, u64 now_ns,
 					   const struct raidtrace_cpu *cpu,
@@ -387,7 +363,7 @@ static inline void raidtrace_hwqs_advance(struct raidtrace_hwqs *hwqs,
 		raidtrace_hwq_spend(&hwqs->depth[row], &account->hwq[row], now_ns);
 }
 
-/* Begin anew, just advanced, in an account of zeroes; what is in flight stays known. */
+/* Reset, right after an advance, into an account of zeroes. Requests in flight stay known. */
 static inline void raidtrace_hwqs_reset(struct raidtrace_hwqs *hwqs,
 					struct raidtrace_account *account)
 {
@@ -401,24 +377,22 @@ static inline void raidtrace_hwqs_reset(struct raidtrace_hwqs *hwqs,
 	}
 }
 
-/* What needs to know of a request's bios when and as what they were queued. */
+/* Groups that need a request's bios, and when they were queued. */
 #define RAIDTRACE_GROUPS_BIOS \
 	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
-/* Places for bios, as a power of two. */
-#define RAIDTRACE_ENGINE_BIO_BITS	14
+#define RAIDTRACE_ENGINE_BIO_BITS	14	/* places for bios, power of two */
 
 /**
  * struct raidtrace_queued - a bio from queue to issue, or to its end
- * @bio: its address, 0 for a free place
- * @queued_ns: when it was queued
- * @pid: the process that queued it
+ * @bio: address, 0 for a free place
+ * @queued_ns: CLOCK_MONOTONIC
+ * @pid: process that queued it
  * @row: of that process
- * @class: what it is for
- * @direction: what it asks for
+ * @class: purpose of the bio
+ * @direction: read, write ...
  *
- * A bio that ends without an event leaves its place behind, until one at the same
- * address takes it over.
+ * A bio that ends without an event leaves its place in use, until another has its address.
  */
 struct raidtrace_queued {
 	u64 bio;
@@ -430,20 +404,19 @@ struct raidtrace_queued {
 };
 
 /**
- * struct raidtrace_issued - a request that has been seen
- * @request: its address, 0 for a free place
- * @inserted_ns: when it was inserted, 0 when it was not since its last issue
- * @only: its only bio while it is in flight; without an address when it has none or
- *	several, or nothing is known of it
- * @ended: what will be known of it when it ends; its direction is that of the last issue
- * @depth_row: raidtrace_depth_row() of the depth of all that the issue found
- * @class: of the bios told of for the issue to come, RAIDTRACE_CLASSES for none yet
- * @in_flight: issued, and neither completed nor requeued
+ * struct raidtrace_issued - a request that was observed
+ * @request: address, 0 for a free place
+ * @inserted_ns: 0 when it was not inserted since its last issue
+ * @only: its only bio while it is in flight; no address for none, several or unknown
+ * @ended: what the history has of it when it ends
+ * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
+ * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
+ * @in_flight: issued, neither completed nor requeued
  * @sequenced: only the end of its flush sequence is to come
- * @requeued: the issue to come is not its first
+ * @requeued: the next issue is not its first
  *
- * A place stays with its address as long as no other request needs it: the
- * block layer uses the same ones again and again.
+ * A place keeps its address until another request needs it: the block layer uses the same
+ * requests again and again.
  */
 struct raidtrace_issued {
 	u64 request;
@@ -458,11 +431,11 @@ struct raidtrace_issued {
 };
 
 /**
- * struct raidtrace_source - where events come from in the order of their times: a CPU
- * @cpu: that CPU
- * @task: that they are of
- * @row: its row of the table of processes
- * @table: as &raidtrace_engine.table when @row was found
+ * struct raidtrace_source - a CPU whose events come in order of time
+ * @cpu: the CPU
+ * @task: task of its events
+ * @row: row of @task
+ * @table: &raidtrace_engine.table when @row was found
  */
 struct raidtrace_source {
 	struct raidtrace_cpu cpu;
@@ -472,19 +445,19 @@ struct raidtrace_source {
 };
 
 /**
- * struct raidtrace_engine - one disk
- * @arrival: of the disk's bios
- * @queue: of the disk's requests; its groups are what is counted
- * @place: how the disk is cut in parts
- * @account: that is counted in; may be another from event to event
- * @submitters: processes that queued bios
- * @table: moves when a row of @submitters has another process
+ * struct raidtrace_engine - a disk
+ * @arrival: position and streams of bios
+ * @queue: state of the queue; its groups are those counted
+ * @place: parts of the disk
+ * @account: counters; a snapshot exchanges it
+ * @submitters: processes that queue bios
+ * @table: changes when another process takes a row of @submitters
  * @bios: 1 << RAIDTRACE_ENGINE_BIO_BITS places, NULL when no group needs them
- * @requests: places for requests, NULL for a disk that has none
- * @request_bits: there are 1 << @request_bits
- * @reach: how many places a request may have
+ * @requests: 1 << @request_bits places, NULL for a bio-based disk
+ * @request_bits: see @requests
+ * @reach: places that a request may have
  * @history: the last requests
- * @hwqs: the hardware queues, NULL when they are not counted
+ * @hwqs: hardware queues, NULL when they are not counted
  */
 struct raidtrace_engine {
 	struct raidtrace_arrival arrival;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking events out of the rings of a disk, in the order of their times.
+ * Count the events in the rings of a disk in order of time.
  *
- * The clock is read first and then how far each ring is written: whatever an
- * event up to that time depends on was written before it, and is observed. An
- * event that was being written at that moment comes late and counts at that time.
+ * The clock is read before the heads: each event until that time, and each that it depends on, is
+ * behind a head that is observed. An event that was being written meanwhile is late.
  */
 #include "ring.h"
 #include "probe.h"
@@ -18,18 +17,17 @@
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
-/* Memory of all rings of a disk, and of one of them. */
 #define RINGS_BYTES	SZ_4M
 #define RING_BYTES_MIN	SZ_8K
 #define RING_BYTES_MAX	SZ_64K
 
-/* Events that a reader takes in one turn of the lock, with interrupts off. */
+/* Events that a reader counts with interrupts off. */
 #define TURN		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 32 : 256)
 
 /*
- * A writer whose ring is half full takes a turn for every WRITER_STEP words that it
- * writes. A record has two words or more: with an event per CPU and word all rings
- * are taken before the second half of one is written.
+ * If its ring is half full, a writer counts WRITER_TURN events for every WRITER_STEP words that it
+ * writes. With an event per CPU and word, all rings are empty before the second half of one is
+ * written.
  */
 #define WRITER_STEP	16U
 #define WRITER_TURN	(WRITER_STEP * num_possible_cpus())
@@ -41,7 +39,7 @@ static u64 *record_at(const struct raidtrace_ring *ring, u32 at)
 	return ring->words + (at & ring->mask);
 }
 
-/* Put the ring of the earliest event first: that at @at may be out of place. */
+/* Restore the order of the heap of rings, the earliest event first, below @at. */
 static void drain_sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
 {
 	struct raidtrace_drain moved = drain[at];
@@ -66,7 +64,7 @@ static unsigned int rings_collect(struct raidtrace_probe *probe)
 
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-		/* The records before the head are there. */
+		/* Records before the head are written. */
 		u32 head = smp_load_acquire(&ring->head);
 
 		if (head == ring->tail)
@@ -81,10 +79,6 @@ static unsigned int rings_collect(struct raidtrace_probe *probe)
 	return nr;
 }
 
-/*
- * Count the events of a ring from @tail to @head that happened until @until, *@left of them at
- * most. Returns the tail behind them.
- */
 static u32 ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
 		      u32 head, u64 until, unsigned int *left)
 {
@@ -92,7 +86,7 @@ static u32 ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring
 				      head, until, left);
 }
 
-/* Count events of the first ring before the first event of all others. */
+/* Count the first ring's events before the first event of all others. */
 static void ring_count_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
 			     unsigned int *left)
 {
@@ -116,7 +110,7 @@ static void rings_release(struct raidtrace_probe *probe, unsigned int nr)
 		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].tail);
 }
 
-/* Records that were written after counting ended are not counted; this makes room. */
+/* Discard records that were written after counting ended. */
 static void rings_discard(struct raidtrace_probe *probe)
 {
 	unsigned int nr = rings_collect(probe), i;
@@ -127,8 +121,8 @@ static void rings_discard(struct raidtrace_probe *probe)
 }
 
 /*
- * Count events that happened until @until and before counting ended, @left of them at most.
- * Returns whether there may be more. Context: the probe's lock, interrupts off.
+ * Count events until @until and until counting ended, @left at most. Returns whether there may be
+ * more. Context: the probe's lock, interrupts off.
  */
 static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
 {
@@ -150,9 +144,8 @@ static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int l
 }
 
 /*
- * Count all events that happened until this call began, and return its time, CLOCK_MONOTONIC:
- * however many events come meanwhile, it ends. Context: process. Interrupts are off for some
- * hundred events at a time.
+ * Count all events until this call, and return its time, CLOCK_MONOTONIC. Context: process;
+ * interrupts are off for some hundred events at a time.
  */
 u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 {
@@ -173,7 +166,7 @@ static void on_quarter_full(struct work_struct *work)
 	raidtrace_rings_catch_up(container_of(work, struct raidtrace_probe, catch_up));
 }
 
-/* Take one turn, unless another CPU takes one while this one waits. Context: interrupts off. */
+/* Count a turn of events, unless another CPU does while this one waits. Context: interrupts off. */
 static void ring_writer_turn(struct raidtrace_probe *probe)
 {
 	u32 turns = READ_ONCE(probe->turns);
@@ -191,9 +184,9 @@ static u32 fill_of(const struct raidtrace_ring *ring)
 }
 
 /*
- * Take a turn for a full ring. If nothing is left to take until now and it is still full, its
- * times lie ahead of the clock, which steps back on broken hardware alone: then its oldest
- * records count at this moment. Context: interrupts off.
+ * Count a turn of events for a full ring. If nothing is left until now and it is still full, its
+ * times are ahead of the clock, as on hardware whose clock steps back: then its oldest records
+ * count now. Context: interrupts off.
  */
 static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
 {
@@ -217,9 +210,9 @@ static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring
 }
 
 /*
- * The writer of this ring reached its limit. A quarter full: a worker is to come. Half full:
- * the worker is late, the writer takes a turn for every few words. Full: it cannot go on
- * before there is room. Context: interrupts off.
+ * Make room for the writer of a ring that reached its limit. A quarter full: call a worker. Half
+ * full: the worker is late, count some events. Full: count events until there is room. Context:
+ * interrupts off.
  */
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
 {
@@ -254,8 +247,8 @@ static size_t ring_size(const struct raidtrace_ring *ring)
 }
 
 /*
- * A ring for every possible CPU. Returns 0 or -ENOMEM; then raidtrace_rings_free() is to
- * be called all the same.
+ * Allocate a ring for each possible CPU. Returns 0 or -ENOMEM; raidtrace_rings_free() follows in
+ * both cases.
  */
 int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 {
@@ -278,16 +271,12 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 		ring->source.cpu = (struct raidtrace_cpu){
 			.number = cpu, .node = cpu_to_node(cpu),
 		};
-		/* No task has this number: the first one is written down. */
-		ring->task.pid = ~0U;
+		ring->task.pid = ~0U;	/* no task */
 	}
 	return 0;
 }
 
-/*
- * Undo raidtrace_rings_alloc(), when no handler finds the probe any more. Context: may
- * sleep.
- */
+/* Free the rings when no handler finds the probe. Context: may sleep. */
 void raidtrace_rings_free(struct raidtrace_probe *probe)
 {
 	int cpu;
@@ -302,14 +291,13 @@ void raidtrace_rings_free(struct raidtrace_probe *probe)
 	kvfree(probe->drain);
 }
 
-/* Be ready for rings. Returns 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int raidtrace_rings_init(void)
 {
 	queue = alloc_workqueue("raidtrace", WQ_UNBOUND, 0);
 	return queue ? 0 : -ENOMEM;
 }
 
-/* Undo raidtrace_rings_init(). */
 void raidtrace_rings_exit(void)
 {
 	destroy_workqueue(queue);
