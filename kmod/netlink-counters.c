@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reply to counters-get: one message, one snapshot. */
+/* The reply to counters-get: one snapshot in one message. */
 #include "netlink.h"
 #include "compat.h"
 #include "target.h"
@@ -9,10 +9,10 @@
 #include <net/genetlink.h>
 
 /**
- * struct snapshot - what one reader gets of a target's last snapshot
- * @target: the target
- * @base: number of the snapshot that the reader has, 0 if none that is of use
- * @groups: the groups that the reader gets, &enum raidtrace_group flags
+ * struct snapshot - a snapshot for one reader
+ * @target: its last snapshot is sent
+ * @base: number of the snapshot that the reader has, 0 for none of use
+ * @groups: groups that the reader may get
  */
 struct snapshot {
 	const struct raidtrace_target *target;
@@ -21,12 +21,12 @@ struct snapshot {
 };
 
 /**
- * struct counter - a u64 of a structure that is nothing but counters
- * @attr: that tells it
- * @offset: of it
- * @group: that it belongs to
- * @event: that it counts, which a kernel may lack; RAIDTRACE_EVENT_COUNTERS for none
- * @bios: a disk without requests has it
+ * struct counter - a u64 of a structure of counters
+ * @attr: its attribute
+ * @offset: in the structure
+ * @group: its group
+ * @event: event that it counts, which a kernel may lack; RAIDTRACE_EVENT_COUNTERS for none
+ * @bios: bio-based disks have it
  */
 struct counter {
 	u16 attr;
@@ -134,26 +134,21 @@ static const struct counter submitter_counters[] = {
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
 static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace_disk));
 
-/*
- * How old a snapshot may be for a reader without privilege: however often that one asks,
- * records are not taken for it each time.
- */
+/* Age of a snapshot for a reader without privilege, however often it asks. */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
 
-/* What changed since a moment ago fits two pages as good as always, as does a quiet disk. */
+/* Recent changes and a quiet disk fit two pages. */
 #define LEAST_ROOM	(SKB_WITH_OVERHEAD(8192) - nlmsg_total_size(genlmsg_total_size(0)))
-/* More than all counters take, however many pieces they are in. */
 #define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
 
-/* Whether a reader gets counters of @group; @bios: a bio-based disk has them, too. */
 static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 {
 	return group & snapshot->groups && (bios || !snapshot->target->bio_based);
 }
 
 /*
- * Put those of @nr counters in a message that the target has. One whose tracepoint this
- * kernel lacks is left out: it is not zero, it is not known. Returns 0 or -EMSGSIZE.
+ * Put the counters that a reader gets. One whose tracepoint the kernel lacks is left out: it is
+ * unknown, not zero. Returns 0 or -EMSGSIZE.
  */
 static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 			   const struct counter *counter, unsigned int nr,
@@ -176,7 +171,6 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 			 enum raidtrace_direction direction)
 {
 	const struct raidtrace_queue *state = &target->at_snapshot.queue;
-	/* Depth over time is followed of some directions alone. */
 	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
 			direction == RAIDTRACE_DIRECTION_ALL;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
@@ -259,7 +253,6 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 				 RAIDTRACE_A_COUNTERS_PAD);
 }
 
-/* How many are in flight changes with what is counted of a direction, and with nothing else. */
 static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 		     const struct snapshot *snapshot)
 {
@@ -278,7 +271,7 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 	return err || !any ? err : put_flow(skb, target, snapshot, RAIDTRACE_DIRECTION_ALL);
 }
 
-/* What is in flight follows from the counters: raidtrace_account.hwq says how. */
+/* Requests in flight follow from the counters. */
 static int put_hwq(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
 		   const struct raidtrace_hwq *hwq)
 {
@@ -298,7 +291,6 @@ static int put_hwq(struct sk_buff *skb, const struct snapshot *snapshot, u32 row
 	return err;
 }
 
-/* Each hardware queue that had a request. */
 static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
 		    const struct snapshot *snapshot)
 {
@@ -343,7 +335,7 @@ static int put_process(struct sk_buff *skb, const struct raidtrace_task *process
 						    RAIDTRACE_A_SUBMITTER_PAD) : 0);
 }
 
-/* The row of all that found the table full has no process. */
+/* The row of the rest has no process. */
 static int put_submitter(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
 			 const struct raidtrace_submitted *submitted)
 {
@@ -362,7 +354,6 @@ static int put_submitter(struct sk_buff *skb, const struct snapshot *snapshot, u
 	return err;
 }
 
-/* Each process with its row. */
 static int put_submitters(struct sk_buff *skb, const struct snapshot *snapshot)
 {
 	const struct raidtrace_submitted *row = snapshot->target->total->submitted;
@@ -377,7 +368,6 @@ static int put_submitters(struct sk_buff *skb, const struct snapshot *snapshot)
 	return err;
 }
 
-/* Classes and processes. */
 static int put_owners(struct sk_buff *skb, const struct raidtrace_target *target,
 			 const struct snapshot *snapshot)
 {
@@ -395,10 +385,10 @@ static int put_owners(struct sk_buff *skb, const struct raidtrace_target *target
 	return err;
 }
 
-/* So many bins take no more room than the head of another piece. */
+/* Starting a new piece costs as much as 16 bins, so shorter gaps are sent along. */
 #define CLOSE	(2 * RAIDTRACE_LOT)
 
-/* Without the zeroes at either end. */
+/* Put bins without the zeroes at either end. */
 static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 		     enum raidtrace_direction direction, u32 first, u32 end, const u64 *bins)
 {
@@ -423,7 +413,7 @@ static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 	return err;
 }
 
-/* The bins that changed. Those between two that lie close together are told with them. */
+/* Put the bins that changed, and short gaps between them. */
 static int put_changed(struct sk_buff *skb, const struct raidtrace_target *target, u64 base,
 		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,
 		       const u64 *bins)
@@ -486,13 +476,13 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 	       put_histograms(skb, target, snapshot);
 }
 
-/* The message, NULL when memory is short, ERR_PTR(-EMSGSIZE) when @room is too small. */
+/* The message; NULL without memory, ERR_PTR(-EMSGSIZE) when @room is too small. */
 static struct sk_buff *message_of(struct raidtrace_target *target,
 				  const struct snapshot *snapshot,
 				  struct genl_info *info, const struct genl_family *family,
 				  size_t room)
 {
-	/* More than a few pages in one piece may take the kernel some trouble. */
+	/* More than a few contiguous pages may take the kernel some effort. */
 	struct sk_buff *skb = genlmsg_new(room, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	void *header;
 	int err;
@@ -510,8 +500,8 @@ static struct sk_buff *message_of(struct raidtrace_target *target,
 }
 
 /*
- * A snapshot as the reply to a request, of the group flow alone and not of the last moment
- * unless @privileged; or ERR_PTR(-errno), with the reason in @info. Context: process,
+ * A snapshot as the reply to a request; without privilege of the group flow alone and at most
+ * UNPRIVILEGED_NS old. Returns ERR_PTR(-errno) with the reason in @info. Context: process,
  * raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 
-/* Requests that fit a message of two pages, each with all that can be known of it. */
+/* Requests with all their attributes that fit a message of two pages. */
 #define MESSAGE_BYTES	SKB_WITH_OVERHEAD(8192)
 #define MOST_ENDED	32
 
@@ -63,7 +63,7 @@ static int put_ended(struct sk_buff *skb, const struct raidtrace_known_ended *kn
 	return err;
 }
 
-/* NULL for want of memory: nothing else can fail, as what is put in is cut to what fits. */
+/* The message, NULL without memory. */
 static struct sk_buff *message_of(struct genl_info *info, const struct genl_family *family, u32 id,
 				  u64 last, const struct raidtrace_known_ended *known,
 				  unsigned int nr)
@@ -103,8 +103,8 @@ static int refuse_without(const struct raidtrace_target *target, struct genl_inf
 }
 
 /*
- * The next requests of a target's history as the reply to a request, or ERR_PTR(-errno)
- * with the reason in @info. Context: process, raidtrace_targets_mutex.
+ * Requests of a target's history as the reply to a request, or ERR_PTR(-errno) with the reason in
+ * @info. Context: process, raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a target is and how it is to be counted. What sysfs says of its disk is read there. */
+/* Description and options of a target in messages. */
 #include "netlink.h"
 #include "compat.h"
 #include "netlink-gen.h"
@@ -35,8 +35,8 @@ static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
 }
 
 /*
- * The journal that a request tells of, to be freed, NULL for none. Returns 0 or -errno,
- * with the reason in @info.
+ * The journal in a request, to be freed, NULL for none. Returns 0 or -errno with the reason in
+ * @info.
  */
 int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret)
 {
@@ -65,9 +65,8 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 }
 
 /*
- * How a request wants a target to be counted: without groups by the default ones, and flow
- * is counted in any case.
- * Returns 0 or -errno, with the reason in @info.
+ * The options in a request; the default groups without any, and always flow. Returns 0 or -errno
+ * with the reason in @info.
  */
 int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options)
 {
@@ -92,7 +91,7 @@ static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 	return err;
 }
 
-/* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
+/* Returns 0 or -EMSGSIZE. Context: any lock or none. */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generic netlink family: the only interface to user space.
- *
- * Documentation/netlink/specs/raidtrace.yaml describes it. Reading the group flow
- * needs no privilege: its counters are of the kind that /proc/diskstats shows to all.
- * All else needs CAP_SYS_ADMIN: sizes, places and latencies of single requests, read
- * often, are nearly a trace of other users.
+ * The generic netlink family, the module's only interface;
+ * Documentation/netlink/specs/raidtrace.yaml describes it. Reading the group flow needs no
+ * privilege, as its counters are like those of /proc/diskstats. The rest needs CAP_SYS_ADMIN:
+ * sizes, places and latencies, read often, are nearly a trace of other users.
  */
 #include "netlink.h"
 #include "compat.h"
@@ -19,7 +17,7 @@
 
 static struct genl_family family;
 
-/* Name of a request's target in its attributes; all requests number it the same. */
+/* All requests have the id of their target in the same attribute. */
 static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID &&
 	      (int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_HISTORY_ID);
 
@@ -28,10 +26,7 @@ static bool is_privileged(struct sk_buff *request)
 	return netlink_capable(request, CAP_SYS_ADMIN);
 }
 
-/*
- * What changes anything is for the administrator, as tracing a disk with blktrace is; and so
- * is where on the disk each request lay. For everybody is the rest.
- */
+/* Requests that change something, or show where single requests were, need CAP_SYS_ADMIN. */
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
 	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
@@ -40,7 +35,7 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
 }
 
-/* Refuse a request about a target that is not there. Lets raidtrace_targets_mutex go. */
+/* Refuse a request for an unknown target. Releases raidtrace_targets_mutex. */
 static int no_target(struct genl_info *info, u32 id)
 {
 	mutex_unlock(&raidtrace_targets_mutex);
@@ -49,8 +44,8 @@ static int no_target(struct genl_info *info, u32 id)
 }
 
 /*
- * Before any request: one about a target finds it in ->user_ptr[0] and holds
- * raidtrace_targets_mutex until after_request(). A dump has its own lock.
+ * Before a request: finds its target for ->user_ptr[0] and takes raidtrace_targets_mutex until
+ * after_request(). A dump takes the lock itself.
  */
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
@@ -70,7 +65,7 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 	return info->user_ptr[0] ? 0 : no_target(info, id);
 }
 
-/* Not called for a request that before_request() refused. The target may be deleted by now. */
+/* Not called for a refused request. The target may be deleted by now. */
 static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
@@ -78,7 +73,6 @@ static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		mutex_unlock(&raidtrace_targets_mutex);
 }
 
-/* A message that describes a target, for a reply or a dump. */
 static int put_target(struct sk_buff *skb, struct raidtrace_target *target, u32 portid, u32 seq,
 		      int flags, u8 cmd)
 {
@@ -149,7 +143,7 @@ int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
 	return genlmsg_reply(skb, info);
 }
 
-/* Who asked and does not get the answer does not know the id: then nothing was added. */
+/* A caller that gets no reply does not know the id, so then nothing is added. */
 static int add_target(struct genl_info *info, struct block_device *bdev,
 		      struct raidtrace_options *options)
 {
@@ -165,9 +159,9 @@ static int add_target(struct genl_info *info, struct block_device *bdev,
 }
 
 /*
- * The block device that a file descriptor names, as long as @file is held (NULL for no file),
- * or ERR_PTR(-errno). The file shows that the caller may read the device. The module opens
- * nothing: opening waits for the driver, and other callers would wait, too.
+ * The block device of an open file (NULL for none) as long as the file is held, or ERR_PTR(-errno).
+ * The file shows that the caller may read the device. The module opens nothing: opening waits for
+ * the driver, and other callers would wait, too.
  */
 static struct block_device *bdev_of_file(struct file *file, struct netlink_ext_ack *extack)
 {
@@ -218,7 +212,7 @@ int raidtrace_nl_target_get_doit(struct sk_buff *request, struct genl_info *info
 	return reply_target(info, info->user_ptr[0]);
 }
 
-/* Ids only grow, so the last one sent says where to go on. */
+/* Ids only grow: the last one that was sent is the place to continue. */
 int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct raidtrace_target *target;
@@ -232,7 +226,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 		if (put_target(skb, target, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			       NLM_F_MULTI, RAIDTRACE_CMD_TARGET_GET))
 			break;
-		/* Says NLM_F_DUMP_INTR when the list changed since the dump began. */
+		/* Sets NLM_F_DUMP_INTR when the list has changed since the dump began. */
 		nl_dump_check_consistent(cb, message);
 		last = target->id;
 	}
@@ -277,7 +271,7 @@ static struct genl_family family __ro_after_init = {
 	.name = RAIDTRACE_FAMILY_NAME,
 	.version = RAIDTRACE_FAMILY_VERSION,
 	.module = THIS_MODULE,
-	/* Adding a target takes milliseconds: other families need not wait for it. */
+	/* Adding a target takes milliseconds; other families do not wait. */
 	.parallel_ops = true,
 	.ops = raidtrace_nl_ops,
 	.n_ops = ARRAY_SIZE(raidtrace_nl_ops),

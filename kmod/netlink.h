@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The generic netlink family: the only interface to user space. */
 #ifndef RAIDTRACE_NETLINK_H
 #define RAIDTRACE_NETLINK_H
 
@@ -15,17 +14,17 @@ struct sk_buff;
 int raidtrace_netlink_init(void);
 void raidtrace_netlink_exit(void);
 
-/* netlink-target.c: what a target is, and how it is to be counted */
+/* netlink-target.c */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target);
 int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options);
 int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret);
 
-/* netlink-counters.c: the reply to counters-get */
+/* netlink-counters.c */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,
 					   const struct genl_family *family, bool privileged);
 
-/* netlink-history.c: the last requests of a target that ended */
+/* netlink-history.c */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family);
 

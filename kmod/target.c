@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Targets: the disks that are being counted.
+ * Targets: the disks that are counted.
  *
- * A target holds no reference on its disk, the queue or the driver: with a
- * reference the disk could be released after its driver's module is gone, and
- * an open file would keep that module from being unloaded. Instead a class
- * interface of the block class calls us while the disk's device is being
- * deleted; when that call returns we have forgotten the disk.
+ * A target holds no reference on its disk, the queue or the driver. With one, the disk could
+ * outlive its driver's module, and an open file would keep that module loaded. A class interface of
+ * the block class calls disk_removed() while the device of a disk is deleted;
  * Documentation/design.rst has the whole argument.
  */
 #include "target.h"
@@ -17,39 +15,32 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-/* Protects what target.h says. */
 DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*
- * Protects membership in the list, and the pair of a target's disk and state:
- * under it the disk of an active target is there. Nests inside targets_mutex
- * and inside the mutex of the block class.
+ * Protects the list, and the disk and state of a target: the disk of an active target exists. Nests
+ * inside targets_mutex and the mutex of the block class.
  */
 static DEFINE_SPINLOCK(targets_spinlock);
 
 static LIST_HEAD(targets);
 static unsigned int nr_targets;
 static u32 last_id;
-/* Moves with each change of the list. */
 static unsigned int generation = 1;
 
-/* Number of targets, those that are gone too. */
 unsigned int raidtrace_targets_count(void)
 {
 	return READ_ONCE(nr_targets);
 }
 
-/*
- * A number, never 0, that moves when a target is added or deleted. Context:
- * raidtrace_targets_mutex.
- */
+/* A number, never 0, that changes with the list. Context: raidtrace_targets_mutex. */
 unsigned int raidtrace_targets_generation(void)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	return generation ?: 1;
 }
 
-/* Target of an id, NULL for none; good until raidtrace_targets_mutex is let go. */
+/* The target of an id, NULL for none. Context: raidtrace_targets_mutex. */
 struct raidtrace_target *raidtrace_target_find(u32 id)
 {
 	struct raidtrace_target *target = raidtrace_target_next(id - 1);
@@ -57,10 +48,7 @@ struct raidtrace_target *raidtrace_target_find(u32 id)
 	return id && target && target->id == id ? target : NULL;
 }
 
-/*
- * First target with an id above @after, NULL at the end; good until
- * raidtrace_targets_mutex is let go.
- */
+/* The first target with an id above @after, NULL at the end. Context: raidtrace_targets_mutex. */
 struct raidtrace_target *raidtrace_target_next(u32 after)
 {
 	struct raidtrace_target *target;
@@ -74,8 +62,8 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
 }
 
 /*
- * The device of a disk or partition is being deleted. After this returns the
- * disk may be freed. Context: process, the block class's mutex is held.
+ * The device of a disk or partition is deleted; after the return its disk may be freed. Context:
+ * process, the block class's mutex.
  */
 static void disk_removed(struct device *dev)
 {
@@ -101,7 +89,7 @@ static struct class_interface removals = {
 	.remove_dev = RAIDTRACE_REMOVE_DEV(disk_removed, disk_removed_of),
 };
 
-/* The block class is not exported; every disk's device leads to it. */
+/* The block class is not exported; the device of any disk leads to it. */
 static int watch_removals(struct gendisk *disk)
 {
 	int err;
@@ -117,9 +105,8 @@ static int watch_removals(struct gendisk *disk)
 }
 
 /*
- * Add to the list, unless the disk is on its way out: then the call of
- * disk_removed() may be over. Removal marks the disk dead first, so a disk that
- * is not marked yet will find the target in the list.
+ * Add a target to the list, unless disk_removed() may have been called for its disk. Removal marks
+ * the disk dead first: disk_removed() finds the target of a disk that is not marked.
  */
 static int publish(struct raidtrace_target *target, struct gendisk *disk)
 {
@@ -171,10 +158,10 @@ no_memory:
 }
 
 /*
- * How many requests the disk's queue can hold now, its scheduler's among them; 0 for a disk on
- * its way out. Its tag set may be freed as soon as the disk's device is deleted (null_blk, by
- * configfs), even while a file is open: as in publish(), a disk that is not marked dead has
- * disk_removed() still to come, which waits for the lock.
+ * The requests that a disk's queue can hold now, its scheduler's among them; 0 for a disk that is
+ * being removed. Its tag set may be freed as soon as its device is deleted (null_blk, by configfs),
+ * even with the file open: as in publish(), a disk that is not marked dead has disk_removed() still
+ * to come, which waits for the lock.
  */
 static u64 requests_of(const struct gendisk *disk)
 {
@@ -205,7 +192,6 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		return target;
 	err = raidtrace_probe_attach(&target->probe, disk, requests_of(disk), options, extack);
 	if (!err) {
-		/* Before the first bio is looked at. */
 		raidtrace_probe_set_journal(&target->probe, options->journal);
 		target->options.journal = NULL;
 		options->journal = NULL;
@@ -220,7 +206,6 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 	return target;
 }
 
-/* Whether a disk may become a target. */
 static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
@@ -230,7 +215,7 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; add %s", bdev,
 					disk->disk_name, disk->disk_name);
 	list_for_each_entry(target, &targets, list) {
-		/* Only compared; a target whose disk goes at this moment is found or not. */
+		/* The disk is compared, not dereferenced. */
 		if (READ_ONCE(target->disk) == disk)
 			return raidtrace_refuse(-EEXIST, extack, "%s is target %u already",
 						disk->disk_name, target->id);
@@ -239,9 +224,8 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 }
 
 /*
- * Begin to count a disk, which is open for as long as this takes; a journal is taken over
- * on success. Returns the target or ERR_PTR(-errno). Context: may sleep,
- * raidtrace_targets_mutex.
+ * Count a disk, which stays open meanwhile. The journal is taken over on success. Returns the
+ * target or ERR_PTR(-errno). Context: may sleep, raidtrace_targets_mutex.
  */
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
@@ -273,7 +257,7 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	free_target(target);
 }
 
-/* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
+/* State of a target's disk, and its readahead, 0 for a disk that is gone. */
 enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
 					    u64 *readahead_sectors)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Targets: the disks that are being counted. */
 #ifndef RAIDTRACE_TARGET_H
 #define RAIDTRACE_TARGET_H
 
@@ -9,30 +8,30 @@
 
 #include "probe.h"
 
-/* Probes are found by a hash of four times as many places; a bound on the memory, too. */
+/* The hash of probes has four times as many places. This also limits the memory. */
 #define RAIDTRACE_MAX_TARGETS	64
 
 /**
- * struct raidtrace_target - one disk that is counted, or was until it was removed
- * @list: in the list of targets, in the order of @id
- * @id: never used twice while the module is loaded
+ * struct raidtrace_target - a disk that is counted, or was until it was removed
+ * @list: list of targets, in the order of @id
+ * @id: unique while the module is loaded
  * @dev: number of the disk
- * @disk: the disk while @state is active. No reference is held: it may go at
- *	any time, and is looked at under the spinlock in target.c only
- * @state: active or gone; protected by the same spinlock
- * @bio_based: has no requests (md, dm); only events of bios are counted
+ * @disk: NULL when it is gone. No reference is held; used under the spinlock of target.c
+ * @state: active or gone, under the same spinlock
+ * @bio_based: the disk has no requests (md, dm)
  * @name: of the disk
  * @attached_ns: when counting began
  * @options: how it is counted
- * @resets: how often it was reset; raidtrace_targets_mutex
- * @total: what was counted until the last snapshot; raidtrace_targets_mutex
- * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_mutex
- * @snapshot: number of the last snapshot or reset; raidtrace_targets_mutex
- * @collected_ns: when that was, CLOCK_MONOTONIC; raidtrace_targets_mutex
- * @at_snapshot: where the disk stood then, which of a target that is gone is when it went;
- *	raidtrace_targets_mutex
- * @reset_snapshot: number of the last reset, 0 if there was none
+ * @resets: number of resets
+ * @total: counters until the last snapshot
+ * @changes: number of the snapshot in which each lot of @total changed last
+ * @snapshot: number of the last snapshot or reset
+ * @collected_ns: time of that, CLOCK_MONOTONIC
+ * @at_snapshot: state of the disk then, or when it went
+ * @reset_snapshot: number of the last reset, 0 for none
  * @probe: counts
+ *
+ * raidtrace_targets_mutex protects the members from @resets to @reset_snapshot.
  */
 struct raidtrace_target {
 	struct list_head list;
@@ -54,7 +53,7 @@ struct raidtrace_target {
 	struct raidtrace_probe probe;
 };
 
-/* target-counters.c: what it counted */
+/* target-counters.c */
 int raidtrace_counters_alloc(struct raidtrace_target *target);
 void raidtrace_counters_free(struct raidtrace_target *target);
 void raidtrace_counters_exit(void);
@@ -71,8 +70,8 @@ int raidtrace_targets_init(void);
 void raidtrace_targets_exit(void);
 
 /*
- * Protects the list, the lifetime and the sums of targets. Held over attaching
- * and detaching, which takes milliseconds; removal of a disk does not take it.
+ * Protects the list, the lifetime and the sums of targets. It is held while a target is added or
+ * deleted, which takes milliseconds; removal of a disk does not take it.
  */
 extern struct mutex raidtrace_targets_mutex;
 unsigned int raidtrace_targets_count(void);
