@@ -47,7 +47,8 @@ static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine,
 }
 
 /* A bio that finds no place stays unknown. */
-static __always_inline void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued)
+static __always_inline void keep_bio(struct raidtrace_engine *engine,
+				     const struct raidtrace_queued *queued)
 {
 	struct raidtrace_queued *place = find_bio(engine, queued->bio, true);
 
@@ -115,8 +116,9 @@ static u64 since(u64 then_ns, u64 now_ns)
  * A bio ends; NULL for an unknown one. On a bio-based disk an unknown end may be that of a piece
  * that the driver split off, so that it counts for nothing.
  */
-static __always_inline void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
-		    enum raidtrace_direction direction, u64 now_ns)
+static __always_inline void end_bio(struct raidtrace_engine *engine,
+				    struct raidtrace_queued *queued,
+				    enum raidtrace_direction direction, u64 now_ns)
 {
 	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY) {
 		if (queued)
@@ -156,8 +158,9 @@ static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *sour
 	return source->row;
 }
 
-static __always_inline void engine_queue(struct raidtrace_engine *engine, struct raidtrace_source *source,
-		       const u64 *record, u64 now_ns)
+static __always_inline void engine_queue(struct raidtrace_engine *engine,
+					 struct raidtrace_source *source, const u64 *record,
+					 u64 now_ns)
 {
 	u64 head = record[1];
 	struct raidtrace_bio bio = {
@@ -241,7 +244,7 @@ static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 
 /* The class of a request. The entry of its only bio moves to the request until it ends. */
 static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *engine,
-				     struct raidtrace_issued *request, u64 bio)
+						     struct raidtrace_issued *request, u64 bio)
 {
 	struct raidtrace_queued *queued = bio ? find_bio(engine, bio, false) : NULL;
 	enum raidtrace_class class = request->class;
@@ -257,7 +260,8 @@ static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *en
 	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
 }
 
-static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record,
+					 u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	u64 head = record[1];
@@ -380,16 +384,16 @@ static void end_aside(struct raidtrace_account *account, const struct raidtrace_
 		flow->unissued++;
 }
 
-static __always_inline void remember(struct raidtrace_engine *engine, struct raidtrace_issued *request, bool error,
-		     u64 now_ns)
+static __always_inline void remember(struct raidtrace_engine *engine,
+				     struct raidtrace_issued *request, bool error, u64 now_ns)
 {
 	request->ended.completed_ns = now_ns;
 	request->ended.error = error;
 	raidtrace_history_put(&engine->history, &request->ended);
 }
 
-static __always_inline void end_request(struct raidtrace_engine *engine, struct raidtrace_issued *request,
-			u64 head, u64 now_ns)
+static __always_inline void end_request(struct raidtrace_engine *engine,
+					struct raidtrace_issued *request, u64 head, u64 now_ns)
 {
 	if (request && request->in_flight) {
 		struct raidtrace_completion completion = {
@@ -415,7 +419,8 @@ static __always_inline void end_request(struct raidtrace_engine *engine, struct 
 	request->sequenced = head & RAIDTRACE_EVENT_SEQUENCE;
 }
 
-static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record,
+					    u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 	u64 bio = record[3], head = record[1];
@@ -456,7 +461,7 @@ static void engine_insert(struct raidtrace_engine *engine, const u64 *record, u6
 }
 
 static void engine_task(struct raidtrace_engine *engine, struct raidtrace_source *source,
-		      const u64 *record)
+			const u64 *record)
 {
 	source->task = (struct raidtrace_task){
 		.comm = { record[2], record[3] }, .cgroup = record[4],

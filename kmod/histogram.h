@@ -57,7 +57,6 @@ typedef uint32_t u32;
 #define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
 #define RAIDTRACE_BLAME_BINS		(RAIDTRACE_CLASSES * RAIDTRACE_CLASSES)
 
-
 /* First octave beyond the linear sizes: 256 = 2^8, itself still linear. */
 #define RAIDTRACE_SIZE_FIRST_OCTAVE	8
 

@@ -151,8 +151,8 @@ static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
  * unknown, not zero. Returns 0 or -EMSGSIZE.
  */
 static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
-			   const struct counter *counter, unsigned int nr,
-			   const void *counters, int pad)
+		    const struct counter *counter, unsigned int nr,
+		    const void *counters, int pad)
 {
 	int err = 0;
 
@@ -196,8 +196,8 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
 		err = put_each(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
-					     &target->total->flow[direction],
-					     RAIDTRACE_A_FLOW_PAD);
+			       &target->total->flow[direction],
+			       RAIDTRACE_A_FLOW_PAD);
 	if (!err && single && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
 					target->at_snapshot.queue.carried[direction],
@@ -284,7 +284,7 @@ static int put_hwq(struct sk_buff *skb, const struct snapshot *snapshot, u32 row
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_HWQ_INDEX, row) ?:
 	      put_each(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
-				     RAIDTRACE_A_HWQ_PAD) ?:
+		       RAIDTRACE_A_HWQ_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
 	nla_nest_end(skb, nest);
@@ -318,7 +318,7 @@ static int put_origin(struct sk_buff *skb, const struct snapshot *snapshot,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_ORIGIN_CLASS, class) ?:
 	      put_each(skb, snapshot, origin_counters, ARRAY_SIZE(origin_counters),
-				     origin, RAIDTRACE_A_ORIGIN_PAD);
+		       origin, RAIDTRACE_A_ORIGIN_PAD);
 	nla_nest_end(skb, nest);
 	return err;
 }
@@ -348,8 +348,8 @@ static int put_submitter(struct sk_buff *skb, const struct snapshot *snapshot, u
 	      (row == RAIDTRACE_SUBMITTER_REST ? 0 :
 	       put_process(skb, &snapshot->target->at_snapshot.submitters.task[row])) ?:
 	      put_each(skb, snapshot, submitter_counters,
-				     ARRAY_SIZE(submitter_counters), submitted,
-				     RAIDTRACE_A_SUBMITTER_PAD);
+		       ARRAY_SIZE(submitter_counters), submitted,
+		       RAIDTRACE_A_SUBMITTER_PAD);
 	nla_nest_end(skb, nest);
 	return err;
 }
@@ -369,7 +369,7 @@ static int put_submitters(struct sk_buff *skb, const struct snapshot *snapshot)
 }
 
 static int put_owners(struct sk_buff *skb, const struct raidtrace_target *target,
-			 const struct snapshot *snapshot)
+		      const struct snapshot *snapshot)
 {
 	const struct raidtrace_origin *origin = target->total->origin;
 	unsigned int i;
@@ -440,7 +440,7 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_target *targe
 }
 
 static int put_histograms(struct sk_buff *skb, const struct raidtrace_target *target,
-			     const struct snapshot *snapshot)
+			  const struct snapshot *snapshot)
 {
 	unsigned int kind, direction;
 	const u64 *bins;
@@ -448,7 +448,7 @@ static int put_histograms(struct sk_buff *skb, const struct raidtrace_target *ta
 
 	for (kind = 0; kind < RAIDTRACE_KINDS; kind++) {
 		if (!has_group(snapshot, raidtrace_histograms[kind].group,
-					      raidtrace_histograms[kind].bios))
+			       raidtrace_histograms[kind].bios))
 			continue;
 		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
 			bins = raidtrace_account_bins(target->total, kind, direction);
@@ -468,7 +468,7 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 {
 	return put_head(skb, target, snapshot) ?:
 	       put_each(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
-				      &target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
+			&target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
 	       put_streams(skb, target, snapshot) ?:
 	       put_flows(skb, target, snapshot) ?:
 	       put_owners(skb, target, snapshot) ?:

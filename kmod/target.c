@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+/* See target.h. */
 DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*

@@ -279,10 +279,7 @@ def _with_capabilities(capabilities: tuple[int, ...], target: dict, other: dict,
         flow = {row["direction"]: row for row in first["flow"]}["read"]
         if flow["completed"] != named.flow["read"]["completed"] or set(flow) & {"sequential", "q2c-sum-ns", "stream"}:
             return 3
-        changes = {
-            name: {"id": target["id"]}
-            for name in ("target-del", "target-reset", "target-set", "history-get")
-        }
+        changes = {name: {"id": target["id"]} for name in ("target-del", "target-reset", "target-set", "history-get")}
         for operation, attributes in (changes | {"target-add": {"fd": disk}}).items():
             try:
                 client.ask(operation, **attributes)
