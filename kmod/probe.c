@@ -127,41 +127,38 @@ static size_t hwqs_size(const struct raidtrace_engine *engine)
 	return struct_size(engine->hwqs, issue, 1UL << engine->request_bits);
 }
 
-static void *alloc_table(size_t size)
-{
-	return raidtrace_pages_alloc(size, NUMA_NO_NODE);
-}
-
 /* Allocate the tables of the groups that are counted. Returns 0 or -ENOMEM. */
 static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue,
 			u64 nr_requests)
 {
 	struct raidtrace_engine *engine = &probe->engine;
 	u32 groups = probe->groups;
+	int node = probe->node;
 
 	probe->has_requests = queue_is_mq(queue);
-	engine->account = alloc_table(sizeof(*engine->account));
+	engine->account = raidtrace_pages_alloc(sizeof(*engine->account), node);
 	if (!engine->account)
 		return -ENOMEM;
 	if (groups & RAIDTRACE_GROUPS_BIOS) {
-		engine->bios = alloc_table(BIOS_SIZE);
+		engine->bios = raidtrace_pages_alloc(BIOS_SIZE, node);
 		if (!engine->bios)
 			return -ENOMEM;
 	}
 	if (!probe->has_requests)
 		return 0;
 	if (groups & RAIDTRACE_GROUP_LATENCY) {
-		engine->history.ended = alloc_table(HISTORY_SIZE);
+		engine->history.ended = raidtrace_pages_alloc(HISTORY_SIZE, node);
 		if (!engine->history.ended)
 			return -ENOMEM;
 	}
 	engine->request_bits = clamp_t(unsigned int, order_base_2(2 * nr_requests),
 				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
-	engine->requests = alloc_table(sizeof(*engine->requests) << engine->request_bits);
+	engine->requests = raidtrace_pages_alloc(sizeof(*engine->requests) << engine->request_bits,
+						 node);
 	if (!engine->requests)
 		return -ENOMEM;
 	if (groups & RAIDTRACE_GROUP_HWQ) {
-		engine->hwqs = alloc_table(hwqs_size(engine));
+		engine->hwqs = raidtrace_pages_alloc(hwqs_size(engine), node);
 		if (!engine->hwqs)
 			return -ENOMEM;
 		static_branch_inc(&raidtrace_hwq_key);
@@ -223,6 +220,7 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, 
 	int err;
 
 	raw_spin_lock_init(&probe->lock);
+	probe->node = numa_mem_id();
 	probe->groups = options->groups;
 	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
 	err = alloc_engine(probe, disk->queue, nr_requests) ?: raidtrace_rings_alloc(probe);

@@ -79,6 +79,7 @@ struct raidtrace_options {
  * @chain: chain of its hash, NULL when it is in none
  * @ring: events, per CPU
  * @catch_up: work that counts the events of the rings
+ * @node: NUMA node of the engine's tables, where that work runs
  * @lock: protects the following members and the tails of the rings; interrupts are off
  * @stopped_ns: when counting ended, 0 while it goes on
  * @turns: number of turns of counting, read without the lock by writers that wait
@@ -95,6 +96,7 @@ struct raidtrace_probe {
 	struct raidtrace_probe **chain;
 	struct raidtrace_ring __percpu *ring;
 	struct work_struct catch_up;
+	int node;
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;

@@ -220,7 +220,7 @@ void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ri
 	u32 fill = fill_of(ring);
 
 	if (fill >= words / 4)
-		queue_work(queue, &probe->catch_up);
+		queue_work_node(probe->node, queue, &probe->catch_up);
 	if (fill >= words / 2)
 		ring_writer_turn(probe);
 	while (fill_of(ring) > most)

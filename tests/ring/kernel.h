@@ -84,6 +84,7 @@ extern unsigned int nr_cpus;
 #define free_percpu(p)		free(p)
 #define kvcalloc(n, size, flags)	calloc(n, size)
 #define kvfree(p)		free(p)
+#define queue_work_node(node, queue, work)	queue_work(queue, work)
 
 static inline void *aligned_zero(size_t size)
 {

@@ -110,7 +110,7 @@
 	X(unplugs_schedule, UNPLUGS_SCHEDULE, "slept_unplugs", "unplugs", \
 	  "held requests sent because the task slept")			\
 	X(tag_waits, TAG_WAITS, "tag_waits", "waits",			\
-	  "waits for a request because all tags were taken")		\
+	  "waits for a request because all tags were taken; not counted since ABI 5")		\
 	X(ra_sync_sectors, RA_SYNC_SECTORS, "readahead_sync_sectors", "sectors", \
 	  "sectors of windows read ahead because a page was missing")	\
 	X(ra_async_sectors, RA_ASYNC_SECTORS, "readahead_async_sectors", "sectors", \
