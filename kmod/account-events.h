@@ -1,32 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event of a bio or request changes. Inline: of what is not counted no code is
- * run, and nothing is handed on through memory.
+ * What an event of a bio or request changes. Inline, so that a group that is off costs no call and
+ * no memory access.
  *
- * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of one disk come
- * one after the other; the account is written by one of them at a time.
+ * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of a disk come one after the
+ * other.
  */
 #ifndef RAIDTRACE_ACCOUNT_EVENTS_H
 #define RAIDTRACE_ACCOUNT_EVENTS_H
 
 #include "account.h"
 
+#ifdef __KERNEL__
+#include <linux/math64.h>
+#endif
+
 /* A sector is 2^9 bytes. */
 #define SECTOR_BITS 9
 
-/* Only where data is read or written something moves to. */
+/* Parts are multiples of 8 sectors: products stay exact up to 256 TiB. */
+#define PLACE_BITS 3
+
+/* (a * b) / 2^64 */
+static inline u64 multiply_high(u64 a, u64 b)
+{
+#ifdef __KERNEL__
+	return mul_u64_u64_shr(a, b, 64);
+#else
+	return (u64)(((__uint128_t)a * b) >> 64);
+#endif
+}
+
+static inline u64 divide(u64 a, u64 b)
+{
+#ifdef __KERNEL__
+	return div64_u64(a, b);
+#else
+	return a / b;
+#endif
+}
+
+/* Cut a disk of this capacity in parts. */
+static inline void raidtrace_place_set(struct raidtrace_place *place, u64 capacity_sectors)
+{
+	u64 units = (capacity_sectors >> PLACE_BITS) / RAIDTRACE_PLACE_BINS + 1;
+
+	/* The inverse of 1 does not fit. */
+	if (units < 2)
+		units = 2;
+	place->sectors = units << PLACE_BITS;
+	place->inverse = divide(~0ULL, units) + 1;
+}
+
+/* The part of a disk that a sector is in; the last one for a sector beyond the end. */
+static inline u32 raidtrace_place_bin(const struct raidtrace_place *place, u64 sector)
+{
+	u64 bin = multiply_high(sector >> PLACE_BITS, place->inverse);
+
+	return bin < RAIDTRACE_PLACE_BINS ? bin : RAIDTRACE_PLACE_BINS - 1;
+}
+
+/* Only reads and writes of data have a position. */
 static inline bool has_position(enum raidtrace_direction direction, u32 bytes)
 {
 	return bytes >> SECTOR_BITS && direction <= RAIDTRACE_DIRECTION_WRITE;
 }
 
-/* Sectors that hold so many bytes. */
+/* Bytes in sectors, rounded up. */
 static inline u64 round_sectors(u32 bytes)
 {
 	return ((u64)bytes + (1 << SECTOR_BITS) - 1) >> SECTOR_BITS;
 }
 
-/* How far a distance is, whichever way. */
 static inline u64 distance_sectors(s64 distance)
 {
 	return distance < 0 ? -(u64)distance : (u64)distance;
@@ -46,7 +91,7 @@ static inline void account_seek_queued(struct raidtrace_account *account,
 		flow->seek_queued_backward_sectors += -(u64)distance;
 }
 
-/* Whose bio it is: of which class, of which process. */
+/* Count a bio for its class and its process. */
 static inline void account_owner(struct raidtrace_account *account, u32 groups,
 				 const struct raidtrace_bio *bio, bool seek)
 {
@@ -66,7 +111,7 @@ static inline void account_owner(struct raidtrace_account *account, u32 groups,
 	}
 }
 
-/* Where a bio lies, as seen from those before it. Returns whether that is a seek. */
+/* Count the position of a bio. Returns whether it is a seek. */
 static inline bool account_arrival(struct raidtrace_arrival *state,
 				   struct raidtrace_account *account,
 				   const struct raidtrace_bio *bio)
@@ -86,7 +131,7 @@ static inline bool account_arrival(struct raidtrace_arrival *state,
 	return placed && distance;
 }
 
-/* A bio is queued. */
+/* Count a bio that is queued. */
 static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 				       struct raidtrace_account *account,
 				       const struct raidtrace_bio *bio)
@@ -106,7 +151,7 @@ static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 	account_owner(account, groups, bio, seek);
 }
 
-/* A piece of a bio that was queued so many nanoseconds ago completed. */
+/* Count a piece of a bio that completes @q2c_ns after its bio was queued. */
 static inline void raidtrace_count_q2c(struct raidtrace_account *account,
 				       enum raidtrace_direction direction, u64 q2c_ns)
 {
@@ -115,16 +160,16 @@ static inline void raidtrace_count_q2c(struct raidtrace_account *account,
 }
 
 /*
- * Time that an event counts at. The clock is read before the event's turn comes, so two
- * events can come in the other order than their times. The later one then counts as
- * happening at the time of the earlier: no time is lost or negative, sums stay exact.
+ * The time at which an event counts. Handlers read the clock before the event is in order, so two
+ * events can arrive against their times. The later one then counts at the time of the earlier: no
+ * time is lost or negative.
  */
 static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 now_ns)
 {
 	return now_ns > state->last_ns ? now_ns : state->last_ns;
 }
 
-/* The time that a set spent at the depth that it leaves now. */
+/* Count the time that a set spent at the depth that it leaves now. */
 static inline void account_time(struct raidtrace_queue *state, struct raidtrace_account *account,
 				unsigned int set, u32 depth, u64 now_ns)
 {
@@ -135,7 +180,7 @@ static inline void account_time(struct raidtrace_queue *state, struct raidtrace_
 	state->changed_ns[set] = now_ns;
 }
 
-/* Reads and writes have a set of their own, of the same number. */
+/* Reads and writes have a set each, of the same number. */
 static inline bool has_own_set(enum raidtrace_direction direction)
 {
 	return direction <= RAIDTRACE_DIRECTION_WRITE;
@@ -149,7 +194,7 @@ static inline void raise_depth(struct raidtrace_queue *state, enum raidtrace_dir
 		state->in_flight_max[direction] = depth;
 }
 
-/* A request is in flight from now on; the depths are those that it found. */
+/* A request is in flight from now on. The depths that count are those before it. */
 static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
 				u64 now_ns, enum raidtrace_direction direction)
 {
@@ -168,7 +213,7 @@ static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_
 	raise_depth(state, RAIDTRACE_DIRECTION_ALL);
 }
 
-/* A request of a direction that is in flight is so no more. */
+/* A request of this direction leaves flight. */
 static inline void leave_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
 				u64 now_ns, enum raidtrace_direction direction)
 {
@@ -197,7 +242,7 @@ static inline void account_seek(struct raidtrace_account *account,
 		flow->seek_backward_sectors += -(u64)distance;
 }
 
-/* A seek, from whose request to whose. */
+/* Count a seek by the classes of the requests before and after it. */
 static inline void account_blame(struct raidtrace_account *account, u32 groups,
 				 enum raidtrace_class from, enum raidtrace_class to, u64 sectors)
 {
@@ -213,7 +258,7 @@ static inline void account_blame(struct raidtrace_account *account, u32 groups,
 	}
 }
 
-/* Where a request lies, as seen from those before it. */
+/* Count the position of a request. */
 static inline void account_position(struct raidtrace_queue *state,
 				    struct raidtrace_account *account, u64 now_ns,
 				    const struct raidtrace_issue *issue)
@@ -236,7 +281,7 @@ static inline void account_position(struct raidtrace_queue *state,
 	state->end_class = issue->class;
 }
 
-/* A request goes to the driver. */
+/* Count a request that is issued to the driver. */
 static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 					 struct raidtrace_account *account, u64 now_ns,
 					 const struct raidtrace_issue *issue)
@@ -252,7 +297,7 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		return;
 	}
 	flow->bytes_issued += issue->bytes;
-	/* Passthrough commands move any number of bytes; a part of a sector counts as one. */
+	/* Passthrough commands move any number of bytes: a part of a sector counts as one. */
 	if (groups & RAIDTRACE_GROUP_SIZE)
 		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;
 	if (groups & RAIDTRACE_GROUP_PLACE && has_own_set(direction))
@@ -265,7 +310,7 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account_position(state, account, now_ns, issue);
 }
 
-/* A request that was inserted so many nanoseconds ago is issued. */
+/* Count a request that is issued @i2d_ns after its insert. */
 static inline void raidtrace_count_i2d(struct raidtrace_account *account,
 				       enum raidtrace_direction direction, u64 i2d_ns)
 {
@@ -275,7 +320,7 @@ static inline void raidtrace_count_i2d(struct raidtrace_account *account,
 
 /**
  * struct raidtrace_completion - the last completion of a request that was issued
- * @direction: of the request when it was issued
+ * @direction: of the issue
  * @bytes: completed by this event
  * @error: its status is not success
  * @d2c_ns: nanoseconds since its issue
@@ -289,7 +334,7 @@ struct raidtrace_completion {
 	u32 depth_row;
 };
 
-/* A request ends. One of its direction is in flight. */
+/* Count a request that ends. One of its direction is in flight. */
 static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 					      struct raidtrace_account *account, u64 now_ns,
 					      const struct raidtrace_completion *completion)
@@ -312,10 +357,7 @@ static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-/*
- * An issue is undone. A request of that direction, which is that of its issue, is in
- * flight.
- */
+/* Count an issue that is undone. A request of its direction is in flight. */
 static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
 					   enum raidtrace_direction direction)
@@ -324,7 +366,7 @@ static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 	leave_flight(state, account, now_ns, direction);
 }
 
-/* It shows now that the end of a request was never seen; as raidtrace_count_requeue(). */
+/* Count a request whose end was never seen. One of its direction is in flight. */
 static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
 					   enum raidtrace_direction direction)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Beginning, ending and adding up. What each event changes is in the headers, inline. */
+/* State and sums of accounts. account-events.h has each event, inline. */
 #include "account.h"
 #include "account-events.h"
 
@@ -12,27 +12,20 @@ static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 	return RAIDTRACE_DIRECTION_ALL;
 }
 
-/*
- * Begin to follow the bios of a disk; @state is all zero, @groups are &enum
- * raidtrace_group flags.
- */
+/* Begin with the bios of a disk; @state is all zero. */
 void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams)
 {
 	state->groups = groups;
 	raidtrace_streams_start(&state->streams, streams);
 }
 
-/* Begin anew. */
 void raidtrace_arrival_reset(struct raidtrace_arrival *state)
 {
 	state->placed = false;
 	raidtrace_streams_start(&state->streams, state->streams.nr);
 }
 
-/*
- * Begin to follow a queue with nothing in flight; @state is all zero, @now_ns
- * CLOCK_MONOTONIC.
- */
+/* Begin with nothing in flight at @now_ns, CLOCK_MONOTONIC; @state is all zero. */
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns)
 {
@@ -58,7 +51,7 @@ void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_acc
 			     state->last_ns);
 }
 
-/* Begin anew, just advanced; what is in flight stays known. */
+/* Reset, right after an advance. Requests in flight stay known. */
 void raidtrace_queue_reset(struct raidtrace_queue *state)
 {
 	unsigned int i;
@@ -72,9 +65,7 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 		state->carried[i] = state->in_flight[i];
 }
 
-/*
- * Count what is nothing but counted. @amount: requests of an unplug, sectors of a window.
- */
+/* Count an event without state. @amount: requests of an unplug, sectors of a window. */
 void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
 			   enum raidtrace_event_counter counter, u32 amount)
 {
@@ -98,7 +89,7 @@ void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_dir
 	account->disk.events[counter - RAIDTRACE_QUEUE_COUNTERS]++;
 }
 
-/* A process gives its row to another: what was counted there goes to that of the rest. */
+/* Move the counters of a row that gets another process to the row of the rest. */
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row)
 {
 	struct raidtrace_submitted *from = &account->submitted[row];
@@ -110,7 +101,6 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 	*from = (struct raidtrace_submitted){};
 }
 
-/* Add one account to another. */
 void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part)
 {
 	u64 *to = (u64 *)sum;
@@ -132,8 +122,8 @@ static bool is_zero(const u64 *counter, unsigned int counters)
 }
 
 /*
- * Add an account to another (NULL: forget it) and leave zeroes. @changed, if not NULL, is
- * set to @now for each lot that held something; far more often they do not.
+ * Add an account to another, unless that is NULL, and set it to zero. @changed, if not NULL, is set
+ * to @now for each lot that held something.
  */
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now)
@@ -153,4 +143,51 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 		if (changed)
 			changed[at / RAIDTRACE_LOT] = now;
 	}
+}
+
+#define HISTOGRAM(kind, member, nr, rows_, all_, group_, bios_) \
+	[RAIDTRACE_HISTOGRAM_KIND_##kind] = { \
+		.offset = offsetof(struct raidtrace_account, member) / sizeof(u64), \
+		.bins = RAIDTRACE_##nr##_BINS, .rows = rows_, .all = all_, \
+		.group = RAIDTRACE_GROUP_##group_, .bios = bios_ }
+#define EACH	RAIDTRACE_DIRECTIONS
+#define OWN	RAIDTRACE_DEPTH_ALL
+
+const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS] = {
+	HISTOGRAM(SIZE, size, SIZE, EACH, false, SIZE, false),
+	HISTOGRAM(SEEK, seek, SEEK, OWN, false, SEEK, false),
+	HISTOGRAM(SEEK_QUEUED, seek_queued, SEEK, OWN, false, SEEK, true),
+	HISTOGRAM(D2C, d2c, D2C, EACH, false, LATENCY, false),
+	HISTOGRAM(I2D, i2d, D2C, EACH, false, LATENCY, false),
+	HISTOGRAM(Q2C, q2c, D2C, EACH, false, LATENCY, true),
+	HISTOGRAM(DEPTH_TIME, depth_time, DEPTH, OWN, true, DEPTH, false),
+	HISTOGRAM(DEPTH_ISSUE, depth_issue, DEPTH, OWN, true, DEPTH, false),
+	HISTOGRAM(DEPTH_D2C, depth_d2c, DEPTH_D2C, OWN, false, LATENCY, false),
+	HISTOGRAM(PLACE, place, PLACE, OWN, false, PLACE, false),
+	HISTOGRAM(UNPLUG, unplug, DEPTH, 0, true, PLUG, false),
+	HISTOGRAM(BLAME, blame, BLAME, 0, true, BLAME, false),
+	HISTOGRAM(BLAME_DISTANCE, blame_distance, BLAME, 0, true, BLAME, false),
+	HISTOGRAM(RA_SYNC, window[0], SIZE, 0, true, READAHEAD, true),
+	HISTOGRAM(RA_ASYNC, window[1], SIZE, 0, true, READAHEAD, true),
+};
+
+/* Number of bins of a kind of histogram, 0 for an unknown kind. */
+unsigned int raidtrace_hist_bins(enum raidtrace_histogram_kind kind)
+{
+	return kind < RAIDTRACE_KINDS ? raidtrace_histograms[kind].bins : 0;
+}
+
+/* The bins of a histogram, NULL when there is none of that kind and direction. */
+const u64 *raidtrace_account_bins(const struct raidtrace_account *account,
+				  enum raidtrace_histogram_kind kind,
+				  enum raidtrace_direction direction)
+{
+	const struct raidtrace_histogram *histogram = &raidtrace_histograms[kind];
+	unsigned int row = direction;
+
+	if (direction == RAIDTRACE_DIRECTION_ALL && histogram->all)
+		row = histogram->rows;
+	else if (row >= histogram->rows)
+		return NULL;
+	return (const u64 *)account + histogram->offset + row * histogram->bins;
 }

@@ -1,23 +1,177 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What one event of a request changes: the state of the disk's queue and the
- * counters. Documentation/counters.rst says in words when each one moves.
- *
- * Plain C: the kernel module, raidctl and the tests compile this one file.
- * Nothing here locks or reads a clock; the caller does. What each event does is
- * inline, in account-events.h.
+ * The counters of a disk and the state of its queue. Documentation/counters.rst says when each
+ * counter changes. Plain C, for the module, raidctl and the tests. The caller locks and reads the
+ * clock.
  */
 #ifndef RAIDTRACE_ACCOUNT_H
 #define RAIDTRACE_ACCOUNT_H
 
-#include "account-stream.h"
 #include "histogram.h"
 
-/* Directions a request can have; RAIDTRACE_DIRECTION_ALL is none. */
+/*
+ * A stream is found by its end in a hash table. A ring has the streams in the order in which they
+ * moved; the one behind the newest is the oldest. All places are in use from the beginning, with
+ * ends that no sector has.
+ */
+
+/* Most streams that are remembered, and their default number. */
+#define RAIDTRACE_STREAMS_MAX		64
+#define RAIDTRACE_STREAMS_DEFAULT	16
+
+#define RAIDTRACE_STREAM_HASH_BITS	6
+
+/* A stream is named by its index. */
+#define RAIDTRACE_STREAM_NONE		RAIDTRACE_STREAMS_MAX
+
+/* A stream that did not move for this time has ended. */
+#define RAIDTRACE_STREAM_ALIVE_NS	1000000000ULL
+
+/**
+ * struct raidtrace_streams - ends of the last streams
+ * @end: sector after the last one of each stream
+ * @moved_ns: when each stream began or continued last, 0 for never
+ * @forgotten: streams that were replaced while they were alive
+ * @newer: the stream that moved next after it; the oldest for the newest
+ * @older: the stream that moved next before it; the newest for the oldest
+ * @next: the next stream whose end has the same hash
+ * @first: by hash of an end, the first stream that has it
+ * @continued: streams that were continued at least once
+ * @nr: number of streams that are remembered
+ * @newest: the stream that moved last
+ */
+struct raidtrace_streams {
+	u64 end[RAIDTRACE_STREAMS_MAX];
+	u64 moved_ns[RAIDTRACE_STREAMS_MAX];
+	u64 forgotten;
+	unsigned char newer[RAIDTRACE_STREAMS_MAX];
+	unsigned char older[RAIDTRACE_STREAMS_MAX];
+	unsigned char next[RAIDTRACE_STREAMS_MAX];
+	unsigned char first[1 << RAIDTRACE_STREAM_HASH_BITS];
+	bool continued[RAIDTRACE_STREAMS_MAX];
+	unsigned int nr;
+	unsigned int newest;
+};
+
+static inline unsigned int stream_hash(u64 sector)
+{
+	return (sector * 0x9e3779b97f4a7c15ULL) >> (64 - RAIDTRACE_STREAM_HASH_BITS);
+}
+
+/* Remove a stream from the chain of its end. */
+static inline void stream_unchain(struct raidtrace_streams *streams, unsigned int stream)
+{
+	unsigned char *link = &streams->first[stream_hash(streams->end[stream])];
+
+	while (*link != stream)
+		link = &streams->next[*link];
+	*link = streams->next[stream];
+}
+
+static inline void stream_chain(struct raidtrace_streams *streams, unsigned int stream, u64 end)
+{
+	unsigned char *first = &streams->first[stream_hash(end)];
+
+	streams->end[stream] = end;
+	streams->next[stream] = *first;
+	*first = stream;
+}
+
+static inline void stream_renew(struct raidtrace_streams *streams, unsigned int stream)
+{
+	unsigned int newest = streams->newest;
+	unsigned int oldest = streams->newer[newest];
+
+	if (stream == newest)
+		return;
+	streams->newest = stream;
+	if (stream == oldest)
+		return;
+	streams->newer[streams->older[stream]] = streams->newer[stream];
+	streams->older[streams->newer[stream]] = streams->older[stream];
+	streams->older[stream] = newest;
+	streams->newer[stream] = oldest;
+	streams->newer[newest] = stream;
+	streams->older[oldest] = stream;
+}
+
+/* Whether a stream is alive. */
+static inline bool stream_moved(const struct raidtrace_streams *streams, unsigned int stream,
+				u64 now_ns)
+{
+	u64 moved_ns = streams->moved_ns[stream];
+
+	return moved_ns && now_ns < moved_ns + RAIDTRACE_STREAM_ALIVE_NS;
+}
+
+/* Begin a stream in the place of the oldest. */
+static inline void stream_begin(struct raidtrace_streams *streams, u64 end, u64 now_ns)
+{
+	unsigned int stream = streams->newer[streams->newest];
+
+	streams->forgotten += stream_moved(streams, stream, now_ns);
+	stream_unchain(streams, stream);
+	stream_chain(streams, stream, end);
+	streams->newest = stream;
+	streams->moved_ns[stream] = now_ns;
+	streams->continued[stream] = false;
+}
+
+/* Whether a bio or request begins where a stream ended; @end is the sector behind it. */
+static inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector,
+					    u64 end, u64 now_ns)
+{
+	unsigned int stream = streams->first[stream_hash(sector)];
+
+	while (stream != RAIDTRACE_STREAM_NONE && streams->end[stream] != sector)
+		stream = streams->next[stream];
+	if (stream == RAIDTRACE_STREAM_NONE) {
+		stream_begin(streams, end, now_ns);
+		return false;
+	}
+	stream_unchain(streams, stream);
+	stream_chain(streams, stream, end);
+	stream_renew(streams, stream);
+	streams->moved_ns[stream] = now_ns;
+	streams->continued[stream] = true;
+	return true;
+}
+
+/* Begin to remember @nr streams, 1 to RAIDTRACE_STREAMS_MAX. */
+static inline void raidtrace_streams_start(struct raidtrace_streams *streams, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(streams->first); i++)
+		streams->first[i] = RAIDTRACE_STREAM_NONE;
+	for (i = 0; i < nr; i++) {
+		stream_chain(streams, i, ~(u64)i);
+		streams->newer[i] = i + 1 < nr ? i + 1 : 0;
+		streams->older[i] = i ? i - 1 : nr - 1;
+		streams->continued[i] = false;
+		streams->moved_ns[i] = 0;
+	}
+	streams->forgotten = 0;
+	streams->nr = nr;
+	streams->newest = nr - 1;
+}
+
+/* Number of streams that are alive and were continued. */
+static inline unsigned int raidtrace_streams_alive(const struct raidtrace_streams *streams,
+						   u64 now_ns)
+{
+	unsigned int i, alive = 0;
+
+	for (i = 0; i < streams->nr; i++)
+		alive += streams->continued[i] && stream_moved(streams, i, now_ns);
+	return alive;
+}
+
+/* Number of directions of a request. */
 #define RAIDTRACE_DIRECTIONS	RAIDTRACE_DIRECTION_ALL
 
 /**
- * enum raidtrace_depth_set - requests whose depth is followed in a histogram
+ * enum raidtrace_depth_set - requests whose depth has histograms
  * @RAIDTRACE_DEPTH_READ: reads in flight
  * @RAIDTRACE_DEPTH_WRITE: writes in flight
  * @RAIDTRACE_DEPTH_ALL: all requests in flight, passthrough too
@@ -30,9 +184,9 @@ enum raidtrace_depth_set {
 	RAIDTRACE_DEPTH_SETS,
 };
 
-/* What is only counted: events of a direction before the issue, then those that have none. */
+/* Events that have a counter and no state: those with a direction, then the others. */
 enum raidtrace_event_counter {
-	RAIDTRACE_GOT,	/* of imported traces alone, no handler is spent on it */
+	RAIDTRACE_GOT,	/* counted by raidctl import alone */
 	RAIDTRACE_BACK_MERGES,
 	RAIDTRACE_FRONT_MERGES,
 	RAIDTRACE_REQUEST_MERGES,
@@ -42,17 +196,12 @@ enum raidtrace_event_counter {
 	RAIDTRACE_PLUGS = RAIDTRACE_QUEUE_COUNTERS,
 	RAIDTRACE_UNPLUGS_EXPLICIT,
 	RAIDTRACE_UNPLUGS_SCHEDULE,
-	RAIDTRACE_TAG_WAITS,
 	RAIDTRACE_RA_SYNC_SECTORS,
 	RAIDTRACE_RA_ASYNC_SECTORS,
 	RAIDTRACE_EVENT_COUNTERS,
 };
 
-/*
- * Counters of one direction, of no direction, of one class, of one process: as the
- * attributes of the same names in the specification. Documentation/counters.rst says
- * when each of them moves.
- */
+/* Counters of a direction, a disk, a class and a process, named as in the specification. */
 struct raidtrace_flow {
 	u64 queued;
 	u64 bytes_queued;
@@ -103,7 +252,6 @@ struct raidtrace_disk {
 			u64 plugs;
 			u64 unplugs_explicit;
 			u64 unplugs_schedule;
-			u64 tag_waits;
 			u64 ra_sync_sectors;
 			u64 ra_async_sectors;
 		};
@@ -120,7 +268,7 @@ struct raidtrace_origin {
 	u64 seek_sectors;
 };
 
-/* Processes that are told apart, and the row of those that gave theirs to another. */
+/* Processes with a row each, and the row of all others. */
 #define RAIDTRACE_SUBMITTERS		64
 #define RAIDTRACE_SUBMITTER_REST	RAIDTRACE_SUBMITTERS
 #define RAIDTRACE_SUBMITTER_ROWS	(RAIDTRACE_SUBMITTERS + 1)
@@ -131,11 +279,11 @@ struct raidtrace_submitted {
 	u64 seeks_queued;
 };
 
-/* Hardware queues with a row each, and the row of those with a higher number. */
+/* Hardware queues with a row each, and the row of all higher numbers. */
 #define RAIDTRACE_HWQ_ROWS	(RAIDTRACE_HWQ_REST + 1)
 
 /**
- * struct raidtrace_hwq - counters of a hardware queue; a cache line
+ * struct raidtrace_hwq - counters of a hardware queue, in a cache line
  * @issued: requests
  * @completed_same_cpu: requests that ended on the CPU that issued them
  * @completed_other_cpu: requests that ended on another CPU of the same node
@@ -145,8 +293,7 @@ struct raidtrace_submitted {
  * @depth_sum_ns: nanoseconds times requests in flight
  * @depth_rises: by how much the highest depth exceeds @carried
  *
- * All of them only grow, so that accounts can be added: the requests in flight and their
- * highest number follow from them.
+ * All of them only grow, so that accounts can be added.
  */
 struct raidtrace_hwq {
 	u64 issued;
@@ -160,27 +307,26 @@ struct raidtrace_hwq {
 };
 
 /**
- * struct raidtrace_account - what events add up to; nothing but u64 counters
+ * struct raidtrace_account - counters of a disk; nothing but u64
  * @flow: per direction
  * @origin: per class
  * @submitted: per row of the table of processes
- * @size: issues by sectors
- * @seek: issues by distance from the previous end
- * @seek_queued: bios queued, likewise
- * @d2c: completions by nanoseconds since their issue
- * @i2d: issues by nanoseconds since their insert
- * @q2c: pieces of bios completed by nanoseconds since their bio was queued
+ * @size: requests issued, by sectors
+ * @seek: reads and writes issued, by distance from the previous end
+ * @seek_queued: reads and writes queued, by distance from the previous end
+ * @d2c: requests completed, by nanoseconds since their issue
+ * @i2d: requests issued, by nanoseconds since their insert
+ * @q2c: pieces of bios completed, by nanoseconds since their bio was queued
  * @depth_time: nanoseconds at each depth, per &enum raidtrace_depth_set
- * @depth_issue: issues by the depth of their set that they found
- * @depth_d2c: completions by the depth of all that the issue found and the
- *	nanoseconds since, of RAIDTRACE_DEPTH_READ and _WRITE
+ * @depth_issue: requests issued, by the depth of their set that they found
+ * @depth_d2c: reads and writes completed, by the depth of all that their issue found and @d2c
  * @depth_sum_ns: nanoseconds times requests in flight, per &enum raidtrace_depth_set
- * @place: bytes issued per part of the disk, of RAIDTRACE_DEPTH_READ and _WRITE
- * @blame: seeks by class the head came from and class it went to
+ * @place: bytes of reads and writes issued, per part of the disk
+ * @blame: seeks, by the classes of the requests before and after
  * @blame_distance: sectors of these seeks
- * @disk: what has no direction
- * @unplug: unplugs by requests sent
- * @window: windows read ahead by sectors, on a missing and on a marked page
+ * @disk: events without a direction
+ * @unplug: unplugs, by requests sent
+ * @window: windows read ahead by sectors, for a missing and for a marked page
  * @hwq: per hardware queue
  */
 struct raidtrace_account {
@@ -188,8 +334,8 @@ struct raidtrace_account {
 	struct raidtrace_origin origin[RAIDTRACE_CLASSES];
 	struct raidtrace_submitted submitted[RAIDTRACE_SUBMITTER_ROWS];
 	u64 size[RAIDTRACE_DIRECTIONS][RAIDTRACE_SIZE_BINS];
-	u64 seek[RAIDTRACE_DIRECTIONS][RAIDTRACE_SEEK_BINS];
-	u64 seek_queued[RAIDTRACE_DIRECTIONS][RAIDTRACE_SEEK_BINS];
+	u64 seek[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SEEK_BINS];
+	u64 seek_queued[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SEEK_BINS];
 	u64 d2c[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
 	u64 i2d[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
 	u64 q2c[RAIDTRACE_DIRECTIONS][RAIDTRACE_D2C_BINS];
@@ -207,8 +353,8 @@ struct raidtrace_account {
 };
 
 /*
- * Counters in lots of a cache line: most of them do not move from one look to the next.
- * The last lot of an account may be shorter.
+ * Most counters do not change from one snapshot to the next: changes are noted for lots of a cache
+ * line. The last lot of an account may be shorter.
  */
 #define RAIDTRACE_LOT	8
 #define RAIDTRACE_LOTS \
@@ -225,13 +371,13 @@ struct raidtrace_place {
 };
 
 /**
- * struct raidtrace_arrival - where the bios of a disk stand
- * @groups: &enum raidtrace_group flags; what is not counted is not followed
- * @end_sector: end of the bio queued last that has a position
+ * struct raidtrace_arrival - position and streams of a disk's bios
+ * @groups: &enum raidtrace_group flags
+ * @end_sector: end of the last bio that has a position
  * @placed: @end_sector is known
  * @streams: of bios
  *
- * Events of one disk must reach its state one after the other.
+ * The caller gives the events of a disk one after the other.
  */
 struct raidtrace_arrival {
 	u32 groups;
@@ -242,14 +388,14 @@ struct raidtrace_arrival {
 
 /**
  * struct raidtrace_bio - a bio that is queued
- * @direction: what it asks for
- * @class: what it is for
- * @queued_ns: when
- * @sector: where it begins
- * @bytes: how long it is
+ * @direction: read, write ...
+ * @class: purpose of the bio
+ * @queued_ns: CLOCK_MONOTONIC
+ * @sector: first sector
+ * @bytes: length
  * @submitter: row of the process that queued it
  * @ahead: it reads ahead
- * @unplaced: where it goes the disk decides
+ * @unplaced: the disk decides where it goes (zone append)
  */
 struct raidtrace_bio {
 	enum raidtrace_direction direction;
@@ -263,20 +409,20 @@ struct raidtrace_bio {
 };
 
 /**
- * struct raidtrace_queue - where a disk's queue stands
- * @groups: &enum raidtrace_group flags; what is not counted is not followed
+ * struct raidtrace_queue - state of a disk's queue
+ * @groups: &enum raidtrace_group flags
  * @last_ns: time of the last event
  * @changed_ns: until when the time at the depth of a set is counted
- * @since_ns: beginning of counting, attach or last reset
- * @end_sector: end of the request issued last that has a position
+ * @since_ns: attach or last reset
+ * @end_sector: end of the last issued request that has a position
  * @end_class: class of that request
  * @placed: @end_sector is known
- * @in_flight: issued and not yet ended, per direction and for all
+ * @in_flight: requests issued and not ended, per direction and of all
  * @in_flight_max: highest @in_flight since @since_ns
  * @carried: @in_flight at @since_ns
  * @streams: of requests
  *
- * Events of one disk must reach its state one after the other.
+ * The caller gives the events of a disk one after the other.
  */
 struct raidtrace_queue {
 	u32 groups;
@@ -294,13 +440,13 @@ struct raidtrace_queue {
 
 /**
  * struct raidtrace_issue - a request that is issued
- * @direction: what it asks for
- * @class: what it is for; RAIDTRACE_CLASS_MIXED for several things
- * @sector: where it begins
- * @bytes: how long it is
- * @place: part of the disk that @sector lies in
- * @again: it was requeued before: its position, size and data were counted then
- * @unplaced: where it goes the disk decides
+ * @direction: read, write ...
+ * @class: of its bios; RAIDTRACE_CLASS_MIXED when they differ
+ * @sector: first sector
+ * @bytes: length
+ * @place: part of the disk that @sector is in
+ * @again: it was requeued; its first issue counted position, size and data
+ * @unplaced: the disk decides where it goes
  */
 struct raidtrace_issue {
 	enum raidtrace_direction direction;
@@ -329,13 +475,13 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 			    u64 *changed, u64 now);
 
 /**
- * struct raidtrace_histogram - what is known of one kind of histogram
+ * struct raidtrace_histogram - properties of a kind of histogram
  * @offset: of its first bin in an account, in counters
- * @bins: how many it has
- * @rows: of the directions before this one each has one, in their order
+ * @bins: number of bins
+ * @group: its group
+ * @rows: the first directions that have one each
  * @all: all directions together have one, behind these
- * @group: that it belongs to
- * @bios: a disk without requests has it
+ * @bios: bio-based disks have it, too
  */
 struct raidtrace_histogram {
 	u32 offset;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels from 6.1 on. Kbuild looks in the headers for
- * what there is and defines RAIDTRACE_HAS_...: stable updates and vendors'
- * back-ports move features between versions.
+ * Differences between kernels from 6.1 on. Kbuild checks their headers, not their version: stable
+ * updates and vendors' back-ports move features.
  */
 #ifndef RAIDTRACE_COMPAT_H
 #define RAIDTRACE_COMPAT_H
@@ -13,9 +12,8 @@
 #include <linux/netlink.h>
 
 /*
- * The form of a class interface's call that this kernel has: of @one_argument and
- * @two_arguments the one whose type is that of the member. "driver core: class:
- * remove struct class_interface * from callbacks" (6.4).
+ * The form of a class interface's callback that this kernel has. "driver core: class: remove struct
+ * class_interface * from callbacks" (6.4).
  */
 #define RAIDTRACE_REMOVE_DEV(one_argument, two_arguments) \
 	__builtin_choose_expr(__builtin_types_compatible_p(typeof(one_argument) *, \
@@ -30,8 +28,8 @@
 #endif
 
 /*
- * Whether a filesystem is mounted on a block device: of all that hold one nobody
- * else has operations, "block: introduce holder ops" (6.5). Nothing is followed.
+ * Whether a filesystem is mounted on a block device: no other holder has operations, "block:
+ * introduce holder ops" (6.5). Nothing is dereferenced.
  */
 static inline bool raidtrace_mounted(const struct block_device *bdev)
 {
@@ -53,12 +51,10 @@ static inline bool raidtrace_user_memory(struct bio *bio)
 }
 
 /*
- * raidtrace_refuse() - say in the reply why a request is refused; the error that it is given
- *
- * The text is cut after 79 characters. NL_SET_ERR_MSG_FMT() came after 6.1,
- * which keeps but a pointer until the reply is built: there the last eight
- * texts are kept, and eight refusals at the very same time would be told the
- * text of another.
+ * raidtrace_refuse() - put the reason for a refusal in the reply, and return the error. The text is
+ * cut after 79 characters. NL_SET_ERR_MSG_FMT() came after 6.1, which keeps a pointer until the
+ * reply is built: there the last eight texts are kept, and eight refusals at once would mix them
+ * up.
  */
 #ifndef NL_SET_ERR_MSG_FMT
 #define NL_SET_ERR_MSG_FMT(extack, format, ...) do { \

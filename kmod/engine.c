@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From events, in the order of their times, to the account of one disk. */
+/* Count the events of a disk in order of time. */
 #include "engine.h"
 #include "account-events.h"
-#include "account-place.h"
 
 #ifndef __KERNEL__
 #define noinline
 #define fallthrough	__attribute__((__fallthrough__))
 #endif
 
-/* Places that an address may have; a request may have more of them when these did not do once. */
+/* Places that an address may have; after requests found none free, more of them. */
 #define PLACES		8
 #define PLACES_MOST	64
 
@@ -34,7 +33,7 @@ static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 
 	return found;
 }
 
-/* The place of a bio, most often its home, or with @free one that it may have; NULL for none. */
+/* The place of a bio, or with @free one that it may have; NULL for none. */
 static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
 	struct raidtrace_queued *home;
@@ -47,8 +46,9 @@ static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine,
 	return search_bio(engine, bio, free);
 }
 
-/* One that is known is changed; one that finds no place stays unknown. */
-static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_queued *queued)
+/* A bio that finds no place stays unknown. */
+static __always_inline void keep_bio(struct raidtrace_engine *engine,
+				     const struct raidtrace_queued *queued)
 {
 	struct raidtrace_queued *place = find_bio(engine, queued->bio, true);
 
@@ -56,7 +56,7 @@ static void keep_bio(struct raidtrace_engine *engine, const struct raidtrace_que
 		*place = *queued;
 }
 
-/* What a place holds that a new request would need, the least first. */
+/* What a place holds; a new request takes the place that holds least. */
 enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
 
 static enum hold hold_of(const struct raidtrace_issued *request)
@@ -92,9 +92,9 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
 }
 
 /*
- * The place of a request. A request without one gets a place that holds @most at most; NULL
- * when there is none. A place that holds an insert may be taken for an issue: a scheduler can
- * hold more requests than there are places, and then the time of one insert is not known.
+ * The place of a request. A request without one gets a place that holds @most at most; NULL for
+ * none. An issue may take the place of an insert: a scheduler can hold more requests than there are
+ * places, and then one time of an insert is unknown.
  */
 static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address,
 						    enum hold most)
@@ -107,19 +107,18 @@ static inline struct raidtrace_issued *find_request(struct raidtrace_engine *eng
 	return home->request == address ? home : search_request(engine, address, most);
 }
 
-/* Nanoseconds from a time to a later one, 0 when it is not later. */
 static u64 since(u64 then_ns, u64 now_ns)
 {
 	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
 /*
- * A bio ends; NULL for one that is not known. It is known no more after this. Of a disk that
- * is given bios alone an unknown end may be that of a piece of a known bio, which its driver
- * cut: there it says nothing.
+ * A bio ends; NULL for an unknown one. On a bio-based disk an unknown end may be that of a piece
+ * that the driver split off, so that it counts for nothing.
  */
-static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *queued,
-		    enum raidtrace_direction direction, u64 now_ns)
+static __always_inline void end_bio(struct raidtrace_engine *engine,
+				    struct raidtrace_queued *queued,
+				    enum raidtrace_direction direction, u64 now_ns)
 {
 	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY) {
 		if (queued)
@@ -132,7 +131,9 @@ static void end_bio(struct raidtrace_engine *engine, struct raidtrace_queued *qu
 		queued->bio = 0;
 }
 
-/* Of the process that the source's events are of; all sources look again when a row changes hands. */
+/*
+ * Find the row of a source's task. When a row is reassigned, every source looks up its row again.
+ */
 static void find_row(struct raidtrace_engine *engine, struct raidtrace_source *source)
 {
 	u64 replaced = engine->submitters.replaced;
@@ -157,8 +158,9 @@ static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *sour
 	return source->row;
 }
 
-static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source *source,
-		       const u64 *record, u64 now_ns)
+static __always_inline void engine_queue(struct raidtrace_engine *engine,
+					 struct raidtrace_source *source, const u64 *record,
+					 u64 now_ns)
 {
 	u64 head = record[1];
 	struct raidtrace_bio bio = {
@@ -176,54 +178,11 @@ static void take_queue(struct raidtrace_engine *engine, struct raidtrace_source 
 		keep_bio(engine, &(struct raidtrace_queued){
 			.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
 			.row = bio.submitter, .class = bio.class, .direction = bio.direction });
-	source->held = head & RAIDTRACE_EVENT_NOWAIT;
-	if (!source->held) {
-		raidtrace_count_bio(&engine->arrival, engine->account, &bio);
-		return;
-	}
-	source->bio = record[2];
-	source->queued = bio;
+	raidtrace_count_bio(&engine->arrival, engine->account, &bio);
 }
 
-/*
- * Whether an event from where a bio was queued that was not to wait says what became of
- * it: its end, or what its task does next, or its issue. An interrupt between the two
- * says nothing: requests that end, give up or start there are others'.
- */
-static bool is_answer(const struct raidtrace_source *source, const u64 *record)
-{
-	switch (raidtrace_event_kind(record[1])) {
-	case RAIDTRACE_EVENT_END:
-		return record[2] == source->bio;
-	case RAIDTRACE_EVENT_ISSUE_BIO:
-		return record[3] == source->bio;
-	case RAIDTRACE_EVENT_ISSUE:
-	case RAIDTRACE_EVENT_ISSUE_HWQ:
-		return record[4] == source->bio;
-	case RAIDTRACE_EVENT_COMPLETE:
-	case RAIDTRACE_EVENT_COMPLETE_HWQ:
-	case RAIDTRACE_EVENT_REQUEUE:
-	case RAIDTRACE_EVENT_REQUEUE_HWQ:
-		return false;
-	default:
-		return true;
-	}
-}
-
-static void count_held(struct raidtrace_engine *engine, struct raidtrace_source *source,
-		       const u64 *record)
-{
-	if (!is_answer(source, record))
-		return;
-	source->held = false;
-	if (raidtrace_event_kind(record[1]) == RAIDTRACE_EVENT_END &&
-	    record[1] & RAIDTRACE_EVENT_NOWAIT)
-		return;
-	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
-}
-
-/* The end of a bio that no request carried. One that was refused has no latency. */
-static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+/* The end of a bio that no request carried. A refused bio has no latency. */
+static void engine_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
 	struct raidtrace_queued *queued = find_bio(engine, record[2], false);
@@ -237,7 +196,7 @@ static void take_end(struct raidtrace_engine *engine, const u64 *record, u64 now
 		queued->bio = 0;
 }
 
-static void take_split(struct raidtrace_engine *engine, const u64 *record)
+static void engine_split(struct raidtrace_engine *engine, const u64 *record)
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
 	struct raidtrace_queued piece;
@@ -249,14 +208,14 @@ static void take_split(struct raidtrace_engine *engine, const u64 *record)
 	keep_bio(engine, &piece);
 }
 
-/* The next request at that address: the rest is said by its issue. */
+/* Forget what the next issue at this address does not set. */
 static void forget_first(struct raidtrace_ended *ended)
 {
 	ended->queued_ns = 0;
 	ended->again = false;
 }
 
-/* The first of a request's bios says since when it is on its way, and whose it is. */
+/* A request is queued when the first of its bios is, by its process. */
 static void know_first(struct raidtrace_ended *ended, const struct raidtrace_queued *bio)
 {
 	if (ended->queued_ns && ended->queued_ns <= bio->queued_ns)
@@ -266,8 +225,8 @@ static void know_first(struct raidtrace_ended *ended, const struct raidtrace_que
 	ended->row = bio->row;
 }
 
-/* Class of several bios: theirs if they agree. One whose queueing was not seen says nothing. */
-static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
+/* Several bios of different classes are mixed. An unknown bio has no class. */
+static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	const struct raidtrace_queued *bio = find_bio(engine, record[3], false);
@@ -283,9 +242,9 @@ static void take_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 		request->class = RAIDTRACE_CLASS_MIXED;
 }
 
-/* What is known of a request's only bio stays with the request until it ends. */
-static enum raidtrace_class class_of(struct raidtrace_engine *engine,
-				     struct raidtrace_issued *request, u64 bio)
+/* The class of a request. The entry of its only bio moves to the request until it ends. */
+static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *engine,
+						     struct raidtrace_issued *request, u64 bio)
 {
 	struct raidtrace_queued *queued = bio ? find_bio(engine, bio, false) : NULL;
 	enum raidtrace_class class = request->class;
@@ -301,7 +260,8 @@ static enum raidtrace_class class_of(struct raidtrace_engine *engine,
 	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
 }
 
-static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record,
+					 u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	u64 head = record[1];
@@ -341,8 +301,8 @@ static void take_issue(struct raidtrace_engine *engine, const u64 *record, u64 n
 }
 
 /*
- * As take_issue(), which is to follow: what it finds in flight was never seen to end. Not inline:
- * that would cost each event the registers that this needs.
+ * Count an issue for its hardware queue, before engine_issue(). A request found in flight was never
+ * seen to end. Not inline: that would cost each event the registers that this needs.
  */
 static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 				  const struct raidtrace_source *source, const u64 *record,
@@ -361,8 +321,8 @@ static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 }
 
 /*
- * As take_complete() or, with no @cpu, take_requeue(), which is to follow. A request that is
- * not in flight has left its hardware queue before.
+ * Count an end, or without @cpu a requeue, for its hardware queue, before engine_complete() or
+ * engine_requeue(). A request that is not in flight left its queue before.
  */
 static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
 				const u64 *record, u64 now_ns)
@@ -374,7 +334,7 @@ static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct ra
 					&engine->hwqs->issue[request - engine->requests]);
 }
 
-static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
@@ -385,7 +345,7 @@ static void take_requeue(struct raidtrace_engine *engine, const u64 *record, u64
 	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->ended.direction);
 	request->in_flight = false;
 	request->requeued = true;
-	/* Until its next issue others may be merged with it. */
+	/* Before its next issue other bios may be merged into it. */
 	if (request->only.bio)
 		keep_bio(engine, &request->only);
 	request->only.bio = 0;
@@ -405,9 +365,8 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 }
 
 /*
- * The last completion of a request that is not in flight. Of one that was not
- * seen issued: one that the driver had was issued unseen; one that it never had
- * ends without an issue. Else the second end of a flush sequence.
+ * The last completion of a request that is not in flight: the second end of a flush sequence; else
+ * its issue was not seen if the driver had it, and it had none if the driver had it not.
  */
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
@@ -425,16 +384,16 @@ static void end_aside(struct raidtrace_account *account, const struct raidtrace_
 		flow->unissued++;
 }
 
-static void remember(struct raidtrace_engine *engine, struct raidtrace_issued *request, bool error,
-		     u64 now_ns)
+static __always_inline void remember(struct raidtrace_engine *engine,
+				     struct raidtrace_issued *request, bool error, u64 now_ns)
 {
 	request->ended.completed_ns = now_ns;
 	request->ended.error = error;
 	raidtrace_history_put(&engine->history, &request->ended);
 }
 
-static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued *request,
-			u64 head, u64 now_ns)
+static __always_inline void end_request(struct raidtrace_engine *engine,
+					struct raidtrace_issued *request, u64 head, u64 now_ns)
 {
 	if (request && request->in_flight) {
 		struct raidtrace_completion completion = {
@@ -446,7 +405,7 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 		};
 
 		raidtrace_count_completion(&engine->queue, engine->account, now_ns, &completion);
-		if (engine->history.ended && !engine->history.frozen)
+		if (engine->history.ended)
 			remember(engine, request, completion.error, now_ns);
 	} else {
 		end_aside(engine->account, request, head);
@@ -460,7 +419,8 @@ static void end_request(struct raidtrace_engine *engine, struct raidtrace_issued
 	request->sequenced = head & RAIDTRACE_EVENT_SEQUENCE;
 }
 
-static void take_complete(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record,
+					    u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 	u64 bio = record[3], head = record[1];
@@ -479,8 +439,8 @@ static void take_complete(struct raidtrace_engine *engine, const u64 *record, u6
 	end_bio(engine, queued, raidtrace_event_direction(head), now_ns);
 }
 
-/* A request goes away without an issue; the next one at that address was not inserted. */
-static void take_merge(struct raidtrace_engine *engine, const u64 *record)
+/* A merged request is not issued. The next one at its address was not inserted. */
+static void engine_merge(struct raidtrace_engine *engine, const u64 *record)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 
@@ -489,7 +449,7 @@ static void take_merge(struct raidtrace_engine *engine, const u64 *record)
 		request->inserted_ns = 0;
 }
 
-static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_insert(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	struct raidtrace_issued *request = NULL;
 
@@ -500,8 +460,8 @@ static void take_insert(struct raidtrace_engine *engine, const u64 *record, u64 
 		request->inserted_ns = now_ns;
 }
 
-static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *source,
-		      const u64 *record)
+static void engine_task(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			const u64 *record)
 {
 	source->task = (struct raidtrace_task){
 		.comm = { record[2], record[3] }, .cgroup = record[4],
@@ -510,73 +470,84 @@ static void take_task(struct raidtrace_engine *engine, struct raidtrace_source *
 	source->table = engine->table - 1;
 }
 
-/*
- * Count an event that happened at @time_ns, CLOCK_MONOTONIC. Events come in the order of
- * their times. One that is late, because it was written down after those behind it were
- * taken, counts at the time of the last: no time is lost or negative, sums stay exact.
- */
-void raidtrace_engine_take(struct raidtrace_engine *engine, struct raidtrace_source *source,
-			   const u64 *record, u64 time_ns)
+/* Rare events. Inline they would cost the others registers. */
+static noinline void engine_other(struct raidtrace_engine *engine, struct raidtrace_source *source,
+				  const u64 *record, u64 now_ns)
 {
-	u64 now_ns = raidtrace_queue_time(&engine->queue, time_ns);
-
-	if (source->held)
-		count_held(engine, source, record);
 	switch (raidtrace_event_kind(record[1])) {
-	case RAIDTRACE_EVENT_QUEUE:
-		return take_queue(engine, source, record, now_ns);
-	case RAIDTRACE_EVENT_ISSUE_HWQ:
-		issue_on_hwq(engine, source, record, now_ns);
-		fallthrough;
-	case RAIDTRACE_EVENT_ISSUE:
-		return take_issue(engine, record, now_ns);
-	case RAIDTRACE_EVENT_COMPLETE_HWQ:
-		end_on_hwq(engine, &source->cpu, record, now_ns);
-		fallthrough;
-	case RAIDTRACE_EVENT_COMPLETE:
-		return take_complete(engine, record, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
 		return raidtrace_count_event(engine->account, raidtrace_event_direction(record[1]),
 					     raidtrace_event_class(record[1]),
 					     raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
-		return take_insert(engine, record, now_ns);
+		return engine_insert(engine, record, now_ns);
 	case RAIDTRACE_EVENT_END:
-		return take_end(engine, record, now_ns);
+		return engine_end(engine, record, now_ns);
 	case RAIDTRACE_EVENT_ISSUE_BIO:
-		return take_issue_bio(engine, record);
+		return engine_issue_bio(engine, record);
 	case RAIDTRACE_EVENT_TASK:
-		return take_task(engine, source, record);
+		return engine_task(engine, source, record);
 	case RAIDTRACE_EVENT_SPLIT:
-		return take_split(engine, record);
+		return engine_split(engine, record);
 	case RAIDTRACE_EVENT_MERGE:
-		return take_merge(engine, record);
+		return engine_merge(engine, record);
 	case RAIDTRACE_EVENT_REQUEUE_HWQ:
 		end_on_hwq(engine, NULL, record, now_ns);
 		fallthrough;
 	case RAIDTRACE_EVENT_REQUEUE:
-		return take_requeue(engine, record, now_ns);
+		return engine_requeue(engine, record, now_ns);
 	default:
 		return;
 	}
 }
 
 /*
- * Count a bio that was held: another CPU went on with it, or it is issued and nothing came
- * behind it.
+ * Count the events of a source from @tail to @head in a ring of @mask + 1 words: those until
+ * @until, CLOCK_MONOTONIC, *@left of them at most, which is decremented. A late event, written
+ * after later ones were counted, counts at the time of the last one. Returns the new tail.
  */
-void raidtrace_engine_release(struct raidtrace_engine *engine, struct raidtrace_source *source)
+u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
+			   unsigned int *left)
 {
-	if (!source->held || (engine->bios && find_bio(engine, source->bio, false)))
-		return;
-	source->held = false;
-	raidtrace_count_bio(&engine->arrival, engine->account, &source->queued);
+	unsigned int nr;
+
+	for (nr = *left; nr && tail != head; nr--) {
+		const u64 *record = words + (tail & mask);
+		u64 now_ns;
+
+		if (record[0] > until)
+			break;
+		now_ns = raidtrace_queue_time(&engine->queue, record[0]);
+		switch (raidtrace_event_kind(record[1])) {
+		case RAIDTRACE_EVENT_QUEUE:
+			engine_queue(engine, source, record, now_ns);
+			tail += raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
+			break;
+		case RAIDTRACE_EVENT_ISSUE_HWQ:
+			issue_on_hwq(engine, source, record, now_ns);
+			fallthrough;
+		case RAIDTRACE_EVENT_ISSUE:
+			engine_issue(engine, record, now_ns);
+			tail += raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
+			break;
+		case RAIDTRACE_EVENT_COMPLETE_HWQ:
+			end_on_hwq(engine, &source->cpu, record, now_ns);
+			fallthrough;
+		case RAIDTRACE_EVENT_COMPLETE:
+			engine_complete(engine, record, now_ns);
+			tail += raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
+			break;
+		default:
+			engine_other(engine, source, record, now_ns);
+			tail += raidtrace_event_words(raidtrace_event_kind(record[1]));
+		}
+	}
+	*left = nr;
+	return tail;
 }
 
-/*
- * Begin to count with nothing in flight; @engine is all zero but for account, tables and
- * place.
- */
+/* Begin with nothing in flight; @engine is all zero but for account, tables and place. */
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns)
 {
 	unsigned int i;
@@ -596,10 +567,7 @@ void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns)
 		raidtrace_hwqs_advance(engine->hwqs, engine->account, engine->queue.last_ns);
 }
 
-/*
- * Begin anew, the engine just advanced, in an account of zeroes; what is in flight stays
- * known.
- */
+/* Reset, right after an advance, into an account of zeroes. Requests in flight stay known. */
 void raidtrace_engine_reset(struct raidtrace_engine *engine)
 {
 	raidtrace_queue_reset(&engine->queue);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bins of every histogram: how many, and which one a value falls in. What each of them
- * spans users of the numbers know (tools/raidctl/numbers/bins.h).
- *
- * Plain C: the kernel module, raidctl and the tests compile this one file.
+ * The bin of a value in each histogram. tools/raidctl/numbers/bins.h has the bounds of bins. Plain
+ * C, for the module, raidctl and the tests.
  */
 #ifndef RAIDTRACE_HISTOGRAM_H
 #define RAIDTRACE_HISTOGRAM_H
@@ -59,30 +57,22 @@ typedef uint32_t u32;
 #define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
 #define RAIDTRACE_BLAME_BINS		(RAIDTRACE_CLASSES * RAIDTRACE_CLASSES)
 
-/*
- * The bins themselves are inline: a handler finds half a dozen of them per
- * event, and a call each would cost more than the bin.
- */
-
 /* First octave beyond the linear sizes: 256 = 2^8, itself still linear. */
 #define RAIDTRACE_SIZE_FIRST_OCTAVE	8
 
-/* Position of the highest set bit of a value that is not 0. */
+/* Logarithm of a value that is not 0, rounded down. */
 static inline unsigned int raidtrace_log2(u64 value)
 {
 	return __builtin_clzll(value) ^ 63;
 }
 
-/*
- * Log-linear bins: octave e of values 2^e .. 2^(e+1)-1 is cut in 16 equal
- * sub-bins. Values below 2^4 need no octave.
- */
+/* Log-linear bins: octave e, from 2^e to 2^(e+1)-1, has 16 equal sub-bins. */
 static inline unsigned int raidtrace_octave_bin(u64 value, unsigned int first_octave)
 {
 	unsigned int e = raidtrace_log2(value);
 	unsigned int top = value >> (e - RAIDTRACE_HIST_SUB_BITS);
 
-	/* The highest bit is the first of the top five: 16 more than the sub-bin. */
+	/* The top five bits are 16 more than the sub-bin. */
 	return (e - first_octave - 1) * RAIDTRACE_HIST_SUB_BINS + top;
 }
 

@@ -8,7 +8,7 @@
 
 static int __init raidtrace_init(void)
 {
-	int err = raidtrace_targets_init(raidtrace_netlink_gone);
+	int err = raidtrace_targets_init();
 
 	if (err)
 		return err;

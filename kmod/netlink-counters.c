@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reply to counters-get: one message, one snapshot. */
+/* The reply to counters-get: one snapshot in one message. */
 #include "netlink.h"
 #include "compat.h"
 #include "target.h"
@@ -8,19 +8,51 @@
 #include <linux/ktime.h>
 #include <net/genetlink.h>
 
-#define FLOW(attr, member, group, bios) \
-	RAIDTRACE_COUNTER(FLOW, attr, struct raidtrace_flow, member, group, bios, \
-			  RAIDTRACE_EVENT_COUNTERS)
-#define FLOW_EVENT(attr, member) \
-	RAIDTRACE_COUNTER(FLOW, attr, struct raidtrace_flow, member, FLOW, true, RAIDTRACE_##attr)
-#define DISK_EVENT(attr, member, group) \
-	RAIDTRACE_COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
-			  RAIDTRACE_##attr)
-#define HWQ(attr, member) \
-	RAIDTRACE_COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
-			  RAIDTRACE_EVENT_COUNTERS)
+/**
+ * struct snapshot - a snapshot for one reader
+ * @target: its last snapshot is sent
+ * @base: number of the snapshot that the reader has, 0 for none of use
+ * @groups: groups that the reader may get
+ */
+struct snapshot {
+	const struct raidtrace_target *target;
+	u64 base;
+	u32 groups;
+};
 
-static const struct raidtrace_counter flow_counters[] = {
+/**
+ * struct counter - a u64 of a structure of counters
+ * @attr: its attribute
+ * @offset: in the structure
+ * @group: its group
+ * @event: event that it counts, which a kernel may lack; RAIDTRACE_EVENT_COUNTERS for none
+ * @bios: bio-based disks have it
+ */
+struct counter {
+	u16 attr;
+	u16 offset;
+	u16 group;
+	u8 event;
+	bool bios;
+};
+
+#define COUNTER(set, attr_, type, member, group_, bios_, event_) \
+	{ .attr = RAIDTRACE_A_##set##_##attr_, .offset = offsetof(type, member), \
+	  .group = RAIDTRACE_GROUP_##group_, .event = event_, .bios = bios_ }
+
+#define FLOW(attr, member, group, bios) \
+	COUNTER(FLOW, attr, struct raidtrace_flow, member, group, bios, \
+		RAIDTRACE_EVENT_COUNTERS)
+#define FLOW_EVENT(attr, member) \
+	COUNTER(FLOW, attr, struct raidtrace_flow, member, FLOW, true, RAIDTRACE_##attr)
+#define DISK_EVENT(attr, member, group) \
+	COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
+		RAIDTRACE_##attr)
+#define HWQ(attr, member) \
+	COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
+		RAIDTRACE_EVENT_COUNTERS)
+
+static const struct counter flow_counters[] = {
 	FLOW(QUEUED, queued, FLOW, true),
 	FLOW(BYTES_QUEUED, bytes_queued, FLOW, true),
 	FLOW(AHEAD_QUEUED, ahead_queued, READAHEAD, true),
@@ -58,16 +90,15 @@ static const struct raidtrace_counter flow_counters[] = {
 	FLOW_EVENT(INSERTED, inserted),
 };
 
-static const struct raidtrace_counter disk_counters[] = {
+static const struct counter disk_counters[] = {
 	DISK_EVENT(PLUGS, plugs, PLUG),
 	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG),
 	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG),
-	DISK_EVENT(TAG_WAITS, tag_waits, PLUG),
 	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD),
 	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
 };
 
-static const struct raidtrace_counter hwq_counters[] = {
+static const struct counter hwq_counters[] = {
 	HWQ(ISSUED, issued),
 	HWQ(COMPLETED_SAME_CPU, completed_same_cpu),
 	HWQ(COMPLETED_OTHER_CPU, completed_other_cpu),
@@ -77,38 +108,56 @@ static const struct raidtrace_counter hwq_counters[] = {
 	HWQ(DEPTH_SUM_NS, depth_sum_ns),
 };
 
+#define ORIGIN(attr, member, bios) \
+	COUNTER(ORIGIN, attr, struct raidtrace_origin, member, ORIGIN, bios, \
+		RAIDTRACE_EVENT_COUNTERS)
+#define SUBMITTER(attr, member) \
+	COUNTER(SUBMITTER, attr, struct raidtrace_submitted, member, SUBMITTER, true, \
+		RAIDTRACE_EVENT_COUNTERS)
+
+static const struct counter origin_counters[] = {
+	ORIGIN(QUEUED, queued, true),
+	ORIGIN(BYTES_QUEUED, bytes_queued, true),
+	ORIGIN(SEEKS_QUEUED, seeks_queued, true),
+	ORIGIN(ISSUED, issued, false),
+	ORIGIN(BYTES_ISSUED, bytes_issued, false),
+	ORIGIN(SEEKS, seeks, false),
+	ORIGIN(SEEK_SECTORS, seek_sectors, false),
+};
+
+static const struct counter submitter_counters[] = {
+	SUBMITTER(QUEUED, queued),
+	SUBMITTER(BYTES_QUEUED, bytes_queued),
+	SUBMITTER(SEEKS_QUEUED, seeks_queued),
+};
+
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
 static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace_disk));
 
-/*
- * How old a snapshot may be for a reader without privilege: however often that one asks,
- * records are not taken for it each time.
- */
+/* Age of a snapshot for a reader without privilege, however often it asks. */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
 
-/* What changed since a moment ago fits two pages as good as always, as does a quiet disk. */
+/* Recent changes and a quiet disk fit two pages. */
 #define LEAST_ROOM	(SKB_WITH_OVERHEAD(8192) - nlmsg_total_size(genlmsg_total_size(0)))
-/* More than all counters take, however many pieces they are in. */
 #define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
 
-/* Whether a reader gets counters of @group, which a disk without requests has if @bios. */
-bool raidtrace_snapshot_tells(const struct raidtrace_snapshot *snapshot, u32 group, bool bios)
+static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 {
 	return group & snapshot->groups && (bios || !snapshot->target->bio_based);
 }
 
 /*
- * Put those of @nr counters in a message that the target has. One whose tracepoint this
- * kernel lacks is left out: it is not zero, it is not known. Returns 0 or -EMSGSIZE.
+ * Put the counters that a reader gets. One whose tracepoint the kernel lacks is left out: it is
+ * unknown, not zero. Returns 0 or -EMSGSIZE.
  */
-int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot,
-			   const struct raidtrace_counter *counter, unsigned int nr,
-			   const void *counters, int pad)
+static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
+		    const struct counter *counter, unsigned int nr,
+		    const void *counters, int pad)
 {
 	int err = 0;
 
 	for (; nr-- && !err; counter++) {
-		if (!raidtrace_snapshot_tells(snapshot, counter->group, counter->bios) ||
+		if (!has_group(snapshot, counter->group, counter->bios) ||
 		    !raidtrace_probe_counts(counter->event, snapshot->target->bio_based))
 			continue;
 		err = nla_put_u64_64bit(skb, counter->attr,
@@ -118,11 +167,10 @@ int raidtrace_put_counters(struct sk_buff *skb, const struct raidtrace_snapshot 
 }
 
 static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *target,
-			 const struct raidtrace_snapshot *snapshot,
+			 const struct snapshot *snapshot,
 			 enum raidtrace_direction direction)
 {
 	const struct raidtrace_queue *state = &target->at_snapshot.queue;
-	/* Depth over time is followed of some directions alone. */
 	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
 			direction == RAIDTRACE_DIRECTION_ALL;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
@@ -137,7 +185,7 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 }
 
 static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
-		    const struct raidtrace_snapshot *snapshot, enum raidtrace_direction direction)
+		    const struct snapshot *snapshot, enum raidtrace_direction direction)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_FLOW);
 	bool single = direction < RAIDTRACE_DIRECTIONS;
@@ -147,9 +195,9 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
 	if (!err && single)
-		err = raidtrace_put_counters(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
-					     &target->total->flow[direction],
-					     RAIDTRACE_A_FLOW_PAD);
+		err = put_each(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
+			       &target->total->flow[direction],
+			       RAIDTRACE_A_FLOW_PAD);
 	if (!err && single && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
 					target->at_snapshot.queue.carried[direction],
@@ -161,7 +209,7 @@ static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
 }
 
 static int put_streams(struct sk_buff *skb, const struct raidtrace_target *target,
-		       const struct raidtrace_snapshot *snapshot)
+		       const struct snapshot *snapshot)
 {
 	const struct raidtrace_streams *streams = &target->at_snapshot.queue.streams;
 	int err;
@@ -181,7 +229,7 @@ static int put_streams(struct sk_buff *skb, const struct raidtrace_target *targe
 }
 
 static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
-		    const struct raidtrace_snapshot *snapshot)
+		    const struct snapshot *snapshot)
 {
 	u64 readahead;
 	enum raidtrace_state state = raidtrace_target_state(target, &readahead);
@@ -205,9 +253,8 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 				 RAIDTRACE_A_COUNTERS_PAD);
 }
 
-/* How many are in flight changes with what is counted of a direction, and with nothing else. */
 static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
-		     const struct raidtrace_snapshot *snapshot)
+		     const struct snapshot *snapshot)
 {
 	enum raidtrace_direction direction;
 	bool any = !snapshot->base;
@@ -224,8 +271,8 @@ static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
 	return err || !any ? err : put_flow(skb, target, snapshot, RAIDTRACE_DIRECTION_ALL);
 }
 
-/* What is in flight follows from the counters: raidtrace_account.hwq says how. */
-static int put_hwq(struct sk_buff *skb, const struct raidtrace_snapshot *snapshot, u32 row,
+/* Requests in flight follow from the counters. */
+static int put_hwq(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
 		   const struct raidtrace_hwq *hwq)
 {
 	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HWQ);
@@ -236,23 +283,22 @@ static int put_hwq(struct sk_buff *skb, const struct raidtrace_snapshot *snapsho
 	if (!nest)
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, RAIDTRACE_A_HWQ_INDEX, row) ?:
-	      raidtrace_put_counters(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
-				     RAIDTRACE_A_HWQ_PAD) ?:
+	      put_each(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
+		       RAIDTRACE_A_HWQ_PAD) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
 	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
 	nla_nest_end(skb, nest);
 	return err;
 }
 
-/* Each hardware queue that had a request. */
 static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
-		    const struct raidtrace_snapshot *snapshot)
+		    const struct snapshot *snapshot)
 {
 	const struct raidtrace_hwq *hwq = target->total->hwq;
 	unsigned int row;
 	int err = 0;
 
-	if (!raidtrace_snapshot_tells(snapshot, RAIDTRACE_GROUP_HWQ, false))
+	if (!has_group(snapshot, RAIDTRACE_GROUP_HWQ, false))
 		return 0;
 	for (row = 0; row < RAIDTRACE_HWQ_ROWS && !err; row++) {
 		if (hwq[row].issued + hwq[row].carried &&
@@ -262,26 +308,181 @@ static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
 	return err;
 }
 
-static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
-			const struct raidtrace_snapshot *snapshot)
+static int put_origin(struct sk_buff *skb, const struct snapshot *snapshot,
+		      enum raidtrace_class class, const struct raidtrace_origin *origin)
 {
-	return put_head(skb, target, snapshot) ?:
-	       raidtrace_put_counters(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
-				      &target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
-	       put_streams(skb, target, snapshot) ?:
-	       put_flows(skb, target, snapshot) ?:
-	       raidtrace_owners_put(skb, target, snapshot) ?:
-	       put_hwqs(skb, target, snapshot) ?:
-	       raidtrace_histograms_put(skb, target, snapshot);
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_ORIGIN);
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_ORIGIN_CLASS, class) ?:
+	      put_each(skb, snapshot, origin_counters, ARRAY_SIZE(origin_counters),
+		       origin, RAIDTRACE_A_ORIGIN_PAD);
+	nla_nest_end(skb, nest);
+	return err;
 }
 
-/* The message, NULL when memory is short, ERR_PTR(-EMSGSIZE) when @room is too small. */
+static int put_process(struct sk_buff *skb, const struct raidtrace_task *process)
+{
+	char comm[TASK_COMM_LEN];
+
+	strscpy(comm, (const char *)process->comm, sizeof(comm));
+	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, process->pid) ?:
+	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm) ?:
+	       (process->cgroup ? nla_put_u64_64bit(skb, RAIDTRACE_A_SUBMITTER_CGROUP,
+						    process->cgroup,
+						    RAIDTRACE_A_SUBMITTER_PAD) : 0);
+}
+
+/* The row of the rest has no process. */
+static int put_submitter(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
+			 const struct raidtrace_submitted *submitted)
+{
+	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_INDEX, row) ?:
+	      (row == RAIDTRACE_SUBMITTER_REST ? 0 :
+	       put_process(skb, &snapshot->target->at_snapshot.submitters.task[row])) ?:
+	      put_each(skb, snapshot, submitter_counters,
+		       ARRAY_SIZE(submitter_counters), submitted,
+		       RAIDTRACE_A_SUBMITTER_PAD);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+static int put_submitters(struct sk_buff *skb, const struct snapshot *snapshot)
+{
+	const struct raidtrace_submitted *row = snapshot->target->total->submitted;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
+		if (row[i].queued && raidtrace_target_changed(snapshot->target, snapshot->base,
+							      &row[i], sizeof(row[i])))
+			err = put_submitter(skb, snapshot, i, &row[i]);
+	}
+	return err;
+}
+
+static int put_owners(struct sk_buff *skb, const struct raidtrace_target *target,
+		      const struct snapshot *snapshot)
+{
+	const struct raidtrace_origin *origin = target->total->origin;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; has_group(snapshot, RAIDTRACE_GROUP_ORIGIN, true) &&
+	     i < RAIDTRACE_CLASSES && !err; i++) {
+		if (raidtrace_target_changed(target, snapshot->base, &origin[i], sizeof(*origin)))
+			err = put_origin(skb, snapshot, i, &origin[i]);
+	}
+	if (!err && has_group(snapshot, RAIDTRACE_GROUP_SUBMITTER, true))
+		err = put_submitters(skb, snapshot);
+	return err;
+}
+
+/* Starting a new piece costs as much as 16 bins, so shorter gaps are sent along. */
+#define CLOSE	(2 * RAIDTRACE_LOT)
+
+/* Put bins without the zeroes at either end. */
+static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
+		     enum raidtrace_direction direction, u32 first, u32 end, const u64 *bins)
+{
+	struct nlattr *nest;
+	int err;
+
+	while (end > first && !bins[end - 1])
+		end--;
+	if (end == first)
+		return 0;
+	while (!bins[first])
+		first++;
+	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_KIND, kind) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_DIRECTION, direction) ?:
+	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, first) ?:
+	      nla_put(skb, RAIDTRACE_A_HISTOGRAM_COUNTS, (end - first) * sizeof(*bins),
+		      bins + first);
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+/* Put the bins that changed, and short gaps between them. */
+static int put_changed(struct sk_buff *skb, const struct raidtrace_target *target, u64 base,
+		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,
+		       const u64 *bins)
+{
+	u32 all = raidtrace_hist_bins(kind), at, first = 0, end = 0;
+	unsigned int offset, lot, lots;
+	const u64 *stamp;
+	int err = 0;
+
+	stamp = raidtrace_target_stamps(target, bins, &offset);
+	lots = DIV_ROUND_UP(offset + all, RAIDTRACE_LOT);
+	for (lot = 0; lot < lots && !err; lot++) {
+		if (stamp[lot] <= base)
+			continue;
+		at = lot ? lot * RAIDTRACE_LOT - offset : 0;
+		if (end && at - end > CLOSE) {
+			err = put_piece(skb, kind, direction, first, end, bins);
+			end = 0;
+		}
+		first = end ? first : at;
+		end = min_t(u32, (lot + 1) * RAIDTRACE_LOT - offset, all);
+	}
+	return err || !end ? err : put_piece(skb, kind, direction, first, end, bins);
+}
+
+static int put_histograms(struct sk_buff *skb, const struct raidtrace_target *target,
+			  const struct snapshot *snapshot)
+{
+	unsigned int kind, direction;
+	const u64 *bins;
+	int err = 0;
+
+	for (kind = 0; kind < RAIDTRACE_KINDS; kind++) {
+		if (!has_group(snapshot, raidtrace_histograms[kind].group,
+			       raidtrace_histograms[kind].bios))
+			continue;
+		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
+			bins = raidtrace_account_bins(target->total, kind, direction);
+			if (bins)
+				err = snapshot->base ?
+					put_changed(skb, target, snapshot->base, kind, direction,
+						    bins) :
+					put_piece(skb, kind, direction, 0,
+						  raidtrace_hist_bins(kind), bins);
+		}
+	}
+	return err;
+}
+
+static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
+			const struct snapshot *snapshot)
+{
+	return put_head(skb, target, snapshot) ?:
+	       put_each(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
+			&target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
+	       put_streams(skb, target, snapshot) ?:
+	       put_flows(skb, target, snapshot) ?:
+	       put_owners(skb, target, snapshot) ?:
+	       put_hwqs(skb, target, snapshot) ?:
+	       put_histograms(skb, target, snapshot);
+}
+
+/* The message; NULL without memory, ERR_PTR(-EMSGSIZE) when @room is too small. */
 static struct sk_buff *message_of(struct raidtrace_target *target,
-				  const struct raidtrace_snapshot *snapshot,
+				  const struct snapshot *snapshot,
 				  struct genl_info *info, const struct genl_family *family,
 				  size_t room)
 {
-	/* More than a few pages in one piece may take the kernel some trouble. */
+	/* More than a few contiguous pages may take the kernel some effort. */
 	struct sk_buff *skb = genlmsg_new(room, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	void *header;
 	int err;
@@ -299,8 +500,8 @@ static struct sk_buff *message_of(struct raidtrace_target *target,
 }
 
 /*
- * A snapshot as the reply to a request, of the group flow alone and not of the last moment
- * unless @privileged; or ERR_PTR(-errno), with the reason in @info. Context: process,
+ * A snapshot as the reply to a request; without privilege of the group flow alone and at most
+ * UNPRIVILEGED_NS old. Returns ERR_PTR(-errno) with the reason in @info. Context: process,
  * raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
@@ -308,7 +509,7 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   const struct genl_family *family, bool privileged)
 {
 	struct nlattr *base = info->attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT];
-	struct raidtrace_snapshot snapshot = {
+	struct snapshot snapshot = {
 		.target = target,
 		.groups = privileged ? target->options.groups : RAIDTRACE_GROUP_FLOW,
 	};

@@ -62,15 +62,8 @@ const struct nla_policy raidtrace_history_get_nl_policy[RAIDTRACE_A_HISTORY_AFTE
 	[RAIDTRACE_A_HISTORY_AFTER] = { .type = NLA_U64, },
 };
 
-/* RAIDTRACE_CMD_HISTORY_SET - do */
-const struct nla_policy raidtrace_history_set_nl_policy[RAIDTRACE_A_HISTORY_FAILED + 1] = {
-	[RAIDTRACE_A_HISTORY_ID] = { .type = NLA_U32, },
-	[RAIDTRACE_A_HISTORY_SLOWER_NS] = { .type = NLA_U64, },
-	[RAIDTRACE_A_HISTORY_FAILED] = { .type = NLA_FLAG, },
-};
-
 /* Ops table for raidtrace */
-const struct genl_ops raidtrace_nl_ops[9] = {
+const struct genl_ops raidtrace_nl_ops[8] = {
 	{
 		.cmd		= RAIDTRACE_CMD_INFO_GET,
 		.doit		= raidtrace_nl_info_get_doit,
@@ -120,14 +113,4 @@ const struct genl_ops raidtrace_nl_ops[9] = {
 		.policy		= raidtrace_history_get_nl_policy,
 		.maxattr	= RAIDTRACE_A_HISTORY_AFTER,
 	},
-	{
-		.cmd		= RAIDTRACE_CMD_HISTORY_SET,
-		.doit		= raidtrace_nl_history_set_doit,
-		.policy		= raidtrace_history_set_nl_policy,
-		.maxattr	= RAIDTRACE_A_HISTORY_FAILED,
-	},
-};
-
-static const struct genl_multicast_group raidtrace_nl_mcgrps[] = {
-	[RAIDTRACE_NLGRP_TARGETS] = { "targets", },
 };

@@ -30,10 +30,8 @@ extern const struct nla_policy raidtrace_target_set_nl_policy[RAIDTRACE_A_TARGET
 
 extern const struct nla_policy raidtrace_history_get_nl_policy[RAIDTRACE_A_HISTORY_AFTER + 1];
 
-extern const struct nla_policy raidtrace_history_set_nl_policy[RAIDTRACE_A_HISTORY_FAILED + 1];
-
 /* Ops table for raidtrace */
-extern const struct genl_ops raidtrace_nl_ops[9];
+extern const struct genl_ops raidtrace_nl_ops[8];
 
 int raidtrace_nl_info_get_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_target_add_doit(struct sk_buff *skb, struct genl_info *info);
@@ -45,10 +43,5 @@ int raidtrace_nl_target_reset_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_counters_get_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_target_set_doit(struct sk_buff *skb, struct genl_info *info);
 int raidtrace_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
-int raidtrace_nl_history_set_doit(struct sk_buff *skb, struct genl_info *info);
-
-enum {
-	RAIDTRACE_NLGRP_TARGETS,
-};
 
 #endif /* _LINUX_RAIDTRACE_GEN_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The last requests of a target that ended, and when their history is to end, in messages. */
+/* The last requests of a target that ended, in messages. */
 #include "netlink.h"
 #include "compat.h"
 #include "target.h"
@@ -7,12 +7,9 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 
-/* Requests that fit a message of two pages, each with all that can be known of it. */
+/* Requests with all their attributes that fit a message of two pages. */
 #define MESSAGE_BYTES	SKB_WITH_OVERHEAD(8192)
 #define MOST_ENDED	32
-
-/* Somebody said when a history is to end: until then no closed socket is of interest. */
-static bool was_set;
 
 static int put_time(struct sk_buff *skb, int attr, u64 ns)
 {
@@ -66,21 +63,10 @@ static int put_ended(struct sk_buff *skb, const struct raidtrace_known_ended *kn
 	return err;
 }
 
-static int put_state(struct sk_buff *skb, u32 id, const struct raidtrace_history *history)
-{
-	return nla_put_u32(skb, RAIDTRACE_A_HISTORY_ID, id) ?:
-	       nla_put_u64_64bit(skb, RAIDTRACE_A_HISTORY_NR, history->nr,
-				 RAIDTRACE_A_HISTORY_PAD) ?:
-	       nla_put_u64_64bit(skb, RAIDTRACE_A_HISTORY_SLOWER_NS, history->slower_ns,
-				 RAIDTRACE_A_HISTORY_PAD) ?:
-	       (history->failed ? nla_put_flag(skb, RAIDTRACE_A_HISTORY_FAILED) : 0) ?:
-	       (history->frozen ? nla_put_flag(skb, RAIDTRACE_A_HISTORY_FROZEN) : 0);
-}
-
-/* NULL for want of memory: nothing else can fail, as what is put in is cut to what fits. */
+/* The message, NULL without memory. */
 static struct sk_buff *message_of(struct genl_info *info, const struct genl_family *family, u32 id,
-				  const struct raidtrace_history *history,
-				  const struct raidtrace_known_ended *known, unsigned int nr)
+				  u64 last, const struct raidtrace_known_ended *known,
+				  unsigned int nr)
 {
 	struct sk_buff *skb = nlmsg_new(MESSAGE_BYTES - NLMSG_HDRLEN, GFP_KERNEL);
 	unsigned int i;
@@ -90,7 +76,9 @@ static struct sk_buff *message_of(struct genl_info *info, const struct genl_fami
 	if (!skb)
 		return NULL;
 	header = genlmsg_put_reply(skb, info, family, 0, info->genlhdr->cmd);
-	err = header ? put_state(skb, id, history) : -EMSGSIZE;
+	err = !header ? -EMSGSIZE :
+	      nla_put_u32(skb, RAIDTRACE_A_HISTORY_ID, id) ?:
+	      nla_put_u64_64bit(skb, RAIDTRACE_A_HISTORY_NR, last, RAIDTRACE_A_HISTORY_PAD);
 	for (i = 0; i < nr && !err; i++)
 		err = put_ended(skb, &known[i]);
 	if (err) {
@@ -115,17 +103,17 @@ static int refuse_without(const struct raidtrace_target *target, struct genl_inf
 }
 
 /*
- * The next requests of a target's history as the reply to a request, or ERR_PTR(-errno)
- * with the reason in @info. Context: process, raidtrace_targets_mutex.
+ * Requests of a target's history as the reply to a request, or ERR_PTR(-errno) with the reason in
+ * @info. Context: process, raidtrace_targets_mutex.
  */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family)
 {
 	struct nlattr *after = info->attrs[RAIDTRACE_A_HISTORY_AFTER];
 	struct raidtrace_known_ended *known;
-	struct raidtrace_history history;
 	struct sk_buff *skb = NULL;
 	unsigned int nr;
+	u64 last;
 	int err = refuse_without(target, info);
 
 	if (err)
@@ -133,51 +121,12 @@ struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struc
 	known = kvmalloc_array(MOST_ENDED, sizeof(*known), GFP_KERNEL);
 	if (known) {
 		nr = raidtrace_probe_history(&target->probe, after ? nla_get_u64(after) : 0, known,
-					     MOST_ENDED, &history);
-		skb = message_of(info, family, target->id, &history, known, nr);
+					     MOST_ENDED, &last);
+		skb = message_of(info, family, target->id, last, known, nr);
 	}
 	kvfree(known);
 	if (skb)
 		return skb;
 	return ERR_PTR(raidtrace_refuse(-ENOMEM, info->extack,
 					"not enough memory for the reply"));
-}
-
-/*
- * When a target's history is to end, as a request says. Returns 0 or -errno, with the
- * reason in @info.
- */
-int raidtrace_history_set(struct raidtrace_target *target, struct genl_info *info)
-{
-	struct nlattr *slower_ns = info->attrs[RAIDTRACE_A_HISTORY_SLOWER_NS];
-	int err = refuse_without(target, info);
-
-	if (err)
-		return err;
-	raidtrace_probe_set_history(&target->probe, slower_ns ? nla_get_u64(slower_ns) : 0,
-				    info->attrs[RAIDTRACE_A_HISTORY_FAILED]);
-	target->waits = info->snd_portid;
-	WRITE_ONCE(was_set, true);
-	return 0;
-}
-
-/*
- * A socket was closed, perhaps because its process was killed: what it waited for nobody
- * waits for any more. Histories go on. Context: process; takes raidtrace_targets_mutex if
- * a history was ever to end.
- */
-void raidtrace_history_release(u32 port)
-{
-	struct raidtrace_target *target;
-
-	if (!READ_ONCE(was_set))
-		return;
-	mutex_lock(&raidtrace_targets_mutex);
-	for (target = raidtrace_target_next(0); target; target = raidtrace_target_next(target->id)) {
-		if (target->waits != port)
-			continue;
-		raidtrace_probe_set_history(&target->probe, 0, false);
-		target->waits = 0;
-	}
-	mutex_unlock(&raidtrace_targets_mutex);
 }

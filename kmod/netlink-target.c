@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a target is and how it is to be counted. What sysfs says of its disk is read there. */
+/* Description and options of a target in messages. */
 #include "netlink.h"
 #include "compat.h"
 #include "netlink-gen.h"
@@ -35,8 +35,8 @@ static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
 }
 
 /*
- * The journal that a request tells of, to be freed, NULL for none. Returns 0 or -errno,
- * with the reason in @info.
+ * The journal in a request, to be freed, NULL for none. Returns 0 or -errno with the reason in
+ * @info.
  */
 int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret)
 {
@@ -65,9 +65,8 @@ int raidtrace_journal_get(struct genl_info *info, struct raidtrace_journal **ret
 }
 
 /*
- * How a request wants a target to be counted: without groups by the default ones, and flow
- * is counted in any case.
- * Returns 0 or -errno, with the reason in @info.
+ * The options in a request; the default groups without any, and always flow. Returns 0 or -errno
+ * with the reason in @info.
  */
 int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *options)
 {
@@ -80,35 +79,6 @@ int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *opti
 	return raidtrace_journal_get(info, &options->journal);
 }
 
-static int put_extent(struct sk_buff *skb, const struct raidtrace_extent *extent)
-{
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_TARGET_JOURNAL);
-	int err;
-
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_u64_64bit(skb, RAIDTRACE_A_EXTENT_SECTOR, extent->sector,
-				RAIDTRACE_A_EXTENT_PAD) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_EXTENT_NR_SECTORS, extent->nr_sectors,
-				RAIDTRACE_A_EXTENT_PAD);
-	nla_nest_end(skb, nest);
-	return err;
-}
-
-static int put_journal(struct sk_buff *skb, struct raidtrace_target *target)
-{
-	const struct raidtrace_journal *journal;
-	int err = 0;
-	u32 i;
-
-	rcu_read_lock();
-	journal = rcu_dereference(target->probe.journal);
-	for (i = 0; journal && i < journal->nr && !err; i++)
-		err = put_extent(skb, &journal->extent[i]);
-	rcu_read_unlock();
-	return err;
-}
-
 static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	int err = nla_put_u32(skb, RAIDTRACE_A_TARGET_GROUPS, target->options.groups);
@@ -118,31 +88,17 @@ static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
 					target->probe.engine.place.sectors, RAIDTRACE_A_TARGET_PAD);
-	return err ?: put_journal(skb, target);
+	return err;
 }
 
-static int put_string(struct sk_buff *skb, int attr, const char *text)
-{
-	return text[0] ? nla_put_string(skb, attr, text) : 0;
-}
-
-static int put_flag(struct sk_buff *skb, int attr, bool set)
-{
-	return set ? nla_put_flag(skb, attr) : 0;
-}
-
-/* Describe a target. Returns 0 or -EMSGSIZE. Context: needs no raidtrace_targets_mutex. */
+/* Returns 0 or -EMSGSIZE. Context: any lock or none. */
 int raidtrace_description_put(struct sk_buff *skb, struct raidtrace_target *target)
 {
 	return nla_put_u32(skb, RAIDTRACE_A_TARGET_ID, target->id) ?:
 	       nla_put_string(skb, RAIDTRACE_A_TARGET_DISK, target->name) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MAJOR, MAJOR(target->dev)) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_TARGET_MINOR, MINOR(target->dev)) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_DRIVER, target->driver) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_PCI, target->pci) ?:
-	       put_string(skb, RAIDTRACE_A_TARGET_HCTL, target->hctl) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_UNIT_3WARE, target->unit_3ware) ?:
-	       put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED, target->bio_based) ?:
+	       (target->bio_based ? nla_put_flag(skb, RAIDTRACE_A_TARGET_BIO_BASED) : 0) ?:
 	       nla_put_u32(skb, RAIDTRACE_A_TARGET_STATE, READ_ONCE(target->state)) ?:
 	       nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_ATTACHED_NS, target->attached_ns,
 				 RAIDTRACE_A_TARGET_PAD) ?:

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generic netlink family: the only interface to user space.
- *
- * Documentation/netlink/specs/raidtrace.yaml describes it. Reading the group flow
- * needs no privilege: its counters are of the kind that /proc/diskstats shows to all.
- * All else needs CAP_SYS_ADMIN: sizes, places and latencies of single requests, read
- * often, are nearly a trace of other users.
+ * The generic netlink family, the module's only interface;
+ * Documentation/netlink/specs/raidtrace.yaml describes it. Reading the group flow needs no
+ * privilege, as its counters are like those of /proc/diskstats. The rest needs CAP_SYS_ADMIN:
+ * sizes, places and latencies, read often, are nearly a trace of other users.
  */
 #include "netlink.h"
 #include "compat.h"
@@ -14,11 +12,12 @@
 #include "version.h"
 
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/ktime.h>
 
 static struct genl_family family;
 
-/* Name of a request's target in its attributes; all requests number it the same. */
+/* All requests have the id of their target in the same attribute. */
 static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID &&
 	      (int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_HISTORY_ID);
 
@@ -27,10 +26,7 @@ static bool is_privileged(struct sk_buff *request)
 	return netlink_capable(request, CAP_SYS_ADMIN);
 }
 
-/*
- * What changes anything is for the administrator, as tracing a disk with blktrace is; and so
- * is where on the disk each request lay. For everybody is the rest.
- */
+/* Requests that change something, or show where single requests were, need CAP_SYS_ADMIN. */
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
 	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
@@ -39,7 +35,7 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
 }
 
-/* Refuse a request about a target that is not there. Lets raidtrace_targets_mutex go. */
+/* Refuse a request for an unknown target. Releases raidtrace_targets_mutex. */
 static int no_target(struct genl_info *info, u32 id)
 {
 	mutex_unlock(&raidtrace_targets_mutex);
@@ -48,8 +44,8 @@ static int no_target(struct genl_info *info, u32 id)
 }
 
 /*
- * Before any request: one about a target finds it in ->user_ptr[0] and holds
- * raidtrace_targets_mutex until after_request(). A dump has its own lock.
+ * Before a request: finds its target for ->user_ptr[0] and takes raidtrace_targets_mutex until
+ * after_request(). A dump takes the lock itself.
  */
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
@@ -69,7 +65,7 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 	return info->user_ptr[0] ? 0 : no_target(info, id);
 }
 
-/* Not called for a request that before_request() refused. The target may be deleted by now. */
+/* Not called for a refused request. The target may be deleted by now. */
 static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
@@ -77,7 +73,6 @@ static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 		mutex_unlock(&raidtrace_targets_mutex);
 }
 
-/* A message that describes a target, for a reply, a dump or a notification. */
 static int put_target(struct sk_buff *skb, struct raidtrace_target *target, u32 portid, u32 seq,
 		      int flags, u8 cmd)
 {
@@ -107,28 +102,6 @@ static int reply_target(struct genl_info *info, struct raidtrace_target *target)
 		return err;
 	}
 	return genlmsg_reply(skb, info);
-}
-
-/* Listeners that miss a message for want of memory are told by their sockets (ENOBUFS). */
-static void notify(struct raidtrace_target *target, u8 cmd)
-{
-	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-
-	if (!skb || put_target(skb, target, 0, 0, 0, cmd)) {
-		nlmsg_free(skb);
-		genl_set_err(&family, &init_net, 0, RAIDTRACE_NLGRP_TARGETS, -ENOBUFS);
-		return;
-	}
-	genlmsg_multicast(&family, skb, 0, RAIDTRACE_NLGRP_TARGETS, GFP_KERNEL);
-}
-
-/*
- * Tell listeners that a target's disk was removed. Context: process; takes no
- * raidtrace_targets_mutex.
- */
-void raidtrace_netlink_gone(struct raidtrace_target *target)
-{
-	notify(target, RAIDTRACE_CMD_TARGET_GONE_NTF);
 }
 
 static int put_info(struct sk_buff *skb)
@@ -170,7 +143,7 @@ int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
 	return genlmsg_reply(skb, info);
 }
 
-/* Who asked and does not get the answer does not know the id: then nothing was added. */
+/* A caller that gets no reply does not know the id, so then nothing is added. */
 static int add_target(struct genl_info *info, struct block_device *bdev,
 		      struct raidtrace_options *options)
 {
@@ -180,13 +153,24 @@ static int add_target(struct genl_info *info, struct block_device *bdev,
 	if (IS_ERR(target))
 		return PTR_ERR(target);
 	err = reply_target(info, target);
-	if (err) {
+	if (err)
 		raidtrace_target_del(target);
-		raidtrace_target_free(target);
-	} else {
-		notify(target, RAIDTRACE_CMD_TARGET_ADD_NTF);
-	}
 	return err;
+}
+
+/*
+ * The block device of an open file (NULL for none) as long as the file is held, or ERR_PTR(-errno).
+ * The file shows that the caller may read the device. The module opens nothing: opening waits for
+ * the driver, and other callers would wait, too.
+ */
+static struct block_device *bdev_of_file(struct file *file, struct netlink_ext_ack *extack)
+{
+	if (!file || !(file->f_mode & FMODE_READ))
+		return ERR_PTR(raidtrace_refuse(-EBADF, extack,
+						"fd is no file that is open for reading"));
+	if (!S_ISBLK(file_inode(file)->i_mode))
+		return ERR_PTR(raidtrace_refuse(-ENOTBLK, extack, "fd is no block device"));
+	return I_BDEV(file->f_mapping->host);
 }
 
 int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info)
@@ -203,7 +187,7 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	if (err)
 		return err;
 	file = fget(nla_get_u32(fd));
-	bdev = raidtrace_disk_of_file(file, info->extack);
+	bdev = bdev_of_file(file, info->extack);
 	if (IS_ERR(bdev)) {
 		err = PTR_ERR(bdev);
 	} else {
@@ -217,16 +201,9 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 	return err;
 }
 
-static void delete_target(struct raidtrace_target *target)
-{
-	raidtrace_target_del(target);
-	notify(target, RAIDTRACE_CMD_TARGET_DEL_NTF);
-	raidtrace_target_free(target);
-}
-
 int raidtrace_nl_target_del_doit(struct sk_buff *request, struct genl_info *info)
 {
-	delete_target(info->user_ptr[0]);
+	raidtrace_target_del(info->user_ptr[0]);
 	return 0;
 }
 
@@ -235,7 +212,7 @@ int raidtrace_nl_target_get_doit(struct sk_buff *request, struct genl_info *info
 	return reply_target(info, info->user_ptr[0]);
 }
 
-/* Ids only grow, so the last one sent says where to go on. */
+/* Ids only grow: the last one that was sent is the place to continue. */
 int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct raidtrace_target *target;
@@ -249,7 +226,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 		if (put_target(skb, target, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			       NLM_F_MULTI, RAIDTRACE_CMD_TARGET_GET))
 			break;
-		/* Says NLM_F_DUMP_INTR when the list changed since the dump began. */
+		/* Sets NLM_F_DUMP_INTR when the list has changed since the dump began. */
 		nl_dump_check_consistent(cb, message);
 		last = target->id;
 	}
@@ -260,10 +237,7 @@ int raidtrace_nl_target_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 
 int raidtrace_nl_target_reset_doit(struct sk_buff *request, struct genl_info *info)
 {
-	struct raidtrace_target *target = info->user_ptr[0];
-
-	raidtrace_target_reset(target);
-	notify(target, RAIDTRACE_CMD_TARGET_RESET_NTF);
+	raidtrace_target_reset(info->user_ptr[0]);
 	return 0;
 }
 
@@ -293,68 +267,26 @@ int raidtrace_nl_history_get_doit(struct sk_buff *request, struct genl_info *inf
 	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
 }
 
-int raidtrace_nl_history_set_doit(struct sk_buff *request, struct genl_info *info)
-{
-	return raidtrace_history_set(info->user_ptr[0], info);
-}
-
-static const struct genl_multicast_group multicast_groups[] = {
-	[RAIDTRACE_NLGRP_TARGETS] = { .name = RAIDTRACE_MCGRP_TARGETS },
-};
-
 static struct genl_family family __ro_after_init = {
 	.name = RAIDTRACE_FAMILY_NAME,
 	.version = RAIDTRACE_FAMILY_VERSION,
 	.module = THIS_MODULE,
-	/* Adding a target takes milliseconds: other families need not wait for it. */
+	/* Adding a target takes milliseconds; other families do not wait. */
 	.parallel_ops = true,
 	.ops = raidtrace_nl_ops,
 	.n_ops = ARRAY_SIZE(raidtrace_nl_ops),
 	.pre_doit = before_request,
 	.post_doit = after_request,
-	.resv_start_op = __RAIDTRACE_CMD_MAX,
-	.mcgrps = multicast_groups,
-	.n_mcgrps = ARRAY_SIZE(multicast_groups),
 };
 
-static int socket_event(struct notifier_block *block, unsigned long event, void *data)
-{
-	const struct netlink_notify *notify = data;
-
-	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
-	    net_eq(notify->net, &init_net))
-		raidtrace_history_release(notify->portid);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block socket_notifier = { .notifier_call = socket_event };
-
-/* Register the family, and look at sockets that are closed. Returns 0 or -errno. */
+/* Register the family. Returns 0 or -errno. */
 int __init raidtrace_netlink_init(void)
 {
-	int err = netlink_register_notifier(&socket_notifier);
-
-	if (err)
-		return err;
-	err = genl_register_family(&family);
-	if (err)
-		netlink_unregister_notifier(&socket_notifier);
-	return err;
+	return genl_register_family(&family);
 }
 
-/*
- * Delete all targets and unregister the family. Listeners are told, for which the family
- * has to be there; a module that is on its way out adds no target. No request can come any
- * more after this.
- */
+/* Unregister the family. No request runs after this, and none can come. */
 void raidtrace_netlink_exit(void)
 {
-	struct raidtrace_target *target;
-
-	mutex_lock(&raidtrace_targets_mutex);
-	while ((target = raidtrace_target_next(0)))
-		delete_target(target);
-	mutex_unlock(&raidtrace_targets_mutex);
 	genl_unregister_family(&family);
-	netlink_unregister_notifier(&socket_notifier);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Handlers of the block layer's tracepoints.
+ * Handlers of the block layer's tracepoints. A tracepoint calls its handler once, for all targets;
+ * the handler looks up the probe of the disk.
  *
- * A tracepoint calls its handler once, however many targets there are; the
- * handler looks up the probe of the disk and leaves when it has none.
- *
- * Context: any, hard interrupts included, and from 7.2 on with preemption
- * enabled. No sleeping, no allocation, no printk. They write events down in the
- * ring of their CPU, and take no lock unless it is full.
+ * Context: any, hard interrupts included, and from 7.2 on with preemption enabled: no sleep, no
+ * allocation, no printk. A handler writes events to the ring of its CPU, and takes no lock unless
+ * that ring is half full.
  */
 #ifndef RAIDTRACE_PROBE_HANDLERS_H
 #define RAIDTRACE_PROBE_HANDLERS_H
@@ -22,26 +20,25 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by bits of the address of their queue; raidtrace_targets_mutex is for changes. */
+/* Probes by a hash of their queue. raidtrace_targets_mutex protects changes. */
 extern struct raidtrace_probe *raidtrace_probes[256];
 
-/* On while a target's hardware queues are counted; off it is an instruction per event. */
+/* On while hardware queues of a target are counted. Off it costs an instruction an event. */
 DECLARE_STATIC_KEY_FALSE(raidtrace_hwq_key);
 
-/* Whether events of requests are counted for their hardware queues, too. */
 static __always_inline bool raidtrace_wants_hwq(const struct raidtrace_probe *probe)
 {
 	return static_branch_unlikely(&raidtrace_hwq_key) &&
 	       probe->groups & RAIDTRACE_GROUP_HWQ;
 }
 
-/* A queue is larger than 512 bytes: neighbours differ in these bits, a byte of the address. */
+/* A queue is larger than 256 bytes: neighbours differ in this byte of the address. */
 static inline struct raidtrace_probe **raidtrace_probe_chain(const struct request_queue *queue)
 {
 	return &raidtrace_probes[(unsigned char)((uintptr_t)queue >> 8)];
 }
 
-/* Probe that counts a queue, NULL for none; good until the handler returns. */
+/* The probe of a queue, NULL for none. It is valid until the handler returns. */
 static inline struct raidtrace_probe *raidtrace_probe_of(const struct request_queue *queue)
 {
 	struct raidtrace_probe *probe = READ_ONCE(*raidtrace_probe_chain(queue));
@@ -56,13 +53,13 @@ static inline struct raidtrace_probe *raidtrace_probe_of_bio(const struct bio *b
 	return raidtrace_probe_of(bio->bi_bdev->bd_queue);
 }
 
-/* What a bio or request of an operation asks for; @bytes tells a write from a flush. */
+/* Direction of an operation; @bytes tells a write from a flush. */
 static __always_inline enum raidtrace_direction
 raidtrace_op_direction(enum req_op op, unsigned int bytes)
 {
 	if (op == REQ_OP_READ)
 		return RAIDTRACE_DIRECTION_READ;
-	/* A flush without data is an empty write until the flush machinery takes it up. */
+	/* A flush without data is an empty write before the flush machinery has it. */
 	if (op == REQ_OP_WRITE)
 		return bytes ? RAIDTRACE_DIRECTION_WRITE : RAIDTRACE_DIRECTION_FLUSH;
 	switch (op) {
@@ -70,6 +67,8 @@ raidtrace_op_direction(enum req_op op, unsigned int bytes)
 		return RAIDTRACE_DIRECTION_WRITE;
 	case REQ_OP_DISCARD:
 		return RAIDTRACE_DIRECTION_DISCARD;
+	case REQ_OP_WRITE_ZEROES:
+		return RAIDTRACE_DIRECTION_WRITE_ZEROES;
 	case REQ_OP_FLUSH:
 		return RAIDTRACE_DIRECTION_FLUSH;
 	case REQ_OP_DRV_IN:
@@ -91,16 +90,13 @@ raidtrace_request_direction(const struct request *rq)
 	return raidtrace_op_direction(req_op(rq), blk_rq_bytes(rq));
 }
 
-/* The sector of a zone append is that of the zone: where in it, the disk decides. */
+/* The sector of a zone append is that of its zone; the disk decides where it goes. */
 static __always_inline u32 raidtrace_unplaced(enum req_op op)
 {
 	return op == REQ_OP_ZONE_APPEND ? RAIDTRACE_EVENT_UNPLACED : 0;
 }
 
-/*
- * Write an event down that happens now, and which no other has to be seen with.
- * @one and @two are its words, as many as it has.
- */
+/* Write an event of this moment; @one and @two are its words. */
 static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 						  enum raidtrace_event kind, u64 head,
 						  const void *one, const void *two)
@@ -122,7 +118,7 @@ static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 	local_irq_restore(flags);
 }
 
-/* Write down that something is to be counted; @amount is of an unplug or a window. */
+/* Write an event without state; @amount is that of an unplug or a window. */
 static __always_inline void raidtrace_write_count(struct raidtrace_probe *probe,
 						  enum raidtrace_direction direction,
 						  enum raidtrace_event_counter counter,
@@ -133,7 +129,7 @@ static __always_inline void raidtrace_write_count(struct raidtrace_probe *probe,
 						   amount), NULL, NULL);
 }
 
-/* In probe-queue.c: what comes before the issue. */
+/* probe-queue.c */
 void raidtrace_on_bio_queue(void *data, struct bio *bio);
 void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector);
 void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio);
@@ -143,16 +139,13 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio);
 void raidtrace_on_rq_merge(void *data, struct request *rq);
 void raidtrace_on_rq_insert(void *data, struct request *rq);
 
-/* In probe-undirected.c: requests held back, waits for tags, windows of the page cache. */
 void raidtrace_on_plug(void *data, struct request_queue *queue);
 void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
 			 bool explicit);
-void raidtrace_on_rq_tag_wait(void *data, struct request_queue *queue, struct blk_mq_hw_ctx *hctx,
-			      bool scheduler_tag, unsigned int flags);
 void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
 			   struct file_ra_state *ra);
 
-/* In probe-request.c: the request with the driver. */
+/* probe-request.c */
 void raidtrace_on_rq_issue(void *data, struct request *rq);
 void raidtrace_on_rq_requeue(void *data, struct request *rq);
 void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handlers of what comes before the issue: bios queued, what for and whose, split and merged. */
+/* Handlers of events before the issue: bios, plugs, windows of the page cache. */
 #include "probe-handlers.h"
 #include "compat.h"
 
@@ -7,16 +7,16 @@
 #include <linux/blk-cgroup.h>
 #include <linux/cgroup.h>
 #include <linux/fs.h>
+#include <linux/huge_mm.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
 
 /*
- * What a bio is for, by its flags, the journal's sectors and whose memory its
- * first page is. Filesystems do not say it: ext2 writes its metadata through
- * the block device without a flag, jbd2 and XFS have one flag for log and
- * metadata, and direct I/O shows by its memory alone.
+ * The class of a bio, by its flags, the journal's sectors and the owner of its first page. File
+ * systems do not pass it on: ext2 writes metadata through the block device without a flag, jbd2 and
+ * XFS have one flag for log and metadata, and only its memory shows direct I/O.
  */
 static bool in_journal(const struct raidtrace_journal *journal, u64 sector)
 {
@@ -29,7 +29,6 @@ static bool in_journal(const struct raidtrace_journal *journal, u64 sector)
 	return false;
 }
 
-/* Page cache of a file, a directory, a block device ... */
 static enum raidtrace_class class_of_inode(const struct inode *inode)
 {
 	if (S_ISBLK(inode->i_mode))
@@ -37,16 +36,15 @@ static enum raidtrace_class class_of_inode(const struct inode *inode)
 			RAIDTRACE_CLASS_METADATA : RAIDTRACE_CLASS_DATA;
 	if (!S_ISREG(inode->i_mode))
 		return RAIDTRACE_CLASS_METADATA;
-	/* A file of tmpfs or of huge pages is memory that a direct I/O was given. */
+	/* Direct I/O may use memory of tmpfs or of huge pages. */
 	return inode->i_sb->s_type->fs_flags & FS_REQUIRES_DEV ?
 		RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
 }
 
 /*
- * A page that goes out is locked or under writeback, one that comes in is
- * locked: it keeps its mapping. A page that direct I/O was given is neither and
- * may lose it at any time; then the inode still is good until RCU readers are done,
- * and so are who runs with interrupts off.
+ * A page that is read or written back is locked or under writeback and keeps its mapping. A page of
+ * direct I/O may lose its mapping at any time; its inode is valid for RCU readers, and so with
+ * interrupts off.
  */
 static enum raidtrace_class class_of_memory(struct bio *bio)
 {
@@ -63,14 +61,16 @@ static enum raidtrace_class class_of_memory(struct bio *bio)
 	mapping = folio_mapping(folio);
 	if (mapping && READ_ONCE(mapping->host))
 		return class_of_inode(mapping->host);
-	/* Memory that a process never touched, or zeroing: of the kernel's own threads it is that. */
+	/*
+	 * The page of zeroes: memory that a process never touched. A kernel thread zeroes with it.
+	 */
 	if (is_zero_pfn(page_to_pfn(bio_page(bio))) && !(current->flags & PF_KTHREAD))
 		return RAIDTRACE_CLASS_DIRECT;
-	/* What dm-crypt encrypted, stripes of md, copies that bounce: nobody's but the kernel's. */
+	/* The kernel's own: encrypted by dm-crypt, stripes of md, bounced copies. */
 	return RAIDTRACE_CLASS_OTHER;
 }
 
-/* Never RAIDTRACE_CLASS_MIXED. @bio: a read or write with data. Context: interrupts off. */
+/* @bio: a read or write with data. Context: interrupts off. */
 static __always_inline enum raidtrace_class class_of(struct raidtrace_journal __rcu **journal,
 						     struct bio *bio)
 {
@@ -89,7 +89,7 @@ static __always_inline enum raidtrace_class class_of(struct raidtrace_journal __
 	return class;
 }
 
-/* A bio that is merged or split is nothing but counted. */
+/* Write a merge or split of a bio. */
 static __always_inline struct raidtrace_probe *count_bio(const struct bio *bio,
 							 enum raidtrace_event_counter counter)
 {
@@ -116,7 +116,7 @@ static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_
 	};
 }
 
-/* Whom the block layer charges a bio to, who may have written to memory long ago; the bio holds it. */
+/* The cgroup that the block layer charges a bio to; the bio holds it. */
 static __always_inline u64 cgroup_of(struct bio *bio)
 {
 #ifdef CONFIG_BLK_CGROUP
@@ -129,8 +129,8 @@ static __always_inline u64 cgroup_of(struct bio *bio)
 }
 
 /*
- * Say whose events follow, unless they are of the same as before. A bio that an
- * interrupt queues has nothing to do with the task that it interrupts.
+ * Write the task of the following events, unless it is that of the last ones. A bio that an
+ * interrupt queues does not belong to the interrupted task.
  */
 static __always_inline void tell_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
 				      struct bio *bio)
@@ -148,20 +148,13 @@ static __always_inline void tell_task(struct raidtrace_probe *probe, struct raid
 		write_task(probe, ring, pid, first, second, cgroup);
 }
 
-/* Most bios have none of them. */
 static __always_inline u32 queue_flags(const struct bio *bio)
 {
-	u32 flags = 0;
-
-	if (unlikely(bio->bi_opf & (REQ_RAHEAD | REQ_NOWAIT)))
-		flags = (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
-			(bio->bi_opf & REQ_NOWAIT ? RAIDTRACE_EVENT_NOWAIT : 0);
-	if (unlikely(bio_op(bio) == REQ_OP_ZONE_APPEND))
-		flags |= RAIDTRACE_EVENT_UNPLACED;
-	return flags;
+	return (bio->bi_opf & REQ_RAHEAD ? RAIDTRACE_EVENT_AHEAD : 0) |
+	       raidtrace_unplaced(bio_op(bio));
 }
 
-static noinline void queue(struct raidtrace_probe *probe, struct bio *bio)
+static noinline void write_queue(struct raidtrace_probe *probe, struct bio *bio)
 {
 	enum raidtrace_direction direction = raidtrace_bio_direction(bio);
 	enum raidtrace_class class = RAIDTRACE_CLASS_OTHER;
@@ -191,14 +184,13 @@ void raidtrace_on_bio_queue(void *data, struct bio *bio)
 	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
 
 	if (probe)
-		queue(probe, bio);
+		write_queue(probe, bio);
 }
 
 /*
- * md sends the very bio that it was given on to a member, and that one has no
- * queue event any more. A bio that begins its way here, such as one that a
- * partition moved, has its queue event still to come. Of a member that is a partition
- * there are two of these events; the second, by the partition, is where on the disk.
+ * md sends the bio that it got to a member, without a queue event for that disk. A bio without
+ * BIO_TRACE_COMPLETION has its queue event still to come. If the member is a partition, there are
+ * two of these events; the one of the partition has the sector on the disk.
  */
 void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t sector)
 {
@@ -207,7 +199,7 @@ void raidtrace_on_bio_remap(void *data, struct bio *bio, dev_t from, sector_t se
 
 	if (probe && bio_flagged(bio, BIO_TRACE_COMPLETION) &&
 	    (!bdev_is_partition(bdev) || from == bdev->bd_dev))
-		queue(probe, bio);
+		write_queue(probe, bio);
 }
 
 void raidtrace_on_bio_backmerge(void *data, struct bio *bio)
@@ -221,9 +213,8 @@ void raidtrace_on_bio_frontmerge(void *data, struct bio *bio)
 }
 
 /*
- * The piece that goes first is a bio of its own, chained to the one that was
- * queued, which goes on with the rest. Bio-based drivers split otherwise, and
- * end the bio that they were given as a whole.
+ * The first piece is a bio of its own, chained to the queued one, which keeps the rest. Bio-based
+ * drivers split otherwise, and end the bio as a whole.
  */
 void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 {
@@ -234,14 +225,12 @@ void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 }
 
 /*
- * A bio ends that no request carried to its end: on a bio-based disk each one,
- * else one that was refused. A request that ends its bios itself takes this
- * event away from them.
+ * A bio ends that no request completed: any bio of a bio-based disk, or a refused one. A request
+ * that ends its bios itself suppresses this event.
  */
 void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
-
 	bool refused = bio->bi_status == BLK_STS_AGAIN;
 
 	if (probe && (refused || probe->groups & RAIDTRACE_GROUPS_BIOS))
@@ -278,3 +267,65 @@ void raidtrace_on_rq_requeue(void *data, struct request *rq)
 {
 	write_request(rq, RAIDTRACE_EVENT_REQUEUE);
 }
+
+static noinline void count_event(const struct request_queue *queue,
+				 enum raidtrace_event_counter counter, u32 amount)
+{
+	struct raidtrace_probe *probe = raidtrace_probe_of(queue);
+
+	if (probe && probe->groups & RAIDTRACE_GROUP_PLUG)
+		raidtrace_write_count(probe, 0, counter, amount);
+}
+
+void raidtrace_on_plug(void *data, struct request_queue *queue)
+{
+	count_event(queue, RAIDTRACE_PLUGS, 0);
+}
+
+void raidtrace_on_unplug(void *data, struct request_queue *queue, unsigned int depth,
+			 bool explicit)
+{
+	count_event(queue, explicit ? RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE, depth);
+}
+
+#ifdef RAIDTRACE_HAS_RA_ORDER
+
+enum { WINDOW_SYNC, WINDOW_ASYNC };
+
+/* The probe of the disk that has a file's pages. */
+static struct raidtrace_probe *probe_of_inode(struct inode *inode)
+{
+	const struct block_device *bdev = S_ISBLK(inode->i_mode) ? I_BDEV(inode) :
+								   inode->i_sb->s_bdev;
+
+	return bdev ? raidtrace_probe_of(bdev->bd_queue) : NULL;
+}
+
+/*
+ * A window for a marked page has the order of the last window and 2 more, and marks its first page:
+ * ->async_size is ->size. A window for a missing page has order 0; one of huge pages has their
+ * order, and its mark in the middle. A single huge page could be either, and is not counted.
+ */
+static int window_kind(const struct file_ra_state *ra)
+{
+	if (!ra->order || ra->async_size != ra->size)
+		return WINDOW_SYNC;
+	if (IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) && ra->order == HPAGE_PMD_ORDER &&
+	    ra->size == HPAGE_PMD_NR)
+		return -1;
+	return WINDOW_ASYNC;
+}
+
+void raidtrace_on_ra_order(void *data, struct inode *inode, pgoff_t index,
+			   struct file_ra_state *ra)
+{
+	struct raidtrace_probe *probe = probe_of_inode(inode);
+	u32 sectors = ra->size << (PAGE_SHIFT - SECTOR_SHIFT);
+	int kind = window_kind(ra);
+
+	if (!probe || !(probe->groups & RAIDTRACE_GROUP_READAHEAD) || kind < 0)
+		return;
+	raidtrace_write_count(probe, 0, RAIDTRACE_RA_SYNC_SECTORS + kind, sectors);
+}
+
+#endif /* RAIDTRACE_HAS_RA_ORDER */

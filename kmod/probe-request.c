@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Handlers of what happens to a request with the driver: issue and completion. */
+/* Handlers of requests with the driver: issue and completion. */
 #include "probe-handlers.h"
 
 /*
- * Each bio of several, before the record of the request that they are in. They
- * are as many as the block layer puts in one request.
+ * Write each of several bios, before the record of their request. The block layer limits their
+ * number.
  */
 static noinline void write_bios(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
 				const struct request *rq, u64 now_ns)
@@ -22,7 +22,6 @@ static noinline void write_bios(struct raidtrace_probe *probe, struct raidtrace_
 	}
 }
 
-/* Row of a request's hardware queue, where it is in the head of an issue. */
 static __always_inline u32 row_flags(const struct request *rq)
 {
 	return min_t(unsigned int, rq->mq_hctx->queue_num, RAIDTRACE_HWQ_REST) <<
@@ -69,7 +68,7 @@ void raidtrace_on_rq_issue(void *data, struct request *rq)
 		write_issue(probe, rq);
 }
 
-/* The bios of several that end with so many bytes of their request. */
+/* Write the end of each of several bios that end with this many bytes of their request. */
 static noinline void write_ends(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
 				const struct request *rq, unsigned int bytes, u64 now_ns)
 {
@@ -88,8 +87,8 @@ static noinline void write_ends(struct raidtrace_probe *probe, struct raidtrace_
 }
 
 /*
- * The bios of a flush sequence end when the request ends the second time; those
- * of a passthrough request have no queue event.
+ * Bios that end with a request. Those of a flush sequence end with its second end; those of a
+ * passthrough request were not queued.
  */
 static __always_inline const struct bio *bios_ended(const struct raidtrace_probe *probe,
 						    const struct request *rq)
@@ -101,9 +100,9 @@ static __always_inline const struct bio *bios_ended(const struct raidtrace_probe
 }
 
 /*
- * The event comes before the request is changed: blk_rq_bytes() is what was left
- * of it. The data of a flush sequence is completed first, and the request a
- * second time when the flush behind it is done; that flush is a request of its own.
+ * The event comes before the request is changed: blk_rq_bytes() is the rest of it. The data of a
+ * flush sequence completes first, and the request a second time after the flush behind it, which is
+ * a request of its own.
  */
 static u32 completion_flags(const struct request *rq, bool error, unsigned int bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracepoints that there are to attach to, and attaching a probe to them. */
+/* A probe of a disk: its tracepoints, its tables, its snapshot. */
 #include "probe.h"
-#include "account-place.h"
+#include "account-events.h"
 #include "compat.h"
 #include "probe-handlers.h"
 
@@ -18,17 +18,15 @@
 #endif
 
 /**
- * struct raidtrace_tracepoint - one row of the table
- * @name: of the tracepoint
- * @handler: its handler, of the type that check_handlers() holds it to; NULL where that type
- *	or what the handler needs is not there
+ * struct raidtrace_tracepoint - a tracepoint that probes use
+ * @name: its name
+ * @handler: NULL where the kernel lacks what the handler needs
  * @groups: groups that need it
- * @counter: what it counts, which is not available when the tracepoint is not;
- *	RAIDTRACE_EVENT_COUNTERS for nothing that could be left out
+ * @counter: counter that is unavailable without it; RAIDTRACE_EVENT_COUNTERS for none
  * @essential: without it no target can be added
- * @bios: means something for a bio-based disk too
- * @tracepoint: found at load, NULL when this kernel has none of that name
- * @users: probes that need it; registered while there are any
+ * @bios: bio-based disks have it, too
+ * @tracepoint: NULL when the kernel has none of that name
+ * @users: probes that need it; it is registered while there are any
  */
 struct raidtrace_tracepoint {
 	const char *name;
@@ -41,13 +39,13 @@ struct raidtrace_tracepoint {
 	unsigned int users;
 };
 
+#define BIOS_SIZE	(sizeof(struct raidtrace_queued) << RAIDTRACE_ENGINE_BIO_BITS)
+#define HISTORY_SIZE	(RAIDTRACE_HISTORY * sizeof(struct raidtrace_ended))
+
 struct raidtrace_probe *raidtrace_probes[256];
 DEFINE_STATIC_KEY_FALSE(raidtrace_hwq_key);
 
-/*
- * Finding tracepoints by name loses the compiler's eye on the types of handlers: here it has
- * them, since the function that checks a handler's type takes a pointer to that.
- */
+/* A tracepoint found by name has no type. This checks the type of its handler. */
 #define HANDLER(event, function) \
 	.name = #event, \
 	.handler = function, \
@@ -71,11 +69,6 @@ static struct raidtrace_tracepoint tracepoints[] = {
 	{ ON(rq_complete, FLOW, EVENT_COUNTERS), .essential = true },
 	{ ON(plug, PLUG, PLUGS) },
 	{ ON(unplug, PLUG, UNPLUGS_EXPLICIT) },
-#ifdef RAIDTRACE_HAS_TAG_WAIT
-	{ ON(rq_tag_wait, PLUG, TAG_WAITS) },
-#else
-	{ .name = "block_rq_tag_wait", .counter = RAIDTRACE_TAG_WAITS },
-#endif
 #ifdef RAIDTRACE_HAS_RA_ORDER
 	{ HANDLER(page_cache_ra_order, raidtrace_on_ra_order), .groups = RAIDTRACE_GROUP_READAHEAD,
 	  .counter = RAIDTRACE_RA_SYNC_SECTORS, .bios = true },
@@ -94,16 +87,13 @@ static void find_tracepoint(struct tracepoint *tracepoint, void *unused)
 	}
 }
 
-/* Look up what this kernel has, and attach to nothing. Context: once, at load. */
+/* Find the kernel's tracepoints. Context: once, at load. */
 void raidtrace_probe_find_tracepoints(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
 }
 
-/*
- * The next tracepoint that this kernel lacks, NULL at the end. @cursor: 0 at first, moved
- * on.
- */
+/* The name of the next tracepoint that the kernel lacks, NULL at the end. @cursor: 0 at first. */
 const char *raidtrace_probe_unavailable(unsigned int *cursor)
 {
 	while (*cursor < ARRAY_SIZE(tracepoints)) {
@@ -115,17 +105,14 @@ const char *raidtrace_probe_unavailable(unsigned int *cursor)
 	return NULL;
 }
 
-/*
- * Whether a counter moves at all, by this kernel and this kind of disk.
- * RAIDTRACE_EVENT_COUNTERS, of what no single tracepoint counts, does.
- */
+/* Whether a counter is available on this kernel and kind of disk. */
 bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based)
 {
 	unsigned int i;
 
 	if (counter == RAIDTRACE_EVENT_COUNTERS)
 		return true;
-	/* These come by the tracepoint of the one before. */
+	/* The tracepoint of the counter before has these, too. */
 	if (counter == RAIDTRACE_UNPLUGS_SCHEDULE || counter == RAIDTRACE_RA_ASYNC_SECTORS)
 		counter--;
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
@@ -135,47 +122,59 @@ bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based
 	return false;
 }
 
-/* Memory for hardware queues, and an eye on them. Returns 0 or -ENOMEM. */
-static int alloc_hwqs(struct raidtrace_engine *engine)
+static size_t hwqs_size(const struct raidtrace_engine *engine)
 {
-	engine->hwqs = kvzalloc(struct_size(engine->hwqs, issue, 1UL << engine->request_bits),
-				RAIDTRACE_GFP);
-	if (!engine->hwqs)
-		return -ENOMEM;
-	static_branch_inc(&raidtrace_hwq_key);
-	return 0;
+	return struct_size(engine->hwqs, issue, 1UL << engine->request_bits);
 }
 
+/* Allocate the tables of the groups that are counted. Returns 0 or -ENOMEM. */
 static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue,
 			u64 nr_requests)
 {
 	struct raidtrace_engine *engine = &probe->engine;
+	u32 groups = probe->groups;
+	int node = probe->node;
 
 	probe->has_requests = queue_is_mq(queue);
-	engine->account = kvzalloc(sizeof(*engine->account), RAIDTRACE_GFP);
+	engine->account = raidtrace_pages_alloc(sizeof(*engine->account), node);
 	if (!engine->account)
 		return -ENOMEM;
-	if (probe->groups & RAIDTRACE_GROUPS_BIOS) {
-		engine->bios = kvcalloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
-					RAIDTRACE_GFP);
+	if (groups & RAIDTRACE_GROUPS_BIOS) {
+		engine->bios = raidtrace_pages_alloc(BIOS_SIZE, node);
 		if (!engine->bios)
 			return -ENOMEM;
 	}
 	if (!probe->has_requests)
 		return 0;
-	if (probe->groups & RAIDTRACE_GROUP_LATENCY) {
-		engine->history.ended = kvcalloc(RAIDTRACE_HISTORY,
-						 sizeof(*engine->history.ended), RAIDTRACE_GFP);
+	if (groups & RAIDTRACE_GROUP_LATENCY) {
+		engine->history.ended = raidtrace_pages_alloc(HISTORY_SIZE, node);
 		if (!engine->history.ended)
 			return -ENOMEM;
 	}
 	engine->request_bits = clamp_t(unsigned int, order_base_2(2 * nr_requests),
 				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
-	engine->requests = kvcalloc(1 << engine->request_bits, sizeof(*engine->requests),
-				    RAIDTRACE_GFP);
+	engine->requests = raidtrace_pages_alloc(sizeof(*engine->requests) << engine->request_bits,
+						 node);
 	if (!engine->requests)
 		return -ENOMEM;
-	return probe->groups & RAIDTRACE_GROUP_HWQ ? alloc_hwqs(engine) : 0;
+	if (groups & RAIDTRACE_GROUP_HWQ) {
+		engine->hwqs = raidtrace_pages_alloc(hwqs_size(engine), node);
+		if (!engine->hwqs)
+			return -ENOMEM;
+		static_branch_inc(&raidtrace_hwq_key);
+	}
+	return 0;
+}
+
+static void free_engine(struct raidtrace_engine *engine)
+{
+	if (engine->hwqs)
+		static_branch_dec(&raidtrace_hwq_key);
+	raidtrace_pages_free(engine->hwqs, hwqs_size(engine));
+	raidtrace_pages_free(engine->requests, sizeof(*engine->requests) << engine->request_bits);
+	raidtrace_pages_free(engine->history.ended, HISTORY_SIZE);
+	raidtrace_pages_free(engine->bios, BIOS_SIZE);
+	raidtrace_pages_free(engine->account, sizeof(*engine->account));
 }
 
 static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
@@ -202,7 +201,6 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 	return 0;
 }
 
-/* Whether a row of the table is for this probe and disk. */
 static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tracepoint *row,
 		  bool bio_based)
 {
@@ -210,9 +208,9 @@ static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tr
 }
 
 /*
- * Register the handlers for a disk, counting nothing yet; @probe is all zero, @nr_requests can
- * be on their way at once. Returns 0 or -errno; then raidtrace_probe_detach() is to be called
- * all the same. Context: may sleep.
+ * Register the handlers for a disk; nothing is counted yet. @probe is all zero, @nr_requests can be
+ * on their way at once. Returns 0 or -errno; raidtrace_probe_detach() follows in both cases.
+ * Context: may sleep.
  */
 int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, u64 nr_requests,
 			   const struct raidtrace_options *options,
@@ -222,6 +220,7 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, 
 	int err;
 
 	raw_spin_lock_init(&probe->lock);
+	probe->node = numa_mem_id();
 	probe->groups = options->groups;
 	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
 	err = alloc_engine(probe, disk->queue, nr_requests) ?: raidtrace_rings_alloc(probe);
@@ -236,15 +235,14 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, 
 	}
 	probe->chain = raidtrace_probe_chain(disk->queue);
 	probe->next = *probe->chain;
-	/* A handler that finds the probe finds it filled in. */
+	/* A handler that finds the probe also observes its members. */
 	smp_store_release(probe->chain, probe);
 	return 0;
 }
 
 /*
- * Say where the filesystem's journal is, which is taken over; NULL for none. Bios that are
- * being queued at this moment have the class by either. Context: process; the caller is
- * the only one to change this probe.
+ * Set the filesystem's journal, NULL for none, and take it over. Bios queued meanwhile have the
+ * class by the old or by the new one. Context: process; one caller at a time.
  */
 void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace_journal *journal)
 {
@@ -254,20 +252,20 @@ void raidtrace_probe_set_journal(struct raidtrace_probe *probe, struct raidtrace
 		kfree_rcu(old, rcu);
 }
 
-/* Begin to count, attached with the same disk and options. */
+/* Begin to count, after raidtrace_probe_attach() with the same disk and options. */
 void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options)
 {
 	raw_spin_lock_irq(&probe->lock);
 	raidtrace_engine_start(&probe->engine, options->groups, options->streams, ktime_get_ns());
 	raw_spin_unlock_irq(&probe->lock);
-	/* A handler that sees the queue writes down what comes after the beginning. */
+	/* A handler that observes the queue writes events after the beginning. */
 	smp_store_release(&probe->queue, disk->queue);
 }
 
 /*
- * Count no more. Handlers that began before may still end. The disk and its queue may be
- * freed when this has returned. Context: any.
+ * Stop counting; handlers that run may still end. The disk and its queue may be freed then.
+ * Context: any.
  */
 void raidtrace_probe_stop(struct raidtrace_probe *probe)
 {
@@ -279,7 +277,7 @@ void raidtrace_probe_stop(struct raidtrace_probe *probe)
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
 }
 
-/* Out of the chain; a handler that stands at the probe still finds the way on. */
+/* Remove a probe from its chain. A handler that is at the probe still finds the next one. */
 static void unchain(struct raidtrace_probe *probe)
 {
 	struct raidtrace_probe **link = probe->chain;
@@ -291,10 +289,7 @@ static void unchain(struct raidtrace_probe *probe)
 	WRITE_ONCE(*link, probe->next);
 }
 
-/*
- * Undo raidtrace_probe_attach(), also in part. Context: may sleep; waits for handlers that
- * run.
- */
+/* Undo raidtrace_probe_attach(), also in part. Context: may sleep; waits for handlers. */
 void raidtrace_probe_detach(struct raidtrace_probe *probe)
 {
 	unsigned int i;
@@ -308,12 +303,64 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
 	raidtrace_rings_free(probe);
-	if (probe->engine.hwqs)
-		static_branch_dec(&raidtrace_hwq_key);
-	kvfree(probe->engine.hwqs);
-	kvfree(probe->engine.history.ended);
-	kvfree(probe->engine.requests);
-	kvfree(probe->engine.bios);
-	kvfree(probe->engine.account);
+	free_engine(&probe->engine);
 	kfree(rcu_access_pointer(probe->journal));
+}
+
+/*
+ * Exchange the account for an @empty one at one moment, which @state describes, and return the full
+ * one; with @reset begin anew. Each event is in the full account or comes after that moment. A
+ * stopped probe has the moment when it was stopped. Context: process; one caller at a time.
+ */
+struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
+						   struct raidtrace_account *empty, bool reset,
+						   struct raidtrace_probe_state *state)
+{
+	struct raidtrace_engine *engine = &probe->engine;
+	struct raidtrace_account *full = engine->account;
+	unsigned long flags;
+	u64 now_ns = raidtrace_rings_catch_up(probe);
+
+	raw_spin_lock_irqsave(&probe->lock, flags);
+	/* If others have counted later events, the moment is that of the last one. */
+	raidtrace_engine_advance(engine, probe->stopped_ns ?: now_ns);
+	state->queue = engine->queue;
+	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams, now_ns);
+	state->streams_forgotten = engine->arrival.streams.forgotten;
+	state->submitters = engine->submitters;
+	engine->submitters.replaced = 0;
+	engine->account = empty;
+	if (reset)
+		raidtrace_engine_reset(engine);
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
+	return full;
+}
+
+/*
+ * Copy requests that ended behind number @after, the oldest @most of them, and the number of the
+ * last one that ended. Returns how many were copied. Context: process.
+ */
+unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
+				     struct raidtrace_known_ended *known, unsigned int most,
+				     u64 *last)
+{
+	struct raidtrace_engine *engine = &probe->engine;
+	const struct raidtrace_ended *ended;
+	unsigned long flags;
+	unsigned int nr = 0;
+
+	raidtrace_rings_catch_up(probe);
+	raw_spin_lock_irqsave(&probe->lock, flags);
+	while (nr < most && (ended = raidtrace_history_next(&engine->history, &after))) {
+		known[nr].number = after;
+		known[nr].ended = *ended;
+		known[nr].named = ended->row < RAIDTRACE_SUBMITTERS &&
+				  engine->submitters.task[ended->row].pid == ended->pid;
+		if (known[nr].named)
+			known[nr].task = engine->submitters.task[ended->row];
+		nr++;
+	}
+	*last = engine->history.nr;
+	raw_spin_unlock_irqrestore(&probe->lock, flags);
+	return nr;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the block layer's tracepoints to the account of one disk. */
+/* A probe counts a disk by the block layer's tracepoints. */
 #ifndef RAIDTRACE_PROBE_H
 #define RAIDTRACE_PROBE_H
 
@@ -17,28 +17,27 @@ struct gendisk;
 struct netlink_ext_ack;
 struct request_queue;
 
-/* What is counted when nobody says otherwise: all groups up to this one. */
+/* Default: all groups up to this one. */
 #define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
-/* For what is large: who asked is told that there is no memory, the log need not be. */
+/* The caller reports a failure, not the log. */
 #define RAIDTRACE_GFP	(GFP_KERNEL | __GFP_NOWARN)
 
 /*
- * Places for requests, as powers of two: twice as many as can be on their way, and at least for
- * a scheduler whose nr_requests is raised to 2,048 later.
+ * Places for requests, powers of two: twice as many as can be on their way, and enough for a
+ * scheduler whose nr_requests is raised to 2,048 later.
  */
 #define RAIDTRACE_REQUEST_BITS_MIN 12
 #define RAIDTRACE_REQUEST_BITS_MAX 16
 
-/* Ranges that a journal may have. */
-#define RAIDTRACE_JOURNAL_MAX 64
+#define RAIDTRACE_JOURNAL_MAX 64	/* ranges */
 
 /**
- * struct raidtrace_extent - a range of the disk
- * @sector: where it begins
- * @nr_sectors: how long it is
+ * struct raidtrace_extent - a range of a disk
+ * @sector: first sector
+ * @nr_sectors: length
  */
 struct raidtrace_extent {
 	u64 sector;
@@ -46,7 +45,7 @@ struct raidtrace_extent {
 };
 
 /**
- * struct raidtrace_journal - where a filesystem's journal is
+ * struct raidtrace_journal - sectors of a filesystem's journal
  * @rcu: frees it
  * @nr: number of ranges
  * @extent: the ranges
@@ -58,11 +57,10 @@ struct raidtrace_journal {
 };
 
 /**
- * struct raidtrace_options - how a disk is to be counted
- * @groups: what to count, &enum raidtrace_group flags
- * @streams: how many streams to remember
- * @journal: where the journal of the disk's filesystem is, NULL when not known;
- *	the probe takes it over
+ * struct raidtrace_options - how a disk is counted
+ * @groups: &enum raidtrace_group flags
+ * @streams: number of streams to remember
+ * @journal: of the disk's filesystem, NULL for unknown; the probe takes it over
  */
 struct raidtrace_options {
 	u32 groups;
@@ -71,23 +69,22 @@ struct raidtrace_options {
 };
 
 /**
- * struct raidtrace_probe - what the handlers know of one disk
- * @next: the next probe whose queue has the same hash
- * @queue: count bios and requests of this queue; NULL counts none. Only
- *	compared, never dereferenced
- * @groups: what to count, &enum raidtrace_group flags
- * @has_requests: it is not one that is given bios alone
- * @journal: where the filesystem's journal is; changed by raidtrace_probe_set_journal()
- * @attached: tracepoints used, a bit for each row of the table
- * @chain: where it is found by its queue, NULL when it is not
- * @ring: events that are written down, per CPU
- * @catch_up: takes events out of the rings
- * @lock: protects what follows and the tails of the rings. Taken with interrupts off, held
- *	for some hundred events at a time
+ * struct raidtrace_probe - a disk as the handlers know it
+ * @next: next probe whose queue has the same hash
+ * @queue: queue to count, NULL for none; compared, never dereferenced
+ * @groups: &enum raidtrace_group flags
+ * @has_requests: the disk is not bio-based
+ * @journal: see raidtrace_probe_set_journal()
+ * @attached: tracepoints in use, a bit for each row of the table
+ * @chain: chain of its hash, NULL when it is in none
+ * @ring: events, per CPU
+ * @catch_up: work that counts the events of the rings
+ * @node: NUMA node of the engine's tables, where that work runs
+ * @lock: protects the following members and the tails of the rings; interrupts are off
  * @stopped_ns: when counting ended, 0 while it goes on
- * @turns: how often events were taken; writers that wait for a turn look at it without the lock
- * @drain: used while events are taken
- * @engine: counts them
+ * @turns: number of turns of counting, read without the lock by writers that wait
+ * @drain: heap of rings while events are counted
+ * @engine: counts
  */
 struct raidtrace_probe {
 	struct raidtrace_probe *next;
@@ -99,6 +96,7 @@ struct raidtrace_probe {
 	struct raidtrace_probe **chain;
 	struct raidtrace_ring __percpu *ring;
 	struct work_struct catch_up;
+	int node;
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
@@ -106,6 +104,9 @@ struct raidtrace_probe {
 	struct raidtrace_drain *drain;
 	struct raidtrace_engine engine;
 };
+
+void *raidtrace_pages_alloc(size_t size, int node);
+void raidtrace_pages_free(void *memory, size_t size);
 
 void raidtrace_probe_find_tracepoints(void);
 const char *raidtrace_probe_unavailable(unsigned int *cursor);
@@ -123,11 +124,11 @@ void raidtrace_probe_set_journal(struct raidtrace_probe *probe,
 				 struct raidtrace_journal *journal);
 
 /**
- * struct raidtrace_probe_state - where a disk stands at one moment
- * @queue: the disk's requests; the moment is its last_ns
- * @streams_alive: raidtrace_streams_alive() of the disk's bios
- * @streams_forgotten: likewise
- * @submitters: processes that queued bios
+ * struct raidtrace_probe_state - state of a disk at one moment
+ * @queue: of requests; the moment is its last_ns
+ * @streams_alive: raidtrace_streams_alive() of bios
+ * @streams_forgotten: of bios
+ * @submitters: processes that queue bios
  */
 struct raidtrace_probe_state {
 	struct raidtrace_queue queue;
@@ -137,10 +138,10 @@ struct raidtrace_probe_state {
 };
 
 /**
- * struct raidtrace_known_ended - a request that ended, and who queued it
+ * struct raidtrace_known_ended - a request that ended, and its process
  * @number: of the request
  * @ended: the request
- * @named: @task is the process of its row still
+ * @named: its process still has its row
  * @task: that process
  */
 struct raidtrace_known_ended {
@@ -152,8 +153,7 @@ struct raidtrace_known_ended {
 
 unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 				     struct raidtrace_known_ended *known, unsigned int most,
-				     struct raidtrace_history *history);
-void raidtrace_probe_set_history(struct raidtrace_probe *probe, u64 slower_ns, bool failed);
+				     u64 *last);
 
 struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe,
 						   struct raidtrace_account *empty, bool reset,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking events out of the rings of a disk, in the order of their times.
+ * Count the events in the rings of a disk in order of time.
  *
- * The clock is read first and then how far each ring is written: whatever an
- * event up to that time depends on was written before it, and is observed. An
- * event that was being written at that moment comes late and counts at that time.
+ * The clock is read before the heads: each event until that time, and each that it depends on, is
+ * behind a head that is observed. An event that was being written meanwhile is late.
  */
 #include "ring.h"
 #include "probe.h"
@@ -18,18 +17,17 @@
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
-/* Memory of all rings of a disk, and of one of them. */
 #define RINGS_BYTES	SZ_4M
 #define RING_BYTES_MIN	SZ_8K
 #define RING_BYTES_MAX	SZ_64K
 
-/* Events that a reader takes in one turn of the lock, with interrupts off. */
+/* Events that a reader counts with interrupts off. */
 #define TURN		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 32 : 256)
 
 /*
- * A writer whose ring is half full takes a turn for every WRITER_STEP words that it
- * writes. A record has two words or more: with an event per CPU and word all rings
- * are taken before the second half of one is written.
+ * If its ring is half full, a writer counts WRITER_TURN events for every WRITER_STEP words that it
+ * writes. With an event per CPU and word, all rings are empty before the second half of one is
+ * written.
  */
 #define WRITER_STEP	16U
 #define WRITER_TURN	(WRITER_STEP * num_possible_cpus())
@@ -41,8 +39,8 @@ static u64 *record_at(const struct raidtrace_ring *ring, u32 at)
 	return ring->words + (at & ring->mask);
 }
 
-/* Put the ring of the earliest event first: that at @at may be out of place. */
-static void sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
+/* Restore the order of the heap of rings, the earliest event first, below @at. */
+static void drain_sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
 {
 	struct raidtrace_drain moved = drain[at];
 	unsigned int child;
@@ -58,7 +56,7 @@ static void sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at
 	drain[at] = moved;
 }
 
-static unsigned int begin(struct raidtrace_probe *probe)
+static unsigned int rings_collect(struct raidtrace_probe *probe)
 {
 	struct raidtrace_drain *drain = probe->drain;
 	unsigned int nr = 0, at;
@@ -66,7 +64,7 @@ static unsigned int begin(struct raidtrace_probe *probe)
 
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-		/* The records before the head are there. */
+		/* Records before the head are written. */
 		u32 head = smp_load_acquire(&ring->head);
 
 		if (head == ring->tail)
@@ -77,41 +75,33 @@ static unsigned int begin(struct raidtrace_probe *probe)
 		};
 	}
 	for (at = nr / 2; at--;)
-		sift(drain, nr, at);
+		drain_sift(drain, nr, at);
 	return nr;
 }
 
-/* Count the record at a tail. Returns the tail behind it. */
-static u32 take_one(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
-		    u64 time)
+static u32 ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
+		      u32 head, u64 until, unsigned int *left)
 {
-	const u64 *record = record_at(ring, tail);
-
-	raidtrace_engine_take(&probe->engine, &ring->source, record, time);
-	return tail + raidtrace_event_words(raidtrace_event_kind(record[1]));
+	return raidtrace_engine_count(&probe->engine, &ring->source, ring->words, ring->mask, tail,
+				      head, until, left);
 }
 
-/* Take the events of the first ring that are before all others'. Returns their number. */
-static unsigned int take_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
-			       unsigned int at_most)
+/* Count the first ring's events before the first event of all others. */
+static void ring_count_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
+			     unsigned int *left)
 {
 	struct raidtrace_drain *first = probe->drain;
-	unsigned int taken = 0;
 
 	if (nr > 1)
 		until = min(until, first[1].time);
 	if (nr > 2)
 		until = min(until, first[2].time);
-	do {
-		first->tail = take_one(probe, first->ring, first->tail, first->time);
-		first->time = first->tail == first->head ? U64_MAX :
-			      *record_at(first->ring, first->tail);
-		taken++;
-	} while (taken < at_most && first->time <= until);
-	return taken;
+	first->tail = ring_count(probe, first->ring, first->tail, first->head, until, left);
+	first->time = first->tail == first->head ? U64_MAX :
+		      *record_at(first->ring, first->tail);
 }
 
-static void end(struct raidtrace_probe *probe, unsigned int nr)
+static void rings_release(struct raidtrace_probe *probe, unsigned int nr)
 {
 	unsigned int i;
 
@@ -120,43 +110,42 @@ static void end(struct raidtrace_probe *probe, unsigned int nr)
 		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].tail);
 }
 
-/* Records that were written after counting ended are not counted; this makes room. */
-static void forget(struct raidtrace_probe *probe)
+/* Discard records that were written after counting ended. */
+static void rings_discard(struct raidtrace_probe *probe)
 {
-	unsigned int nr = begin(probe), i;
+	unsigned int nr = rings_collect(probe), i;
 
 	for (i = 0; i < nr; i++)
 		probe->drain[i].tail = probe->drain[i].head;
-	end(probe, nr);
+	rings_release(probe, nr);
 }
 
 /*
- * Count events that happened until @until and before counting ended, @at_most of them.
- * Returns whether there may be more. Context: the probe's lock, interrupts off.
+ * Count events until @until and until counting ended, @left at most. Returns whether there may be
+ * more. Context: the probe's lock, interrupts off.
  */
-static bool take(struct raidtrace_probe *probe, u64 until, unsigned int at_most)
+static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
 {
-	unsigned int nr = begin(probe), taken = 0;
+	unsigned int nr = rings_collect(probe);
 
 	if (probe->stopped_ns)
 		until = min(until, probe->stopped_ns);
-	while (nr && taken < at_most && probe->drain[0].time <= until) {
-		taken += take_first(probe, nr, until, at_most - taken);
-		sift(probe->drain, nr, 0);
+	while (nr && left && probe->drain[0].time <= until) {
+		ring_count_first(probe, nr, until, &left);
+		drain_sift(probe->drain, nr, 0);
 	}
-	end(probe, nr);
+	rings_release(probe, nr);
 	WRITE_ONCE(probe->turns, probe->turns + 1);
-	if (taken >= at_most)
+	if (!left)
 		return true;
 	if (probe->stopped_ns)
-		forget(probe);
+		rings_discard(probe);
 	return false;
 }
 
 /*
- * Count all events that happened until this call began, and return its time, CLOCK_MONOTONIC:
- * however many events come meanwhile, it ends. Context: process. Interrupts are off for some
- * hundred events at a time.
+ * Count all events until this call, and return its time, CLOCK_MONOTONIC. Context: process;
+ * interrupts are off for some hundred events at a time.
  */
 u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 {
@@ -166,22 +155,10 @@ u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe)
 
 	do {
 		raw_spin_lock_irqsave(&probe->lock, flags);
-		more = take(probe, until, TURN);
+		more = rings_count(probe, until, TURN);
 		raw_spin_unlock_irqrestore(&probe->lock, flags);
 	} while (more);
 	return until;
-}
-
-/*
- * Count bios that were held back because they may be refused, and were not: nothing came
- * behind them on their CPUs. Context: the probe's lock, interrupts off.
- */
-void raidtrace_rings_release(struct raidtrace_probe *probe)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		raidtrace_engine_release(&probe->engine, &per_cpu_ptr(probe->ring, cpu)->source);
 }
 
 static void on_quarter_full(struct work_struct *work)
@@ -189,14 +166,14 @@ static void on_quarter_full(struct work_struct *work)
 	raidtrace_rings_catch_up(container_of(work, struct raidtrace_probe, catch_up));
 }
 
-/* Take one turn, unless another CPU takes one while this one waits. Context: interrupts off. */
-static void take_turn(struct raidtrace_probe *probe)
+/* Count a turn of events, unless another CPU does while this one waits. Context: interrupts off. */
+static void ring_writer_turn(struct raidtrace_probe *probe)
 {
 	u32 turns = READ_ONCE(probe->turns);
 
 	raw_spin_lock(&probe->lock);
 	if (probe->turns == turns)
-		take(probe, ktime_get_ns(), WRITER_TURN);
+		rings_count(probe, ktime_get_ns(), WRITER_TURN);
 	raw_spin_unlock(&probe->lock);
 }
 
@@ -207,21 +184,25 @@ static u32 fill_of(const struct raidtrace_ring *ring)
 }
 
 /*
- * Take a turn for a full ring. If nothing is left to take until now and it is still full, its
- * times lie ahead of the clock, which steps back on broken hardware alone: then its oldest
- * records count at this moment. Context: interrupts off.
+ * Count a turn of events for a full ring. If nothing is left until now and it is still full, its
+ * times are ahead of the clock, as on hardware whose clock steps back: then its oldest records
+ * count now. Context: interrupts off.
  */
-static void empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
+static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
 {
-	unsigned int nr = WRITER_TURN;
+	unsigned int nr = WRITER_TURN, one;
 	u32 tail;
 	u64 now;
 
 	raw_spin_lock(&probe->lock);
 	now = ktime_get_ns();
-	if (fill_of(ring) > most && !take(probe, now, nr)) {
-		for (tail = ring->tail; nr-- && ring->head - tail > most;)
-			tail = take_one(probe, ring, tail, now);
+	if (fill_of(ring) > most && !rings_count(probe, now, nr)) {
+		for (tail = ring->tail; nr && ring->head - tail > most;) {
+			*record_at(ring, tail) = now;
+			one = 1;
+			tail = ring_count(probe, ring, tail, ring->head, now, &one);
+			nr--;
+		}
 		/* The words before the tail may be written again. */
 		smp_store_release(&ring->tail, tail);
 	}
@@ -229,9 +210,9 @@ static void empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *rin
 }
 
 /*
- * The writer of this ring reached its limit. A quarter full: a worker is to come. Half full:
- * the worker is late, the writer takes a turn for every few words. Full: it cannot go on
- * before there is room. Context: interrupts off.
+ * Make room for the writer of a ring that reached its limit. A quarter full: call a worker. Half
+ * full: the worker is late, count some events. Full: count events until there is room. Context:
+ * interrupts off.
  */
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring)
 {
@@ -239,11 +220,11 @@ void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ri
 	u32 fill = fill_of(ring);
 
 	if (fill >= words / 4)
-		queue_work(queue, &probe->catch_up);
+		queue_work_node(probe->node, queue, &probe->catch_up);
 	if (fill >= words / 2)
-		take_turn(probe);
+		ring_writer_turn(probe);
 	while (fill_of(ring) > most)
-		empty_full(probe, ring, most);
+		ring_empty_full(probe, ring, most);
 	fill = fill_of(ring);
 	if (fill < words / 4)
 		ring->limit = ring->head + words / 4 - fill;
@@ -260,9 +241,14 @@ static u32 words_of_ring(void)
 	return clamp_t(u32, bytes, RING_BYTES_MIN, RING_BYTES_MAX) / sizeof(u64);
 }
 
+static size_t ring_size(const struct raidtrace_ring *ring)
+{
+	return (ring->mask + 1 + RAIDTRACE_EVENT_WORDS) * sizeof(u64);
+}
+
 /*
- * A ring for every possible CPU. Returns 0 or -ENOMEM; then raidtrace_rings_free() is to
- * be called all the same.
+ * Allocate a ring for each possible CPU. Returns 0 or -ENOMEM; raidtrace_rings_free() follows in
+ * both cases.
  */
 int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 {
@@ -277,25 +263,20 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 
-		ring->words = kvmalloc_node((words + RAIDTRACE_EVENT_WORDS) * sizeof(u64),
-					    RAIDTRACE_GFP, cpu_to_node(cpu));
+		ring->mask = words - 1;
+		ring->words = raidtrace_pages_alloc(ring_size(ring), cpu_to_node(cpu));
 		if (!ring->words)
 			return -ENOMEM;
-		ring->mask = words - 1;
 		ring->limit = words / 4;
 		ring->source.cpu = (struct raidtrace_cpu){
 			.number = cpu, .node = cpu_to_node(cpu),
 		};
-		/* No task has this number: the first one is written down. */
-		ring->task.pid = ~0U;
+		ring->task.pid = ~0U;	/* no task */
 	}
 	return 0;
 }
 
-/*
- * Undo raidtrace_rings_alloc(), when no handler finds the probe any more. Context: may
- * sleep.
- */
+/* Free the rings when no handler finds the probe. Context: may sleep. */
 void raidtrace_rings_free(struct raidtrace_probe *probe)
 {
 	int cpu;
@@ -303,20 +284,20 @@ void raidtrace_rings_free(struct raidtrace_probe *probe)
 	if (probe->ring) {
 		cancel_work_sync(&probe->catch_up);
 		for_each_possible_cpu(cpu)
-			kvfree(per_cpu_ptr(probe->ring, cpu)->words);
+			raidtrace_pages_free(per_cpu_ptr(probe->ring, cpu)->words,
+					     ring_size(per_cpu_ptr(probe->ring, cpu)));
 	}
 	free_percpu(probe->ring);
 	kvfree(probe->drain);
 }
 
-/* Be ready for rings. Returns 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int raidtrace_rings_init(void)
 {
 	queue = alloc_workqueue("raidtrace", WQ_UNBOUND, 0);
 	return queue ? 0 : -ENOMEM;
 }
 
-/* Undo raidtrace_rings_init(). */
 void raidtrace_rings_exit(void)
 {
 	destroy_workqueue(queue);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the handlers of one CPU write down the events of one disk.
- *
- * One CPU writes, with interrupts off from the reading of the clock to the
- * publication: the times in a ring only grow. The holder of the probe's lock
- * reads. A writer whose ring is half full takes events out of all rings itself, a
- * bounded number at a time: nothing is lost.
+ * Rings of events, one for each CPU and disk. The CPU writes with interrupts off from the reading
+ * of the clock to the publication, so the times in a ring only grow. The holder of the probe's lock
+ * reads. If its ring is half full, a writer counts a bounded number of events of all rings itself:
+ * nothing is lost.
  */
 #ifndef RAIDTRACE_RING_H
 #define RAIDTRACE_RING_H
@@ -16,19 +14,18 @@
 #include <linux/sched.h>
 
 #include "engine.h"
-#include "event.h"
 
 struct raidtrace_probe;
 
 /**
- * struct raidtrace_ring - events of one disk on one CPU
- * @words: of the records, and as many more as the longest record reaches beyond the end
+ * struct raidtrace_ring - events of a disk on a CPU
+ * @words: records, and room for one that reaches beyond the end
  * @mask: number of words, a power of two, less one
- * @limit: where the writer has to look again whether there is room
- * @head: what is before it is written, in words
- * @task: whose events are written; so that a task is written down once
- * @tail: what is before it was taken
- * @source: what the engine knows of the writer
+ * @limit: head at which the writer checks for room
+ * @head: end of the written words
+ * @task: task of the last events, so that it is written once
+ * @tail: end of the counted words
+ * @source: the engine's view of the CPU
  */
 struct raidtrace_ring {
 	u64 *words;
@@ -42,11 +39,11 @@ struct raidtrace_ring {
 };
 
 /**
- * struct raidtrace_drain - a ring while events are taken out
+ * struct raidtrace_drain - a ring while its events are counted
  * @time: of the record at @tail
  * @ring: the ring
- * @tail: how far it is taken
- * @head: how far it was written when that began
+ * @tail: end of the counted words
+ * @head: end of the written words when counting began
  */
 struct raidtrace_drain {
 	u64 time;
@@ -58,13 +55,12 @@ struct raidtrace_drain {
 int raidtrace_rings_alloc(struct raidtrace_probe *probe);
 void raidtrace_rings_free(struct raidtrace_probe *probe);
 u64 raidtrace_rings_catch_up(struct raidtrace_probe *probe);
-void raidtrace_rings_release(struct raidtrace_probe *probe);
 int raidtrace_rings_init(void);
 void raidtrace_rings_exit(void);
 
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring);
 
-/* Where this CPU's next record goes. Context: interrupts off until raidtrace_ring_publish(). */
+/* Room for this CPU's next record. Context: interrupts off until raidtrace_ring_publish(). */
 static __always_inline u64 *raidtrace_ring_next(struct raidtrace_probe *probe,
 						struct raidtrace_ring *ring)
 {

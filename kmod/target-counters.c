@@ -1,47 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters of targets: what they add up to, snapshots, reset. */
+/* Sums of targets, snapshots, reset. */
 #include "target.h"
 
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-/*
- * An account of zeroes to count in next. raidtrace_targets_mutex protects it: one
- * target is read at a time, so one will do for all of them.
- */
+/* The account of zeroes to count in next. One is enough, as raidtrace_targets_mutex protects it. */
 static struct raidtrace_account *spare;
 
+#define CHANGES_SIZE	(RAIDTRACE_LOTS * sizeof(u64))
+
 /*
- * Memory for a target's counters. Returns 0 or -ENOMEM; then raidtrace_counters_free() is
- * to be called.
+ * Allocate a target's counters. Returns 0 or -ENOMEM; raidtrace_counters_free() follows in both
+ * cases.
  */
 int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (!spare)
-		spare = kvzalloc(sizeof(*spare), RAIDTRACE_GFP);
-	target->total = kvzalloc(sizeof(*target->total), RAIDTRACE_GFP);
-	target->changes = kvcalloc(RAIDTRACE_LOTS,
-				   sizeof(*target->changes), RAIDTRACE_GFP);
+		spare = raidtrace_pages_alloc(sizeof(*spare), NUMA_NO_NODE);
+	target->total = raidtrace_pages_alloc(sizeof(*target->total), NUMA_NO_NODE);
+	target->changes = raidtrace_pages_alloc(CHANGES_SIZE, NUMA_NO_NODE);
 	return spare && target->total && target->changes ? 0 : -ENOMEM;
 }
 
-/* Undo raidtrace_counters_alloc(), also in part. */
 void raidtrace_counters_free(struct raidtrace_target *target)
 {
-	kvfree(target->changes);
-	kvfree(target->total);
+	raidtrace_pages_free(target->changes, CHANGES_SIZE);
+	raidtrace_pages_free(target->total, sizeof(*target->total));
 }
 
-/* Give back what all targets shared. */
 void raidtrace_counters_exit(void)
 {
-	kvfree(spare);
+	raidtrace_pages_free(spare, sizeof(*spare));
 	spare = NULL;
 }
 
-/* Both rows change; each of them lies in one lot or two. */
+/* Move a row to that of the rest, and note that both change. */
 static void release_row(struct raidtrace_target *target, unsigned int row)
 {
 	const u64 *total = (const u64 *)target->total;
@@ -58,7 +54,7 @@ static void release_row(struct raidtrace_target *target, unsigned int row)
 	}
 }
 
-/* Add the counts since the last time to the totals; with @reset forget them and begin anew. */
+/* Add the counters since the last snapshot to the totals; with @reset drop them. */
 static void collect(struct raidtrace_target *target, bool reset)
 {
 	struct raidtrace_probe_state *state = &target->at_snapshot;
@@ -77,8 +73,8 @@ static void collect(struct raidtrace_target *target, bool reset)
 }
 
 /*
- * Take a snapshot of a target, unless the last one is younger than @age_ns; 0 takes one in any
- * case. Context: process, raidtrace_targets_mutex.
+ * Take a snapshot, unless the last one is younger than @age_ns. Context: process,
+ * raidtrace_targets_mutex.
  */
 void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns)
 {
@@ -87,8 +83,8 @@ void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns)
 }
 
 /*
- * The number of the snapshot that a reader has if its counters can be told from there on, else
- * 0; any number does no harm. Context: raidtrace_targets_mutex.
+ * The snapshot from which a reader can be updated, or 0. @base: the one that it has, any number.
+ * Context: raidtrace_targets_mutex.
  */
 u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base)
 {
@@ -96,8 +92,8 @@ u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base)
 }
 
 /*
- * In which snapshots the lots of counters from @counter on changed last; @offset: how many
- * lie before it in its lot. Context: raidtrace_targets_mutex.
+ * Snapshots in which the lots from @counter on changed last; @offset: counters before it in its
+ * lot. Context: raidtrace_targets_mutex.
  */
 const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
 				   unsigned int *offset)
@@ -109,8 +105,8 @@ const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const 
 }
 
 /*
- * Whether any of the counters that a structure is made of moved since the snapshot @base, 0
- * for none. Context: raidtrace_targets_mutex.
+ * Whether any counter of a structure changed since the snapshot @base, 0 for none. Context:
+ * raidtrace_targets_mutex.
  */
 bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 			      const void *counters, size_t size)
@@ -125,13 +121,12 @@ bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 	return false;
 }
 
-/* Set the counters to zero. Context: process, raidtrace_targets_mutex. */
 void raidtrace_target_reset(struct raidtrace_target *target)
 {
 	collect(target, true);
 	memset(target->total, 0, sizeof(*target->total));
 	target->reset_snapshot = target->snapshot;
 	target->resets++;
-	/* The state is of before the reset: the next reader takes another. */
+	/* The state is older than the reset: the next reader takes a snapshot. */
 	target->collected_ns = 0;
 }

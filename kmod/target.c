@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Targets: the disks that are being counted.
+ * Targets: the disks that are counted.
  *
- * A target holds no reference on its disk, the queue or the driver: with a
- * reference the disk could be released after its driver's module is gone, and
- * an open file would keep that module from being unloaded. Instead a class
- * interface of the block class calls us while the disk's device is being
- * deleted; when that call returns we have forgotten the disk.
+ * A target holds no reference on its disk, the queue or the driver. With one, the disk could
+ * outlive its driver's module, and an open file would keep that module loaded. A class interface of
+ * the block class calls disk_removed() while the device of a disk is deleted;
  * Documentation/design.rst has the whole argument.
  */
 #include "target.h"
@@ -14,45 +12,36 @@
 
 #include <linux/backing-dev-defs.h>
 #include <linux/blk-mq.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-/* Protects what target.h says. */
+/* See target.h. */
 DEFINE_MUTEX(raidtrace_targets_mutex);
 
 /*
- * Protects membership in the list, and the pair of a target's disk and state:
- * under it the disk of an active target is there. Nests inside targets_mutex
- * and inside the mutex of the block class.
+ * Protects the list, and the disk and state of a target: the disk of an active target exists. Nests
+ * inside targets_mutex and the mutex of the block class.
  */
 static DEFINE_SPINLOCK(targets_spinlock);
 
 static LIST_HEAD(targets);
 static unsigned int nr_targets;
 static u32 last_id;
-/* Moves with each change of the list. */
 static unsigned int generation = 1;
 
-static void (*tell_gone)(struct raidtrace_target *target);
-
-/* Number of targets, those that are gone too. */
 unsigned int raidtrace_targets_count(void)
 {
 	return READ_ONCE(nr_targets);
 }
 
-/*
- * A number, never 0, that moves when a target is added or deleted. Context:
- * raidtrace_targets_mutex.
- */
+/* A number, never 0, that changes with the list. Context: raidtrace_targets_mutex. */
 unsigned int raidtrace_targets_generation(void)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	return generation ?: 1;
 }
 
-/* Target of an id, NULL for none; good until raidtrace_targets_mutex is let go. */
+/* The target of an id, NULL for none. Context: raidtrace_targets_mutex. */
 struct raidtrace_target *raidtrace_target_find(u32 id)
 {
 	struct raidtrace_target *target = raidtrace_target_next(id - 1);
@@ -60,10 +49,7 @@ struct raidtrace_target *raidtrace_target_find(u32 id)
 	return id && target && target->id == id ? target : NULL;
 }
 
-/*
- * First target with an id above @after, NULL at the end; good until
- * raidtrace_targets_mutex is let go.
- */
+/* The first target with an id above @after, NULL at the end. Context: raidtrace_targets_mutex. */
 struct raidtrace_target *raidtrace_target_next(u32 after)
 {
 	struct raidtrace_target *target;
@@ -77,8 +63,8 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
 }
 
 /*
- * The device of a disk or partition is being deleted. After this returns the
- * disk may be freed. Context: process, the block class's mutex is held.
+ * The device of a disk or partition is deleted; after the return its disk may be freed. Context:
+ * process, the block class's mutex.
  */
 static void disk_removed(struct device *dev)
 {
@@ -91,7 +77,6 @@ static void disk_removed(struct device *dev)
 		raidtrace_probe_stop(&target->probe);
 		target->state = RAIDTRACE_STATE_GONE;
 		target->disk = NULL;
-		schedule_work(&target->gone);
 	}
 	spin_unlock(&targets_spinlock);
 }
@@ -105,7 +90,7 @@ static struct class_interface removals = {
 	.remove_dev = RAIDTRACE_REMOVE_DEV(disk_removed, disk_removed_of),
 };
 
-/* The block class is not exported; every disk's device leads to it. */
+/* The block class is not exported; the device of any disk leads to it. */
 static int watch_removals(struct gendisk *disk)
 {
 	int err;
@@ -120,16 +105,9 @@ static int watch_removals(struct gendisk *disk)
 	return err;
 }
 
-static void on_gone(struct work_struct *work)
-{
-	tell_gone(container_of(work, struct raidtrace_target, gone));
-}
-
 /*
- * Add to the list, unless the disk is on its way out: then the call of
- * disk_removed() may be over. Removal marks the disk dead first, so a disk that
- * is not marked yet will find the target in the list. The same holds for the
- * devices above the disk, which outlive its device.
+ * Add a target to the list, unless disk_removed() may have been called for its disk. Removal marks
+ * the disk dead first: disk_removed() finds the target of a disk that is not marked.
  */
 static int publish(struct raidtrace_target *target, struct gendisk *disk)
 {
@@ -139,7 +117,6 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	if (test_bit(GD_DEAD, &disk->state)) {
 		err = -ENODEV;
 	} else {
-		raidtrace_disk_describe(target, disk_to_dev(disk));
 		target->id = ++last_id;
 		target->disk = disk;
 		list_add_tail(&target->list, &targets);
@@ -152,8 +129,8 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 	return err;
 }
 
-/* Give a target's memory back: deleted, or never added. Context: may sleep. */
-void raidtrace_target_free(struct raidtrace_target *target)
+/* Free a target that is not in the list. Context: may sleep. */
+static void free_target(struct raidtrace_target *target)
 {
 	raidtrace_probe_detach(&target->probe);
 	raidtrace_counters_free(target);
@@ -169,7 +146,6 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 	target = kzalloc(sizeof(*target), GFP_KERNEL);
 	if (!target)
 		goto no_memory;
-	INIT_WORK(&target->gone, on_gone);
 	target->dev = disk_devt(disk);
 	target->options = *options;
 	target->bio_based = !queue_is_mq(disk->queue);
@@ -183,10 +159,10 @@ no_memory:
 }
 
 /*
- * How many requests the disk's queue can hold now, its scheduler's among them; 0 for a disk on
- * its way out. Its tag set may be freed as soon as the disk's device is deleted (null_blk, by
- * configfs), even while a file is open: as in publish(), a disk that is not marked dead has
- * disk_removed() still to come, which waits for the lock.
+ * The requests that a disk's queue can hold now, its scheduler's among them; 0 for a disk that is
+ * being removed. Its tag set may be freed as soon as its device is deleted (null_blk, by configfs),
+ * even with the file open: as in publish(), a disk that is not marked dead has disk_removed() still
+ * to come, which waits for the lock.
  */
 static u64 requests_of(const struct gendisk *disk)
 {
@@ -217,7 +193,6 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 		return target;
 	err = raidtrace_probe_attach(&target->probe, disk, requests_of(disk), options, extack);
 	if (!err) {
-		/* Before the first bio is looked at. */
 		raidtrace_probe_set_journal(&target->probe, options->journal);
 		target->options.journal = NULL;
 		options->journal = NULL;
@@ -226,13 +201,12 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 			err = raidtrace_refuse(err, extack, "%s is being removed", target->name);
 	}
 	if (err) {
-		raidtrace_target_free(target);
+		free_target(target);
 		return ERR_PTR(err);
 	}
 	return target;
 }
 
-/* Whether a disk may become a target. */
 static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
@@ -242,7 +216,7 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; add %s", bdev,
 					disk->disk_name, disk->disk_name);
 	list_for_each_entry(target, &targets, list) {
-		/* Only compared; a target whose disk goes at this moment is found or not. */
+		/* The disk is compared, not dereferenced. */
 		if (READ_ONCE(target->disk) == disk)
 			return raidtrace_refuse(-EEXIST, extack, "%s is target %u already",
 						disk->disk_name, target->id);
@@ -251,9 +225,8 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 }
 
 /*
- * Begin to count a disk, which is open for as long as this takes; a journal is taken over
- * on success. Returns the target or ERR_PTR(-errno). Context: may sleep,
- * raidtrace_targets_mutex.
+ * Count a disk, which stays open meanwhile. The journal is taken over on success. Returns the
+ * target or ERR_PTR(-errno). Context: may sleep, raidtrace_targets_mutex.
  */
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
@@ -262,10 +235,6 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	int err;
 
 	lockdep_assert_held(&raidtrace_targets_mutex);
-	/* Unloading deletes every target, once. */
-	if (!module_is_live(THIS_MODULE))
-		return ERR_PTR(raidtrace_refuse(-ESHUTDOWN, extack,
-						"raidtrace is being unloaded"));
 	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
 		return ERR_PTR(raidtrace_refuse(-ENOSPC, extack,
 						"there are %u targets already, the most that can be",
@@ -274,10 +243,7 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
 }
 
-/*
- * End counting a disk; the target is out of the list then, to be given to
- * raidtrace_target_free(). Context: may sleep, raidtrace_targets_mutex.
- */
+/* Stop counting a disk and free its target. Context: may sleep, raidtrace_targets_mutex. */
 void raidtrace_target_del(struct raidtrace_target *target)
 {
 	lockdep_assert_held(&raidtrace_targets_mutex);
@@ -289,11 +255,10 @@ void raidtrace_target_del(struct raidtrace_target *target)
 	spin_unlock(&targets_spinlock);
 	WRITE_ONCE(nr_targets, nr_targets - 1);
 	generation++;
-	/* Listeners hear that a target is gone before they hear that it is deleted. */
-	flush_work(&target->gone);
+	free_target(target);
 }
 
-/* Whether the disk is there, and how far it reads ahead now, 0 of one that is gone. */
+/* State of a target's disk, and its readahead, 0 for a disk that is gone. */
 enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
 					    u64 *readahead_sectors)
 {
@@ -309,23 +274,22 @@ enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
 	return state;
 }
 
-/*
- * Be ready for targets. @gone is called from a work queue when a disk was removed, and
- * must not take raidtrace_targets_mutex. Returns 0 or -ENOMEM.
- */
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target))
+/* Prepare for targets. Returns 0 or -ENOMEM. */
+int raidtrace_targets_init(void)
 {
-	tell_gone = gone;
 	raidtrace_probe_find_tracepoints();
 	return raidtrace_rings_init();
 }
 
-/*
- * Give back what all targets shared. Context: at unload, all are deleted, no request can
- * come.
- */
+/* Delete all targets and free what they shared. Context: at unload, no request can come. */
 void raidtrace_targets_exit(void)
 {
+	struct raidtrace_target *target;
+
+	mutex_lock(&raidtrace_targets_mutex);
+	while ((target = raidtrace_target_next(0)))
+		raidtrace_target_del(target);
+	mutex_unlock(&raidtrace_targets_mutex);
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();

@@ -1,46 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Targets: the disks that are being counted. */
 #ifndef RAIDTRACE_TARGET_H
 #define RAIDTRACE_TARGET_H
 
 #include <linux/blkdev.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/workqueue.h>
 
 #include "probe.h"
 
-/* Probes are found by a hash of four times as many places; a bound on the memory, too. */
+/* The hash of probes has four times as many places. This also limits the memory. */
 #define RAIDTRACE_MAX_TARGETS	64
 
 /**
- * struct raidtrace_target - one disk that is counted, or was until it was removed
- * @list: in the list of targets, in the order of @id
- * @id: never used twice while the module is loaded
+ * struct raidtrace_target - a disk that is counted, or was until it was removed
+ * @list: list of targets, in the order of @id
+ * @id: unique while the module is loaded
  * @dev: number of the disk
- * @disk: the disk while @state is active. No reference is held: it may go at
- *	any time, and is looked at under the spinlock in target.c only
- * @state: active or gone; protected by the same spinlock
- * @bio_based: has no requests (md, dm); only events of bios are counted
- * @unit_3ware: above it is a controller driven by 3w-9xxx
+ * @disk: NULL when it is gone. No reference is held; used under the spinlock of target.c
+ * @state: active or gone, under the same spinlock
+ * @bio_based: the disk has no requests (md, dm)
  * @name: of the disk
- * @driver: of the PCI device above it, or of its nearest parent; may be empty
- * @pci: address of the PCI device above it; may be empty
- * @hctl: SCSI host:channel:id:lun; may be empty
  * @attached_ns: when counting began
  * @options: how it is counted
- * @resets: how often it was reset; raidtrace_targets_mutex
- * @total: what was counted until the last snapshot; raidtrace_targets_mutex
- * @changes: in which snapshot each lot of @total changed last; raidtrace_targets_mutex
- * @snapshot: number of the last snapshot or reset; raidtrace_targets_mutex
- * @collected_ns: when that was, CLOCK_MONOTONIC; raidtrace_targets_mutex
- * @at_snapshot: where the disk stood then, which of a target that is gone is when it went;
- *	raidtrace_targets_mutex
- * @reset_snapshot: number of the last reset, 0 if there was none
- * @waits: port of the socket that said when the history is to end, 0 for none;
- *	raidtrace_targets_mutex
- * @gone: tells that the disk was removed
+ * @resets: number of resets
+ * @total: counters until the last snapshot
+ * @changes: number of the snapshot in which each lot of @total changed last
+ * @snapshot: number of the last snapshot or reset
+ * @collected_ns: time of that, CLOCK_MONOTONIC
+ * @at_snapshot: state of the disk then, or when it went
+ * @reset_snapshot: number of the last reset, 0 for none
  * @probe: counts
+ *
+ * raidtrace_targets_mutex protects the members from @resets to @reset_snapshot.
  */
 struct raidtrace_target {
 	struct list_head list;
@@ -49,11 +40,7 @@ struct raidtrace_target {
 	struct gendisk *disk;
 	enum raidtrace_state state;
 	bool bio_based;
-	bool unit_3ware;
 	char name[DISK_NAME_LEN];
-	char driver[32];
-	char pci[32];
-	char hctl[32];
 	u64 attached_ns;
 	struct raidtrace_options options;
 	u32 resets;
@@ -63,30 +50,10 @@ struct raidtrace_target {
 	u64 collected_ns;
 	struct raidtrace_probe_state at_snapshot;
 	u64 reset_snapshot;
-	u32 waits;
-	struct work_struct gone;
 	struct raidtrace_probe probe;
 };
 
-/**
- * struct raidtrace_snapshot - what one reader gets of a target's last snapshot
- * @target: the target
- * @base: number of the snapshot that the reader has, 0 if none that is of use
- * @groups: the groups that the reader gets, &enum raidtrace_group flags
- */
-struct raidtrace_snapshot {
-	const struct raidtrace_target *target;
-	u64 base;
-	u32 groups;
-};
-
-struct file;
-
-/* target-disk.c: which disk it is */
-struct block_device *raidtrace_disk_of_file(struct file *file, struct netlink_ext_ack *extack);
-void raidtrace_disk_describe(struct raidtrace_target *target, struct device *disk);
-
-/* target-counters.c: what it counted */
+/* target-counters.c */
 int raidtrace_counters_alloc(struct raidtrace_target *target);
 void raidtrace_counters_free(struct raidtrace_target *target);
 void raidtrace_counters_exit(void);
@@ -99,12 +66,12 @@ bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 			      const void *counters, size_t size);
 
 /* target.c */
-int raidtrace_targets_init(void (*gone)(struct raidtrace_target *target));
+int raidtrace_targets_init(void);
 void raidtrace_targets_exit(void);
 
 /*
- * Protects the list, the lifetime and the sums of targets. Held over attaching
- * and detaching, which takes milliseconds; removal of a disk does not take it.
+ * Protects the list, the lifetime and the sums of targets. It is held while a target is added or
+ * deleted, which takes milliseconds; removal of a disk does not take it.
  */
 extern struct mutex raidtrace_targets_mutex;
 unsigned int raidtrace_targets_count(void);
@@ -116,7 +83,6 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
 					      struct netlink_ext_ack *extack);
 void raidtrace_target_del(struct raidtrace_target *target);
-void raidtrace_target_free(struct raidtrace_target *target);
 enum raidtrace_state raidtrace_target_state(struct raidtrace_target *target,
 					    u64 *readahead_sectors);
 

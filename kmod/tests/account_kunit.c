@@ -4,7 +4,6 @@
 
 #include "account_fixture.h"
 #include "../account.c"
-#include "../account-bins.c"
 
 static void issue_counts_size_and_bytes(struct kunit *test)
 {

@@ -4,7 +4,6 @@
 #include <linux/slab.h>
 
 #include "../account-events.h"
-#include "../account-place.h"
 
 #define DIR_READ RAIDTRACE_DIRECTION_READ
 #define DIR_WRITE RAIDTRACE_DIRECTION_WRITE

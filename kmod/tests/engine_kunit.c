@@ -41,12 +41,20 @@ static int engine_init(struct kunit *test)
 	return 0;
 }
 
+static void take_record(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			const u64 *record)
+{
+	unsigned int left = 1;
+
+	raidtrace_engine_count(engine, source, record, ~0U, 0, ~0U, U64_MAX, &left);
+}
+
 static void take(struct kunit *test, u64 time_ns, u64 head, u64 one, u64 two, u64 three)
 {
 	struct machine *m = test->priv;
 	const u64 record[RAIDTRACE_EVENT_WORDS] = { time_ns, head, one, two, three };
 
-	raidtrace_engine_take(&m->engine, &m->source, record, time_ns);
+	take_record(&m->engine, &m->source, record);
 }
 
 static void queue_bio(struct kunit *test, u64 time_ns, u64 bio, u32 class, u64 sector, u32 flags)
@@ -375,17 +383,18 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	struct machine *m = test->priv;
 	struct raidtrace_submitted *rest = &m->account.submitted[RAIDTRACE_SUBMITTER_REST];
 	struct raidtrace_source other = {};
-	const u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
-							   0, 4096), 0x200, 0 };
+	u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
+						     0, 4096), 0x200, 0 };
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
 	u64 told[] = { START, head, 0x6000, 0, 0 };
 	unsigned int i, replaced = 0;
 	u64 sum = 0;
 
 	/* One that goes on keeps its row, whoever comes. */
-	raidtrace_engine_take(&m->engine, &other, told, START);
+	take_record(&m->engine, &other, told);
 	for (i = 0; i < RAIDTRACE_SUBMITTERS * 2; i++) {
-		raidtrace_engine_take(&m->engine, &other, record, START + 2 * i);
+		record[0] = START + 2 * i;
+		take_record(&m->engine, &other, record);
 		take(test, START, head, 0x7000 + i, 0, 0);
 		queue_bio(test, START + 2 * i + 1, 0x300, CLASS_DATA, 0, 0);
 		KUNIT_ASSERT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x7000ULL + i);
@@ -406,7 +415,8 @@ static void process_gives_its_row_to_another(struct kunit *test)
 		take(test, START, head, 0x8000 + i, 0, 0);
 		queue_bio(test, START + 1000 + i, 0x300, CLASS_DATA, 0, 0);
 	}
-	raidtrace_engine_take(&m->engine, &other, record, START + 2000);
+	record[0] = START + 2000;
+	take_record(&m->engine, &other, record);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
 	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, 1ULL);
 }
@@ -424,7 +434,6 @@ static void counts_go_where_they_belong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.disk.plugs, 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.unplugs_explicit, 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.unplugs_schedule, 1ULL);
-	KUNIT_EXPECT_EQ(test, m->account.disk.tag_waits, 1ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.ra_sync_sectors, 16ULL);
 	KUNIT_EXPECT_EQ(test, m->account.disk.ra_async_sectors, 16ULL);
 	KUNIT_EXPECT_EQ(test, m->account.unplug[16], 2ULL);
@@ -448,76 +457,26 @@ static void append_has_no_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_forward_sectors, 0ULL);
 }
 
-/* A bio that was not to wait and would have had to is nothing but refused; one that goes on counts as any other. */
-static void refused_bio_is_no_position(struct kunit *test)
+/* A refused bio counts as queued, and has no latency. The next one at its address is another. */
+static void refused_bio_has_no_latency(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_NOWAIT, 0);
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, RAIDTRACE_EVENT_NOWAIT);
+		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, 0);
 		take(test, START + i, end, 0x100, 0, 0);
 		queue_bio(test, START + i, 0x100, CLASS_DATA, 8 * i, 0);
 		issue_request(test, START + i, 0x9000, 0x100, 8 * i);
 		complete_request(test, START + i, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
 	}
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 3ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 2ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 3ULL * 4096);
+	take(test, START + 3, end, 0x200, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 6ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 4ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 6ULL * 4096);
 	KUNIT_EXPECT_EQ(test, m->account.q2c[DIR_READ][0], 3ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
-	/* What its task does next says that it was not refused. */
-	queue_bio(test, START, 0x100, CLASS_DATA, 24, RAIDTRACE_EVENT_NOWAIT);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_COUNT, DIR_READ, 0, 0, 0), 0, 0, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	/* Or that it is issued elsewhere. */
-	queue_bio(test, START, 0x300, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
-	raidtrace_engine_release(&m->engine, &m->source);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x300, false));
-	end_bio(&m->engine, find_bio(&m->engine, 0x300, false), DIR_READ, START);
-	raidtrace_engine_release(&m->engine, &m->source);
-	raidtrace_engine_release(&m->engine, &m->source);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
-}
-
-/* Between a bio that is not to wait and its refusal an interrupt may come, with events of others. */
-static void interrupt_is_no_answer(struct kunit *test)
-{
-	struct machine *m = test->priv;
-	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_NOWAIT, 0);
-
-	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
-	issue_request(test, START, 0x9000, 0x100, 0);
-	queue_bio(test, START, 0x200, CLASS_DATA, 800, RAIDTRACE_EVENT_NOWAIT);
-	event_of_request(test, START, RAIDTRACE_EVENT_REQUEUE, 0x9000);
-	issue_request(test, START, 0x9000, 0x100, 0);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0), 0xa000,
-	     0x300, 0);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x300, 0, 0);
-	complete_request(test, START, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 1ULL);
-	take(test, START, end, 0x200, 0, 0);
-	queue_bio(test, START, 0x400, CLASS_DATA, 8, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 2ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 1ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 1ULL);
-	/* Its own issue, alone or with others, is one. */
-	queue_bio(test, START, 0x500, CLASS_DATA, 16, RAIDTRACE_EVENT_NOWAIT);
-	issue_request(test, START, 0x9000, 0x500, 16);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 3ULL);
-	queue_bio(test, START, 0x600, CLASS_DATA, 24, RAIDTRACE_EVENT_NOWAIT);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0), 0xa000,
-	     0x600, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 4ULL);
-	/* So is its end, when that is no refusal. */
-	queue_bio(test, START, 0x700, CLASS_DATA, 32, RAIDTRACE_EVENT_NOWAIT);
-	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x700, 0, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 5ULL);
-	KUNIT_EXPECT_FALSE(test, m->source.held);
 }
 
 /* An end that is told a second time has no latency: what was known of the bio is gone. */
@@ -702,44 +661,55 @@ static void read_takes(struct kunit *test, u64 ns)
 	complete_request(test, START + ns, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
 }
 
-/* The last so many; and none after one that was slow or failed, which is the last of them. */
-static void history_ends_with_the_slow_one(struct kunit *test)
+static void history_has_the_last_ones(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	struct raidtrace_history *history = &m->engine.history;
 	u64 number = 5, i;
 
 	keep_history(test);
-	history->slower_ns = 100;
 	for (i = 0; i < RAIDTRACE_HISTORY + 10; i++) {
 		m->engine.queue.last_ns = START;
 		read_takes(test, 99);
 	}
 	KUNIT_EXPECT_NOT_NULL(test, raidtrace_history_next(history, &number));
 	KUNIT_EXPECT_EQ(test, number, 11ULL);
-	KUNIT_EXPECT_FALSE(test, history->frozen);
-	m->engine.queue.last_ns = START;
-	read_takes(test, 100);
-	KUNIT_EXPECT_TRUE(test, history->frozen);
-	read_takes(test, 1);
+	issue_request(test, START, 0x9000, 0, 0);
+	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
 	KUNIT_EXPECT_EQ(test, history->nr, RAIDTRACE_HISTORY + 11ULL);
-	history->frozen = false;
-	history->slower_ns = 0;
-	issue_request(test, START, 0x9000, 0, 0);
-	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
-	KUNIT_EXPECT_FALSE(test, history->frozen);
-	history->failed = true;
-	read_takes(test, 1000);
-	KUNIT_EXPECT_FALSE(test, history->frozen);
-	issue_request(test, START, 0x9000, 0, 0);
-	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
-	KUNIT_EXPECT_TRUE(test, history->frozen);
 	number = history->nr - 1;
 	KUNIT_EXPECT_TRUE(test, raidtrace_history_next(history, &number)->error);
 	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
 }
 
+/* Records lie one behind the other, and go on at the beginning of the ring. */
+static void counts_until_a_time_and_a_number(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_INSERT, DIR_READ, 0, 0, 0);
+	u64 ring[8 + RAIDTRACE_EVENT_WORDS] = {
+		[3] = START, [4] = head, [6] = START + 1, [7] = head, [1] = START + 2, [2] = head,
+	};
+	unsigned int left = 9;
+	u32 tail;
+
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 3, 12, START + 1, &left);
+	KUNIT_EXPECT_EQ(test, tail, 9U);
+	KUNIT_EXPECT_EQ(test, left, 7U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 2ULL);
+	left = 1;
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 3, 12, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, tail, 6U);
+	KUNIT_EXPECT_EQ(test, left, 0U);
+	left = 9;
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 6, 12, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, tail, 12U);
+	KUNIT_EXPECT_EQ(test, left, 7U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 5ULL);
+}
+
 static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),
 	KUNIT_CASE(requests_are_told_apart_by_address),
@@ -757,15 +727,14 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(process_gives_its_row_to_another),
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
-	KUNIT_CASE(refused_bio_is_no_position),
-	KUNIT_CASE(interrupt_is_no_answer),
+	KUNIT_CASE(refused_bio_has_no_latency),
 	KUNIT_CASE(bio_ends_once),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),
 	KUNIT_CASE(bios_of_one_slab_have_places),
 	KUNIT_CASE(sum_of_depth_over_time_has_no_end),
 	KUNIT_CASE(history_has_what_is_known),
-	KUNIT_CASE(history_ends_with_the_slow_one),
+	KUNIT_CASE(history_has_the_last_ones),
 	{}
 };
 

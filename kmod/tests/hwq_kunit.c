@@ -53,8 +53,9 @@ static void on_cpu(struct kunit *test, unsigned int cpu, u64 time_ns, enum raidt
 	const u64 record[RAIDTRACE_EVENT_WORDS] = {
 		time_ns, raidtrace_event_head(kind, DIR_READ, 0, flags, 4096), request,
 	};
+	unsigned int left = 1;
 
-	raidtrace_engine_take(&m->engine, &m->source[cpu], record, time_ns);
+	raidtrace_engine_count(&m->engine, &m->source[cpu], record, ~0U, 0, ~0U, U64_MAX, &left);
 }
 
 static void issue_on(struct kunit *test, unsigned int cpu, u64 time_ns, u64 request, u32 row)

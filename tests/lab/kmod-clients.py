@@ -175,14 +175,16 @@ def by_libnl() -> None:
             kmod.equal(f"{kind} {direction}", [count for _, count in bins_of(words)], [n for n in one["counts"] if n])
             compared += len(one["counts"])
         told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == target["disk"])
-        kmod.equal("described", (told["target"], told["gone"], told["attached_ns"], told["driver"], told["hctl"]),
-                   (target["id"], True, target["attached-ns"], target["driver"], target["hctl"]))  # fmt: skip
+        kmod.equal("described", (told["target"], told["gone"], told["attached_ns"], told["driver"], told["max_sectors"]),
+                   (target["id"], True, target["attached-ns"], None, None))  # fmt: skip
         print(f"# {compared} values compared", flush=True)
         client.delete(target)
         live = client.add("sda")
         told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == "sda")
-        for name in ("pci", "driver", "hctl", "unit-3ware", "attached-ns"):
-            kmod.equal(name, told[name.replace("-", "_")], live.get(name, False))
+        device = pathlib.Path("/sys/block/sda/device").resolve()
+        pci = next(above for above in device.parents if (above / "subsystem").resolve().name == "pci")
+        kmod.equal("above the disk", [told[name] for name in ("hctl", "pci", "driver", "unit_3ware", "attached_ns")],
+                   [device.name, pci.name, "3w-9xxx", True, live["attached-ns"]])  # fmt: skip
         for name, file, unit in LIMITS:
             number = int(pathlib.Path("/sys/block/sda", file).read_text(encoding="ascii"))
             kmod.equal(name, told[name], number * unit)

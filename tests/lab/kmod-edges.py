@@ -364,7 +364,7 @@ BY_BOUNDS = {
     "bytes-ahead-queued", "q2c", "i2d",
 }  # fmt: skip
 FREE = {
-    "splits", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "tag-waits", "partial",
+    "splits", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "partial",
     "errors", "unmatched", "unissued", "refused", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
     "streams-alive-queued", "streams-forgotten", "streams-forgotten-queued",
     "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",

@@ -100,6 +100,30 @@ def resets() -> None:
     kmod.equal("fewer than all in the last piece", last.total("completed") < after["reads"] - before["reads"], True)
 
 
+def memory() -> None:
+    """A target takes as much memory as Documentation/design.rst says, rounded up to pages and not to a power of two"""
+    names = kmod.null_blk(nr_devices=8, gb=1)
+
+    def free_kib() -> int:
+        kmod.run("sync; echo 3 >/proc/sys/vm/drop_caches")
+        return int(pathlib.Path("/proc/meminfo").read_text(encoding="ascii").split("MemFree:")[1].split()[0])
+
+    with kmod.Client() as client:
+        client.delete(client.add(names[0]))
+        before = free_kib()
+        targets = [client.add(name) for name in names]
+        each = (before - free_kib()) / len(names)
+        for target in targets:
+            client.delete(target)
+    cpus = 1 + int(
+        pathlib.Path("/sys/devices/system/cpu/possible").read_text(encoding="ascii").strip().rpartition("-")[2]
+    )
+    documented = 2 * 172 + 24 + 384 + 448 + 256 + cpus * 68
+    kmod.equal(
+        f"{each:.0f} KiB, documented {documented}, little more", documented - 16 <= each <= documented + 64, True
+    )
+
+
 def queue_changes() -> None:
     """Scheduler, each that there is, and number of requests change under load; every snapshot holds"""
     kmod.run("modprobe kyber-iosched; modprobe bfq")
@@ -192,6 +216,6 @@ def idle_module() -> None:
 
 
 if __name__ == "__main__":
-    status = kmod.main([snapshots, attach_and_detach, resets, queue_changes, depth_changes, fio, idle_module])
+    status = kmod.main([snapshots, attach_and_detach, resets, queue_changes, depth_changes, fio, memory, idle_module])
     kmod.run("modprobe -r null_blk", check=False)
     sys.exit(status)

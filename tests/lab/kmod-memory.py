@@ -182,7 +182,6 @@ TESTS = [
     request("target-reset", set(), lambda client, number: client.ask("target-reset", id=number)),
     request("counters-get", {REPLY}, lambda client, number: client.ask("counters-get", id=number)),
     request("history-get", {REPLY}, lambda client, number: client.ask("history-get", id=number)),
-    request("history-set", set(), lambda client, number: client.ask("history-set", id=number)),
     loading,
     leaks,
 ]

@@ -135,8 +135,6 @@ def journal_of_kind(make: str) -> None:
         kmod.equal("sectors of the journal", sum(length for _, length in ranges), 8192)
         with counted("sda") as (client, target):
             client.set_journal(target, ranges)
-            shown = client.ask("target-get", id=target["id"])[0]["journal"]
-            kmod.equal("journal", [(one["sector"], one["nr-sectors"]) for one in shown], ranges)
             for i in range(20):
                 (MNT / f"file{i}").write_bytes(b"x" * 8192)
                 os.sync()
@@ -144,8 +142,6 @@ def journal_of_kind(make: str) -> None:
             origin = counters.origin("bytes-queued")
             kmod.equal("classes", {"journal", "data"} <= set(origin), True)
             kmod.equal("data", origin["data"], 20 * 8192)
-            client.set_journal(target, [])
-            kmod.equal("no journal", client.ask("target-get", id=target["id"])[0].get("journal"), None)
 
 
 def data_in_the_journal() -> None:

@@ -163,12 +163,17 @@ def discards() -> None:
     kmod.equal("discards", flow["completed"], stat["discards"] - before["discards"])
     kmod.equal("bytes", flow["bytes-completed"], 512 * (stat["discard_sectors"] - before["discard_sectors"]))
     kmod.equal("bytes asked for", flow["bytes-completed"], 3072 * 512)
+    zeroed = counters.flow["write-zeroes"]
+    # diskstats counts write zeroes among the writes.
+    kmod.equal("write zeroes", zeroed["completed"], stat["writes"] - before["writes"])
+    kmod.equal("bytes of write zeroes", zeroed["bytes-completed"], 512 << 9)
+    kmod.equal("write zeroes are nothing else", [counters.flow[one]["issued"] for one in ("write", "other")], [0, 0])
     kmod.equal("distances", counters.sum("seek") + counters.sum("seek-queued"), 0)
     same_as_trace(counters, traced)
 
 
 def not_to_wait() -> None:
-    """Bios that are not to wait and would have to are refused, and nothing else"""
+    """Bios that are not to wait and would have to are refused, and have no latency"""
     with scsi_disk(dev_size_mb=64, delay=0) as name, counted(name) as (client, target):
         pathlib.Path(f"/sys/block/{name}/queue/max_sectors_kb").write_text("64", encoding="ascii")
         disk = kmod.Disk(name)
@@ -187,8 +192,10 @@ def not_to_wait() -> None:
     kmod.equal("some are refused", refused > 0, True)
     if kmod.kernel_version() >= (6, 12):  # before it is refused before there is a bio, or waits
         kmod.equal("refused", flow["refused"], refused)
-    kmod.equal("bytes, in sequence", [flow["bytes-queued"], flow["sequential-queued"]], [50 << 18, flow["queued"] - 1])
-    kmod.equal("pieces with a latency", counters.sum("q2c", "read"), flow["queued"] + flow["splits"])
+    kmod.equal("queued", flow["queued"], 50 + flow["refused"])
+    kmod.equal("their bytes", flow["bytes-queued"], (50 + flow["refused"]) << 18)
+    kmod.equal("the others go on where the one before ended", flow["sequential-queued"], 49)
+    kmod.equal("pieces with a latency", counters.sum("q2c", "read"), 50 + flow["splits"])
 
 
 def medium_error() -> None:

@@ -3,6 +3,7 @@
 # lab-kernels: all
 """What raidtrace counts of a disk is what the simulated device was asked and what the kernel counts: kmod-truth.py [DISK]"""
 
+import collections
 import pathlib
 import random
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import time
 
 import kmod_client as kmod
-from kmod_witness import Measured, check_commands, check_diskstats
+from kmod_witness import Measured, check_commands, check_diskstats, size_bin
 
 DISK = sys.argv[1] if len(sys.argv) > 1 else "sda"
 
@@ -83,6 +84,53 @@ def latency() -> None:
     kmod.equal(f"nor 20 us per request more ({over} ns in all)", over < 20000 * flow["completed"], True)
 
 
+def ranges() -> None:
+    """Discards, write zeroes and flushes: bytes, sizes and latencies of the log, in a direction each"""
+    limits = pathlib.Path(f"/sys/block/{DISK}/queue")
+    knows = {
+        name: int((limits / f"{name}_max_bytes").read_text(encoding="ascii")) for name in ("discard", "write_zeroes")
+    }
+    with Measured(DISK) as measured:
+        disk = kmod.Disk(DISK)
+        for i in range(24):
+            if knows["discard"]:
+                disk.discard(i * 8192, 8 << i % 6)
+            disk.zero_out(i * 8192 + 4096, 8 << i % 7)
+            disk.write(i * 8192, 8)
+            disk.flush()
+        disk.close()
+    counters = measured.counters
+    named = {
+        "discard": ("DEALLOCATE", "DISCARD"),
+        "write-zeroes": ("WRITE_ZEROES",),
+        "flush": ("FLUSH", "SYNCHRONIZE_CACHE"),
+    }
+    for direction, names in named.items():
+        rows = [row for row in measured.commands if row["name"] in names]
+        flow = counters.flow[direction]
+        if direction == "flush":
+            kmod.equal("bytes of flushes", [flow["bytes-issued"], flow["bytes-completed"]], [0, 0])
+        else:
+            kmod.equal(f"the disk got {direction}", len(rows), 24 if knows[direction.replace("-", "_")] else 0)
+            sectors = [int(row["sectors"]) for row in rows]
+            kmod.equal(
+                f"bytes of {direction}", [flow["bytes-issued"], flow["bytes-completed"]], 2 * [512 * sum(sectors)]
+            )
+            kmod.equal(f"bytes of {direction} queued", flow["bytes-queued"], 512 * sum(sectors))
+            kmod.equal(f"sizes of {direction}", counters.bins("size", direction),
+                       dict(collections.Counter(size_bin(one) for one in sectors)))  # fmt: skip
+        kmod.equal(f"requests of {direction}", [flow["issued"] - flow["requeued"], flow["completed"]], 2 * [len(rows)])
+        over = flow["d2c-sum-ns"] - sum(int(row["completion_ns"]) - int(row["arrival_ns"]) for row in rows)
+        kmod.equal(f"latency of {direction}: {over} ns more than the log's", 0 <= over < 20000 * (len(rows) + 1), True)
+        kmod.equal(f"latencies of {direction}", sum(counters.bins("d2c", direction).values()), len(rows))
+        kmod.equal(f"bios of {direction} with a latency", sum(counters.bins("q2c", direction).values()), flow["queued"])
+    cache = (limits / "write_cache").read_text(encoding="ascii").strip()
+    kmod.equal(
+        f"bios of flushes of a {cache} cache", counters.flow["flush"]["queued"], 24 if cache == "write back" else 0
+    )
+    kmod.equal("other", counters.flow["other"]["queued"], 0)
+
+
 def passthrough() -> None:
     """SG_IO counts as passthrough and nowhere else"""
     with Measured(DISK) as measured:
@@ -97,17 +145,6 @@ def passthrough() -> None:
     kmod.equal("bytes of 5 x 36", flow["passthrough"]["bytes-completed"], 180)
     kmod.equal("reads", flow["read"]["issued"], 0)
     kmod.equal("read depth", measured.counters.bins("depth-issue", "read"), {})
-
-
-def identity() -> None:
-    """A 3ware disk is known as one, with its controller and address"""
-    with kmod.Client() as client:
-        target = client.add(DISK)
-        client.delete(target)
-    kmod.equal("driver", target["driver"], "3w-9xxx")
-    kmod.equal("unit of a 3ware controller", target.get("unit-3ware"), True)
-    kmod.equal("PCI device", pathlib.Path(f"/sys/bus/pci/devices/{target['pci']}/driver").resolve().name, "3w-9xxx")
-    kmod.equal("SCSI address", target["hctl"], pathlib.Path(f"/sys/block/{DISK}/device").resolve().name)
 
 
 def readahead_now() -> None:
@@ -132,7 +169,7 @@ def idle() -> None:
     kmod.equal("2 s and little more", 2_000_000_000 <= span < 2_100_000_000, True)
 
 
-ANY_DISK = [readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes, latency]
+ANY_DISK = [readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes, latency, ranges]
 
 if __name__ == "__main__":
-    sys.exit(kmod.main(ANY_DISK if sys.argv[1:] else [identity, *ANY_DISK, passthrough]))
+    sys.exit(kmod.main(ANY_DISK if sys.argv[1:] else [*ANY_DISK, passthrough]))

@@ -31,7 +31,7 @@ REFUSALS: set[str] = set()  # texts that requests of this process were refused w
 CHECKED: list[int] = []  # targets of snapshots in which the invariants were looked at
 
 _NETLINK_GENERIC, _SOL_NETLINK = 16, 270
-_ADD_MEMBERSHIP, _EXT_ACK, _CAP_ACK = 1, 11, 10
+_EXT_ACK, _CAP_ACK = 11, 10
 _NLM_F_REQUEST, _NLM_F_ACK, _NLM_F_DUMP = 1, 4, 0x300
 _NLMSG_ERROR, _NLMSG_DONE = 2, 3
 NLM_F_DUMP_INTR = 0x10
@@ -108,18 +108,16 @@ def attribute_number(name: str, attribute: str) -> int:
 
 
 class Client:
-    """A socket that speaks the family. With `listen` it hears notifications too."""
+    """A socket that speaks the family."""
 
-    def __init__(self, listen: bool = False) -> None:
+    def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC)
         self.socket.bind((0, 0))
         self.socket.setsockopt(_SOL_NETLINK, _EXT_ACK, 1)
         self.socket.setsockopt(_SOL_NETLINK, _CAP_ACK, 1)
         self.socket.settimeout(30)
         self.sequence = 0
-        self.family, groups = self._family()
-        if listen:
-            self.socket.setsockopt(_SOL_NETLINK, _ADD_MEMBERSHIP, groups["targets"])
+        self.family = self._family()
 
     def __enter__(self) -> Client:
         return self
@@ -159,18 +157,10 @@ class Client:
         skip = 20 if flags & 0x100 else 4 + struct.unpack_from("I", body, 4)[0]
         return next((data.rstrip(b"\0").decode() for kind, data in _attributes(body[skip:]) if kind == 1), "")
 
-    def _family(self) -> tuple[int, dict[str, int]]:
+    def _family(self) -> int:
         self._send(_GENL_ID_CTRL, _NLM_F_REQUEST | _NLM_F_ACK, _CTRL_GETFAMILY, _attribute(2, b"raidtrace\0"))
-        family, groups = 0, {}
-        for _, body in self._messages():
-            for kind, data in _attributes(body[4:]):
-                if kind == 1:
-                    family = struct.unpack("H", data)[0]
-                elif kind == 7:
-                    for _, group in _attributes(data):
-                        found = dict(_attributes(group))
-                        groups[found[1].rstrip(b"\0").decode()] = struct.unpack("I", found[2])[0]
-        return family, groups
+        replies = [dict(_attributes(body[4:])) for _, body in self._messages()]
+        return int(struct.unpack("H", replies[0][1])[0])
 
     def ask(self, operation: str, dump: bool = False, raw: bytes = b"", **attributes: int) -> list[dict[str, Any]]:
         """Send a request; `attributes` are u32, named as in the specification with underscores. What is answered."""
@@ -233,18 +223,6 @@ class Client:
     def counters(self, target: dict[str, Any]) -> Counters:
         """One snapshot; raises when an invariant does not hold in it."""
         return sound(Counters(self.ask("counters-get", id=target["id"])[0]))
-
-    def notification(self, seconds: float) -> tuple[str, dict[str, Any]] | None:
-        """Next notification: name of its operation and its target; None when none comes in time."""
-        self.socket.settimeout(seconds)
-        try:
-            data = self.socket.recv(1 << 20)
-        except TimeoutError:
-            return None
-        finally:
-            self.socket.settimeout(30)
-        name = next(name for name, (number, _) in _OPERATIONS.items() if number == data[16])
-        return name, _decode("target", data[20:])
 
 
 def device_number(disk: str) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-DIRECTIONS = ("read", "write", "discard", "flush", "other", "passthrough")
+DIRECTIONS = ("read", "write", "discard", "write-zeroes", "flush", "other", "passthrough")
 DEPTH_DIRECTIONS = ("read", "write", "all")
 SIZE_BINS, LATENCY_BINS = (257, 8), (16, 4)  # where bins stop being linear, and the octave of the first that is not
 TIMES = {"d2c": "d2c-sum-ns", "i2d": "i2d-sum-ns", "q2c": "q2c-sum-ns"}

@@ -48,9 +48,10 @@ static void count_now(unsigned int cpu, enum raidtrace_event kind, u32 flags, u6
 		raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, RAIDTRACE_CLASS_DATA, flags, 4096),
 		one, two, three,
 	};
+	unsigned int left = 1;
 
 	pthread_spin_lock(&probe->lock);
-	raidtrace_engine_take(&probe->engine, &sources[cpu], record, record[0]);
+	raidtrace_engine_count(&probe->engine, &sources[cpu], record, ~0U, 0, ~0U, UINT64_MAX, &left);
 	pthread_spin_unlock(&probe->lock);
 }
 

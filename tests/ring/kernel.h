@@ -83,8 +83,8 @@ extern unsigned int nr_cpus;
 #define alloc_percpu(type)	((type *)aligned_zero(MOST_CPUS * sizeof(type)))
 #define free_percpu(p)		free(p)
 #define kvcalloc(n, size, flags)	calloc(n, size)
-#define kvmalloc_node(size, flags, node)	malloc(size)
 #define kvfree(p)		free(p)
+#define queue_work_node(node, queue, work)	queue_work(queue, work)
 
 static inline void *aligned_zero(size_t size)
 {

@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "account-place.h"
+#include "account-events.h"
 
 unsigned int nr_cpus;
 bool no_cut;
@@ -28,6 +28,16 @@ uint64_t machine_now(void)
 uint64_t ktime_get_ns(void)
 {
 	return no_cut ? UINT64_MAX - 1 : machine_now();
+}
+
+void *raidtrace_pages_alloc(size_t size, int node)
+{
+	return calloc(1, size);
+}
+
+void raidtrace_pages_free(void *memory, size_t size)
+{
+	free(memory);
 }
 
 struct raidtrace_probe *machine_new(unsigned int cpus)

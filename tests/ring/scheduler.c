@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "account-place.h"
+#include "account-events.h"
 
 #define PIECE	65536
 
@@ -44,10 +44,11 @@ static uint64_t address(unsigned int number, unsigned int size)
 static void take(enum raidtrace_event kind, u32 flags, u64 one, u64 two)
 {
 	const u64 record[RAIDTRACE_EVENT_WORDS] = {
-		now, raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, 0, flags, 4096), one, two,
+		now++, raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, 0, flags, 4096), one, two,
 	};
+	unsigned int left = 1;
 
-	raidtrace_engine_take(&engine, &source, record, now++);
+	raidtrace_engine_count(&engine, &source, record, ~0U, 0, ~0U, UINT64_MAX, &left);
 }
 
 static void start(unsigned int bits)

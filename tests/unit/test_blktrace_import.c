@@ -561,7 +561,7 @@ static void other_directions(void **state)
 		{ R | PC, 96, RAIDTRACE_DIRECTION_PASSTHROUGH },
 		{ W | PC, 512, RAIDTRACE_DIRECTION_PASSTHROUGH },
 		{ W | DISCARD | FS, 1 << 20, RAIDTRACE_DIRECTION_DISCARD },
-		{ W | WRITE_ZEROES | FS, 1 << 20, RAIDTRACE_DIRECTION_OTHER },
+		{ W | WRITE_ZEROES | FS, 1 << 20, RAIDTRACE_DIRECTION_WRITE_ZEROES },
 	};
 
 	(void)state;
@@ -577,7 +577,7 @@ static void other_directions(void **state)
 	assert_int_equal(run(MS), 0);
 	assert_int_equal(flow(RAIDTRACE_DIRECTION_PASSTHROUGH)->completed, 2);
 	assert_int_equal(flow(RAIDTRACE_DIRECTION_DISCARD)->completed, 1);
-	assert_int_equal(flow(RAIDTRACE_DIRECTION_OTHER)->completed, 1);
+	assert_int_equal(flow(RAIDTRACE_DIRECTION_WRITE_ZEROES)->completed, 1);
 	assert_int_equal(flow(RAIDTRACE_DIRECTION_PASSTHROUGH)->bytes_issued, 608);
 	assert_int_equal(flow(WRITE)->unmatched, 0);
 	/* Parts of a sector count as one. */

@@ -90,12 +90,42 @@ static void none_are_zero(void **state)
 	assert_false(target.rotational);
 }
 
+/* What lies above a disk in a made sysfs: a controller, a host, the SCSI device. */
+static void parents_are_read(void **state)
+{
+	static const char *const commands[] = {
+		"mkdir -p bus/pci bus/scsi bus/other drivers/3w-9xxx drivers/sd pci0/1:0.0/host0/target0:0:7/0:0:7:0",
+		"ln -s ../../bus/pci pci0/1:0.0/subsystem; ln -s ../../drivers/3w-9xxx pci0/1:0.0/driver",
+		"cd pci0/1:0.0/host0; for name in . target0:0:7 target0:0:7/0:0:7:0; do ln -s /x/bus/scsi $name/subsystem; done",
+		"ln -s /x/drivers/sd pci0/1:0.0/host0/target0:0:7/0:0:7:0/driver",
+		"mkdir sda sdb; ln -s ../pci0/1:0.0/host0/target0:0:7/0:0:7:0 sda/device",
+	};
+	struct rt_parents above;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		assert_int_equal(system(commands[i]), 0);
+	rt_parents_read("sda", &above);
+	assert_string_equal(above.driver, "3w-9xxx");
+	assert_string_equal(above.pci, "1:0.0");
+	assert_string_equal(above.hctl, "0:0:7:0");
+	assert_true(above.unit_3ware);
+	assert_int_equal(unlink("pci0/1:0.0/subsystem"), 0);
+	rt_parents_read("sda", &above);
+	assert_string_equal(above.driver, "sd");
+	assert_string_equal(above.pci, "");
+	assert_false(above.unit_3ware);
+	rt_parents_read("sdb", &above);
+	assert_string_equal(above.driver, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_read),
 		cmocka_unit_test(of_bios_alone),
 		cmocka_unit_test(none_are_zero),
+		cmocka_unit_test(parents_are_read),
 	};
 
 	return cmocka_run_group_tests_name("disk-limits", tests, made_disk, remove_disk);

@@ -26,11 +26,11 @@
 #define EVERY_GROUP	0x1fff
 
 static const struct rt_target targets[NR_DISKS] = {
-	{ .id = 1, .disk = "sda", .driver = "3w-9xxx", .pci = "0000:01:00.0", .hctl = "0:0:0:0", .unit_3ware = true,
+	{ .id = 1, .disk = "sda", .above = { "3w-9xxx", "0000:01:00.0", "0:0:0:0", true },
 	  .rotational = true, .capacity_sectors = 1742713344, .max_sectors = 256, .max_hw_sectors = 257,
 	  .max_segments = 72, .nr_requests = 258, .nr_hw_queues = 2, .nr_tags = 254, .attached_ns = NS_PER_S,
 	  .groups = EVERY_GROUP, .streams = 16, .place_sectors = 6807474 },
-	{ .id = 2, .disk = "sdb", .driver = "mpt3sas", .capacity_sectors = 99, .max_sectors = 2048, .groups = EVERY_GROUP },
+	{ .id = 2, .disk = "sdb", .above.driver = "mpt3sas", .capacity_sectors = 99, .max_sectors = 2048, .groups = EVERY_GROUP },
 	{ .id = 3, .disk = "sdc", .capacity_sectors = 8, .max_sectors = 8,
 	  .groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_DEPTH },
 	{ .id = 4, .disk = "md0", .bio_based = true, .capacity_sectors = 4096, .max_sectors = 128,

@@ -2,66 +2,16 @@
 
 /* What raidtrace.ko can be asked, one function for each request. */
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <linux/netlink.h>
 
 #include "exchange.h"
-
-/* Limits of a target's disk, as sysfs has them now. */
-
-/* The number in a file; 0 when there is none. */
-static uint64_t number_of(int disk, const char *name)
-{
-	char text[32];
-	int fd = openat(disk, name, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
-
-	if (fd >= 0)
-		close(fd);
-	text[len > 0 ? len : 0] = '\0';
-	return strtoull(text, NULL, 10);
-}
-
-/* Each hardware queue is a directory whose name is its number. */
-static uint32_t count_queues(int disk)
-{
-	int fd = openat(disk, "mq", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	uint32_t nr = 0;
-
-	while (directory && (entry = readdir(directory)))
-		nr += entry->d_name[0] != '.';
-	if (directory)
-		closedir(directory);
-	else if (fd >= 0)
-		close(fd);
-	return nr;
-}
-
-void rt_limits_read(int disk, struct rt_target *target)
-{
-	target->capacity_sectors = number_of(disk, "size");
-	target->readahead_sectors = 2 * number_of(disk, "queue/read_ahead_kb");
-	target->max_sectors = 2 * (uint32_t)number_of(disk, "queue/max_sectors_kb");
-	target->max_hw_sectors = 2 * (uint32_t)number_of(disk, "queue/max_hw_sectors_kb");
-	target->max_segments = (uint32_t)number_of(disk, "queue/max_segments");
-	target->rotational = number_of(disk, "queue/rotational");
-	if (target->bio_based)
-		return;
-	target->nr_requests = (uint32_t)number_of(disk, "queue/nr_requests");
-	target->nr_hw_queues = count_queues(disk);
-	target->nr_tags = (uint32_t)number_of(disk, "mq/0/nr_tags");
-}
 
 int rt_info_get(struct rt_client *client, struct rt_info *ret)
 {
@@ -100,22 +50,6 @@ static int put_options(struct nl_msg *msg, const struct rt_options *options)
 	return 0;
 }
 
-/* What the module need not say: a disk that is there has a directory in sysfs, by its number. */
-static void add_limits(struct rt_target *target)
-{
-	char path[64];
-	int disk;
-
-	if (target->gone)
-		return;
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", target->major, target->minor);
-	disk = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (disk < 0)
-		return;
-	rt_limits_read(disk, target);
-	close(disk);
-}
-
 int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret)
 {
@@ -133,7 +67,7 @@ int rt_target_add(struct rt_client *client, int fd,
 	}
 	err = rt_exchange(client, msg, rt_parse_target, ret);
 	if (!err)
-		add_limits(ret);
+		rt_target_describe(ret);
 	return err;
 }
 
@@ -231,7 +165,7 @@ int rt_target_list(struct rt_client *client, size_t *nr,
 		qsort(array.targets, array.nr, sizeof(*array.targets),
 		      compare_targets);
 	for (size_t i = 0; i < array.nr; i++)
-		add_limits(&array.targets[i]);
+		rt_target_describe(&array.targets[i]);
 	*nr = array.nr;
 	*ret = array.targets;
 	return 0;

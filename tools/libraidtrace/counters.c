@@ -15,6 +15,7 @@ static const char *const direction_names[RT_DIRECTIONS] = {
 	[RAIDTRACE_DIRECTION_READ] = "read",
 	[RAIDTRACE_DIRECTION_WRITE] = "write",
 	[RAIDTRACE_DIRECTION_DISCARD] = "discard",
+	[RAIDTRACE_DIRECTION_WRITE_ZEROES] = "write_zeroes",
 	[RAIDTRACE_DIRECTION_FLUSH] = "flush",
 	[RAIDTRACE_DIRECTION_OTHER] = "other",
 	[RAIDTRACE_DIRECTION_PASSTHROUGH] = "passthrough",

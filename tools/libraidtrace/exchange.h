@@ -64,4 +64,7 @@ int rt_parse_history(struct nlmsghdr *nlh, void *ret);
  */
 void rt_limits_read(int disk, struct rt_target *target);
 
+/* Fill in what sysfs has of @target's disk. Nothing is known of a disk that is gone. */
+void rt_target_describe(struct rt_target *target);
+
 #endif

@@ -55,7 +55,6 @@ int rt_parse_history(struct nlmsghdr *nlh, void *ret)
 	    !attrs[RAIDTRACE_A_HISTORY_NR])
 		return -EBADMSG;
 	history->total = rt_attr_u64(attrs[RAIDTRACE_A_HISTORY_NR]);
-	history->frozen = attrs[RAIDTRACE_A_HISTORY_FROZEN];
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest)
 		if (!err && nla_type(attr) == RAIDTRACE_A_HISTORY_ENDED)
 			err = parse_ended(attr, history);
@@ -76,20 +75,4 @@ int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 		return -ENOMEM;
 	}
 	return rt_exchange(client, msg, rt_parse_history, ret);
-}
-
-int rt_history_set(struct rt_client *client, uint32_t id, uint64_t slower_ns,
-		   bool failed)
-{
-	struct nl_msg *msg = rt_request(client, RAIDTRACE_CMD_HISTORY_SET, NLM_F_ACK);
-
-	if (!msg)
-		return -ENOMEM;
-	if (nla_put_u32(msg, RAIDTRACE_A_HISTORY_ID, id) ||
-	    (slower_ns && nla_put_u64(msg, RAIDTRACE_A_HISTORY_SLOWER_NS, slower_ns)) ||
-	    (failed && nla_put_flag(msg, RAIDTRACE_A_HISTORY_FAILED))) {
-		nlmsg_free(msg);
-		return -ENOMEM;
-	}
-	return rt_exchange(client, msg, NULL, NULL);
 }

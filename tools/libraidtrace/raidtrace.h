@@ -97,7 +97,7 @@
 	X(reissued, REISSUED, "reissued_requests", "requests",		\
 	  "of issued, requests that had been requeued before, whose data and position were counted then") \
 	X(refused, REFUSED, "refused_bios", "bios",			\
-	  "bios that were not to wait and would have had to, which are not among those queued") \
+	  "of queued, bios that were not to wait and would have had to; ABI 1 to 4 did not count them as queued") \
 	X(depth_sum_ns, DEPTH_SUM_NS, "in_flight_request_seconds", "ns",	\
 	  "time by requests in flight: by the length of the sample their mean; of read, write and all")
 
@@ -110,7 +110,7 @@
 	X(unplugs_schedule, UNPLUGS_SCHEDULE, "slept_unplugs", "unplugs", \
 	  "held requests sent because the task slept")			\
 	X(tag_waits, TAG_WAITS, "tag_waits", "waits",			\
-	  "waits for a request because all tags were taken")		\
+	  "waits for a request because all tags were taken; not counted since ABI 5")		\
 	X(ra_sync_sectors, RA_SYNC_SECTORS, "readahead_sync_sectors", "sectors", \
 	  "sectors of windows read ahead because a page was missing")	\
 	X(ra_async_sectors, RA_ASYNC_SECTORS, "readahead_async_sectors", "sectors", \
@@ -361,19 +361,35 @@ struct rt_info {
 	char unavailable[4 * RT_NAME_MAX];
 };
 
+#define RT_DRIVER_3WARE	"3w-9xxx"
+
+/**
+ * struct rt_parents - devices above a disk
+ * @driver: of the PCI device, or of the nearest parent that has one; "" for none
+ * @pci: address of the PCI device, "" for none
+ * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
+ * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
+ */
+struct rt_parents {
+	char driver[RT_NAME_MAX];
+	char pci[RT_NAME_MAX];
+	char hctl[RT_NAME_MAX];
+	bool unit_3ware;
+};
+
+/* rt_parents_read - what is above the disk with this directory in sysfs */
+void rt_parents_read(const char *disk, struct rt_parents *ret);
+
 /**
  * struct rt_target - one traced disk
  * @id: never used twice while the module is loaded
  * @major: of the whole disk
  * @minor: of the whole disk
  * @disk: its name without /dev/
- * @driver: driver of the PCI device above it, "" when unknown
- * @pci: address of that device, "" when none
- * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
+ * @above: the devices above it; unknown when it is gone
  * @gone: the disk was removed, its counters are kept
  * @name_only: nothing is known but @id, @disk and @attached_ns, because it
  *	comes from a trace
- * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
  * @bio_based: md or dm
  * @rotational: as the block layer has it
  * @capacity_sectors: size of the disk
@@ -394,12 +410,9 @@ struct rt_target {
 	uint32_t major;
 	uint32_t minor;
 	char disk[RT_NAME_MAX];
-	char driver[RT_NAME_MAX];
-	char pci[RT_NAME_MAX];
-	char hctl[RT_NAME_MAX];
+	struct rt_parents above;
 	bool gone;
 	bool name_only;
-	bool unit_3ware;
 	bool bio_based;
 	bool rotational;
 	uint64_t capacity_sectors;
@@ -485,14 +498,12 @@ struct rt_ended {
 
 /**
  * struct rt_history - a part of the last requests of a disk that ended
- * @total: how many ended since it was attached, until the history did
- * @frozen: the history has ended
+ * @total: how many ended since it was attached
  * @nr: how many there are in @ended
  * @ended: in the order of their ends
  */
 struct rt_history {
 	uint64_t total;
-	bool frozen;
 	size_t nr;
 	struct rt_ended ended[RT_HISTORY_MOST];
 };
@@ -623,18 +634,6 @@ int rt_counters_advance(struct rt_client *client, uint32_t id,
  */
 int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 		   struct rt_history *ret);
-
-/**
- * rt_history_set - when the history of a disk is to end
- * @client: the connection
- * @id: the target
- * @slower_ns: with the first request that takes so long, 0 for whatever it takes
- * @failed: with the first that fails
- *
- * Return: 0 or -errno. A history that had ended goes on.
- */
-int rt_history_set(struct rt_client *client, uint32_t id, uint64_t slower_ns,
-		   bool failed);
 
 /* counters.c: arithmetic on snapshots */
 

@@ -72,12 +72,7 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	t->major = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAJOR]);
 	t->minor = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MINOR]);
 	copy_text(t->disk, sizeof(t->disk), attrs[RAIDTRACE_A_TARGET_DISK]);
-	copy_text(t->driver, sizeof(t->driver),
-		  attrs[RAIDTRACE_A_TARGET_DRIVER]);
-	copy_text(t->pci, sizeof(t->pci), attrs[RAIDTRACE_A_TARGET_PCI]);
-	copy_text(t->hctl, sizeof(t->hctl), attrs[RAIDTRACE_A_TARGET_HCTL]);
 	t->gone = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
-	t->unit_3ware = attrs[RAIDTRACE_A_TARGET_UNIT_3WARE];
 	t->bio_based = attrs[RAIDTRACE_A_TARGET_BIO_BASED];
 	t->attached_ns = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
 	t->groups = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);

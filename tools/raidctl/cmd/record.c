@@ -55,7 +55,8 @@ struct record_options {
 };
 
 static const struct argp_option options[] = {
-	{ "disk", KEY_DISK, "DISK", 0, "Record DISK; several may be given (default: 3ware units; in the lab, all; else those that COMMAND uses)", 0 },
+	{ "disk", KEY_DISK, "DISK", 0,
+	  "Record DISK; several may be given (default: 3ware units; in the lab, all; else the disks of COMMAND)", 0 },
 	{ "output", KEY_OUTPUT, "FILE", 0, "Write the recording to FILE instead of raidtrace-DATE-TIME.rtdb", 0 },
 	{ "interval", KEY_INTERVAL, "TIME", 0,
 	  "Length of each sample; ms, s, m, h are understood. Without it 100ms at first, twice as long after each 6000 samples",

@@ -37,7 +37,7 @@ static void count_units(struct status *status)
 	if (disk_list(&nr, &disks))
 		return;
 	for (size_t i = 0; i < nr; i++)
-		status->nr_units += disks[i].unit_3ware;
+		status->nr_units += disks[i].above.unit_3ware;
 	disk_list_free(disks, nr);
 }
 

@@ -23,8 +23,10 @@
 #define KEY_FOLLOW	'F'
 
 #define LINES	20
-#define LOOK_MS	200
 #define FOLLOW_MS	20
+
+/* The module keeps as many. */
+#define KEPT	4096
 
 struct tail_options {
 	struct words words;
@@ -117,7 +119,6 @@ static int read_behind(struct rt_client *client, uint32_t id, uint64_t after, st
 
 	while (!err) {
 		err = rt_history_get(client, id, after, part);
-		ret->frozen = part->frozen;
 		if (err || !part->nr)
 			break;
 		err = requests_add(ret, part->ended, part->nr);
@@ -127,25 +128,48 @@ static int read_behind(struct rt_client *client, uint32_t id, uint64_t after, st
 	return err;
 }
 
-/* Until the history has ended; 1 when somebody ends this instead. */
-static int wait_for_end(struct rt_client *client, uint32_t id)
+static bool is_wanted(const struct rt_ended *ended, const struct tail_options *tail)
+{
+	return (tail->slower_ns && ended->completed_ns - ended->issued_ns >= tail->slower_ns) ||
+	       (tail->failed && ended->error);
+}
+
+/* End with the first request from index @first on that was waited for; forget those long before. */
+static void cut_off(struct requests *requests, size_t first, const struct tail_options *tail)
+{
+	size_t less;
+
+	while (first < requests->nr && !requests->found)
+		requests->found = is_wanted(&requests->ended[first++], tail);
+	if (requests->found)
+		requests->nr = first;
+	less = requests->nr > KEPT ? requests->nr - KEPT : 0;
+	if (less)
+		memmove(requests->ended, requests->ended + less, KEPT * sizeof(*requests->ended));
+	requests->nr -= less;
+}
+
+/* Read the requests that end, until one comes that is waited for or a signal. */
+static int wait_for_one(struct rt_client *client, const struct rt_target *target,
+			struct requests *requests, const struct tail_options *tail)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct pollfd signals = { .fd = signals_open(numbers), .events = POLLIN };
-	struct rt_history *part = malloc(sizeof(*part));
-	int err = part ? signals.fd < 0 ? signals.fd : 0 : -ENOMEM;
+	int err = signals.fd < 0 ? signals.fd : read_behind(client, target->id, 0, requests);
 
-	while (!err) {
-		/* Behind all numbers: nothing but how it stands. */
-		err = rt_history_get(client, id, UINT64_MAX, part);
-		if (err || part->frozen)
+	if (!err)
+		note("waiting for one in %s; Ctrl-C shows what there is", target->disk);
+	while (!err && poll(&signals, 1, FOLLOW_MS) <= 0) {
+		size_t known = requests->nr;
+
+		err = read_behind(client, target->id, known ? requests->ended[known - 1].number : 0,
+				  requests);
+		cut_off(requests, known, tail);
+		if (requests->found)
 			break;
-		if (poll(&signals, 1, LOOK_MS) > 0)
-			err = 1;
 	}
 	if (signals.fd >= 0)
 		close(signals.fd);
-	free(part);
 	return err;
 }
 
@@ -170,22 +194,11 @@ static int tail_of(struct rt_client *client, const struct rt_target *target,
 		   const struct tail_options *tail)
 {
 	struct requests requests = { 0 };
-	bool waits = tail->slower_ns || tail->failed;
-	int err = 0, status;
+	int err, status;
 
-	if (waits) {
-		err = rt_history_set(client, target->id, tail->slower_ns, tail->failed);
-		if (err)
-			return explain(client, target->disk, err);
-		note("waiting for one in %s; Ctrl-C shows what there is", target->disk);
-		err = wait_for_end(client, target->id);
-	}
-	if (err >= 0)
-		err = read_behind(client, target->id, 0, &requests);
+	err = tail->slower_ns || tail->failed ? wait_for_one(client, target, &requests, tail) :
+						read_behind(client, target->id, 0, &requests);
 	status = err ? explain(client, target->disk, err) : print(&requests, target, tail);
-	/* It goes on, and waits for nothing. */
-	if (waits)
-		rt_history_set(client, target->id, 0, false);
 	free(requests.ended);
 	return status;
 }

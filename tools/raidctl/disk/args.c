@@ -45,7 +45,7 @@ static void name_disks(const struct disk *disks, size_t nr, char *ret,
 
 static bool is_default(const struct disk *disk, bool simulated)
 {
-	return disk->unit_3ware || (simulated && disk->pci[0]);
+	return disk->above.unit_3ware || (simulated && disk->above.pci[0]);
 }
 
 bool args_has_default(void)
@@ -100,7 +100,7 @@ static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 	}
 	name_disks(*ret, *nr, names, sizeof(names));
 	fail("%s: there is no 3ware unit here (no disk of driver %s); name a disk:%s",
-	     verb, DRIVER_3WARE, names);
+	     verb, RT_DRIVER_3WARE, names);
 	disk_list_free(*ret, *nr);
 	return EXIT_FAILED;
 }

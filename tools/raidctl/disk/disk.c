@@ -110,48 +110,6 @@ void disk_scheduler(const char *name, char *ret, size_t size)
 	snprintf(ret, size, "%s", from);
 }
 
-static void link_name(const char *path, char *ret, size_t size)
-{
-	char target[PATH_MAX];
-	ssize_t len = readlink(path, target, sizeof(target) - 1);
-
-	ret[0] = '\0';
-	if (len < 0)
-		return;
-	target[len] = '\0';
-	snprintf(ret, size, "%s", basename(target));
-}
-
-/* Climb from the disk to the first PCI device; SCSI address on the way. */
-static void find_parents(struct disk *disk)
-{
-	char path[PATH_MAX], *real, probe[PATH_MAX + 16];
-	char subsystem[DISK_NAME];
-
-	snprintf(path, sizeof(path), "/sys/block/%s/device", disk->name);
-	real = realpath(path, NULL);
-	if (!real)
-		return;
-	snprintf(probe, sizeof(probe), "%s/scsi_device", real);
-	if (!access(probe, F_OK))
-		snprintf(disk->hctl, sizeof(disk->hctl), "%s",
-			 strrchr(real, '/') + 1);
-	while (strlen(real) > strlen("/sys/devices")) {
-		snprintf(probe, sizeof(probe), "%s/subsystem", real);
-		link_name(probe, subsystem, sizeof(subsystem));
-		if (!strcmp(subsystem, "pci")) {
-			snprintf(disk->pci, sizeof(disk->pci), "%s",
-				 strrchr(real, '/') + 1);
-			snprintf(probe, sizeof(probe), "%s/driver", real);
-			link_name(probe, disk->driver, sizeof(disk->driver));
-			break;
-		}
-		*strrchr(real, '/') = '\0';
-	}
-	free(real);
-	disk->unit_3ware = !strcmp(disk->driver, DRIVER_3WARE);
-}
-
 /* Does block device @devno, or what it lies on, belong to disk @name? */
 static bool lies_on(dev_t devno, const char *name, int depth)
 {
@@ -288,14 +246,15 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 
 static bool fill(struct disk *disk, const char *name)
 {
-	char text[32];
+	char text[32], path[PATH_MAX];
 
 	memset(disk, 0, sizeof(*disk));
 	snprintf(disk->name, sizeof(disk->name), "%s", name);
 	if (disk_attribute(name, "dev", text, sizeof(text)) <= 0 ||
 	    sscanf(text, "%u:%u", &disk->major, &disk->minor) != 2)
 		return false;
-	find_parents(disk);
+	snprintf(path, sizeof(path), "/sys/block/%s", name);
+	rt_parents_read(path, &disk->above);
 	disk_attribute(name, "device/model", disk->model, sizeof(disk->model));
 	disk_attribute(name, "device/rev", disk->firmware,
 		       sizeof(disk->firmware));
@@ -315,8 +274,8 @@ static int compare_disks(const void *a, const void *b)
 {
 	const struct disk *x = a, *y = b;
 
-	if (x->unit_3ware != y->unit_3ware)
-		return x->unit_3ware ? -1 : 1;
+	if (x->above.unit_3ware != y->above.unit_3ware)
+		return x->above.unit_3ware ? -1 : 1;
 	return strverscmp(x->name, y->name);
 }
 

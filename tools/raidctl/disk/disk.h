@@ -10,9 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "raidtrace.h"
+
 #define DISK_NAME	64
 #define DISK_TEXT	128
-#define DRIVER_3WARE	"3w-9xxx"
 
 /**
  * struct mount - a mounted file system that lies on a disk
@@ -35,13 +36,10 @@ struct mount {
  * @name: without /dev/
  * @major: of the device number
  * @minor: of the device number
- * @driver: of the PCI device above, "" when unknown
- * @pci: address of that device, "" when none
- * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
+ * @above: the devices above it
  * @model: as the disk names itself, "" when it does not
  * @firmware: revision as the disk reports it, "" when it does not
  * @scheduler: the one in use, "" for a disk without a queue of requests
- * @unit_3ware: a unit of a controller driven by 3w-9xxx
  * @rotational: as the block layer has it
  * @capacity_sectors: size
  * @readahead_kib: readahead, in KiB
@@ -56,13 +54,10 @@ struct disk {
 	char name[DISK_NAME];
 	unsigned int major;
 	unsigned int minor;
-	char driver[DISK_NAME];
-	char pci[DISK_NAME];
-	char hctl[DISK_NAME];
+	struct rt_parents above;
 	char model[DISK_TEXT];
 	char firmware[DISK_NAME];
 	char scheduler[DISK_NAME];
-	bool unit_3ware;
 	bool rotational;
 	uint64_t capacity_sectors;
 	uint64_t readahead_kib;

@@ -199,7 +199,9 @@ static uint8_t direction_of(uint64_t categories, uint32_t bytes)
 		return RAIDTRACE_DIRECTION_PASSTHROUGH;
 	if (categories & TC_DISCARD)
 		return RAIDTRACE_DIRECTION_DISCARD;
-	if (categories & (TC_ZONES | TC_WRITE_ZEROES))
+	if (categories & TC_WRITE_ZEROES)
+		return RAIDTRACE_DIRECTION_WRITE_ZEROES;
+	if (categories & TC_ZONES)
 		return RAIDTRACE_DIRECTION_OTHER;
 	if (categories & TC_ZONE_APPEND)
 		return RAIDTRACE_DIRECTION_WRITE;

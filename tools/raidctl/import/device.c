@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account-place.h"
+#include "account-events.h"
 
 struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 					    uint64_t capacity_sectors,

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "account-events.h"
-#include "account-place.h"
 
 #define SECTOR_SIZE	512
 

@@ -242,13 +242,13 @@ static int take_pcis(struct host *host, const struct disk *disks, size_t nr)
 	if (!host->pcis)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		bool known = !disks[i].pci[0];
+		bool known = !disks[i].above.pci[0];
 
 		for (size_t j = 0; j < host->nr_pcis && !known; j++)
-			known = !strcmp(host->pcis[j], disks[i].pci);
+			known = !strcmp(host->pcis[j], disks[i].above.pci);
 		if (!known)
-			memcpy(host->pcis[host->nr_pcis++], disks[i].pci,
-			       sizeof(disks[i].pci));
+			memcpy(host->pcis[host->nr_pcis++], disks[i].above.pci,
+			       sizeof(disks[i].above.pci));
 	}
 	return 0;
 }

@@ -58,7 +58,7 @@ static void find_recording(const char *path, struct look_scope *scope)
 			continue;
 		memcpy(scope->recording, disks[i].name,
 		       sizeof(scope->recording));
-		memcpy(scope->recording_pci, disks[i].pci,
+		memcpy(scope->recording_pci, disks[i].above.pci,
 		       sizeof(scope->recording_pci));
 	}
 	disk_list_free(disks, nr);

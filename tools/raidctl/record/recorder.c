@@ -125,7 +125,7 @@ static int describe(struct recorded *disk)
 				    &disk->target);
 
 	disk->settings.disk = disk->target.disk;
-	disk->settings.hctl = disk->target.hctl;
+	disk->settings.hctl = disk->target.above.hctl;
 	if (!err)
 		err = put_readahead(disk);
 	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
@@ -139,8 +139,8 @@ static int describe(struct recorded *disk)
 	if (!err)
 		err = settings_device(&disk->settings, recorder_put_setting, disk);
 	if (!err)
-		err = settings_controller(&disk->settings, disk->target.pci,
-					  disk->target.unit_3ware, recorder_put_setting,
+		err = settings_controller(&disk->settings, disk->target.above.pci,
+					  disk->target.above.unit_3ware, recorder_put_setting,
 					  disk);
 	return err ? err : put_mounts(disk);
 }

@@ -68,7 +68,7 @@ static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,
 
 	if (!nr || !counts_kind(c, kind))
 		return;
-	terminal_print(to, "  %-11s %s mean %s, p99 %s %s\n", rt_direction_name(d),
+	terminal_print(to, "  %-12s %s mean %s, p99 %s %s\n", rt_direction_name(d),
 		       rt_kind_name(kind),
 		format_ns(mean, (double)sum_ns / (double)nr),
 		p99.high == INT64_MAX ? ">=" : "<",
@@ -341,7 +341,7 @@ static void place_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		*part += bin_of(h, i);
 		most = *part > most ? *part : most;
 	}
-	terminal_print(to, "  %-11s by place |", rt_direction_name(d));
+	terminal_print(to, "  %-12s by place |", rt_direction_name(d));
 	for (unsigned int i = 0; i < PLACE_WIDTH; i++)
 		fputc(shades[bytes[i] ? 1 + bytes[i] * 8 / most : 0], to);
 	fputs("|\n", to);

@@ -37,12 +37,12 @@ static struct json_object *disk_object(const struct disk *disk)
 	json_add_text(object, "disk", disk->name);
 	json_add_count(object, "major", disk->major);
 	json_add_count(object, "minor", disk->minor);
-	json_add_text(object, "driver", disk->driver);
-	json_add_text(object, "pci", disk->pci);
-	json_add_text(object, "hctl", disk->hctl);
+	json_add_text(object, "driver", disk->above.driver);
+	json_add_text(object, "pci", disk->above.pci);
+	json_add_text(object, "hctl", disk->above.hctl);
 	json_add_text(object, "model", disk->model);
 	json_add_text(object, "firmware", disk->firmware);
-	json_add_bool(object, "unit_3ware", disk->unit_3ware);
+	json_add_bool(object, "unit_3ware", disk->above.unit_3ware);
 	json_add_bool(object, "rotational", disk->rotational);
 	json_add_count(object, "capacity_sectors", disk->capacity_sectors);
 	json_add_count(object, "readahead_kib", disk->readahead_kib);
@@ -66,16 +66,17 @@ static void json_disks(FILE *to, const struct disk *disks, size_t nr)
 	json_finish(to, array);
 }
 
-/* Of a disk in a trace nothing but its name and when is known. */
-static void null_unknown(struct json_object *object)
+/* A trace has a disk's name and time alone; sysfs has nothing of a disk that is gone. */
+static void null_unknown(struct json_object *object, bool from_trace)
 {
-	static const char *const known[] = { "target", "disk", "attached_ns" };
+	static const char *const known[] = { "target", "disk", "attached_ns", "gone", "bio_based" };
+	size_t nr = sizeof(known) / sizeof(known[0]) - (from_trace ? 2 : 0);
 
 	json_object_object_foreach(object, key, value) {
 		bool keep = false;
 
 		(void)value;
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < nr; i++)
 			keep |= !strcmp(key, known[i]);
 		if (!keep)
 			json_member(object, key, NULL);
@@ -88,11 +89,11 @@ static struct json_object *target_object(const struct rt_target *t)
 
 	json_add_count(object, "target", t->id);
 	json_add_text(object, "disk", t->disk);
-	json_add_text(object, "driver", t->driver);
-	json_add_text(object, "pci", t->pci);
-	json_add_text(object, "hctl", t->hctl);
+	json_add_text(object, "driver", t->above.driver);
+	json_add_text(object, "pci", t->above.pci);
+	json_add_text(object, "hctl", t->above.hctl);
 	json_add_bool(object, "gone", t->gone);
-	json_add_bool(object, "unit_3ware", t->unit_3ware);
+	json_add_bool(object, "unit_3ware", t->above.unit_3ware);
 	json_add_bool(object, "bio_based", t->bio_based);
 	json_add_bool(object, "rotational", t->rotational);
 	json_add_count(object, "capacity_sectors", t->capacity_sectors);
@@ -103,8 +104,8 @@ static struct json_object *target_object(const struct rt_target *t)
 	json_add_count(object, "nr_hw_queues", t->nr_hw_queues);
 	json_add_count(object, "nr_tags", t->nr_tags);
 	json_add_count(object, "attached_ns", t->attached_ns);
-	if (t->name_only)
-		null_unknown(object);
+	if (t->name_only || t->gone)
+		null_unknown(object, t->name_only);
 	if (t->name_only && t->capacity_sectors)
 		json_add_count(object, "capacity_sectors", t->capacity_sectors);
 	return object;

@@ -75,8 +75,8 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 			terminal_print(to, "%7s %" PRIu64 " requests were lost here\n", "", lost);
 		line(to, &requests->ended[i], requests->ended[requests->nr - 1].completed_ns);
 	}
-	if (requests->frozen)
-		terminal_print(to, "The last one is what was waited for; the history ends there.\n");
+	if (requests->found)
+		terminal_print(to, "The last one is what was waited for.\n");
 }
 
 static const char *const names[] = {
@@ -154,7 +154,7 @@ void requests_json(FILE *to, const struct requests *requests, size_t first, cons
 		lost += i > first ? lost_before(requests, i) : 0;
 	}
 	json_add_text(root, "disk", disk);
-	json_add_bool(root, "ended", requests->frozen);
+	json_add_bool(root, "ended", requests->found);
 	json_add_count(root, "lost", lost);
 	json_member(root, "requests", array);
 	json_finish(to, root);

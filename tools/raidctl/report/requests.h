@@ -13,12 +13,12 @@
 
 /**
  * struct requests - requests of a disk in the order of their ends
- * @frozen: the history ends with the last one
+ * @found: the last one is what was waited for
  * @nr: how many
  * @ended: each; to be given to free()
  */
 struct requests {
-	bool frozen;
+	bool found;
 	size_t nr;
 	struct rt_ended *ended;
 };

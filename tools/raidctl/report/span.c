@@ -56,7 +56,7 @@ static void text_depth(char *mean, char *max, const struct direction_stats *s)
 
 static void flow_header(FILE *to)
 {
-	terminal_print(to, "  %s%-11s %9s %8s %7s %6s %4s %8s %8s %7s%s\n",
+	terminal_print(to, "  %s%-12s %9s %8s %7s %6s %4s %8s %8s %7s%s\n",
 		       bold(to), "", "requests", "data", "MiB/s", "depth", "max",
 		"mode", "mean", "sequ.", plain(to));
 }
@@ -83,7 +83,7 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	}
 	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
 		strcpy(rate, "n/a");
-	terminal_print(to, "  %-11s %9s %8s %7s %6s %4s %8s %8s %7s\n",
+	terminal_print(to, "  %-12s %9s %8s %7s %6s %4s %8s %8s %7s\n",
 		       rt_direction_name(d), requests, data, rate, mean, max, mode,
 		size, share);
 }
@@ -128,7 +128,7 @@ static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	stats_of(c, d, &stats);
 	if (!stats.requests || !stats.sequential_known)
 		return;
-	terminal_print(to, "  %-11s seeks %s", rt_direction_name(d),
+	terminal_print(to, "  %-12s seeks %s", rt_direction_name(d),
 		       format_count(seeks, stats.seeks));
 	if (stats.seeks)
 		terminal_print(to, ", mean seek %s",

@@ -34,8 +34,8 @@ static void disk_line(FILE *to, const struct disk *disk)
 	char size[UNITS_TEXT], largest[UNITS_TEXT], readahead[UNITS_TEXT];
 	char depth[UNITS_TEXT], requests[UNITS_TEXT], driver[DISK_NAME + 4];
 
-	snprintf(driver, sizeof(driver), "%s%s", or_none(disk->driver),
-		 disk->unit_3ware ? " *" : "");
+	snprintf(driver, sizeof(driver), "%s%s", or_none(disk->above.driver),
+		 disk->above.unit_3ware ? " *" : "");
 	terminal_print(to, "%-10s %-13s %9s %9s %8" PRIu64 " %9s %6s %8s  %-11s",
 		       disk->name, driver,
 		format_bytes(size, (double)disk->capacity_sectors *
@@ -68,7 +68,7 @@ static void text_disks(FILE *to, const struct disk *disks, size_t nr)
 		"REQUESTS", "", plain(to));
 	for (size_t i = 0; i < nr; i++) {
 		disk_line(to, &disks[i]);
-		marked |= disks[i].unit_3ware;
+		marked |= disks[i].above.unit_3ware;
 	}
 	fputs(marked ? "* unit of a 3ware 9000 controller\n" :
 		       "No unit of a 3ware 9000 controller.\n", to);
@@ -80,9 +80,9 @@ static void target_line(FILE *to, const struct rt_target *t)
 
 	format_sectors(readahead, t->readahead_sectors);
 	terminal_print(to, "  %-10s target %-3" PRIu32 " %-12s %9s  readahead %s%s%s\n",
-		       t->disk, t->id, or_none(t->driver),
+		       t->disk, t->id, or_none(t->above.driver),
 		format_bytes(size, (double)t->capacity_sectors * SECTOR_BYTES),
-		readahead, t->unit_3ware ? "  3ware unit" : "",
+		readahead, t->above.unit_3ware ? "  3ware unit" : "",
 		t->gone ? "  GONE" : "");
 }
 
@@ -124,9 +124,9 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 			fputc('\n', to);
 		terminal_print(to, "%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
 			       bold(to), spans[i].disk, plain(to),
-			c->gone ? " (GONE)" : "", or_none(targets[i].driver),
+			c->gone ? " (GONE)" : "", or_none(targets[i].above.driver),
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
-			targets[i].unit_3ware ? ", 3ware unit" : "");
+			targets[i].above.unit_3ware ? ", 3ware unit" : "");
 		span_flows(to, c);
 		span_details(to, c);
 		if (targets[i].groups & ~c->groups)

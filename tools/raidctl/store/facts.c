@@ -41,8 +41,8 @@ int store_put_target(struct store *store, uint32_t number,
 	const char *groups = groups_text(text, t->groups);
 
 	return store_put_row(store, insert_target,
-			     ROW(NUMBER(number), TEXT(t->disk), FOUND_TEXT(t->driver), FOUND_TEXT(t->pci),
-				 FOUND_TEXT(t->hctl), FOUND(t->unit_3ware), FOUND(t->bio_based),
+			     ROW(NUMBER(number), TEXT(t->disk), FOUND_TEXT(t->above.driver), FOUND_TEXT(t->above.pci),
+				 FOUND_TEXT(t->above.hctl), FOUND(t->above.unit_3ware), FOUND(t->bio_based),
 				 FOUND(t->rotational),
 				 KNOWN(!t->name_only || t->capacity_sectors, t->capacity_sectors),
 				 FOUND(t->max_sectors), FOUND(t->max_hw_sectors), FOUND(t->max_segments),

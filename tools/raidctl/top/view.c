@@ -273,7 +273,7 @@ static void draw_detail(int y, const struct top_row *row)
 	top_readahead_text(readahead, sizeof(readahead),
 			   row->readahead_sectors * SECTOR_BYTES / 1024);
 	snprintf(text, sizeof(text), "%.31s  %.31s %.31s  readahead %s",
-		 row->target.disk, row->target.driver, row->target.hctl,
+		 row->target.disk, row->target.above.driver, row->target.above.hctl,
 		 row->state == TOP_GONE ? "n/a" : readahead);
 	put(y, 1, A_BOLD, text);
 	if (row->state != TOP_COUNTED) {

@@ -89,7 +89,7 @@ static bool is_ours(const struct look_scope *scope, unsigned int line)
 	if (interrupts_of_pci(scope->recording_pci, line))
 		return true;
 	for (size_t i = 0; i < scope->nr_disks; i++)
-		if (interrupts_of_pci(scope->disks[i].pci, line))
+		if (interrupts_of_pci(scope->disks[i].above.pci, line))
 			return true;
 	return false;
 }

@@ -28,8 +28,10 @@ enum raidtrace_state {
  * @RAIDTRACE_DIRECTION_READ: reads
  * @RAIDTRACE_DIRECTION_WRITE: writes, those that carry a flush or FUA flag too
  * @RAIDTRACE_DIRECTION_DISCARD: discards
+ * @RAIDTRACE_DIRECTION_WRITE_ZEROES: ranges to be zeroed without a transfer of
+ *   data
  * @RAIDTRACE_DIRECTION_FLUSH: cache flushes without data
- * @RAIDTRACE_DIRECTION_OTHER: write zeroes, zone commands, secure erase
+ * @RAIDTRACE_DIRECTION_OTHER: zone commands, secure erase
  * @RAIDTRACE_DIRECTION_PASSTHROUGH: SG_IO, ioctl and commands the SCSI layer
  *   adds (INQUIRY, MODE SENSE ...)
  * @RAIDTRACE_DIRECTION_ALL: every direction together, passthrough included;
@@ -39,6 +41,7 @@ enum raidtrace_direction {
 	RAIDTRACE_DIRECTION_READ,
 	RAIDTRACE_DIRECTION_WRITE,
 	RAIDTRACE_DIRECTION_DISCARD,
+	RAIDTRACE_DIRECTION_WRITE_ZEROES,
 	RAIDTRACE_DIRECTION_FLUSH,
 	RAIDTRACE_DIRECTION_OTHER,
 	RAIDTRACE_DIRECTION_PASSTHROUGH,
@@ -62,7 +65,7 @@ enum raidtrace_direction {
  * @RAIDTRACE_GROUP_DEPTH: histograms of in-flight depth, by time and by issue
  * @RAIDTRACE_GROUP_LATENCY: histograms of i2d, d2c, q2c, and of d2c by depth
  * @RAIDTRACE_GROUP_PLACE: bytes per part of the disk
- * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug, waits for tags
+ * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug
  * @RAIDTRACE_GROUP_ORIGIN: bios, requests, bytes and seeks per class
  * @RAIDTRACE_GROUP_BLAME: seeks by the class the head came from and the class
  *   it went to
@@ -410,12 +413,9 @@ enum {
 	RAIDTRACE_CMD_TARGET_READAHEAD_NTF,
 	RAIDTRACE_CMD_TARGET_RESET_NTF,
 	RAIDTRACE_CMD_HISTORY_GET,
-	RAIDTRACE_CMD_HISTORY_SET,
 
 	__RAIDTRACE_CMD_MAX,
 	RAIDTRACE_CMD_MAX = (__RAIDTRACE_CMD_MAX - 1)
 };
-
-#define RAIDTRACE_MCGRP_TARGETS	"targets"
 
 #endif /* _UAPI_LINUX_RAIDTRACE_H */

@@ -23,7 +23,7 @@ BONNIE_FIELDS = {"write": 11, "rewrite": 13, "read": 17}  # columns of that line
 DD_LINE = re.compile(r"^(\d+) bytes .*copied, ([0-9.e+-]+) s,", re.MULTILINE)
 
 
-PLACED = ("read", "write", "discard", "other")  # directions that have a place on the disk
+PLACED = ("read", "write", "discard", "write_zeroes", "other")  # directions that have a place on the disk
 
 
 class WorkloadError(Exception):

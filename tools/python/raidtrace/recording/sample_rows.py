@@ -51,7 +51,7 @@ NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
 _WRITTEN = b'abcdefghijklmnopqrstuvwxyz0123456789_{}":,'
 _LITERALS = (b":t", b":f")
 MOST = 1 << 63
-DIRECTIONS = ("read", "write", "discard", "flush", "other", "passthrough", "all")
+DIRECTIONS = ("read", "write", "discard", "write_zeroes", "flush", "other", "passthrough", "all")
 _Sums = dict[tuple[str, str], dict[int, dict[int, int]]]
 
 

@@ -11,14 +11,14 @@ from raidtrace.recording.spans import COUNTED, DATA, Bins, Recorded, Span, Submi
 from raidtrace.report.rows import BOLD, PLAIN, Line, Row, Table, cells, words
 
 NA = "n/a"
-DETAIL = 14  # columns of a direction or a group
+DETAIL = 15  # columns of a direction or a group
 BAR = 16
 PLACE_WIDTH = 48  # characters for the whole disk
 SHADES = " .:-=+*#%@"
 SUBMITTERS = 8
 HWQ_REST = 128  # row of all hardware queues from this number on
 CGROUP = 44  # of a path; its end says more than its beginning
-FLOW = "  {:<11} {:>9} {:>8} {:>7} {:>6} {:>4} {:>8} {:>8} {:>7}"
+FLOW = "  {:<12} {:>9} {:>8} {:>7} {:>6} {:>4} {:>8} {:>8} {:>7}"
 SECTOR = units.SECTOR_BYTES
 
 
@@ -105,7 +105,7 @@ def _seeks(f: Figures) -> Iterator[Row]:
     seeks, mean = f.seeks(), f.seek_mean()
     if f.issued and seeks is not None:
         far = f", mean seek {units.octets(mean * SECTOR)}" if mean is not None else ""
-        yield Line(f"  {f.direction:<11} seeks {units.count(seeks)}{far}")
+        yield Line(f"  {f.direction:<12} seeks {units.count(seeks)}{far}")
 
 
 def _groups(span: Span) -> Iterator[Row]:
@@ -134,7 +134,7 @@ def _one_latency(span: Span, direction: str, kind: str) -> Iterator[Row]:
     p99, number = percentile(times, kind, 0.99), sum(times.values())
     if p99 and span.counts_kind(kind):
         mean = units.ns(float(span.count(direction, f"{kind}_sum_ns")) / float(number))
-        yield Line(f"  {direction:<11} {kind} mean {mean}, p99 {_bound(p99)}")
+        yield Line(f"  {direction:<12} {kind} mean {mean}, p99 {_bound(p99)}")
 
 
 def _streams(span: Span, direction: str) -> Iterator[Row]:
@@ -255,7 +255,7 @@ def _place(span: Span, direction: str) -> Iterator[Row]:
         parts[at * PLACE_WIDTH // PLACE_BINS] += count
     if place:
         shades = "".join(SHADES[1 + part * 8 // max(parts) if part else 0] for part in parts)
-        yield Line(f"  {direction:<11} by place |{shades}|")
+        yield Line(f"  {direction:<12} by place |{shades}|")
 
 
 def _fold(histogram: Bins, kind: str) -> list[tuple[str, int]]:
@@ -315,9 +315,9 @@ def members(found: Recorded, number: int) -> Iterator[Row]:
                 continue
             fan, octets, split = (NA if value is None else f"{value:.3f}"
                                   for value in (given.fan_out(), given.bytes_ratio(), given.split_share()))  # fmt: skip
-            yield Line(f"  {direction:<11} to members: bios x {fan}, bytes x {octets}; splits for each bio {split}")
+            yield Line(f"  {direction:<12} to members: bios x {fan}, bytes x {octets}; splits for each bio {split}")
             shares = [(part.disk, units.share(part.count(direction, "bytes_queued"), given.bytes)) for part in parts]
-            yield from _some(f"  {'':<11} of the bytes:", f"  {'':<11}              ", shares, 4)
+            yield from _some(f"  {'':<12} of the bytes:", f"  {'':<12}              ", shares, 4)
         own = stacks.readahead(found, span)
         if own is not None:
             yield cells("  readahead   that of {} counts, {}, for all that is read through it; of members",
