@@ -106,7 +106,7 @@ static inline u32 raidtrace_event_bytes(u64 head)
 
 static inline unsigned int raidtrace_event_words(enum raidtrace_event kind)
 {
-	static const unsigned char words[RAIDTRACE_EVENTS] = {
+	static const unsigned char words[RAIDTRACE_EVENT_NIBBLE + 1] = {
 		[RAIDTRACE_EVENT_TASK] = 5,
 		[RAIDTRACE_EVENT_QUEUE] = 4,
 		[RAIDTRACE_EVENT_SPLIT] = 4,

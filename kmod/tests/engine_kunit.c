@@ -708,7 +708,34 @@ static void counts_until_a_time_and_a_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 5ULL);
 }
 
+/* Each kind of record has a length of its own. */
+static void counts_a_request_in_a_ring(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	const u64 ring[] = {
+		START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA, 0, 4096),
+		0x100, 8,
+		START + 1, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_READ, 0, 0, 4096),
+		0x9000, 8, 0x100,
+		START + 2, raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, DIR_READ, 0,
+						RAIDTRACE_EVENT_STARTED, 4096), 0x9000, 0x100,
+		START + 3, raidtrace_event_head(RAIDTRACE_EVENT_COUNT, DIR_READ,
+						RAIDTRACE_SPLITS, 0, 0),
+	};
+	unsigned int left = 9;
+	u32 tail;
+
+	tail = raidtrace_engine_count(&m->engine, &m->source, ring, ~0U, 0, 15, U64_MAX, &left);
+	KUNIT_EXPECT_EQ(test, tail, 15U);
+	KUNIT_EXPECT_EQ(test, left, 5U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->splits, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 2ULL);
+}
+
 static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(counts_a_request_in_a_ring),
 	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),

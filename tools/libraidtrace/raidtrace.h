@@ -377,7 +377,11 @@ struct rt_parents {
 	bool unit_3ware;
 };
 
-/* rt_parents_read - what is above the disk with this directory in sysfs */
+/**
+ * rt_parents_read - find the devices above a disk
+ * @disk: the disk's directory in sysfs
+ * @ret: filled in, all "" when nothing is known
+ */
 void rt_parents_read(const char *disk, struct rt_parents *ret);
 
 /**
