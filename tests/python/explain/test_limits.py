@@ -50,19 +50,28 @@ FLAT = {
     "found": {16: 100, 32: 900},
     "settings": {"readahead_sectors": "16384"},
 }
-CAPPED = {"driver": "nvme", "depth": 2.0, "rows": {(0, 0.75): 2, (1, 24): 998}, "found": {0: 2, 1: 998}}
-EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
-PLATTER = {"driver": "ahci", "requests": 6400, "depth": 2.0}
-SLOWER = {"d2c": {6.0: 10, 8.0: 990}}
-THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
-MIXED = {"driver": "nvme", "share_of_size": 0.5, "found": {0: 20, 1: 900}}
-AMPLIFIED = {"driver": "nvme", "calls": 25 << 20, "order": 0.9, "depth": 4.0, "readahead": 512, "d2c": {8.0: 1000}}
 
 
 def uneven(by):
     """Samples of which one has so many requests of 1,000 more, and the next as many less."""
     moved = [0.1, 0.1, 0.1, 0.1, 0.1 + by / 1000, 0.1 - by / 1000, 0.1, 0.1, 0.1, 0.1]
     return [(at / 10, (at + 1) / 10, 1.0, round(part, 4)) for at, part in enumerate(moved)]
+
+
+CAPPED = {
+    "driver": "nvme",
+    "depth": 2.0,
+    "rows": {(0, 0.75): 2, (1, 24): 998},
+    "found": {0: 2, 1: 998},
+    "d2c": {0.75: 2, 24: 998},
+    "samples": uneven(40),
+}
+EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
+PLATTER = {"driver": "ahci", "requests": 6400, "depth": 2.0}
+SLOWER = {"d2c": {6.0: 10, 8.0: 990}}
+THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
+MIXED = {"driver": "nvme", "share_of_size": 0.5, "found": {0: 20, 1: 900}}
+AMPLIFIED = {"driver": "nvme", "calls": 25 << 20, "order": 0.9, "depth": 4.0, "readahead": 512, "d2c": {8.0: 1000}}
 
 
 PARITY = {"depth": 4.0, "sectors": 32, "seeks": 1.0}
@@ -270,7 +279,8 @@ SIDES = [
         {"settings": {"queue_depth": "1", "readahead_sectors": "512"}},
     ),
     ("device", "read", {}, CAPPED, {"driver": "3w-9xxx"}),
-    ("device", "read", {}, {**CAPPED, "requests": 24}, {"requests": 23}),
+    ("device", "read", {}, {**CAPPED, "requests": 40, "samples": uneven(90)}, {"requests": 23}),
+    ("device", "read", {}, {**CAPPED, "d2c": {18: 2, 24: 998}}, {"d2c": {20: 2, 24: 998}}),
     ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 2, (1, 0.75): 998}}),  # twice in flight, twice as fast
     ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 900, (1, 24): 7}, "found": {0: 7, 1: 900}}),
     ("device", "read", {}, {**CAPPED, "idle": 0.14}, {"idle": 0.16}),
@@ -336,7 +346,7 @@ SIDES = [
     ("read amplification", "read", {}, {**AMPLIFIED, "idle": 0.14}, {"idle": 0.16}),
     ("read amplification", "read", {}, {**AMPLIFIED, "depth": 2.1}, {"depth": 1.9}),
     ("read amplification", "read", {}, AMPLIFIED, {"readahead": 504}),
-    ("read amplification", "read", {}, {**AMPLIFIED, "calls": 0, "faults": 200}, {"faults": 201}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "calls": 0, "faults": 400}, {"faults": 401}),
     ("read amplification", "read", {}, AMPLIFIED, {"asked": {"read": 1}}),
     ("seeks", "read", {}, READER, {"driver": "virtio-pci"}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
@@ -572,7 +582,8 @@ def test_less_than_a_fifth_more_for_twice_the_depth_is_flat(late, flat):
 def test_less_than_a_fifth_more_is_the_rate_of_one_disk(alike, full):
     """Of two in flight instead of one: 777 of 1,000 that take as long as one alone, the others four times as long."""
     rows = {(0, 12): 9, (1, 12): alike, (1, 48): 1000 - alike}
-    found = judged("device", driver="nvme", depth=2.0, rows=rows, found={0: 9, 1: 1000})
+    waits = {"d2c": {1.0: 9, 2.0: 991}, "samples": uneven(40)}
+    found = judged("device", driver="nvme", depth=2.0, rows=rows, found={0: 9, 1: 1000}, **waits)
     assert (found.verdict is INFERRED) is full, found
     assert found.title == "Rate of the disk" and "array" not in found.statement + found.remedy
 

@@ -15,6 +15,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
+NO_SETTING = ("throttled", "device", "controller", "drives")  # no setting changes these, so no experiment tries one
 SURPRISING = ("throttled", "read amplification")  # causes whose evidence belongs to the first screen
 SMALL = 64  # sectors of a request up to which a rate is told by requests a second first
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
@@ -159,7 +160,9 @@ def longest(reading: Reading, way: str) -> str:
 
 
 def _remedy(limit: Limit) -> str:
-    return f"To do: {limit.remedy}. {limit.expected()}" if limit.remedy else ""
+    if not limit.remedy:
+        return ""
+    return f"To do: {limit.remedy}." + ("" if limit.key in NO_SETTING else f" {limit.expected()}")
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:

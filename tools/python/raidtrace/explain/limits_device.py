@@ -142,7 +142,9 @@ def waits_ms(case: Case) -> tuple[float, float] | None:
 
 def full(case: Case) -> Crowd | None:
     """The same where one disk gives no more with more in flight: each then waits for the others."""
-    seen = crowd(case)
+    seen, waits = crowd(case), waits_ms(case)
+    if waits is None or waits[1] < WAITED * waits[0]:  # rows of depth-d2c are octaves: times tell better
+        return None
     return seen if seen is not None and seen.growth < GAIN and (case.idle() or 0.0) < IDLE else None
 
 
@@ -261,7 +263,7 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     iops = (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
     text = f"{rate:.1f} MiB/s in {iops:.0f} {case.way}s a second"
     if case.rotates() and case.streams() > 1:
-        return open_question("device", DISK, f"{text}: {case.streams()} streams share one head", *values)
+        return open_question("device", DISK, f"{text}: up to {case.streams()} streams may share the heads", *values)
     if platter(case) and rate >= PLATTER_MIB_S:
         text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
         return inferred(

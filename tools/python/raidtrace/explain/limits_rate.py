@@ -19,6 +19,9 @@ IDLE = 0.15  # part of the time without work, from which on the rate may be the 
 ALONE = 0.95  # part of the requests that found nothing in flight: then they wait for no other request
 OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
 LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
+FAULTS = (
+    4  # faults for each place up to which a mapping is read out of order; the program and its libraries have some, too
+)
 PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
 BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
@@ -45,9 +48,8 @@ def _tolerance(found: Even) -> float:
 
 def _kind(case: Case, mine: Even) -> str:
     """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
-    by_requests, by_bytes = mine.requests <= _tolerance(mine), mine.bytes <= _tolerance(mine)
-    if by_requests != by_bytes:
-        return "IOPS" if by_requests else "bandwidth"
+    if min(mine.requests, mine.bytes) <= EVEN and max(mine.requests, mine.bytes) > _tolerance(mine):
+        return "IOPS" if mine.requests <= EVEN else "bandwidth"
     for other in case.beside:
         there, _ = even(case, other)
         if there is None or min(there.requests, there.bytes) > _tolerance(there):
@@ -137,7 +139,7 @@ def amplification(case: Case) -> Limit:
     if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.seen, "read"):
         return ruled_out(key, title, text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.seen.host.get(("command", "major_faults"), 0)
-    if jumps < LEAST_JUMPS or (2 * jumps < faults and faults * PAGE > asked / 2):
+    if jumps < LEAST_JUMPS or (FAULTS * jumps < faults and faults * PAGE > asked / 2):
         return open_question(
             key, title, f"{text}; but pages of a mapping that were used without waiting are not counted", *values
         )
