@@ -520,3 +520,12 @@ def test_the_rows_name_the_disk_where_there_are_several():
     assert opening(("early", "between", "late"), chains) == tuple(
         (f"{phase} {disk}", f"{phase} of {disk}: write.") for phase in ("early", "late") for disk in ("sda", "sdb")
     )
+
+
+@pytest.mark.parametrize(("requests", "said"), [(2049, False), (2047, True)])
+def test_rates_are_no_measure_of_other_work(tmp_path, requests, said):
+    """Half of the bytes, as where readahead does not fetch what nobody uses: the rate says nothing of the program."""
+    low, high = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"requests": requests, "seconds": 1.0}),))
+    told = " ".join(explain_runs.two(low, high).chains[0].summary)
+    assert ("A moved 512 MiB in 4 s, B moved 256 MiB in 1 s" in told) is said
+    assert ("Readahead was the same in both" in told) is not said

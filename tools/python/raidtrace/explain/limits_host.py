@@ -48,7 +48,9 @@ def host(case: Case) -> Limit:
         return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
     if case.reading.above is not None:
         nothing, whole = f"the disk had nothing to do for {q.percent(idle)} of the time", case.reading.above.disk.name
-        return open_question("program", title, f"{nothing}: {whole}, which it is part of, may wait for another disk", value)
+        return open_question(
+            "program", title, f"{nothing}: {whole}, which it is part of, may wait for another disk", value
+        )
     gain = (1.0, 1 / (1 - min(idle, 0.999)))
     nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:

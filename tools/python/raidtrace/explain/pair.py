@@ -14,10 +14,12 @@ from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
 from raidtrace.explain.limits_queue import DIRECT
 from raidtrace.explain.links_disk import depth_verdict
 from raidtrace.explain.links_queue import in_order, predicted, source, streams
+from raidtrace.quantity import size
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
+OTHER_WORK = 2.0  # times the bytes of the other, from which on rates compare other work
 SAME = 1.1  # a factor up to which two figures are called the same
 NEAR = 0.1  # an estimate is near what was measured within this part
 RISE = 1.5  # a factor from which a mean is said to have risen
@@ -256,13 +258,16 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     if way != "read" or not ahead:
         verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
         limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in held)
-        refused = [] if way != "read" or limiting else ["Readahead was the same in both and cannot be why."]
+        other_work = _other_work(a, b, way)
+        refused = ["Readahead was the same in both and cannot be why."]
+        if way != "read" or limiting or other_work:
+            refused = []
         # what accounts for it matters more than what does not
         waits = _waits(a, b, way)
         accounted = any(": they account for" in sentence for sentence in waits)
         accounts = [*waits, *([] if accounted else _together(names)), *refused]
         first, last = (tail, []) if found.speed < 1 else (_only(held, "A"), tail)
-        return verdict, [lead, *first, *accounts, _factors(found), *last]
+        return verdict, [lead, *other_work, *first, *accounts, _factors(found), *last]
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
     others = [name for name in names if name not in NO_CAUSE]
     verdict, why = _by_readahead(a, b, found, others, arguments)
@@ -293,6 +298,16 @@ def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], argu
     if arguments:
         alike = f"besides it {arguments} changed, and by their counts both loads are alike"
     return Verdict.INFERRED, f"Readahead is why, inferred: {alike}, and each step is counted."
+
+
+def _other_work(a: Reading, b: Reading, way: str) -> list[str]:
+    """Bytes and seconds, where one moved so much more that rates of the disk say nothing of the program."""
+    moved = [q.octets(reading.seen, way) or 0 for reading in (a, b)]
+    if min(moved) <= 0 or max(moved) < OTHER_WORK * min(moved):
+        return []
+    times = [f"{reading.letter} moved {size.short(octets)} in {reading.seen.seconds():.3g} s"
+             for reading, octets in zip((a, b), moved, strict=True)]  # fmt: skip
+    return [f"{', '.join(times)}: the rates of the disk say little about the program."]
 
 
 def _factors(found: Ratios) -> str:
