@@ -324,7 +324,9 @@ def _together(names: list[str]) -> list[str]:
     said = ", ".join(others)
     if len(things) > 1:
         return [f"{said} changed together: the evidence does not show which of them did it."]
-    return [f"All that is recorded to differ: {said}."] if others == names else []
+    if not names:
+        return ["No setting that was recorded differs."]
+    return [f"The only recorded difference: {said}."] if others == names else []
 
 
 def _depths(a: Reading, b: Reading, way: str) -> str:
