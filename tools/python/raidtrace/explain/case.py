@@ -13,6 +13,7 @@ from raidtrace.recording.quantities import Reading
 # Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 NO_HEADS = ("nvme", "virtio-pci", "mmcblk", "xen-blkfront")  # whatever `rotational` says: of virtio it is a default
+VIRTUAL = ("QEMU", "VBOX", "VMware", "Virtual")  # in the models of disks that hypervisors make
 OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
 
 
@@ -72,8 +73,12 @@ class Case:
         return predicted[0] if predicted else None
 
     def rotates(self) -> bool:
-        """Whether a seek may take time: of a disk that does not say, as of one that does."""
-        return self.seen.disk.driver not in NO_HEADS and self.seen.settings.get("rotational", "1") != "0"
+        """Whether a seek may take time: of a disk that does not say, as of one that does. A disk of a hypervisor does not,
+        whatever it says."""
+        virtual = any(name in self.seen.settings.get("model", "") for name in VIRTUAL)
+        return (
+            not virtual and self.seen.disk.driver not in NO_HEADS and self.seen.settings.get("rotational", "1") != "0"
+        )
 
     def one_disk(self) -> bool:
         """Whether it is one disk, or one volume, and no array."""

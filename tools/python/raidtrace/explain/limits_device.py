@@ -285,21 +285,27 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
 
 def _other_than_depth(case: Case) -> str:
     """What may still help where more in flight does not."""
-    name, window = case.seen.disk.name, (case.reading.readahead_sectors() or 0) // 2
     said = "more in flight does not help: it is what the disk gives, or the limit of its volume"
+    return f"{said}. {cheaper(case) or 'If that limit counts requests, larger ones move more'}"
+
+
+def cheaper(case: Case) -> str:
+    """The setting that lets the same bytes cost less of a rate that is full: fewer requests, or no byte that nobody uses.
+    Empty: none is known."""
+    name, window = case.seen.disk.name, (case.reading.readahead_sectors() or 0) // 2
     ahead = q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
     if case.way == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
-        return (
-            f"{said}. Readahead is {window >> 10} MiB: if the program does not use all of it, "
-            f"blockdev --setra 256 /dev/{name}"
-        )
+        disk = (case.reading.above or case.seen).disk.name
+        return f"Readahead is {window >> 10} MiB and may fetch what the program does not use: blockdev --setra 4096 /dev/{disk}"
     largest, most = case.seen.setting("max_sectors_kb") or 0, case.seen.setting("max_hw_sectors_kb") or 0
     size = (q.size_mean(case.seen, case.way) or 0) / 2
+    if case.seen.setting("nomerges") and case.elsewhere() <= SELDOM and SMALL * size <= most:
+        return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
     if SMALL * size <= most and size >= largest / 2:
-        return f"{said}. If that limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
+        return f"If the limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
     if SMALL * size <= largest and case.way == "read" and ahead >= MOSTLY:
-        return f"{said}. If that limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
-    return f"{said}. If that limit counts requests, larger ones move more"
+        return f"If the limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
+    return ""
 
 
 def _gain(found: tuple[int, float] | None) -> str:

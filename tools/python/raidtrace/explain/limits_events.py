@@ -204,6 +204,8 @@ def slow_part(case: Case) -> Limit:
     other = q.octets(seen, "write" if case.way == "read" else "read") or 0
     steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.way) or 1)
     alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
+    if case.one_disk():
+        return ruled_out(key, title, "it is one disk, or one volume")
     if case.way != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
         return unknown(
             key, title, "only equal reads of one reader in order, on a disk that is always busy, would show it"

@@ -10,6 +10,7 @@ from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 FULL = 0.5  # a queue that is full for this part of the time is a limit
+ANY_KIB = 1 << 20  # from here on a driver has no limit
 FEW = 4  # requests at once that no array of several drives has enough of
 WAITS = 0.25  # time before the issue by time to completion from which on requests were waiting for the driver
 HELD = 0.5  # the same, from which on a scheduler holds back what the driver would take
@@ -108,8 +109,9 @@ def request_size(case: Case) -> Limit:
         return unknown(key, title, "sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
+    takes = "any size" if (most or 0) >= ANY_KIB else str(most)
     text = (
-        f"max_sectors_kb is {largest} where the disk takes {most}; {q.percent(whole)} of the requests are as large, "
+        f"max_sectors_kb is {largest} where the disk takes {takes}; {q.percent(whole)} of the requests are as large, "
         f"{cut} bios were cut"
     )
     if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:

@@ -5,7 +5,7 @@ import collections
 
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import ELSEWHERE, PLATTER_MIB_S, WAITED, waits_ms
+from raidtrace.explain.limits_device import WAITED, cheaper, waits_ms
 from raidtrace.quantity import bins, size
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -66,19 +66,20 @@ def _kind(case: Case, mine: Even) -> str:
 
 TITLE = {"IOPS": "IOPS cap", "bandwidth": "Bandwidth cap", "": "Throttling"}
 REMEDY = {
-    "IOPS": "neither readahead nor depth helps. Larger requests move more, or the volume needs a higher limit of IOPS",
-    "bandwidth": "neither readahead, depth nor size of requests helps: ask for less, or raise the volume's limit of bandwidth",
-    "": "neither readahead nor depth helps. If the limit counts requests, larger ones move more; if it counts bytes, only a "
-        "higher limit of the volume does. A run with requests of another size tells which",
-}  # fmt: skip
+    "IOPS": "neither more readahead nor depth helps. Larger requests move more, or the volume needs a higher limit of IOPS",
+    "bandwidth": "neither more readahead, depth nor size of requests helps: ask for less, or raise the volume's limit of "
+    "bandwidth",
+    "": "neither more readahead nor depth helps. If the limit counts requests, larger ones move more; if it counts bytes, "
+    "only a higher limit of the volume does. A run with requests of another size tells which",
+}
 
 
 def throttled(case: Case) -> Limit:
     """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
     key, title, (found, both) = "throttled", "Throttling", even(case, case.seen)
-    if case.rotates() and not case.one_disk():
-        return ruled_out(key, title, "an array of rotating disks: its own rate may be as even as a limit's")
+    if case.rotates():
+        return ruled_out(key, title, "the disk rotates: a request a turn, or the platter, is as even as a limit")
     times = waits_ms(case)
     if found is None or times is None:
         return unknown(key, title, "too few samples, or requests of too many sizes, to judge how even the rate is")
@@ -92,8 +93,6 @@ def throttled(case: Case) -> Limit:
     text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
     if min(found.requests, found.bytes) > _tolerance(found):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
-    if case.rotates() and case.elsewhere() < ELSEWHERE and found.mib_per_s >= PLATTER_MIB_S:
-        return ruled_out(key, title, f"{text}, in order: a platter is as even", *values)
     if times[1] < WAITED * times[0]:
         return ruled_out(key, title, f"{text}: {case.way}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
                          *values)  # fmt: skip
@@ -108,9 +107,9 @@ def throttled(case: Case) -> Limit:
     kind = _kind(case, found)
     text = (
         f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
-        f"a limit of {kind or 'IOPS or bandwidth'} holds them back"
+        f"a limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, holds them back"
     )
-    return inferred(key, TITLE[kind], text, REMEDY[kind], *values)
+    return inferred(key, TITLE[kind], text, ". ".join(filter(None, (REMEDY[kind], cheaper(case)))), *values)
 
 
 def asked_bytes(case: Case) -> int | None:
