@@ -8,6 +8,7 @@
 #   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
 #   make check-long   what check leaves out for its time: Linux 7.3, one kernel against itself under many draws of chance
 #   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
+#   make check-causes-vm   explain against real drivers in QEMU, drives with known limits (ten minutes)
 #   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
 #   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
 #   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
@@ -32,7 +33,7 @@ OUT     ?= demo-out
 
 .PHONY: all modules tools quick clean install html figures
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
-.PHONY: check check-long check-verbs check-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
+.PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize coverage mutate
 .PHONY: bench bench-lab bench-record bench-import bisect-demo
 .PHONY: deb rpm
@@ -89,6 +90,10 @@ check-long:
 check-vm: tools
 	@tools/setup vm
 	@tests/vm/run
+
+check-causes-vm: tools
+	@tools/setup vm
+	@tests/battery/machine
 
 check-html: tools
 	@tools/setup html

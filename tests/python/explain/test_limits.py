@@ -344,6 +344,8 @@ SIDES = [
     ("throttled", "read", {}, {**THROTTLED, "seconds": 0.09}, {"seconds": 0.06}),  # 1.4 and 2.1 GB/s
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.14}, {"idle": 0.16}),
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.6, "found": {0: 960, 1: 40}}, {"found": {0: 940, 1: 60}}),
+    # a program that sleeps between reads that take 8 ms instead of 1: 20 and 17 of them a second
+    ("throttled", "read", {}, {**THROTTLED, "idle": 0.8, "found": {0: 1000}, "seconds": 50.0}, {"seconds": 60.0}),
     ("throttled", "read", {}, {**THROTTLED, "requests": 20}, {"requests": 10}),
     # bytes that nobody asked for
     ("read amplification", "read", {}, AMPLIFIED, {"calls": 33 << 20}),
@@ -460,7 +462,7 @@ def test_where_nothing_ended_that_is_the_longest_time(way):
     assert said == "; no request completed for 1.60 s from 2.00 s on"
     assert (
         chain.longest(Reading("A", phase(way=way)), way)
-        == "; slowest request below 2 ms, completed 2.00 s into the phase"
+        == "; slowest request 1 to 2 ms, completed 2.00 s into the phase"
     )
 
 
@@ -475,6 +477,7 @@ def test_a_disk_that_flushes_is_not_silent():
 
 def test_errors_are_said_whatever_they_cost():
     assert verdict("errors", errors=3) is Verdict.NOT_SHOWN and "3 reads failed" in judged("errors", errors=3).statement
+    assert "1 read failed" in judged("errors", errors=1).statement
     assert verdict("errors") is Verdict.CONTRADICTED
 
 

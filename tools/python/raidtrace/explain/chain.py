@@ -156,7 +156,8 @@ def longest(reading: Reading, way: str) -> str:
     if silent > found.high_ns and silent >= SILENT * 1e9:
         return f"; no request completed for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (found.time_ns - begin) / 1e9
-    return f"; slowest request below {size.significant(found.high_ns / 1e6)} ms, completed {max(at, 0):.2f} s into the phase"
+    least, most = (size.significant(bound / 1e6) for bound in (found.low_ns, found.high_ns))
+    return f"; slowest request {least} to {most} ms, completed {max(at, 0):.2f} s into the phase"
 
 
 def _remedy(limit: Limit) -> str:

@@ -89,7 +89,8 @@ def errors(case: Case) -> Limit:
         return unknown("errors", title, "errors were not counted")
     value = case.value("errors", number, "reqs.", "errors")
     if number:
-        return open_question("errors", title, f"{number} {case.way}s failed; what they cost in time is not told", value)
+        failed = f"{number} {case.way}{'' if number == 1 else 's'} failed"
+        return open_question("errors", title, f"{failed}; what they cost in time is not told", value)
     return ruled_out("errors", title, f"no {case.way} failed", value)
 
 
