@@ -47,13 +47,21 @@ def test_a_setting_that_a_disk_lacks_is_not_tried() -> None:
 
 
 def test_finer() -> None:
-    """A smaller and a larger step of what gained, upwards alone."""
+    """A smaller and a larger step of what gained; of less readahead, still less."""
     up = changes.setting("read_ahead_kb", "2048")
     assert [change.name for change in changes.finer(up, {"read_ahead_kb": "128"}, True)] == [
         "readahead 1024",
         "readahead 16384",
     ]
-    assert changes.finer(changes.setting("read_ahead_kb", "32"), {"read_ahead_kb": "128"}, True) == []
+    for kb, less in (
+        ("8192", ["readahead 4096", "readahead 32"]),
+        ("64", ["readahead 32"]),
+        ("32", ["readahead 32"]),
+        ("16", []),
+    ):
+        down = changes.finer(changes.setting("read_ahead_kb", kb), {"read_ahead_kb": "32768"}, True)
+        assert [change.name for change in down] == less
+    assert changes.finer(changes.setting("queue_depth", "8"), {"queue_depth": "32"}, True) == []
     assert [change.name for change in changes.finer(changes.setting("queue_depth", "32"), {"queue_depth": "2"}, True)] == [
         "queue_depth 8", "queue_depth 254"]  # fmt: skip
     assert changes.finer(changes.setting("nomerges", "0"), {"nomerges": "2"}, True) == []

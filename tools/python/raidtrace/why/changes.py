@@ -28,6 +28,7 @@ CAUSES = {
 }
 # Middles of ladders, not their ends: 128 MiB of readahead in a guest of 256 MiB reads the same data for ever.
 WIDE_KB, MOST_KB = 2048, 8192
+LEAST_KB = 16  # readahead from which on less saves next to nothing
 WIDE_DEPTH, MOST_DEPTH = 32, 254
 WIDE_REQUESTS = 256
 MOST_REQUEST_KB = 1280  # what Linux sets by itself; drivers that take whatever comes say 2 TiB
@@ -144,12 +145,15 @@ def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list
 
 
 def finer(change: Change, now: Mapping[str, str], gains: bool) -> list[Change]:
-    """Around a change that gained: smaller steps of the same setting, and a larger one, to find the smallest that does.
-    gains: whether it made it faster."""
+    """Around a change that gained: smaller steps of the same setting, and a larger one, to find the smallest that does; of
+    less readahead, still less. gains: whether it made it faster."""
     (name, value), *others = change.settings or (("", ""),)
-    if others or not gains or name not in ("read_ahead_kb", "queue_depth") or int(value) <= int(now[name]):
+    if others or not gains or name not in ("read_ahead_kb", "queue_depth") or value == now[name]:
         return []
     to, most = int(value), MOST_KB if name == "read_ahead_kb" else MOST_DEPTH
+    if to < int(now[name]):
+        less = dict.fromkeys((to // 4, LEAST_KB)) if name == "read_ahead_kb" else ()
+        return [setting(name, str(step)) for step in less if LEAST_KB <= step < to]
     steps = [to // 4] + ([min(4 * to, most)] if name == "read_ahead_kb" else [most])
     return [setting(name, str(step)) for step in dict.fromkeys(steps) if step > int(now[name]) and step != to]
 
