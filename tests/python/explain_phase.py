@@ -56,6 +56,7 @@ def phase(
     d2c=None,
     i2d_ms=0.0,
     q2c_ms=None,
+    ended=None,
     flushes=(0, 0.0),
     discards=(0, 0.0),
     other=(0, 0.0),
@@ -84,7 +85,8 @@ def phase(
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
-    requests, of depth-issue. asked: bytes by direction, of the command. calls, faults: bytes read by calls, major faults.
+    requests, of depth-issue. asked: bytes by direction, of the command. ended: bios that did, all if None. calls, faults:
+    bytes read by calls, major faults.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -123,6 +125,7 @@ def phase(
         ("all", "depth_time"): times,
         (way, "seek"): {64: requests - seeking, 80: seeking},
         (way, "d2c"): {time_bin(ms): number for ms, number in d2c.items()},
+        (way, "q2c"): {time_bin(q2c_ms or served / 1e6): bios if ended is None else ended},
         ("all", "depth_issue"): {0: dry, **(found or {low: requests})},
         (way, "depth_d2c"): {
             (depth_row(at) * D2C_COLUMNS + int(ms * 1e6).bit_length()): number

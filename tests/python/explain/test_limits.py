@@ -206,6 +206,8 @@ SIDES = [
         {"queues": 4},
     ),
     ("request slots", "read", {}, {"depth": 4.0, "q2c_ms": 99.0, "settings": {"nr_requests": "4"}}, {"q2c_ms": 19.0}),
+    # the time of bios that were queued before is no wait of those of the phase
+    ("request slots", "read", {}, {"depth": 4.0, "q2c_ms": 99.0, "settings": {"nr_requests": "4"}}, {"ended": 5000}),
     ("scheduler", "read", {}, HELD, {"i2d_ms": 7.9}),
     ("scheduler", "read", {}, HELD, {"settings": {"scheduler": "none"}}),
     ("scheduler", "read", {}, HELD, {"settings": {"scheduler": "bfq", "queue_depth": "7"}}),

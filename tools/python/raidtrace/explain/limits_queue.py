@@ -49,10 +49,9 @@ def queue(case: Case) -> Limit:
     full = q.share_at_least(case.seen, "all", limit)
     if full is None:
         return unknown(key, title, "the depth was not counted")
-    held, served, whole = (
-        case.wait_ms(*names) or 0.0
-        for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed"), ("q2c_sum_ns", "queued"))
-    )
+    held, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
+    ended = sum(case.seen.histogram(case.way, "q2c").values())  # what is queued in a phase may end in the next
+    whole = q.per(case.seen.count(case.way, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(held, whole - served) if key == "request slots" else held
     values = (
         case.value("queue-depth", limit, "reqs.", name),
