@@ -13,6 +13,7 @@ import io
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 from typing import Any
@@ -56,6 +57,12 @@ def work() -> tuple[str, str]:
         for _ in range(SPAN // MIB):
             read.update(disk.read(MIB))
     return hashlib.sha256(image).hexdigest(), read.hexdigest()
+
+
+def pci(disk: str) -> str:
+    """The address of the disk's controller: the last in its path that is one."""
+    path = str(pathlib.Path("/sys/block", disk).resolve())
+    return re.findall(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", path)[-1]
 
 
 def size_bin(sectors: int) -> int:
@@ -106,7 +113,7 @@ def main() -> None:
                 "violations": counters.violations(),
                 "raidtrace": by_raidtrace(counters),
                 "controller": by_controller(rows(log)[before[disk] :]),
-                "pci": targets[disk]["pci"],
+                "pci": pci(disk),
             }
     report["resets"] = resets()
     print(json.dumps(report))
