@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterable, Mapping
 
 from raidtrace.check.disks import Disk
+from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.sweep.device import Machine
 
-SECTOR_BYTES = 512
 GENERATIONS = 64  # of parents that may end between two looks
 _STAT = re.compile(r"(\d+) \((.*)\) \S (-?\d+)(.*)", re.DOTALL)
 _PCI = "pci:*/0*:*"  # driver and address of a device, below a module's drivers

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from raidtrace.check.activity import Activity, ProcessUse
 from raidtrace.check.disks import Disk, Kind
 from raidtrace.check.facts import Facts
-from raidtrace.quantity.units import SECTOR_BYTES, octets, sectors
+from raidtrace.quantity.units import SECTOR_BYTES, octets, plural, sectors
 
 KIB, MIB = 1024, 1024 * 1024
 # The white paper asks for 40 times the memory and shows that twice still reads from the cache.
@@ -111,11 +111,6 @@ def judge(facts: Facts, disks: Sequence[Disk]) -> list[Finding]:
             verdict = found.verdict or ORDER[sum((value or 0) > limit for limit in rule.limits)]
             findings.append(Finding(rule, name, verdict, value, found.seen, "" if verdict is PASS else found.advice))
     return findings
-
-
-def plural(count: int) -> str:
-    """The end of the word for things of that number."""
-    return "" if count == 1 else "s"
 
 
 def listed(words: Sequence[str]) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from raidtrace.explain import readahead as explain
 from raidtrace.published import tables as published
 from raidtrace.quantity import trials
-from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording import sample_rows, spans
-from raidtrace.recording.figures import Figures, ratio
+from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import Point
 from raidtrace.recording.spans import OUTSIDE, Recorded, Span
 

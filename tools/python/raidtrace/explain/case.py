@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.links_queue import source
+from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
@@ -51,7 +52,7 @@ class Case:
 
     def wait_ms(self, counter: str, of: str) -> float | None:
         """Mean of a time of this direction."""
-        return q.per(self.seen.count(self.way, counter), self.seen.count(self.way, of), 1e6)
+        return ratio(self.seen.count(self.way, counter), self.seen.count(self.way, of), 1e6)
 
     def streams(self) -> int:
         """Readers or writers in order, at least one."""
@@ -64,8 +65,7 @@ class Case:
 
     def elsewhere(self) -> float:
         """Part of the requests that do not begin where the one before ended."""
-        issued = sum(counts.get("issued", 0) for counts in self.seen.span.flow.values())
-        return (q.seeks(self.seen) or 0) / max(issued, 1)
+        return (q.seeks(self.seen) or 0) / max(q.total(self.seen, "issued"), 1)
 
     def windows(self) -> float | None:
         """Requests that one window of readahead is cut into."""

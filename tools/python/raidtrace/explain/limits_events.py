@@ -8,6 +8,7 @@ from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
+from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
 
 RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
@@ -60,9 +61,7 @@ def reset(case: Case) -> Limit:
             return open_question("reset", title, text, *values)
         at = (ended - case.seen.spans[0][0] - silent) / 1e9
         who = (
-            f"the driver reset its controller {number} time{'s' if number > 1 else ''}"
-            if number
-            else "nothing recorded says why"
+            f"the driver reset its controller {number} time{plural(number)}" if number else "nothing recorded says why"
         )
         text = (
             f"from {max(at, 0):.1f} s on nothing was completed for {silent / 1e9:.1f} s with requests in flight, "
@@ -89,7 +88,7 @@ def errors(case: Case) -> Limit:
         return unknown("errors", title, "errors were not counted")
     value = case.value("errors", number, "reqs.", "errors")
     if number:
-        failed = f"{number} {case.way}{'' if number == 1 else 's'} failed"
+        failed = f"{number} {case.way}{plural(number)} failed"
         return open_question("errors", title, f"{failed}; what they cost in time is not told", value)
     return ruled_out("errors", title, f"no {case.way} failed", value)
 

@@ -191,7 +191,7 @@ def competing(case: Case) -> Limit:
     ours, theirs, issued = (
         case.area(case.way),
         case.area(other) * meanwhile,
-        sum(c.get("issued", 0) for c in case.seen.span.flow.values()),
+        q.total(case.seen, "issued"),
     )
     foreign, (part, who) = q.foreign(case.seen, case.way), strangers(case)
     share = theirs / (ours + theirs) if ours + theirs else 0.0

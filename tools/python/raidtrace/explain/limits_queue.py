@@ -5,6 +5,7 @@ from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unk
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, SMALL, ceiling_near, flat
 from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
+from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
@@ -51,7 +52,7 @@ def queue(case: Case) -> Limit:
         return unknown(key, title, "the depth was not counted")
     held, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
     ended = sum(case.seen.histogram(case.way, "q2c").values())  # what is queued in a phase may end in the next
-    whole = q.per(case.seen.count(case.way, "q2c_sum_ns"), ended, 1e6) or 0.0
+    whole = ratio(case.seen.count(case.way, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(held, whole - served) if key == "request slots" else held
     values = (
         case.value("queue-depth", limit, "reqs.", name),
@@ -268,7 +269,7 @@ def _stream(case: Case) -> str:
 
 def _ordered(case: Case, other: Observation) -> bool:
     order = in_order(Reading(case.reading.letter, other, case.reading.above))
-    issued = sum(counts.get("issued", 0) for counts in other.span.flow.values())
+    issued = q.total(other, "issued")
     return (
         order is not None
         and order >= ORDERED

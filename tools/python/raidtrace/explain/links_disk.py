@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from raidtrace.explain.evidence import Distribution, Link, Value, Verdict, worst
 from raidtrace.explain.links_queue import each, predicted, source, streams
 from raidtrace.quantity import seek_cost
-from raidtrace.quantity.bins import CLASSES
+from raidtrace.recording import figures
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
@@ -167,13 +167,13 @@ def seeks(readings: Sequence[Reading]) -> Link:
 
 
 def _issued(reading: Reading) -> int:
-    return sum(counts.get("issued", 0) for counts in reading.seen.span.flow.values())
+    return q.total(reading.seen, "issued")
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
     """Seeks by (number, class the head came from, class it went to), most first."""
-    found = reading.seen.histogram("all", "blame")
-    rows = [(count, CLASSES[at // len(CLASSES)], CLASSES[at % len(CLASSES)]) for at, count in found.items() if count]
+    found = figures.blame(reading.seen.span) or {}
+    rows = [(count, origin, to) for (origin, to), count in found.items() if count]
     return sorted(rows, key=lambda row: (-row[0], row[1], row[2]))
 
 

@@ -120,7 +120,7 @@ def _written(reading: Reading) -> float | None:
 
 
 def _failed(reading: Reading) -> int:
-    return sum(counts.get("errors", 0) for counts in reading.seen.span.flow.values())
+    return q.total(reading.seen, "errors")
 
 
 SHARES: tuple[tuple[str, Callable[[Reading], float | None]], ...] = (

@@ -8,6 +8,16 @@ from raidtrace.quantity.size import short, three
 SECTOR_BYTES = 512
 
 
+def ratio(part: float | None, whole: float | None, unit: float = 1.0) -> float | None:
+    """A quotient in a unit. None: one is not known, or `whole` is 0."""
+    return None if part is None or not whole else float(part) / float(whole) / unit
+
+
+def plural(number: int) -> str:
+    """The end of the word for so many things."""
+    return "" if number == 1 else "s"
+
+
 def octets(value: float) -> str:
     """Three digits and a binary unit: "128 KiB", "1.50 GiB"."""
     return short(value)

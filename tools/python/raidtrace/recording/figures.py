@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN, KINDS
+from raidtrace.quantity.units import ratio
 from raidtrace.recording.spans import Bins, Span
 
 MIB = 1 << 20
@@ -41,11 +42,6 @@ def percentile(histogram: Bins, kind: str, share: float) -> Range | None:
         if below >= rank:
             return Range(*KINDS[kind].bounds(at))
     return None
-
-
-def ratio(part: Number, whole: Number, unit: float = 1.0) -> float | None:
-    """A quotient in a unit. None: one is not known, or `whole` is 0."""
-    return None if part is None or not whole else float(part) / float(whole) / unit
 
 
 class Figures:

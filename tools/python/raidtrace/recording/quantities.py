@@ -5,9 +5,10 @@ import dataclasses
 
 from raidtrace.quantity import size
 from raidtrace.quantity.bins import SEEK_ZERO
+from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording.observation import Observation
 
-SECTOR = 512
+SECTOR = SECTOR_BYTES
 MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
 COMM = 15  # characters of a process's name that the kernel keeps
@@ -107,7 +108,7 @@ def octets(seen: Observation, way: str) -> int | None:
 
 def mib_per_s(seen: Observation, way: str) -> float | None:
     """Throughput over the length of the phase."""
-    return per(octets(seen, way), seen.seconds(), MIB)
+    return ratio(octets(seen, way), seen.seconds(), MIB)
 
 
 def depth_mean(seen: Observation, way: str) -> float | None:
@@ -155,27 +156,22 @@ def size_mode(seen: Observation, way: str) -> tuple[int, float] | None:
 
 def size_mean(seen: Observation, way: str) -> float | None:
     """Mean size of a request in sectors."""
-    return per(seen.count(way, "bytes_issued"), seen.count(way, "issued"), SECTOR)
+    return ratio(seen.count(way, "bytes_issued"), seen.count(way, "issued"), SECTOR)
 
 
 def bio_mean(seen: Observation, way: str) -> float | None:
     """Mean size of a bio in sectors."""
-    return per(seen.count(way, "bytes_queued"), seen.count(way, "queued"), SECTOR)
+    return ratio(seen.count(way, "bytes_queued"), seen.count(way, "queued"), SECTOR)
 
 
 def d2c_mean_ms(seen: Observation, way: str) -> float | None:
     """Mean time from issue to completion in ms."""
-    return per(seen.count(way, "d2c_sum_ns"), seen.count(way, "completed"), 1e6)
+    return ratio(seen.count(way, "d2c_sum_ns"), seen.count(way, "completed"), 1e6)
 
 
 def share(seen: Observation, way: str, counter: str, of: str) -> float | None:
     """One counter by another."""
-    return per(seen.count(way, counter), seen.count(way, of))
-
-
-def per(number: float | None, by: float | None, unit: float = 1.0) -> float | None:
-    """A quotient in a unit."""
-    return None if number is None or not by else number / by / unit
+    return ratio(seen.count(way, counter), seen.count(way, of))
 
 
 def class_share(seen: Observation, name: str, counter: str = "bytes_queued") -> float | None:
@@ -196,8 +192,12 @@ def seeks(seen: Observation) -> int | None:
 
 def seek_sectors(seen: Observation) -> int:
     """Sum of the distances of all seeks."""
-    names = ("seek_forward_sectors", "seek_backward_sectors")
-    return sum(counts.get(name, 0) for counts in seen.span.flow.values() for name in names)
+    return total(seen, "seek_forward_sectors") + total(seen, "seek_backward_sectors")
+
+
+def total(seen: Observation, counter: str) -> int:
+    """A counter of all directions together."""
+    return sum(counts.get(counter, 0) for counts in seen.span.flow.values())
 
 
 def agree(a: float, b: float) -> bool:
@@ -213,7 +213,7 @@ def processors_used(seen: Observation) -> float | None:
 
 def kib(sectors: float) -> str:
     """Sectors as raidctl prints sizes."""
-    return size.short(sectors * 512)
+    return size.short(sectors * SECTOR)
 
 
 def percent(part: float) -> str:

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain.evidence import Explanation
+from raidtrace.quantity.units import ratio
 from raidtrace.recording import invariants
 from raidtrace.report import tables as report_tables
 from raidtrace.report import text as report_text
@@ -73,9 +74,9 @@ def _counted(
         bios, issued = _float(row, "bios"), _float(row, "issued")
         cells = (
             number(_float(row, "seconds"), 3), number(_float(row, "readahead_sectors")), number(bios),
-            number(_per(_float(row, "bytes_queued"), bios, 1024), 1), number(_float(row, "splits")), number(issued),
-            number(_per(_float(row, "bytes_issued"), issued, 1024), 1),
-            number(_per(_float(row, "sequential"), issued, 0.01), 2), number(_float(row, "in_flight_mean"), 2),
+            number(ratio(_float(row, "bytes_queued"), bios, 1024), 1), number(_float(row, "splits")), number(issued),
+            number(ratio(_float(row, "bytes_issued"), issued, 1024), 1),
+            number(ratio(_float(row, "sequential"), issued, 0.01), 2), number(_float(row, "in_flight_mean"), 2),
         )  # fmt: skip
         rows.append(Row(ids[id(row)], (*(Cell(printable(text, 80)) for text in texts), *cells)))
     return Table("counted", "What was counted in each cell", COUNTED, tuple(rows)), of
@@ -83,7 +84,3 @@ def _counted(
 
 def _float(row: Mapping[str, object], name: str) -> float | None:
     return None if row[name] is None else float(str(row[name]))
-
-
-def _per(value: float | None, by: float | None, unit: float) -> float | None:
-    return None if value is None or not by else value / by / unit

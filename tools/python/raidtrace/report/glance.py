@@ -8,7 +8,8 @@ from typing import Any
 from raidtrace.explain.evidence import Explanation, Verdict
 from raidtrace.plot import overview as plot_overview
 from raidtrace.plot import style as plot_style
-from raidtrace.recording.figures import Figures, ratio
+from raidtrace.quantity.units import ratio
+from raidtrace.recording.figures import Figures
 from raidtrace.recording.series import Floats
 from raidtrace.recording.spans import Recorded, Span, Target
 from raidtrace.report import tables as report_tables

@@ -258,7 +258,7 @@ def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Row]:
     if verbose:
         yield from (words("", f"io.max of {line}") for line in limits)
     elif limits:
-        yield Words("", f"io.max limits {len(limits)} cgroup{'s' if len(limits) > 1 else ''}, report -v says which")
+        yield Words("", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}, report -v says which")
 
 
 def _details(found: Recorded) -> Iterator[Row]:

@@ -5,8 +5,8 @@ import collections
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from raidtrace.quantity.units import SECTOR_BYTES
-from raidtrace.recording.figures import MIB, Figures, Number, ratio
+from raidtrace.quantity.units import SECTOR_BYTES, ratio
+from raidtrace.recording.figures import MIB, Figures, Number
 from raidtrace.recording.spans import Recorded, Span, Submitter
 from raidtrace.report.text import Cell, number, printable, row_id
 

@@ -51,8 +51,9 @@ def opening(recorded: Recorded, letter: str, several: bool) -> list[Sentence]:
     names = ", ".join(printable(target.disk, 40) for target in recorded.targets)
     phases = [phase.name for phase in recorded.phases if phase.name != OUTSIDE]
     what = f"Recording {letter}: " if several else ""
-    several_phases = "s" if len(phases) != 1 else ""
-    text = f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phase{several_phases} were recorded."
+    text = (
+        f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phase{units.plural(len(phases))} were recorded."
+    )
     counts = (flow for span in recorded.spans for flow in span.flow.values())
     moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
     sentences = [Sentence(text, f"phases-{letter}" if moved else "")]

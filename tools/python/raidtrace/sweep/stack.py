@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from raidtrace.quantity import shown, terminal
+from raidtrace.quantity.units import ratio
 from raidtrace.sweep.index import DONE, Index
 
 HEADER = ("cell", "phase", "direction", "md_bios", "md_kib_per_bio", "md_splits", "fan_out", "member_requests",
@@ -63,11 +64,11 @@ def _stack(cell: str, phase: str, direction: str, top: Row, members: Sequence[Ro
         phase,
         direction,
         bios,
-        _per(_sum([top], "bytes_queued"), bios * 1024),
+        ratio(_sum([top], "bytes_queued"), bios * 1024),
         _sum([top], "splits"),
-        _per(member_bios, bios),
+        ratio(member_bios, bios),
         requests,
-        _per(_sum(members, "bytes_issued"), requests and requests * 1024),
+        ratio(_sum(members, "bytes_issued"), requests and requests * 1024),
         _percent(_sum(members, "back_merges"), member_bios),
         _percent(_sum(members, "sequential"), requests),
         sum(depths) / len(depths) if len(depths) == len(members) else None,
@@ -81,12 +82,8 @@ def _sum(rows: Sequence[Row], name: str) -> int | None:
     return None if None in values else sum(int(str(value)) for value in values)
 
 
-def _per(value: int | None, of: int | None) -> float | None:
-    return value / of if value is not None and of else None
-
-
 def _percent(value: int | None, of: int | None) -> float | None:
-    share = _per(value, of)
+    share = ratio(value, of)
     return None if share is None else 100 * share
 
 
