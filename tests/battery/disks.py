@@ -30,13 +30,19 @@ def free(run: Run) -> Run:
     return run.physics(UNLIMITED)
 
 
+def doubled(run: Run) -> Run:
+    """The same with limits twice as high; a burst stays."""
+    return run.physics({key: 2 * int(run.sets[key]) for key in UNLIMITED if key in run.sets})
+
+
 @family
 def iops_limit(draw: random.Random, _: Run) -> Scenario:
     iops, depth, io = draw.choice((60, 300, 1000, 3000)), draw.choice((1, 1, 4, 16, 32)), draw.choice((4096, 16384))
     place = disk(draw, *FLASH, limit_iops=iops, limit_burst_ios=draw.choice((1, 1, iops // 4)))
     command = {"io": io, "mib": max(1, int(iops * 1.5) * io >> 20), "direct": 1, "pattern": "random"}
     base = place.but(ahead(256), command=load(**command, depth=depth))
-    return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))})
+    return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))},
+                    remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
@@ -53,7 +59,7 @@ def iops_limit_of_writes(draw: random.Random, _: Run) -> Scenario:
     }
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=8 * depth))
-    return Scenario(base, {"throttled": free(base), "direct": deeper}, way="write")
+    return Scenario(base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)})
 
 
 @family
@@ -62,7 +68,7 @@ def iops_limit_of_reads_in_order(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, AZURE, VIRTIO, limit_iops=iops)
     base = place.but(ahead(draw.choice((256, 512))), command=load(mib=max(8, iops // 4)))
     return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(16384)),
-                           "request size": base.but(ahead(16384))})  # fmt: skip
+                           "request size": base.but(ahead(16384))}, remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
@@ -70,7 +76,7 @@ def bandwidth_limit(draw: random.Random, _: Run) -> Scenario:
     mb = draw.choice((5, 20, 60, 125))
     place = disk(draw, *FLASH, limit_bytes_s=mb * 1_000_000)
     base = place.but(ahead(draw.choice((256, 1024, 8192))), command=load(mib=max(8, mb * 2)))
-    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(16384))})
+    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(16384))}, remedies={"throttled": doubled(base)})
 
 
 @family
@@ -79,7 +85,8 @@ def bandwidth_limit_direct(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, *FLASH, limit_bytes_s=mb * 1_000_000)
     command = {"io": io, "mib": max(8, mb), "direct": 1, "pattern": draw.choice(("random", "seq"))}
     base = place.but(ahead(256), command=load(**command, depth=depth))
-    return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))})
+    return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))},
+                    remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
@@ -89,14 +96,14 @@ def bandwidth_limit_of_writes(draw: random.Random, _: Run) -> Scenario:
     command = {"io": 1 << draw.choice((16, 18, 20)), "mib": max(8, mb), "direct": 1, "write": 1}
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=4 * depth))
-    return Scenario(base, {"throttled": free(base), "direct": deeper}, way="write")
+    return Scenario(base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)})
 
 
 @family
 def readers_share_a_limit(draw: random.Random, _: Run) -> Scenario:
     place, number = disk(draw, AZURE, VIRTIO, limit_bytes_s=draw.choice((30, 90)) * 1_000_000), draw.choice((3, 8))
     base = place.but(ahead(draw.choice((256, 2048))), command=load(streams=number, mib=96 // number))
-    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(8192))})
+    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)})
 
 
 @family
@@ -104,7 +111,7 @@ def copy_within_a_limit(draw: random.Random, _: Run) -> Scenario:
     """Reads and writes of one command share the limit."""
     place = disk(draw, AZURE, VIRTIO, limit_bytes_s=draw.choice((20, 60)) * 1_000_000)
     base = place.but(ahead(256), prepare=files("ext4", 1, 48), command=f"cp {MNT}/f1 {MNT}/g; sync")
-    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(8192))})
+    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)})
 
 
 @family
@@ -112,7 +119,7 @@ def buffered_writes_to_a_limit(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, AZURE, VIRTIO, limit_bytes_s=draw.choice((20, 60)) * 1_000_000)
     command = f"dd if=/dev/zero of={MNT}/w bs=1M count=64 2>/dev/null; sync"
     base = place.but(prepare=files(draw.choice(("ext4", "xfs")), 1, 1), command=command)
-    return Scenario(base, {"throttled": free(base)}, way="write")
+    return Scenario(base, {"throttled": free(base)}, way="write", remedies={"throttled": doubled(base)})
 
 
 @family
@@ -121,15 +128,18 @@ def both_limits_of_a_volume(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, VIRTIO, limit_iops=3000, limit_bytes_s=131_072_000)
     command = {"io": io, "mib": 4 if io == 4096 else 32, "direct": 1, "pattern": "random"}
     base = place.but(ahead(256), command=load(**command, depth=depth))
-    return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))})
+    return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))},
+                    remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
 def flash_one_at_a_time(draw: random.Random, _: Run) -> Scenario:
     io = draw.choice((4096, 16384, 65536))
     command = {"io": io, "mib": max(2, 500 * io >> 20), "direct": 1, "pattern": draw.choice(("random", "seq"))}
-    base = disk(draw, *FLASH).but(ahead(256), command=load(**command, depth=draw.choice((1, 2))))
-    return Scenario(base, {"direct": base.but(command=load(**command, depth=16))})
+    place, depth = disk(draw, *FLASH), draw.choice((1, 2))
+    base = place.but(ahead(256), command=load(**command, depth=depth))
+    return Scenario(base, {"direct": base.but(command=load(**command, depth=16))},
+                    remedies={"direct": base.but(command=load(**command, depth=2 * depth))})  # fmt: skip
 
 
 @family
@@ -137,7 +147,8 @@ def flash_deep(draw: random.Random, _: Run) -> Scenario:
     io = draw.choice((4096, 16384))
     command = {"io": io, "mib": max(16, draw.choice((8000, 30_000)) * io >> 20), "direct": 1, "pattern": "random"}
     base = disk(draw, NVME).but(ahead(256), command=load(**command, depth=draw.choice((32, 64, 128))))
-    return Scenario(base, {"direct": base.but(command=load(**command, depth=256)), "device": base.physics(FAST_FLASH)})
+    deeper = base.but(command=load(**command, depth=256))
+    return Scenario(base, {"direct": deeper, "device": base.physics(FAST_FLASH)}, remedies={"device": deeper})
 
 
 @family
@@ -152,13 +163,15 @@ def flash_writes_deep(draw: random.Random, _: Run) -> Scenario:
     }
     base = disk(draw, NVME).but(command=load(**command, depth=draw.choice((16, 64))))
     faster = base.physics({**FAST_FLASH, "flash.program_ns": 10_000})
-    return Scenario(base, {"device": faster, "direct": base.but(command=load(**command, depth=256))}, way="write")
+    deeper = base.but(command=load(**command, depth=256))
+    return Scenario(base, {"device": faster, "direct": deeper}, way="write", remedies={"device": deeper})
 
 
 @family
 def flash_at_the_rate_of_its_link(draw: random.Random, _: Run) -> Scenario:
     base = disk(draw, NVME).but(ahead(draw.choice((4096, 16384))), command=load(mib=1024, io=1 << 20))
-    return Scenario(base, {"readahead": base.but(ahead(32768)), "device": base.physics(FAST_FLASH)})
+    more = base.but(ahead(32768))
+    return Scenario(base, {"readahead": more, "device": base.physics(FAST_FLASH)}, remedies={"device": more})
 
 
 @family
@@ -210,7 +223,8 @@ def paced_below_a_limit(draw: random.Random, _: Run) -> Scenario:
     part = draw.choice((0.3, 0.6))
     command = {"io": 1 << 18, "mib": 32, "direct": 1}
     base = place.but(command=load(**command, sleep=round((1 << 18) / 50e6 * (1 / part - 1), 5)))
-    return Scenario(base, {"program": base.but(command=load(**command)), "throttled": free(base)})
+    return Scenario(base, {"program": base.but(command=load(**command)), "throttled": free(base)},
+                    remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
@@ -219,7 +233,8 @@ def flash_few_requests(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, NVME, AZURE)
     command = {"io": 4096, "mib": 12, "direct": 1, "pattern": "random", "depth": draw.choice((16, 32))}
     base = place.but({"nr_requests": 4, "scheduler": "none"}, command=load(**command))
-    return Scenario(base, {"request slots": base.but({"nr_requests": 256})})
+    return Scenario(base, {"request slots": base.but({"nr_requests": 256})},
+                    remedies={"request slots": base.but({"nr_requests": 8})})  # fmt: skip
 
 
 @family
@@ -227,7 +242,8 @@ def fsync_on_a_volume(draw: random.Random, _: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=draw.choice((4, 16)) << 10, mib=1, write=1)}"
     base = disk(draw, VIRTIO, volume_flush_ns=draw.choice((1_000_000, 4_000_000))).but(
         prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")  # fmt: skip
-    return Scenario(base, {"sync": base.but(command=command)}, way="write")
+    return Scenario(base, {"sync": base.but(command=command)}, way="write",
+                    remedies={"sync": base.but(command=command + " sync=2")})  # fmt: skip
 
 
 @family
@@ -245,20 +261,23 @@ def volume_beside_a_reader(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, VIRTIO, AZURE, limit_bytes_s=draw.choice((50, 125)) * 1_000_000)
     beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=4, offset=20 << 30)
     base = place.but(ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=24)}")
-    return Scenario(base, {"competing": base.but(beside=""), "throttled": free(base)}, paced=0.1)
+    return Scenario(base, {"competing": base.but(beside=""), "throttled": free(base)}, paced=0.1,
+                    remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
 def platter(draw: random.Random, _: Run) -> Scenario:
     base = disk(draw, SATA).but(ahead(draw.choice((256, 4096, 16384))), command=load(mib=192))
-    return Scenario(base, {"readahead": base.but(ahead(16384)), "device": base.physics(FAST_PLATTER)})
+    more = base.but(ahead(16384))
+    return Scenario(base, {"readahead": more, "device": base.physics(FAST_PLATTER)}, remedies={"device": more})
 
 
 @family
 def platter_file(draw: random.Random, _: Run) -> Scenario:
     base = disk(draw, SATA).but(ahead(draw.choice((256, 1024))), prepare=files(draw.choice(("ext4", "xfs")), 1, 128),
                                 command=f"cat {MNT}/f1 >/dev/null")  # fmt: skip
-    return Scenario(base, {"readahead": base.but(ahead(16384)), "device": base.physics(FAST_PLATTER)})
+    more = base.but(ahead(16384))
+    return Scenario(base, {"readahead": more, "device": base.physics(FAST_PLATTER)}, remedies={"device": more})
 
 
 @family
@@ -266,16 +285,19 @@ def platter_direct(draw: random.Random, _: Run) -> Scenario:
     io = draw.choice((65536, 262144, 1 << 20))
     command = {"io": io, "mib": 96, "direct": 1}
     base = disk(draw, SATA).but(command=load(**command, depth=draw.choice((1, 2, 8))))
-    return Scenario(base, {"direct": base.but(command=load(**command, depth=32)), "device": base.physics(FAST_PLATTER)})
+    deeper = base.but(command=load(**command, depth=32))
+    return Scenario(base, {"direct": deeper, "device": base.physics(FAST_PLATTER)}, remedies={"device": deeper})
 
 
 @family
 def sata_random(draw: random.Random, _: Run) -> Scenario:
     command = {"io": draw.choice((4096, 16384)), "mib": 2, "direct": 1}
-    base = disk(draw, SATA).but(ahead(256), command=load(**command, pattern="random", depth=draw.choice((1, 4, 16))))
+    place, depth = disk(draw, SATA), draw.choice((1, 4, 16))
+    base = place.but(ahead(256), command=load(**command, pattern="random", depth=depth))
+    larger = base.but(command=load(**{**command, "io": 2 * command["io"]}, pattern="random", depth=depth))
     return Scenario(base, {"seeks": base.but(command=load(**command)),
                            "direct": base.but(command=load(**command, pattern="random", depth=32)),
-                           "device": base.physics(NO_SEEK)})  # fmt: skip
+                           "device": base.physics(NO_SEEK)}, remedies={"seeks": larger})  # fmt: skip
 
 
 @family
@@ -297,7 +319,8 @@ def sata_program_sleeps(draw: random.Random, _: Run) -> Scenario:
 def sata_fsync(draw: random.Random, _: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=16 << 10, mib=1, write=1)}"
     base = disk(draw, SATA).but(prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
-    return Scenario(base, {"sync": base.but(command=command)}, way="write")
+    return Scenario(base, {"sync": base.but(command=command)}, way="write",
+                    remedies={"sync": base.but(command=command + " sync=2")})  # fmt: skip
 
 
 @family

@@ -7,6 +7,7 @@ Streams are processes, each at a place of its own; depth is how many threads of 
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
 import sys
@@ -25,7 +26,7 @@ DEFAULTS: dict[str, int | float | str] = {
     "write": 0,
     "sleep": 0.0,  # s after each call
     "spin": 0.0,  # s of work after each call
-    "sync": 0,  # fsync after each call
+    "sync": 0,  # fsync after so many calls of a thread
     "offset": 0,  # bytes
     "apart": 20 << 30,  # bytes from one stream to the next
     "span": 64 << 30,  # bytes that random calls are spread over
@@ -71,8 +72,8 @@ def stream(said: dict[str, int | float | str], number: int) -> None:
         return mapped(handle, said, list(left))
 
     def work() -> None:
-        page = mmap.mmap(-1, int(said["io"]))
-        while True:
+        page, every = mmap.mmap(-1, int(said["io"])), int(said["sync"])
+        for call in itertools.count(1):
             with lock:
                 at = next(left, None)
             if at is None:
@@ -82,7 +83,7 @@ def stream(said: dict[str, int | float | str], number: int) -> None:
             except OSError:
                 if said["die"]:
                     os._exit(1)
-            if said["sync"]:
+            if every and call % every == 0:
                 os.fsync(handle)
             if said["sleep"]:
                 time.sleep(float(said["sleep"]))

@@ -38,6 +38,7 @@ RAID0, RAID5, RAID5_NEW, SLOW = "9500s-12-raid0", "9500s-12-raid5", "9650se-8-ra
 DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "virtio-capped": "vda"}  # the other profiles' disk is sda
 PROFILES = (RAID0, RAID0, RAID5, RAID5_NEW)
 KERNELS = ("6.1", "6.12", "7.2")
+REMOVED = ("program", "processor", "competing", "request slots")  # causes whose remedy is that they are gone
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +77,18 @@ class Run:
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     """reliefs: cause -> the run without it, what is meant first. none: nothing may be named but ceilings of the array.
-    paced: s of the run in which by intent nothing is asked, at its begin and end."""
+    paced: s of the run in which by intent nothing is asked, at its begin and end. remedies: cause -> the run with the change
+    that explain gives a figure for, where that is not the run without the cause."""
 
     base: Run
     reliefs: Mapping[str, Run]
     paced: float = 0.0
     way: str = "read"
+    remedies: Mapping[str, Run] = dataclasses.field(default_factory=dict)
+
+    def remedy(self, cause: str) -> Run | None:
+        """The run that a figure of this cause is compared with."""
+        return self.remedies.get(cause) or (self.reliefs.get(cause) if cause in REMOVED else None)
 
 
 Make = Callable[[random.Random, Run], Scenario]

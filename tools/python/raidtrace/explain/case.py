@@ -137,6 +137,7 @@ def inferred(
     *values: Value,
     share: float | None = None,
     gain: tuple[float, float] | None = None,
+    gain_of: str = "",
 ) -> Limit:
     """What the counts have the signature of."""
-    return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, gain)
+    return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, gain, gain_of)

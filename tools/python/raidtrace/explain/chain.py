@@ -163,7 +163,8 @@ def longest(reading: Reading, way: str) -> str:
 def _remedy(limit: Limit) -> str:
     if not limit.remedy:
         return ""
-    return f"To do: {limit.remedy}." + ("" if limit.key in NO_SETTING else f" {limit.expected()}")
+    said = "" if limit.gain is None and limit.key in NO_SETTING else f" {limit.expected()}"
+    return f"To do: {limit.remedy}.{said}"
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:

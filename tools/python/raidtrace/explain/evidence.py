@@ -113,8 +113,9 @@ class Link:
 class Limit:
     """Something that may hold the throughput down. verdict INFERRED: the counts say so; CONTRADICTED: it is ruled out.
 
-    remedy: what to do, where inferred. share: part of the time that it took, of 1, where that was counted. gain: from and to,
-    how many times as fast it is without that time and nothing else changed.
+    remedy: what to do, where inferred. share: part of the time that it took, of 1, where that was counted.
+    gain: how many times as fast it is after a change. From and to: both are equal where the recording gives a figure; else the
+    second is an upper bound. gain_of: the change, as "with twice the limit"; empty: without the cause, nothing else changed.
     """
 
     key: str
@@ -125,20 +126,22 @@ class Limit:
     remedy: str = ""
     share: float | None = None
     gain: tuple[float, float] | None = None
+    gain_of: str = ""
+
+    def figure(self) -> float | None:
+        """The expected gain as one number. None: the recording does not give one."""
+        return self.gain[1] if self.gain is not None and self.gain[0] == self.gain[1] else None
 
     def expected(self) -> str:
-        """What its remedy gains, where the counts say something of it. Without a wait requests may also follow each other
-        otherwise than with it: so what time alone tells is no bound."""
+        """The sentence on the gain of the remedy. A bound is none of the whole gain: without a wait requests may also follow
+        each other in another order."""
         if self.gain is None:
             return "To measure the gain: raidctl why."
-        low, high = self.gain
-        if low == high:
-            return (
-                f"Expected: about {high:.2g} times as fast."
-                if high < 100
-                else f"Expected: about {high:.0f} times as fast."
-            )
-        return f"Without that time it is at most about {high:.1f} times as fast."
+        if self.figure() is None:
+            return f"Without that time it is at most about {self.gain[1]:.1f} times as fast."
+        factor = f"{self.gain[1]:.2g}" if self.gain[1] < 100 else f"{self.gain[1]:.0f}"
+        change = f" {self.gain_of}" if self.gain_of else ""
+        return f"Expected{change}: {'no gain' if self.gain[1] == 1 else f'about {factor} times as fast'}."
 
 
 @dataclasses.dataclass(frozen=True)

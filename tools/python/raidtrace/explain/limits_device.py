@@ -4,7 +4,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-from raidtrace.explain import ceiling
+from raidtrace.explain import ceiling, gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.links_queue import in_order
@@ -221,7 +221,7 @@ def device(case: Case) -> Limit:
     if found is not None:
         values.append(case.value("gain-of-depth", found[1], "of 1", "depth-d2c"))
     orderly = case.elsewhere() <= ORDERLY
-    remedy = "nothing that is set: other drives, another level or another controller"
+    remedy, (no_more, change) = "nothing that is set: other drives, another level or another controller", gain.more_in_flight()
     if idle >= IDLE:
         return ruled_out(
             key, title, f"{_gain(found)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
@@ -237,7 +237,7 @@ def device(case: Case) -> Limit:
             f"{near.controller:.0f} "
             f"MiB/s, its drives {near.drives:.0f}"
         )
-        return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values)
+        return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values, gain=no_more, gain_of=change)
     if case.one_disk():
         return _one_disk(case, values, rate)
     size, most = q.size_mean(case.seen, case.way) or 0.0, case.reading.largest_sectors() or 0
@@ -251,7 +251,8 @@ def device(case: Case) -> Limit:
         beside = f"{rate:.0f} MiB/s of {case.way}s beside {q.mib_per_s(case.seen, other) or 0:.0f} MiB/s of {other}s"
         return open_question(key, title, f"{_gain(found)}{beside}", *values)
     if flat(case) and orderly:
-        return inferred(key, title, f"{_gain(found)}{rate:.0f} MiB/s is what comes", remedy, *values)
+        text = f"{_gain(found)}{rate:.0f} MiB/s is what comes"
+        return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
     if found is None:
         return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
     return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)
@@ -259,16 +260,15 @@ def device(case: Case) -> Limit:
 
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     """What one disk, or one volume, gives at most."""
-    seconds, seen = case.seen.seconds(), full(case)
+    seconds, seen, (no_more, change) = case.seen.seconds(), full(case), gain.more_in_flight()
     iops = (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
     text = f"{rate:.1f} MiB/s in {iops:.0f} {case.way}s a second"
     if case.rotates() and case.streams() > 1:
         return open_question("device", DISK, f"{text}: up to {case.streams()} streams may share the heads", *values)
     if platter(case) and rate >= PLATTER_MIB_S:
         text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
-        return inferred(
-            "device", DISK, text, "neither readahead nor depth helps: several disks (RAID 0), or flash", *values
-        )
+        remedy = "neither readahead nor depth helps: several disks (RAID 0), or flash"
+        return inferred("device", DISK, text, remedy, *values, gain=no_more, gain_of=change)
     if not case.rotates() and (case.seen.count(case.way, "completed") or 0) < FEW:
         return open_question("device", DISK, f"{text}; too few to tell the rate of the disk from a limit", *values)
     if seen is None:
@@ -280,6 +280,8 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
         f"{seen.many_ms:.3g} ms, so more in flight does not come faster",
         _other_than_depth(case),
         *values,
+        gain=no_more,
+        gain_of=change,
     )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes above the disk: the program, others beside it, what it waits for, files and their metadata."""
 
+from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_cgroup import io_max
@@ -51,7 +52,7 @@ def host(case: Case) -> Limit:
         return open_question(
             "program", title, f"{nothing}: {whole}, which it is part of, may wait for another disk", value
         )
-    gain = (1.0, 1 / (1 - min(idle, 0.999)))
+    gained, change = gain.no_pauses(case, idle)
     nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
         return ruled_out("program", title, f"{nothing}: what was asked for was held back, as io.max has it", value)
@@ -66,7 +67,8 @@ def host(case: Case) -> Limit:
             value,
             case.value("processors", used, "CPUs", "command cpu"),
             share=idle,
-            gain=gain,
+            gain=gained,
+            gain_of=change,
         )
     if (unwritten := dirty_limit(case)) is not None:
         few = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
@@ -88,7 +90,8 @@ def host(case: Case) -> Limit:
         f"look at what the program does between its calls{held[1]}",
         value,
         share=idle,
-        gain=gain,
+        gain=gained,
+        gain_of=change,
     )
 
 
@@ -112,7 +115,7 @@ def sync(case: Case) -> Limit:
         return open_question(
             "sync", title, f"{text}: whether they waited for this data only an experiment tells", *values
         )
-    part = min(part, 0.999)
+    part, (gained, change) = min(part, 0.999), gain.half_the_flushes(case)
     return inferred(
         "sync",
         title,
@@ -121,6 +124,8 @@ def sync(case: Case) -> Limit:
         "call fsync less often, or give the controller a battery and let it not report a volatile cache",
         *values,
         share=part,
+        gain=gained,
+        gain_of=change,
     )
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes in the queue and in how it is used: depth, requests, scheduler, their size, direct I/O, order, readahead."""
 
+from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, SMALL, ceiling_near, flat
+from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, SMALL, ceiling_near, flat, waits_ms
 from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
@@ -68,12 +69,15 @@ def queue(case: Case) -> Limit:
     if limit > FEW * queues or flat(case) or ceiling_near(case):
         return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
+    gained, change = gain.more_slots(case, limit)
     return inferred(
         key,
         title,
         text,
         f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.seen.disk.name}/{where}",
         *values,
+        gain=gained,
+        gain_of=change,
     )
 
 
@@ -172,6 +176,8 @@ def direct(case: Case) -> Limit:
         return open_question(key, title, text, *values)
     if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(key, title, text, *values)
+    waits = waits_ms(case)
+    gained, change = gain.twice_in_flight(case, waits[1] / waits[0]) if waits else gain.NONE
     larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
     return inferred(
         key,
@@ -179,6 +185,8 @@ def direct(case: Case) -> Limit:
         text,
         f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
         *values,
+        gain=gained,
+        gain_of=change,
     )
 
 
@@ -247,6 +255,7 @@ def positioning(case: Case) -> Limit:
         if case.table_full()
         else ""
     )
+    gained, change = gain.larger_pieces(case)
     return inferred(
         key,
         title,
@@ -254,6 +263,8 @@ def positioning(case: Case) -> Limit:
         "read in order or in larger pieces"
         + ("" if case.one_disk() else ", or keep more in flight so that the drives work at once"),
         value,
+        gain=gained,
+        gain_of=change,
     )
 
 

@@ -3,6 +3,7 @@
 
 import collections
 
+from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import WAITED, cheaper, waits_ms
@@ -16,7 +17,6 @@ EVEN_PART = 0.005  # part of all requests by which it may, where that is more: t
 LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
 FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
 IDLE = 0.15  # part of the time without work, from which on the rate may be the program's
-ALONE = 0.95  # part of the requests that found nothing in flight: then they wait for no other request
 HELD = 0.13  # part of the time from one request to the next that it was held back: without it the rate is 15 % higher
 OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
 LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
@@ -101,17 +101,17 @@ def throttled(case: Case) -> Limit:
         return open_question(
             key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
         )
-    depths = case.seen.histogram("all", "depth_issue")
-    alone = depths.get(0, 0) >= ALONE * sum(depths.values())
     held = (times[1] - times[0]) / 1e3 * found.iops
-    if (case.idle() or 0.0) >= IDLE and not (alone and held >= HELD):
+    if (case.idle() or 0.0) >= IDLE and not (gain.alone(case) and held >= HELD):
         return open_question(key, title, f"{text} at even intervals: a limit, or the pace of the program", *values)
     kind = _kind(case, found)
     text = (
         f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
         f"a limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, holds them back"
     )
-    return inferred(key, TITLE[kind], text, ". ".join(filter(None, (REMEDY[kind], cheaper(case)))), *values)
+    gained, change = gain.twice_the_limit(case, found.iops, times[0])
+    remedy = ". ".join(filter(None, (REMEDY[kind], cheaper(case))))
+    return inferred(key, TITLE[kind], text, remedy, *values, gain=gained, gain_of=change)
 
 
 def asked_bytes(case: Case) -> int | None:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many times as fast a change makes a phase, computed from its own recording.
+
+Each function returns (gain, change): the gain as Limit.gain has it, the change in words. A change is a small one, twice or half
+of something, so that nothing else becomes the limit first. None: the recording does not give the number.
+"""
+
+from raidtrace.explain.case import VIRTUAL, Case
+from raidtrace.recording import quantities as q
+
+Gain = tuple[tuple[float, float] | None, str]
+NONE: Gain = (None, "")
+TWICE = 2.0
+SHORT_KIB = 64  # of a request at random places, up to which the way there takes nearly all of its time
+PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
+ALONE = 0.95  # part of the requests that found nothing in flight
+CALLS = 0.5  # part of the bytes past the page cache, from which on a call of the program is a request
+
+
+def _figure(gain: float, change: str) -> Gain:
+    return (max(gain, 1.0),) * 2, change
+
+
+def alone(case: Case) -> bool:
+    """Whether nearly all requests found nothing in flight: the program waits for each."""
+    depths = case.seen.histogram("all", "depth_issue")
+    return depths.get(0, 0) >= ALONE * sum(depths.values())
+
+
+def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
+    """Of a volume whose limit holds requests back. The time from one request to the next halves, but a request takes no less
+    than the fastest did."""
+    mean_ms = q.d2c_mean_ms(case.seen, case.way)
+    if not mean_ms or not iops:
+        return NONE
+    cycle = 1e3 / iops if alone(case) else mean_ms  # ms from one request of a thread to its next
+    least = cycle - max(mean_ms - fast_ms, 0.0)
+    return _figure(cycle / max(cycle / TWICE, least), "with twice the limit")
+
+
+def more_in_flight() -> Gain:
+    """Of a disk that gives no more with more in flight."""
+    return _figure(1.0, "from more in flight or more readahead")
+
+
+def twice_in_flight(case: Case, longer: float) -> Gain:
+    """Of one disk without heads whose requests do not wait for each other. longer: mean time of a request by the fastest."""
+    if not case.one_disk() or case.rotates() or longer > 1.1:
+        return NONE
+    return _figure(TWICE, "with twice as many in flight")
+
+
+def larger_pieces(case: Case) -> Gain:
+    """Of reads at random places: a piece twice as large costs the same way there, and its transfer."""
+    size, mean_ms = (q.size_mean(case.seen, case.way) or 0.0) / 2, q.d2c_mean_ms(case.seen, case.way)
+    if not size or not mean_ms or size > SHORT_KIB:
+        return NONE
+    return _figure(TWICE / (1 + size / PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
+
+
+def half_the_flushes(case: Case) -> Gain:
+    """Of a program that waits for each flush of a disk without heads: the writes between two flushes take next to no time."""
+    return NONE if case.rotates() else _figure(TWICE, "with half as many flushes")
+
+
+def more_slots(case: Case, limit: int) -> Gain:
+    """Of a queue with too few requests. Those that wait for one are counted by Little's law: rate times the time from queue to
+    completion."""
+    seconds = case.seen.seconds()
+    queued = (case.seen.count(case.way, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
+    if not case.one_disk() or case.rotates() or queued <= limit:
+        return NONE
+    return _figure(min(queued / limit, TWICE), "with twice as many")
+
+
+def no_pauses(case: Case, idle: float) -> Gain:
+    """Of a program that pauses. What it does without pauses is its rate while the disk was busy, where it waits for each
+    request, and where the disk is not a volume, which may have a limit that the pauses hide."""
+    most = 1 / (1 - min(idle, 0.999))
+    waits = (q.class_share(case.seen, "direct") or 0.0) >= CALLS and alone(case)
+    virtual = any(name in case.seen.settings.get("model", "") for name in VIRTUAL)
+    apart = case.elsewhere() >= CALLS or not case.rotates()  # in order a disk with heads reads ahead by itself
+    volume = virtual or case.seen.disk.driver in ("virtio-pci", "xen-blkfront")
+    return ((most if waits and apart and not volume else 1.0), most), ""
