@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from raidtrace.explain import ceiling, gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.even import even, local, tolerance
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
@@ -32,6 +33,7 @@ EMPTY = 8  # times that the queue ran empty
 EMPTIED = 0.05  # part of the time that this took, from which on more would have come if it had been asked for
 ALIKE = 0.9  # part of the requests that are of one size
 WAITED = 1.25  # times the fastest request, from which on the median waits for something
+QUEUED = 2.5  # times the fastest request, from which on most of the time of the median is a wait for other requests
 COMPARABLE = 0.8  # part of the requests that are of one size, so that their times can be compared
 LONGER = 1.05  # times the end of the bin of the fastest request
 LARGE_KIB = 1280  # of a request: Linux's own preset
@@ -157,6 +159,17 @@ def emptied(case: Case) -> tuple[int, float] | None:
     return found[0], min(idle + found[2], 1.0)
 
 
+def even_rate(case: Case) -> tuple[float, float] | None:
+    """The times of the fastest request and of half of them, in ms, where a local disk without heads serves requests at an even
+    rate and each waits for others most of the time. None: it does not."""
+    if not case.one_disk() or case.rotates() or (case.idle() or 0.0) >= IDLE:
+        return None
+    found, waits = even(case, case.seen)[0], waits_ms(case)
+    if found is None or waits is None or not local(found) or waits[1] < QUEUED * waits[0]:
+        return None
+    return waits if min(found.requests, found.bytes) <= 2 * tolerance(found) else None
+
+
 def platter(case: Case) -> bool:
     """Whether one disk with heads reads or writes in order all the time: it reads ahead by itself, so that neither readahead
     nor depth makes it faster."""
@@ -228,6 +241,13 @@ def device(case: Case) -> Limit:
         )
     if case.one_disk() and platter(case):
         return _one_disk(case, values, rate)
+    if case.one_disk() and (waits := even_rate(case)):
+        text = (
+            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.way}s a second at even intervals; the fastest took "
+            f"{waits[0]:.3g} ms, half of them {waits[1]:.3g} ms or more: the rest is the wait for others"
+        )
+        remedy = "more in flight does not help: it is the rate of the disk, or of its link (lspci -vv: LnkSta)"
+        return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
     if ran := emptied(case):
         text = f"{_gain(found)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times, which took {ran[1]:.0%} of the time"
         return open_question(key, title, f"{text}: the disk had room for more than was asked for", *values)
@@ -258,11 +278,16 @@ def device(case: Case) -> Limit:
     return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)
 
 
+def _iops(case: Case) -> float:
+    """Requests a second that were completed."""
+    seconds = case.seen.seconds()
+    return (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
+
+
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     """What one disk, or one volume, gives at most."""
-    seconds, seen, (no_more, change) = case.seen.seconds(), full(case), gain.more_in_flight()
-    iops = (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
-    text = f"{rate:.1f} MiB/s in {iops:.0f} {case.way}s a second"
+    seen, (no_more, change) = full(case), gain.more_in_flight()
+    text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.way}s a second"
     if case.rotates() and case.streams() > 1:
         return open_question("device", DISK, f"{text}: up to {case.streams()} streams may share the heads", *values)
     if platter(case) and rate >= PLATTER_MIB_S:

@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rates that the load does not decide: the limit of a volume, and bytes that nobody asked for."""
 
-import collections
-
 from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.even import EVEN, even, local, tolerance
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import WAITED, cheaper, waits_ms
-from raidtrace.quantity import bins, size
+from raidtrace.quantity import size
 from raidtrace.recording import quantities as q
-from raidtrace.recording.observation import Observation
 from raidtrace.recording.timeline import Even
 
-EVEN = 2.0  # requests by which a sum of completions may leave a straight line
-EVEN_PART = 0.005  # part of all requests by which it may, where that is more: timers of a busy host are late
-LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
-FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
 IDLE = 0.15  # part of the time without work, from which on the rate may be the program's
 HELD = 0.13  # part of the time from one request to the next that it was held back: without it the rate is 15 % higher
 OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
@@ -25,35 +19,16 @@ FAULTS = (
 )
 PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
-BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
 AHEAD = 0.5  # part of the bytes that were read ahead
-
-
-def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
-    """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
-    moved = {way: q.octets(seen, way) or 0 for way in ("read", "write")}
-    both = min(moved.values()) >= BOTH * sum(moved.values())
-    ways = ("read", "write") if both else (case.way,)
-    sizes: collections.Counter[int] = collections.Counter()
-    for way in ways:
-        sizes.update(seen.histogram(way, "size"))
-    sectors = {at: bins.size(at)[0] for at in sizes}
-    whole = sum(count * sectors[at] for at, count in sizes.items())
-    unit = sum(count * sectors[at] ** 2 for at, count in sizes.items()) / whole * q.SECTOR if whole else 0.0
-    return seen.timeline.even(case.way, unit, both), both
-
-
-def _tolerance(found: Even) -> float:
-    return max(EVEN, EVEN_PART * found.number)
 
 
 def _kind(case: Case, mine: Even) -> str:
     """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
-    if min(mine.requests, mine.bytes) <= EVEN and max(mine.requests, mine.bytes) > _tolerance(mine):
+    if min(mine.requests, mine.bytes) <= EVEN and max(mine.requests, mine.bytes) > tolerance(mine):
         return "IOPS" if mine.requests <= EVEN else "bandwidth"
     for other in case.beside:
         there, _ = even(case, other)
-        if there is None or min(there.requests, there.bytes) > _tolerance(there):
+        if there is None or min(there.requests, there.bytes) > tolerance(there):
             continue
         sizes = [one.mib_per_s / one.iops for one in (mine, there)]
         if max(sizes) < OTHER * min(sizes):
@@ -92,12 +67,12 @@ def throttled(case: Case) -> Limit:
     )
     of = "reads and writes" if both else f"{case.way}s"
     text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
-    if min(found.requests, found.bytes) > _tolerance(found):
+    if min(found.requests, found.bytes) > tolerance(found):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
         return ruled_out(key, title, f"{text}: {case.way}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
                          *values)  # fmt: skip
-    if found.mib_per_s >= LINK_MIB_S or found.iops >= FLASH_IOPS:
+    if local(found):
         return open_question(
             key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
         )

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How even the rate of a phase is: what is served at a fixed rate completes along a straight line."""
+
+import collections
+
+from raidtrace.explain.case import Case
+from raidtrace.quantity import bins
+from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import Observation
+from raidtrace.recording.timeline import Even
+
+EVEN = 2.0  # requests by which a sum of completions may leave a straight line
+EVEN_PART = 0.005  # part of all requests by which it may, where that is more: timers of a busy host are late
+LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
+FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
+BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
+
+
+def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
+    """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
+    moved = {way: q.octets(seen, way) or 0 for way in ("read", "write")}
+    both = min(moved.values()) >= BOTH * sum(moved.values())
+    ways = ("read", "write") if both else (case.way,)
+    sizes: collections.Counter[int] = collections.Counter()
+    for way in ways:
+        sizes.update(seen.histogram(way, "size"))
+    sectors = {at: bins.size(at)[0] for at in sizes}
+    whole = sum(count * sectors[at] for at, count in sizes.items())
+    unit = sum(count * sectors[at] ** 2 for at, count in sizes.items()) / whole * q.SECTOR if whole else 0.0
+    return seen.timeline.even(case.way, unit, both), both
+
+
+def tolerance(found: Even) -> float:
+    """Requests by which the sum of completions may leave a straight line."""
+    return max(EVEN, EVEN_PART * found.number)
+
+
+def local(found: Even) -> bool:
+    """Whether a rate is so high that it may be that of a local disk and its link, and no limit of a volume."""
+    return found.mib_per_s >= LINK_MIB_S or found.iops >= FLASH_IOPS
