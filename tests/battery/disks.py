@@ -334,8 +334,66 @@ def sata_mapped_reads(draw: random.Random, _: Run) -> Scenario:
 @family
 def discards_beside_reads(draw: random.Random, _: Run) -> Scenario:
     """A file system that is trimmed while a program reads."""
-    beside = "while :; do blkdiscard -o 68719476736 -l 1073741824 /dev/sda; done"
+    beside = "while :; do blkdiscard -f -o 68719476736 -l 1073741824 /dev/sda; sleep 0.002; done"
     command = {"io": 4096, "mib": 4, "direct": 1, "pattern": "random", "lead": 0.1}
     base = disk(draw, NVME, VIRTIO).but(ahead(256), beside=beside, command=load(**command, depth=draw.choice((1, 8))))
     return Scenario(base, {"discard": base.but(beside=""), "competing": base.but(beside=""),
                            "direct": base.but(command=load(**command, depth=64))}, paced=0.1)  # fmt: skip
+
+
+@family
+def mixed_at_an_iops_limit(draw: random.Random, _: Run) -> Scenario:
+    """Reads and writes of one command, at random places, share a limit of IOPS."""
+    iops, depth = draw.choice((300, 1000, 3000)), draw.choice((1, 4, 16))
+    place = disk(draw, AZURE, VIRTIO, limit_iops=iops)
+    command = {"io": 4096, "mib": max(1, iops >> 8), "direct": 1, "pattern": "random", "span": 1 << 30, "depth": depth}
+    both = f"{load(**command)} & {load(**command, write=1, offset=8 << 30)}; wait"
+    base = place.but(ahead(256), command=both)
+    return Scenario(base, {"throttled": free(base)}, remedies={"throttled": doubled(base)})
+
+
+@family
+def flash_beside_a_writer(draw: random.Random, _: Run) -> Scenario:
+    beside = "exec " + load(io=65536, mib=4096, direct=1, write=1, depth=draw.choice((16, 32)), offset=20 << 30)
+    command = {"io": 4096, "mib": 8, "direct": 1, "pattern": "random", "lead": 0.1}
+    base = disk(draw, NVME).but(ahead(256), beside=beside, command=load(**command, depth=draw.choice((1, 4))))
+    return Scenario(base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))},
+                    paced=0.1)  # fmt: skip
+
+
+@family
+def flash_program_sleeps_between_writes(draw: random.Random, _: Run) -> Scenario:
+    command = {"io": draw.choice((4096, 65536)), "mib": 2, "direct": 1, "write": 1, "span": 1 << 28,
+               "pattern": draw.choice(("random", "seq"))}  # fmt: skip
+    base = disk(draw, *FLASH).but(command=load(**command, sleep=draw.choice((0.002, 0.01))))
+    return Scenario(base, {"program": base.but(command=load(**command))}, way="write")
+
+
+@family
+def small_files_on_flash(draw: random.Random, _: Run) -> Scenario:
+    """Files that end before a window of readahead does."""
+    kind = draw.choice(("xfs", "ext4"))
+    base = disk(draw, *FLASH).but(ahead(draw.choice((4096, 8192))), prepare=files(kind, 96, 1), command=f"cat {MNT}/f* >/dev/null")
+    one = base.but(prepare=files(kind, 1, 96))
+    return Scenario(base, {"pieces": one, "file system": one})
+
+
+@family
+def sata_beside_a_reader(draw: random.Random, _: Run) -> Scenario:
+    beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=draw.choice((1, 4)), offset=400 << 30)
+    base = disk(draw, SATA).but(ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=192)}")
+    return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
+
+
+@family
+def sata_beside_a_writer(draw: random.Random, _: Run) -> Scenario:
+    beside = "exec " + load(io=16384, mib=4096, direct=1, write=1, pattern="random", depth=8, offset=400 << 30)
+    base = disk(draw, SATA).but(ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
+    return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
+
+
+@family
+def sata_beside_random_reads(draw: random.Random, _: Run) -> Scenario:
+    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=draw.choice((1, 4)), offset=100 << 30)
+    base = disk(draw, SATA).but(ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
+    return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)

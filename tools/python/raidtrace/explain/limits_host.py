@@ -19,11 +19,14 @@ COMPUTES = (
 FLUSHED = 0.15  # part of the time with a flush in flight
 FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
-CLEARING = ("discard", "write_zeroes")  # directions that move no data
 OWN = 0.5  # part of the bytes of the other direction that the command may have asked for, from which on they may be its own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
 BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
 BLOCKS_ALONE = 0.9  # part of the bios, from which on metadata is what is read, and not on the way to it
+HEAD_MOVES_S = 0.004  # s that the way of a head to another place takes at least, with half a turn
+SEVERAL_FILES = "read several files at once, or keep them in larger ones"
+LARGER, SMALLER = 2, 2  # times a call, and times by which less than a window, from which on requests are cut by ends of files
+SLOWED = 1.15  # times the fastest request that requests take on average, from which on others may delay them
 DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
 
@@ -132,11 +135,11 @@ def sync(case: Case) -> Limit:
 def discards(case: Case) -> Limit:
     """Discards and zeroing that the disk works on while the direction waits: fstrim, a file system with the option discard."""
     key, title = "discard", "Discards"
-    numbers = {name: case.seen.count(name, "completed") or 0 for name in CLEARING}
-    part = sum(case.area(name) for name in CLEARING)
+    numbers = {name: case.seen.count(name, "completed") or 0 for name in q.CLEARING}
+    part = sum(case.area(name) for name in q.CLEARING)
     values = (
-        case.value("discards", sum(numbers.values()), "reqs.", *(f"completed of {name}" for name in CLEARING)),
-        case.value("discard-share", part, "of 1", *(f"d2c-sum-ns of {name}" for name in CLEARING)),
+        case.value("discards", sum(numbers.values()), "reqs.", *(f"completed of {name}" for name in q.CLEARING)),
+        case.value("discard-share", part, "of 1", *(f"d2c-sum-ns of {name}" for name in q.CLEARING)),
     )
     text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
                         for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
@@ -161,15 +164,22 @@ def discards(case: Case) -> Limit:
 
 
 def strangers(case: Case) -> tuple[float, str]:
-    """Part of the bios of this disk that processes other than the command's queued, which the recorder saw running, and who
-    queued most of them. Kernel threads write for whom they do not say, and are left out."""
+    """What processes other than the command's, which the recorder saw running, took of this disk, of 1, and a sentence on it.
+    It is their part of the bios, or of the bytes, or the time that heads need to reach their places. Kernel threads write for
+    other processes, and are left out."""
     found = case.seen.submitters or ()
-    whole = sum(one.bios for one in found)
+    whole, octets = sum(one.bios for one in found), sum(one.bytes for one in found)
     others = [one for one in found if one.pid in case.seen.others and not (one.comm or "").startswith(KERNEL_THREADS)]
     if not whole or not others:
         return 0.0, ""
     most = max(others, key=lambda one: one.bios)
-    return sum(one.bios for one in others) / whole, f"{most.comm}, pid {most.pid}"
+    bios = sum(one.bios for one in others)
+    parts = [(bios / whole, "of the bios"), (sum(one.bytes for one in others) / max(octets, 1), "of the bytes")]
+    if case.one_disk() and case.rotates() and case.seen.seconds():
+        moves = min(bios, q.seeks(case.seen) or 0) * HEAD_MOVES_S / case.seen.seconds()
+        parts.append((min(moves, 1.0), "of the time, for ways of the heads,"))
+    part, of = max(parts)
+    return part, f"{part:.0%} {of} {'is' if 'time' in of else 'are'} of others than the command, most of {most.comm}, pid {most.pid}"
 
 
 def _all_its_own(case: Case) -> bool:
@@ -189,6 +199,17 @@ def _own(case: Case, way: str) -> str:
     return f"they may be the command's own, which {done} {size.short(asked)} up to then" if asked >= OWN * moved else ""
 
 
+def _undelayed(case: Case) -> str:
+    """Why the load of others costs a disk without heads nothing; empty: it may."""
+    waits, mean = waits_ms(case), q.d2c_mean_ms(case.seen, case.way)
+    if not case.one_disk() or case.rotates() or waits is None or mean is None:
+        return ""
+    took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
+    if took >= SLOWED * waits[0]:
+        return ""
+    return f"{case.way}s take {took:.3g} ms, as the fastest did: what others do meanwhile does not delay them"
+
+
 def competing(case: Case) -> Limit:
     """What the disk did for others, or for the other direction, meanwhile."""
     title, other = "Competing load", "write" if case.way == "read" else "read"
@@ -198,18 +219,20 @@ def competing(case: Case) -> Limit:
         case.area(other) * meanwhile,
         q.total(case.seen, "issued"),
     )
-    foreign, (part, who) = q.foreign(case.seen, case.way), strangers(case)
+    foreign, (part, others) = q.foreign(case.seen, case.way), strangers(case)
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = (case.seen.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
     values = (
         case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
         case.value("strangers", part, "of 1", "submitter"),
     )
+    if (part >= OTHERS or (share >= OTHERS and requests >= OTHERS)) and (text := _undelayed(case)):
+        return ruled_out("competing", title, text, *values)
     if part >= OTHERS:
         return inferred(
             "competing",
             title,
-            f"{part:.0%} of the bios are of others than the command, most of {who}",
+            others,
             "run it at another time, or give it a lower weight: ionice, io.weight, bfq",
             *values,
         )
@@ -237,7 +260,7 @@ def competing(case: Case) -> Limit:
             *values,
         )
     return ruled_out(
-        "competing", title, f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the bios of others", *values
+        "competing", title, f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the load is of others", *values
     )
 
 
@@ -261,6 +284,12 @@ def pieces(case: Case) -> Limit:
     mounted = bool(
         case.seen.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )
+    if mounted and (order or 0) >= FOLLOWS and (case.idle() or 0) < IDLE and (ended := _windows_end(case)):
+        text = (
+            f"requests average {q.kib(ended[0])} where readahead is {q.kib(readahead)}, and the program reads "
+            f"{size.short(ended[1])} at once"
+        )
+        return inferred("pieces", title, f"{text}: files end before a window does", SEVERAL_FILES, value)
     if (
         run >= readahead
         or (order or 0) < FOLLOWS
@@ -277,9 +306,21 @@ def pieces(case: Case) -> Limit:
         "pieces",
         title,
         f"{text}: it ends before the window does",
-        "read several files at once, or keep them in larger ones",
+        SEVERAL_FILES,
         value,
     )
+
+
+def _windows_end(case: Case) -> tuple[float, float] | None:
+    """Sectors of a request and bytes of a call of the program, where requests are larger than calls, so that readahead is at
+    work, and far smaller than a window: files that lie next to each other end in it."""
+    window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
+    each, calls = q.size_mean(case.seen, "read"), case.seen.host.get(("command", "syscr"), 0)
+    if not window or not largest or not each or not calls or q.foreign(case.seen, "read"):
+        return None
+    call = case.seen.host.get(("command", "rchar"), 0) / calls
+    larger = each * q.SECTOR >= LARGER * call > 0
+    return (each, call) if larger and SMALLER * each <= min(window, largest) else None
 
 
 def metadata(reading: Reading) -> int:

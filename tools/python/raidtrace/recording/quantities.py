@@ -174,11 +174,16 @@ def share(seen: Observation, way: str, counter: str, of: str) -> float | None:
     return ratio(seen.count(way, counter), seen.count(way, of))
 
 
+CLEARING = ("discard", "write_zeroes")  # directions that move no data
+
+
 def class_share(seen: Observation, name: str, counter: str = "bytes_queued") -> float | None:
-    """Part of all that bios (or requests) of a class had of a counter."""
+    """Part of all that bios (or requests) of a class had of a counter; of bytes, those that discards and zeroing name do not
+    count, since nothing is moved."""
     if seen.origin is None:
         return None
     whole = sum(counts.get(counter, 0) for counts in seen.origin.values())
+    whole -= sum(seen.count(way, counter) or 0 for way in CLEARING) if counter == "bytes_queued" else 0
     return seen.origin.get(name, {}).get(counter, 0) / whole if whole else None
 
 
