@@ -59,7 +59,9 @@ def iops_limit_of_writes(draw: random.Random, _: Run) -> Scenario:
     }
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=8 * depth))
-    return Scenario(base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)})
+    return Scenario(
+        base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)}
+    )
 
 
 @family
@@ -76,7 +78,9 @@ def bandwidth_limit(draw: random.Random, _: Run) -> Scenario:
     mb = draw.choice((5, 20, 60, 125))
     place = disk(draw, *FLASH, limit_bytes_s=mb * 1_000_000)
     base = place.but(ahead(draw.choice((256, 1024, 8192))), command=load(mib=max(8, mb * 2)))
-    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(16384))}, remedies={"throttled": doubled(base)})
+    return Scenario(
+        base, {"throttled": free(base), "readahead": base.but(ahead(16384))}, remedies={"throttled": doubled(base)}
+    )
 
 
 @family
@@ -96,14 +100,18 @@ def bandwidth_limit_of_writes(draw: random.Random, _: Run) -> Scenario:
     command = {"io": 1 << draw.choice((16, 18, 20)), "mib": max(8, mb), "direct": 1, "write": 1}
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=4 * depth))
-    return Scenario(base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)})
+    return Scenario(
+        base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)}
+    )
 
 
 @family
 def readers_share_a_limit(draw: random.Random, _: Run) -> Scenario:
     place, number = disk(draw, AZURE, VIRTIO, limit_bytes_s=draw.choice((30, 90)) * 1_000_000), draw.choice((3, 8))
     base = place.but(ahead(draw.choice((256, 2048))), command=load(streams=number, mib=96 // number))
-    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)})
+    return Scenario(
+        base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)}
+    )
 
 
 @family
@@ -111,7 +119,9 @@ def copy_within_a_limit(draw: random.Random, _: Run) -> Scenario:
     """Reads and writes of one command share the limit."""
     place = disk(draw, AZURE, VIRTIO, limit_bytes_s=draw.choice((20, 60)) * 1_000_000)
     base = place.but(ahead(256), prepare=files("ext4", 1, 48), command=f"cp {MNT}/f1 {MNT}/g; sync")
-    return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)})
+    return Scenario(
+        base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)}
+    )
 
 
 @family
@@ -373,7 +383,8 @@ def flash_program_sleeps_between_writes(draw: random.Random, _: Run) -> Scenario
 def small_files_on_flash(draw: random.Random, _: Run) -> Scenario:
     """Files that end before a window of readahead does."""
     kind = draw.choice(("xfs", "ext4"))
-    base = disk(draw, *FLASH).but(ahead(draw.choice((4096, 8192))), prepare=files(kind, 96, 1), command=f"cat {MNT}/f* >/dev/null")
+    place = disk(draw, *FLASH).but(ahead(draw.choice((4096, 8192))))
+    base = place.but(prepare=files(kind, 96, 1), command=f"cat {MNT}/f* >/dev/null")
     one = base.but(prepare=files(kind, 1, 96))
     return Scenario(base, {"pieces": one, "file system": one})
 

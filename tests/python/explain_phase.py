@@ -81,6 +81,7 @@ def phase(
     driver="3w-9xxx",
     queues=None,
     calls=None,
+    number_of_calls=None,
     faults=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
@@ -154,7 +155,7 @@ def phase(
         tuple(Change(*change) for change in changes),
         int(interval * SECOND) if interval else None,
     )
-    used = {"cpu": None if cpu is None else int(cpu * span), "rchar": calls, "major_faults": faults}
+    used = {"cpu": None if cpu is None else int(cpu * span), "rchar": calls, "syscr": number_of_calls, "major_faults": faults}
     host = {("command", name): value for name, value in used.items() if value is not None}
     disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None, nr_hw_queues=queues)
     return Observation(

@@ -25,6 +25,14 @@ NEXT = {
 APART = {"depth": 2.0, "seeks": 0.26}
 TURNS = {"streams": 8, "depth": 24.0, "seeks": 0.5, "readahead": 512}
 NOT_OURS = {"submitters": [(7, "dd", 800, 1, 0), (9, "updatedb", 200, 1, 0)]}
+BY_BYTES = {"submitters": [(7, "dd", 900, 84, 0), (9, "updatedb", 100, 16, 0)], "others": (9,)}
+BY_HEADS = {
+    "submitters": [(7, "dd", 9000, 99, 0), (9, "updatedb", 151, 1, 0)],
+    "others": (9,),
+    "driver": "ahci",
+    "seeks": 0.151,
+}
+ON_FLASH = {**NOT_OURS, "others": (9,), "driver": "nvme"}
 CHANGE = [(2 * 10**9, "readahead_sectors", "256", "4096")]
 TWO_RATES = [(0, 0.5, 1, 0.45), (0.5, 1, 1, 0.55)]
 SLOTS = {"depth": 2.0, "i2d_ms": 2.2, "settings": {"queue_depth": "2", "readahead_sectors": "16384"}}
@@ -37,6 +45,14 @@ BESIDE = {"asked": {"write": 0}}  # the writes are not the command's
 KERNELS = [(7, "dd", 850, 1, 0), (9, "kworker/0:1", 150, 1, 0)]
 OURS = [(7, "dd", 851, 1, 0), (9, "kworker/0:1", 149, 1, 0)]
 PIECES = {"depth": 4.0, "order": 0.9, "settings": {"readahead_sectors": "16384", "fstype": "ext2"}}
+IN_A_ROW = {
+    "sectors": 512,
+    "depth": 1.0,
+    "calls": 130_000_000,
+    "number_of_calls": 1000,
+    "readahead": 1024,
+    "settings": {"max_sectors_kb": "1280", "max_hw_sectors_kb": "1280", "fstype": "xfs"},
+}
 META = {
     "metadata": 60,
     "dry": 100,
@@ -70,6 +86,7 @@ EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
 PLATTER = {"driver": "ahci", "requests": 6400, "depth": 2.0}
 SLOWER = {"d2c": {6.0: 10, 8.0: 990}}
 THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
+LOCAL = {**THROTTLED, "seconds": 0.06}
 MIXED = {"driver": "nvme", "share_of_size": 0.5, "found": {0: 20, 1: 900}}
 AMPLIFIED = {"driver": "nvme", "calls": 25 << 20, "order": 0.9, "depth": 4.0, "readahead": 512, "d2c": {8.0: 1000}}
 
@@ -165,7 +182,23 @@ SIDES = [
         "read",
         {},
         {**NOT_OURS, "others": (9,)},
-        {"submitters": [(7, "dd", 860, 1, 0), (9, "updatedb", 140, 1, 0)]},
+        {"submitters": [(7, "dd", 860, 9, 0), (9, "updatedb", 140, 1, 0)]},
+    ),
+    # by bytes, and by the ways of the heads of one disk: 4 ms of each, 15 % of 4 s
+    ("competing", "read", {}, BY_BYTES, {"submitters": [(7, "dd", 900, 86, 0), (9, "updatedb", 100, 14, 0)]}),
+    ("competing", "read", {}, BY_HEADS, {"submitters": [(7, "dd", 9000, 99, 0), (9, "updatedb", 149, 1, 0)]}),
+    ("competing", "read", {}, BY_HEADS, {"seeks": 0.149}),
+    ("competing", "read", {}, BY_HEADS, {"driver": "3w-9xxx"}),
+    # what does not delay the requests of a disk without heads costs nothing
+    ("competing", "read", {}, {**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}}, {"d2c": {7.5: 10, 8.0: 990}}),
+    ("competing", "read", {}, {**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "i2d_ms": 1.5}, {"i2d_ms": 0.5}),
+    ("competing", "read", {}, {**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "driver": "ahci"}, {"driver": "nvme"}),
+    (
+        "competing",
+        "read",
+        {},
+        {**BESIDE, "other": (200, 9.0), "driver": "nvme", "d2c": {6.5: 10, 8.0: 990}},
+        {"d2c": {7.5: 10, 8.0: 990}},
     ),
     (
         "competing",
@@ -242,6 +275,11 @@ SIDES = [
     ("pieces", "read", {}, {**PIECES, "order": 0.98}, {"order": 0.99}),
     ("pieces", "read", {}, {**PIECES, "idle": 0.14}, {"idle": 0.16}),
     ("pieces", "read", {}, {**PIECES, "order": 0.5}, {"order": 0.49}),
+    # files that lie next to each other: requests of 256 KiB, by calls of less than half
+    ("pieces", "read", {}, IN_A_ROW, {"calls": 132_000_000}),
+    ("pieces", "read", {}, IN_A_ROW, {"readahead": 1023}),
+    ("pieces", "read", {}, IN_A_ROW, {"asked": {"read": 1}}),
+    ("pieces", "read", {}, {**IN_A_ROW, "idle": 0.14}, {"idle": 0.16}),
     ("file system", "read", {}, META, {"metadata": 19}),
     ("file system", "read", {}, {**META, "dry": 42}, {"dry": 41}),
     ("file system", "read", {}, {**META, "other": (149, 0.01)}, {"other": (151, 0.01)}),
@@ -344,6 +382,12 @@ SIDES = [
     ("throttled", "read", {}, {**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(0, 9): 20, (1, 9): 900}}),
     ("throttled", "read", {}, {**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(1, 9): 900}}),
     ("throttled", "read", {}, {**THROTTLED, "seconds": 0.09}, {"seconds": 0.06}),  # 1.4 and 2.1 GB/s
+    # from there on it is the rate of a local disk, where requests wait for each other most of the time
+    ("device", "read", {}, {**THROTTLED, "seconds": 0.06}, {"seconds": 0.09}),
+    ("device", "read", {}, {**LOCAL, "d2c": {2.8: 10, 8.0: 990}}, {"d2c": {3.4: 10, 8.0: 990}}),
+    ("device", "read", {}, {**LOCAL, "samples": uneven(6)}, {"samples": uneven(7)}),
+    ("device", "read", {}, {**LOCAL, "idle": 0.14}, {"idle": 0.16}),
+    ("device", "read", {}, LOCAL, {"driver": "ahci", "streams": 2}),
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.14}, {"idle": 0.16}),
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.6, "found": {0: 960, 1: 40}}, {"found": {0: 940, 1: 60}}),
     # a program that sleeps between reads that take 8 ms instead of 1: 20 and 17 of them a second

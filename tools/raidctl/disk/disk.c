@@ -19,6 +19,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define DEFAULT_READAHEAD (128 * 1024) /* VM_READAHEAD_PAGES */
+
 static int read_text(const char *path, char *ret, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -244,6 +247,77 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 	return err;
 }
 
+/* Parts of the models that hypervisors and clouds give their volumes. */
+static bool is_virtual(const struct disk *disk)
+{
+	static const char *const drivers[] = { "virtio-pci", "virtio-mmio",
+					       "vmw_pvscsi", "hv_storvsc" };
+	static const char *const models[] = { "QEMU", "VBOX", "VMware",
+					      "Virtual", "Amazon Elastic",
+					      "Google", "MSFT NVMe" };
+	static const char *const names[] = { "vd", "xvd", "ubd", "nbd", "rbd",
+					     "zram", "ram", "loop" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (!strcmp(disk->above.driver, drivers[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
+		if (strstr(disk->model, models[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(disk->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static const char *kind_of(const struct disk *disk)
+{
+	char text[8];
+
+	if (disk->above.unit_3ware)
+		return "array";
+	if (disk_attribute(disk->name, "md/level", text, sizeof(text)) > 0)
+		return "md";
+	if (disk_attribute(disk->name, "dm/uuid", text, sizeof(text)) >= 0)
+		return "dm";
+	if (is_virtual(disk))
+		return "virtual";
+	return disk->rotational ? "rotating" : "flash";
+}
+
+/* Directories of queue N, /sys/block/DISK/mq/N. */
+static unsigned int count_queues(const char *name)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/mq", name);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir)))
+		nr += entry->d_name[0] != '.';
+	closedir(dir);
+	return nr;
+}
+
+const char *disk_readahead_from(const struct disk *disk)
+{
+	uint64_t bytes = disk->readahead_kib * 1024;
+
+	if (disk->optimal_io_bytes && bytes == 2 * disk->optimal_io_bytes)
+		return "2 x optimal I/O size (the kernel's rule)";
+	if (bytes == DEFAULT_READAHEAD)
+		return "the kernel's default";
+	/* Since Linux 6.17, of a disk that advertises no optimal I/O size. */
+	if (disk->rotational && !disk->optimal_io_bytes &&
+	    disk->readahead_kib == 2 * disk->max_sectors_kb)
+		return "2 x largest request (the kernel's rule for rotating disks)";
+	return "set after boot (udev, a service, by hand)";
+}
+
 static bool fill(struct disk *disk, const char *name)
 {
 	char text[32], path[PATH_MAX];
@@ -256,8 +330,10 @@ static bool fill(struct disk *disk, const char *name)
 	snprintf(path, sizeof(path), "/sys/block/%s", name);
 	rt_parents_read(path, &disk->above);
 	disk_attribute(name, "device/model", disk->model, sizeof(disk->model));
-	disk_attribute(name, "device/rev", disk->firmware,
-		       sizeof(disk->firmware));
+	if (disk_attribute(name, "device/rev", disk->firmware,
+			   sizeof(disk->firmware)) <= 0)
+		disk_attribute(name, "device/firmware_rev", disk->firmware,
+			       sizeof(disk->firmware));
 	disk_scheduler(name, disk->scheduler, sizeof(disk->scheduler));
 	disk->rotational = disk_number(name, "queue/rotational", 0);
 	disk->capacity_sectors = disk_number(name, "size", 0);
@@ -265,6 +341,9 @@ static bool fill(struct disk *disk, const char *name)
 	disk->max_sectors_kb = disk_number(name, "queue/max_sectors_kb", 0);
 	disk->max_hw_sectors_kb =
 		disk_number(name, "queue/max_hw_sectors_kb", 0);
+	disk->optimal_io_bytes = disk_number(name, "queue/optimal_io_size", 0);
+	disk->nr_queues = count_queues(name);
+	disk->kind = kind_of(disk);
 	disk->nr_requests = disk_number(name, "queue/nr_requests", -1);
 	disk->queue_depth = disk_number(name, "device/queue_depth", -1);
 	return true;

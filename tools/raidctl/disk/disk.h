@@ -39,13 +39,16 @@ struct mount {
  * @above: the devices above it
  * @model: as the disk names itself, "" when it does not
  * @firmware: revision as the disk reports it, "" when it does not
+ * @kind: "array" (3ware unit), "md", "dm", "virtual", "rotating" or "flash"
  * @scheduler: the one in use, "" for a disk without a queue of requests
  * @rotational: as the block layer has it
  * @capacity_sectors: size
  * @readahead_kib: readahead, in KiB
  * @max_sectors_kb: largest request the block layer builds, in KiB
  * @max_hw_sectors_kb: largest request the driver takes, in KiB
- * @nr_requests: of the scheduler, -1 when there is none
+ * @optimal_io_bytes: I/O size that the disk advertises as optimal, 0 when none
+ * @nr_queues: hardware queues, 0 for a disk without a queue of requests
+ * @nr_requests: of each hardware queue, -1 when there is none
  * @queue_depth: of the SCSI device, -1 when it is not SCSI
  * @nr_mounts: length of @mounts
  * @mounts: file systems on it
@@ -57,12 +60,15 @@ struct disk {
 	struct rt_parents above;
 	char model[DISK_TEXT];
 	char firmware[DISK_NAME];
+	const char *kind;
 	char scheduler[DISK_NAME];
 	bool rotational;
 	uint64_t capacity_sectors;
 	uint64_t readahead_kib;
 	uint64_t max_sectors_kb;
 	uint64_t max_hw_sectors_kb;
+	uint64_t optimal_io_bytes;
+	unsigned int nr_queues;
 	int64_t nr_requests;
 	int64_t queue_depth;
 	size_t nr_mounts;
@@ -78,6 +84,15 @@ struct disk {
  */
 int disk_list(size_t *nr, struct disk **ret);
 void disk_list_free(struct disk *disks, size_t nr);
+
+/**
+ * disk_readahead_from - which rule gives the present readahead?
+ * @disk: as disk_list() returns it
+ *
+ * Return: a constant text; the kernel records no origin, so it is the rule of
+ * the kernel with this result, or "set after boot ...".
+ */
+const char *disk_readahead_from(const struct disk *disk);
 
 /**
  * disk_resolve - which disk does somebody mean?

@@ -37,6 +37,7 @@ static const struct source device_sources[] = {
 	{ "vendor", "device/vendor" },
 	{ "model", "device/model" },
 	{ "firmware", "device/rev" },
+	{ "firmware", "device/firmware_rev" }, /* NVMe */
 	{ "max_hw_sectors_kb", "queue/max_hw_sectors_kb" },
 	{ "max_segments", "queue/max_segments" },
 	{ "max_segment_size", "queue/max_segment_size" },

@@ -43,11 +43,15 @@ static struct json_object *disk_object(const struct disk *disk)
 	json_add_text(object, "model", disk->model);
 	json_add_text(object, "firmware", disk->firmware);
 	json_add_bool(object, "unit_3ware", disk->above.unit_3ware);
+	json_add_text(object, "kind", disk->kind);
 	json_add_bool(object, "rotational", disk->rotational);
 	json_add_count(object, "capacity_sectors", disk->capacity_sectors);
 	json_add_count(object, "readahead_kib", disk->readahead_kib);
 	json_add_count(object, "readahead_sectors",
 		       disk->readahead_kib * 1024 / SECTOR_BYTES);
+	json_add_text(object, "readahead_from", disk_readahead_from(disk));
+	json_add_count(object, "optimal_io_bytes", disk->optimal_io_bytes);
+	json_add_count(object, "hardware_queues", disk->nr_queues);
 	json_add_count(object, "max_sectors_kib", disk->max_sectors_kb);
 	json_add_count(object, "max_hw_sectors_kib", disk->max_hw_sectors_kb);
 	json_add_or_null(object, "queue_depth", disk->queue_depth);

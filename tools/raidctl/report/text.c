@@ -20,58 +20,68 @@ static const char *or_none(const char *text)
 	return text && text[0] ? text : "-";
 }
 
-/* A number that may be missing. */
-static const char *or_na(char *ret, int64_t value)
+/* Hardware queues and the requests of each. */
+static const char *queues_text(char *ret, const struct disk *disk)
 {
-	if (value < 0)
+	if (!disk->nr_queues || disk->nr_requests < 0)
 		return "n/a";
-	snprintf(ret, UNITS_TEXT, "%" PRId64, value);
+	snprintf(ret, UNITS_TEXT, "%ux%" PRId64, disk->nr_queues,
+		 disk->nr_requests);
 	return ret;
+}
+
+/* What hardly changes: the driver, the firmware, the sizes. */
+static void disk_details(FILE *to, const struct disk *disk)
+{
+	char largest[UNITS_TEXT], optimal[UNITS_TEXT];
+
+	terminal_print(to, "    %s%s, requests of at most %s",
+		       or_none(disk->above.driver),
+		       disk->above.unit_3ware ? " (unit of a 3ware 9000 controller)" : "",
+		       format_bytes(largest, (double)disk->max_sectors_kb * 1024));
+	if (disk->firmware[0])
+		terminal_print(to, ", firmware %s", disk->firmware);
+	if (disk->queue_depth >= 0)
+		terminal_print(to, ", queue depth %" PRId64, disk->queue_depth);
+	if (disk->optimal_io_bytes)
+		terminal_print(to, ", optimal I/O %s",
+			       format_bytes(optimal, (double)disk->optimal_io_bytes));
+	fputc('\n', to);
 }
 
 static void disk_line(FILE *to, const struct disk *disk)
 {
-	char size[UNITS_TEXT], largest[UNITS_TEXT], readahead[UNITS_TEXT];
-	char depth[UNITS_TEXT], requests[UNITS_TEXT], driver[DISK_NAME + 4];
+	char size[UNITS_TEXT], readahead[UNITS_TEXT], queues[UNITS_TEXT];
 
-	snprintf(driver, sizeof(driver), "%s%s", or_none(disk->above.driver),
-		 disk->above.unit_3ware ? " *" : "");
-	terminal_print(to, "%-10s %-13s %9s %9s %8" PRIu64 " %9s %6s %8s  %-11s",
-		       disk->name, driver,
-		format_bytes(size, (double)disk->capacity_sectors *
-					   SECTOR_BYTES),
-		format_bytes(readahead, (double)disk->readahead_kib * 1024),
-		disk->readahead_kib * 1024 / SECTOR_BYTES,
-		format_bytes(largest, (double)disk->max_sectors_kb * 1024),
-		or_na(depth, disk->queue_depth),
-		or_na(requests, disk->nr_requests), or_none(disk->scheduler));
-	fputc('\n', to);
+	terminal_print(to, "%-9s %-8s %-20.20s %9s %9s %8s  %s\n", disk->name,
+		       disk->kind, or_none(disk->model),
+		       format_bytes(size, (double)disk->capacity_sectors *
+					  SECTOR_BYTES),
+		       format_bytes(readahead,
+				    (double)disk->readahead_kib * 1024),
+		       queues_text(queues, disk), or_none(disk->scheduler));
+	disk_details(to, disk);
+	terminal_print(to, "    setra %" PRIu64 ": %s\n",
+		       disk->readahead_kib * 1024 / SECTOR_BYTES,
+		       disk_readahead_from(disk));
 	for (size_t i = 0; i < disk->nr_mounts; i++)
-		terminal_print(to, "%-10s   %s on %s type %s\n", "",
+		terminal_print(to, "    %s on %s type %s\n",
 			       disk->mounts[i].device, disk->mounts[i].dir,
-			disk->mounts[i].fstype);
+			       disk->mounts[i].fstype);
 }
 
 static void text_disks(FILE *to, const struct disk *disks, size_t nr)
 {
-	bool marked = false;
-
 	if (!nr) {
 		fputs("No disks.\n", to);
 		return;
 	}
-	terminal_print(to, "%s%-10s %-13s %9s %18s %9s %6s %8s  %-11s%s\n", bold(to),
-		       "DISK", "DRIVER", "SIZE", "READAHEAD", "LARGEST", "QUEUE",
-		"NR", "SCHEDULER", plain(to));
-	terminal_print(to, "%s%-10s %-13s %9s %9s %8s %9s %6s %8s  %-11s%s\n",
-		       bold(to), "  mounts", "", "", "", "sectors", "REQUEST", "DEPTH",
-		"REQUESTS", "", plain(to));
-	for (size_t i = 0; i < nr; i++) {
+	terminal_print(to, "%s%-9s %-8s %-20s %9s %9s %8s  %s%s\n", bold(to),
+		       "DISK", "KIND", "MODEL", "SIZE", "READAHEAD", "QUEUES",
+		       "SCHEDULER", plain(to));
+	for (size_t i = 0; i < nr; i++)
 		disk_line(to, &disks[i]);
-		marked |= disks[i].above.unit_3ware;
-	}
-	fputs(marked ? "* unit of a 3ware 9000 controller\n" :
-		       "No unit of a 3ware 9000 controller.\n", to);
+	fputs("QUEUES: hardware queues x requests of each\n", to);
 }
 
 static void target_line(FILE *to, const struct rt_target *t)

@@ -9,15 +9,12 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 
+from raidtrace.recording.virtual import is_virtual
 from raidtrace.sweep import disk_users
 from raidtrace.sweep.device import DeviceError, Machine
 
 DRIVER_3WARE = "3w-9xxx"
 RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
-# What a hypervisor gives its guests reports as rotating or not what its host was told to report.
-VIRTUAL_NAMES = re.compile(r"(vd|xvd|ubd|nbd|rbd)[a-z0-9]")
-VIRTUAL_MODELS = re.compile("QEMU|VMware|VBOX|Virtual|Amazon|Google", re.IGNORECASE)
-VIRTUAL_DRIVERS = ("virtio-pci", "vmw_pvscsi")
 LAB = pathlib.Path("/run/lab/raidlab-status")  # of a guest whose device is a process outside of it
 
 
@@ -143,7 +140,7 @@ def _members(machine: Machine, name: str) -> set[str]:
 def _kind_of_one(machine: Machine, name: str) -> Kind:
     block, driver = machine.sys / "block" / name, _controller(machine, name)[1]
     model = machine.read(block / "device/model")
-    if VIRTUAL_NAMES.match(name) or driver in VIRTUAL_DRIVERS or VIRTUAL_MODELS.search(model):
+    if is_virtual(driver, model, name):
         return Kind.VIRTUAL
     if machine.read(block / "queue/rotational") != "1":
         return Kind.FLASH

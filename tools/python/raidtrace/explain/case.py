@@ -10,11 +10,11 @@ from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
+from raidtrace.recording.virtual import is_virtual
 
 # Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
-NO_HEADS = ("nvme", "virtio-pci", "mmcblk", "xen-blkfront")  # whatever `rotational` says: of virtio it is a default
-VIRTUAL = ("QEMU", "VBOX", "VMware", "Virtual")  # in the models of disks that hypervisors make
+NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
 OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
 
 
@@ -75,10 +75,12 @@ class Case:
     def rotates(self) -> bool:
         """Whether a seek may take time: of a disk that does not say, as of one that does. A disk of a hypervisor does not,
         whatever it says."""
-        virtual = any(name in self.seen.settings.get("model", "") for name in VIRTUAL)
-        return (
-            not virtual and self.seen.disk.driver not in NO_HEADS and self.seen.settings.get("rotational", "1") != "0"
-        )
+        said = self.seen.settings.get("rotational", "1") != "0"
+        return said and self.seen.disk.driver not in NO_HEADS and not self.virtual()
+
+    def virtual(self) -> bool:
+        """Whether a hypervisor or a cloud makes the disk."""
+        return is_virtual(self.seen.disk.driver or "", self.seen.settings.get("model", ""))
 
     def one_disk(self) -> bool:
         """Whether it is one disk, or one volume, and no array."""

@@ -5,7 +5,7 @@ Each function returns (gain, change): the gain as Limit.gain has it, the change 
 of something, so that nothing else becomes the limit first. None: the recording does not give the number.
 """
 
-from raidtrace.explain.case import VIRTUAL, Case
+from raidtrace.explain.case import Case
 from raidtrace.recording import quantities as q
 
 Gain = tuple[tuple[float, float] | None, str]
@@ -78,7 +78,5 @@ def no_pauses(case: Case, idle: float) -> Gain:
     request, and where the disk is not a volume, which may have a limit that the pauses hide."""
     most = 1 / (1 - min(idle, 0.999))
     waits = (q.class_share(case.seen, "direct") or 0.0) >= CALLS and alone(case)
-    virtual = any(name in case.seen.settings.get("model", "") for name in VIRTUAL)
     apart = case.elsewhere() >= CALLS or not case.rotates()  # in order a disk with heads reads ahead by itself
-    volume = virtual or case.seen.disk.driver in ("virtio-pci", "xen-blkfront")
-    return ((most if waits and apart and not volume else 1.0), most), ""
+    return ((most if waits and apart and not case.virtual() else 1.0), most), ""

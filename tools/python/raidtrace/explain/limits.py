@@ -112,7 +112,9 @@ def _open(limit: Limit, reason: str) -> Limit:
     if limit.verdict is not Verdict.INFERRED:
         return limit
     text = f"{limit.statement}; but {reason}"
-    return dataclasses.replace(limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None, gain_of="")
+    return dataclasses.replace(
+        limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None, gain_of=""
+    )
 
 
 def _bounded(limit: Limit) -> Limit:

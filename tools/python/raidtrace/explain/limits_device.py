@@ -234,7 +234,10 @@ def device(case: Case) -> Limit:
     if found is not None:
         values.append(case.value("gain-of-depth", found[1], "of 1", "depth-d2c"))
     orderly = case.elsewhere() <= ORDERLY
-    remedy, (no_more, change) = "nothing that is set: other drives, another level or another controller", gain.more_in_flight()
+    remedy, (no_more, change) = (
+        "nothing that is set: other drives, another level or another controller",
+        gain.more_in_flight(),
+    )
     if idle >= IDLE:
         return ruled_out(
             key, title, f"{_gain(found)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values

@@ -25,7 +25,10 @@ BUFFERED = 0.5  # part of the bytes that went past the page cache up to which wr
 BLOCKS_ALONE = 0.9  # part of the bios, from which on metadata is what is read, and not on the way to it
 HEAD_MOVES_S = 0.004  # s that the way of a head to another place takes at least, with half a turn
 SEVERAL_FILES = "read several files at once, or keep them in larger ones"
-LARGER, SMALLER = 2, 2  # times a call, and times by which less than a window, from which on requests are cut by ends of files
+LARGER, SMALLER = (
+    2,
+    2,
+)  # times a call, and times by which less than a window, from which on requests are cut by ends of files
 SLOWED = 1.15  # times the fastest request that requests take on average, from which on others may delay them
 DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
@@ -179,7 +182,8 @@ def strangers(case: Case) -> tuple[float, str]:
         moves = min(bios, q.seeks(case.seen) or 0) * HEAD_MOVES_S / case.seen.seconds()
         parts.append((min(moves, 1.0), "of the time, for ways of the heads,"))
     part, of = max(parts)
-    return part, f"{part:.0%} {of} {'is' if 'time' in of else 'are'} of others than the command, most of {most.comm}, pid {most.pid}"
+    verb = "is" if "time" in of else "are"
+    return part, f"{part:.0%} {of} {verb} of others than the command, most of {most.comm}, pid {most.pid}"
 
 
 def _all_its_own(case: Case) -> bool:
@@ -260,7 +264,10 @@ def competing(case: Case) -> Limit:
             *values,
         )
     return ruled_out(
-        "competing", title, f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the load is of others", *values
+        "competing",
+        title,
+        f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the load is of others",
+        *values,
     )
 
 

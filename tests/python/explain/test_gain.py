@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The gain that a remedy is expected to have: what it is computed from, and where no figure is given."""
+
+import pytest
+from explain_phase import judged
+
+SLOWED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}  # 250 a second, mean 8 ms
+READS = {"driver": "nvme", "direct": 1.0, "ahead": 0.0, "depth": 1.0}
+ALONE = {**READS, "found": {0: 1000}, "idle": 0.5}
+
+
+def gain(key, way="read", **said):
+    """The expected gain of a limit as one number, and its sentence."""
+    found = judged(key, way=way, **said)
+    return found.figure(), found.expected()
+
+
+def test_twice_a_limit_is_twice_as_fast_until_requests_take_what_the_fastest_did():
+    twice, sentence = gain("throttled", **SLOWED)
+    assert twice == 2.0 and sentence == "Expected with twice the limit: about 2 times as fast."
+    least, _ = gain("throttled", driver="nvme", d2c={6.0: 10, 8.0: 990})
+    assert least == pytest.approx(8.0 / 6.0, rel=0.06)
+
+
+def test_a_program_that_pauses_gains_less_of_a_higher_limit():
+    """20 a second, each 8 ms instead of 1: of the 50 ms from one to the next 42 stay."""
+    found, _ = gain("throttled", **SLOWED, idle=0.8, found={0: 1000}, seconds=50.0, depth=0.8)
+    assert 1.1 < found < 1.3
+
+
+def test_a_disk_at_its_rate_gains_nothing_by_depth():
+    found = gain("device", **SLOWED, seconds=0.06)
+    assert found == (1.0, "Expected from more in flight or more readahead: no gain.")
+
+
+def test_twice_in_flight_is_twice_as_fast_where_requests_do_not_wait():
+    assert gain("direct", **READS, d2c={16.0: 1000}) == (
+        2.0,
+        "Expected with twice as many in flight: about 2 times as fast.",
+    )
+    assert gain("direct", **{**READS, "driver": "3w-9xxx"}, d2c={16.0: 1000})[0] is None
+    assert gain("direct", **READS, d2c={16.0: 900, 13.0: 100})[0] is None  # the middle one takes 1.2 times the fastest
+    assert gain("direct", **READS, d2c={16.0: 900, 15.0: 100})[0] == 2.0
+
+
+def test_larger_pieces_cost_the_same_way():
+    random = {"order": 0.0, "seeks": 1.0, "depth": 2.0, "driver": "ahci"}
+    found, sentence = gain("seeks", **random, sectors=32)
+    assert found == pytest.approx(2 / (1 + 16 / 100 / 8)) and "pieces twice as large" in sentence
+    assert gain("seeks", **random, sectors=128)[0] and gain("seeks", **random, sectors=130)[0] is None
+
+
+def test_half_the_flushes_take_half_the_time_on_a_disk_without_heads():
+    assert gain("sync", "write", driver="nvme", flushes=(130, 5.0))[0] == 2.0
+    assert gain("sync", "write", driver="ahci", flushes=(130, 5.0))[0] is None
+
+
+def test_slots_gain_what_waits_for_them_at_most_twice():
+    full = {"driver": "nvme", "depth": 4.0, "settings": {"nr_requests": "4"}}
+    assert gain("request slots", **full, q2c_ms=99.0)[0] == 2.0
+    assert gain("request slots", **full, q2c_ms=25.0)[0] == pytest.approx(25 / 16)
+    assert gain("request slots", **{**full, "driver": "3w-9xxx"}, q2c_ms=99.0)[0] is None
+
+
+def test_pauses_are_a_figure_of_a_program_that_waits_for_each_request():
+    assert gain("program", **ALONE) == (pytest.approx(2.0), "Expected: about 2 times as fast.")
+    assert gain("program", **{**ALONE, "found": {0: 940, 1: 60}})[0] is None
+    assert gain("program", **{**ALONE, "direct": 0.49})[0] is None
+    assert gain("program", **{**ALONE, "driver": "virtio-pci"})[0] is None  # a volume may have a limit
+    assert gain("program", **{**ALONE, "settings": {"model": "QEMU NVMe Ctrl"}})[0] is None
+    assert gain("program", **{**ALONE, "driver": "3w-9xxx"})[0] is None  # heads, in order
+    bound = gain("program", **{**ALONE, "direct": 0.0})
+    assert bound == (None, "Without that time it is at most about 2.0 times as fast.")
