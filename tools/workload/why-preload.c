@@ -3,7 +3,8 @@
  * Preloaded by raidctl why: sees what a program does that changes how it
  * uses a disk, and leaves one of these out.
  *   RAIDTRACE_WHY_SEEN=FILE   a line for each kind that was seen
- *   RAIDTRACE_WHY_OMIT=KIND   direct, sync, sleep or fadvise
+ *   RAIDTRACE_WHY_OMIT=KIND   direct, sync, sleep, fadvise, or mapping: the
+ *                             readahead of mapped files
  * A program that is linked statically, or set-user-ID, is not seen at all.
  */
 #include <dlfcn.h>
@@ -13,14 +14,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 #include <poll.h>
 
-enum kind { DIRECT, SYNC, SLEEP, FADVISE, NR_KINDS };
+#define LARGE_MAPPING (1 << 20) /* bytes; smaller ones are of libraries and tables */
 
-static const char *const names[NR_KINDS] = { "direct", "sync", "sleep", "fadvise" };
+enum kind { DIRECT, SYNC, SLEEP, FADVISE, MAPPING, NR_KINDS };
+
+static const char *const names[NR_KINDS] = { "direct", "sync", "sleep", "fadvise", "mapping" };
 static bool told[NR_KINDS];
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -182,4 +186,30 @@ int posix_fadvise(int file, off_t at, off_t length, int advice)
 int posix_fadvise64(int file, off64_t at, off64_t length, int advice)
 {
 	return omitted(FADVISE) ? 0 : NEXT(posix_fadvise64)(file, at, length, advice);
+}
+
+#define MMAP(name, offset)						\
+void *name(void *at, size_t length, int protection, int flags, int file, offset from)	\
+{									\
+	void *found = NEXT(name)(at, length, protection, flags, file, from);	\
+									\
+	if (found != MAP_FAILED && file >= 0 && length >= LARGE_MAPPING &&	\
+	    !(flags & MAP_ANONYMOUS) && !(protection & PROT_EXEC) &&	\
+	    omitted(MAPPING)) {						\
+		int saved = errno;					\
+									\
+		NEXT(madvise)(found, length, MADV_RANDOM);		\
+		errno = saved;						\
+	}								\
+	return found;							\
+}
+MMAP(mmap, off_t)
+MMAP(mmap64, off64_t)
+
+/* What would bring the readahead of a mapping back. */
+int madvise(void *at, size_t length, int advice)
+{
+	bool ahead = advice == MADV_NORMAL || advice == MADV_SEQUENTIAL || advice == MADV_WILLNEED;
+
+	return ahead && length >= LARGE_MAPPING && omitted(MAPPING) ? 0 : NEXT(madvise)(at, length, advice);
 }

@@ -17,6 +17,10 @@ DOES = {
     "sync": "import os; os.fsync(os.pipe()[0])",
     "sleep": "import time; time.sleep(100000)",
     "fadvise": "import os; os.posix_fadvise(os.pipe()[0], 0, 0, os.POSIX_FADV_RANDOM)",
+    # the flag rr of a mapping is MADV_RANDOM; what the program advises afterwards does not take it away
+    "mapping": "import mmap, sys; f = open(sys.argv[1], 'w+b'); f.truncate(2 << 20); m = mmap.mmap(f.fileno(), 0);"
+    "m.madvise(mmap.MADV_SEQUENTIAL); t = open('/proc/self/smaps').read().split('/file')[1];"
+    "sys.exit('rr' not in t.split('VmFlags:')[1].splitlines()[0].split())",
 }
 
 
@@ -48,7 +52,7 @@ def test_left_out(library: pathlib.Path, tmp_path: pathlib.Path, kind: str) -> N
     assert run(library, DOES[kind], tmp_path, kind) == (0, {kind})
 
 
-@pytest.mark.parametrize("kind", ["sync", "fadvise"])
+@pytest.mark.parametrize("kind", ["sync", "fadvise", "mapping"])
 def test_only_what_is_named_is_left_out(library: pathlib.Path, tmp_path: pathlib.Path, kind: str) -> None:
     """Without a word, or with another, the program does what it does."""
     for omit in ("", "sleep", "direct"):
@@ -59,6 +63,12 @@ def test_nothing_is_seen_of_what_does_nothing(library: pathlib.Path, tmp_path: p
     """An open, a read, a wait for a file are none of them."""
     text = "import os, select, sys; open(sys.argv[0] or '/dev/null').read(1); a, b = os.pipe(); select.select([], [b], [], 1)"
     assert run(library, text.replace("sys.argv[0] or ", ""), tmp_path)[1] == set()
+
+
+def test_small_mappings_are_of_libraries(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Below 1 MiB nothing is seen."""
+    text = DOES["mapping"].replace("2 << 20", "(1 << 20) - 4096")
+    assert run(library, text, tmp_path, "mapping") == (1, set())
 
 
 def test_flags_and_modes_are_passed_on(library: pathlib.Path, tmp_path: pathlib.Path) -> None:

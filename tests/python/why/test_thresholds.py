@@ -188,7 +188,7 @@ def test_what_timeout_ended_is_no_result(
 
 def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
     """The program without what the preloaded library leaves out; but nobody is told to type what may lose data."""
-    for what, typed in (("direct", True), ("sleep", True), ("fadvise", True), ("sync", False)):
+    for what, typed in (("direct", True), ("sleep", True), ("fadvise", True), ("mapping", True), ("sync", False)):
         place = Made(lambda _values, change: 1.0 if change.program else 3.0, seen=frozenset({what}))
         table = experiment.Experiment(place, "seconds", lambda *_: None).run()
         said = verdict.judge(table, "sdx", ("prog", "a b"), "/x/why-preload.so")

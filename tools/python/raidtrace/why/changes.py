@@ -43,6 +43,11 @@ PROGRAM = {  # what the preloaded library sees and can leave out: cause, how it 
     "sync": ("sync", "without fsync and O_SYNC", "sync less often, if the newest data may be lost in a power failure"),
     "sleep": ("program sleeps", "without its sleeps", "let the program ask without pauses"),
     "fadvise": ("fadvise", "without fadvise", "leave out the program's posix_fadvise"),
+    "mapping": (
+        "readahead of mapped files",
+        "mappings with MADV_RANDOM",
+        "have the program call madvise(MADV_RANDOM) on what it maps, or set less readahead",
+    ),
 }
 
 

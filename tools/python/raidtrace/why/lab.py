@@ -36,6 +36,8 @@ class Part:
     larger: tuple[str, ...]
 
 
+OPTIMAL = ("nvme.optimal_write_kib", "queue.io_opt_kib")  # keys of what a disk advertises as its optimal I/O size
+MOST = {"flash.channels": 1024}  # keys with a largest value
 SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
          "drive.rpm": 30000}  # fmt: skip
 DRIVE = Part("drives", ("drive.command_us",),
@@ -50,6 +52,7 @@ PARTS = {
     "nvme": (
         Part("controller", ("nvme.command_ns",), ()),
         Part("flash", ("flash.read_ns", "flash.program_ns"), ()),
+        Part("number of flash channels", (), ("flash.channels",)),
         Part("link", ("link.latency_ns",), ("link.bytes_s",)),
         Part("limit", (), ("limit.iops", "limit.bytes_s")),
     ),
@@ -132,6 +135,9 @@ class Lab:
         found = [_lab("seeks free", "seeks", Kind.LAB, self._seeks())] if self._seeks() else []
         found += [_lab(f"{part.name} {FASTER} x as fast", part.name, Kind.LAB, faster)
                   for part in self._parts if (faster := self._faster(part))]  # fmt: skip
+        optimal = {name: 0 for name in OPTIMAL if values.get(name, "0") != "0"}
+        if optimal:
+            found.append(_lab("no optimal I/O size", "optimal I/O size, of which the kernel makes the readahead", optimal))
         level = values.get("array.level", "")
         if level == "raid5" and int(values.get("array.drives", "12")) >= 2:
             found.append(_lab("RAID 0", "RAID level", Kind.LAB, {"array.level": "raid0"}))
@@ -159,7 +165,7 @@ class Lab:
     def _faster(self, part: Part) -> dict[str, int]:
         values = self._profile | dict(self.wanted.sets)
         numbers = {name: int(value) for name, value in values.items() if value.isdigit()}
-        return {name: numbers[name] * FASTER if name in part.larger else numbers[name] // FASTER
+        return {name: min(numbers[name] * FASTER, MOST.get(name, 1 << 62)) if name in part.larger else numbers[name] // FASTER
                 for name in (*part.shorter, *part.larger) if name in numbers}  # fmt: skip
 
     def _seeks(self) -> dict[str, int]:
