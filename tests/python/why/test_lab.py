@@ -45,6 +45,18 @@ def test_physics() -> None:
     assert "kernel" in [change.cause for change in lab.Lab(wanted(other_kernel="6.12")).last()]
 
 
+def test_flash_has_channels_and_a_disk_may_advertise_an_optimal_size() -> None:
+    """Ten times the channels, as many as the model has; no optimal I/O size only where there is one."""
+    azure = {change.name: dict(change.lab) for change in lab.Lab(wanted(profile="nvme-azure")).last()}
+    assert azure["no optimal I/O size"] == {"nvme.optimal_write_kib": "0"}
+    local = {change.name: dict(change.lab) for change in lab.Lab(wanted(profile="nvme-970pro")).last()}
+    assert "no optimal I/O size" not in local
+    for channels, faster in (("32", "320"), ("200", "1024")):
+        place = lab.Lab(wanted(profile="nvme-970pro", sets={"flash.channels": channels}))
+        found = {change.name: dict(change.lab) for change in place.last()}
+        assert found["number of flash channels 10 x as fast"] == {"flash.channels": faster}
+
+
 def test_guest() -> None:
     """A change's keys take the place of those that were asked for; the same seed is the same guest."""
     place = lab.Lab(wanted(sets={"fault.lose_command": "5"}))

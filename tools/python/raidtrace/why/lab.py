@@ -137,7 +137,7 @@ class Lab:
                   for part in self._parts if (faster := self._faster(part))]  # fmt: skip
         optimal = {name: 0 for name in OPTIMAL if values.get(name, "0") != "0"}
         if optimal:
-            found.append(_lab("no optimal I/O size", "optimal I/O size, of which the kernel makes the readahead", optimal))
+            found.append(_lab("no optimal I/O size", "optimal I/O size, which sets the readahead", Kind.LAB, optimal))
         level = values.get("array.level", "")
         if level == "raid5" and int(values.get("array.drives", "12")) >= 2:
             found.append(_lab("RAID 0", "RAID level", Kind.LAB, {"array.level": "raid0"}))

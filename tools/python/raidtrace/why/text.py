@@ -45,7 +45,9 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     unit = metric.unit(table.metric)
     spread = 100 * (max(costs) / min(costs) - 1)
     said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {len(costs)} runs within {spread:.2g} %."
-    said += f" {table.runs} runs in all." + (" Simulated: the lab's model of the disk and of time." if simulated else "")
+    said += f" {table.runs} runs in all." + (
+        " Simulated: the lab's model of the disk and of time." if simulated else ""
+    )
     found += textwrap.wrap(said, COLUMNS)
     if table.unfinished:
         found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
