@@ -155,7 +155,12 @@ def phase(
         tuple(Change(*change) for change in changes),
         int(interval * SECOND) if interval else None,
     )
-    used = {"cpu": None if cpu is None else int(cpu * span), "rchar": calls, "syscr": number_of_calls, "major_faults": faults}
+    used = {
+        "cpu": None if cpu is None else int(cpu * span),
+        "rchar": calls,
+        "syscr": number_of_calls,
+        "major_faults": faults,
+    }
     host = {("command", name): value for name, value in used.items() if value is not None}
     disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None, nr_hw_queues=queues)
     return Observation(

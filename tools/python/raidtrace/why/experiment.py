@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from raidtrace.why import chance, changes, metric
+from raidtrace.why import chance, changes, likely, metric
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run, also_changed, invalid
 
@@ -129,8 +129,9 @@ class Experiment:
     def _stages(self) -> None:
         now, limits = self.table.baseline.read_back, self.table.baseline.limits
         bound = self.place.bound()
-        first = ([bound] if bound else []) + self.place.others(self.table.baseline.seen)
-        self._try([*first, *changes.singles(now, limits)])
+        wanted = [*self.place.others(self.table.baseline.seen), *changes.singles(now, limits)]
+        ordered = likely.first(wanted, likely.inferred(self.table.baseline.recording))
+        self._try([*([bound] if bound else []), *ordered])
         for row in self.table.helpful(Kind.SETTING)[:1]:
             self._try(changes.finer(row.change, now, True))
         self._together(changes.wide(now, limits))
