@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/kernel-threads.h"
 #include "watch/look.h"
 
 #define SECOND	1000000000ULL
@@ -398,6 +399,24 @@ static void process_lines(void **state)
 	assert_int_not_equal(parse_process("", &p), 0);
 }
 
+/* As Linux 4.9 to 7.3 name them; workers have their last workqueue in the name. */
+static void kernel_works(void **state)
+{
+	static const char *const crypt[] = { "kworker/0:1-kcryptd/253:0", "kworker/u8:2+kcryptd_io/253:0",
+					     "dmcrypt_write/253:0", "kcryptd/253:0" };
+	static const char *const md[] = { "md0_raid5", "md127_raid10", "md_d0_resync", "md0_reshape",
+					  "kworker/u9:0-raid5wq" };
+	static const char *const others[] = { "md_misc", "md_bitmap", "kworker/0:1-events", "mdadm", "kswapd0", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(crypt) / sizeof(crypt[0]); i++)
+		assert_int_equal(kernel_work_of(crypt[i]), WORK_CRYPT);
+	for (size_t i = 0; i < sizeof(md) / sizeof(md[0]); i++)
+		assert_int_equal(kernel_work_of(md[i]), WORK_MD);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_int_equal(kernel_work_of(others[i]), NR_KERNEL_WORKS);
+}
+
 static void disk_lines(void **state)
 {
 	struct disk_use use;
@@ -425,6 +444,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		cmocka_unit_test(goes_on),
 		cmocka_unit_test(process_lines),
+		cmocka_unit_test(kernel_works),
 		cmocka_unit_test(disk_lines),
 	};
 

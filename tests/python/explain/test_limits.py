@@ -270,6 +270,8 @@ SIDES = [
     ("program", "read", {}, {"idle": 0.16, "interval": 0.63}, {"interval": 0.65}),  # of 0.64 s
     ("program", "read", SIMULATED, {"idle": 0.5, "cpu": 0.5}, {"idle": 0.1}),
     ("processor", "read", {}, {"idle": 0.5, "cpu": 0.21}, {"cpu": 0.19}),
+    ("processor", "read", {}, {"idle": 0.5, "kernel": {"kcryptd": 0.21}}, {"kernel": {"kcryptd": 0.19}}),
+    ("processor", "write", {}, {"idle": 0.5, "kernel": {"md": 0.21}}, {"kernel": {"md": 0.19}}),
     ("pieces", "read", {}, {**PIECES}, {"depth": 64.0}),
     ("pieces", "read", {}, {**PIECES}, {"settings": {"readahead_sectors": "16384"}}),
     ("pieces", "read", {}, {**PIECES, "order": 0.98}, {"order": 0.99}),
@@ -597,6 +599,16 @@ def test_a_large_readahead_is_an_open_question():
 def test_time_of_a_program_bounds_what_is_to_gain():
     assert judged("program", idle=0.5).gain == (1.0, pytest.approx(2.0))
     assert judged("reset", samples=SILENT).gain == (pytest.approx(1 / 0.6), pytest.approx(1 / 0.6))
+
+
+def test_the_one_that_computed_more_is_named():
+    both = {"idle": 0.5, "cpu": 0.3}
+    assert "dm-crypt" in judged("processor", **both, kernel={"kcryptd": 0.4}).statement
+    assert "the command" in judged("processor", **both, kernel={"kcryptd": 0.29}).statement
+    assert "group_thread_cnt" in judged("processor", **both, kernel={"md": 0.4}).remedy
+    assert (
+        judged("program", SIMULATED, idle=0.5, kernel={"kcryptd": 0.4}).verdict is INFERRED
+    )  # computing takes no time
 
 
 def test_a_change_says_whether_it_was_to_gain():

@@ -101,6 +101,7 @@ static void read_all(struct host *look)
 	read_cpu(look);
 	read_vm(look);
 	tree_read(getpid(), &look->ended, &look->tree);
+	kernel_threads_look(&look->kernel);
 	text = proc_read(&look->interrupts);
 	memset(&look->lines, 0, sizeof(look->lines));
 	if (text)
@@ -173,6 +174,16 @@ static void put_tree(struct rows *rows, const struct tree_use *before,
 	IO_ROW(cancelled_write_bytes, "bytes");
 }
 
+static void put_kernel_threads(struct rows *rows,
+			       const struct kernel_threads *before,
+			       const struct kernel_threads *after)
+{
+	put_source(rows, "kernel", "");
+	for (int i = 0; i < NR_KERNEL_WORKS; i++)
+		put_row(rows, kernel_work_name((enum kernel_work)i), "ns",
+			ticks_ns(before->ticks[i]), ticks_ns(after->ticks[i]));
+}
+
 static bool is_controller(const struct host *host, unsigned int line)
 {
 	for (size_t i = 0; i < host->nr_pcis; i++)
@@ -231,6 +242,7 @@ int host_look(struct host *host, uint64_t now_ns, host_row_fn *put,
 				vm_counters[i].unit, before.vm[i],
 				host->vm[i]);
 	put_tree(&rows, &before.tree, &host->tree);
+	put_kernel_threads(&rows, &before.kernel, &host->kernel);
 	put_interrupts(&rows, &before, host);
 	interrupts_free(&before.lines);
 	return rows.err;
@@ -267,6 +279,7 @@ int host_begin(struct host *host, const struct disk *disks, size_t nr,
 		return err;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	host->looked_ns = now_ns;
+	kernel_threads_begin(&host->kernel, disks, nr);
 	read_all(host);
 	return 0;
 }
@@ -279,9 +292,10 @@ void host_available(const struct host *host, char *ret, size_t size)
 		vm |= host->known_vm[i];
 	for (size_t i = 0; i < host->lines.nr; i++)
 		interrupts |= is_controller(host, host->lines.lines[i].number);
-	snprintf(ret, size, "%s%scommand-cpu%s%s", host->known_cpu ? "cpu " : "",
+	snprintf(ret, size, "%s%scommand-cpu%s%s%s", host->known_cpu ? "cpu " : "",
 		 vm ? "vmstat " : "", host->tree.io_known ? " command-io" : "",
-		 interrupts ? " interrupt" : "");
+		 interrupts ? " interrupt" : "",
+		 host->kernel.begun ? " kernel-threads" : "");
 }
 
 void host_reaped(struct host *host, pid_t pid)
@@ -297,6 +311,7 @@ void host_end(struct host *host)
 	proc_close(&host->vmstat);
 	proc_close(&host->interrupts);
 	interrupts_free(&host->lines);
+	kernel_threads_end(&host->kernel);
 	free(host->pcis);
 	memset(host, 0, sizeof(*host));
 }

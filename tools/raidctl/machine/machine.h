@@ -16,6 +16,7 @@
 
 #include "disk/disk.h"
 #include "machine/interrupts.h"
+#include "machine/kernel-threads.h"
 #include "machine/proc.h"
 #include "machine/process-tree.h"
 #include "store/machine.h"
@@ -43,6 +44,7 @@ typedef int host_row_fn(void *data, const struct host_row *row);
  * @vm: counters of pages
  * @tree: the command
  * @lines: all interrupts
+ * @kernel: threads that compute for md and dm-crypt
  */
 struct host {
 	char (*pcis)[DISK_NAME];
@@ -58,6 +60,7 @@ struct host {
 	uint64_t vm[HOST_VM_COUNTERS];
 	struct tree_use tree;
 	struct interrupt_table lines;
+	struct kernel_threads kernel;
 };
 
 /**

@@ -35,9 +35,10 @@ static void disk_details(FILE *to, const struct disk *disk)
 {
 	char largest[UNITS_TEXT], optimal[UNITS_TEXT];
 
-	terminal_print(to, "    %s%s, requests of at most %s",
-		       or_none(disk->above.driver),
+	terminal_print(to, "    %s%s%srequests of at most %s",
+		       disk->above.driver,
 		       disk->above.unit_3ware ? " (unit of a 3ware 9000 controller)" : "",
+		       disk->above.driver[0] ? ", " : "",
 		       format_bytes(largest, (double)disk->max_sectors_kb * 1024));
 	if (disk->firmware[0])
 		terminal_print(to, ", firmware %s", disk->firmware);

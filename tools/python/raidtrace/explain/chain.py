@@ -16,7 +16,7 @@ from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 NO_SETTING = ("throttled", "device", "controller", "drives")  # no setting changes these, so no experiment tries one
-SURPRISING = ("throttled", "read amplification")  # causes whose evidence belongs to the first screen
+SURPRISING = ("throttled", "read amplification", "processor")  # causes whose evidence belongs to the first screen
 SMALL = 64  # sectors of a request up to which a rate is told by requests a second first
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
 

@@ -3,7 +3,7 @@
 
 from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.limits_cgroup import io_max
 from raidtrace.explain.limits_device import OTHERS, WAITED, dry, waits_ms
 from raidtrace.explain.links_queue import FOLLOWS, in_order
@@ -53,6 +53,8 @@ def host(case: Case) -> Limit:
         return open_question("program", title, text, value)
     if idle < IDLE:
         return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
+    if (computing := _kernel_computes(case, idle, value)) is not None:
+        return computing
     if case.reading.above is not None:
         nothing, whole = f"the disk had nothing to do for {q.percent(idle)} of the time", case.reading.above.disk.name
         return open_question(
@@ -98,6 +100,37 @@ def host(case: Case) -> Limit:
         share=idle,
         gain=gained,
         gain_of=change,
+    )
+
+
+KERNEL_COMPUTES = {
+    "kcryptd": (
+        "dm-crypt (kcryptd)",
+        "several readers or writers at once use several processors; cryptsetup benchmark prints what one processor encrypts",
+    ),
+    "md": (
+        "md (parity, rebuild)",
+        "echo 4 >/sys/block/{disk}/md/group_thread_cnt lets more processors compute parity (RAID 5 and 6)",
+    ),
+}
+
+
+def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
+    """A disk that waits for dm-crypt or md to compute. None: they used little of a processor by the time that it waited."""
+    work, used = q.kernel_work(case.seen)
+    if case.simulated() or used < COMPUTES * idle or used <= (q.processors_used(case.seen) or 0.0):
+        return None
+    title, remedy = KERNEL_COMPUTES[work]
+    whole = (case.reading.above or case.seen).disk.name
+    return inferred(
+        "processor",
+        "Processor",
+        f"the disk had nothing to do for {q.percent(idle)} of the time while {title} used {used:.2f} of a processor",
+        remedy.format(disk=whole),
+        value,
+        case.value("processors", used, "CPUs", f"kernel {work}"),
+        share=idle,
+        gain=(1.0, 1 / (1 - min(idle, 0.999))),
     )
 
 

@@ -270,7 +270,7 @@ class _Tables:
         found: dict[str, dict[tuple[str, str], int]] = {}
         if "host" not in self._rows.tables:
             return found
-        query = "SELECT end_ns, source, name, value FROM host WHERE source IN ('cpu', 'vmstat', 'command')"
+        query = "SELECT end_ns, source, name, value FROM host WHERE source IN ('cpu', 'vmstat', 'command', 'kernel')"
         edges = sorted((start, end, name) for name, spans in self._spans.items() for start, end in spans)
         starts = [start for start, _, _ in edges]
         for end_ns, source, name, value in self._db.execute(query):

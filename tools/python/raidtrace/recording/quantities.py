@@ -216,6 +216,16 @@ def processors_used(seen: Observation) -> float | None:
     return None if used is None or not seen.seconds() else used / 1e9 / seen.seconds()
 
 
+KERNEL_WORK = ("kcryptd", "md")  # what threads of the kernel compute for disks: dm-crypt, parity of md
+
+
+def kernel_work(seen: Observation) -> tuple[str, float]:
+    """The work of the kernel's threads that took most processor time, and the processors it used, mean over the phase."""
+    used = {name: seen.host.get(("kernel", name), 0) for name in KERNEL_WORK}
+    most = max(used, key=lambda name: used[name])
+    return most, used[most] / 1e9 / seen.seconds() if seen.seconds() else 0.0
+
+
 def kib(sectors: float) -> str:
     """Sectors as raidctl prints sizes."""
     return size.short(sectors * SECTOR)

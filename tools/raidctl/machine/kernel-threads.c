@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Processor time of the kernel's threads that compute for disks. */
+
+#include "machine/kernel-threads.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/proc.h"
+
+#define KTHREADD	2 /* the parent of all threads of the kernel */
+
+struct kernel_thread {
+	int pid;
+	uint64_t start;
+	uint64_t ticks;
+};
+
+const char *kernel_work_name(enum kernel_work work)
+{
+	static const char *const names[NR_KERNEL_WORKS] = {
+		[WORK_CRYPT] = "kcryptd", [WORK_MD] = "md",
+	};
+
+	return names[work];
+}
+
+enum kernel_work kernel_work_of(const char *name)
+{
+	if (strstr(name, "kcryptd") || strstr(name, "dmcrypt_write"))
+		return WORK_CRYPT;
+	if (strstr(name, "raid5wq"))
+		return WORK_MD;
+	/* md127_raid6, md_d0_resync; not the workqueue md_misc */
+	if (!strncmp(name, "md", 2) &&
+	    (strstr(name, "_raid") || strstr(name, "_resync") ||
+	     strstr(name, "_reshape")))
+		return WORK_MD;
+	return NR_KERNEL_WORKS;
+}
+
+static bool is_stacked(const char *name)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	bool found = !strncmp(name, "dm-", 3) || !strncmp(name, "md", 2);
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/holders", name);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* A partition has holders of its own. */
+static bool has_stacked_partition(const char *name)
+{
+	char path[PATH_MAX], part[PATH_MAX];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/block/%s", name);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, name, strlen(name)))
+			continue;
+		snprintf(part, sizeof(part), "%s/%s", name, entry->d_name);
+		found = is_stacked(part);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+void kernel_threads_begin(struct kernel_threads *all, const struct disk *disks,
+			  size_t nr)
+{
+	memset(all, 0, sizeof(*all));
+	for (size_t i = 0; i < nr && !all->needed; i++)
+		all->needed = is_stacked(disks[i].name) ||
+			      has_stacked_partition(disks[i].name);
+}
+
+/* struct look - the threads that were found, and those of the look before */
+struct look {
+	const struct kernel_threads *before;
+	struct kernel_thread *threads;
+	size_t nr;
+	uint64_t ticks[NR_KERNEL_WORKS];
+};
+
+/* Processes are listed in the order of their numbers: the next is near. */
+static uint64_t ticks_before(const struct look *look, int pid, uint64_t start)
+{
+	const struct kernel_thread *threads = look->before->threads;
+	size_t low = 0, high = look->before->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (threads[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < look->before->nr && threads[low].pid == pid &&
+	    threads[low].start == start)
+		return threads[low].ticks;
+	return 0;
+}
+
+static int take_thread(void *data, int pid)
+{
+	struct look *look = data;
+	struct kernel_thread *more;
+	struct process process;
+	enum kernel_work work;
+
+	if (!proc_process_read(pid, &process) || process.parent != KTHREADD)
+		return 0;
+	more = reallocarray(look->threads, look->nr + 1, sizeof(*more));
+	if (!more)
+		return 1;
+	look->threads = more;
+	more[look->nr++] = (struct kernel_thread){
+		.pid = pid, .start = process.start, .ticks = process.ticks,
+	};
+	work = kernel_work_of(process.name);
+	if (work != NR_KERNEL_WORKS && look->before->begun) {
+		uint64_t before = ticks_before(look, pid, process.start);
+
+		if (process.ticks > before)
+			look->ticks[work] += process.ticks - before;
+	}
+	return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct kernel_thread *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+void kernel_threads_look(struct kernel_threads *all)
+{
+	struct look look = { .before = all };
+
+	if (!all->needed)
+		return;
+	if (proc_each_pid(take_thread, &look)) {
+		free(look.threads);
+		return;
+	}
+	if (look.nr)
+		qsort(look.threads, look.nr, sizeof(*look.threads), by_pid);
+	free(all->threads);
+	all->threads = look.threads;
+	all->nr = look.nr;
+	all->begun = true;
+	for (int i = 0; i < NR_KERNEL_WORKS; i++)
+		all->ticks[i] += look.ticks[i];
+}
+
+void kernel_threads_end(struct kernel_threads *all)
+{
+	free(all->threads);
+	memset(all, 0, sizeof(*all));
+}
