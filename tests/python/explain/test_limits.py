@@ -25,7 +25,11 @@ NEXT = {
 APART = {"depth": 2.0, "seeks": 0.26}
 TURNS = {"streams": 8, "depth": 24.0, "seeks": 0.5, "readahead": 512}
 NOT_OURS = {"submitters": [(7, "dd", 800, 1, 0), (9, "updatedb", 200, 1, 0)]}
-BY_BYTES = {"submitters": [(7, "dd", 900, 84, 0), (9, "updatedb", 100, 16, 0)], "others": (9,)}
+MOVED = 1000 * 256 * 512  # bytes that the phase completes
+BY_BYTES = {
+    "submitters": [(7, "dd", 900, MOVED * 84 // 100, 0), (9, "updatedb", 100, MOVED * 16 // 100, 0)],
+    "others": (9,),
+}
 BY_HEADS = {
     "submitters": [(7, "dd", 9000, 99, 0), (9, "updatedb", 151, 1, 0)],
     "others": (9,),
@@ -185,7 +189,21 @@ SIDES = [
         {"submitters": [(7, "dd", 860, 9, 0), (9, "updatedb", 140, 1, 0)]},
     ),
     # by bytes, and by the ways of the heads of one disk: 4 ms of each, 15 % of 4 s
-    ("competing", "read", {}, BY_BYTES, {"submitters": [(7, "dd", 900, 86, 0), (9, "updatedb", 100, 14, 0)]}),
+    (
+        "competing",
+        "read",
+        {},
+        BY_BYTES,
+        {"submitters": [(7, "dd", 900, MOVED, 0), (9, "updatedb", 100, MOVED * 14 // 100, 0)]},
+    ),
+    # of 16 % that were queued 2 % may still wait at the end
+    (
+        "competing",
+        "read",
+        {},
+        BY_BYTES,
+        {"submitters": [(7, "dd", 900, MOVED * 86 // 100, 0), (9, "updatedb", 100, MOVED * 16 // 100, 0)]},
+    ),
     ("competing", "read", {}, BY_HEADS, {"submitters": [(7, "dd", 9000, 99, 0), (9, "updatedb", 149, 1, 0)]}),
     ("competing", "read", {}, BY_HEADS, {"seeks": 0.149}),
     ("competing", "read", {}, BY_HEADS, {"driver": "3w-9xxx"}),

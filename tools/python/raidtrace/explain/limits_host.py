@@ -204,13 +204,16 @@ def strangers(case: Case) -> tuple[float, str]:
     It is their part of the bios, or of the bytes, or the time that heads need to reach their places. Kernel threads write for
     other processes, and are left out."""
     found = case.seen.submitters or ()
-    whole, octets = sum(one.bios for one in found), sum(one.bytes for one in found)
+    whole = sum(one.bios for one in found)
     others = [one for one in found if one.pid in case.seen.others and not (one.comm or "").startswith(KERNEL_THREADS)]
     if not whole or not others:
         return 0.0, ""
     most = max(others, key=lambda one: one.bios)
     bios = sum(one.bios for one in others)
-    parts = [(bios / whole, "of the bios"), (sum(one.bytes for one in others) / max(octets, 1), "of the bytes")]
+    moved = sum(q.octets(case.seen, way) or 0 for way in ("read", "write"))
+    waiting = max(sum(one.bytes for one in found) - moved, 0)  # queued, not completed: may be all of the others
+    theirs = max(sum(one.bytes for one in others) - waiting, 0)
+    parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
     if case.one_disk() and case.rotates() and case.seen.seconds():
         moves = min(bios, q.seeks(case.seen) or 0) * HEAD_MOVES_S / case.seen.seconds()
         parts.append((min(moves, 1.0), "of the time, for ways of the heads,"))
