@@ -6,6 +6,7 @@ from explain_phase import judged
 
 SLOWED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}  # 250 a second, mean 8 ms
 READS = {"driver": "nvme", "direct": 1.0, "ahead": 0.0, "depth": 1.0}
+FLASH = {**READS, "seconds": 0.1}  # 0.1 ms each
 ALONE = {**READS, "found": {0: 1000}, "idle": 0.5}
 
 
@@ -34,13 +35,18 @@ def test_a_disk_at_its_rate_gains_nothing_by_depth():
 
 
 def test_twice_in_flight_is_twice_as_fast_where_requests_do_not_wait():
-    assert gain("direct", **READS, d2c={16.0: 1000}) == (
-        2.0,
-        "Expected with twice as many in flight: about 2 times as fast.",
-    )
-    assert gain("direct", **{**READS, "driver": "3w-9xxx"}, d2c={16.0: 1000})[0] is None
-    assert gain("direct", **READS, d2c={16.0: 900, 13.0: 100})[0] is None  # the middle one takes 1.2 times the fastest
-    assert gain("direct", **READS, d2c={16.0: 900, 15.0: 100})[0] == 2.0
+    twice = (2.0, "Expected with twice as many in flight: about 2 times as fast.")
+    assert gain("direct", **FLASH, d2c={0.1: 1000}) == twice
+    assert gain("direct", **{**FLASH, "driver": "3w-9xxx"}, d2c={0.1: 1000})[0] is None
+    alone = {**FLASH, "found": {0: 1000}}
+    assert gain("direct", **alone, d2c={0.1: 900, 0.08: 100})[0] is None  # the middle one takes 1.2 times the fastest
+    assert gain("direct", **alone, d2c={0.1: 900, 0.095: 100})[0] == 2.0
+
+
+def test_a_volume_may_have_a_limit_that_does_not_show_below_it():
+    assert gain("direct", **{**FLASH, "driver": "virtio-pci"}, d2c={0.1: 1000})[0] is None
+    assert gain("direct", **{**READS, "seconds": 0.31}, d2c={0.31: 1000})[0] is None  # ms of the fastest
+    assert gain("direct", **{**READS, "seconds": 0.28}, d2c={0.28: 1000})[0] == 2.0
 
 
 def test_larger_pieces_cost_the_same_way():

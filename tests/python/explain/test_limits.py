@@ -36,6 +36,13 @@ BY_HEADS = {
     "driver": "ahci",
     "seeks": 0.151,
 }
+
+
+def both_of(bios):
+    """Others have a tenth of the bytes, in so many bios."""
+    return [(7, "dd", 9000, MOVED * 90 // 100, 0), (9, "updatedb", bios, MOVED * 10 // 100, 0)]
+
+
 ON_FLASH = {**NOT_OURS, "others": (9,), "driver": "nvme"}
 CHANGE = [(2 * 10**9, "readahead_sectors", "256", "4096")]
 TWO_RATES = [(0, 0.5, 1, 0.45), (0.5, 1, 1, 0.55)]
@@ -43,6 +50,14 @@ SLOTS = {"depth": 2.0, "i2d_ms": 2.2, "settings": {"queue_depth": "2", "readahea
 HELD = {"depth": 4.0, "i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "9"}}
 CUT = {"sectors": 16, "splits": 9, "settings": {"max_sectors_kb": "8"}}
 DIRECT = {"direct": 1.0, "depth": 1.0, "ahead": 0.0}
+DEEP_BY_OTHERS = {
+    **DIRECT,
+    "driver": "nvme",
+    "depth": 2.0,
+    "rows": {(16, 8): 400, (32, 8): 600},
+    "found": {31: 400, 32: 600},
+}
+ONE_AT_A_TIME = {**DIRECT, "driver": "nvme", "found": {0: 1000}, "seconds": 0.1, "d2c": {0.09: 10, 0.1: 990}}
 UNMERGED = {"sectors": 8, "depth": 8.0, "settings": {"nomerges": "2"}}
 NARROW = {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}
 BESIDE = {"asked": {"write": 0}}  # the writes are not the command's
@@ -206,6 +221,8 @@ SIDES = [
     ),
     ("competing", "read", {}, BY_HEADS, {"submitters": [(7, "dd", 9000, 99, 0), (9, "updatedb", 149, 1, 0)]}),
     ("competing", "read", {}, BY_HEADS, {"seeks": 0.149}),
+    # 10 % of the bytes, and 6 or 4 % of the time
+    ("competing", "read", {}, {**BY_HEADS, "submitters": both_of(60)}, {"submitters": both_of(40)}),
     ("competing", "read", {}, BY_HEADS, {"driver": "3w-9xxx"}),
     # what does not delay the requests of a disk without heads costs nothing
     ("competing", "read", {}, {**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}}, {"d2c": {7.5: 10, 8.0: 990}}),
@@ -278,6 +295,11 @@ SIDES = [
     ("direct", "read", {}, {**DIRECT, "direct": 0.51}, {"direct": 0.49}),
     ("direct", "read", {}, {**DIRECT, "depth": 15.9}, {"depth": 16.0}),
     ("direct", "read", {}, {**DIRECT, **READER, "order": 0.76}, {"order": 0.75}),
+    # others may make the queue deep, where that delays no read
+    ("direct", "read", {}, {**DEEP_BY_OTHERS, "d2c": {7.8: 10, 8.0: 990}}, {"d2c": {6.9: 10, 8.0: 990}}),
+    # one at a time nothing waits; of a volume behind a network that may be its limit
+    ("direct", "read", {}, ONE_AT_A_TIME, {"found": {0: 940, 1: 60}}),
+    ("direct", "read", {}, ONE_AT_A_TIME, {"seconds": 0.4, "d2c": {0.36: 10, 0.4: 990}}),
     ("lost merges", "read", {}, UNMERGED, {"settings": {"nomerges": "0"}}),
     ("lost merges", "read", {}, UNMERGED, {"depth": 7.9}),
     ("lost merges", "read", {}, {**UNMERGED, "sectors": 64}, {"sectors": 65}),
@@ -299,6 +321,8 @@ SIDES = [
     ("pieces", "read", {}, IN_A_ROW, {"calls": 132_000_000}),
     ("pieces", "read", {}, IN_A_ROW, {"readahead": 1023}),
     ("pieces", "read", {}, IN_A_ROW, {"asked": {"read": 1}}),
+    # half of a window in flight, in requests as large as they can be
+    ("pieces", "read", {}, {**IN_A_ROW, "sectors": 2048, "readahead": 5120}, {"depth": 1.1}),
     ("pieces", "read", {}, {**IN_A_ROW, "idle": 0.14}, {"idle": 0.16}),
     ("file system", "read", {}, META, {"metadata": 19}),
     ("file system", "read", {}, {**META, "dry": 42}, {"dry": 41}),
@@ -421,6 +445,9 @@ SIDES = [
     ("read amplification", "read", {}, {**AMPLIFIED, "idle": 0.14}, {"idle": 0.16}),
     ("read amplification", "read", {}, {**AMPLIFIED, "depth": 2.1}, {"depth": 1.9}),
     ("read amplification", "read", {}, AMPLIFIED, {"readahead": 504}),
+    # a place takes 40 ms; where the fastest read takes nearly as long, less readahead gains nothing, but for ways of heads
+    ("read amplification", "read", {}, {**AMPLIFIED, "d2c": {32.0: 1000}}, {"d2c": {36.0: 1000}}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "d2c": {36.0: 1000}, "driver": "ahci"}, {"driver": "nvme"}),
     ("read amplification", "read", {}, {**AMPLIFIED, "calls": 0, "faults": 400}, {"faults": 401}),
     ("read amplification", "read", {}, AMPLIFIED, {"asked": {"read": 1}}),
     ("seeks", "read", {}, READER, {"driver": "virtio-pci"}),

@@ -13,6 +13,8 @@ NONE: Gain = (None, "")
 TWICE = 2.0
 SHORT_KIB = 64  # of a request at random places, up to which the way there takes nearly all of its time
 PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
+EQUAL = 1.1  # times the fastest request, up to which the median waits for no other
+NETWORK_MS = 0.3  # of the fastest request, from which on a disk without heads is no local one
 ALONE = 0.95  # part of the requests that found nothing in flight
 CALLS = 0.5  # part of the bytes past the page cache, from which on a call of the program is a request
 
@@ -43,9 +45,11 @@ def more_in_flight() -> Gain:
     return _figure(1.0, "from more in flight or more readahead")
 
 
-def twice_in_flight(case: Case, longer: float) -> Gain:
-    """Of one disk without heads whose requests do not wait for each other. longer: mean time of a request by the fastest."""
-    if not case.one_disk() or case.rotates() or longer > 1.1:
+def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
+    """Of one local disk without heads whose requests do not wait for each other. A volume behind a network takes longer for
+    each, and may have a limit that does not show below it."""
+    volume = case.virtual() or fast_ms >= NETWORK_MS
+    if not case.one_disk() or case.rotates() or volume or middle_ms > EQUAL * fast_ms:
         return NONE
     return _figure(TWICE, "with twice as many in flight")
 

@@ -9,7 +9,7 @@ for its program is not limited by its ceiling, whatever else is true of it.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.explain import limits_cgroup, limits_device, limits_events, limits_host, limits_queue, limits_rate
+from raidtrace.explain import gain, limits_cgroup, limits_device, limits_events, limits_host, limits_queue, limits_rate
 from raidtrace.explain.case import Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.recording.observation import Observation
@@ -82,7 +82,7 @@ def limits(
         # The way to each place stays, however many requests wait for it.
         full, keep = limits_device.full(case) is not None, ("seeks",) if case.rotates() else ()
         found = [limit if limit.key in keep else _crowded(limit, crowded, full) for limit in found]
-    if waiting := limits_device.waiting(case):
+    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.NETWORK_MS):
         text = (
             f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms: they wait for each other already"
         )

@@ -216,7 +216,7 @@ def strangers(case: Case) -> tuple[float, str]:
     parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
     if case.one_disk() and case.rotates() and case.seen.seconds():
         moves = min(bios, q.seeks(case.seen) or 0) * HEAD_MOVES_S / case.seen.seconds()
-        parts.append((min(moves, 1.0), "of the time, for ways of the heads,"))
+        parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and ways of the heads,"))
     part, of = max(parts)
     verb = "is" if "time" in of else "are"
     return part, f"{part:.0%} {of} {verb} of others than the command, most of {most.comm}, pid {most.pid}"
@@ -363,7 +363,8 @@ def _windows_end(case: Case) -> tuple[float, float] | None:
         return None
     call = case.seen.host.get(("command", "rchar"), 0) / calls
     larger = each * q.SECTOR >= LARGER * call > 0
-    return (each, call) if larger and SMALLER * each <= min(window, largest) else None
+    cut = SMALLER * each <= min(window, largest) or SMALLER * (case.depth() or 0.0) <= (case.windows() or 0.0)
+    return (each, call) if larger and cut else None
 
 
 def metadata(reading: Reading) -> int:

@@ -20,6 +20,7 @@ ROOM = 0.5  # part of the queue's depth in use up to which the driver would take
 DIRECT = 0.5  # part of the bytes
 MANY = 8  # random requests in flight from which on it is the way there and no longer their number
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
+DELAYED = 1.15  # times the fastest request, from which on the median waits for others
 LARGE = 128  # sectors of a direct read from which on a larger one is not what is told to do first
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
@@ -172,12 +173,13 @@ def direct(case: Case) -> Limit:
         f"{q.percent(part)} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
         "in flight"
     )
-    if case.way != "read" or depth >= SHALLOW or flat(case) or ceiling_near(case):
+    waits = waits_ms(case)
+    delayed = waits is None or case.rotates() or waits[1] >= DELAYED * waits[0]  # else others made the queue deep
+    if case.way != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
         return open_question(key, title, text, *values)
     if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(key, title, text, *values)
-    waits = waits_ms(case)
-    gained, change = gain.twice_in_flight(case, waits[1] / waits[0]) if waits else gain.NONE
+    gained, change = gain.twice_in_flight(case, *waits) if waits else gain.NONE
     larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
     return inferred(
         key,

@@ -6,7 +6,7 @@ from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unk
 from raidtrace.explain.even import EVEN, even, local, tolerance
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import WAITED, cheaper, waits_ms
-from raidtrace.quantity import size
+from raidtrace.quantity import bins, size
 from raidtrace.recording import quantities as q
 from raidtrace.recording.timeline import Even
 
@@ -19,6 +19,7 @@ FAULTS = (
 )
 PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
+DEARER = 1.15  # times the fastest request that the window of a place takes, from which on a smaller one is faster
 AHEAD = 0.5  # part of the bytes that were read ahead
 
 
@@ -97,6 +98,12 @@ def asked_bytes(case: Case) -> int | None:
     return host.get(("command", "rchar"), 0) + PAGE * host.get(("command", "major_faults"), 0)
 
 
+def _fastest_ms(case: Case) -> float | None:
+    """The time of the fastest read, of any size."""
+    times = [at for at, number in case.seen.histogram("read", "d2c").items() if number]
+    return bins.time(min(times))[1] / 1e6 if times else None
+
+
 def amplification(case: Case) -> Limit:
     """Readahead that fetches far more than the program uses."""
     key, title, asked = "read amplification", "Amplification", asked_bytes(case)
@@ -126,6 +133,10 @@ def amplification(case: Case) -> Limit:
         return open_question(
             key, title, f"{text}. Whether less would come faster only a smaller readahead tells", *values
         )
+    place_ms, fastest_ms = case.seen.seconds() * 1e3 / jumps, _fastest_ms(case)
+    if fastest_ms and not case.rotates() and place_ms < DEARER * fastest_ms:
+        text = f"{text}. A place takes {place_ms:.3g} ms, the fastest request {fastest_ms:.3g} ms: less would hardly be faster"
+        return ruled_out(key, title, text, *values)
     optimal = case.seen.setting("optimal_io_size") or 0
     origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
     mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE > asked / 2 else ""
