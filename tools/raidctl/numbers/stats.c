@@ -140,6 +140,8 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 					    0.5);
 	ret->d2c_p99 = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
 					    0.99);
+	ret->d2c_p999 = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
+					     0.999);
 	ret->d2c_max = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
 					    1);
 }

@@ -44,6 +44,7 @@ struct range {
  * @d2c_mean_ns: 0 when it is not known
  * @d2c_p50: the bin that the median lies in, nanoseconds
  * @d2c_p99: likewise for the 99th percentile
+ * @d2c_p999: likewise for 999 of 1,000
  * @d2c_max: the bin that the longest lies in
  */
 struct direction_stats {
@@ -66,6 +67,7 @@ struct direction_stats {
 	double d2c_mean_ns;
 	struct range d2c_p50;
 	struct range d2c_p99;
+	struct range d2c_p999;
 	struct range d2c_max;
 };
 

@@ -251,6 +251,7 @@ static void add_stats(struct json_object *to,
 			stats->d2c_mean_ns);
 	json_add_range(to, "d2c_p50_ns_low", "d2c_p50_ns_high", &stats->d2c_p50);
 	json_add_range(to, "d2c_p99_ns_low", "d2c_p99_ns_high", &stats->d2c_p99);
+	json_add_range(to, "d2c_p999_ns_low", "d2c_p999_ns_high", &stats->d2c_p999);
 	json_add_range(to, "d2c_max_ns_low", "d2c_max_ns_high", &stats->d2c_max);
 }
 

@@ -103,7 +103,7 @@ static void bound(char *ret, const struct range *range)
 static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	char mean[UNITS_TEXT], p50[2 * UNITS_TEXT], p99[2 * UNITS_TEXT];
-	char longest[2 * UNITS_TEXT], label[UNITS_TEXT];
+	char p999[2 * UNITS_TEXT], longest[2 * UNITS_TEXT], label[UNITS_TEXT];
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
@@ -115,9 +115,10 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		return;
 	bound(p50, &stats.d2c_p50);
 	bound(p99, &stats.d2c_p99);
+	bound(p999, &stats.d2c_p999);
 	bound(longest, &stats.d2c_max);
-	print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s, p50 %s, p99 %s, max %s",
-		       format_ns(mean, stats.d2c_mean_ns), p50, p99, longest);
+	print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s, p50 %s, p99 %s, p99.9 %s, max %s",
+		       format_ns(mean, stats.d2c_mean_ns), p50, p99, p999, longest);
 }
 
 static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)

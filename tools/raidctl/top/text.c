@@ -200,7 +200,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 {
 	const struct top_flow *flow = reads ? &row->read : &row->write;
 	const struct direction_stats *stats = &flow->stats;
-	char a[2 * TOP_TEXT], b[TOP_TEXT];
+	char a[2 * TOP_TEXT], b[TOP_TEXT], c[TOP_TEXT];
 	double mean;
 
 	switch (line) {
@@ -254,7 +254,8 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		else
 			strcpy(a, "n/a");
 		latency_text(b, &stats->d2c_p99);
-		snprintf(ret, size, "%s, %s", a, b);
+		latency_text(c, &stats->d2c_p999);
+		snprintf(ret, size, "%s, %s, %s", a, b, c);
 	}
 }
 
@@ -263,7 +264,7 @@ const char *top_detail_label(int line)
 	static const char *const labels[TOP_DETAILS] = {
 		"in flight", "completed, issued", "size mode, mean",
 		"sequential", "merges/s, splits/s", "streams, ahead/s",
-		"I2D, Q2C mean", "D2C mean, p99",
+		"I2D, Q2C mean", "D2C mean,p99,p99.9",
 	};
 
 	return labels[line];
@@ -286,7 +287,7 @@ const char *top_help_line(int line)
 		"size         most frequent size of a request; beyond 128 KiB a range,",
 		"             of which the list has the low end",
 		"seq.         share of requests that began where the one before ended",
-		"D2C          from issue to completion; 99 % took no longer than p99",
+		"D2C          from issue to completion; 99 % took at most p99",
 		"n/a          not counted for this disk, or there was no request",
 		"streams      share of requests that continue one of the last streams",
 		"I2D, Q2C     from insert to issue, from queue to completion",

@@ -139,6 +139,14 @@ def out_directory(name: str) -> Path:
     return path
 
 
+def _terminal() -> dict[str, str]:
+    """The caller's terminal, with its description: a guest's root has none. ncurses takes it from the variable itself."""
+    name = os.environ.get("TERM", "dumb")
+    places = [Path.home() / ".terminfo", *(Path(place) / "terminfo" for place in ("/etc", "/lib", "/usr/share"))]
+    found = next((path for place in places if name and (path := place / name[0] / name).is_file()), None)
+    return {"TERM": name} | ({"TERMINFO": f"hex:{found.read_bytes().hex()}"} if found else {})
+
+
 def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: bool, pad: int) -> dict[str, str]:
     """The same whoever calls, but for what --env adds."""
     if not own_root and guest.hidden(cache.CHECKOUT):
@@ -153,7 +161,7 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: b
         "TMPDIR": "/run/lab/tmp",
         "MODPROBE_OPTIONS": "-d /run/lab/modroot",
         "LANG": "C.UTF-8",
-        "TERM": os.environ.get("TERM", "dumb") if sys.stdin.isatty() else "dumb",
+        **(_terminal() if sys.stdin.isatty() else {"TERM": "dumb"}),
         "USER": "root",
         "PS1": r"lab:\w# ",
         "LAB": "1",
