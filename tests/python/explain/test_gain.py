@@ -7,7 +7,7 @@ from explain_phase import judged
 SLOWED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}  # 250 a second, mean 8 ms
 READS = {"driver": "nvme", "direct": 1.0, "ahead": 0.0, "depth": 1.0}
 FLASH = {**READS, "seconds": 0.1}  # 0.1 ms each
-ALONE = {**READS, "found": {0: 1000}, "idle": 0.5}
+ALONE = {**READS, "found": {0: 1000}, "idle": 0.5, "d2c": {0.28: 1000}}
 
 
 def gain(key, way="read", **said):
@@ -73,7 +73,30 @@ def test_pauses_are_a_figure_of_a_program_that_waits_for_each_request():
     assert gain("program", **{**ALONE, "found": {0: 940, 1: 60}})[0] is None
     assert gain("program", **{**ALONE, "direct": 0.49})[0] is None
     assert gain("program", **{**ALONE, "driver": "virtio-pci"})[0] is None  # a volume may have a limit
+    assert gain("program", **{**ALONE, "d2c": {0.31: 1000}})[0] is None  # as one behind a network
     assert gain("program", **{**ALONE, "settings": {"model": "QEMU NVMe Ctrl"}})[0] is None
     assert gain("program", **{**ALONE, "driver": "3w-9xxx"})[0] is None  # heads, in order
     bound = gain("program", **{**ALONE, "direct": 0.0})
     assert bound == (None, "Without that time it is at most about 2.0 times as fast.")
+
+
+def test_a_volume_has_the_part_of_the_others_to_give():
+    """At its limit: 75 % of it is theirs."""
+    others = {"submitters": [(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], "others": (9,), "d2c": {1.0: 10, 8.0: 990}}
+    assert gain("competing", **others, driver="virtio-pci") == (4.0, "Expected without them: about 4 times as fast.")
+    assert gain("competing", **others, driver="virtio-pci", samples=uneven(9))[0] is None
+    assert gain("competing", **others, driver="ahci")[0] is None
+    assert gain("competing", **others, driver="3w-9xxx")[0] is None
+
+
+def test_on_a_local_disk_a_request_takes_what_the_fastest_did():
+    """Mean 0.2 ms after 0.1 ms of waiting, the fastest 0.1 ms."""
+    local = {"driver": "nvme", "submitters": [(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], "others": (9,)}
+    found, _ = gain("competing", **local, seconds=0.1, depth=2.0, i2d_ms=0.1, d2c={0.1: 10, 0.2: 990})
+    assert found == pytest.approx(3.0, rel=0.06)
+
+
+def uneven(by):
+    """Samples of which one has so many requests of 1,000 more, and the next as many less."""
+    moved = [0.1, 0.1, 0.1, 0.1, 0.1 + by / 1000, 0.1 - by / 1000, 0.1, 0.1, 0.1, 0.1]
+    return [(at / 10, (at + 1) / 10, 1.0, round(part, 4)) for at, part in enumerate(moved)]

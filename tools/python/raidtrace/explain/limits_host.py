@@ -60,7 +60,7 @@ def host(case: Case) -> Limit:
         return open_question(
             "program", title, f"{nothing}: {whole}, which it is part of, may wait for another disk", value
         )
-    gained, change = gain.no_pauses(case, idle)
+    gained, change = gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])
     nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
         return ruled_out("program", title, f"{nothing}: what was asked for was held back, as io.max has it", value)
@@ -269,13 +269,11 @@ def competing(case: Case) -> Limit:
     if (part >= OTHERS or (share >= OTHERS and requests >= OTHERS)) and (text := _undelayed(case)):
         return ruled_out("competing", title, text, *values)
     if part >= OTHERS:
-        return inferred(
-            "competing",
-            title,
-            others,
-            "run it at another time, or give it a lower weight: ionice, io.weight, bfq",
-            *values,
-        )
+        waits = waits_ms(case)
+        gained, change = gain.others_gone(case, part, waits[0]) if waits else gain.NONE
+        remedy = "run it at another time, or give it a lower weight: ionice, io.weight, bfq"
+        change = change or "without them"
+        return inferred("competing", title, others, remedy, *values, gain=gained, gain_of=change if gained else "")
     if share >= OTHERS and requests >= OTHERS and _all_its_own(case):
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
         return open_question("competing", title, text, *values)
