@@ -79,7 +79,7 @@ def more_slots(case: Case, limit: int) -> Gain:
 
 
 def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
-    """Of a disk without heads. part: of its load that is of others. At the limit of a volume their part of it is free then; on a
+    """Of a disk without heads. part: of its load that is of others. At the limit of a volume their part is free then; on a
     local disk a request takes what the fastest did."""
     mean_ms, found = q.d2c_mean_ms(case.seen, case.way), even(case, case.seen)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
