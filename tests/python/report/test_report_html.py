@@ -20,7 +20,7 @@ from raidtrace.recording import invariants
 from raidtrace.recording.columns import RecordingError
 from raidtrace.report import html as report_html
 from raidtrace.report import page as report_page
-from raidtrace.report import text as report_text
+from raidtrace.report import rows as report_rows
 
 HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -209,8 +209,8 @@ def test_whether_invariants_hold_is_found_when_it_is_read(recorded, tmp_path):
 
 
 def test_text_that_hides_is_shown():
-    assert report_text.printable("a\u202eb\x00c\nd") == "a\\u202eb\\x00c\nd"
-    assert report_text.printable("x" * 50, 10) == "x" * 10 + " ..."
+    assert report_rows.printable("a\u202eb\x00c\nd") == "a\\u202eb\\x00c\nd"
+    assert report_rows.printable("x" * 50, 10) == "x" * 10 + " ..."
 
 
 @pytest.mark.slow

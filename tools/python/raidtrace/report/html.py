@@ -2,24 +2,29 @@
 """The HTML report of one recording or two: the summary first, then why, then what it rests on."""
 
 import dataclasses
+import math
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import blame as plot_blame
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import lba as plot_lba
+from raidtrace.plot import overview as plot_overview
 from raidtrace.plot import share as plot_share
+from raidtrace.plot import style as plot_style
+from raidtrace.quantity import units
 from raidtrace.recording import invariants, observation, sample_rows, series
+from raidtrace.recording.figures import Figures
 from raidtrace.recording.observation import Observed
-from raidtrace.recording.spans import Recorded
-from raidtrace.report import glance as report_glance
+from raidtrace.recording.series import Floats
+from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span, Target
 from raidtrace.report import tables as report_tables
-from raidtrace.report import text as report_text
 from raidtrace.report import why as report_why
-from raidtrace.report.page import Glance, Part, Picture, ReportError, Text, picture, render
-from raidtrace.report.text import printable
+from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render
+from raidtrace.report.rows import Sentence, printable, row_id
 from raidtrace.why import store as why_store
 
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
@@ -39,13 +44,13 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     if len(paths) == 1:
         explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
     said, why = report_why.part(explained, rows)
-    openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
+    openings = [opening(one, letter, len(named) > 1) for letter, one in named]
     alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
     glance = Glance(
-        _answer(explained),
+        [*_answer(explained), *report_tables.amplified(explained)],
         why.chains[0].id if why.chains else "",
-        report_glance.table([(*one, report_glance.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
-        report_glance.live(named),
+        report_tables.phases([(*one, report_tables.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
+        live(named),
     )
     summary = [
         *(first for first, *_ in openings),
@@ -93,9 +98,9 @@ def _names(paths: Sequence[pathlib.Path]) -> list[str]:
 
 def _ids(one: Recorded, letter: str) -> list[tuple[str, str, str]]:
     return [
-        (span.disk, span.phase, report_text.row_id(letter, span.disk, span.number))
+        (span.disk, span.phase, row_id(letter, span.disk, span.number))
         for span in one.spans
-        if report_tables.directions(span)
+        if report_tables.busy(span)
     ]
 
 
@@ -113,7 +118,7 @@ def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
                             plot_blame.matrix(one, target))  # fmt: skip
     texts = [Text("What the command printed", printable(one.output, 20_000))] if one.output else []
     title = f"Recording {letter}: {name}" if several else "Evidence"
-    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts,
+    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.of_recording(one, letter), texts,
                 f", recording {letter}" if several else "")  # fmt: skip
 
 
@@ -123,3 +128,109 @@ def _steps(one: Recorded) -> str:
         return "Each step is one sample."
     return (f"Each step is up to {merged} samples: the thick line is their mean weighted by time, the band reaches from the "
             "lowest to the highest mean of a sample, the thin line is the highest depth.")  # fmt: skip
+
+
+def opening(recorded: Recorded, letter: str, several: bool) -> list[Sentence]:
+    """What was recorded, and for each disk its busiest phase."""
+    time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
+    simulated = f"Simulated: models of the disks, in {time}. " if recorded.simulated() else ""
+    seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9
+    names = ", ".join(printable(target.disk, 40) for target in recorded.targets)
+    phases = [phase.name for phase in recorded.phases if phase.name != OUTSIDE]
+    what = f"Recording {letter}: " if several else ""
+    text = (
+        f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phase{units.plural(len(phases))} were recorded."
+    )
+    counts = (flow for span in recorded.spans for flow in span.flow.values())
+    moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
+    sentences = [Sentence(text, f"phases-{letter}" if moved else "")]
+    for target in recorded.targets:
+        spans = [span for span in recorded.spans if span.target == target.target and _bytes(span)]
+        if spans:
+            sentences.append(_busiest(max(spans, key=_bytes), letter, what))
+    return sentences
+
+
+def _bytes(span: Span) -> int:
+    return sum(Figures(span, direction).moved() or 0 for direction in span.flow)
+
+
+def _busiest(span: Span, letter: str, what: str) -> Sentence:
+    both = [Figures(span, direction) for direction in DATA]
+    figures = max(both, key=lambda one: one.throughput() or 0.0)
+    sectors, mode, sequential = figures.exact_size_mode(), figures.size_mode, figures.sequential_share()
+    said = [f"{what}{printable(span.disk, 40)} moved most in phase {printable(span.phase, 40)}: "
+            f"{figures.direction}s at {figures.throughput() or 0:.1f} MiB/s"]  # fmt: skip
+    if figures.depth() is not None and not figures.depth_is_bound():
+        said.append(f"{figures.depth():.2f} in flight on average")
+    if sectors is not None and mode is not None:
+        share = 100 * mode[1] / sum(figures.histogram("size").values())
+        said.append(f"most requests of {units.octets(sectors * units.SECTOR_BYTES)} ({share:.0f} %)")
+    if sequential is not None:
+        said.append(f"{100 * sequential:.1f} % of all sequential")
+    return Sentence(", ".join(said) + ".", row_id(letter, span.disk, span.number))
+
+
+def live(named: Sequence[tuple[str, Recorded]]) -> Live | None:
+    """The picture over time, still for print and as numbers for a screen, of that disk that moved most. None: nothing moved."""
+    disks = sorted(named[0][1].targets, key=lambda disk: -_moved(named[0][1], disk))
+    groups = [group for disk in disks if (group := _group(named, disk))]
+    if not groups:
+        return None
+    of = f"{printable(disks[0].disk, 40)}{' of A, dashed of B' if len(named) > 1 else ''}"
+    figure = plot_overview.over_time(_pairs(named, disks[0]))
+    simulated = all(one.simulated() for _, one in named)
+    data = {
+        "panels": plot_overview.PANELS, "groups": groups, "axis": f"{'simulated ' if simulated else ''}seconds since it began",
+        "styles": {way: [plot_style.OF[way].line, dashes] for way, dashes in plot_overview.DASHES.items()},
+        "names": [letter for letter, _ in named] if len(named) > 1 else [""],
+    }  # fmt: skip
+    return Live.of("over-time", f"Throughput, in flight and latency over time, {of}", figure, data)
+
+
+def _pairs(named: Sequence[tuple[str, Recorded]], disk: Target) -> list[tuple[Recorded, Target]]:
+    """A disk in each recording: that of the same name, or the only one."""
+    found = [(named[0][1], disk)]
+    for _, one in named[1:]:
+        same = [other for other in one.targets if other.disk == disk.disk]
+        only = one.targets if len(one.targets) == len(named[0][1].targets) == 1 else ()
+        found += [(one, other) for other in (*same, *only)][:1]
+    return found
+
+
+def _moved(one: Recorded, disk: Target) -> int:
+    series = one.series_of(disk.target)
+    return sum(int(moved.sum()) for moved in series.moved.values()) if series else 0
+
+
+def _group(named: Sequence[tuple[str, Recorded]], disk: Target) -> dict[str, Any] | None:
+    """Of one disk, of each recording: times, and lines by panel."""
+    pairs = _pairs(named, disk)
+    tables: list[dict[str, Any]] = []
+    for at, (one, target) in enumerate(pairs):
+        series = one.series_of(target.target)
+        if series is None or not _moved(one, target):
+            continue
+        panels: list[list[dict[str, Any]]] = [
+            [
+                {"way": direction, "y": _rounded(numbers)}
+                for _, direction, _, numbers in plot_overview.lines([(one, target)], panel)
+            ]
+            for panel in plot_overview.PANELS
+        ]
+        x = [round((int(edge) - one.begin_ns()) / 1e9, 4) for edge in series.edges]
+        tables.append({"of": at, "x": x, "panels": panels})
+    if not tables:
+        return None
+    begin = named[0][1].begin_ns()
+    phases = [
+        [printable(phase.name, 40), round((phase.start_ns - begin) / 1e9, 4),
+         round(((phase.end_ns or named[0][1].end_ns()) - begin) / 1e9, 4)]
+        for phase in named[0][1].phases if phase.name != "outside" and len(named) == 1
+    ]  # fmt: skip
+    return {"disk": printable(disk.disk, 40), "phases": phases, "tables": tables}
+
+
+def _rounded(numbers: Floats) -> list[float | None]:
+    """Four digits are more than a picture shows."""
+    return [None if math.isnan(value) else float(f"{value:.4g}") for value in numbers.tolist()]

@@ -18,8 +18,7 @@ import markupsafe
 from matplotlib.figure import Figure
 
 from raidtrace.plot import style as plot
-from raidtrace.report.tables import Table
-from raidtrace.report.text import Sentence, printable
+from raidtrace.report.rows import Sentence, Table, printable
 
 PARTS = pathlib.Path(__file__).parent / "templates"
 GENERATOR = b'<meta name="generator" content="raidctl report --html">'
