@@ -285,20 +285,19 @@ class SampleRows:
         return sorted(found - {"all"})
 
     def flow(self, direction: str, column: str) -> "Ints | None":
-        """A counter of a direction, by number of sample. None: not counted, or no such column."""
+        """A counter of a direction, by number of sample; 0 where a disk lacks it (md has no requests). None: no disk has it."""
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
             found = {name: self.filled(0) for name in names}
-            missing = set()
+            known = set()
             for sample, *counts in self.execute(
                 f"SELECT sample, {', '.join(names)} FROM flow WHERE direction = ?", (direction,)
             ):
                 for name, count in zip(names, counts, strict=True):
-                    if count is None:
-                        missing.add(name)
-                    else:
+                    if count is not None:
+                        known.add(name)
                         found[name][sample] = count
-            self._flows[direction] = {name: by for name, by in found.items() if name not in missing}
+            self._flows[direction] = {name: by for name, by in found.items() if name in known}
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
