@@ -191,7 +191,8 @@ def _sums(tables: Iterable[Mapping[Any, Mapping[Any, int]]]) -> dict[Any, dict[A
 @dataclasses.dataclass(frozen=True)
 class Recorded:
     """A whole recording. stack: pairs of a target and its parent, an md or dm disk. host: phase -> (source, name) -> growth, of
-    the sources cpu and command. samples: their number. series: of each disk, where a picture needs them."""
+    the sources cpu and command. samples: their number. series: of each disk, phase_series: of each pair of
+    target and phase, where a picture needs them."""
 
     path: pathlib.Path
     meta: dict[str, str]
@@ -206,6 +207,7 @@ class Recorded:
     output: str = ""
     samples: int = 0
     series: "tuple[Series, ...]" = ()
+    phase_series: "Mapping[tuple[int, int], Series]" = dataclasses.field(default_factory=dict)
 
     def fact(self, name: str) -> str:
         """A value of meta; empty when there is none."""

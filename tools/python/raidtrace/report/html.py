@@ -21,12 +21,15 @@ from raidtrace.recording.figures import Figures
 from raidtrace.recording.observation import Observed
 from raidtrace.recording.series import Floats
 from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span, Target
+from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
 from raidtrace.report import why as report_why
 from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render
 from raidtrace.report.rows import Sentence, printable, row_id
 from raidtrace.why import store as why_store
 
+MEAN = "Latency is the mean of what completed in a step."
+PHASE_STEPS = 120  # of a small picture
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
 SHARES = "The phases that moved most, each in the direction that moved more; disks together."
 BLAME = "Every request that did not begin where the one before ended, by what both were for. Darker is more."
@@ -46,15 +49,18 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     said, why = report_why.part(explained, rows)
     openings = [opening(one, letter, len(named) > 1) for letter, one in named]
     alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
+    multiples = report_multiples.build(named, explained)
+    there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences beside the pictures
     glance = Glance(
         [*_answer(explained), *report_tables.amplified(explained)],
         why.chains[0].id if why.chains else "",
         report_tables.phases([(*one, report_tables.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
-        live(named),
+        multiples,
+        live(found[0][0]) if len(found) == 1 else None,
     )
     summary = [
         *(first for first, *_ in openings),
-        *said[len(why.chains) == 1 :],
+        *(one for one in said[len(why.chains) == 1 :] if one.row not in there),
         *(sentence for _, *rest in openings for sentence in rest),
     ]
     parts = [why]
@@ -71,7 +77,15 @@ def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
         observed = observation.read(one, rows)
         over_time = (series.build(rows, disk.target, bool(disk.bio_based), "place" in (disk.groups or "").split())
                      for disk in one.targets)  # fmt: skip
-        return dataclasses.replace(one, series=tuple(filter(None, over_time))), observed
+        bio_based = {disk.target: bool(disk.bio_based) for disk in one.targets}
+        of_phases = {
+            (span.target, span.number): series.build(
+                rows, span.target, bio_based[span.target], False, span.number, PHASE_STEPS
+            )
+            for span in one.spans
+        }
+        small = tuple((key, found) for key, found in of_phases.items() if found)
+        return dataclasses.replace(one, series=tuple(filter(None, over_time)), phase_series=dict(small)), observed
 
 
 def _answer(found: Explanation) -> list[str]:
@@ -106,8 +120,12 @@ def _ids(one: Recorded, letter: str) -> list[tuple[str, str, str]]:
 
 def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
     of = f"recording {name}"
-    pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
-                                      plot_depth.in_flight(one, one.targets))  # fmt: skip
+    pictures: list[Picture] = []
+    for target in one.targets if several else ():  # of one recording alone it stands in the first screen
+        title = f"Throughput, in flight and latency of {printable(target.disk, 40)}"
+        pictures += picture(f"{letter}-time{target.target}", title, MEAN, of, plot_overview.over_time(one, target))
+    in_flight = plot_depth.in_flight(one, one.targets)
+    pictures += picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of, in_flight)
     pictures += picture(f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_share.depth(one))
     pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_share.size(one))
     for target in one.targets:
@@ -171,64 +189,39 @@ def _busiest(span: Span, letter: str, what: str) -> Sentence:
     return Sentence(", ".join(said) + ".", row_id(letter, span.disk, span.number))
 
 
-def live(named: Sequence[tuple[str, Recorded]]) -> Live | None:
+def live(one: Recorded) -> Live | None:
     """The picture over time, still for print and as numbers for a screen, of that disk that moved most. None: nothing moved."""
-    disks = sorted(named[0][1].targets, key=lambda disk: -_moved(named[0][1], disk))
-    groups = [group for disk in disks if (group := _group(named, disk))]
-    if not groups:
+    disks = sorted((disk for disk in one.targets if _moved(one, disk)), key=lambda disk: -_moved(one, disk))
+    if not disks:
         return None
-    of = f"{printable(disks[0].disk, 40)}{' of A, dashed of B' if len(named) > 1 else ''}"
-    figure = plot_overview.over_time(_pairs(named, disks[0]))
-    simulated = all(one.simulated() for _, one in named)
     data = {
-        "panels": plot_overview.PANELS, "groups": groups, "axis": f"{'simulated ' if simulated else ''}seconds since it began",
-        "styles": {way: [plot_style.OF[way].line, dashes] for way, dashes in plot_overview.DASHES.items()},
-        "names": [letter for letter, _ in named] if len(named) > 1 else [""],
+        "panels": plot_overview.PANELS, "groups": [_group(one, disk) for disk in disks],
+        "axis": f"{'simulated ' if one.simulated() else ''}seconds since it began",
+        "styles": {direction: [plot_style.OF[direction].line, dash] for direction, dash in plot_overview.DASHES.items()},
     }  # fmt: skip
-    return Live.of("over-time", f"Throughput, in flight and latency over time, {of}", figure, data)
-
-
-def _pairs(named: Sequence[tuple[str, Recorded]], disk: Target) -> list[tuple[Recorded, Target]]:
-    """A disk in each recording: that of the same name, or the only one."""
-    found = [(named[0][1], disk)]
-    for _, one in named[1:]:
-        same = [other for other in one.targets if other.disk == disk.disk]
-        only = one.targets if len(one.targets) == len(named[0][1].targets) == 1 else ()
-        found += [(one, other) for other in (*same, *only)][:1]
-    return found
+    title = f"Throughput, in flight and latency over time, {printable(disks[0].disk, 40)}"
+    return Live.of("over-time", title, plot_overview.over_time(one, disks[0]), data)
 
 
 def _moved(one: Recorded, disk: Target) -> int:
-    series = one.series_of(disk.target)
-    return sum(int(moved.sum()) for moved in series.moved.values()) if series else 0
+    steps = one.series_of(disk.target)
+    return sum(int(moved.sum()) for moved in steps.moved.values()) if steps else 0
 
 
-def _group(named: Sequence[tuple[str, Recorded]], disk: Target) -> dict[str, Any] | None:
-    """Of one disk, of each recording: times, and lines by panel."""
-    pairs = _pairs(named, disk)
-    tables: list[dict[str, Any]] = []
-    for at, (one, target) in enumerate(pairs):
-        series = one.series_of(target.target)
-        if series is None or not _moved(one, target):
-            continue
-        panels: list[list[dict[str, Any]]] = [
-            [
-                {"way": direction, "y": _rounded(numbers)}
-                for _, direction, _, numbers in plot_overview.lines([(one, target)], panel)
-            ]
-            for panel in plot_overview.PANELS
-        ]
-        x = [round((int(edge) - one.begin_ns()) / 1e9, 4) for edge in series.edges]
-        tables.append({"of": at, "x": x, "panels": panels})
-    if not tables:
-        return None
-    begin = named[0][1].begin_ns()
+def _group(one: Recorded, disk: Target) -> dict[str, Any]:
+    """The lines of one disk by panel, their times, and the phases."""
+    steps, begin = one.series_of(disk.target), one.begin_ns()
+    panels = [
+        [{"way": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_overview.lines(one, disk, panel)]
+        for panel in plot_overview.PANELS
+    ]
     phases = [
         [printable(phase.name, 40), round((phase.start_ns - begin) / 1e9, 4),
-         round(((phase.end_ns or named[0][1].end_ns()) - begin) / 1e9, 4)]
-        for phase in named[0][1].phases if phase.name != "outside" and len(named) == 1
+         round(((phase.end_ns or one.end_ns()) - begin) / 1e9, 4)]
+        for phase in one.phases if phase.name != OUTSIDE
     ]  # fmt: skip
-    return {"disk": printable(disk.disk, 40), "phases": phases, "tables": tables}
+    x = [round((int(edge) - begin) / 1e9, 4) for edge in steps.edges] if steps else []
+    return {"disk": printable(disk.disk, 40), "phases": phases, "x": x, "panels": panels}
 
 
 def _rounded(numbers: Floats) -> list[float | None]:

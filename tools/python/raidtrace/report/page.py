@@ -18,6 +18,7 @@ import markupsafe
 from matplotlib.figure import Figure
 
 from raidtrace.plot import style as plot
+from raidtrace.report.multiples import Multiples
 from raidtrace.report.rows import Sentence, Table, printable
 
 PARTS = pathlib.Path(__file__).parent / "templates"
@@ -60,11 +61,13 @@ class Live:
 
 @dataclasses.dataclass(frozen=True)
 class Glance:
-    """The first screen. answer: sentences; chain: id of what is behind them, empty when there is nothing."""
+    """The first screen. answer: sentences; chain: id of the chain behind them, empty when there is none; multiples: a row of
+    pictures a phase."""
 
     answer: Sequence[str]
     chain: str
     table: Table
+    multiples: Multiples | None
     live: Live | None
 
 

@@ -37,14 +37,15 @@ def _fixed(value: float | None, digits: int, bound: str = "") -> Cell:
     return Cell(NOT_AVAILABLE) if value is None else Cell(f"{bound}{value:.{digits}f}", float(value))
 
 
-def _rate(f: Figures) -> Cell:
+def rate(f: Figures) -> Cell:
     """MiB/s, of a disk without requests that of its bios; "-" where nothing has bytes, as a flush."""
     moved = f.direction in DATA or f.moved() != 0
-    rate = f.throughput() if f.span.length() else None
-    return _fixed(rate, 1 if (rate or 0) < MANY else 0) if moved else Cell("-")
+    value = f.throughput() if f.span.length() else None
+    return _fixed(value, 1 if (value or 0) < MANY else 0) if moved else Cell("-")
 
 
-def _depth(f: Figures) -> Cell:
+def depth(f: Figures) -> Cell:
+    """Requests in flight, mean over time; ">": a lower bound."""
     return _fixed(f.depth(), 2, ">" if f.depth_is_bound() else "")
 
 
@@ -122,11 +123,11 @@ PHASES = (
     Column("phase", numeric=False, head="PHASE", of=lambda one: Cell(one.name)),
     Column("direction", numeric=False, head=" ", of=lambda one: Cell(one.figures.direction)),
     Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
-           narrow="MiB/s", of=lambda one: _rate(one.figures)),
-    Column("IOPS", "requests/s", "completed (of a disk without requests queued) by the length", narrow="IOPS",
+           narrow="MiB/s", of=lambda one: rate(one.figures)),
+    Column("IOPS", "1/s", "completed (of a disk without requests queued) by the length", narrow="IOPS",
            of=lambda one: shown("IOPS", one.figures.operations())),
     Column("in flight", "mean", "mean of the histogram depth-time, weighted by its times", head="IN\nFLIGHT",
-           narrow="in flight", of=lambda one: _depth(one.figures)),
+           narrow="in flight", of=lambda one: depth(one.figures)),
     Column("size", "KiB", "most frequent size of the histogram size, the lowest of several", head="SIZE\nKiB", narrow="KiB",
            spare=1, of=lambda one: _kib(one.figures)),
     Column("sequential", "%", "sequential by issued", head="SEQU.\n%", narrow="% sequential", spare=1,
@@ -202,10 +203,10 @@ FLOWS = (
     Column("requests", "", "issued", of=lambda f: number(f.requests())),
     Column("data", "", "bytes-issued", of=_bytes),
     Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
-           of=_rate),
+           of=rate),
     Column("IOPS", "requests/s", "completed (of a disk without requests queued) by the length",
            of=lambda f: shown("IOPS", f.operations())),
-    Column("depth", "requests", "mean of the histogram depth-time, weighted by its times", of=_depth),
+    Column("depth", "requests", "mean of the histogram depth-time, weighted by its times", of=depth),
     Column("max", "requests", "highest depth at which any time was spent", of=_deepest),
     Column("mode", "", "most frequent size of the histogram size", of=_mode),
     Column("mean", "", "bytes-issued by issued", of=lambda f: shown("bytes", f.size_mean())),
