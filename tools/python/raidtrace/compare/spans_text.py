@@ -48,7 +48,9 @@ def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
     return _wrapped("  ", where + ", ".join(names), width) if lacking else []
 
 
-def _differences(found: Comparison, width: int) -> Iterator[str]:
+def differences(found: Comparison, width: int) -> Iterator[str]:
+    """What differs between machines, commands and settings; words in lines of at most so many columns."""
+    width = min(max(width, LEAST), MOST)
     if not found.differences:
         yield "Machine, command and settings are the same."
         return
@@ -107,11 +109,15 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
             yield f"  by place  {way}: {units.text('share', apart)} of the bytes lie elsewhere"
 
 
-def lines(found: Comparison, width: int) -> list[str]:
-    """All of it; words in lines of at most so many columns."""
-    told = [f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b))]
-    told += _differences(found, min(max(width, LEAST), MOST))
+def counters(found: Comparison) -> Iterator[str]:
+    """Every counter of each phase and disk of both."""
     for pair in found.pairs:
         if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
-            told += ["", *_pair(pair)]
-    return told
+            yield ""
+            yield from _pair(pair)
+
+
+def lines(found: Comparison, width: int) -> list[str]:
+    """All of it."""
+    paths = (f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b)))
+    return [*paths, *differences(found, width), *counters(found)]
