@@ -15,6 +15,7 @@ from raidtrace.quantity.shown import visible
 BOLD, PLAIN = "\033[1m", "\033[0m"
 NOT_AVAILABLE = "n/a"
 LONGEST = 4000
+NUMBERS = 2  # spare columns up to this are worth more than a long name on their line
 LEAST_NAME = 5  # columns of a table's first column
 
 
@@ -55,7 +56,7 @@ class Row:
 @dataclasses.dataclass(frozen=True)
 class Table:
     """left_out: rows that the recording has beyond these. spared: the sentence of a terminal without room for the spare columns
-    of 1. indent: blanks before each line of text."""
+    of NUMBERS. indent: blanks before each line of text."""
 
     id: str
     caption: str
@@ -143,12 +144,12 @@ def render(rows: Iterable[Line | Words | Table]) -> str:
 
 def _columns(table: Table, sizes: Sequence[int], width: int) -> tuple[list[int], int]:
     """The columns that a terminal has room for, and the width of the first. Spare columns of the highest number go first;
-    before those of 1 go, a long name in the first column gets a line of its own."""
+    before those up to NUMBERS go, a long name in the first column gets a line of its own."""
     least = max(LEAST_NAME, len(table.columns[0].head))
     for most in sorted({column.spare for column in table.columns}, reverse=True):
         used = [at for at, column in enumerate(table.columns) if column.spare <= most]
         room = width - table.indent - (len(used) - 1) - sum(sizes[at] for at in used[1:])
-        if room >= (least if most == 1 else sizes[0]):
+        if room >= (sizes[0] if most > NUMBERS else least):
             break
     spare = any(column.spare for column in table.columns)
     return used, min(sizes[0], max(room, least)) if spare else sizes[0]
@@ -185,6 +186,6 @@ def _table(table: Table, width: int) -> list[str]:
         out.append(line(cells))
     if table.left_out:
         out.append(f"{'':{table.indent}}and {table.left_out} more\n")
-    if table.spared and any(table.columns[at].spare == 1 for at in range(len(heads)) if at not in used):
+    if table.spared and any(table.columns[at].spare == NUMBERS for at in range(len(heads)) if at not in used):
         out.append(terminal.wrapped(table.spared, width))
     return out
