@@ -10,7 +10,7 @@ from raidtrace.quantity import size, units
 from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
-from raidtrace.recording import figures, stacks
+from raidtrace.recording import columns, figures, stacks
 from raidtrace.recording.figures import Figures, Range, percentile
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span, Submitter
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
@@ -356,12 +356,12 @@ def busy(span: Span) -> list[Figures]:
     return [Figures(span, direction) for direction in COUNTED if not span.idle(direction)]
 
 
-def of_span(span: Span) -> Iterator[Table]:
+def of_span(span: Span, added: Sequence[columns.Column] = ()) -> Iterator[Table]:
     """All tables with a row of a phase of a disk, in the order of a report. The first has a row for each direction in which
     anything happened; around the phases that a program names it is the only one."""
     made = [Table.of("phases", "Each phase of each disk", FLOWS, busy(span))]
     if span.phase != OUTSIDE:
-        made += _counters(span, busy(span))
+        made += [*_counters(span, busy(span)), _added(span, added)]
     yield from (table for table in made if table.rows)
 
 
@@ -418,6 +418,34 @@ def _cgroups(span: Span) -> Iterable[Sums]:
     for one in span.submitters:
         sums.setdefault(one.cgroup, collections.Counter()).update(one.counts)
     return list(sums.items()) if sums.keys() - {"", "/"} else ()
+
+
+ADDED = (
+    Column(
+        "further counters", meaning="counters of a newer raidctl, by direction, class, process or queue", numeric=False
+    ),
+    Column("of", numeric=False),
+    Column("value"),
+    Column("unit", numeric=False),
+)
+
+
+def _added(span: Span, added: Sequence[columns.Column]) -> Table:
+    """A row for each counter of a newer raidctl that is known and not 0."""
+    by: dict[str, list[tuple[str, Mapping[str, int | None]]]] = {
+        "sample": [("disk", span.plain)],
+        "flow": [(direction, counts) for direction, counts in span.flow.items() if direction in COUNTED],
+        "origin": list(span.origin.items()),
+        "submitter": [(one.comm or "all others", one.counts) for one in processes(span)],
+        "hwq": [(f"queue {at}", counts) for at, counts in span.hwqs.items()],
+    }
+    rows = [
+        Row("", (name(one.name), name(subject), number(counts.get(one.name)), Cell(one.unit)))
+        for one in added
+        for subject, counts in by[one.table]
+        if counts.get(one.name)
+    ]
+    return Table("added", "Further counters", ADDED, tuple(rows))
 
 
 LAYERS = (
@@ -490,7 +518,7 @@ def of_recording(recorded: Recorded, letter: str) -> list[Table]:
     found: dict[str, list[tuple[tuple[Cell, ...], str, Table]]] = {}
     for span in recorded.spans:
         where = (name(span.disk), name(span.phase))
-        for table in of_span(span):
+        for table in of_span(span, recorded.added):
             found.setdefault(table.id, []).append((where, row_id(letter, span.disk, span.number), table))
     for phase in dict.fromkeys(span.number for span in recorded.spans):
         phase_name = next(span.phase for span in recorded.spans if span.number == phase)
@@ -502,10 +530,8 @@ def of_recording(recorded: Recorded, letter: str) -> list[Table]:
 
 def _joined(ident: str, letter: str, some: Sequence[tuple[tuple[Cell, ...], str, Table]]) -> Table:
     """Tables of one kind. A column that is rare may be in a few of them only; elsewhere it is 0."""
-    columns = dict.fromkeys(column for *_, table in some for column in table.columns)
-    order = sorted(
-        columns, key=lambda one: next(table.columns.index(one) for *_, table in some if one in table.columns)
-    )
+    used = dict.fromkeys(column for *_, table in some for column in table.columns)
+    order = sorted(used, key=lambda one: next(table.columns.index(one) for *_, table in some if one in table.columns))
     where = [Column(heading, numeric=False) for heading in (("disk", "phase") if len(some[0][0]) == 2 else ("phase",))]
     rows = []
     for before, anchor, table in some:

@@ -224,7 +224,7 @@ def _details(found: Recorded) -> Iterator[Part]:
                 yield Line(f"  then readahead {_sectors(row.value)}")
         if all(map(span.idle, COUNTED)):
             yield Line("  no requests")
-        yield from _inside(tables.of_span(span))
+        yield from _inside(tables.of_span(span, found.added))
         if span.phase != OUTSIDE:
             yield from _pictures(span)
         # Of the machine and of layers once, below the disks of the phase.
