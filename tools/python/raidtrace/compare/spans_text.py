@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two recordings side by side, as text for a terminal."""
 
-import re
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from raidtrace.compare.differences import Difference
 from raidtrace.compare.spans import Alone, Comparison, Pair, Row
-from raidtrace.quantity import units
+from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
 
 LEAST, MOST = 20, 100  # columns; longer lines are hard to read
@@ -18,10 +16,7 @@ OUTSIDE = "outside"  # around the phases that a program names it is enough to kn
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
-    """Words behind a label; a number and what it counts stay together."""
-    kept = re.sub(r"(\d) (?=\S)", "\\1\0", visible(text))
-    lines = textwrap.wrap(kept, max(width, 2 * len(label)) - len(label), break_on_hyphens=False) or [""]
-    return [(" " * len(label) if at else label) + line.replace("\0", " ") for at, line in enumerate(lines)]
+    return terminal.wrapped(visible(text), width, len(label), label).splitlines()
 
 
 def _difference(one: Difference, width: int) -> Iterator[str]:

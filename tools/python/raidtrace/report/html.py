@@ -17,10 +17,9 @@ from raidtrace.plot import share as plot_share
 from raidtrace.plot import style as plot_style
 from raidtrace.quantity import units
 from raidtrace.recording import invariants, observation, sample_rows, series
-from raidtrace.recording.figures import Figures
 from raidtrace.recording.observation import Observed
 from raidtrace.recording.series import Floats
-from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span, Target
+from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
 from raidtrace.report import why as report_why
@@ -47,7 +46,6 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     if len(paths) == 1:
         explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
     said, why = report_why.part(explained, rows)
-    openings = [opening(one, letter, len(named) > 1) for letter, one in named]
     alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
     multiples = report_multiples.build(named, explained)
     there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences beside the pictures
@@ -59,9 +57,8 @@ def page(paths: Sequence[pathlib.Path]) -> str:
         live(found[0][0]) if len(found) == 1 else None,
     )
     summary = [
-        *(first for first, *_ in openings),
+        *(_opening(one, letter, len(named) > 1) for letter, one in named),
         *(one for one in said[len(why.chains) == 1 :] if one.row not in there),
-        *(sentence for _, *rest in openings for sentence in rest),
     ]
     parts = [why]
     names = _names(paths)
@@ -148,45 +145,17 @@ def _steps(one: Recorded) -> str:
             "lowest to the highest mean of a sample, the thin line is the highest depth.")  # fmt: skip
 
 
-def opening(recorded: Recorded, letter: str, several: bool) -> list[Sentence]:
-    """What was recorded, and for each disk its busiest phase."""
+def _opening(recorded: Recorded, letter: str, several: bool) -> Sentence:
+    """What was recorded."""
     time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
     simulated = f"Simulated: models of the disks, in {time}. " if recorded.simulated() else ""
     seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9
-    names = ", ".join(printable(target.disk, 40) for target in recorded.targets)
-    phases = [phase.name for phase in recorded.phases if phase.name != OUTSIDE]
-    what = f"Recording {letter}: " if several else ""
-    text = (
-        f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phase{units.plural(len(phases))} were recorded."
-    )
+    disks = ", ".join(printable(target.disk, 40) for target in recorded.targets)
+    number = sum(phase.name != OUTSIDE for phase in recorded.phases)
+    text = f"{simulated}{seconds:,.1f} s of {disks} in {number} phase{units.plural(number)} were recorded."
     counts = (flow for span in recorded.spans for flow in span.flow.values())
     moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
-    sentences = [Sentence(text, f"phases-{letter}" if moved else "")]
-    for target in recorded.targets:
-        spans = [span for span in recorded.spans if span.target == target.target and _bytes(span)]
-        if spans:
-            sentences.append(_busiest(max(spans, key=_bytes), letter, what))
-    return sentences
-
-
-def _bytes(span: Span) -> int:
-    return sum(Figures(span, direction).moved() or 0 for direction in span.flow)
-
-
-def _busiest(span: Span, letter: str, what: str) -> Sentence:
-    both = [Figures(span, direction) for direction in DATA]
-    figures = max(both, key=lambda one: one.throughput() or 0.0)
-    sectors, mode, sequential = figures.exact_size_mode(), figures.size_mode, figures.sequential_share()
-    said = [f"{what}{printable(span.disk, 40)} moved most in phase {printable(span.phase, 40)}: "
-            f"{figures.direction}s at {figures.throughput() or 0:.1f} MiB/s"]  # fmt: skip
-    if figures.depth() is not None and not figures.depth_is_bound():
-        said.append(f"{figures.depth():.2f} in flight on average")
-    if sectors is not None and mode is not None:
-        share = 100 * mode[1] / sum(figures.histogram("size").values())
-        said.append(f"most requests of {units.octets(sectors * units.SECTOR_BYTES)} ({share:.0f} %)")
-    if sequential is not None:
-        said.append(f"{100 * sequential:.1f} % of all sequential")
-    return Sentence(", ".join(said) + ".", row_id(letter, span.disk, span.number))
+    return Sentence(f"Recording {letter}: {text}" if several else text, f"phases-{letter}" if moved else "")
 
 
 def live(one: Recorded) -> Live | None:

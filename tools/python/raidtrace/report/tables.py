@@ -107,42 +107,33 @@ def _rare(heading: str, unit: str, *counters: str) -> Column:
     return Column(heading, unit, " and ".join(counters), rare=True, of=lambda f: number(sum(map(f.count, counters))))
 
 
-@dataclasses.dataclass(frozen=True)
-class Phase:
-    """What a row of the first table is of. limit: what holds it down, None: the table has no such column."""
-
-    name: str
-    figures: Figures
-    limit: str | None
-    row: str
-
-
 DIRECTION = Column("direction", numeric=False, of=lambda f: Cell(f.direction))
 PERCENTILE = "upper bound of the bin of the histogram d2c that {} do not exceed"
-PHASES = (
-    Column("phase", numeric=False, head="PHASE", of=lambda one: Cell(one.name)),
-    Column("direction", numeric=False, head=" ", of=lambda one: Cell(one.figures.direction)),
-    Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
-           narrow="MiB/s", of=lambda one: rate(one.figures)),
-    Column("IOPS", "1/s", "completed (of a disk without requests queued) by the length", narrow="IOPS",
-           spare=1, of=lambda one: shown("IOPS", one.figures.operations())),
+RATE = Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
+              narrow="MiB/s", of=rate)  # fmt: skip
+IOPS = Column("IOPS", "1/s", "completed (of a disk without requests queued) by the length", narrow="IOPS",
+              of=lambda f: shown("IOPS", f.operations()))  # fmt: skip
+# The first table: before these columns the phase, behind them what limits it.
+GLANCE = (
+    dataclasses.replace(DIRECTION, head=" "),
+    RATE,
+    dataclasses.replace(IOPS, spare=1),
     Column("in flight", "mean", "mean of the histogram depth-time, weighted by its times", head="IN\nFLIGHT",
-           narrow="in flight", of=lambda one: depth(one.figures)),
+           narrow="in flight", of=depth),
     Column("size", "KiB", "most frequent size of the histogram size, the lowest of several", head="SIZE\nKiB", narrow="KiB",
-           spare=2, of=lambda one: _kib(one.figures)),
+           spare=2, of=_kib),
     Column("sequential", "%", "sequential by issued", head="SEQU.\n%", narrow="% sequential", spare=2,
-           of=lambda one: _fixed(units.ratio(one.figures.sequential_share(), 0.01), 1)),
+           of=lambda f: _fixed(units.ratio(f.sequential_share(), 0.01), 1)),
     Column("p50", "ms", PERCENTILE.format("half of all requests"), head="p50\nms", narrow="ms, p50", spare=2,
-           of=lambda one: ms(one.figures.d2c(0.5))),
+           of=lambda f: ms(f.d2c(0.5))),
     Column("p99", "ms", PERCENTILE.format("99 in 100"), head="p99\nms", narrow="ms, p99", spare=2,
-           of=lambda one: ms(one.figures.d2c(0.99))),
+           of=lambda f: ms(f.d2c(0.99))),
     Column("p99.9", "ms", PERCENTILE.format("999 in 1000"), head="p99.9\nms", narrow="ms, p99.9", spare=3,
-           of=lambda one: ms(one.figures.d2c(0.999))),
-    Column("max", "ms", PERCENTILE.format("all"), head="MAX\nms", narrow="ms, max", spare=2,
-           of=lambda one: ms(one.figures.d2c(1.0))),
+           of=lambda f: ms(f.d2c(0.999))),
+    Column("max", "ms", PERCENTILE.format("all"), head="MAX\nms", narrow="ms, max", spare=2, of=lambda f: ms(f.d2c(1.0))),
 )  # fmt: skip
-LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=False, head="LIMIT", narrow="limit",
-               of=lambda one: Cell(one.limit or "-"))  # fmt: skip
+PHASE = Column("phase", numeric=False, head="PHASE")
+LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=False, head="LIMIT", narrow="limit")
 
 
 def limits_of(found: Explanation) -> Limits:
@@ -171,23 +162,22 @@ def amplified(found: Explanation) -> list[str]:
 def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
     """A row, in order of time, for each phase, disk and direction with work; of each recording after the other. named: letter,
     recording and its limits."""
-    subjects = []
+    rows = []
     for letter, one, limits in named:
         for span in one.spans:
-            for direction in COUNTED:
-                if direction not in QUEUE and worked(span, direction):
-                    parts = (letter if len(named) > 1 else "", span.phase, span.disk if len(one.targets) > 1 else "")
-                    limit = (
-                        None
-                        if limits is None
-                        else limits.get((visible(span.disk), visible(span.phase), direction), "-")
-                    )
-                    subjects.append(Phase(visible(" ".join(filter(None, parts))), Figures(span, direction), limit,
-                                          f"glance-{row_id(letter, span.disk, span.number)}.{direction}"))  # fmt: skip
-    limited = any(one.limit is not None for one in subjects)
-    made = Table.of("glance", "Each phase, in order of time", (*PHASES, LIMIT) if limited else PHASES, subjects)
-    rows = tuple(Row(one.row, row.cells) for one, row in zip(subjects, made.rows, strict=True))
-    return dataclasses.replace(made, rows=rows, spared="Size, order and latency: on a wider terminal.")
+            parts = (letter if len(named) > 1 else "", span.phase, span.disk if len(one.targets) > 1 else "")
+            for direction in (way for way in COUNTED if way not in QUEUE and worked(span, way)):
+                figures_of = Figures(span, direction)
+                cells = [
+                    name(" ".join(filter(None, parts))),
+                    *(column.of(figures_of) for column in GLANCE if column.of),
+                ]
+                if limits is not None:
+                    cells.append(Cell(limits.get((visible(span.disk), visible(span.phase), direction), "-")))
+                rows.append(Row(f"glance-{row_id(letter, span.disk, span.number)}.{direction}", tuple(cells)))
+    columns_of = (PHASE, *GLANCE, *([LIMIT] if any(limits is not None for *_, limits in named) else []))
+    return Table("glance", "Each phase, in order of time", columns_of, tuple(rows),
+                 spared="Size, order and latency: on a wider terminal.")  # fmt: skip
 
 
 def worked(span: Span, direction: str) -> bool:
@@ -202,10 +192,8 @@ FLOWS = (
     DIRECTION,
     Column("requests", "", "issued", of=lambda f: number(f.requests())),
     Column("data", "", "bytes-issued", of=_bytes),
-    Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
-           of=rate),
-    Column("IOPS", "requests/s", "completed (of a disk without requests queued) by the length",
-           of=lambda f: shown("IOPS", f.operations())),
+    RATE,
+    IOPS,
     Column("depth", "requests", "mean of the histogram depth-time, weighted by its times", of=depth),
     Column("max", "requests", "highest depth at which any time was spent", of=_deepest),
     Column("mode", "", "most frequent size of the histogram size", of=_mode),

@@ -90,10 +90,10 @@ def _meta(found: Recorded, verbose: bool) -> Iterator[Part]:
     fact = found.fact
     yield Line(f"{BOLD}recording{PLAIN}  {visible(str(found.path))}")
     if not fact("tool_version"):
-        yield Line("recorded   nothing: its recorder was killed before it stored anything")
+        yield Line("recorded   nothing: the recorder was killed before it stored anything")
         return
     if fact("source"):
-        when = fact("started_utc") or "at a time that it does not tell"
+        when = fact("started_utc") or "time unknown"
         yield words("imported", f"from {fact('source')}, {fact('trace_events')} events; traced {when}")
     elif verbose:
         yield words("recorded", f"{fact('started_utc')} on {fact('hostname')}, Linux {fact('kernel')}, "
@@ -118,17 +118,17 @@ def _meta(found: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("invariants", invariants or "not checked")
     lost = fact("requests_lost")
     if lost and (verbose or lost != "0"):
-        yield words("requests", f"kept one by one, {lost} lost")
+        yield words("requests", f"recorded one by one, {lost} lost")
 
 
 def _end(found: Recorded, verbose: bool) -> Iterator[Part]:
     end, status = found.fact("end"), found.fact("exit_status")
     if end == "stopped":
-        yield _no_end(found, "nothing more could be stored, no space was left or its disk failed")
+        yield _no_end(found, "the recorder could store no more: no space was left, or the disk of the file failed")
     elif end == "running":
         pid = _recorder(found.path)
         yield _no_end(found, f"process {pid} is still recording" if pid else
-                      "no process of this machine records to it; its recorder was killed, could not write any more, or runs "
+                      "no process of this machine records to it; the recorder was killed, could not write, or runs "
                       "elsewhere")  # fmt: skip
     elif verbose or end != "complete" or status not in ("", "0"):
         yield words("end", f"{end}{f', exit status {status}' if status else ''}")
@@ -137,7 +137,7 @@ def _end(found: Recorded, verbose: bool) -> Iterator[Part]:
 def _no_end(found: Recorded, why: str) -> Part:
     begin = _number(found.fact("start_ns"))
     last = max((span.end_ns for span in found.spans if span.end_ns > begin), default=begin)
-    return words("end", f"not there: {why}; the last sample ends after {(last - begin) / 1e9:.3f} s")
+    return words("end", f"missing: {why}; the last sample ends after {(last - begin) / 1e9:.3f} s")
 
 
 def _number(text: str) -> int:
@@ -168,14 +168,14 @@ def _circumstances(found: Recorded, verbose: bool) -> Iterator[Part]:
         yield Line(f"{'' if at else 'stack':<11}{made}")
     if found.fact("disturbance") == "quiet":
         if verbose:
-            yield words("quiet", f"nothing disturbed; watched: {found.fact('watched')}")
+            yield words("quiet", f"no disturbance; watched: {found.fact('watched')}")
         return
     begin = _number(found.fact("start_ns"))
     for at, row in enumerate(found.disturbances[:NAMED]):
         since, until = max(row.start_ns - begin, 0) / 1e9, (row.end_ns - begin) / 1e9
         yield words("" if at else "disturbed", f"{since:.1f} s to {until:.1f} s: {row.text}")
     if len(found.disturbances) > NAMED:
-        yield Line(f"           and {len(found.disturbances) - NAMED} more; all of them: raidctl report --json")
+        yield Line(f"           and {len(found.disturbances) - NAMED} more; all: raidctl report --json")
 
 
 def _sectors(text: str | None) -> str:
@@ -185,7 +185,7 @@ def _sectors(text: str | None) -> str:
 def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
     disk = row.disk
     if row.unit_3ware is None:
-        yield words("disk", f"{disk}  driver, size, limits and settings n/a: a trace does not tell")
+        yield words("disk", f"{disk}  driver, size, limits and settings n/a: a trace lacks them")
         return
 
     def setting(name: str) -> str:
@@ -207,7 +207,7 @@ def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
     if verbose:
         yield from (words("", f"io.max of {line}") for line in limits)
     elif limits:
-        yield Words("", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}, report -v says which")
+        yield Words("", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}, raidctl report -v lists them")
 
 
 def _details(found: Recorded) -> Iterator[Part]:
