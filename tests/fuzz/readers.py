@@ -49,7 +49,8 @@ with contextlib.ExitStack() as _instrumented:
     from raidtrace.quantity import output
     from raidtrace.recording import database, document, invariants, sample_rows
     from raidtrace.recording.columns import RecordingError
-    from raidtrace.report import export, recording_text, rows
+    from raidtrace.report import export
+    from raidtrace.report import text as report_text
     from raidtrace.sweep import journal, plan
 
 
@@ -204,7 +205,7 @@ def read_recording(data: bytes) -> object:
             found = invariants.read(path, opened)
             match (data[0] if data else 0) % 3:
                 case 0:
-                    return rows.render(recording_text.rows(found, "it was not asked", True))
+                    return report_text.text(found, "it was not asked", True)
                 case 1:
                     return output.value_json(document.recording(found))
             return "".join(export.json(path, opened))

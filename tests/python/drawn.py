@@ -52,8 +52,7 @@ def pictures(directory):
              for said in (30, 90, 150, 400)]  # fmt: skip
     return {
         "in-flight": plot_depth.in_flight(seen, seen.targets),
-        "over-time": plot_overview.over_time([(seen, disk)]),
-        "over-time-two": plot_overview.over_time([(seen, disk), (seen, disk)]),
+        "over-time": plot_overview.over_time(seen, disk),
         "lba": plot_lba.over_time(seen, disk),
         "depths": plot_share.depth(seen),
         "sizes": plot_share.size(seen),

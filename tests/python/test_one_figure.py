@@ -44,18 +44,22 @@ WHERE = {
         "explain": rf"read-256 .*?{NUMBER} MiB/s", "report of two": rf"phase read-256 .*?throughput {NUMBER} MiB/s",
         "compare": rf"read-256 counted: throughput read {NUMBER} ", "page": rf"read-256: .*?{NUMBER} MiB/s",
     },
+    "IOPS": {
+        "report": rf"read-256 read \S+ {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read (?:\S+ ){{4}}{NUMBER} ",
+        "report of two": rf"phase read-256 .*? IOPS {NUMBER} ", "page": rf"read-256 read \S+ {NUMBER} ",
+    },
     "in flight": {
-        "report": rf"read-256 read \S+ {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read \S+ \S+ \S+ \S+ {NUMBER} ",
+        "report": rf"read-256 read \S+ \S+ {NUMBER} ", "report -v": rf"phase read-256 .*?sequ\. read (?:\S+ ){{5}}{NUMBER} ",
         "explain": rf"read-256 .*?{NUMBER} reads in flight", "report of two": rf"phase read-256 .*?in flight, mean {NUMBER} ",
         "compare": rf"read-256 counted: in flight read \(reqs.\) {NUMBER} ", "page": rf"read-256: .*?{NUMBER} reads in flight",
     },
     "mean request, KiB": {
-        "report -v": rf"phase read-256 .*?sequ\. read (?:\S+ ){{6}}\S+ KiB {NUMBER} KiB",
+        "report -v": rf"phase read-256 .*?sequ\. read (?:\S+ ){{7}}\S+ KiB {NUMBER} KiB",
         "report of two": rf"phase read-256 .*?request size, mean {NUMBER} KiB",
         "compare": rf"read-256 counted: request size read \(KiB\) {NUMBER} ",
     },
     "d2c, mean, ms": {
-        "report -v": rf"phase read-256 .*?d2c mean {NUMBER} ms", "report of two": rf"phase read-256 .*?d2c, mean {NUMBER} ms",
+        "report -v": rf"phase read-256 .*?read d2c {NUMBER} ms", "report of two": rf"phase read-256 .*?d2c, mean {NUMBER} ms",
         "compare": rf"read-256 counted: d2c read \(ms\) {NUMBER} ",
     },
 }  # fmt: skip
@@ -70,7 +74,8 @@ def test_each_verb_prints_the_same(place, figure):
         found[verb] = match[1]
     directory = place[0]
     read = json.loads(said("report", "--json", directory / "a.rtdb"))["spans"][0]["directions"]["read"]
-    exact = {"throughput": f"{read['mib_per_s']:.1f}", "in flight": f"{read['in_flight_mean']:.2f}",
+    exact = {"throughput": f"{read['mib_per_s']:.1f}", "IOPS": f"{read['iops']:,.0f}",
+             "in flight": f"{read['in_flight_mean']:.2f}",
              "mean request, KiB": f"{read['request_bytes_mean'] / 1024:.0f}",
              "d2c, mean, ms": f"{read['d2c_mean_ns'] / 1e6:.2f}"}[figure]  # fmt: skip
     assert set(found.values()) == {exact}, found

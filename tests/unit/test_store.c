@@ -12,6 +12,9 @@
 
 #include "store/load.h"
 
+#define X(...) + 1
+#define RT_COUNTERS_IN_FLOW	(0 RT_FLOW_COUNTERS(X))
+
 static void round_trip(void **state)
 {
 	struct rt_counters sum;
@@ -33,6 +36,11 @@ static void round_trip(void **state)
 	assert_int_equal(number(store, "SELECT count(*) FROM meta WHERE key='end' AND value='complete'"), 1);
 	assert_int_equal(number(store, "PRAGMA application_id"), 0x52544442);
 	assert_int_equal(number(store, "PRAGMA user_version"), 2);
+	/* The dictionary has each counter of its table, and nothing else. */
+	assert_int_equal(number(store, "SELECT count(*) FROM counter WHERE owner='flow'"), RT_COUNTERS_IN_FLOW);
+	assert_int_equal(number(store, "SELECT count(*) FROM counter JOIN pragma_table_info(owner) USING(name)"),
+			 number(store, "SELECT count(*) FROM counter"));
+	assert_int_equal(number(store, "SELECT count(*) FROM counter WHERE owner='hwq' AND name='returned' AND unit='requests'"), 1);
 	assert_int_equal(store_sum(store, 0, 1, &sum), 0);
 	assert_int_equal(sum.since_ns, 100);
 	assert_int_equal(sum.now_ns, 400);

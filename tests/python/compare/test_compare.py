@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidtrace.cli import compare as cli_compare
+from raidtrace.cli import report as cli_report
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import text as comparison_text
 
@@ -113,7 +114,35 @@ def test_what_one_side_lacks_is_said(tmp_path):
     assert "only A: again counted: throughput" in done.stdout
 
 
-@pytest.mark.parametrize("words", [[], ["one"], ["a", "b", "--with", "amcc"], ["--with", "nothing"]])
+def test_of_two_recordings_what_differs_and_on_demand_every_counter(tmp_path):
+    phases = (("read", {}), ("again", {}))
+    a, b = record(tmp_path / "a", phases), record(tmp_path / "b", phases, {"readahead_sectors": "16384"})
+    short, long = (" ".join(call(cli_compare.main, *words, a, b).stdout.split()) for words in ((), ("-v",)))
+    for text in (short, long):
+        assert "read counted: IOPS read (1/s)" in text and "sda readahead_sectors 256 16384" in text
+    every = "phase read sda A B B / A (B - A) / A"
+    assert every in long and every not in short and "raidctl compare -v" in short and "raidctl compare -v" not in long
+    assert " ".join(call(cli_report.main, a, b).stdout.split()) == long
+    both = json.loads(call(cli_compare.main, "--json", a, b).stdout)
+    report = json.loads(call(cli_report.main, "--json", a, b).stdout)
+    assert both.keys() >= {"rows", "notes", "differences", "spans"}
+    assert [both[name] for name in ("differences", "spans")] == [report[name] for name in ("differences", "spans")]
+
+
+def test_one_phase_of_two_recordings(tmp_path):
+    phases = (("read", {}), ("again", {}))
+    a, b = record(tmp_path / "a", phases), record(tmp_path / "b", phases)
+    found = json.loads(call(cli_compare.main, "--json", "--phase", "again", a, b).stdout)
+    assert {row["key"]["phase"] for row in found["rows"]} == {span["phase"] for span in found["spans"]} == {"again"}
+    done = call(cli_compare.main, "--phase", "none", a, b)
+    assert done.returncode == 1 and "it has no phase none" in done.stderr
+    (tmp_path / "sweep").mkdir()
+    done = call(cli_compare.main, "--phase", "again", tmp_path / "sweep", tmp_path / "sweep")
+    assert done.returncode == 1 and "a sweep has no phases to choose from" in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["one"], ["a", "b", "--with", "amcc"], ["--with", "nothing"], ["a", "b", "--all"],
+                                   ["a", "--with", "amcc-9500s-2004", "--verbose"]])  # fmt: skip
 def test_usage(words):
     assert call(cli_compare.main, *words).returncode == 2
 

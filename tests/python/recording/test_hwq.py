@@ -8,7 +8,8 @@ import pytest
 
 from raidtrace.recording import document, invariants
 from raidtrace.recording.sample_rows import opened
-from raidtrace.report import export, recording_text, rows
+from raidtrace.report import export
+from raidtrace.report import text as report_text
 
 ROWS = (  # sample, hwq, issued, three completed, returned, depth_sum_ns, in_flight, in_flight_max
     (1, 0, 10, 6, 3, 0, 1, 900, 0, 4), (1, 128, 5, 1, 0, 3, 0, 700, 1, 2),
@@ -51,7 +52,7 @@ def test_an_older_recording_has_no_such_table(path):
 
 
 def test_the_report_has_a_row_for_each(path):
-    text = rows.render(recording_text.rows(invariants.load(path, None), "", True))
+    text = report_text.text(invariants.load(path, None), "", True)
     table = [line.split() for line in text.split("hardware queue")[1].splitlines()[:3]]
     assert table[0] == ["issued", "completed", "max", "depth", "same", "CPU", "other", "CPU", "other", "node"]
     assert table[1] == ["0", "40", "39", "9", "66.7", "%", "17.9", "%", "15.4", "%"]

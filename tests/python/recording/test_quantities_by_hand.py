@@ -9,7 +9,7 @@ from raidtrace.quantity import bins
 from raidtrace.recording import columns, document
 from raidtrace.recording.figures import QUANTITIES, Figures, Range, mode, percentile
 from raidtrace.recording.spans import Span
-from raidtrace.report import span_text
+from raidtrace.report import tables
 
 SECOND = 10**9
 # 1000 reads of 128 KiB but 10 of 4 KiB, 900 of them sequential, 2 s long.
@@ -41,17 +41,18 @@ def values(figures):
 
 def test_each_number():
     assert values(of()) == {
-        "requests": 1000, "bytes": 129802240, "mib_per_s": pytest.approx(129802240 / 2 / (1 << 20)), "in_flight_mean": 10.5,
-        "in_flight_max": 40, "in_flight_is_lower_bound": False, "request_sectors_mode": Range(256, 257),
+        "requests": 1000, "bytes": 129802240, "mib_per_s": pytest.approx(129802240 / 2 / (1 << 20)), "iops": 500,
+        "in_flight_mean": 10.5, "in_flight_max": 40, "in_flight_is_lower_bound": False, "request_sectors_mode": Range(256, 257),
         "request_mode_count": 990, "request_bytes_mean": 129802.24, "sequential": 900, "sequential_share": 0.9, "seeks": 99,
         "seek_sectors_mean": 2048, "d2c_mean_ns": 2500000, "d2c_p50_ns": Range(2490368, 2621440),
-        "d2c_p99_ns": Range(2490368, 2621440), "d2c_max_ns": Range(2490368, 2621440),
+        "d2c_p99_ns": Range(2490368, 2621440), "d2c_p999_ns": Range(2490368, 2621440),
+        "d2c_max_ns": Range(2490368, 2621440),
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(("unknown", "lacks"), [
     ("issued", "requests bytes request_mode_count sequential sequential_share seeks"), ("bytes_completed", "mib_per_s"),
-    ("sequential", "sequential sequential_share seeks"), ("d2c_sum_ns", "d2c_mean_ns"),
+    ("completed", "iops"), ("sequential", "sequential sequential_share seeks"), ("d2c_sum_ns", "d2c_mean_ns"),
 ])  # fmt: skip
 def test_what_was_not_counted_is_none_and_the_rest_is_there(unknown, lacks):
     found, before = values(of(unknown)), values(of())
@@ -85,14 +86,14 @@ def test_classes_of_a_disk_without_requests_have_bios_alone():
         span = dataclasses.replace(SPAN, origin=classes, unknown=unknown, groups=frozenset({"origin"}))
         found = document._span(span)["origin"]["direct"]
         assert (found["queued"], found["issued"], found["seeks"]) == (64, issued, issued)
-        (table,) = span_text._origin(span)
-        assert table.rows[0][1] == "64" and table.rows[0][4] == table.rows[0][6] == text
+        (row,) = next(table for table in tables.of_span(span) if table.id == "classes").rows
+        assert row.cells[1].text == "64" and row.cells[4].text == row.cells[6].text == text
 
 
 def test_without_a_request_there_is_no_mean():
     found = values(Figures(dataclasses.replace(SPAN, flow={}, bins={}), "read"))
-    zero = {"requests": 0, "bytes": 0, "mib_per_s": 0.0, "in_flight_is_lower_bound": False, "request_mode_count": 0,
-            "sequential": 0, "seeks": 0}  # fmt: skip
+    zero = {"requests": 0, "bytes": 0, "mib_per_s": 0.0, "iops": 0.0, "in_flight_is_lower_bound": False,
+            "request_mode_count": 0, "sequential": 0, "seeks": 0}  # fmt: skip
     assert {name: value for name, value in found.items() if value is not None} == zero
 
 

@@ -87,7 +87,7 @@ def test_every_picture_is_the_same_file_each_time(tmp_path):
     for name in ("one", "two"):
         subprocess.run([sys.executable, drawn.__file__, tmp_path / name], check=True, stderr=subprocess.PIPE)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert len(files) == 2 * len(drawn.pictures(tmp_path)) == 22
+    assert len(files) == 2 * len(drawn.pictures(tmp_path)) == 20
     for name in files:
         data = (tmp_path / "one" / name).read_bytes()
         assert data == (tmp_path / "two" / name).read_bytes(), name

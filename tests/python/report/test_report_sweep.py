@@ -79,7 +79,7 @@ def test_every_number_of_a_chain_leads_to_the_row_that_it_is_from(tmp_path):
     assert first["rate-at-256"][1][4] == "89,910.0" and first["rate-at-256"][1][2] == "256"
     assert first["knee"][1][2] == "16,384"
     depths = [(said.split()[0], cells) for name, said, cells in found if name.startswith("depth-mean")]
-    assert [(mean, cells[1], cells[6]) for mean, cells in depths[:2]] == [("2", "run", "2.00"), ("95", "run", "95.00")]
+    assert [(mean, cells[1], cells[7]) for mean, cells in depths[:2]] == [("2", "run", "2.00"), ("95", "run", "95.00")]
 
 
 def test_without_recordings_figures_have_their_rows_all_the_same(tree):

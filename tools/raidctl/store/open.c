@@ -97,6 +97,42 @@ int store_connect(const char *path, int flags, struct store **ret)
 	return 0;
 }
 
+/* The dictionary: a counter that is added to a macro is in the exports of Python without another line. */
+static const struct counter {
+	const char *owner;
+	const char *name;
+	const char *unit;
+	const char *meaning;
+} dictionary[] = {
+#define X(member, attribute, metric, unit, meaning) { "sample", #member, unit, meaning },
+	RT_DISK_COUNTERS(X)
+#undef X
+#define X(member, attribute, metric, unit, meaning) { "flow", #member, unit, meaning },
+	RT_FLOW_COUNTERS(X)
+#undef X
+#define X(member, attribute, metric, unit, meaning) { "origin", #member, unit, meaning },
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+#define X(member, attribute, metric, unit, meaning) { "submitter", #member, unit, meaning },
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+#define X(member, attribute, metric, unit, meaning) { "hwq", #member, unit, meaning },
+	RT_HWQ_COUNTERS(X)
+#undef X
+};
+
+static int put_dictionary(struct store *store)
+{
+	static const char insert[] = "INSERT INTO counter VALUES(?,?,?,?)";
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(dictionary) / sizeof(dictionary[0]) && !err; i++)
+		err = store_put_row(store, insert,
+				    ROW(TEXT(dictionary[i].owner), TEXT(dictionary[i].name),
+					TEXT(dictionary[i].unit), TEXT(dictionary[i].meaning)));
+	return err;
+}
+
 /* What a recording is before anything is recorded, as the bytes of a file. */
 static unsigned char *empty_recording(sqlite3_int64 *size)
 {
@@ -109,7 +145,8 @@ static unsigned char *empty_recording(sqlite3_int64 *size)
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d;",
 		 STORE_APPLICATION_ID, STORE_VERSION);
-	if (!store_execute(store, sql) && !store_execute(store, store_schema))
+	if (!store_execute(store, sql) && !store_execute(store, store_schema) &&
+	    !put_dictionary(store))
 		image = sqlite3_serialize(store->db, "main", size, 0);
 	store_close(store);
 	return image;

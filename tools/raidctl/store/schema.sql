@@ -15,6 +15,15 @@ CREATE TABLE meta (
 	value TEXT NOT NULL
 ) WITHOUT ROWID;
 
+-- The dictionary of the counters in the tables sample, flow, origin, submitter and hwq (owner), from the rows of their macros.
+CREATE TABLE counter (
+	owner TEXT NOT NULL,
+	name TEXT NOT NULL,
+	unit TEXT NOT NULL,
+	meaning TEXT NOT NULL,
+	PRIMARY KEY (owner, name)
+) WITHOUT ROWID;
+
 CREATE TABLE target (
 	target INTEGER PRIMARY KEY,
 	disk TEXT NOT NULL,

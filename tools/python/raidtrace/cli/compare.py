@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from raidtrace.cli import answer as cli_answer
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
-from raidtrace.compare import spans, spans_text
+from raidtrace.compare import spans
 from raidtrace.compare import text as comparison_text
 from raidtrace.recording import invariants
 
-DESCRIPTION = """Set two recordings or sweeps side by side, or one beside a published table: one unit, ratio and per cent,
-spread, and whether the difference exceeds it. --with alone does the table's own arithmetic again and says where its words
-and its figures disagree. --all: of two recordings all that was counted, and what differs between machines and settings."""
+DESCRIPTION = """Compare two recordings or sweeps, or one with a published table: one unit, ratio and per cent, spread, and
+whether the difference exceeds it. Of two recordings, report what differs between machines, commands and settings; with -v
+print every counter of both. --with alone repeats the table's own arithmetic and reports where its words and its figures
+disagree."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -24,20 +25,20 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("b", type=pathlib.Path, nargs="?", help="another of its kind")
     top.add_argument("-w", "--with", metavar="TABLE", dest="table", help=f"one of {', '.join(paper.TABLES)}")
     top.add_argument("--array", metavar="NAME", default="",
-                     help="what the recorded array is in the table: a profile of the lab (raidctl lab profiles)")  # fmt: skip
-    top.add_argument("--all", action="store_true", help="all that was counted in two recordings, as raidctl report A B")
-    top.add_argument("--phase", metavar="NAME", help="with --all: only phases of that name")
+                     help="name of the recorded array in the table: a profile of the lab (raidctl lab profiles)")  # fmt: skip
+    top.add_argument("-v", "--verbose", action="store_true", help="of two recordings, print every counter of both")
+    top.add_argument("-p", "--phase", metavar="NAME", help="of two recordings, only phases of that name")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
 
 def compare(options: argparse.Namespace) -> comparison_text.Compared:
-    """What was asked for."""
+    """The comparison that the command line asks for."""
     if options.a is None:
         rows, checks = paper.own(paper.find(options.table))
         name = published_name(options.table)
         return comparison_text.Compared(f"{name}, before", f"{name}, after", tuple(rows), tuple(checks), (), True)
-    a = compare_sides.read(options.a, options.array)
+    a = compare_sides.read(options.a, options.array, options.phase)
     if options.table:
         ours, theirs = compare_sides.against(a, paper.find(options.table))
         rows, _ = comparison.pair(theirs, ours, published=True)
@@ -45,11 +46,11 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
         return comparison_text.Compared(
             f"{published_name(options.table)}, published", _name(a), tuple(rows), (), tuple(notes), True
         )
-    b = compare_sides.read(options.b, options.array)
+    b = compare_sides.read(options.b, options.array, options.phase)
     rows, left, differs = compare_sides.pair(a, b)
-    return comparison_text.Compared(
-        _name(a), _name(b), tuple(rows), (), (*_wrong(a, "A"), *_wrong(b, "B"), *differs, *left)
-    )
+    of_spans = spans.compare(a.recorded, b.recorded) if a.recorded and b.recorded else None
+    said = (*_wrong(a, "A"), *_wrong(b, "B"), *differs, *left)
+    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), said, spans=of_spans, verbose=options.verbose)
 
 
 def _wrong(side: compare_sides.Side, letter: str) -> tuple[str, ...]:
@@ -77,10 +78,6 @@ def main(arguments: Sequence[str]) -> int:
                   "--with TABLE takes one recording or sweep")  # fmt: skip
     if options.table and options.table not in (*paper.TABLES, *paper.TABLES.values()):
         top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")
-    if (options.all and options.b is None) or (options.phase and not options.all):
-        top.error("--all takes two recordings, and --phase goes with it")
-    if options.all:
-        return cli_answer.answer(
-            "compare", lambda: spans.of(options.a, options.b, options.phase), spans_text.lines, options.json
-        )
+    if (options.verbose or options.phase) and options.b is None:
+        top.error("--verbose and --phase take two recordings")
     return cli_answer.answer("compare", lambda: compare(options), comparison_text.lines, options.json)

@@ -85,7 +85,7 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
     """One open of the recording: what explain says of it and what is printed come from the same sums."""
     from raidtrace.explain import runs
     from raidtrace.recording import invariants, observation
-    from raidtrace.report import recording_text, rows
+    from raidtrace.report import text
     from raidtrace.why import store
 
     with sample_rows.opened(path) as opened:
@@ -95,15 +95,19 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
             observed = observation.read(found, opened)
             explained = dataclasses.replace(runs.of_one(observed, runs.Choice(phase)), tested=store.tested(path))
         except RecordingError as error:
-            return rows.render(recording_text.rows(shown_of, str(error), verbose))
-    return rows.render(recording_text.rows(shown_of, explained, verbose))
+            return text.text(shown_of, str(error), verbose)
+    return text.text(shown_of, explained, verbose)
 
 
 def _two(paths: Sequence[pathlib.Path], options: argparse.Namespace) -> int:
-    from raidtrace.cli import compare
+    from raidtrace.cli import answer, compare
+    from raidtrace.compare import spans, spans_text
 
-    words = ["--all", *(["--json"] if options.json else []), *(["--phase", options.phase] if options.phase else [])]
-    with contextlib.nullcontext() if options.json else terminal.paged():
+    if options.json:
+        a, b = paths
+        return answer.answer("report", lambda: spans.of(a, b, options.phase), spans_text.lines, True)
+    words = ["--verbose", *(["--phase", options.phase] if options.phase else [])]
+    with terminal.paged():
         return compare.main([*words, "--", *map(str, paths)])
 
 

@@ -14,10 +14,12 @@ from raidtrace.benchmark.terms import Terms
 from raidtrace.compare import comparison
 from raidtrace.compare.comparison import Figures, Row, normal
 from raidtrace.published import tables as published
-from raidtrace.recording import observation
+from raidtrace.recording import invariants, observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
+from raidtrace.recording.sample_rows import opened
+from raidtrace.recording.spans import Recorded
 from raidtrace.sweep.index import DONE, NAME, Index
 
 Key = tuple[tuple[str, str], ...]
@@ -28,7 +30,7 @@ QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells
 class Side:
     """One side: its figures, and of each that a program printed the axes of its set-up. idle: throughput of directions that
     moved less than says something of it, to set beside one that moved more; foreign: sentences on those that were not the
-    command's. invariants: what was found of the counters."""
+    command's. invariants: whether the counters agree. recorded: the recording, of a sweep None."""
 
     path: str
     kind: str  # recording or sweep
@@ -38,13 +40,17 @@ class Side:
     idle: Mapping[Key, Figures] = dataclasses.field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     invariants: str = ""
+    recorded: Recorded | None = None
 
 
-def read(path: pathlib.Path, array: str = "") -> Side:
-    """A recording, a sweep's directory or its index. array: what a recording's array is called in published tables."""
+def read(path: pathlib.Path, array: str = "", phase: str | None = None) -> Side:
+    """A recording, a sweep's directory or its index. array: the name of a recording's array in published tables. phase: only
+    phases of that name."""
     if path.is_dir() or path.suffix == pathlib.Path(NAME).suffix:
+        if phase is not None:
+            raise RecordingError(f"{path}: a sweep has no phases to choose from; name two recordings")
         return _sweep(path / NAME if path.is_dir() else path)
-    return _recording(path, array)
+    return _recording(path, array, phase)
 
 
 def _sweep(path: pathlib.Path) -> Side:
@@ -70,12 +76,18 @@ def _sweep(path: pathlib.Path) -> Side:
     return Side(str(path), "sweep", simulated, {key: normal(found[key], *units[key]) for key in found}, axes)
 
 
-def _recording(path: pathlib.Path, array: str) -> Side:
-    observed = observation.load(path)
+def _recording(path: pathlib.Path, array: str, phase: str | None) -> Side:
+    with opened(path) as rows:
+        recorded = invariants.read(path, rows)
+        observed = observation.read(recorded, rows)
+    if phase is not None:
+        recorded = invariants.of_phase(recorded, phase)
+        chosen = tuple(one for one in observed.observations if one.phase == phase)
+        observed = dataclasses.replace(observed, observations=chosen)
     found: dict[Key, Figures] = {}
     axes: dict[Key, Mapping[str, object]] = {}
     for one in reported(observed):
-        if one.value is not None:
+        if one.value is not None and phase in (None, one.phase):
             place = " ".join(f"{name}={value}" for name, value in one.where)
             key: Key = (("phase", one.phase), ("place", place))
             found[key] = normal((one.value,), one.unit, of=terms.of_command(words(observed)))
@@ -94,7 +106,7 @@ def _recording(path: pathlib.Path, array: str) -> Side:
         if main and _rate(seen, main, disk).keys() <= found.keys():
             found |= _figure(seen, disk, "seeks", "all", q.seeks(seen), "reqs.")
     return Side(str(path), "recording", observed.simulated(), found, axes, idle, tuple(foreign),
-                observed.meta.get("invariants", ""))  # fmt: skip
+                observed.meta.get("invariants", ""), recorded)  # fmt: skip
 
 
 def words(observed: Observed) -> list[str]:
@@ -153,6 +165,7 @@ def _counted(seen: Observation, way: str, disk: str) -> dict[Key, Figures]:
     """What was counted of a direction in a phase of a disk."""
     mean = q.size_mean(seen, way)
     numbers = (
+        ("IOPS", seen.of(way).operations(), "1/s"),
         ("in flight", q.depth_mean(seen, way), "reqs."),
         ("request size", None if mean is None else mean / 2, "KiB"),
         ("d2c", q.d2c_mean_ms(seen, way), "ms"),

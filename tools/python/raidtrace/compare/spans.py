@@ -148,11 +148,14 @@ class Comparison:
     differences: Sequence[Difference]
     pairs: Sequence[Pair | Alone]
 
-    def to_json(self) -> str:
+    def members(self) -> Json:
         """The comparison of raidctl.schema.json."""
-        whole = {"a": self.a, "b": self.b, "differences": [dataclasses.asdict(one) for one in self.differences],
-                 "spans": [pair.to_json() for pair in self.pairs]}  # fmt: skip
-        return json.dumps(whole, indent=1, ensure_ascii=False)
+        return {"a": self.a, "b": self.b, "differences": [dataclasses.asdict(one) for one in self.differences],
+                "spans": [pair.to_json() for pair in self.pairs]}  # fmt: skip
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.members(), indent=1, ensure_ascii=False)
 
 
 def _members(rows: Iterable[Row]) -> dict[str, Json]:

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two recordings side by side, as text for a terminal."""
 
-import re
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from raidtrace.compare.differences import Difference
 from raidtrace.compare.spans import Alone, Comparison, Pair, Row
-from raidtrace.quantity import units
+from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
 
 LEAST, MOST = 20, 100  # columns; longer lines are hard to read
@@ -18,10 +16,7 @@ OUTSIDE = "outside"  # around the phases that a program names it is enough to kn
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
-    """Words behind a label; a number and what it counts stay together."""
-    kept = re.sub(r"(\d) (?=\S)", "\\1\0", visible(text))
-    lines = textwrap.wrap(kept, max(width, 2 * len(label)) - len(label), break_on_hyphens=False) or [""]
-    return [(" " * len(label) if at else label) + line.replace("\0", " ") for at, line in enumerate(lines)]
+    return terminal.wrapped(visible(text), width, len(label), label).splitlines()
 
 
 def _difference(one: Difference, width: int) -> Iterator[str]:
@@ -48,7 +43,9 @@ def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
     return _wrapped("  ", where + ", ".join(names), width) if lacking else []
 
 
-def _differences(found: Comparison, width: int) -> Iterator[str]:
+def differences(found: Comparison, width: int) -> Iterator[str]:
+    """What differs between machines, commands and settings; words in lines of at most so many columns."""
+    width = min(max(width, LEAST), MOST)
     if not found.differences:
         yield "Machine, command and settings are the same."
         return
@@ -107,11 +104,15 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
             yield f"  by place  {way}: {units.text('share', apart)} of the bytes lie elsewhere"
 
 
-def lines(found: Comparison, width: int) -> list[str]:
-    """All of it; words in lines of at most so many columns."""
-    told = [f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b))]
-    told += _differences(found, min(max(width, LEAST), MOST))
+def counters(found: Comparison) -> Iterator[str]:
+    """Every counter of each phase and disk of both."""
     for pair in found.pairs:
         if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
-            told += ["", *_pair(pair)]
-    return told
+            yield ""
+            yield from _pair(pair)
+
+
+def lines(found: Comparison, width: int) -> list[str]:
+    """All of it."""
+    paths = (f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b)))
+    return [*paths, *differences(found, width), *counters(found)]

@@ -5,23 +5,27 @@ import dataclasses
 import json
 from collections.abc import Container, Sequence
 
+from raidtrace.compare import spans_text
 from raidtrace.compare.comparison import KIB_PER_S, Figures, Row, text, unlike
 from raidtrace.compare.paper import Check
+from raidtrace.compare.spans import Comparison
 from raidtrace.explain.text import wrap
 from raidtrace.quantity import size, terminal
 
 VERSION = 1
 MOST_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
-LEGEND = """Percent: by how much B is more than A. A +-, B +-: spread, largest less
-smallest trial, of the median. Real: no trial of one lies among those of the other; ? one trial each;
+LEGEND = """Percent: B minus A, of A. A +-, B +-: spread, largest minus
+smallest trial, of the median. Real: the trials of A and B do not overlap; ? one trial each;
 x not the same test."""
+MORE = "Every counter of both: raidctl compare -v. What explains the difference: raidctl explain."
 
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
     """What is compared. a, b: what each side is; checks: of words with figures; notes: what to keep in mind; published: one of
-    them or both are a published table, whose rates are KiB/s."""
+    them or both are a published table, whose rates are KiB/s. spans: of two recordings, what differs and every counter, which
+    text has if it is verbose."""
 
     a: str
     b: str
@@ -29,6 +33,8 @@ class Compared:
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     published: bool = False
+    spans: Comparison | None = None
+    verbose: bool = False
 
     def to_json(self) -> str:
         """The members are those of the classes; ratio, percent, spreads and whether the difference exceeds them are added."""
@@ -47,6 +53,8 @@ class Compared:
             "checks": checks,
             "notes": list(self.notes),
         }
+        if self.spans:
+            whole |= {name: value for name, value in self.spans.members().items() if name not in whole}
         return json.dumps(whole, indent=1, ensure_ascii=False)
 
 
@@ -78,7 +86,11 @@ def lines(found: Compared, width: int) -> list[str]:
     for note in found.notes[:MOST_NOTES]:
         told += wrap(note, width)
     more = len(found.notes) - MOST_NOTES
-    return told + ([f"and {more} more of that; --json has them all."] if more > 0 else [])
+    told += [f"and {more} more notes; --json has all."] if more > 0 else []
+    if found.spans:
+        told += ["", *spans_text.differences(found.spans, width)]
+        told += spans_text.counters(found.spans) if found.verbose else ["", *wrap(MORE, width)]
+    return told
 
 
 def _alike(rows: Sequence[Row]) -> dict[str, str]:

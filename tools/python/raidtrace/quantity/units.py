@@ -57,6 +57,7 @@ PRINT: Mapping[str, Callable[[float], str]] = {  # unit of a quantity -> its val
     "count": lambda value: count(int(value)),
     "bytes": short,
     "sectors": lambda value: short(value * SECTOR_BYTES),
+    "IOPS": lambda value: f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}",
     "MiB/s": lambda value: f"{value:.1f} MiB/s",
     "depth": lambda value: f"{value:.2f}",
     "share": lambda value: share(value, 1),

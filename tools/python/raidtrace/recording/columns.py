@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The columns of a recording: type, unit and meaning (columns.txt), and whether a file has in each what belongs there.
 
-SQLite puts any value into any column, and what a file says of its own columns is as untrusted as its values. Columns and
-tables of a newer raidctl are not read.
+SQLite puts any value into any column, and the dictionary of a file (its table counter) is as untrusted as its values. Columns
+and tables of a newer raidctl are not read, except counters that are in its dictionary: JSON, CSV and report -v print them.
+columns.txt is the dictionary of a recording that has none.
 """
 
 import dataclasses
 import pathlib
+import re
 import sqlite3
+from collections.abc import Mapping, Sequence
 
 
 class RecordingError(Exception):
@@ -66,6 +69,11 @@ PLAIN = {
 # table -> its counters, in the order of every print
 COUNTERS = {table: tuple(name for name in COLUMNS[table] if name not in PLAIN)
             for table in ("flow", "sample", "origin", "submitter", "hwq")}  # fmt: skip
+UNITS = frozenset(
+    "bios bytes completions events ns pages pieces plugs requests sectors streams unplugs waits windows".split()
+)
+NAME = re.compile("[a-z][a-z0-9_]{0,47}")
+MOST_ADDED, LONGEST = 64, 400  # counters that a newer raidctl has, characters of a meaning
 MOST_BIN = 1 << 16  # no histogram has as many bins
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 
@@ -73,18 +81,40 @@ BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 def check(db: sqlite3.Connection) -> None:
     """RecordingError names the first table and column in which a value is not what belongs there."""
     there = {str(row[0]) for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    for table, columns in COLUMNS.items():
+    for table, columns in COLUMNS.items():  # counter is among the first, before its rows are used
         if table not in there:
             continue
-        names = [name for name in known(db, table) if name in columns]
-        wrong = {name: _wrong(name, *columns[name]) for name in names}
-        if names and db.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong.values())} LIMIT 1").fetchone():
-            _refuse(db, table, wrong)
+        more = added(db) if table in COUNTERS else ()
+        kinds = columns | {one.name: (one.kind, one.null) for one in more}
+        wrong = {name: _wrong(name, *kinds[name]) for name in known(db, table, more)}
+        if wrong and db.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong.values())} LIMIT 1").fetchone():
+            _refuse(db, table, kinds, wrong)
 
 
-def known(db: sqlite3.Connection, table: str) -> list[str]:
-    """The columns that a recording has of a table, in the order of the file; none if it lacks the table."""
-    return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})") if row[1] in COLUMNS[table]]
+def known(db: sqlite3.Connection, table: str, more: Sequence[Column] = ()) -> list[str]:
+    """The columns that a recording has of a table, in the order of the file; none if it lacks the table. more: added()."""
+    names = COLUMNS[table].keys() | {one.name for one in more if one.table == table}
+    return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})") if row[1] in names]
+
+
+def added(db: sqlite3.Connection) -> tuple[Column, ...]:
+    """The counters of the dictionary of a recording that this raidctl does not know. RecordingError: raidctl does not write
+    such a dictionary."""
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'counter'").fetchone():
+        return ()
+    found: dict[tuple[str, str], Column] = {}
+    for owner, name, unit, meaning in db.execute("SELECT owner, name, unit, meaning FROM counter ORDER BY owner, name"):
+        if owner not in COUNTERS or not NAME.fullmatch(name) or unit not in UNITS or len(meaning) > LONGEST:
+            raise RecordingError(
+                f"its dictionary has a counter {name[:60]!r} of {owner[:20]!r} in {unit[:20]!r}, which raidctl does not write"
+            )
+        if name not in COLUMNS[owner]:
+            found[owner, name] = Column(owner, name, "integer", True, unit, meaning)
+    if len(found) > MOST_ADDED:
+        raise RecordingError(
+            f"its dictionary has {len(found)} counters that this raidctl does not know; use the raidctl that made it"
+        )
+    return tuple(found.values())
 
 
 def _wrong(name: str, kind: str, null: bool) -> str:
@@ -93,12 +123,14 @@ def _wrong(name: str, kind: str, null: bool) -> str:
     return f"{name} IS NOT NULL AND ({wrong})" if null else wrong
 
 
-def _refuse(db: sqlite3.Connection, table: str, wrong: dict[str, str]) -> None:
+def _refuse(
+    db: sqlite3.Connection, table: str, kinds: Mapping[str, tuple[str, bool]], wrong: Mapping[str, str]
+) -> None:
     for name, expression in wrong.items():
         row = db.execute(f"SELECT typeof({name}) FROM {table} WHERE {expression} LIMIT 1").fetchone()
         if row:
             has = {"integer": "a negative number", "real": "a fraction", "null": "nothing", "blob": "bytes"}
             raise RecordingError(
-                f"column {name} of table {table} has {has.get(row[0], f'a {row[0]}')} where {BELONGS[COLUMNS[table][name][0]]} "
+                f"column {name} of table {table} has {has.get(row[0], f'a {row[0]}')} where {BELONGS[kinds[name][0]]} "
                 "belongs: the recording is damaged, or another program changed it"
             )

@@ -3,11 +3,13 @@
 
 import dataclasses
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
 from raidtrace.quantity.output import Json
 from raidtrace.recording import columns, invariants, spans, stacks
+from raidtrace.recording.columns import Column
 from raidtrace.recording.figures import QUANTITIES, Figures, Range
 from raidtrace.recording.sample_rows import DIRECTIONS, opened
 from raidtrace.recording.spans import COUNTED, DATA, GROUPS, Bins, Recorded, Span, Target
@@ -46,7 +48,7 @@ def recording(found: Recorded) -> Json:
             for number, values in found.host.items()
             for (source, name), value in values.items()
         ],
-        "spans": [_span(span) | _members(found, span) for span in found.spans],
+        "spans": [_span(span, found.added) | _members(found, span) for span in found.spans],
     }
 
 
@@ -67,7 +69,7 @@ def _target(target: Target) -> dict[str, Json]:
     return object_
 
 
-def _span(span: Span) -> dict[str, Json]:
+def _span(span: Span, added: Sequence[Column] = ()) -> dict[str, Json]:
     shown = [direction for direction in DIRECTIONS
              if direction in (*DATA, "all") or not span.idle(direction)]  # fmt: skip
     return {
@@ -77,17 +79,21 @@ def _span(span: Span) -> dict[str, Json]:
         "start_ns": span.start_ns,
         "end_ns": span.end_ns,
         "seconds": float(span.length()) / 1e9,
-        "directions": {direction: _direction(span, direction) for direction in shown},
+        "directions": {direction: _direction(span, direction, _names("flow", added)) for direction in shown},
         "groups": [name for name in GROUPS if span.counts(name)],
         "histograms_not_counted": [name for name in KINDS if not span.counts_kind(name)],
         "disk_counters": {name: value if span.groups else None for name, value in span.plain.items()},
-        "origin": _origin(span),
+        "origin": _origin(span, _names("origin", added)),
         "submitters": _submitters(span),
         "hwqs": _hwqs(span),
     }
 
 
-def _direction(span: Span, direction: str) -> dict[str, Json]:
+def _names(table: str, added: Sequence[Column]) -> tuple[str, ...]:
+    return columns.COUNTERS[table] + tuple(one.name for one in added if one.table == table)
+
+
+def _direction(span: Span, direction: str, names: Sequence[str]) -> dict[str, Json]:
     figures = Figures(span, direction)
     object_: dict[str, Json] = {}
     for quantity in QUANTITIES:
@@ -100,7 +106,7 @@ def _direction(span: Span, direction: str) -> dict[str, Json]:
                 assert not isinstance(value, Range)
                 object_[quantity.name] = value
     if direction in COUNTED:
-        counters = {name: figures.known(name) for name in columns.COUNTERS["flow"]}
+        counters = {name: figures.known(name) for name in names}
         levels = {name: None if "in_flight" in span.unknown else figures.count(name)
                   for name in ("in_flight", "in_flight_max")}  # fmt: skip
         object_["flow"] = counters | levels
@@ -120,13 +126,13 @@ def _bins(histogram: Bins, kind: str) -> list[Json]:
     return found
 
 
-def _origin(span: Span) -> Json:
+def _origin(span: Span, names: Sequence[str]) -> Json:
     if "origin" not in span.groups:
         return None
     return {
         name: {
             counter: None if span.class_unknown(counter) else span.origin.get(name, {}).get(counter, 0)
-            for counter in columns.COUNTERS["origin"]
+            for counter in names
         }
         for name in CLASSES
     }

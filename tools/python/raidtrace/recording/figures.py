@@ -83,11 +83,19 @@ class Figures:
         """moved() by the length of the span, MiB/s."""
         return self._rate("bytes_queued" if self.span.bio_based else "bytes_completed")
 
-    def _rate(self, counter: str) -> float | None:
+    def _rate(self, counter: str, unit: int = MIB) -> float | None:
         if counter in self.span.unknown:
             return None
         length = self.span.length()
-        return float(self.count(counter)) * float(10**9) / float(length) / MIB if length else 0.0
+        return float(self.count(counter)) * float(10**9) / float(length) / unit if length else 0.0
+
+    def iops(self) -> float | None:
+        """Requests completed by the length of the span."""
+        return self._rate("completed", 1)
+
+    def operations(self) -> float | None:
+        """The same; of a disk without requests, its bios."""
+        return self._rate("queued", 1) if self.span.bio_based else self.iops()
 
     @functools.cached_property
     def _depth(self) -> tuple[float | None, int, bool]:
@@ -247,6 +255,7 @@ QUANTITIES = (
     Quantity("requests", "requests", "requests", "count", ("issued",), Figures.requests),
     Quantity("bytes", "data", "bytes", "bytes", ("issued", "bytes_issued"), _bytes),
     Quantity("mib_per_s", "throughput", "MiB/s", "MiB/s", ("bytes_completed",), Figures.mib_per_s, timed=True),
+    Quantity("iops", "IOPS", "requests/s", "IOPS", ("completed",), Figures.iops, timed=True),
     Quantity("in_flight_mean", "in flight, mean", "requests", "depth", ("depth_time",), Figures.depth, timed=True,
              of_all=True, exact=lambda f: not f.depth_is_bound()),
     Quantity("in_flight_max", "in flight, max", "requests", "count", ("depth_time",), Figures.deepest, timed=True,
@@ -262,6 +271,7 @@ QUANTITIES = (
     Quantity("d2c_mean_ns", "d2c, mean", "ns", "ns", ("completed", "d2c_sum_ns"), Figures.d2c_mean, timed=True),
     Quantity("d2c_p50_ns", "d2c, p50", "ns", "ns", ("d2c",), lambda f: f.d2c(0.5), "high", True),
     Quantity("d2c_p99_ns", "d2c, p99", "ns", "ns", ("d2c",), lambda f: f.d2c(0.99), "high", True),
+    Quantity("d2c_p999_ns", "d2c, p99.9", "ns", "ns", ("d2c",), lambda f: f.d2c(0.999), "high", True),
     Quantity("d2c_max_ns", "d2c, max", "ns", "ns", ("d2c",), lambda f: f.d2c(1.0), "high", True),
     _share("stream_share", "in streams, requests", "stream", "issued"),
     *_times("i2d"),
@@ -301,7 +311,7 @@ def _windows(name: str, label: str) -> SpanQuantity:
                         lambda span: sum(span.histogram("all", name).values()) if span.counts_kind(name) else None)  # fmt: skip
 
 
-def _per_unplug(span: Span) -> Number:
+def per_unplug(span: Span) -> Number:
     bins = span.histogram("all", "unplug")
     return ratio(sum(at * count for at, count in bins.items()), sum(bins.values()))
 
@@ -311,7 +321,7 @@ OF_DISK = (
     _plain("plugs", "plugs", "plug"),
     _plain("unplugs_explicit", "unplugs, done", "plug"),
     _plain("unplugs_schedule", "unplugs, slept", "plug"),
-    SpanQuantity("requests_per_unplug", "requests per unplug", "depth", _per_unplug),
+    SpanQuantity("requests_per_unplug", "requests per unplug", "depth", per_unplug),
     _plain("tag_waits", "waits for tags", "plug"),
     _windows("ra_sync", "windows, page missing"),
     _plain("ra_sync_sectors", "  of", "readahead", "sectors"),

@@ -176,6 +176,7 @@ class SampleRows:
         self._series = series
         self._flows: dict[str, dict[str, Ints]] = {}
         self._sums: dict[tuple[str, str], dict[tuple[int, int], dict[object, dict[str, int | None]]]] = {}
+        self.added = columns.added(database)
         self.tables = {str(row[0]) for row in self.execute("SELECT name FROM sqlite_master WHERE type='table'")}
         query = "SELECT sample, target, phase, start_ns, end_ns FROM sample ORDER BY start_ns, sample"
         self.samples: list[Sample] = self.execute(query).fetchall()
@@ -211,7 +212,11 @@ class SampleRows:
 
     def columns(self, table: str) -> list[str]:
         """Columns of a table; none when this recording lacks it."""
-        return columns.known(self.db, table) if table in self.tables else []
+        return columns.known(self.db, table, self.added) if table in self.tables else []
+
+    def counters(self, table: str) -> tuple[str, ...]:
+        """Names of the counters of a table, with those that a newer raidctl added."""
+        return columns.COUNTERS[table] + tuple(one.name for one in self.added if one.table == table)
 
     def bin_columns(self) -> list[str]:
         """Columns of bin, which is a view, or in older recordings a table."""
@@ -285,20 +290,19 @@ class SampleRows:
         return sorted(found - {"all"})
 
     def flow(self, direction: str, column: str) -> "Ints | None":
-        """A counter of a direction, by number of sample. None: not counted, or no such column."""
+        """A counter of a direction, by number of sample; 0 where a disk lacks it (md has no requests). None: no disk has it."""
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
             found = {name: self.filled(0) for name in names}
-            missing = set()
+            known = set()
             for sample, *counts in self.execute(
                 f"SELECT sample, {', '.join(names)} FROM flow WHERE direction = ?", (direction,)
             ):
                 for name, count in zip(names, counts, strict=True):
-                    if count is None:
-                        missing.add(name)
-                    else:
+                    if count is not None:
+                        known.add(name)
                         found[name][sample] = count
-            self._flows[direction] = {name: by for name, by in found.items() if name not in missing}
+            self._flows[direction] = {name: by for name, by in found.items() if name in known}
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:

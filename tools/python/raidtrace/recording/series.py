@@ -7,13 +7,13 @@ highest depth at which any time was spent. Bytes and seeks are summed, so nothin
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy
 from numpy.typing import NDArray
 
 from raidtrace.quantity import bins
-from raidtrace.recording.sample_rows import SampleRows
+from raidtrace.recording.sample_rows import Sample, SampleRows
 
 COLUMNS = 600  # as many as a picture of 600 pixels can show
 DIRECTIONS = ("read", "write")
@@ -61,14 +61,14 @@ class Series:
 class _Steps:
     """Which step each sample of a disk belongs to."""
 
-    def __init__(self, rows: SampleRows, target: int) -> None:
-        mine = numpy.array([sample for sample in rows.samples if sample[1] == target], dtype=numpy.int64)
+    def __init__(self, rows: SampleRows, samples: Sequence[Sample], columns: int) -> None:
+        mine = numpy.array(samples, dtype=numpy.int64)
         self.number, begins, ends = mine[:, 0], mine[:, 3], mine[:, 4]
         span = max(1, int(ends[-1]) - int(begins[0]))
-        if len(mine) <= COLUMNS:
+        if len(mine) <= columns:
             self.step: Ints = numpy.arange(len(mine))
         else:
-            _, step = numpy.unique((ends - 1 - begins[0]) * COLUMNS // span, return_inverse=True)
+            _, step = numpy.unique((ends - 1 - begins[0]) * columns // span, return_inverse=True)
             self.step = step.reshape(-1).astype(numpy.int64)
         self.count = int(self.step[-1]) + 1
         firsts = numpy.flatnonzero(numpy.diff(self.step, prepend=-1))
@@ -83,11 +83,13 @@ class _Steps:
         return numpy.bincount(self.step, weights=by_sample[self.number], minlength=self.count).astype(numpy.int64)
 
 
-def build(rows: SampleRows, target: int, bio_based: bool, place: bool) -> Series | None:
-    """The series of a disk. None: it has no sample. place: whether place was counted."""
-    if not any(sample[1] == target for sample in rows.samples):
+def build(rows: SampleRows, target: int, bio_based: bool, place: bool, phase: int | None = None,
+          columns: int = COLUMNS) -> Series | None:  # fmt: skip
+    """The series of a disk, or of a phase of it, in so many steps. None: it has no sample. place: whether place was counted."""
+    samples = rows.of(target, [number for of, number in rows.groups if of == target and phase in (None, number)])
+    if not samples:
         return None
-    steps = _Steps(rows, target)
+    steps = _Steps(rows, samples, columns)
     depth = {} if bio_based else {direction: _depth(rows, steps, direction) for direction in DIRECTIONS}
     moved: dict[str, Ints] = {}
     d2c: dict[str, Floats] = {}

@@ -191,7 +191,8 @@ def _sums(tables: Iterable[Mapping[Any, Mapping[Any, int]]]) -> dict[Any, dict[A
 @dataclasses.dataclass(frozen=True)
 class Recorded:
     """A whole recording. stack: pairs of a target and its parent, an md or dm disk. host: phase -> (source, name) -> growth, of
-    the sources cpu and command. samples: their number. series: of each disk, where a picture needs them."""
+    the sources cpu and command. samples: their number. series: of each disk, phase_series: of each pair of
+    target and phase, where a picture needs them. added: counters that a newer raidctl has."""
 
     path: pathlib.Path
     meta: dict[str, str]
@@ -206,6 +207,8 @@ class Recorded:
     output: str = ""
     samples: int = 0
     series: "tuple[Series, ...]" = ()
+    phase_series: "Mapping[tuple[int, int], Series]" = dataclasses.field(default_factory=dict)
+    added: tuple[columns.Column, ...] = ()
 
     def fact(self, name: str) -> str:
         """A value of meta; empty when there is none."""
@@ -300,6 +303,7 @@ class _Reader:
             tuple(row["text"] for row in self._table("note", "time_ns, rowid")),
             tuple((row["target"], row["parent"]) for row in self._table("stack", "parent, target")),
             tuple(Disturbance(**row) for row in disturbances), host, connection.output(rows.db)[""], len(rows.samples),
+            added=rows.added,
         )  # fmt: skip
 
     def _table(self, name: str, order: str) -> list[dict[str, Any]]:
@@ -321,7 +325,7 @@ class _Reader:
         for direction, counts in self.rows.sums("flow", "direction").get(key, {}).items():
             if not isinstance(direction, str) or direction not in DIRECTIONS:
                 raise RecordingError("it has a direction that raidctl does not write")
-            known = {name: counts.get(name) for name in columns.COUNTERS["flow"]} | levels[direction]
+            known = {name: counts.get(name) for name in self.rows.counters("flow")} | levels[direction]
             lacks = {name for name, value in known.items() if value is None and name != "in_flight_max"}
             if direction == "all":
                 lacks &= {"in_flight"}
@@ -338,7 +342,7 @@ class _Reader:
             number, phase, target, disk.disk, min(sample[3] for sample in samples), max(sample[4] for sample in samples),
             flow, frozenset(unknown), {kind: by[group] for kind, by in self.rows.group_sums().items() if group in by},
             frozenset((disk.groups or "").split(" ")) & set(GROUPS),
-            {name: plain.get(name) for name in columns.COUNTERS["sample"]} | self._alive.get(key, {}),
+            {name: plain.get(name) for name in self.rows.counters("sample")} | self._alive.get(key, {}),
             {str(name): {counter: value or 0 for counter, value in counts.items()} for name, counts in origin.items()},
             tuple(self._submitters.get(key, ())),
             self._hwqs.get(key, {}),
@@ -386,7 +390,7 @@ class _Reader:
         if not known:
             return found
         cgroup = "cgroup" if "cgroup" in known else "NULL"
-        names = columns.COUNTERS["submitter"]
+        names = [name for name in self.rows.counters("submitter") if name in known]
         sums = ", ".join(f"sum({name})" for name in names)
         query = (f"SELECT target, phase, pid, comm, {cgroup}, {sums} FROM submitter JOIN sample USING(sample) "
                  f"GROUP BY target, phase, submitter, pid, comm, {cgroup}")  # fmt: skip

@@ -9,22 +9,20 @@ from raidtrace.explain.evidence import Explanation
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import invariants
 from raidtrace.report import tables as report_tables
-from raidtrace.report import text as report_text
-from raidtrace.report.tables import Column, Row, Table
-from raidtrace.report.text import Cell, number, printable
+from raidtrace.report.rows import Cell, Column, Row, Table, number, printable, row_id
 from raidtrace.sweep.index import Entry
 
 COUNTED = (
-    Column("cell", numeric=False),
-    *report_tables.PHASES[:4],
+    *(Column(heading, numeric=False) for heading in ("cell", "disk", "phase", "direction")),
+    Column("length", "s", "from the begin of the phase to its end"),
     Column("readahead", "sectors", "of the disk"),
-    report_tables.BIOS,
+    Column("bios", "", "queued"),
     Column("mean bio", "KiB", "bytes-queued by queued"),
-    report_tables.SPLITS,
-    report_tables.REQUESTS,
-    report_tables.MEAN_REQUEST,
-    report_tables.SEQUENTIAL,
-    report_tables.IN_FLIGHT,
+    Column("splits", "", "splits"),
+    Column("requests", "", "issued"),
+    Column("mean request", "KiB", "bytes-issued by issued"),
+    Column("sequential", "%", "sequential by issued"),
+    Column("in flight", "requests", "mean of the histogram depth-time, weighted by its times"),
 )
 
 
@@ -51,12 +49,11 @@ def tables(directory: pathlib.Path, entries: Sequence[Entry], queues: Sequence[M
         path = directory / entry.directory / "run.rtdb"
         if entry.name in wanted and path.is_file():
             seen, letter = invariants.load(path), f"cell-{entry.cell}"
-            table = report_tables.phases(seen, letter)
+            table = report_tables.of_recording(seen, letter)[0]
             of_ends.append(dataclasses.replace(table, caption=f"{table.caption}, cell {printable(entry.name, 80)}"))
             for span in seen.spans:
-                if report_tables.directions(span):
-                    ident = report_text.row_id(letter, span.disk, span.number)
-                    ends.setdefault((entry.name, span.disk, span.phase), ident)
+                if report_tables.busy(span):
+                    ends.setdefault((entry.name, span.disk, span.phase), row_id(letter, span.disk, span.number))
     return Tables((*([made] if made.rows else []), *of_ends), counted, ends)
 
 

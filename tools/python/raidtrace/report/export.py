@@ -10,7 +10,7 @@ from typing import IO
 from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
 from raidtrace.quantity.output import row_csv, row_json
 from raidtrace.recording import invariants, spans
-from raidtrace.recording.columns import DICTIONARY, RecordingError
+from raidtrace.recording.columns import DICTIONARY, Column, RecordingError
 from raidtrace.recording.sample_rows import SampleRows
 
 # table -> what its rows are sorted by
@@ -28,9 +28,15 @@ class ExportError(Exception):
     """Nothing was written to a file; the text says why and what to do."""
 
 
-def header(table: str) -> list[str]:
-    """Names of the columns that are printed."""
-    return [one.name for one in DICTIONARY if one.table == table and one.name != PACKED]
+def header(table: str, added: Sequence[Column]) -> list[str]:
+    """Names of the columns that are printed. added: counters of the recording that a newer raidctl has."""
+    return [one.name for one in (*DICTIONARY, *added) if one.table == table and one.name != PACKED]
+
+
+def _described(added: Sequence[Column]) -> list[Column]:
+    """The columns of all tables that are exported, those of a table together."""
+    tables = dict.fromkeys(one.table for one in DICTIONARY if one.table != "counter")
+    return [one for table in tables for one in (*DICTIONARY, *added) if one.table == table and one.name != PACKED]
 
 
 def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence[object]]:
@@ -40,7 +46,7 @@ def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence
             found = invariants.read(path, rows).meta
         yield from found.items()
         return
-    known, names = rows.bin_columns() if table == "bin" else rows.columns(table), header(table)
+    known, names = rows.bin_columns() if table == "bin" else rows.columns(table), header(table, rows.added)
     if not known:
         return
     picked = ", ".join(name if name in known else f"NULL AS {name}" for name in names)
@@ -71,13 +77,13 @@ def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
         raise ExportError(f"{directory}: cannot be made: {error.strerror}; name another directory") from error
     for table in ORDER:
         found = _rows(path, rows, table)
-        _write(directory, *(("histogram", _bounds(found)) if table == "bin" else (table, found)))
-    _write(directory, "columns", ((one.table, one.name, one.unit, one.meaning) for one in DICTIONARY
-                                  if one.table != "bin" and one.name != PACKED))  # fmt: skip
+        _write(directory, *(("histogram", _bounds(found)) if table == "bin" else (table, found)), rows.added)
+    meanings = ((one.table, one.name, one.unit, one.meaning) for one in _described(rows.added) if one.table != "bin")
+    _write(directory, "columns", meanings, ())
 
 
-def _write(directory: pathlib.Path, table: str, rows: Rows) -> None:
-    path, head = directory / f"{table}.csv", row_csv(header(table))
+def _write(directory: pathlib.Path, table: str, rows: Rows, added: Sequence[Column]) -> None:
+    path, head = directory / f"{table}.csv", row_csv(header(table, added))
     with _own(path, head.encode()) as file:
         try:
             file.write(head)
@@ -108,11 +114,11 @@ def _own(path: pathlib.Path, head: bytes) -> IO[str]:
 def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
     """What each column means, and every row of every table, in parts of one text."""
     meanings = [{"table": one.table, "column": one.name, "unit": one.unit, "meaning": one.meaning}
-                for one in DICTIONARY if one.kind and one.name != PACKED]  # fmt: skip
+                for one in _described(rows.added) if one.kind]  # fmt: skip
     yield '{\n  "columns": [' + ",".join(f"\n    {row_json(one)}" for one in meanings) + '\n  ],\n  "tables": {'
     for at, table in enumerate(ORDER):
         yield f"{',' if at else ''}\n    \"{table}\": ["
-        names = header(table)
+        names = header(table, rows.added)
         for number, row in enumerate(_rows(path, rows, table)):
             yield f"{',' if number else ''}\n      {row_json(dict(zip(names, row, strict=True)))}"
         yield "\n    ]"

@@ -2,26 +2,33 @@
 """The HTML report of one recording or two: the summary first, then why, then what it rests on."""
 
 import dataclasses
+import math
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import blame as plot_blame
 from raidtrace.plot import depth as plot_depth
 from raidtrace.plot import lba as plot_lba
+from raidtrace.plot import overview as plot_overview
 from raidtrace.plot import share as plot_share
+from raidtrace.plot import style as plot_style
+from raidtrace.quantity import units
 from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.observation import Observed
-from raidtrace.recording.spans import Recorded
-from raidtrace.report import glance as report_glance
+from raidtrace.recording.series import Floats
+from raidtrace.recording.spans import OUTSIDE, Recorded, Target
+from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
-from raidtrace.report import text as report_text
 from raidtrace.report import why as report_why
-from raidtrace.report.page import Glance, Part, Picture, ReportError, Text, picture, render
-from raidtrace.report.text import printable
+from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render
+from raidtrace.report.rows import Sentence, printable, row_id
 from raidtrace.why import store as why_store
 
+MEAN = "Latency is the mean of what completed in a step."
+PHASE_STEPS = 120  # of a small picture
 LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
 SHARES = "The phases that moved most, each in the direction that moved more; disks together."
 BLAME = "Every request that did not begin where the one before ended, by what both were for. Darker is more."
@@ -39,18 +46,19 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     if len(paths) == 1:
         explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
     said, why = report_why.part(explained, rows)
-    openings = [report_text.opening(one, letter, len(named) > 1) for letter, one in named]
     alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
+    multiples = report_multiples.build(named, explained)
+    there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences beside the pictures
     glance = Glance(
-        _answer(explained),
+        [*_answer(explained), *report_tables.amplified(explained)],
         why.chains[0].id if why.chains else "",
-        report_glance.table([(*one, report_glance.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
-        report_glance.live(named),
+        report_tables.phases([(*one, report_tables.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
+        multiples,
+        live(found[0][0]) if len(found) == 1 else None,
     )
     summary = [
-        *(first for first, *_ in openings),
-        *said[len(why.chains) == 1 :],
-        *(sentence for _, *rest in openings for sentence in rest),
+        *(_opening(one, letter, len(named) > 1) for letter, one in named),
+        *(one for one in said[len(why.chains) == 1 :] if one.row not in there),
     ]
     parts = [why]
     names = _names(paths)
@@ -66,7 +74,15 @@ def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
         observed = observation.read(one, rows)
         over_time = (series.build(rows, disk.target, bool(disk.bio_based), "place" in (disk.groups or "").split())
                      for disk in one.targets)  # fmt: skip
-        return dataclasses.replace(one, series=tuple(filter(None, over_time))), observed
+        bio_based = {disk.target: bool(disk.bio_based) for disk in one.targets}
+        of_phases = {
+            (span.target, span.number): series.build(
+                rows, span.target, bio_based[span.target], False, span.number, PHASE_STEPS
+            )
+            for span in one.spans
+        }
+        small = tuple((key, found) for key, found in of_phases.items() if found)
+        return dataclasses.replace(one, series=tuple(filter(None, over_time)), phase_series=dict(small)), observed
 
 
 def _answer(found: Explanation) -> list[str]:
@@ -93,16 +109,20 @@ def _names(paths: Sequence[pathlib.Path]) -> list[str]:
 
 def _ids(one: Recorded, letter: str) -> list[tuple[str, str, str]]:
     return [
-        (span.disk, span.phase, report_text.row_id(letter, span.disk, span.number))
+        (span.disk, span.phase, row_id(letter, span.disk, span.number))
         for span in one.spans
-        if report_tables.directions(span)
+        if report_tables.busy(span)
     ]
 
 
 def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
     of = f"recording {name}"
-    pictures: list[Picture] = picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of,
-                                      plot_depth.in_flight(one, one.targets))  # fmt: skip
+    pictures: list[Picture] = []
+    for target in one.targets if several else ():  # of one recording alone it stands in the first screen
+        title = f"Throughput, in flight and latency of {printable(target.disk, 40)}"
+        pictures += picture(f"{letter}-time{target.target}", title, MEAN, of, plot_overview.over_time(one, target))
+    in_flight = plot_depth.in_flight(one, one.targets)
+    pictures += picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of, in_flight)
     pictures += picture(f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_share.depth(one))
     pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_share.size(one))
     for target in one.targets:
@@ -113,7 +133,7 @@ def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
                             plot_blame.matrix(one, target))  # fmt: skip
     texts = [Text("What the command printed", printable(one.output, 20_000))] if one.output else []
     title = f"Recording {letter}: {name}" if several else "Evidence"
-    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.tables(one, letter), texts,
+    return Part(f"recording-{letter}", title, (), (), pictures, report_tables.of_recording(one, letter), texts,
                 f", recording {letter}" if several else "")  # fmt: skip
 
 
@@ -123,3 +143,56 @@ def _steps(one: Recorded) -> str:
         return "Each step is one sample."
     return (f"Each step is up to {merged} samples: the thick line is their mean weighted by time, the band reaches from the "
             "lowest to the highest mean of a sample, the thin line is the highest depth.")  # fmt: skip
+
+
+def _opening(recorded: Recorded, letter: str, several: bool) -> Sentence:
+    """What was recorded."""
+    time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
+    simulated = f"Simulated: models of the disks, in {time}. " if recorded.simulated() else ""
+    seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9
+    disks = ", ".join(printable(target.disk, 40) for target in recorded.targets)
+    number = sum(phase.name != OUTSIDE for phase in recorded.phases)
+    text = f"{simulated}{seconds:,.1f} s of {disks} in {number} phase{units.plural(number)} were recorded."
+    counts = (flow for span in recorded.spans for flow in span.flow.values())
+    moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
+    return Sentence(f"Recording {letter}: {text}" if several else text, f"phases-{letter}" if moved else "")
+
+
+def live(one: Recorded) -> Live | None:
+    """The picture over time, still for print and as numbers for a screen, of that disk that moved most. None: nothing moved."""
+    disks = sorted((disk for disk in one.targets if _moved(one, disk)), key=lambda disk: -_moved(one, disk))
+    if not disks:
+        return None
+    data = {
+        "panels": plot_overview.PANELS, "groups": [_group(one, disk) for disk in disks],
+        "axis": f"{'simulated ' if one.simulated() else ''}seconds since it began",
+        "styles": {direction: [plot_style.OF[direction].line, dash] for direction, dash in plot_overview.DASHES.items()},
+    }  # fmt: skip
+    title = f"Throughput, in flight and latency over time, {printable(disks[0].disk, 40)}"
+    return Live.of("over-time", title, plot_overview.over_time(one, disks[0]), data)
+
+
+def _moved(one: Recorded, disk: Target) -> int:
+    steps = one.series_of(disk.target)
+    return sum(int(moved.sum()) for moved in steps.moved.values()) if steps else 0
+
+
+def _group(one: Recorded, disk: Target) -> dict[str, Any]:
+    """The lines of one disk by panel, their times, and the phases."""
+    steps, begin = one.series_of(disk.target), one.begin_ns()
+    panels = [
+        [{"way": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_overview.lines(one, disk, panel)]
+        for panel in plot_overview.PANELS
+    ]
+    phases = [
+        [printable(phase.name, 40), round((phase.start_ns - begin) / 1e9, 4),
+         round(((phase.end_ns or one.end_ns()) - begin) / 1e9, 4)]
+        for phase in one.phases if phase.name != OUTSIDE
+    ]  # fmt: skip
+    x = [round((int(edge) - begin) / 1e9, 4) for edge in steps.edges] if steps else []
+    return {"disk": printable(disk.disk, 40), "phases": phases, "x": x, "panels": panels}
+
+
+def _rounded(numbers: Floats) -> list[float | None]:
+    """Four digits are more than a picture shows."""
+    return [None if math.isnan(value) else float(f"{value:.4g}") for value in numbers.tolist()]

@@ -18,8 +18,8 @@ import markupsafe
 from matplotlib.figure import Figure
 
 from raidtrace.plot import style as plot
-from raidtrace.report.tables import Table
-from raidtrace.report.text import Sentence, printable
+from raidtrace.report.multiples import Multiples
+from raidtrace.report.rows import Sentence, Table, printable
 
 PARTS = pathlib.Path(__file__).parent / "templates"
 GENERATOR = b'<meta name="generator" content="raidctl report --html">'
@@ -61,11 +61,13 @@ class Live:
 
 @dataclasses.dataclass(frozen=True)
 class Glance:
-    """The first screen. answer: sentences; chain: id of what is behind them, empty when there is nothing."""
+    """The first screen. answer: sentences; chain: id of the chain behind them, empty when there is none; multiples: a row of
+    pictures a phase."""
 
     answer: Sequence[str]
     chain: str
     table: Table
+    multiples: Multiples | None
     live: Live | None
 
 

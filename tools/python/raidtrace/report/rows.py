@@ -1,16 +1,80 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows of a report as text. A section makes rows, render() writes them and knows nothing of counters.
+"""What a report is made of, and how a terminal shows it: lines, paragraphs, and tables of cells.
 
-Text that comes from a recording goes through shown.visible() when its row is made, so the marks of bold text are ours alone.
+A table is made once (tables.py) and rendered here as text and in page.py as HTML; neither knows a counter. Text of a recording
+goes through visible() when its row is made, so the marks of bold text come from here alone.
 """
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from raidtrace.quantity import terminal
+from raidtrace.quantity import shown, terminal
 from raidtrace.quantity.shown import visible
 
 BOLD, PLAIN = "\033[1m", "\033[0m"
+NOT_AVAILABLE = "n/a"
+LONGEST = 4000
+NUMBERS = 2  # spare columns up to this are worth more than a long name on their line
+LEAST_NAME = 5  # columns of a table's first column
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A cell of a table. key: the number that it is sorted by; None for words, and for a number that is not available."""
+
+    text: str
+    key: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A column. unit, meaning: of its number, by names of counters.rst. head: the heading in text, one line or two; the name if
+    there is none. numeric: aligned to the right. narrow: the words beside the number where a page is too narrow for a table.
+    of: the cell of a subject, such as one direction of a span, for Table.of(). rare: left out where all numbers are 0. spare: a
+    terminal that is too narrow leaves out the columns of the highest number first, and never those of 0."""
+
+    name: str
+    unit: str = ""
+    meaning: str = ""
+    numeric: bool = True
+    head: str = ""
+    narrow: str = ""
+    of: Callable[[Any], Cell] | None = None
+    rare: bool = False
+    spare: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """id: the anchor that sentences of a page link to."""
+
+    id: str
+    cells: tuple[Cell, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """left_out: rows that the recording has beyond these. spared: the sentence of a terminal without room for the spare columns
+    of NUMBERS. indent: blanks before each line of text."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    left_out: int = 0
+    spared: str = ""
+    indent: int = 0
+
+    @classmethod
+    def of(
+        cls, ident: str, caption: str, columns: Sequence[Column], subjects: Iterable[object], left_out: int = 0
+    ) -> "Table":
+        """A row for each subject. Columns that are rare and have nothing but zeros are left out."""
+        rows = [[column.of(subject) for column in columns if column.of] for subject in subjects]
+        used = [at for at, column in enumerate(columns) if not column.rare or any(row[at].key != 0 for row in rows)]
+        return cls(ident, caption, tuple(columns[at] for at in used),
+                   tuple(Row("", tuple(row[at] for at in used)) for row in rows), left_out)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +86,7 @@ class Line:
 
 @dataclasses.dataclass(frozen=True)
 class Words:
-    """A label and a paragraph beside it, in lines of the terminal's width."""
+    """A label and a paragraph to its right, in lines of the terminal's width."""
 
     label: str
     text: str
@@ -30,15 +94,32 @@ class Words:
 
 
 @dataclasses.dataclass(frozen=True)
-class Table:
-    """Cells in the columns of a format. heads: lines above them."""
+class Sentence:
+    """A sentence of a page's summary. row: id of the row that its numbers are from, empty when there is none."""
 
-    format: str
-    rows: Sequence[Sequence[str]]
-    heads: Sequence[Sequence[str]] = ()
+    text: str
+    row: str = ""
 
 
-Row = Line | Words | Table
+def printable(text: str, longest: int = LONGEST) -> str:
+    """Text of a file as lines in which nothing is hidden and nothing turns the order of what follows."""
+    return shown.lines(text[:longest]) + ("" if len(text) <= longest else " ...")
+
+
+def name(text: str) -> Cell:
+    """A cell of a text that may be from a file."""
+    return Cell(visible(printable(text, 400)))
+
+
+def number(value: float | None, digits: int = 0) -> Cell:
+    """A number with digits grouped; None: not available."""
+    return Cell(NOT_AVAILABLE) if value is None else Cell(f"{value:,.{digits}f}", float(value))
+
+
+def row_id(letter: str, disk: str, phase: int | str) -> str:
+    """Id of the row of a phase of a disk in the recording with that letter."""
+    safe = "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in f"{disk}-{phase}")
+    return f"row-{letter}-{safe}"
 
 
 def words(label: str, text: str, indent: int = terminal.LABEL) -> Words:
@@ -46,12 +127,7 @@ def words(label: str, text: str, indent: int = terminal.LABEL) -> Words:
     return Words(label, visible(text), indent)
 
 
-def cells(format_: str, rows: Iterable[Sequence[str]], *heads: Sequence[str]) -> Table:
-    """A table of texts that may be from a file."""
-    return Table(format_, [[visible(cell) for cell in row] for row in rows], heads)
-
-
-def render(rows: Iterable[Row]) -> str:
+def render(rows: Iterable[Line | Words | Table]) -> str:
     """All rows as text for standard output."""
     width, (bold, plain) = terminal.width(), terminal.styles()
     out = []
@@ -61,9 +137,55 @@ def render(rows: Iterable[Row]) -> str:
                 out.append(text + "\n")
             case Words(label, text, indent):
                 out.append(terminal.wrapped(text, width, indent, label))
-            case Table(format_, lines, heads):
-                above = [format_.format(*head) for head in heads]
-                if above:
-                    above[0], above[-1] = BOLD + above[0], above[-1] + PLAIN
-                out += [f"{line}\n" for line in (*above, *(format_.format(*line) for line in lines))]
+            case Table():
+                out += _table(row, width)
     return "".join(out).replace(BOLD, bold).replace(PLAIN, plain)
+
+
+def _columns(table: Table, sizes: Sequence[int], width: int) -> tuple[list[int], int]:
+    """The columns that a terminal has room for, and the width of the first. Spare columns of the highest number go first;
+    before those up to NUMBERS go, a long name in the first column gets a line of its own."""
+    least = max(LEAST_NAME, len(table.columns[0].head))
+    for most in sorted({column.spare for column in table.columns}, reverse=True):
+        used = [at for at, column in enumerate(table.columns) if column.spare <= most]
+        room = width - table.indent - (len(used) - 1) - sum(sizes[at] for at in used[1:])
+        if room >= (sizes[0] if most > NUMBERS else least):
+            break
+    spare = any(column.spare for column in table.columns)
+    return used, min(sizes[0], max(room, least)) if spare else sizes[0]
+
+
+def _table(table: Table, width: int) -> list[str]:
+    """Lines of a table, as wide as its cells, closer together where they would be longer than the terminal."""
+    heads = [(column.head or column.name).split("\n") for column in table.columns]
+    tall = max(map(len, heads))
+    sizes = [max(map(len, (*head, *(row.cells[at].text for row in table.rows)))) for at, head in enumerate(heads)]
+    used, first = _columns(table, sizes, width)
+    wide = [first, *(sizes[at] for at in used[1:])]
+    gap = "  " if table.indent + sum(wide) + 2 * (len(used) - 1) <= width else " "
+
+    def line(cells: Sequence[str]) -> str:
+        return (
+            " " * table.indent
+            + gap.join(
+                f"{cells[at]:{'>' if table.columns[at].numeric else '<'}{size}}"
+                for at, size in zip(used, wide, strict=True)
+            ).rstrip()
+            + "\n"
+        )
+
+    out = [line([head[row] if row < len(head) else "" for head in heads]) for row in range(tall)]
+    out[0], out[-1] = BOLD + out[0], out[-1][:-1] + PLAIN + "\n"
+    alone = ""
+    for row in table.rows:
+        cells = [cell.text for cell in row.cells]
+        if len(cells[0]) > first:  # the rows below are of the name on its line
+            if cells[0] != alone:
+                out.append(f"{cells[0]}\n")
+            alone, cells[0] = cells[0], ""
+        out.append(line(cells))
+    if table.left_out:
+        out.append(f"{'':{table.indent}}and {table.left_out} more\n")
+    if table.spared and any(table.columns[at].spare == NUMBERS for at in range(len(heads)) if at not in used):
+        out.append(terminal.wrapped(table.spared, width))
+    return out

@@ -15,8 +15,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.report import cells as report_cells
 from raidtrace.report import why as report_why
 from raidtrace.report.page import Part, Picture, ReportError, picture, render
-from raidtrace.report.tables import Column, Row, Table
-from raidtrace.report.text import Cell, Sentence, number, printable
+from raidtrace.report.rows import Cell, Column, Row, Sentence, Table, number, printable
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import plan
 from raidtrace.sweep import table as sweep_table

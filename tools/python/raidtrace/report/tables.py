@@ -1,201 +1,395 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of the HTML report: what each phase of each disk came to."""
+"""The tables of a report, each once, for text and for pages: the row a phase, and all counters of a phase of a disk."""
 
 import collections
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from raidtrace.quantity.units import SECTOR_BYTES, ratio
-from raidtrace.recording.figures import MIB, Figures, Number
-from raidtrace.recording.spans import Recorded, Span, Submitter
-from raidtrace.report.text import Cell, number, printable, row_id
+from raidtrace.explain.evidence import Explanation, Verdict
+from raidtrace.quantity import size, units
+from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN
+from raidtrace.quantity.shown import visible
+from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording import columns, figures, stacks
+from raidtrace.recording.figures import Figures, Range, percentile
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span, Submitter
+from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
 
 PROCESSES = 10  # of each phase and disk
+MANY = 100_000  # MiB/s, of discards, from which on a fraction says nothing
+HWQ_REST = 128  # row of all hardware queues from this number on
+CGROUP = 44  # of a path; its end says more than its beginning
+TIMES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0))
+QUEUE = ("other", "passthrough")  # directions without a row in the first table
+Limits = Mapping[tuple[str, str, str], str]  # disk, phase, direction -> what limits it
 
 
-@dataclasses.dataclass(frozen=True)
-class Column:
-    """A column: heading, unit, and the definition of its number (by names of counters.rst). narrow: the words before the number
-    where the window is too narrow for a table. of: its number of one direction of a span, printed with `digits` after the
-    point."""
-
-    name: str
-    unit: str = ""
-    meaning: str = ""
-    numeric: bool = True
-    narrow: str = ""
-    of: Callable[[Figures], Number] | None = None
-    digits: int = 0
+def shown(unit: str, value: float | None) -> Cell:
+    """A number with its unit, as all verbs print it."""
+    return Cell(units.text(unit, value), value)
 
 
-def numbers(columns: Sequence[Column], figures: Figures) -> tuple[Cell, ...]:
-    """The cells of those columns that have a number."""
-    return tuple(number(one.of(figures), one.digits) for one in columns if one.of)
+def _share(part: float, whole: float) -> Cell:
+    return Cell(units.share(part, whole), part / whole if whole > 0 else None)
 
 
-def depth(figures: Figures) -> float | None:
-    """Mean number in flight. None, too: only a bound is known."""
-    return None if figures.depth_is_bound() else figures.depth()
+def _fixed(value: float | None, digits: int, bound: str = "") -> Cell:
+    return Cell(NOT_AVAILABLE) if value is None else Cell(f"{bound}{value:.{digits}f}", float(value))
 
 
-def time_ms(share: float) -> Callable[[Figures], Number]:
-    """Upper bound in ms of the bin of a percentile of d2c."""
+def rate(f: Figures) -> Cell:
+    """MiB/s, of a disk without requests that of its bios; "-" where nothing has bytes, as a flush."""
+    moved = f.direction in DATA or f.moved() != 0
+    value = f.throughput() if f.span.length() else None
+    return _fixed(value, 1 if (value or 0) < MANY else 0) if moved else Cell("-")
 
-    def of(figures: Figures) -> float | None:
-        found = figures.d2c(share)
-        return None if found is None else (found.low if found.high is None else found.high) / 1e6
+
+def depth(f: Figures) -> Cell:
+    """Requests in flight, mean over time; ">": a lower bound."""
+    return _fixed(f.depth(), 2, ">" if f.depth_is_bound() else "")
+
+
+def _deepest(f: Figures) -> Cell:
+    deepest = f.deepest()
+    return Cell(NOT_AVAILABLE) if deepest is None else Cell(f"{deepest}{'+' if deepest >= DEPTH_OPEN else ''}", deepest)
+
+
+def _end(found: Range) -> int:
+    return found.low if found.high is None else found.high
+
+
+def ms(time: Range | None) -> Cell:
+    """Three digits of milliseconds, as far as a bin of 1/16 is worth them."""
+    if time is None:
+        return Cell(NOT_AVAILABLE)
+    value = _end(time) / 1e6
+    digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
+    return Cell(f"{'>' if time.high is None else ''}{value:.{digits}f}", value)
+
+
+def _time(time: Range | None) -> Cell:
+    """The same with its unit."""
+    if time is None:
+        return Cell(NOT_AVAILABLE)
+    return Cell(f"{'>' if time.high is None else ''}{units.ns(_end(time))}", _end(time))
+
+
+def _kib(f: Figures) -> Cell:
+    """KiB of the most frequent size; the lower end of a bin that spans several."""
+    if not f.size_mode:
+        return Cell(NOT_AVAILABLE)
+    value = f.size_mode[0].low * SECTOR_BYTES / 1024
+    return Cell(f"{'' if f.exact_size_mode() is not None else '>='}{value:.4g}", value)
+
+
+def _mode(f: Figures) -> Cell:
+    """ "128 KiB", or both ends of a bin that spans several sizes."""
+    if not f.size_mode:
+        return Cell(NOT_AVAILABLE)
+    found = f.size_mode[0]
+    low = units.octets(float(found.low) * SECTOR_BYTES)
+    if f.exact_size_mode() is not None:
+        return Cell(low, found.low)
+    return Cell(
+        f"{low}..{units.octets(float((1 << 63) - 1 if found.high is None else found.high) * SECTOR_BYTES)}", found.low
+    )
+
+
+def _bytes(f: Figures) -> Cell:
+    return shown("bytes", None if f.requests() is None else f.count("bytes_issued"))
+
+
+def _counter(counter: str) -> Callable[[Figures], Cell]:
+    return lambda f: number(f.known(counter))
+
+
+def _rare(heading: str, unit: str, *counters: str) -> Column:
+    return Column(heading, unit, " and ".join(counters), rare=True, of=lambda f: number(sum(map(f.count, counters))))
+
+
+DIRECTION = Column("direction", numeric=False, of=lambda f: Cell(f.direction))
+PERCENTILE = "upper bound of the bin of the histogram d2c that {} do not exceed"
+RATE = Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
+              narrow="MiB/s", of=rate)  # fmt: skip
+IOPS = Column("IOPS", "1/s", "completed (of a disk without requests queued) by the length", narrow="IOPS",
+              of=lambda f: shown("IOPS", f.operations()))  # fmt: skip
+# The first table: before these columns the phase, behind them what limits it.
+GLANCE = (
+    dataclasses.replace(DIRECTION, head=" "),
+    RATE,
+    dataclasses.replace(IOPS, spare=1),
+    Column("in flight", "mean", "mean of the histogram depth-time, weighted by its times", head="IN\nFLIGHT",
+           narrow="in flight", of=depth),
+    Column("size", "KiB", "most frequent size of the histogram size, the lowest of several", head="SIZE\nKiB", narrow="KiB",
+           spare=2, of=_kib),
+    Column("sequential", "%", "sequential by issued", head="SEQU.\n%", narrow="% sequential", spare=2,
+           of=lambda f: _fixed(units.ratio(f.sequential_share(), 0.01), 1)),
+    Column("p50", "ms", PERCENTILE.format("half of all requests"), head="p50\nms", narrow="ms, p50", spare=2,
+           of=lambda f: ms(f.d2c(0.5))),
+    Column("p99", "ms", PERCENTILE.format("99 in 100"), head="p99\nms", narrow="ms, p99", spare=2,
+           of=lambda f: ms(f.d2c(0.99))),
+    Column("p99.9", "ms", PERCENTILE.format("999 in 1000"), head="p99.9\nms", narrow="ms, p99.9", spare=3,
+           of=lambda f: ms(f.d2c(0.999))),
+    Column("max", "ms", PERCENTILE.format("all"), head="MAX\nms", narrow="ms, max", spare=2, of=lambda f: ms(f.d2c(1.0))),
+)  # fmt: skip
+PHASE = Column("phase", numeric=False, head="PHASE")
+LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=False, head="LIMIT", narrow="limit")
+
+
+def limits_of(found: Explanation) -> Limits:
+    """What limits each phase of one recording: the first limit that is inferred. What matters most comes first."""
+    return {
+        (chain.disk, chain.phase, chain.direction): chain.limits[0].title
+        if chain.limits and chain.limits[0].verdict is Verdict.INFERRED
+        else "not shown"
+        for chain in reversed(found.chains)
+    }
+
+
+def amplified(found: Explanation) -> list[str]:
+    """A sentence for each phase that reads many times what the program asks for, where the answer does not say it already."""
+    said = []
+    for chain in found.chains if found.opening else ():
+        for limit in chain.limits:
+            ratio = next((value.value for value in limit.values if value.name == "amplification"), None)
+            if limit.key == "read amplification" and limit.verdict in (Verdict.INFERRED, Verdict.NOT_SHOWN) and ratio:
+                bytes_read = size.significant(ratio)
+                said.append(f"Read amplification, {chain.phase} {chain.disk}: the disk reads {bytes_read} bytes for each byte "
+                            "that the program asks for.")  # fmt: skip
+    return said
+
+
+def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
+    """A row, in order of time, for each phase, disk and direction with work; of each recording after the other. named: letter,
+    recording and its limits."""
+    rows = []
+    for letter, one, limits in named:
+        for span in one.spans:
+            parts = (letter if len(named) > 1 else "", span.phase, span.disk if len(one.targets) > 1 else "")
+            for direction in (way for way in COUNTED if way not in QUEUE and worked(span, way)):
+                figures_of = Figures(span, direction)
+                cells = [
+                    name(" ".join(filter(None, parts))),
+                    *(column.of(figures_of) for column in GLANCE if column.of),
+                ]
+                if limits is not None:
+                    cells.append(Cell(limits.get((visible(span.disk), visible(span.phase), direction), "-")))
+                rows.append(Row(f"glance-{row_id(letter, span.disk, span.number)}.{direction}", tuple(cells)))
+    columns_of = (PHASE, *GLANCE, *([LIMIT] if any(limits is not None for *_, limits in named) else []))
+    return Table("glance", "Each phase, in order of time", columns_of, tuple(rows),
+                 spared="Size, order and latency: on a wider terminal.")  # fmt: skip
+
+
+def worked(span: Span, direction: str) -> bool:
+    """Whether reads or writes moved bytes, or there was anything of another direction."""
+    counters = (
+        ("bytes_queued", "bytes_issued", "bytes_completed") if direction in DATA else ("queued", "issued", "completed")
+    )
+    return any(span.count(direction, counter) for counter in counters)
+
+
+FLOWS = (
+    DIRECTION,
+    Column("requests", "", "issued", of=lambda f: number(f.requests())),
+    Column("data", "", "bytes-issued", of=_bytes),
+    RATE,
+    IOPS,
+    Column("depth", "requests", "mean of the histogram depth-time, weighted by its times", of=depth),
+    Column("max", "requests", "highest depth at which any time was spent", of=_deepest),
+    Column("mode", "", "most frequent size of the histogram size", of=_mode),
+    Column("mean", "", "bytes-issued by issued", of=lambda f: shown("bytes", f.size_mean())),
+    Column("sequ.", "", "sequential by issued",
+           of=lambda f: _share(f.count("sequential"), f.issued) if f.ordered() else Cell(NOT_AVAILABLE)),
+)  # fmt: skip
+BIOS = (
+    DIRECTION,
+    Column("bios", "", "queued", of=_counter("queued")),
+    Column("splits", "", "splits", of=_counter("splits")),
+    Column("back merges", "", "back-merges", head="merges:\nback", of=_counter("back_merges")),
+    Column("front merges", "", "front-merges", head="\nfront", of=_counter("front_merges")),
+    Column("request merges", "", "request-merges", head="\nrequest", of=_counter("request_merges")),
+    _rare("requeued", "requests", "requeued", "requeued_unissued"),
+    _rare("errors", "completions", "errors"),
+    _rare("unmatched", "requests", "unmatched"),
+    _rare("abandoned", "requests", "abandoned"),
+)
+
+
+def _streams(counter: str, whole: str, forgotten: str) -> Callable[[Figures], Cell]:
+    """Part of the requests or bios in streams. ">=": more streams began than are remembered."""
+
+    def of(f: Figures) -> Cell:
+        if not {counter, whole}.isdisjoint(f.span.unknown):
+            return Cell(NOT_AVAILABLE)
+        share = _share(f.count(counter), f.count(whole))
+        return Cell(f"{'>=' if f.span.plain.get(forgotten) else ''}{share.text}", share.key)
 
     return of
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """id: what sentences link to."""
-
-    id: str
-    cells: tuple[Cell, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """id, caption, and what is in it."""
-
-    id: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-
-
-def _merges(f: Figures) -> int | None:
-    counts = [f.known(name) for name in ("back_merges", "front_merges", "request_merges")]
-    return None if None in counts else sum(filter(None, counts))
-
-
-LENGTH = Column("length", "s", "from the begin of the phase to its end", of=lambda f: f.span.length() / 1e9, digits=3)
-REQUESTS = Column("requests", "", "issued", of=Figures.requests)
-IN_FLIGHT = Column(
-    "in flight", "requests", "mean of the histogram depth-time, weighted by its times", of=depth, digits=2
-)
-MEAN_REQUEST = Column(
-    "mean request", "KiB", "bytes-issued by issued", of=lambda f: ratio(f.size_mean(), 1024), digits=1
-)
-SEQUENTIAL = Column("sequential", "%", "sequential by issued", of=lambda f: ratio(f.sequential_share(), 0.01), digits=2)
-BIOS = Column("bios", "", "queued", of=lambda f: f.known("queued"))
-SPLITS = Column("splits", "", "splits", of=lambda f: f.known("splits"))
-PHASES = (
-    Column("disk", numeric=False),
-    Column("phase", numeric=False),
+ORDER = (
+    DIRECTION,
+    Column("seeks", "requests", "requests that begin elsewhere than where the one before ended",
+           of=lambda f: number(f.seeks())),
+    Column("mean seek", "", "seek-sectors by seeks", of=lambda f: shown("sectors", f.seek_mean() if f.ordered() else None)),
+    Column("in streams", "requests", "stream by issued", head="requests\nin streams",
+           of=_streams("stream", "issued", "streams_forgotten")),
+    Column("bios in streams", "", "stream-queued by queued", head="bios\nin streams",
+           of=_streams("stream_queued", "queued", "streams_forgotten_queued")),
+    Column("sequential", "bios", "sequential-queued by queued", head="bios\nsequ.", of=lambda f: shown(
+        "share", f.share("sequential_queued", "queued"))),
+    Column("read ahead", "bios", "ahead-queued", head="bios\nread ahead", of=_counter("ahead_queued"), rare=True),
+    Column("of", "bytes", "bytes-ahead-queued", rare=True, of=lambda f: shown("bytes", f.known("bytes_ahead_queued"))),
+)  # fmt: skip
+LATENCY = (
     Column("direction", numeric=False),
-    LENGTH,
-    REQUESTS,
-    Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length",
-           of=Figures.throughput, digits=2),
-    IN_FLIGHT,
-    Column("highest", "requests", "highest depth at which any time was spent", of=Figures.deepest),
-    Column("request", "KiB", "most frequent size of the histogram size",
-           of=lambda f: ratio(f.exact_size_mode(), 2), digits=1),
-    MEAN_REQUEST,
-    SEQUENTIAL,
-    BIOS,
-    Column("merges", "", "back-merges, front-merges and request-merges", of=_merges),
-    SPLITS,
-    Column("d2c mean", "ms", "d2c-sum-ns by completed", of=lambda f: ratio(f.d2c_mean(), 1e6), digits=3),
-    Column("d2c p99", "ms", "upper bound of the bin of the histogram d2c that 99 of 100 do not exceed", of=time_ms(0.99),
-           digits=3),
+    Column("time", meaning="d2c: issue to completion; i2d: scheduler; q2c: bio queued to completion", numeric=False),
+    Column("mean", "", "sum of the times by their number"),
+    *(Column(at, "", f"upper bound of the bin that {100 * share:g} % do not exceed", head=f"{at} <") for at, share in TIMES),
 )  # fmt: skip
 
 
-def directions(span: Span) -> list[str]:
+def _latency(used: Sequence[Figures]) -> Table:
+    rows = []
+    for f in used:
+        for kind in ("d2c", "i2d", "q2c"):
+            times = f.histogram(kind)
+            mean = f.d2c_mean() if kind == "d2c" else f.mean_ns(kind) if f.span.counts_kind(kind) else None
+            if mean is not None or (kind == "d2c" and times):
+                bins = (_time(percentile(times, kind, share)) for _, share in TIMES)
+                rows.append(Row("", (Cell(f.direction), Cell(kind), shown("ns", mean), *bins)))
+    return Table("latency", "Latency", LATENCY, tuple(rows))
+
+
+Sums = tuple[str, Mapping[str, int | None]]  # a name, and counters
+
+
+def _of(counter: str, unit: str = "count") -> Callable[[Sums], Cell]:
+    return lambda one: shown(unit, one[1].get(counter))
+
+
+CLASS = (
+    Column("class", meaning="what bios are for, or requests if all their bios are", numeric=False, of=lambda one: Cell(one[0])),
+    Column("bios", "", "queued", of=_of("queued")),
+    Column("data", "of bios", "bytes-queued", of=_of("bytes_queued", "bytes")),
+    Column("seeks", "of bios", "seeks-queued", of=_of("seeks_queued")),
+    Column("requests", "", "issued", of=_of("issued")),
+    Column("data", "of requests", "bytes-issued", of=_of("bytes_issued", "bytes")),
+    Column("seeks", "of requests", "seeks: requests that begin elsewhere than where the one before ended", of=_of("seeks")),
+    Column("mean seek", "", "seek-sectors by seeks", of=lambda one: shown(
+        "sectors", units.ratio(one[1].get("seek_sectors"), one[1].get("seeks")))),
+)  # fmt: skip
+PROCESS = (
+    Column("process", numeric=False, of=lambda one: name(one[0])),
+    Column(
+        "pid",
+        meaning="process id",
+        of=lambda one: Cell("-" if one[1]["pid"] is None else str(one[1]["pid"]), one[1]["pid"]),
+    ),
+    Column("bios", "", "queued", of=_of("queued")),
+    Column("data", "", "bytes-queued", of=_of("bytes_queued", "bytes")),
+    Column(
+        "seeks",
+        "bios",
+        "seeks-queued: bios that begin elsewhere than where the one before ended",
+        of=_of("seeks_queued"),
+    ),
+)
+CGROUPS = (
+    Column("cgroup", meaning="the cgroup that the bios are charged to", numeric=False, of=lambda one: name(
+        f"...{one[0][3 - CGROUP :]}" if len(one[0]) > CGROUP else one[0] or "not known")),
+    *PROCESS[2:],
+)  # fmt: skip
+ENDED = ("completed_same_cpu", "completed_other_cpu", "completed_other_node")
+
+
+def _completed(*counters: str) -> Callable[[Sums], Cell]:
+    def of(one: Sums) -> Cell:
+        whole = sum(one[1].get(counter) or 0 for counter in ENDED)
+        return number(whole) if counters == ENDED else _share(one[1].get(counters[0]) or 0, whole)
+
+    return of
+
+
+HWQ = (
+    Column("hardware queue", numeric=False, of=lambda one: Cell(one[0])),
+    Column("issued", "requests", "issued", of=_of("issued")),
+    Column("completed", "requests", "requests that ended", of=_completed(*ENDED)),
+    Column("max depth", "requests", "in-flight-max: since attach or reset", of=_of("in_flight_max")),
+    Column("same CPU", "", "completed-same-cpu by completed", of=_completed("completed_same_cpu")),
+    Column("other CPU", "", "completed-other-cpu by completed", of=_completed("completed_other_cpu")),
+    Column("other node", "", "completed-other-node by completed", of=_completed("completed_other_node")),
+)
+BLAME = (
+    Column("seeks from class", meaning="class of the request that the head came from", numeric=False),
+    Column("to class", meaning="class of the request that it went to", numeric=False),
+    Column("seeks", "", "blame"),
+)
+PLUGS = (
+    Column("plugs", "", "plugs", of=lambda span: number(span.plain.get("plugs"))),
+    Column("unplugs: done", "", "unplugs-explicit", of=lambda span: number(span.plain.get("unplugs_explicit"))),
+    Column("slept", "", "unplugs-schedule", of=lambda span: number(span.plain.get("unplugs_schedule"))),
+    Column("requests each", "", "mean of the histogram unplug", of=lambda span: _fixed(figures.per_unplug(span), 1)),
+    Column("waits for tags", "", "tag-waits", of=lambda span: number(span.plain.get("tag_waits"))),
+)
+READAHEAD = (
+    Column("readahead", meaning="why the window was read", numeric=False),
+    Column("windows", "", "ra-sync, ra-async"),
+    Column("mean", "", "ra-sync-sectors or ra-async-sectors by windows"),
+)
+
+
+def busy(span: Span) -> list[Figures]:
     """Directions in which anything happened."""
-    return sorted(d for d in span.flow if span.count(d, "queued") or span.count(d, "issued"))
+    return [Figures(span, direction) for direction in COUNTED if not span.idle(direction)]
 
 
-def phases(recorded: Recorded, letter: str) -> Table:
-    """Every phase of every disk, a row for each direction that anything happened in. The first row has the id to link to."""
-    rows = []
-    for span in recorded.spans:
-        ident = row_id(letter, span.disk, span.number)
-        for at, direction in enumerate(directions(span)):
-            cells = (*_where(span), Cell(direction), *numbers(PHASES, Figures(span, direction)))
-            rows.append(Row(f"{ident}.{direction}" if at else ident, cells))
-    return Table(f"phases-{letter}", "Each phase of each disk", PHASES, tuple(rows))
+def of_span(span: Span, added: Sequence[columns.Column] = ()) -> Iterator[Table]:
+    """All tables with a row of a phase of a disk, in the order of a report. The first has a row for each direction in which
+    anything happened; around the phases that a program names it is the only one."""
+    made = [Table.of("phases", "Each phase of each disk", FLOWS, busy(span))]
+    if span.phase != OUTSIDE:
+        made += [*_counters(span, busy(span)), _added(span, added)]
+    yield from (table for table in made if table.rows)
 
 
-CLASSES = (
-    Column("disk", numeric=False),
-    Column("phase", numeric=False),
-    Column("class", meaning="what bios were for, or requests if all their bios were", numeric=False),
-    Column("bios", "", "queued"),
-    Column("queued", "MiB", "bytes-queued"),
-    Column("requests", "", "issued"),
-    Column("issued", "MiB", "bytes-issued"),
-    Column("seeks", "", "seeks: requests that began elsewhere than where the one before ended"),
-    Column("mean seek", "MiB", "seek-sectors by seeks"),
-)
+def _counters(span: Span, used: Sequence[Figures]) -> Iterator[Table]:
+    data = [f for f in used if f.direction in DATA]
+    yield _latency(used)
+    yield Table.of("bios", "Bios, splits and merges", BIOS, [f for f in used if f.count("queued") or f.count("issued")])
+    yield Table.of("order", "Order: seeks and streams", ORDER, [f for f in data if f.count("queued") or f.issued])
+    yield Table.of("classes", "What requests were for", CLASS, _classes(span))
+    yield _blame(span)
+    sums = sorted(processes(span), key=lambda one: -one.counts["bytes_queued"])
+    others = "all others" if len(sums) > 1 else "all processes"
+    subjects: list[Sums] = [(others if one.comm is None else one.comm,
+                             one.counts | {"pid": None if one.comm is None else one.pid or 0}) for one in sums]  # fmt: skip
+    yield Table.of("submitters", f"Processes: the {PROCESSES} that queued most bytes", PROCESS, subjects[:PROCESSES],
+                   left_out=max(len(subjects) - PROCESSES, 0))  # fmt: skip
+    yield Table.of("cgroups", "Cgroups", CGROUPS, _cgroups(span))
+    yield Table.of("hwqs", "Hardware queues", HWQ,
+                   [(f"from {at}" if at == HWQ_REST else str(at), counts) for at, counts in span.hwqs.items()])  # fmt: skip
+    yield Table.of("plugs", "Plugs: requests that tasks hold back", PLUGS, [span] if "plug" in span.groups else [])
+    windows = []
+    for kind, why in (("ra_sync", "a page was missing"), ("ra_async", "a marked page was met")):
+        count, sectors = sum(span.histogram("all", kind).values()), span.plain.get(f"{kind}_sectors")
+        if count and sectors is not None:
+            windows.append(Row("", (Cell(why), number(count), shown("sectors", sectors / count))))
+    yield Table("readahead", "Windows of readahead", READAHEAD, tuple(windows))
 
 
-def classes(recorded: Recorded, letter: str) -> Table:
-    """What requests were for."""
-    rows = []
-    for span in recorded.spans:
-        for name, sums in sorted(span.origin.items() if "origin" in span.groups else ()):
-            known = {counter: None if span.class_unknown(counter) else value for counter, value in sums.items()}
-            away = ratio(known["seek_sectors"], known["seeks"], MIB / SECTOR_BYTES)
-            cells = (number(known["queued"]), _mib(known["bytes_queued"]), number(known["issued"]),
-                     _mib(known["bytes_issued"]), number(known["seeks"]), number(away, 1))  # fmt: skip
-            ident = f"{row_id(letter, span.disk, span.number)}-class-{name}"
-            rows.append(Row(ident, (*_where(span), Cell(printable(name, 40)), *cells)))
-    return Table(f"classes-{letter}", "What requests were for", CLASSES, tuple(rows))
+def _classes(span: Span) -> Iterator[Sums]:
+    """Classes with a bio or a request; of a disk without requests no counter of these is known."""
+    for one in CLASSES:
+        of = span.origin.get(one, {})
+        if of.get("queued") or of.get("issued"):
+            yield one, {counter: None if span.class_unknown(counter) else value for counter, value in of.items()}
 
 
-SUBMITTERS = (
-    Column("disk", numeric=False),
-    Column("phase", numeric=False),
-    Column("process", numeric=False),
-    Column("number", meaning="process id"),
-    Column("bios", "", "queued"),
-    Column("queued", "MiB", "bytes-queued"),
-    Column("seeks", "bios", "seeks-queued: bios that began elsewhere than where the one before ended"),
-)
-
-
-def submitters(recorded: Recorded, letter: str) -> Table:
-    """Who queued."""
-    rows = []
-    for span in recorded.spans:
-        found = sorted(processes(span), key=lambda one: -one.counts["bytes_queued"])
-        for at, one in enumerate(found[:PROCESSES]):
-            who = printable(one.comm or "", 40) if one.pid is not None else "all others"
-            counts = one.counts
-            cells = (
-                number(one.pid),
-                number(counts["queued"]),
-                _mib(counts["bytes_queued"]),
-                number(counts["seeks_queued"]),
-            )
-            ident = f"{row_id(letter, span.disk, span.number)}-process-{at}"
-            rows.append(Row(ident, (*_where(span), Cell(who), *cells)))
-    return Table(
-        f"submitters-{letter}", f"Who queued: the {PROCESSES} processes with most bytes", SUBMITTERS, tuple(rows)
-    )
-
-
-FACTS = (Column("about", numeric=False), Column("what", numeric=False), Column("value", numeric=False))
-
-
-def facts(recorded: Recorded, letter: str) -> Table:
-    """What the recording says of itself, settings as they were at the begin, and disturbances."""
-    found = [("recording", key, value) for key, value in sorted(recorded.meta.items())]
-    seen: set[tuple[int, str]] = set()
-    for setting in recorded.settings:
-        if (setting.target, setting.name) not in seen and setting.value:
-            seen.add((setting.target, setting.name))
-            found.append((recorded.disk(setting.target) if setting.target else "machine", setting.name, setting.value))
-    found += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
-    rows = [
-        Row(f"fact-{letter}-{at}", tuple(Cell(printable(text, 400)) for text in one)) for at, one in enumerate(found)
-    ]
-    return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, tuple(rows))
+def _blame(span: Span) -> Table:
+    pairs = sorted((figures.blame(span) or {}).items(), key=lambda one: -one[1])
+    rows = tuple(Row("", (Cell(cause), Cell(to), number(seeks))) for (cause, to), seeks in pairs)
+    return Table("blame", "Seeks from one class to another", BLAME, rows)
 
 
 def processes(span: Span) -> list[Submitter]:
@@ -206,14 +400,133 @@ def processes(span: Span) -> list[Submitter]:
     return [Submitter(*who, "", counts) for who, counts in found.items()]
 
 
-def _where(span: Span) -> tuple[Cell, Cell]:
-    return Cell(printable(span.disk, 40)), Cell(printable(span.phase, 60))
+def _cgroups(span: Span) -> Iterable[Sums]:
+    """None where that is the root for all of them or not known."""
+    sums: dict[str, collections.Counter[str]] = {}
+    for one in span.submitters:
+        sums.setdefault(one.cgroup, collections.Counter()).update(one.counts)
+    return list(sums.items()) if sums.keys() - {"", "/"} else ()
 
 
-def _mib(value: int | None) -> Cell:
-    return number(ratio(value, MIB), 1)
+ADDED = (
+    Column(
+        "further counters", meaning="counters of a newer raidctl, by direction, class, process or queue", numeric=False
+    ),
+    Column("of", numeric=False),
+    Column("value"),
+    Column("unit", numeric=False),
+)
 
 
-def tables(recorded: Recorded, letter: str) -> list[Table]:
-    """All tables of a recording."""
-    return [table for make in (phases, classes, submitters, facts) if (table := make(recorded, letter)).rows]
+def _added(span: Span, added: Sequence[columns.Column]) -> Table:
+    """A row for each counter of a newer raidctl that is known and not 0."""
+    by: dict[str, list[tuple[str, Mapping[str, int | None]]]] = {
+        "sample": [("disk", span.plain)],
+        "flow": [(direction, counts) for direction, counts in span.flow.items() if direction in COUNTED],
+        "origin": list(span.origin.items()),
+        "submitter": [(one.comm or "all others", one.counts) for one in processes(span)],
+        "hwq": [(f"queue {at}", counts) for at, counts in span.hwqs.items()],
+    }
+    rows = [
+        Row("", (name(one.name), name(subject), number(counts.get(one.name)), Cell(one.unit)))
+        for one in added
+        for subject, counts in by[one.table]
+        if counts.get(one.name)
+    ]
+    return Table("added", "Further counters", ADDED, tuple(rows))
+
+
+LAYERS = (
+    Column("layer", numeric=False),
+    Column("direction", numeric=False),
+    Column("data", "", "bytes-queued"),
+    Column("share", "", "bytes-queued by those of all members"),
+    Column("q2c mean", "", "q2c-sum-ns by the number of its histogram"),
+    Column("q2c p99", "", "upper bound of the bin of the histogram q2c that 99 in 100 do not exceed"),
+    Column("d2c mean", "", "d2c-sum-ns by completed"),
+    Column("d2c p99", "", PERCENTILE.format("99 in 100")),
+    Column("readahead", "", "setting of the disk as the phase began; that of the upper layer counts"),
+)
+GIVEN = (
+    Column("layer", numeric=False),
+    Column("direction", numeric=False),
+    Column("bios x", "", "bios of the members for each bio of the disk", head="to members: bios x"),
+    Column("bytes x", "", "bytes of the members for each byte of the disk: amplification"),
+    Column("splits", "per bio", "splits by bios", head="splits per bio"),
+)
+
+
+def of_stack(found: Recorded, phase: int) -> Iterator[Table]:
+    """The layers of a phase: each disk that is made of others with its members, and what it gives to them."""
+    layers, gave = [], []
+    for span in (span for span in found.spans if span.number == phase):
+        parts = found.members(span)
+        for direction in COUNTED if parts else ():
+            given = stacks.given(span, parts, direction)
+            if given.any():
+                factors = (given.fan_out(), given.bytes_ratio(), given.split_share())
+                gave.append(Row("", (name(span.disk), Cell(direction), *(_fixed(one, 3) for one in factors))))
+                layers += [
+                    _layer(found, one, direction, given.bytes if one is not span else 0) for one in (span, *parts)
+                ]
+    for table in (Table("layers", "Layers", LAYERS, tuple(layers)),
+                  Table("given", "What a layer gives to the disks that it is made of", GIVEN, tuple(gave))):  # fmt: skip
+        if table.rows:
+            yield table
+
+
+def _layer(found: Recorded, span: Span, direction: str, whole: int) -> Row:
+    """whole: bytes of all members; 0 of the disk that is made of them."""
+    f, ahead = Figures(span, direction), stacks.readahead(found, span)
+    return Row("", (
+        name(span.disk if not whole else f"  {span.disk}"), Cell(direction), shown("bytes", f.known("bytes_queued")),
+        _share(f.count("bytes_queued"), whole) if whole else Cell("-"), shown("ns", f.mean_ns("q2c")), _time(f.p99("q2c")),
+        shown("ns", f.d2c_mean()), _time(f.d2c(0.99)), shown("sectors", ahead),
+    ))  # fmt: skip
+
+
+FACTS = (Column("about", numeric=False), Column("what", numeric=False), Column("value", numeric=False))
+
+
+def facts(recorded: Recorded, letter: str) -> Table:
+    """Facts of the recording, settings as they were at the begin, and disturbances."""
+    found = [("recording", key, value) for key, value in sorted(recorded.meta.items())]
+    known: set[tuple[int, str]] = set()
+    for setting in recorded.settings:
+        if (setting.target, setting.name) not in known and setting.value:
+            known.add((setting.target, setting.name))
+            found.append((recorded.disk(setting.target) if setting.target else "machine", setting.name, setting.value))
+    found += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
+    rows = tuple(Row(f"fact-{letter}-{at}", tuple(map(name, one))) for at, one in enumerate(found))
+    return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, rows)
+
+
+def of_recording(recorded: Recorded, letter: str) -> list[Table]:
+    """The tables of all phases, those of one kind as one, with the disk and the phase before each row, and the facts."""
+    found: dict[str, list[tuple[tuple[Cell, ...], str, Table]]] = {}
+    for span in recorded.spans:
+        where = (name(span.disk), name(span.phase))
+        for table in of_span(span, recorded.added):
+            found.setdefault(table.id, []).append((where, row_id(letter, span.disk, span.number), table))
+    for phase in dict.fromkeys(span.number for span in recorded.spans):
+        phase_name = next(span.phase for span in recorded.spans if span.number == phase)
+        for table in of_stack(recorded, phase):
+            found.setdefault(table.id, []).append(((name(phase_name),), row_id(letter, "stack", phase), table))
+    made = [_joined(ident, letter, some) for ident, some in found.items()]
+    return [*made, *(table for table in (facts(recorded, letter),) if table.rows)]
+
+
+def _joined(ident: str, letter: str, some: Sequence[tuple[tuple[Cell, ...], str, Table]]) -> Table:
+    """Tables of one kind. A column that is rare may be in a few of them only; elsewhere it is 0."""
+    used = dict.fromkeys(column for *_, table in some for column in table.columns)
+    order = sorted(used, key=lambda one: next(table.columns.index(one) for *_, table in some if one in table.columns))
+    where = [Column(heading, numeric=False) for heading in (("disk", "phase") if len(some[0][0]) == 2 else ("phase",))]
+    rows = []
+    for before, anchor, table in some:
+        for at, row in enumerate(table.rows):
+            cells = dict(zip(table.columns, row.cells, strict=True))
+            suffix = f"-{ident}-{at}" if ident != "phases" else f".{row.cells[0].text}" if at else ""
+            rows.append(Row(f"{anchor}{suffix}", (*before, *(cells.get(one, Cell("0", 0)) for one in order))))
+    return Table(
+        f"{ident}-{letter}", some[0][2].caption, (*where, *order), tuple(rows), sum(one.left_out for *_, one in some)
+    )

@@ -1,84 +1,330 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Quantities as a report writes them, and the first sentences of it. Every number says which row of which table it is from."""
+"""The text of a recording: what limits it, a row a phase, and its facts; with -v all counters of each phase."""
 
 import dataclasses
+import os
+import pathlib
+from collections.abc import Iterator, Mapping
 
-from raidtrace.quantity import shown, units
+from raidtrace.explain.evidence import Explanation
+from raidtrace.quantity import units
+from raidtrace.quantity.bins import DEPTH_OPEN, KINDS, PLACE_BINS
+from raidtrace.quantity.shown import visible
+from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording.figures import Figures
-from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
+from raidtrace.report import rows as report_rows
+from raidtrace.report import tables
+from raidtrace.report.rows import BOLD, NOT_AVAILABLE, PLAIN, Line, Table, Words, words
 
-NOT_AVAILABLE = "n/a"
-LONGEST = 4000
-
-
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """A cell of a table. key: what it is sorted by; None for text, and for what is not available."""
-
-    text: str
-    key: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Sentence:
-    """A sentence of the summary. row: id of the row of a table that its numbers are from, empty when there is none."""
-
-    text: str
-    row: str = ""
+OPENING = 18  # columns of a name
+NAMED = 8  # disturbances that text names
+RUN = "/run/raidtrace"  # where a recorder notes what it records
+BAR = 16
+PLACE_WIDTH = 48  # characters for the whole disk
+SHADES = " .:-=+*#%@"
+Part = Line | Words | Table
 
 
-def printable(text: str, longest: int = LONGEST) -> str:
-    """Text of unknown origin: what would not be seen, or would turn the order of what follows, is shown as its number."""
-    return shown.lines(text[:longest]) + ("" if len(text) <= longest else " ...")
+def text(found: Recorded, explained: Explanation | str, verbose: bool) -> str:
+    """The whole report. explained: what explain says, or why it says nothing."""
+    return report_rows.render(parts(found, explained, verbose))
 
 
-def number(value: float | None, digits: int = 0) -> Cell:
-    """A number with digits grouped; None: not available."""
-    return Cell(NOT_AVAILABLE) if value is None else Cell(f"{value:,.{digits}f}", float(value))
+def parts(found: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
+    """The same before it is rendered."""
+    yield from _answer(explained)
+    yield from _glance(found, None if isinstance(explained, str) else explained)
+    yield Line()
+    yield from _meta(found, verbose)
+    yield from _circumstances(found, verbose)
+    for row in found.targets:
+        yield from _target(found, row, verbose)
+    if verbose:
+        yield from _details(found)
+    yield Line()
+    more = "What a column means: raidctl report --explain NAME"
+    yield Words("", more if verbose else f"All counters: raidctl report -v. {more}", 0)
 
 
-def row_id(letter: str, disk: str, phase: int | str) -> str:
-    """Id of the row of a phase of a disk in the recording with that letter."""
-    safe = "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in f"{disk}-{phase}")
-    return f"row-{letter}-{safe}"
+def _answer(explained: Explanation | str) -> Iterator[Part]:
+    if isinstance(explained, str):
+        yield words("", f"Cause: not available, {explained}.", 0)
+        yield Line()
+        return
+    if explained.tested:
+        yield words("Tested:", explained.tested)
+    if explained.opening:
+        column = min(max(len(visible(name)) for name, _ in explained.opening), OPENING)
+        for name, sentence in explained.opening:
+            wide = len(visible(name)) > column
+            if wide:
+                yield Line(f"{BOLD}{visible(name)}{PLAIN}")
+            yield Words(f"{BOLD}{'' if wide else visible(name):<{column + 2}}{PLAIN}", visible(sentence), column + 2)
+        yield Line()
+        yield Words("", "Advice for a phase: raidctl explain --phase NAME RECORDING", 0)
+    elif explained.chains:
+        if len(explained.chains) > 1:
+            yield Line(f"{BOLD}{visible(explained.chains[0].title)}{PLAIN}")
+        yield from (words("", sentence, 0) for sentence in explained.chains[0].summary)
+    else:
+        yield from (words("", sentence, 0) for sentence in explained.summary)
+    yield Line()
 
 
-def opening(recorded: Recorded, letter: str, several: bool) -> list[Sentence]:
-    """What was recorded, and for each disk its busiest phase."""
-    time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
-    simulated = f"Simulated: models of the disks, in {time}. " if recorded.simulated() else ""
-    seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9
-    names = ", ".join(printable(target.disk, 40) for target in recorded.targets)
-    phases = [phase.name for phase in recorded.phases if phase.name != OUTSIDE]
-    what = f"Recording {letter}: " if several else ""
-    text = (
-        f"{what}{simulated}{seconds:,.1f} s of {names} in {len(phases)} phase{units.plural(len(phases))} were recorded."
-    )
-    counts = (flow for span in recorded.spans for flow in span.flow.values())
-    moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
-    sentences = [Sentence(text, f"phases-{letter}" if moved else "")]
-    for target in recorded.targets:
-        spans = [span for span in recorded.spans if span.target == target.target and _bytes(span)]
-        if spans:
-            sentences.append(_busiest(max(spans, key=_bytes), letter, what))
-    return sentences
+def _glance(found: Recorded, explained: Explanation | None) -> Iterator[Part]:
+    """A row for each phase, disk and direction with work, and the requests of directions without a row."""
+    table = tables.phases([("A", found, tables.limits_of(explained) if explained else None)])
+    if not table.rows:
+        yield Line("no data was moved" if found.spans else "no samples")
+        return
+    yield table
+    sums = {direction: sum(span.count(direction, "issued") for span in found.spans) for direction in tables.QUEUE}
+    others = [f"{direction} {units.count(number)}" for direction, number in sums.items() if number]
+    if others:
+        yield Words("", f"Further requests: {', '.join(others)}.", 0)
+    yield from (words("", sentence, 0) for sentence in (tables.amplified(explained) if explained else ()))
 
 
-def _bytes(span: Span) -> int:
-    return sum(Figures(span, direction).moved() or 0 for direction in span.flow)
+def _meta(found: Recorded, verbose: bool) -> Iterator[Part]:
+    fact = found.fact
+    yield Line(f"{BOLD}recording{PLAIN}  {visible(str(found.path))}")
+    if not fact("tool_version"):
+        yield Line("recorded   nothing: the recorder was killed before it stored anything")
+        return
+    if fact("source"):
+        when = fact("started_utc") or "time unknown"
+        yield words("imported", f"from {fact('source')}, {fact('trace_events')} events; traced {when}")
+    elif verbose:
+        yield words("recorded", f"{fact('started_utc')} on {fact('hostname')}, Linux {fact('kernel')}, "
+                    f"raidtrace {fact('module_version')} (ABI {fact('abi')})")  # fmt: skip
+    if fact("trace_missing") not in ("", "0"):
+        yield words("LOST", f"{fact('trace_missing')} events that the kernel had no room for")
+    if fact("trace_late") not in ("", "0"):
+        yield words("LATE", f"{fact('trace_late')} events came too late to be put in order")
+    if fact("trace_cut"):
+        yield words("CUT", fact("trace_cut"))
+    if fact("simulated") == "yes":
+        what = ("controller of the lab's model, in real time" if fact("lab_time") == "real" else
+                "controller and all times are of the lab's model")  # fmt: skip
+        yield words("simulated", f"profile {fact('lab_profile') or NOT_AVAILABLE}: {what}")
+    if verbose and fact("lab_kernel"):
+        yield words("kernel", fact("lab_kernel"))
+    if fact("command"):
+        yield words("command", fact("command"))
+    yield from _end(found, verbose)
+    invariants = fact("invariants")
+    if verbose or invariants != "hold":
+        yield words("invariants", invariants or "not checked")
+    lost = fact("requests_lost")
+    if lost and (verbose or lost != "0"):
+        yield words("requests", f"recorded one by one, {lost} lost")
 
 
-def _busiest(span: Span, letter: str, what: str) -> Sentence:
-    both = [Figures(span, direction) for direction in DATA]
-    figures = max(both, key=lambda one: one.throughput() or 0.0)
-    sectors, mode, sequential = figures.exact_size_mode(), figures.size_mode, figures.sequential_share()
-    said = [f"{what}{printable(span.disk, 40)} moved most in phase {printable(span.phase, 40)}: "
-            f"{figures.direction}s at {figures.throughput() or 0:,.2f} MiB/s"]  # fmt: skip
-    if figures.depth() is not None and not figures.depth_is_bound():
-        said.append(f"{figures.depth():.2f} in flight on average")
-    if sectors is not None and mode is not None:
-        share = 100 * mode[1] / sum(figures.histogram("size").values())
-        said.append(f"most requests of {units.octets(sectors * units.SECTOR_BYTES)} ({share:.0f} %)")
-    if sequential is not None:
-        said.append(f"{100 * sequential:.1f} % of all sequential")
-    return Sentence(", ".join(said) + ".", row_id(letter, span.disk, span.number))
+def _end(found: Recorded, verbose: bool) -> Iterator[Part]:
+    end, status = found.fact("end"), found.fact("exit_status")
+    if end == "stopped":
+        yield _no_end(found, "the recorder could store no more: no space was left, or the disk of the file failed")
+    elif end == "running":
+        pid = _recorder(found.path)
+        yield _no_end(found, f"process {pid} is still recording" if pid else
+                      "no process of this machine records to it; the recorder was killed, could not write, or runs "
+                      "elsewhere")  # fmt: skip
+    elif verbose or end != "complete" or status not in ("", "0"):
+        yield words("end", f"{end}{f', exit status {status}' if status else ''}")
+
+
+def _no_end(found: Recorded, why: str) -> Part:
+    begin = _number(found.fact("start_ns"))
+    last = max((span.end_ns for span in found.spans if span.end_ns > begin), default=begin)
+    return words("end", f"missing: {why}; the last sample ends after {(last - begin) / 1e9:.3f} s")
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() else 0
+
+
+def _recorder(path: pathlib.Path) -> int:
+    """The process that records to a file, 0: none of this machine. A claim counts if its process began when it says."""
+    for claim in sorted(pathlib.Path(os.environ.get("RAIDTRACE_RUN", RUN)).glob("record-*")):
+        try:
+            lines = claim.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+            _, pid, start = next(line.split() for line in lines if line.startswith("owner "))
+            stat = pathlib.Path(f"/proc/{int(pid)}/stat").read_text(encoding="utf-8", errors="replace")
+            if stat.rpartition(")")[2].split()[19] == start and f"file {path.resolve()}" in lines:
+                return int(pid)
+        except (OSError, ValueError, StopIteration, IndexError):
+            continue
+    return 0
+
+
+def _circumstances(found: Recorded, verbose: bool) -> Iterator[Part]:
+    yield from (words("note", note) for note in found.notes)
+    parents: dict[int, list[str]] = {}
+    for target, parent in found.stack:
+        parents.setdefault(parent, []).append(found.disk(target))
+    for at, (parent, members) in enumerate(parents.items()):
+        made = " ".join(map(visible, (found.disk(parent), "is made of", *members)))
+        yield Line(f"{'' if at else 'stack':<11}{made}")
+    if found.fact("disturbance") == "quiet":
+        if verbose:
+            yield words("quiet", f"no disturbance; watched: {found.fact('watched')}")
+        return
+    begin = _number(found.fact("start_ns"))
+    for at, row in enumerate(found.disturbances[:NAMED]):
+        since, until = max(row.start_ns - begin, 0) / 1e9, (row.end_ns - begin) / 1e9
+        yield words("" if at else "disturbed", f"{since:.1f} s to {until:.1f} s: {row.text}")
+    if len(found.disturbances) > NAMED:
+        yield Line(f"           and {len(found.disturbances) - NAMED} more; all: raidctl report --json")
+
+
+def _sectors(text: str | None) -> str:
+    return NOT_AVAILABLE if text is None else units.sectors(_number(text))
+
+
+def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
+    disk = row.disk
+    if row.unit_3ware is None:
+        yield words("disk", f"{disk}  driver, size, limits and settings n/a: a trace lacks them")
+        return
+
+    def setting(name: str) -> str:
+        return found.setting(row.target, name) or NOT_AVAILABLE
+
+    made = ("NVMe multipath" if disk.startswith("nvme") else "md or dm") if row.bio_based else "driver n/a"
+    where = "".join(f"{word}{value}" for word, value in ((" at ", row.pci), (" ", row.hctl)) if value and verbose)
+    tags = f"{row.nr_hw_queues} x {row.nr_tags or 0}" if row.nr_hw_queues else NOT_AVAILABLE
+    ahead = _sectors(found.setting(row.target, "readahead_sectors"))
+    yield words("disk", f"{disk}  {row.driver or made}{where}, "
+                f"{units.octets(float(row.capacity_sectors or 0) * SECTOR_BYTES)}, largest request "
+                f"{units.sectors(row.max_sectors or 0)}, readahead {ahead}, "
+                f"scheduler {setting('scheduler')}, nr_requests {setting('nr_requests')}, "
+                f"queue depth {setting('queue_depth')}, tags {tags}")  # fmt: skip
+    if verbose and found.setting(row.target, "mount"):
+        yield words("", f"mounted on {setting('mount')} as {setting('fstype')} ({setting('mount_options')})")
+    limits = [line for line in (found.setting(row.target, "io.max") or "").split("\n")]
+    limits = limits[:-1] if limits[-1] == "" else limits
+    if verbose:
+        yield from (words("", f"io.max of {line}") for line in limits)
+    elif limits:
+        yield Words("", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}, raidctl report -v lists them")
+
+
+def _details(found: Recorded) -> Iterator[Part]:
+    for at, span in enumerate(found.spans):
+        if span.phase == OUTSIDE and all(map(span.idle, COUNTED)):
+            continue
+        yield Line()
+        ahead = found.setting(span.target, "readahead_sectors", span.start_ns)
+        yield Line(f"{BOLD}phase {visible(span.phase)}{PLAIN}  {visible(span.disk)}, {span.length() / 1e9:.3f} s, "
+                   f"readahead {_sectors(ahead)}")  # fmt: skip
+        for row in found.settings if ahead is not None else ():
+            mine = (row.target, row.name) == (span.target, "readahead_sectors")
+            if mine and span.start_ns < row.time_ns <= span.end_ns:
+                yield Line(f"  then readahead {_sectors(row.value)}")
+        if all(map(span.idle, COUNTED)):
+            yield Line("  no requests")
+        yield from _inside(tables.of_span(span, found.added))
+        if span.phase != OUTSIDE:
+            yield from _pictures(span)
+        # Of the machine and of layers once, below the disks of the phase.
+        if at + 1 < len(found.spans) and found.spans[at + 1].number == span.number:
+            continue
+        if span.phase != OUTSIDE:
+            layers = list(_inside(tables.of_stack(found, span.number)))
+            if layers:
+                yield Line()
+                yield Line(f"{BOLD}phase {visible(span.phase)}{PLAIN}  its layers")
+            yield from layers
+        yield from _processors(found.host.get(span.number, {}))
+        yield from _command(found, found.host.get(span.number, {}))
+
+
+def _inside(some: Iterator[Table]) -> Iterator[Table]:
+    return (dataclasses.replace(table, indent=2) for table in some)
+
+
+def _pictures(span: Span) -> Iterator[Part]:
+    """The place on the disk, and histograms of sizes and depths, drawn with characters."""
+    for direction in DATA:
+        yield from _place(span, direction)
+        if not span.idle(direction):
+            yield from _bars(Figures(span, direction))
+
+
+Host = Mapping[tuple[str, str], int]
+
+
+def _processors(host: Host) -> Iterator[Part]:
+    """Nothing is said of processors where simulated time makes them free."""
+    cpu = {name: value for (source, name), value in host.items() if source == "cpu" and not name.startswith("guest")}
+    if not sum(value for name, value in cpu.items() if name not in ("idle", "iowait")):
+        return
+    whole = sum(cpu.values())
+    named = ("user", "system", "iowait", "irq", "softirq", "steal", "idle")
+    shares = "".join(f" {name} {units.share(cpu[name], whole)}," for name in named if cpu.get(name))
+    yield Line(f"  processors {shares} command {host.get(('command', 'cpu'), 0) / 1e9:.2f} s of one")
+
+
+def _command(found: Recorded, host: Host) -> Iterator[Part]:
+    asked, wrote, read = (host.get(("command", name), 0) for name in ("rchar", "wchar", "read_bytes"))
+    if "command-io" not in found.fact("host_available") or (not asked and not wrote):
+        return
+    text = f"read {units.octets(asked)}, {units.octets(read)} {'of it ' if asked >= read else ''}from disks"
+    if asked > read:  # more where readahead fetched what nobody read
+        text += f", cache hits {units.octets(asked - read)} ({units.share(asked - read, asked)})"
+    yield Line(f"  command     {text}; wrote {units.octets(wrote)}")
+
+
+def _place(span: Span, direction: str) -> Iterator[Part]:
+    """The disk from its first to its last sector; the darker the more bytes."""
+    place = span.histogram(direction, "place")
+    parts = [0] * PLACE_WIDTH
+    for at, count in place.items():
+        parts[at * PLACE_WIDTH // PLACE_BINS] += count
+    if place:
+        shades = "".join(SHADES[1 + part * 8 // max(parts) if part else 0] for part in parts)
+        yield Line(f"  {direction:<12} by place |{shades}|")
+
+
+def _fold(histogram: Bins, kind: str) -> list[tuple[str, int]]:
+    """Bins put together to rows that grow by powers of two, which is how sizes and depths are spread."""
+    sizes, end = kind == "size", max(histogram) + 1
+    at, low, edge = min(histogram), 0, 8 if kind == "size" else 1
+    rows: list[tuple[str, int]] = []
+    bounds = KINDS[kind].bounds
+    while at < end and len(rows) < 24:
+        count = 0
+        while at < end and bounds(at)[0] < edge:
+            count += histogram.get(at, 0)
+            at += 1
+        if rows or count:
+            rows.append((_bar_label(sizes, low, edge if at < end or sizes else bounds(end - 1)[1] or edge), count))
+        low, edge = edge, edge * 2
+    return rows
+
+
+def _bar_label(sizes: bool, low: int, end: int) -> str:
+    if sizes:
+        return f"{'from' if low else 'below'} {units.octets(float(low or end) * SECTOR_BYTES)}"
+    if low == DEPTH_OPEN:
+        return f"{low}+"
+    return f"{low}" if end - low == 1 else f"{low}..{end - 1}"
+
+
+def _bar(label: str, count: int, total: int) -> str:
+    length = int(count / total * BAR + 0.5) or (1 if count else 0)  # something is never shown as nothing
+    return f"{label:>12} |{'#' * min(length, BAR):<{BAR}} {units.share(count, total):>7}"
+
+
+def _bars(f: Figures) -> Iterator[Part]:
+    """Request size on the left, in flight on the right; of a few requests among many a picture says nothing."""
+    sizes, depths = f.histogram("size"), f.histogram("depth_time")
+    if not sizes or f.count("issued") < sum(f.span.count(direction, "issued") for direction in COUNTED) // 100:
+        return
+    yield Line(f"  {f'{f.direction}: request size, share of requests':<40} {f.direction}s in flight, share of time")
+    left = [_bar(*row, sum(sizes.values())) for row in _fold(sizes, "size")]
+    right = [_bar(*row, sum(depths.values())) for row in (_fold(depths, "depth_time") if depths else ())]
+    for at in range(max(len(left), len(right))):
+        a = left[at] if at < len(left) else ""
+        yield Line(f"  {a:<38}  {right[at]}" if at < len(right) else f"  {a}")

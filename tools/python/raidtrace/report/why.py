@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.explain.evidence import Explanation, Limit, Link, Source, Value, Verdict
 from raidtrace.report.page import Chain, Part, Step
-from raidtrace.report.text import NOT_AVAILABLE, Sentence, printable
+from raidtrace.report.rows import NOT_AVAILABLE, Sentence, printable
 
 Rows = Callable[[Source], str]  # id of the row that a number is in; empty: of none
 

@@ -41,20 +41,17 @@
 		ctx.restore();
 	};
 	// a step lasts until the next one begins, the last until its end
-	const table = (one, at) => [one.x, ...one.panels[at].map((line) => [...line.y, line.y[line.y.length - 1]])];
 	const digits = (value) => value === null || value === undefined ? "\u2013" : Number(value.toPrecision(4)).toString();
 	const panel = (title, at) => {
-		const tables = group.tables.filter((one) => one.panels[at].length);
-		if (!tables.length)
+		const lines = group.panels[at];
+		if (!lines.length)
 			return null;
 		const series = [{ label: "seconds", value: (_, value) => digits(value) }];
-		for (const one of tables)
-			for (const line of one.panels[at])
-				series.push({
-					label: `${line.way}s ${data.names[one.of]}`.trim(), stroke: data.styles[line.way][0], width: 1.75,
-					dash: data.styles[line.way][1][one.of], paths: uPlot.paths.stepped({ align: 1 }), points: { show: false },
-					value: (_, value) => digits(value), spanGaps: false,
-				});
+		for (const line of lines)
+			series.push({
+				label: `${line.way}s`, stroke: data.styles[line.way][0], width: 1.75, dash: data.styles[line.way][1],
+				paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: (_, value) => digits(value), spanGaps: false,
+			});
 		const axis = { stroke: ink("--ink"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { stroke: ink("--grid") } };
 		const last = at === data.panels.length - 1;
 		return new uPlot({
@@ -67,16 +64,12 @@
 				{ ...axis, label: title, labelSize: 22, size: 52 },
 			],
 			hooks: { setScale: [together], drawClear: [phases(at === 0)] },
-		}, uPlot.join(tables.map((one) => table(one, at))), room);
+		}, [group.x, ...lines.map((line) => [...line.y, line.y[line.y.length - 1]])], room);
 	};
 	const draw = () => {
 		for (const one of charts)
 			one.destroy();
 		charts = data.panels.map(panel).filter((one) => one);
-	};
-	const ends = () => {
-		const x = group.tables.flatMap((one) => [one.x[0], one.x[one.x.length - 1]]);
-		return [Math.min(...x), Math.max(...x)];
 	};
 	if (data.groups.length > 1) {
 		const choice = document.createElement("select");
@@ -86,7 +79,7 @@
 		how.append(" ", choice);
 	}
 	how.hidden = false;
-	how.querySelector(".all").addEventListener("click", () => zoom(...ends()));
+	how.querySelector(".all").addEventListener("click", () => zoom(group.x[0], group.x[group.x.length - 1]));
 	room.className = "charts";
 	figure.append(room);
 	figure.classList.add("drawn");
