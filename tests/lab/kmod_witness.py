@@ -8,7 +8,9 @@ from __future__ import annotations
 import collections
 import csv
 import io
+import itertools
 import pathlib
+from collections.abc import Iterator
 
 import kmod_client as kmod
 
@@ -16,12 +18,18 @@ DATA = {"READ": "read", "WRITE": "write"}
 STREAMS = 16  # as many as a target remembers unless asked otherwise
 
 
-def controller_log(disk: str) -> list[dict[str, str]]:
-    """Commands that the controller got for a disk, in the order of their arrival."""
+def controller_rows(disk: str) -> Iterator[dict[str, str]]:
+    """Commands that the controller got for a disk, in the order of their arrival; one at a time, because a list of 166,000
+    does not fit into a guest of 256 MiB."""
     text = pathlib.Path("/proc/raidlab/log").read_text(encoding="ascii")
     address = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")
     unit = address[2] if len(address) > 2 else "0"  # of SCSI; what else there is has one disk
-    return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == unit]
+    return (row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == unit)
+
+
+def controller_log(disk: str) -> list[dict[str, str]]:
+    """All of them."""
+    return list(controller_rows(disk))
 
 
 class Measured:
@@ -32,7 +40,7 @@ class Measured:
 
     def __enter__(self) -> Measured:
         self.client = kmod.Client()
-        self.before = len(controller_log(self.disk))
+        self.before = sum(1 for _ in controller_rows(self.disk))
         self.stat = kmod.diskstats(self.disk)
         self.target = self.client.add(self.disk)
         return self
@@ -43,7 +51,7 @@ class Measured:
             self.counters = self.client.counters(self.target)
             now = kmod.diskstats(self.disk)
             self.stat = {name: now[name] - value for name, value in self.stat.items()}
-            self.commands = controller_log(self.disk)[self.before :]
+            self.commands = list(itertools.islice(controller_rows(self.disk), self.before, None))
         self.client.delete(self.target)
         self.client.socket.close()
 
