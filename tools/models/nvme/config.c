@@ -85,17 +85,8 @@ static const char *nv_check_controller(const struct nv_config *config, const cha
 
 static const char *nv_check_flash(const struct nv_config *config, const char **key)
 {
-	const struct rl_flash_config *flash = &config->flash;
-
-	*key = "flash.page_kib";
-	if (flash->page_kib & (flash->page_kib - 1))
-		return "must be a power of two";
 	*key = "cache.kib";
-	if (flash->cache_kib % flash->page_kib)
-		return "must be a multiple of flash.page_kib";
-	if (flash->cache_kib / flash->page_kib > RL_MAX_CACHE_PAGES)
-		return "is more than 65536 pages of flash.page_kib";
-	return NULL;
+	return rl_flash_conflict(&config->flash, key);
 }
 
 static const char *nv_check_limit(const struct nv_config *config, const char **key)
