@@ -617,6 +617,9 @@ static void refuses_keys(void **state)
 		{ "ata.media=flash,ata.write_cache_kib=24", "ata.write_cache_kib: must be a multiple of flash.page_kib" },
 		{ "ata.media=flash,flash.page_kib=4,ata.write_cache_kib=524288", "ata.write_cache_kib: is more than 65536 pages" },
 		{ "queue.rotational=2", "queue.rotational=2: out of range" },
+		{ "queue.io_opt_kib=64", "queue.io_opt_kib: an ATA disk cannot report it; nvme and virtio-blk can" },
+		{ "drive.sectors=70000,fault.medium_lba=70000", "fault.medium_lba: is beyond the last sector of the disk" },
+		{ "fault.gone_lba=1953525168", "fault.gone_lba: is beyond" },
 	};
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct ah_config config;
@@ -629,7 +632,7 @@ static void refuses_keys(void **state)
 		if (strncmp(error, bad[i].said, strlen(bad[i].said)))
 			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
 	}
-	assert_true(rl_keys_parse(&ah_keys, &config.base, "ata.media=flash,drive.rpm=7200,drive.command_us=9", error));
+	assert_true(rl_keys_parse(&ah_keys, &config.base, "ata.media=flash,drive.rpm=7200,drive.command_us=9,fault.medium_lba=1953525167", error));
 }
 
 int ahci_suite(void)

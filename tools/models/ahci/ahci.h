@@ -47,6 +47,7 @@ enum ah_media { AH_PLATTERS, AH_FLASH };
  * @drive: the mechanics; of flash only the capacity, the drive's own time and the rate of the link count
  * @flash: the flash; its cache is @write_cache_kib
  * @latency_ns: of flash: added to every read and write; overlaps with others
+ * @io_opt_kib: 0: an ATA disk reports no optimal size
  * @rotational: the disk reports that it rotates
  * @queue_depth: commands that the disk queues (NCQ), 1: it queues none
  * @physical_bytes: of a physical sector, which the disk reports; logical ones have 512
@@ -61,6 +62,7 @@ struct ah_config {
 	struct rl_drive_config drive;
 	struct rl_flash_config flash;
 	u32 latency_ns;
+	u32 io_opt_kib;
 	u32 rotational;
 	u32 queue_depth;
 	u32 physical_bytes;

@@ -45,6 +45,7 @@ static const struct rl_key ah_key[] = {
 	AH_NUMBER("flash.read_ns", flash.read_ns, 0, AH_MAX_FLASH_NS, 60000),
 	AH_NUMBER("flash.program_ns", flash.program_ns, 0, AH_MAX_FLASH_NS, 400000),
 	AH_NUMBER("link.latency_ns", latency_ns, 0, 1000000000, 5000),
+	AH_NUMBER("queue.io_opt_kib", io_opt_kib, 0, 1 << 20, 0),
 	AH_NUMBER("queue.rotational", rotational, 0, 1, 1),
 	AH_AT_COMMAND("lose", AH_FAULT_LOSE),
 	AH_AT_MS("lose", AH_FAULT_LOSE),
@@ -104,7 +105,11 @@ static const char *ah_conflict(const struct rl_config *base, const char **key)
 	*key = "ata.physical_bytes";
 	if (config->physical_bytes != 512 && config->physical_bytes != 4096)
 		return "must be 512 or 4096";
-	return ah_check_media(config, key);
+	*key = "queue.io_opt_kib";
+	if (config->io_opt_kib)
+		return "an ATA disk cannot report it; nvme and virtio-blk can";
+	*key = rl_keys_beyond(&ah_keys, base, config->drive.sectors);
+	return *key ? RL_BEYOND : ah_check_media(config, key);
 }
 
 /* Faults belong to the first disk. */

@@ -238,6 +238,25 @@ const char *rl_keys_changed(const struct rl_keys *keys, const struct rl_config *
 	return NULL;
 }
 
+static bool rl_is_place(const char *name)
+{
+	static const char begin[] = "fault.", end[] = "_lba";
+	size_t length = rl_slice_of(name).length;
+
+	return length > sizeof(begin) + sizeof(end) && rl_keys_equal(name, sizeof(begin) - 1, begin) &&
+	       rl_keys_equal(name + length - (sizeof(end) - 1), sizeof(end) - 1, end);
+}
+
+const char *rl_keys_beyond(const struct rl_keys *keys, const struct rl_config *config, u64 sectors)
+{
+	u32 i;
+
+	for (i = 0; i < keys->nr; i++)
+		if (rl_is_place(keys->key[i].name) && rl_number_of(config, &keys->key[i]) >= sectors)
+			return keys->key[i].name;
+	return NULL;
+}
+
 void rl_keys_select(const struct rl_keys *keys, struct rl_config *config, u32 number)
 {
 	config->number = number;

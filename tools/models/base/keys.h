@@ -91,6 +91,11 @@ bool rl_keys_parse(const struct rl_keys *keys, struct rl_config *config, const c
 const char *rl_keys_changed(const struct rl_keys *keys, const struct rl_config *config,
 			    const char *const *names);
 
+/* Return: the first key "fault.*_lba" that names a sector beyond a disk of @sectors, NULL if none does. */
+const char *rl_keys_beyond(const struct rl_keys *keys, const struct rl_config *config, u64 sectors);
+
+#define RL_BEYOND	"is beyond the last sector of the disk"
+
 /* The configuration becomes that of device @number, from 0, of those that are alike. */
 void rl_keys_select(const struct rl_keys *keys, struct rl_config *config, u32 number);
 
