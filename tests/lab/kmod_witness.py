@@ -9,12 +9,14 @@ import collections
 import csv
 import io
 import itertools
+import os
 import pathlib
 from collections.abc import Iterator
 
 import kmod_client as kmod
 
 DATA = {"READ": "read", "WRITE": "write"}
+DEEPEST = 256  # the last bin of depths has all that are deeper
 STREAMS = 16  # as many as a target remembers unless asked otherwise
 
 
@@ -89,10 +91,12 @@ class Expected:
         ends = collections.Counter(row["completion_ns"] for row in commands)
         # Ends at the very nanosecond of an arrival: to the controller before it, to the block layer perhaps after it.
         self.ties = sum(ends[row["arrival_ns"]] for row in commands if row["completion_ns"] != row["arrival_ns"])
+        # Came at the same nanosecond, perhaps as one batch.
+        self.together = len({row["arrival_ns"] for row in commands}) < len(commands)
         self._end: int | None = None
         self._ends: list[int] = []  # of the last streams, the one that moved last at the end
         for row in commands:
-            self.depths[int(row["depth"])] += 1
+            self.depths[min(int(row["depth"]), DEEPEST)] += 1
             if row["name"] in DATA:
                 self._data(DATA[row["name"]], int(row["lba"]), int(row["sectors"]), place_sectors)
 
@@ -115,6 +119,14 @@ class Expected:
         self._ends.append(self._end)
 
 
+def reverses_batches(disk: str) -> bool:
+    """Whether the driver sends what was plugged together in the reverse order of its issue events: that of NVMe in Linux 6.1
+    does, 6.12's does not (nvme_queue_rqs() of their sources). The device's log then has another order than the events.
+    """
+    major, minor = map(int, os.uname().release.split(".")[:2])
+    return disk.startswith("nvme") and (major, minor) < (6, 12)
+
+
 def check_commands(measured: Measured, late: float = 0) -> None:
     """Numbers, bytes, sizes, distances, streams, places and depths against the controller's log.
 
@@ -132,11 +144,13 @@ def check_commands(measured: Measured, late: float = 0) -> None:
         kmod.equal(f"{direction} bytes", flow["bytes-issued"], 512 * expected.sectors[direction])
         kmod.equal(f"{direction} bytes completed", flow["bytes-completed"], 512 * expected.sectors[direction])
         kmod.equal(f"{direction} sizes", counters.bins("size", direction), dict(expected.sizes[direction]))
+        kmod.equal(f"{direction} places", counters.bins("place", direction), dict(expected.places[direction]))
+        if reverses_batches(measured.disk) and expected.together:
+            continue
         kmod.equal(f"{direction} distances", counters.bins("seek", direction), dict(expected.seeks[direction]))
         for way in ("forward", "backward"):
             kmod.equal(f"{direction} {way}", flow[f"seek-{way}-sectors"], expected.distance[direction, way])
         kmod.equal(f"{direction} in streams", flow["stream"], expected.stream[direction])
-        kmod.equal(f"{direction} places", counters.bins("place", direction), dict(expected.places[direction]))
     if any(counters.flow[direction]["requeued"] for direction in ("read", "write", "flush")):
         return
     # libata answers an INQUIRY itself: the block layer counts it, the disk never sees it.
