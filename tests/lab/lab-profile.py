@@ -71,6 +71,13 @@ BAD = (
     ("[fault]\ncontroller = 1\n", ":2: fault.controller", "not so many controllers"),
     ("[controller]\ncount = 5\n", ":2: controller.count", "from 1 to 4"),
 )
+PLATTERS = (
+    "flash.channels=32",
+    "flash.page_kib=16",
+    "flash.read_ns=60000",
+    "flash.program_ns=400000",
+    "link.latency_ns=5000",
+)
 SETTINGS = {
     "array.drives": "not KEY=VALUE",
     "array.drivs=4": "Did you mean array.drives?",
@@ -177,6 +184,9 @@ def profiles(directory: Path) -> None:
     check("--store takes the place of store_mib", profile.load(str(path), model, 99).values["store_mib"] == "99")
     more = profile.load(str(path), model, 1016).pool_mib - profile.load(str(path), model, 16).pool_mib
     check("the store's size is added to the guest's memory", more == 1000, more)
+    chunks = [profile.load("sata-ssd", model, settings=(f"ata.media={media}", *more)).pool_mib
+              for media, more in (("flash", ()), ("platters", PLATTERS))]  # fmt: skip
+    check("flash behind ahci takes a chunk of 4 MiB more", chunks[0] - chunks[1] == 4, chunks)
     rows = profile.explain(path, model)
     check("a comment above explains a key", ("array.level", '"raid5"', "how blocks are laid out") in rows, rows)
     check("a comment behind explains a key", ("array.drives", "0x4", "of 4") in rows, rows)
