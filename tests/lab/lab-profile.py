@@ -173,6 +173,7 @@ def profiles(directory: Path) -> None:
         {"array.level", "store_mib", "drive.rpm"} <= model.keys[profile.DRIVER].keys(),
         model,
     )
+    pages(model)
     path = directory / "good.toml"
     path.write_text(GOOD)
     good = profile.load(str(path), model)
@@ -209,6 +210,32 @@ def profiles(directory: Path) -> None:
         check(f"{name}: each constant has its source or what it is for", not unsaid, unsaid)
         fits = all(len(line) <= 100 for line in shown.stdout.splitlines())
         check(f"{name} is shown in 100 columns", fits, shown.stdout)
+
+
+# Driver -> the page with its keys, and the heading that they are below.
+PAGES = {
+    "ahci": ("devices", "ahci\n----\n"),
+    "virtio-blk": ("devices", "virtio-blk\n----------\n"),
+    "nvme": ("nvme", "Keys\n====\n"),
+}
+
+
+def pages(model: profile.Model) -> None:
+    """Every key of a device is in the documentation, with its preset."""
+    common = (TOP / "Documentation/devices.rst").read_text(encoding="utf-8").partition("All devices\n")[2]
+    for driver, (name, heading) in PAGES.items():
+        page = (TOP / f"Documentation/{name}.rst").read_text(encoding="utf-8").partition(heading)[2]
+        for key in model.keys[driver].values():
+            row = re.search(rf"^``{re.escape(key.name)}``.*", page, re.MULTILINE)
+            row = row or re.search(rf"^``{re.escape(key.name)}``.*", common, re.MULTILINE)
+            if key.name.startswith("fault."):
+                kind = key.name.split("_")[0].removeprefix("fault.")
+                check(f"{driver}: {key.name} is documented", row or f"``{kind}``" in page or f"``{key.name}``" in page)
+                continue
+            said = set(row[0].split()) if row else set()
+            wanted = {"text", "empty", "unnamed"} if key.kind == "text" else {key.preset}
+            wanted |= {"none"} if key.preset == "0" else set()
+            check(f"{driver}: {key.name} is documented with its preset", said & wanted, row)
 
 
 def sources() -> None:
