@@ -267,7 +267,10 @@ u64 ah_disk_wake_ns(const struct ah_model *model);
 
 /* Timing of flash (flash.c). */
 
-/* Return: false when there is no memory. Flash has a chunk of its own, so that a disk with platters takes no more than before. */
+/*
+ * Return: false when there is no memory. Flash has a chunk of its own, so that a disk with platters
+ * takes no more than before.
+ */
 bool ah_flash_create(struct ah_model *model, rl_alloc_chunk_fn alloc, void *host);
 
 /* A read or write runs. @through: not only into the write cache. */

@@ -72,6 +72,7 @@ static const char *const ah_of_platters[] = {
 	"drive.write_settle_us", "drive.media_outer_kib_s", "drive.media_inner_kib_s", "drive.cache_kib",
 	"drive.segments", "drive.read_ahead", NULL
 };
+
 static const char *const ah_of_flash[] = {
 	"flash.channels", "flash.page_kib", "flash.read_ns", "flash.program_ns", "link.latency_ns", NULL
 };

@@ -12,10 +12,9 @@ bool ah_flash_create(struct ah_model *model, rl_alloc_chunk_fn alloc, void *host
 	const struct ah_config *config = &model->config;
 	struct rl_flash_config flash = config->flash;
 
-	_Static_assert(sizeof(struct ah_flash) <= RL_CHUNK_BYTES, "one chunk");
 	if (config->media != AH_FLASH)
 		return true;
-	model->flash = alloc(host);
+	model->flash = sizeof(struct ah_flash) <= RL_CHUNK_BYTES ? alloc(host) : NULL;
 	if (!model->flash)
 		return false;
 	flash.cache_kib = config->write_cache_kib;

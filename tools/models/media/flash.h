@@ -98,7 +98,7 @@ u64 rl_flash_write(struct rl_flash *flash, u64 page, u64 now, bool through);
 u64 rl_flash_transfer(struct rl_flash *flash, struct rl_bucket *link, bool write, u64 lba,
 		      u32 sectors, bool through, u64 start);
 
-/* Return: what is wrong with keys that are allowed each, NULL if nothing is; @key: that of the cache, or another one. */
+/* Return: what is wrong with keys that are allowed each, NULL if nothing is; @key: the cache's, or another. */
 const char *rl_flash_conflict(const struct rl_flash_config *config, const char **key);
 
 /* Return: when all that has been written by @now has been programmed. */

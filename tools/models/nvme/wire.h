@@ -32,7 +32,7 @@ enum nv_register {
 #define NV_VERSION		0x00010400U
 /* Queues are contiguous; half a second until ready; NVM command set; pages of 4 KiB and no others. */
 #define NV_CAP(entries)		((u64)((entries) - 1) | 1ULL << 16 | 1ULL << 24 | 1ULL << 37)
-#define NV_CAP_HAS_COMMON	(1ULL << 60)	/* ready before its media: then there is NV_IDENTIFY_COMMON */
+#define NV_CAP_HAS_COMMON	0x1000000000000000ULL	/* ready before its media: then there is NV_IDENTIFY_COMMON */
 #define NV_CC_ENABLE		0x00000001U
 #define NV_CC_SET_PAGE_ROUND	0x00003ff0U	/* command set, page size, arbitration: only 0 is there */
 #define NV_CC_SHUTDOWN		0x0000c000U
