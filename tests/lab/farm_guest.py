@@ -247,11 +247,16 @@ class Seed:
                 client.delete(target)
 
     def run(self) -> None:
-        """All of it."""
+        """All of it. A disk that a fault has unplugged has no files any more: then the seed ends."""
         for _ in range(self.draw.randrange(2, 5)):
             disk = self.draw.choice(self.disks)
             change(disk, self.draw)
-            self.draw.choice((self.quiet, self.quiet, self.busy, self.busy, self.killed))(disk)
+            try:
+                self.draw.choice((self.quiet, self.quiet, self.busy, self.busy, self.killed))(disk)
+            except FileNotFoundError:
+                if not self.faults or pathlib.Path(f"/sys/block/{disk}").exists():
+                    raise
+                break
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ import collections
 import json
 import pathlib
 import subprocess
+import sys
 
 import kmod_client as kmod
-from kmod_witness import DATA, controller_log, size_bin
+from kmod_witness import DATA, controller_rows, size_bin
 
 
 class Window:
@@ -27,11 +28,12 @@ class Window:
         self.again = counters.reply.get("resets", 0) > 0  # what was on its way then ends in this window
         self.rows: dict[str, list[dict[str, str]]] = {direction: [] for direction in DATA.values()}
         self.lost_before = dict.fromkeys(DATA.values(), 0)  # and is perhaps sent back in it
-        for row in controller_log(disk):
+        for row in controller_rows(disk):
             if row["name"] not in DATA:
                 continue
             if since <= int(row["arrival_ns"]) <= now:
-                self.rows[DATA[row["name"]]].append(row)
+                kept = {key: sys.intern(row[key]) for key in ("status", "sectors")}
+                self.rows[DATA[row["name"]]].append(kept)
             elif self.again and int(row["arrival_ns"]) < since and row["status"] != "good":
                 self.lost_before[DATA[row["name"]]] += 1
 
@@ -91,7 +93,7 @@ def recorded(disk: str, file: pathlib.Path, begun_ns: int) -> list[str]:
         return [f"report ends with {done.returncode}: {done.stderr.strip()}"]
     report = json.loads(done.stdout)
     wrong = [] if report["meta"]["invariants"] == "hold" else [f"invariants: {report['meta']['invariants']}"]
-    arrived = collections.Counter(row["name"] for row in controller_log(disk) if int(row["arrival_ns"]) >= begun_ns)
+    arrived = collections.Counter(row["name"] for row in controller_rows(disk) if int(row["arrival_ns"]) >= begun_ns)
     for name, direction in DATA.items():
         flows = [span["directions"][direction]["flow"] for span in report["spans"] if span["disk"] == disk]
         sent = sum((flow["issued"] or 0) - (flow["requeued"] or 0) for flow in flows)

@@ -101,7 +101,7 @@ def ranges() -> None:
         disk.close()
     counters = measured.counters
     named = {
-        "discard": ("DEALLOCATE", "DISCARD"),
+        "discard": ("DEALLOCATE", "DISCARD", "TRIM"),
         "write-zeroes": ("WRITE_ZEROES",),
         "flush": ("FLUSH", "SYNCHRONIZE_CACHE"),
     }

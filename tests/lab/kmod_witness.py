@@ -7,21 +7,46 @@ from __future__ import annotations
 
 import collections
 import csv
-import io
+import itertools
+import os
 import pathlib
+import sys
+from collections.abc import Iterator
+from typing import Any
 
 import kmod_client as kmod
 
 DATA = {"READ": "read", "WRITE": "write"}
+DEEPEST = 256  # the last bin of depths has all that are deeper
 STREAMS = 16  # as many as a target remembers unless asked otherwise
 
 
-def controller_log(disk: str) -> list[dict[str, str]]:
-    """Commands that the controller got for a disk, in the order of their arrival."""
-    text = pathlib.Path("/proc/raidlab/log").read_text(encoding="ascii")
+def controller_rows(disk: str) -> Iterator[dict[str, str]]:
+    """Commands that the controller got for a disk, in the order of their arrival; one at a time, because a list of 166,000
+    does not fit into a guest of 256 MiB."""
     address = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")
     unit = address[2] if len(address) > 2 else "0"  # of SCSI; what else there is has one disk
-    return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == unit]
+    with open("/proc/raidlab/log", encoding="ascii") as log:
+        yield from (row for row in csv.DictReader(log) if row["unit"] == unit)
+
+
+class Command:
+    """A line of the log in a fifth of the memory of a dictionary: command["lba"]. Numbers are int; a missing time is ""."""
+
+    __slots__ = ("name", "lba", "sectors", "arrival_ns", "completion_ns", "depth", "status")
+
+    def __init__(self, row: dict[str, str]) -> None:
+        for key in self.__slots__:
+            value = row[key]
+            setattr(self, key, int(value) if value.isdigit() else sys.intern(value))
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
+
+
+def controller_log(disk: str, begin: int = 0) -> list[Command]:
+    """All of them from number `begin` on."""
+    return list(map(Command, itertools.islice(controller_rows(disk), begin, None)))
 
 
 class Measured:
@@ -32,7 +57,7 @@ class Measured:
 
     def __enter__(self) -> Measured:
         self.client = kmod.Client()
-        self.before = len(controller_log(self.disk))
+        self.before = sum(1 for _ in controller_rows(self.disk))
         self.stat = kmod.diskstats(self.disk)
         self.target = self.client.add(self.disk)
         return self
@@ -43,7 +68,7 @@ class Measured:
             self.counters = self.client.counters(self.target)
             now = kmod.diskstats(self.disk)
             self.stat = {name: now[name] - value for name, value in self.stat.items()}
-            self.commands = controller_log(self.disk)[self.before :]
+            self.commands = controller_log(self.disk, self.before)
         self.client.delete(self.target)
         self.client.socket.close()
 
@@ -69,7 +94,7 @@ def seek_bin(distance: int) -> int:
 class Expected:
     """What the controller's log says that raidtrace must have counted at issue."""
 
-    def __init__(self, commands: list[dict[str, str]], place_sectors: int) -> None:
+    def __init__(self, commands: list[Command], place_sectors: int) -> None:
         self.issued: collections.Counter[str] = collections.Counter()
         self.sectors: collections.Counter[str] = collections.Counter()
         self.sizes: dict[str, collections.Counter[int]] = collections.defaultdict(collections.Counter)
@@ -81,10 +106,12 @@ class Expected:
         ends = collections.Counter(row["completion_ns"] for row in commands)
         # Ends at the very nanosecond of an arrival: to the controller before it, to the block layer perhaps after it.
         self.ties = sum(ends[row["arrival_ns"]] for row in commands if row["completion_ns"] != row["arrival_ns"])
+        # Came at the same nanosecond, perhaps as one batch.
+        self.together = len({row["arrival_ns"] for row in commands}) < len(commands)
         self._end: int | None = None
         self._ends: list[int] = []  # of the last streams, the one that moved last at the end
         for row in commands:
-            self.depths[int(row["depth"])] += 1
+            self.depths[min(int(row["depth"]), DEEPEST)] += 1
             if row["name"] in DATA:
                 self._data(DATA[row["name"]], int(row["lba"]), int(row["sectors"]), place_sectors)
 
@@ -107,6 +134,14 @@ class Expected:
         self._ends.append(self._end)
 
 
+def reverses_batches(disk: str) -> bool:
+    """Whether the driver sends what was plugged together in the reverse order of its issue events: that of NVMe in Linux 6.1
+    does, 6.12's does not (nvme_queue_rqs() of their sources). The device's log then has another order than the events.
+    """
+    major, minor = map(int, os.uname().release.split(".")[:2])
+    return disk.startswith("nvme") and (major, minor) < (6, 12)
+
+
 def check_commands(measured: Measured, late: float = 0) -> None:
     """Numbers, bytes, sizes, distances, streams, places and depths against the controller's log.
 
@@ -124,11 +159,13 @@ def check_commands(measured: Measured, late: float = 0) -> None:
         kmod.equal(f"{direction} bytes", flow["bytes-issued"], 512 * expected.sectors[direction])
         kmod.equal(f"{direction} bytes completed", flow["bytes-completed"], 512 * expected.sectors[direction])
         kmod.equal(f"{direction} sizes", counters.bins("size", direction), dict(expected.sizes[direction]))
+        kmod.equal(f"{direction} places", counters.bins("place", direction), dict(expected.places[direction]))
+        if reverses_batches(measured.disk) and expected.together:
+            continue
         kmod.equal(f"{direction} distances", counters.bins("seek", direction), dict(expected.seeks[direction]))
         for way in ("forward", "backward"):
             kmod.equal(f"{direction} {way}", flow[f"seek-{way}-sectors"], expected.distance[direction, way])
         kmod.equal(f"{direction} in streams", flow["stream"], expected.stream[direction])
-        kmod.equal(f"{direction} places", counters.bins("place", direction), dict(expected.places[direction]))
     if any(counters.flow[direction]["requeued"] for direction in ("read", "write", "flush")):
         return
     # libata answers an INQUIRY itself: the block layer counts it, the disk never sees it.

@@ -50,6 +50,12 @@ RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
         0.2,
     ),
     "sata": (("--profile", "sata-hdd-7200"), f"{FIO} --rw=randrw --bs=8k --size=64m --io_size=4m", 0.2),
+    "sata-ssd": (
+        ("--profile", "sata-ssd"),
+        "mkfs.ext4 -q /dev/sda 4G && mount -o discard /dev/sda /run/lab/mnt && cd /run/lab/mnt && "
+        "dd if=/dev/zero of=f bs=64k count=800 conv=fsync; cat f f >/dev/null; rm f; sync",
+        0.2,
+    ),
     "virtio": (
         ("--profile", "virtio-capped"),
         "dd if=/dev/vda of=/dev/null bs=1M count=64; blkdiscard -l 1M /dev/vda",

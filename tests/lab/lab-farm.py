@@ -37,6 +37,7 @@ PROFILES = (
     "nvme-970pro",
     "nvme-azure",
     "sata-hdd-7200",
+    "sata-ssd",
     "virtio-capped",
 )
 # Faults that a device has, by the beginning of its profile's name. A virtio device never ends a command that is lost, and

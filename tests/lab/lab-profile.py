@@ -71,6 +71,13 @@ BAD = (
     ("[fault]\ncontroller = 1\n", ":2: fault.controller", "not so many controllers"),
     ("[controller]\ncount = 5\n", ":2: controller.count", "from 1 to 4"),
 )
+PLATTERS = (
+    "flash.channels=32",
+    "flash.page_kib=16",
+    "flash.read_ns=60000",
+    "flash.program_ns=400000",
+    "link.latency_ns=5000",
+)
 SETTINGS = {
     "array.drives": "not KEY=VALUE",
     "array.drivs=4": "Did you mean array.drives?",
@@ -166,6 +173,7 @@ def profiles(directory: Path) -> None:
         {"array.level", "store_mib", "drive.rpm"} <= model.keys[profile.DRIVER].keys(),
         model,
     )
+    pages(model)
     path = directory / "good.toml"
     path.write_text(GOOD)
     good = profile.load(str(path), model)
@@ -177,6 +185,9 @@ def profiles(directory: Path) -> None:
     check("--store takes the place of store_mib", profile.load(str(path), model, 99).values["store_mib"] == "99")
     more = profile.load(str(path), model, 1016).pool_mib - profile.load(str(path), model, 16).pool_mib
     check("the store's size is added to the guest's memory", more == 1000, more)
+    chunks = [profile.load("sata-ssd", model, settings=(f"ata.media={media}", *more)).pool_mib
+              for media, more in (("flash", ()), ("platters", PLATTERS))]  # fmt: skip
+    check("flash behind ahci takes a chunk of 4 MiB more", chunks[0] - chunks[1] == 4, chunks)
     rows = profile.explain(path, model)
     check("a comment above explains a key", ("array.level", '"raid5"', "how blocks are laid out") in rows, rows)
     check("a comment behind explains a key", ("array.drives", "0x4", "of 4") in rows, rows)
@@ -199,6 +210,32 @@ def profiles(directory: Path) -> None:
         check(f"{name}: each constant has its source or what it is for", not unsaid, unsaid)
         fits = all(len(line) <= 100 for line in shown.stdout.splitlines())
         check(f"{name} is shown in 100 columns", fits, shown.stdout)
+
+
+# Driver -> the page with its keys, and the heading that they are below.
+PAGES = {
+    "ahci": ("devices", "ahci\n----\n"),
+    "virtio-blk": ("devices", "virtio-blk\n----------\n"),
+    "nvme": ("nvme", "Keys\n====\n"),
+}
+
+
+def pages(model: profile.Model) -> None:
+    """Every key of a device is in the documentation, with its preset."""
+    common = (TOP / "Documentation/devices.rst").read_text(encoding="utf-8").partition("All devices\n")[2]
+    for driver, (name, heading) in PAGES.items():
+        page = (TOP / f"Documentation/{name}.rst").read_text(encoding="utf-8").partition(heading)[2]
+        for key in model.keys[driver].values():
+            row = re.search(rf"^``{re.escape(key.name)}``.*", page, re.MULTILINE)
+            row = row or re.search(rf"^``{re.escape(key.name)}``.*", common, re.MULTILINE)
+            if key.name.startswith("fault."):
+                kind = key.name.split("_")[0].removeprefix("fault.")
+                check(f"{driver}: {key.name} is documented", row or f"``{kind}``" in page or f"``{key.name}``" in page)
+                continue
+            said = set(row[0].split()) if row else set()
+            wanted = {"text", "empty", "unnamed"} if key.kind == "text" else {key.preset}
+            wanted |= {"none"} if key.preset == "0" else set()
+            check(f"{driver}: {key.name} is documented with its preset", said & wanted, row)
 
 
 def sources() -> None:

@@ -24,7 +24,13 @@ from lab_checks import KERNELS, check, finish, lab  # noqa: E402
 HERE = Path(__file__).resolve().parent
 GUEST = HERE / "model_devices_guest.py"
 TRUTH = HERE / "kmod-truth.py"
-DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "sata-hdd-7200": "sda", "virtio-capped": "vda"}
+DISKS = {
+    "nvme-970pro": "nvme0n1",
+    "nvme-azure": "nvme0n1",
+    "sata-hdd-7200": "sda",
+    "sata-ssd": "sda",
+    "virtio-capped": "vda",
+}
 CLOCK_NS = 256  # a step of the guest's clock
 
 # How reading ends, and whether the disk is there a minute later.
@@ -78,6 +84,12 @@ def rates(top: Path, kernel: str) -> None:
         slowest, quickest = max(one["latency_ns"]), min(one["latency_ns"])
         check(f"{kernel}: nvme-970pro: a read takes {expected:.0f} ns and at most a step of the clock more",
               expected - 1 <= quickest and slowest <= expected + 2 * CLOCK_NS, (quickest, slowest))  # fmt: skip
+    one = moved(top, kernel, "sata-ssd", "read", 200, 1, 4096)
+    expected = 10_000 + 4096e9 / (527_344 * 1024) + 75_000 + 7_000
+    if one:
+        slowest, quickest = max(one["latency_ns"]), min(one["latency_ns"])
+        check(f"{kernel}: sata-ssd: a read takes {expected:.0f} ns and at most a step of the clock more",
+              expected - 1 <= quickest and slowest <= expected + 2 * CLOCK_NS, (quickest, slowest))  # fmt: skip
     volume = moved(top, kernel, "nvme-azure", "read", 2000, 64, 65536)
     if volume:
         span = volume["completions_ns"][-1] - volume["completions_ns"][200]
@@ -123,7 +135,7 @@ def faults(top: Path, kernel: str) -> None:
     command = ["sh", "-c", COPY.format(disk="vda")]
     done = guest(top, kernel, "virtio-capped", "medium", command, "--set", "fault.medium_lba=20000")
     check(f"{kernel}: virtio-capped: a bad sector ends dd with 1", done.stdout.split() == ["1", "there"], done.stdout)
-    for profile in ("nvme-970pro", "sata-hdd-7200"):
+    for profile in ("nvme-970pro", "sata-hdd-7200", "sata-ssd"):
         disk = DISKS[profile]
         # A drive that is pulled out of a PCI slot without hotplug stays listed since Linux 6.2.
         pulled = "there" if disk.startswith("nvme") else "gone"
@@ -150,6 +162,26 @@ def faults(top: Path, kernel: str) -> None:
         check(f"{kernel}: {profile}: the reset ended commands", lost > 0, lost)
 
 
+# Profile, setting, and what the kernel makes of it: rotational, optimal_io_size; the first kernel that does.
+QUEUES = (
+    ("nvme-970pro", "queue.io_opt_kib=1024", "0 1048576", (6, 1)),
+    ("nvme-970pro", "queue.rotational=1", "1 0", (6, 13)),
+    ("sata-hdd-7200", "queue.rotational=0", "0 0", (6, 1)),
+    ("sata-ssd", "queue.rotational=1", "1 0", (6, 1)),
+    ("virtio-capped", "queue.io_opt_kib=2048", "1 2097152", (6, 1)),
+)
+
+
+def queues(top: Path, kernel: str) -> None:
+    """What a disk reports of itself."""
+    major, minor = map(int, kernel.split("."))
+    for profile, setting, said, since in QUEUES:
+        script = f"cd /sys/block/{DISKS[profile]}/queue; echo $(cat rotational optimal_io_size)"
+        expected = said if (major, minor) >= since else "0 0"
+        done = guest(top, kernel, profile, "queue", ["sh", "-c", script], "--no-raidtrace", "--set", setting)
+        check(f"{kernel}: {profile}: {setting}: {expected}", done.stdout.strip() == expected, done.stdout + done.stderr)
+
+
 def refusals(top: Path) -> None:
     """One sentence each."""
     for words, said in (
@@ -157,18 +189,34 @@ def refusals(top: Path) -> None:
         (("--set", "limit.bytes_s=0"), "is not allowed"),
         (("--set", "nvme.max_transfer_kib=2"), "must be a power of two of at least 8"),
         (("--set", "count=17"), "is not allowed"),
+        (("--set", "queue.io_opt_kib=64", "--set", "nvme.optimal_write_kib=64"), "which is set already"),
+        (("--set", "fault.medium_lba=1000215216"), "is beyond the last sector of the disk"),
+        (
+            ("--set", "queue.rotational=0", "--profile", "9500s-12-raid0"),
+            "a key of ahci, nvme, virtio-blk, not of 3w-9xxx",
+        ),
+        (("--set", "queue.rotational=0", "--profile", "virtio-capped"), "a virtio disk cannot report it"),
+        (("--set", "queue.io_opt_kib=64", "--profile", "sata-ssd"), "an ATA disk cannot report it"),
+        (("--set", "drive.rpm=5400", "--profile", "sata-ssd"), "goes with ata.media=platters"),
+        (("--set", "flash.read_ns=5", "--profile", "sata-hdd-7200"), "goes with ata.media=flash"),
+        (("--set", "limit.iops=0", "--profile", "virtio-capped"), "is not allowed"),
         (("--profile", "nvme-970"), "there is none of that name"),
         (("--profile", ",".join(["virtio-capped"] * 17)), "17 devices"),
         (("--profile", "nvme-4,nvme-4"), "the same serial numbers"),
     ):
         done = guest(top, KERNELS[0], "nvme-970pro", "refused", ["true"], *words)
         check(f"{' '.join(words)} is refused: {said}", done.returncode != 0 and said in done.stderr, done.stderr)
+    for setting, warned in (("fault.lose_ms=600000", True), ("fault.lose_ms=0", False)):
+        words = ["--profile", "virtio-capped", "--set", setting, "--out", str(top / "note")]
+        done = lab("run", *words, "--", "true")
+        check(f"virtio-capped: {setting}: runs, {'with' if warned else 'without'} a note that such a request never ends",
+              done.returncode == 0 and ("has no timeout" in done.stderr) == warned, done.stderr)  # fmt: skip
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         for kernel in sys.argv[1:] or (KERNELS[0], KERNELS[-1]):
-            for part in (counts, rates, again, faults):
+            for part in (counts, rates, again, faults, queues):
                 part(Path(name), kernel)
         refusals(Path(name))
     finish()

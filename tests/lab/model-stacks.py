@@ -10,18 +10,29 @@ model-stacks.py [KERNEL [VARIANT]]; Btrfs and dm-crypt need the variant storage
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab  # noqa: E402
+from lab_checks import KERNELS, check, finish, lab, skip  # noqa: E402
 
 DRIVES = "/dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1"
 SECTORS = 1 << 21  # of each drive
 MD = "modprobe raid{load} && mdadm --create /dev/md0 --run --quiet --size=1G --level={level} --raid-devices={n} {more} {drives}"
 MAP = "dmsetup create top --table '{table}' && dmsetup mknodes"
 LINEAR = "\n".join(f"{at * SECTORS} {SECTORS} linear /dev/nvme{at}n1 0" for at in range(2))
+# As distributions do it, but for udev, which the guest has not.
+LVM = """modprobe dm-mod
+export LVM_SYSTEM_DIR=/run/lab/tmp/lvm; mkdir -p $LVM_SYSTEM_DIR
+lvm() {{ command=$1; shift; $command -q --config 'devices {{ use_devicesfile=0 }} activation {{ udev_sync=0 udev_rules=0 }}
+backup {{ backup=0 archive=0 }} global {{ locking_dir="/run/lab/tmp/lock" }}' "$@" >&2; }}
+lvm pvcreate {drives}
+lvm vgcreate group {drives}
+lvm lvcreate -y -W n -Z n --stripes 4 --stripesize 64 -L 1G -n volume group
+lvm vgchange -an group
+lvm vgchange -ay group"""
 CRYPT = f"0 {SECTORS} crypt aes-xts-plain64 {7:064d} 0 /dev/nvme0n1 0"
 
 
@@ -37,6 +48,7 @@ DEVICES = {
     "md RAID 1": (array(1, 2), "/dev/md0"),
     "md RAID 5": (array(5, 4), "/dev/md0"),
     "dm-linear": ("modprobe dm-mod && " + MAP.format(table=LINEAR), "/dev/mapper/top"),
+    "LVM": (LVM.format(drives=DRIVES), "/dev/group/volume"),
     "dm-crypt": ("modprobe dm-crypt && " + MAP.format(table=CRYPT), "/dev/mapper/top"),
 }
 SYSTEMS = {
@@ -46,7 +58,7 @@ SYSTEMS = {
 }
 PLAIN = (
     ("drive", "ext4"), ("drive", "XFS"), ("md RAID 0", "XFS"), ("md RAID 1", "ext4"), ("md RAID 5", "ext4"),
-    ("dm-linear", "ext4"),
+    ("dm-linear", "ext4"), ("LVM", "XFS"),
 )  # fmt: skip
 STORAGE = (("drive", "Btrfs"), ("dm-crypt", "ext4"))
 SCRIPT = """
@@ -90,6 +102,9 @@ def main() -> None:
     variant = sys.argv[2] if len(sys.argv) > 2 else ""
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         for on, system in PLAIN + (STORAGE if variant else ()):
+            if on == "LVM" and not shutil.which("lvcreate", path="/usr/sbin:/sbin"):
+                skip(f"{kernel}: {system} on {on}", "no lvm2 on this machine")
+                continue
             stack(Path(name), kernel, variant, on, system)
     finish()
 

@@ -26,9 +26,9 @@
 #define DEVICE	(BASE + 0x12000)
 #define DATA	(BASE + 0x20000)
 
-enum { LOST, FAILED, RESET, BUS, DIRTY, FLUSHING, CLIFF, GONE, BROKEN, ANSWERED, DISCARDED, REACHED };
+enum { LOST, FAILED, RESET, BUS, DIRTY, FLUSHING, CLIFF, GONE, BROKEN, ANSWERED, DISCARDED, TRIMMED, REACHED };
 static const char *const words[REACHED] = {
-	"lost", "failed", "reset", "bus", "dirty", "flushing", "cliff", "gone", "broken", "answered", "discarded",
+	"lost", "failed", "reset", "bus", "dirty", "flushing", "cliff", "gone", "broken", "answered", "discarded", "trimmed",
 };
 #include "fuzz-words.h"
 
@@ -105,6 +105,7 @@ static void check(void)
 
 		reached[RESET] |= entry->status == RL_LOG_RESET;
 		reached[DISCARDED] |= host.kind == &vb_kind && entry->opcode == VB_T_DISCARD && entry->status == RL_LOG_GOOD;
+		reached[TRIMMED] |= host.kind == &ah_kind && entry->opcode == AH_OP_DATASET && entry->status == RL_LOG_GOOD;
 		if (entry->status == RL_LOG_GOOD && entry->completion_ns < entry->arrival_ns)
 			abort();
 	}
@@ -118,7 +119,14 @@ static const char *const configs[] = {
 	"store_mib=4,log_entries=50,drive.sectors=65536,queue.size=8",
 	"store_mib=4,log_entries=50,drive.sectors=65536,queue.size=4,limit.iops=1000,fault.lose_command=2,fault.slow_ms=1",
 	"store_mib=4,log_entries=50,drive.sectors=65536,queue.size=8,limit.bytes_s=1048576,fault.medium_lba=9,volume.discard=0",
+	"store_mib=4,log_entries=50,drive.sectors=65536,ata.media=flash,flash.channels=2,ata.write_cache_kib=32,fault.medium_lba=9",
 };
+
+/* Flash came last: what the committed inputs choose stays. */
+static u32 config_of(u8 choice)
+{
+	return choice % 16 == 15 ? RL_COUNT(configs) - 1 : choice % (RL_COUNT(configs) - 1);
+}
 
 /* As a driver brings the device up. */
 static void start(void)
@@ -161,8 +169,14 @@ static void command_ahci(const uint8_t *choice)
 	u32 slot = choice[0] % AH_SLOTS, count = choice[2] % 40, pieces = choice[3] % 6, i;
 	u64 table = TABLES + slot * TABLE_BYTES, lba = choice[4] % 64 * 8;
 	u8 opcode = opcodes[choice[1] % RL_COUNT(opcodes)];
-	bool queued = opcode == AH_OP_READ_QUEUED || opcode == AH_OP_WRITE_QUEUED;
+	bool queued, trim = host.ahci.flash && choice[1] >= 200;
 
+	if (trim) {
+		opcode = AH_OP_DATASET;
+		memset(host.memory + (DATA - BASE), 0, 8192);
+		put_memory(DATA, lba | (u64)choice[0] << 48, AH_RANGE_BYTES);
+	}
+	queued = opcode == AH_OP_READ_QUEUED || opcode == AH_OP_WRITE_QUEUED;
 	put_memory(LIST + slot * AH_HEADER_BYTES, 5 | pieces << AH_HEADER_PRDS_SHIFT, 8);
 	put_memory(LIST + slot * AH_HEADER_BYTES + 8, table, 8);
 	put_memory(table, AH_FIS_H2D | (u32)(choice[3] & 0x80 ? 0 : AH_FIS_COMMAND) << 8 | (u32)opcode << 16 |
@@ -206,6 +220,7 @@ static void command_virtio(const uint8_t *choice)
 static void turn_on(u8 choice)
 {
 	char error[RL_CONFIG_ERROR_BYTES];
+	u32 number = config_of(choice);
 	static union {
 		struct rl_config base;
 		struct ah_config ahci;
@@ -213,9 +228,9 @@ static void turn_on(u8 choice)
 	} config;
 
 	reached_begin();
-	host.kind = choice % RL_COUNT(configs) < 4 ? &ah_kind : &vb_kind;
+	host.kind = number < 4 || number == 7 ? &ah_kind : &vb_kind;
 	host_begin(choice);
-	if (!rl_keys_parse(host.kind->keys, &config.base, configs[choice % RL_COUNT(configs)], error) ||
+	if (!rl_keys_parse(host.kind->keys, &config.base, configs[number], error) ||
 	    !host.kind->create(&host.device, &config.base, &host_ops, &host, host_chunk))
 		abort();
 	if (!(choice & 0x80))

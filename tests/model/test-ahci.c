@@ -436,6 +436,205 @@ static void refuses(void **state)
 	sata_destroy(sata);
 }
 
+#define FLASH	SMALL ",ata.media=flash,drive.command_us=10,drive.interface_kib_s=500000,flash.channels=4," \
+		"flash.page_kib=4,flash.read_ns=75000,flash.program_ns=250000,link.latency_ns=7000"
+
+/* What the disk reports of its rotation, and whether it takes TRIM. */
+static void reports_its_rotation(void **state)
+{
+	static const struct { const char *text; u32 rotation, trim; } disks[] = {
+		{ SMALL, 7200, 0 }, { SMALL ",queue.rotational=0", 1, 0 }, { FLASH, 0, 1 }, { FLASH ",queue.rotational=0", 1, 1 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RL_COUNT(disks); i++) {
+		struct sata *sata = sata_create(disks[i].text);
+		const u8 *page = host_at(sata->host, HOST_DATA);
+
+		assert_int_equal(alone(sata, AH_OP_IDENTIFY, 0, 0, 0, 512), AH_IS_PIO);
+		assert_int_equal(rl_get16(page + 217 * 2), disks[i].rotation);
+		assert_int_equal(rl_get16(page + 169 * 2), disks[i].trim);
+		sata_destroy(sata);
+	}
+}
+
+/* Return: how long one queued command takes. */
+static u64 takes(struct sata *sata, u8 opcode, u64 lba, u32 count)
+{
+	u64 begin = sata->host->clock;
+
+	command(sata, 0, opcode, lba, count, 0, count * 512, 1);
+	queued(sata, 1);
+	return sata->host->clock - begin;
+}
+
+/* A sector takes 1 us on the link. With one command in flight the times of drive, link, flash and latency add up, to the nanosecond. */
+static void flash_takes_the_sum(void **state)
+{
+	struct sata *sata = sata_create(FLASH), *through = sata_create(FLASH ",ata.write_cache_kib=0");
+	u64 begin;
+
+	(void)state;
+	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 3000000, 8), 10000 + 8000 + 75000 + 7000);
+	/* Half a page takes as long; four pages are on four channels. */
+	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 8, 4), 10000 + 4000 + 75000 + 7000);
+	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 64, 32), 10000 + 32000 + 75000 + 7000);
+	/* The first and the fifth page are on one channel: the fifth comes to it when the first is done. */
+	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 64, 40), 10000 + 8000 + 75000 + 75000 + 7000);
+	assert_int_equal(takes(sata, AH_OP_WRITE_QUEUED, 64, 8), 10000 + 8000 + 7000);
+	begin = sata->host->clock;
+	assert_int_equal(alone(sata, AH_OP_FLUSH_EXT, 0, 0, 0, 0), AH_IS_D2H);
+	assert_int_equal(sata->host->clock - begin, 250000 - 7000);
+	assert_int_equal(takes(through, AH_OP_WRITE_QUEUED, 64, 8), 10000 + 8000 + 250000 + 7000);
+	/* The driver turns the cache off. */
+	command(sata, 0, AH_OP_SET_FEATURES, 0, 0, 0, 0, 0)[3] = AH_FEATURE_CACHE_OFF;
+	issue(sata, 1, false);
+	assert_int_equal(interrupt(sata), AH_IS_D2H);
+	assert_int_equal(takes(sata, AH_OP_WRITE_QUEUED, 64, 8), 10000 + 8000 + 250000 + 7000);
+	sata_destroy(through);
+	sata_destroy(sata);
+}
+
+/* Return: queued reads or writes a second, each of @count sectors, the next behind it; 32 are always in flight. */
+static u64 rate(const char *text, u8 opcode, u32 count)
+{
+	struct sata *sata = sata_create(text);
+	const struct rl_log *log = &sata->model->device.log;
+	u32 sent = 0, slot;
+	u64 span;
+
+	while (sent < 3200) {
+		u32 idle = ~get(sata, PORT(AH_PORT_SACT));
+
+		for (slot = 0; slot < 32; slot++)
+			if (idle & 1U << slot) {
+				command(sata, slot, opcode, sent++ * (u64)count, count, 0, count * 512, 1);
+				issue(sata, 1U << slot, true);
+			}
+		interrupt(sata);
+	}
+	span = rl_log_at(log, 3000)->completion_ns - rl_log_at(log, 1000)->completion_ns;
+	sata_destroy(sata);
+	return 2000 * RL_NS_PER_SECOND / span;
+}
+
+/* With many in flight the slowest part sets the rate: the link, the drive's own time, the flash. */
+static void flash_is_as_fast_as_its_slowest_part(void **state)
+{
+	static const struct { const char *text; u8 opcode; u32 count; u64 expected; } loads[] = {
+		{ FLASH ",flash.channels=64", AH_OP_READ_QUEUED, 64, 1000000 / 64 },
+		{ FLASH ",flash.channels=64,drive.interface_kib_s=10000000", AH_OP_READ_QUEUED, 8, 100000 },
+		{ FLASH, AH_OP_READ_QUEUED, 8, 4 * 1000000 / 75 },
+		{ FLASH ",ata.write_cache_kib=64", AH_OP_WRITE_QUEUED, 8, 4 * 1000000 / 250 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RL_COUNT(loads); i++) {
+		u64 found = rate(loads[i].text, loads[i].opcode, loads[i].count);
+
+		if (found > loads[i].expected * 101 / 100 || found < loads[i].expected * 99 / 100)
+			fail_msg("%s: %llu a second, not %llu", loads[i].text, (unsigned long long)found,
+				 (unsigned long long)loads[i].expected);
+	}
+}
+
+/* Put a range of a TRIM into the data at HOST_DATA. */
+static void range(struct sata *sata, u32 at, u64 lba, u32 sectors)
+{
+	rl_put(host_at(sata->host, HOST_DATA + at * AH_RANGE_BYTES), lba | (u64)sectors << 48, 8);
+}
+
+static u32 trim(struct sata *sata, u32 pages, u8 feature)
+{
+	u8 *table = command(sata, 0, AH_OP_DATASET, 0, pages, 0, pages * 512, 1);
+	u32 status;
+
+	table[3] = feature;
+	issue(sata, 1, false);
+	status = interrupt(sata);
+	if (status & AH_IS_TASK_FILE)
+		start(sata);
+	return status;
+}
+
+static void trims(void **state)
+{
+	struct sata *sata = sata_create(FLASH ",fault.medium_lba=2000,fault.medium_sectors=4"), *other = sata_create(SMALL);
+	u8 *data = host_at(sata->host, HOST_DATA);
+	const struct rl_log_entry *entry;
+	u32 i;
+
+	(void)state;
+	memset(data, 0xa5, 4096);
+	assert_int_equal(alone(sata, AH_OP_WRITE_DMA_EXT, 1000, 8, 0, 4096), AH_IS_D2H);
+	memset(data, 0, 4096);
+	range(sata, 0, 1002, 2);
+	range(sata, 64, 2000, 100);
+	/* One range is beyond the end: nothing changes. */
+	range(sata, 127, 3999999, 2);
+	assert_true(trim(sata, 2, AH_DATASET_TRIM) & AH_IS_TASK_FILE);
+	assert_int_equal(sata->model->bad.sectors, 4);
+	range(sata, 127, 3999999, 1);
+	assert_true(trim(sata, 2, 0) & AH_IS_TASK_FILE);
+	assert_true(trim(sata, 0, AH_DATASET_TRIM) & AH_IS_TASK_FILE);
+	assert_true(trim(sata, 9, AH_DATASET_TRIM) & AH_IS_TASK_FILE);
+	assert_true(trim(other, 1, AH_DATASET_TRIM) & AH_IS_TASK_FILE);
+	assert_int_equal(trim(sata, 2, AH_DATASET_TRIM), AH_IS_D2H);
+	entry = rl_log_at(&sata->model->device.log, sata->model->device.log.count - 1);
+	assert_string_equal(ah_command_name(entry), "TRIM");
+	assert_int_equal(entry->lba, 1002);
+	assert_int_equal(entry->sectors, 103);
+	assert_int_equal(sata->model->bad.sectors, 0);
+	assert_int_equal(alone(sata, AH_OP_READ_DMA_EXT, 1000, 8, 0, 4096), AH_IS_D2H);
+	for (i = 0; i < 4096; i++)
+		assert_int_equal(data[i], i / 512 == 2 || i / 512 == 3 ? 0 : 0xa5);
+	sata_destroy(other);
+	sata_destroy(sata);
+}
+
+static void flash_slows_down(void **state)
+{
+	struct sata *sata = sata_create(FLASH ",fault.slow_command=2,fault.slow_factor=3");
+
+	(void)state;
+	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 10000 + 8000 + 75000 + 7000);
+	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 30000 + 8000 + 225000 + 7000);
+	sata_destroy(sata);
+}
+
+/* One sentence each, which begins with the key. */
+static void refuses_keys(void **state)
+{
+	static const struct { const char *text, *said; } bad[] = {
+		{ "ata.media=glass", "ata.media=glass: not one of platters, flash" },
+		{ "flash.read_ns=5", "flash.read_ns: goes with ata.media=flash" },
+		{ "link.latency_ns=5", "link.latency_ns: goes with ata.media=flash" },
+		{ "ata.media=flash,drive.rpm=5400", "drive.rpm: goes with ata.media=platters" },
+		{ "ata.media=flash,ata.patience_ms=5", "ata.patience_ms: goes with ata.media=platters" },
+		{ "ata.media=flash,flash.page_kib=12", "flash.page_kib: must be a power of two" },
+		{ "ata.media=flash,ata.write_cache_kib=24", "ata.write_cache_kib: must be a multiple of flash.page_kib" },
+		{ "ata.media=flash,flash.page_kib=4,ata.write_cache_kib=524288", "ata.write_cache_kib: is more than 65536 pages" },
+		{ "queue.rotational=2", "queue.rotational=2: out of range" },
+		{ "queue.io_opt_kib=64", "queue.io_opt_kib: an ATA disk cannot report it; nvme and virtio-blk can" },
+		{ "drive.sectors=70000,fault.medium_lba=70000", "fault.medium_lba: is beyond the last sector of the disk" },
+		{ "fault.gone_lba=1953525168", "fault.gone_lba: is beyond" },
+	};
+	char error[RL_CONFIG_ERROR_BYTES];
+	struct ah_config config;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RL_COUNT(bad); i++) {
+		if (rl_keys_parse(&ah_keys, &config.base, bad[i].text, error))
+			fail_msg("%s was accepted", bad[i].text);
+		if (strncmp(error, bad[i].said, strlen(bad[i].said)))
+			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
+	}
+	assert_true(rl_keys_parse(&ah_keys, &config.base, "ata.media=flash,drive.rpm=7200,drive.command_us=9,fault.medium_lba=1953525167", error));
+}
+
 int ahci_suite(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +648,12 @@ int ahci_suite(void)
 		cmocka_unit_test(fails_a_bad_sector),
 		cmocka_unit_test(loses_and_forgets),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(reports_its_rotation),
+		cmocka_unit_test(flash_takes_the_sum),
+		cmocka_unit_test(flash_is_as_fast_as_its_slowest_part),
+		cmocka_unit_test(trims),
+		cmocka_unit_test(flash_slows_down),
+		cmocka_unit_test(refuses_keys),
 	};
 
 	return cmocka_run_group_tests_name("ahci", tests, NULL, NULL);

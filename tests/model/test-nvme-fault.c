@@ -133,6 +133,32 @@ static void bad_sectors_fail_until_they_are_written(void **state)
 	drive_destroy(drive);
 }
 
+/* A deallocation that reaches across the end of the bad sectors makes all that it covers readable. */
+static void a_deallocation_cures_all_it_covers(void **state)
+{
+	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.medium_lba=1000,fault.medium_sectors=8", 8);
+	u8 *data = host_at(drive->host, HOST_DATA);
+	struct command command = io_command(NV_DATASET, 0, 0);
+
+	(void)state;
+	drive_pass(drive, 1);
+	/* Old data there: the drive has to remove it piece by piece. */
+	memset(data, 0x5a, 4096);
+	assert_int_equal(drive_transfer(drive, true, 1006, 4, 0), NV_GOOD);
+	assert_int_equal(drive_transfer(drive, true, 1004, 1, 0), NV_GOOD);
+	assert_int_equal(drive->host->nvme.fault.bad.sectors, 6);
+	memset(data, 0, NV_RANGE_BYTES);
+	rl_put(data + 4, 100, 4);
+	rl_put(data + 8, 1003, 8);
+	command_data(drive, &command, 0, NV_RANGE_BYTES);
+	rl_put(command.byte + NV_CDW11, NV_DSM_DEALLOCATE, 4);
+	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
+	assert_int_equal(drive->host->nvme.fault.bad.lba, 1000);
+	assert_int_equal(drive->host->nvme.fault.bad.sectors, 3);
+	assert_int_equal(drive_transfer(drive, false, 1003, 100, 0), NV_GOOD);
+	drive_destroy(drive);
+}
+
 static void a_failed_controller_works_after_a_reset(void **state)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.reset_command=3", 8);
@@ -251,6 +277,7 @@ int nvme_fault_suite(void)
 		cmocka_unit_test(every_fault_strikes_by_each_trigger),
 		cmocka_unit_test(a_lost_command_is_lost_until_a_reset),
 		cmocka_unit_test(bad_sectors_fail_until_they_are_written),
+		cmocka_unit_test(a_deallocation_cures_all_it_covers),
 		cmocka_unit_test(a_failed_controller_works_after_a_reset),
 		cmocka_unit_test(a_drive_that_is_gone_stays_gone),
 		cmocka_unit_test(slow_flash_takes_its_factor),

@@ -637,6 +637,26 @@ static void a_reset_forgets_commands(void **state)
 	drive_destroy(drive);
 }
 
+/* The optimal size by its general key; that a namespace rotates is in a page that there is only then. */
+static void reports_what_the_queue_keys_say(void **state)
+{
+	struct drive *drive = drive_enabled(READY ",queue.io_opt_kib=1024,queue.rotational=1");
+	const u8 *page = identify(drive, NV_IDENTIFY_NAMESPACE, 1);
+
+	(void)state;
+	assert_int_equal(rl_get16(page + NV_NS_OPTIMAL_WRITE), 2047);
+	assert_true(page[NV_NS_FEATURES] & NV_NS_HAS_OPTIMAL);
+	assert_true(nv_kind.read(&drive->host->nvme.device, NV_REG_CAP, 8) >> 60 & 1);
+	page = identify(drive, NV_IDENTIFY_COMMON, 1);
+	assert_int_equal(page[0], 0x10);
+	assert_int_equal(page[14], 1);
+	assert_int_equal(drive_run(drive, 0, admin_command(NV_IDENTIFY, 2, NV_IDENTIFY_COMMON, 0), NULL), NV_BAD_NAMESPACE);
+	drive_destroy(drive);
+	drive = drive_enabled(READY);
+	assert_false(nv_kind.read(&drive->host->nvme.device, NV_REG_CAP, 8) >> 60 & 1);
+	drive_destroy(drive);
+}
+
 static void refuses_a_configuration_and_names_the_key(void **state)
 {
 	static const struct { const char *text, *said; } bad[] = {
@@ -660,6 +680,11 @@ static void refuses_a_configuration_and_names_the_key(void **state)
 		{ "cache.kib=1048592", "cache.kib: is more than 65536 pages" },
 		{ "fault.drive=1", "fault.drive: there are not so many drives" },
 		{ "fault.medium_sectors=0", "out of range" },
+		{ "fault.medium_lba=33554432", "fault.medium_lba: is beyond the last sector of the disk" },
+		{ "drive.sectors=65536,fault.slow_lba=65536", "fault.slow_lba: is beyond" },
+		{ "queue.io_opt_kib=64,nvme.optimal_write_kib=32", "queue.io_opt_kib: is nvme.optimal_write_kib, which is set" },
+		{ "queue.io_opt_kib=32769", "queue.io_opt_kib: is more than 65536 blocks" },
+		{ "queue.rotational=2", "out of range" },
 	};
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct nv_config config;
@@ -780,6 +805,7 @@ int nvme_suite(void)
 		cmocka_unit_test(an_abort_aborts_nothing),
 		cmocka_unit_test(a_queue_out_of_reach_is_fatal),
 		cmocka_unit_test(a_reset_forgets_commands),
+		cmocka_unit_test(reports_what_the_queue_keys_say),
 		cmocka_unit_test(refuses_a_configuration_and_names_the_key),
 		cmocka_unit_test(status_and_log_are_text),
 		cmocka_unit_test(every_command_has_its_name),

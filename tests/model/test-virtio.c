@@ -327,6 +327,32 @@ static void refuses(void **state)
 	blk_destroy(blk);
 }
 
+/* One sentence each, which begins with the key. */
+static void refuses_keys(void **state)
+{
+	static const struct { const char *text, *said; } bad[] = {
+		{ "queue.rotational=0", "queue.rotational: a virtio disk cannot report it" },
+		{ "queue.size=12", "queue.size: must be a power of two" },
+		{ "limit.iops=0", "limit.iops=0: out of range, allowed are 1 to" },
+		{ "limit.burst_ios=4", "limit.burst_ios: goes with limit.iops" },
+		{ "limit.burst_bytes=4", "limit.burst_bytes: goes with limit.bytes_s" },
+		{ "drive.sectors=65536,fault.lose_lba=65536", "fault.lose_lba: is beyond the last sector of the disk" },
+		{ "flash.channels=4", "flash.channels: unknown key" },
+	};
+	char error[RL_CONFIG_ERROR_BYTES];
+	struct vb_config config;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RL_COUNT(bad); i++) {
+		if (rl_keys_parse(&vb_keys, &config.base, bad[i].text, error))
+			fail_msg("%s was accepted", bad[i].text);
+		if (strncmp(error, bad[i].said, strlen(bad[i].said)))
+			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
+	}
+	assert_true(rl_keys_parse(&vb_keys, &config.base, "drive.sectors=65536,fault.lose_lba=65535,queue.rotational=1", error));
+}
+
 int virtio_suite(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +363,7 @@ int virtio_suite(void)
 		cmocka_unit_test(keeps_its_rate),
 		cmocka_unit_test(has_faults),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(refuses_keys),
 	};
 
 	return cmocka_run_group_tests_name("virtio", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 import argparse
 import dataclasses
 import json
+import subprocess
 import sys
 
 import pytest
@@ -73,6 +74,22 @@ def test_a_difference_is_confirmed_by_fresh_draws(after, said):
     one = verdict(lab)
     assert one.verdict == said and lab.count == 16 and one.draws == 8
     assert one.between[0] < 2.0 / after * 1.003 and one.between[1] > 2.0 / after * 0.997
+
+
+def test_a_workload_that_moves_nothing_is_refused():
+    with pytest.raises(LabError, match="no request reached a disk"):
+        verdict(Lab(noisy(2.0), noisy(2.0), requests=0))
+
+
+@pytest.mark.parametrize("disk", ["/dev/sda", "/dev/nvme0n1", "/dev/vda"])
+def test_a_workload_uses_the_first_disk_whichever_driver_it_has(disk, tmp_path):
+    head = ONE.words()[2].partition(" MNT=")[0]
+    test = tmp_path / "sh"
+    test.write_text(
+        f'test() {{ [ "$2" = {disk} ]; }}\n{head.partition("exec 3>&2; ")[2]}; echo $DISK', encoding="ascii"
+    )
+    done = subprocess.run(["sh", str(test)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == disk
 
 
 def test_noise_is_chance_and_needs_no_second_round():

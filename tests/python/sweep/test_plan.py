@@ -197,6 +197,13 @@ def test_steps_say_what_they_destroy():
         steps.steps(found.cells[0], found, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
 
 
+@pytest.mark.parametrize("disk", ["nvme0n1", "vda"])
+def test_a_disk_without_a_queue_depth_is_refused_by_name(disk):
+    found = parse(GOOD.replace('array = "one"', 'array = "one"\nqueue_depth = 1'))
+    with pytest.raises(steps.StepsError, match=f"{disk} has no queue_depth, .*set nr_requests instead"):
+        steps.steps(found.cells[0], found, steps.Place((disk,), "/mnt", 1 << 30, lab=False))
+
+
 def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
     settings = (
         'array = "one"\nscheduler = "none"\nnomerges = 2\nmax_sectors_kib = 64\nqueue_depth = 1\ndirty_bytes = 65536'

@@ -10,6 +10,8 @@
 #include "base/trigger.h"
 #include "media/bad.h"
 #include "media/drive.h"
+#include "media/flash.h"
+#include "media/limit.h"
 #include "media/store.h"
 #include "wire.h"
 
@@ -36,10 +38,17 @@ struct ah_fault_config {
 	u32 slow_factor;
 };
 
+enum ah_media { AH_PLATTERS, AH_FLASH };
+
 /**
  * struct ah_config - a profile of this device
  * @base: see there
- * @drive: the mechanics
+ * @media: an enum ah_media
+ * @drive: the mechanics; of flash only the capacity, the drive's own time and the rate of the link count
+ * @flash: the flash; its cache is @write_cache_kib
+ * @latency_ns: of flash: added to every read and write; overlaps with others
+ * @io_opt_kib: 0: an ATA disk reports no optimal size
+ * @rotational: the disk reports that it rotates
  * @queue_depth: commands that the disk queues (NCQ), 1: it queues none
  * @physical_bytes: of a physical sector, which the disk reports; logical ones have 512
  * @write_cache_kib: writes complete when they are in it; 0: on the platter
@@ -49,7 +58,12 @@ struct ah_fault_config {
  */
 struct ah_config {
 	struct rl_config base;
+	u32 media;
 	struct rl_drive_config drive;
+	struct rl_flash_config flash;
+	u32 latency_ns;
+	u32 io_opt_kib;
+	u32 rotational;
 	u32 queue_depth;
 	u32 physical_bytes;
 	u32 write_cache_kib;
@@ -98,6 +112,20 @@ struct ah_command {
 	u32 log;
 	u64 arrival_ns;
 	u64 due_ns;
+};
+
+/**
+ * struct ah_flash - timing of flash (flash.c)
+ * @flash: channels and write cache
+ * @link: one for both directions
+ * @command_ns: the drive's own time for each command
+ * @free_ns: when the drive's own time for the command before is over
+ */
+struct ah_flash {
+	struct rl_flash flash;
+	struct rl_bucket link;
+	u64 command_ns;
+	u64 free_ns;
 };
 
 #define AH_DIRTY		64U
@@ -157,7 +185,8 @@ struct ah_disk {
  * @failed_tag: of the queued command that failed
  * @failed_error: its error register
  * @failed_lba: its first bad sector
- * @disk: timing
+ * @disk: timing of platters
+ * @flash: timing of flash; NULL: the disk has platters
  * @store: contents
  * @armed: faults
  * @nr_transfers: reads and writes so far
@@ -191,6 +220,7 @@ struct ah_model {
 	u8 failed_error;
 	u64 failed_lba;
 	struct ah_disk disk;
+	struct ah_flash *flash;
 	struct rl_store store;
 	struct rl_armed armed[AH_FAULTS];
 	u64 nr_transfers;
@@ -234,6 +264,20 @@ void ah_disk_advance(struct ah_model *model, u64 now);
 
 /* Return: when something of the disk is to be looked at, RL_NEVER if nothing waits. */
 u64 ah_disk_wake_ns(const struct ah_model *model);
+
+/* Timing of flash (flash.c). */
+
+/*
+ * Return: false when there is no memory. Flash has a chunk of its own, so that a disk with platters
+ * takes no more than before.
+ */
+bool ah_flash_create(struct ah_model *model, rl_alloc_chunk_fn alloc, void *host);
+
+/* A read or write runs. @through: not only into the write cache. */
+void ah_flash_add(struct ah_model *model, struct ah_command *command, bool through, u64 now);
+
+/* A command without data runs; @drain: until the write cache is empty. */
+void ah_flash_run(struct ah_model *model, struct ah_command *command, bool drain, u64 now);
 
 /* Faults (fault.c). */
 void ah_fault_create(struct ah_model *model);

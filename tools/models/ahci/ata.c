@@ -4,6 +4,7 @@
 
 #define AH_WORDS	256U
 #define AH_PAGE_BYTES	(AH_WORDS * 2)
+#define AH_TRIM_PAGES	AH_BOUNCE_SECTORS	/* of ranges, of one command */
 
 /* A command as its frame and its header give it. */
 struct ah_request {
@@ -27,6 +28,14 @@ static void ah_text(u8 *page, u32 word, u32 bytes, const char *text)
 static void ah_word(u8 *page, u32 word, u32 value)
 {
 	rl_put16(page + word * 2, value);
+}
+
+/* Return: word 217. 1 says that nothing rotates, 0 says nothing: Linux takes such a disk for one that rotates. */
+static u32 ah_rotation(const struct ah_config *config)
+{
+	if (!config->rotational)
+		return 1;
+	return config->media == AH_PLATTERS ? config->drive.rpm : 0;
 }
 
 static void ah_identify(const struct ah_model *model, u8 *page)
@@ -66,7 +75,12 @@ static void ah_identify(const struct ah_model *model, u8 *page)
 	rl_put32(page + 102 * 2, (u32)(sectors >> 32));
 	if (config->physical_bytes == 4096)
 		ah_word(page, 106, 0x6003);
-	ah_word(page, 217, config->drive.rpm);
+	if (config->media == AH_FLASH) {
+		ah_word(page, 69, 0x4020);	/* trimmed sectors read as zeros */
+		ah_word(page, 105, AH_TRIM_PAGES);
+		ah_word(page, 169, 0x0001);	/* TRIM */
+	}
+	ah_word(page, 217, ah_rotation(config));
 	ah_word(page, 222, 0x107f);
 }
 
@@ -190,6 +204,10 @@ static void ah_end(struct ah_model *model, u32 slot, u8 error, u64 now)
 	struct ah_command *command = &model->command[slot];
 
 	command->error = error;
+	if (model->flash) {
+		ah_flash_run(model, command, false, now);
+		return;
+	}
 	command->state = AH_RUNNING;
 	command->due_ns = now + model->disk.geometry.command_ns;
 }
@@ -263,6 +281,10 @@ static void ah_set_features(struct ah_model *model, const struct ah_request *req
 
 static void ah_flush(struct ah_model *model, const struct ah_request *request, u64 now)
 {
+	if (model->flash) {
+		ah_flash_run(model, &model->command[request->slot], true, now);
+		return;
+	}
 	model->command[request->slot].state = AH_FLUSHING;
 	ah_disk_advance(model, now);
 }
@@ -323,7 +345,69 @@ static void ah_transfer(struct ah_model *model, const struct ah_request *request
 					  "store exhausted: raise store_mib of the profile");
 		command->error = AH_ATA_ABORTED;
 	}
-	ah_disk_add(model, command, through, now);
+	if (model->flash)
+		ah_flash_add(model, command, through, now);
+	else
+		ah_disk_add(model, command, through, now);
+}
+
+/* Range @i of a TRIM, which is in model->bounce. Return: how many sectors it has. */
+static u32 ah_range(const struct ah_model *model, u32 i, u64 *lba)
+{
+	const u8 *range = (const u8 *)model->bounce + (size_t)i * AH_RANGE_BYTES;
+
+	*lba = rl_get64(range) & 0xffffffffffffULL;
+	return rl_get16(range + 6);
+}
+
+/* Get the ranges of a TRIM into model->bounce; the request has the start of the first and the sectors of all. */
+static bool ah_ranges(struct ah_model *model, struct ah_request *request, u32 bytes)
+{
+	struct ah_cursor cursor;
+	u32 i;
+	u64 lba;
+
+	ah_cursor_init(&cursor, request);
+	if (!ah_move_data(model, &cursor, (u8 *)model->bounce, bytes, true))
+		return false;
+	request->sectors = 0;
+	for (i = 0; i < bytes / AH_RANGE_BYTES; i++)
+		request->sectors += ah_range(model, i, &lba);
+	ah_range(model, 0, &request->lba);
+	return true;
+}
+
+/* Ranges that a TRIM lists read as zeros afterwards. If one of them is beyond the end, nothing changes. */
+static void ah_trim(struct ah_model *model, struct ah_request *request, u64 now)
+{
+	u32 pages = request->fis[12] | (u32)request->fis[13] << 8, ranges, sectors, i;
+	u64 lba, capacity = model->config.drive.sectors;
+
+	if (!model->flash || request->fis[3] != AH_DATASET_TRIM || !pages || pages > AH_TRIM_PAGES) {
+		ah_note(model, request, false, now);
+		ah_end(model, request->slot, AH_ATA_ABORTED, now);
+		return;
+	}
+	if (!ah_ranges(model, request, pages * AH_PAGE_BYTES)) {
+		ah_note(model, request, false, now);
+		ah_unreachable(model, request->slot);
+		return;
+	}
+	ah_note(model, request, true, now);
+	ranges = pages * AH_PAGE_BYTES / AH_RANGE_BYTES;
+	for (i = 0; i < ranges; i++) {
+		sectors = ah_range(model, i, &lba);
+		if (sectors && (lba > capacity || sectors > capacity - lba)) {
+			ah_end(model, request->slot, AH_ATA_NO_ID, now);
+			return;
+		}
+	}
+	for (i = 0; i < ranges; i++) {
+		sectors = ah_range(model, i, &lba);
+		rl_store_zero(&model->store, lba, sectors);
+		rl_bad_mend(&model->bad, lba, sectors);
+	}
+	ah_end(model, request->slot, 0, now);
 }
 
 /* Sectors of a command with 48-bit addresses, or of 28 bits. */
@@ -424,6 +508,9 @@ static void ah_dispatch(struct ah_model *model, struct ah_request *request, u64 
 		ah_note(model, request, true, now);
 		ah_transfer(model, request, write, false, true, now);
 		break;
+	case AH_OP_DATASET:
+		ah_trim(model, request, now);
+		break;
 	default:
 		ah_note(model, request, false, now);
 		ah_other(model, request, now);
@@ -478,7 +565,7 @@ const char *ah_command_name(const struct rl_log_entry *entry)
 		{ AH_OP_READ_DMA_EXT, "READ" }, { AH_OP_WRITE_DMA_EXT, "WRITE" },
 		{ AH_OP_READ_PIO_EXT, "READ" }, { AH_OP_WRITE_PIO_EXT, "WRITE" },
 		{ AH_OP_WRITE_FUA_EXT, "WRITE" }, { AH_OP_VERIFY_EXT, "VERIFY" },
-		{ AH_OP_FLUSH, "FLUSH" }, { AH_OP_FLUSH_EXT, "FLUSH" },
+		{ AH_OP_DATASET, "TRIM" }, { AH_OP_FLUSH, "FLUSH" }, { AH_OP_FLUSH_EXT, "FLUSH" },
 		{ AH_OP_IDENTIFY, "IDENTIFY" }, { AH_OP_SET_FEATURES, "SET_FEATURES" },
 		{ AH_OP_READ_LOG, "READ_LOG" }, { AH_OP_READ_LOG_DMA, "READ_LOG" },
 		{ AH_OP_STANDBY, "STANDBY" }, { AH_OP_IDLE, "IDLE" },

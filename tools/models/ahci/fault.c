@@ -16,6 +16,8 @@ static void ah_strike(struct ah_model *model, enum ah_fault_kind kind, u64 lba, 
 		break;
 	case AH_FAULT_SLOW:
 		model->disk.drive.slow = config->slow_factor;
+		if (model->flash)
+			model->flash->flash.slow = config->slow_factor;
 		break;
 	case AH_FAULT_RESET:
 		ah_forget(model, now);

@@ -397,6 +397,8 @@ static bool ah_create(struct rl_device *device, const struct rl_config *base,
 	model->config = *config;
 	model->write_cache = config->write_cache_kib;
 	ah_disk_create(&model->disk, &model->config);
+	if (!ah_flash_create(model, alloc, host))
+		return false;
 	ah_reset(model);
 	ah_fault_create(model);
 	return rl_store_create(&model->store, config->drive.sectors, base->store_mib, alloc, host) &&
@@ -415,6 +417,14 @@ static void ah_pci(const struct rl_device *device, struct rl_pci *pci)
 	pci->bar_bytes = AH_BAR_BYTES;
 }
 
+static u64 ah_cached_sectors(const struct ah_model *model)
+{
+	const struct rl_flash *flash = model->flash ? &model->flash->flash : NULL;
+
+	return flash ? (u64)rl_flash_cached(flash, rl_now_ns(&model->device)) * flash->config.page_kib * 2 :
+		       model->disk.dirty_sectors;
+}
+
 static void ah_status(const struct rl_device *device, struct rl_text *text, const char *prefix)
 {
 	const struct ah_model *model = ah_model_seen(device);
@@ -424,7 +434,7 @@ static void ah_status(const struct rl_device *device, struct rl_text *text, cons
 	rl_text_add(text, model->config.model);
 	rl_text_add(text, "\n");
 	rl_text_pair(text, prefix, "sectors", model->config.drive.sectors);
-	rl_text_pair(text, prefix, "cached_sectors", model->disk.dirty_sectors);
+	rl_text_pair(text, prefix, "cached_sectors", ah_cached_sectors(model));
 	rl_text_add(text, prefix);
 	rl_text_add(text, model->gone ? "link: down\n" : "link: up\n");
 }

@@ -102,6 +102,7 @@
 #define AH_ATA_UNCORRECTABLE	0x40
 #define AH_ATA_FUA		0x80		/* in the device byte of a queued write */
 
+#define AH_OP_DATASET		0x06
 #define AH_OP_READ_PIO_EXT	0x24
 #define AH_OP_READ_DMA_EXT	0x25
 #define AH_OP_READ_LOG		0x2f
@@ -127,6 +128,8 @@
 #define AH_FEATURE_AHEAD_OFF	0x55
 #define AH_FEATURE_CACHE_OFF	0x82
 #define AH_FEATURE_AHEAD_ON	0xaa
+#define AH_DATASET_TRIM		0x01
+#define AH_RANGE_BYTES		8U		/* of a TRIM: 48 bits of address, 16 of length */
 #define AH_LOG_DIRECTORY	0x00
 #define AH_LOG_NCQ_ERROR	0x10
 

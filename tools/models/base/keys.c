@@ -57,6 +57,13 @@ static bool rl_parse_number(const struct rl_slice *slice, u64 *value)
 	return true;
 }
 
+static u64 rl_number_of(const struct rl_config *config, const struct rl_key *key)
+{
+	const u8 *at = (const u8 *)config + key->offset;
+
+	return key->type == RL_KEY_U64 ? *(const u64 *)at : *(const u32 *)at;
+}
+
 static void rl_put_number(struct rl_config *config, const struct rl_key *key, u64 value)
 {
 	u8 *at = (u8 *)config + key->offset;
@@ -143,12 +150,24 @@ static bool rl_parse_pair(const struct rl_keys *keys, struct rl_config *config,
 	return rl_refuse(error, &key, "unknown key");
 }
 
+static struct rl_slice rl_slice_of(const char *text)
+{
+	struct rl_slice slice = { text, 0 };
+
+	while (text[slice.length])
+		slice.length++;
+	return slice;
+}
+
+static bool rl_same(const char *one, const char *other)
+{
+	return rl_keys_equal(one, rl_slice_of(one).length, other);
+}
+
 static bool rl_refuse_key(struct rl_text *error, const char *key, const char *why)
 {
-	struct rl_slice slice = { key, 0 };
+	const struct rl_slice slice = rl_slice_of(key);
 
-	while (key[slice.length])
-		slice.length++;
 	return rl_refuse(error, &slice, why);
 }
 
@@ -202,6 +221,40 @@ bool rl_keys_parse(const struct rl_keys *keys, struct rl_config *config, const c
 
 	rl_text_init(&said, error, RL_CONFIG_ERROR_BYTES);
 	return rl_parse(keys, config, text, &said);
+}
+
+const char *rl_keys_changed(const struct rl_keys *keys, const struct rl_config *config,
+			    const char *const *names)
+{
+	u32 i;
+
+	for (; *names; names++)
+		for (i = 0; i < keys->nr; i++) {
+			const struct rl_key *key = &keys->key[i];
+
+			if (rl_same(key->name, *names) && rl_number_of(config, key) != key->preset)
+				return key->name;
+		}
+	return NULL;
+}
+
+static bool rl_is_place(const char *name)
+{
+	static const char begin[] = "fault.", end[] = "_lba";
+	size_t length = rl_slice_of(name).length;
+
+	return length > sizeof(begin) + sizeof(end) && rl_keys_equal(name, sizeof(begin) - 1, begin) &&
+	       rl_keys_equal(name + length - (sizeof(end) - 1), sizeof(end) - 1, end);
+}
+
+const char *rl_keys_beyond(const struct rl_keys *keys, const struct rl_config *config, u64 sectors)
+{
+	u32 i;
+
+	for (i = 0; i < keys->nr; i++)
+		if (rl_is_place(keys->key[i].name) && rl_number_of(config, &keys->key[i]) >= sectors)
+			return keys->key[i].name;
+	return NULL;
 }
 
 void rl_keys_select(const struct rl_keys *keys, struct rl_config *config, u32 number)

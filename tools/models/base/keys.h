@@ -87,6 +87,15 @@ struct rl_keys {
 bool rl_keys_parse(const struct rl_keys *keys, struct rl_config *config, const char *text,
 		   char error[RL_CONFIG_ERROR_BYTES]);
 
+/* Return: the first of @names, of which the last is NULL, whose number or choice is not its preset; NULL if all are. */
+const char *rl_keys_changed(const struct rl_keys *keys, const struct rl_config *config,
+			    const char *const *names);
+
+/* Return: the first key "fault.*_lba" that names a sector beyond a disk of @sectors, NULL if none does. */
+const char *rl_keys_beyond(const struct rl_keys *keys, const struct rl_config *config, u64 sectors);
+
+#define RL_BEYOND	"is beyond the last sector of the disk"
+
 /* The configuration becomes that of device @number, from 0, of those that are alike. */
 void rl_keys_select(const struct rl_keys *keys, struct rl_config *config, u32 number);
 

@@ -16,13 +16,13 @@ struct rl_bad {
 };
 
 /* Return: whether any of these sectors is bad. */
-static inline bool rl_bad_meets(const struct rl_bad *bad, u64 lba, u32 sectors)
+static inline bool rl_bad_meets(const struct rl_bad *bad, u64 lba, u64 sectors)
 {
 	return bad->sectors && lba < bad->lba + bad->sectors && bad->lba < lba + sectors;
 }
 
 /* These sectors are written: the drive puts the data elsewhere, so that they can be read again. */
-static inline void rl_bad_mend(struct rl_bad *bad, u64 lba, u32 sectors)
+static inline void rl_bad_mend(struct rl_bad *bad, u64 lba, u64 sectors)
 {
 	u64 end = bad->lba + bad->sectors;
 

@@ -58,6 +58,37 @@ u64 rl_flash_write(struct rl_flash *flash, u64 page, u64 now, bool through)
 	return through ? channel->program_ns : now;
 }
 
+u64 rl_flash_transfer(struct rl_flash *flash, struct rl_bucket *link, bool write, u64 lba,
+		      u32 sectors, bool through, u64 start)
+{
+	u32 page_sectors = flash->config.page_kib * 2, part;
+	u64 end = start, ready, done;
+
+	for (; sectors; sectors -= part, lba += part) {
+		part = (u32)rl_min(sectors, page_sectors - lba % page_sectors);
+		ready = rl_bucket_pour(link, start, (u64)part * RL_SECTOR_BYTES);
+		if (write)
+			done = rl_flash_write(flash, lba / page_sectors, ready, through);
+		else
+			done = rl_flash_read(flash, lba / page_sectors, ready);
+		end = rl_max(end, done);
+	}
+	return end;
+}
+
+const char *rl_flash_conflict(const struct rl_flash_config *config, const char **key)
+{
+	if (config->page_kib & (config->page_kib - 1)) {
+		*key = "flash.page_kib";
+		return "must be a power of two";
+	}
+	if (config->cache_kib % config->page_kib)
+		return "must be a multiple of flash.page_kib";
+	if (config->cache_kib / config->page_kib > RL_MAX_CACHE_PAGES)
+		return "is more than 65536 pages of flash.page_kib";
+	return NULL;
+}
+
 u64 rl_flash_drained_ns(const struct rl_flash *flash, u64 now)
 {
 	u32 i;

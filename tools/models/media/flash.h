@@ -13,6 +13,7 @@
 #define RL_FLASH_H
 
 #include "base/heap.h"
+#include "limit.h"
 
 #define RL_MAX_CHANNELS		1024
 #define RL_MAX_CACHE_PAGES	65536
@@ -80,6 +81,25 @@ u64 rl_flash_read(struct rl_flash *flash, u64 page, u64 now);
  * Return: when the write is done.
  */
 u64 rl_flash_write(struct rl_flash *flash, u64 page, u64 now, bool through);
+
+/**
+ * rl_flash_transfer() - move sectors page by page, over the link to the flash
+ * @flash: the flash
+ * @link: the link of this direction. A read is charged for it first: no command waits on the link
+ *	for one whose channel is busy, and the sum is the same.
+ * @write: direction
+ * @lba: first sector
+ * @sectors: how many
+ * @through: as in rl_flash_write()
+ * @start: when the command comes to the link
+ *
+ * Return: when all pages are done.
+ */
+u64 rl_flash_transfer(struct rl_flash *flash, struct rl_bucket *link, bool write, u64 lba,
+		      u32 sectors, bool through, u64 start);
+
+/* Return: what is wrong with keys that are allowed each, NULL if nothing is; @key: the cache's, or another. */
+const char *rl_flash_conflict(const struct rl_flash_config *config, const char **key);
 
 /* Return: when all that has been written by @now has been programmed. */
 u64 rl_flash_drained_ns(const struct rl_flash *flash, u64 now);

@@ -28,6 +28,8 @@ static const struct rl_key nv_key[] = {
 	NV_NUMBER("nvme.optimal_write_kib", controller.optimal_write_kib, 0, 1 << 18, 0),
 	NV_NUMBER("nvme.write_cache", controller.write_cache, 0, 1, 1),
 	NV_NUMBER("nvme.command_ns", controller.command_ns, 0, 1000000000, 1000),
+	NV_NUMBER("queue.io_opt_kib", io_opt_kib, 0, 1 << 18, 0),
+	NV_NUMBER("queue.rotational", rotational, 0, 1, 0),
 	NV_NUMBER("flash.channels", flash.channels, 1, RL_MAX_CHANNELS, 32),
 	NV_NUMBER("flash.page_kib", flash.page_kib, 4, 65536, 16),
 	NV_NUMBER("flash.read_ns", flash.read_ns, 0, NV_MAX_FLASH_NS, 60000),
@@ -62,7 +64,7 @@ static const struct rl_key nv_key[] = {
 static const char *nv_check_controller(const struct nv_config *config, const char **key)
 {
 	const struct nv_controller_config *controller = &config->controller;
-	u64 optimal = (u64)controller->optimal_write_kib * 1024;
+	u64 optimal = (u64)nv_optimal_kib(config) * 1024;
 
 	*key = "nvme.lba_bytes";
 	if (controller->lba_bytes != 512 && controller->lba_bytes != 4096)
@@ -75,7 +77,10 @@ static const char *nv_check_controller(const struct nv_config *config, const cha
 	    (controller->max_transfer_kib < 8 ||
 	     (controller->max_transfer_kib & (controller->max_transfer_kib - 1))))
 		return "must be a power of two of at least 8, two pages, or 0 for no limit";
-	*key = "nvme.optimal_write_kib";
+	*key = "queue.io_opt_kib";
+	if (config->io_opt_kib && controller->optimal_write_kib)
+		return "is nvme.optimal_write_kib, which is set already";
+	*key = config->io_opt_kib ? "queue.io_opt_kib" : "nvme.optimal_write_kib";
 	if (optimal % controller->lba_bytes)
 		return "must be whole blocks of nvme.lba_bytes";
 	if (optimal / controller->lba_bytes > NV_MAX_BLOCKS)
@@ -85,17 +90,8 @@ static const char *nv_check_controller(const struct nv_config *config, const cha
 
 static const char *nv_check_flash(const struct nv_config *config, const char **key)
 {
-	const struct rl_flash_config *flash = &config->flash;
-
-	*key = "flash.page_kib";
-	if (flash->page_kib & (flash->page_kib - 1))
-		return "must be a power of two";
 	*key = "cache.kib";
-	if (flash->cache_kib % flash->page_kib)
-		return "must be a multiple of flash.page_kib";
-	if (flash->cache_kib / flash->page_kib > RL_MAX_CACHE_PAGES)
-		return "is more than 65536 pages of flash.page_kib";
-	return NULL;
+	return rl_flash_conflict(&config->flash, key);
 }
 
 static const char *nv_check_limit(const struct nv_config *config, const char **key)
@@ -109,7 +105,8 @@ static const char *nv_check_limit(const struct nv_config *config, const char **k
 	*key = "fault.drive";
 	if (config->fault.drive >= config->base.count)
 		return "there are not so many drives";
-	return NULL;
+	*key = rl_keys_beyond(&nv_keys, &config->base, config->sectors);
+	return *key ? RL_BEYOND : NULL;
 }
 
 static const char *nv_conflict(const struct rl_config *base, const char **key)

@@ -84,6 +84,8 @@ struct nv_fault_config {
  * struct nv_config - everything that distinguishes one simulated NVMe drive from another
  * @base: name, number, count, memory
  * @sectors: capacity in sectors of 512 bytes
+ * @io_opt_kib: optimal I/O size; the same as the controller's @optimal_write_kib
+ * @rotational: 1 if the namespace reports that it rotates, which Linux reads since 6.13
  * @controller: see there
  * @flash: see there
  * @link: see there
@@ -93,6 +95,8 @@ struct nv_fault_config {
 struct nv_config {
 	struct rl_config base;
 	u64 sectors;
+	u32 io_opt_kib;
+	u32 rotational;
 	struct nv_controller_config controller;
 	struct rl_flash_config flash;
 	struct nv_link_config link;
@@ -102,5 +106,11 @@ struct nv_config {
 
 /* The keys of a profile of this device, their rules, and the differences between drives of one profile. */
 extern const struct rl_keys nv_keys;
+
+/* Return: the optimal write size, which two keys set. */
+static inline u32 nv_optimal_kib(const struct nv_config *config)
+{
+	return config->io_opt_kib ? config->io_opt_kib : config->controller.optimal_write_kib;
+}
 
 #endif

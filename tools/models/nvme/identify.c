@@ -112,7 +112,7 @@ static void nv_put_namespace(const struct nv_config *config, u8 *page)
 	rl_put(page + NV_NS_ATOMIC_POWER, atomic, 2);
 	nv_put_eui64(page + NV_NS_EUI64, config);
 	page[NV_NS_FORMAT + 2] = (u8)nv_log2(controller->lba_bytes);
-	if (!controller->optimal_write_kib)
+	if (!nv_optimal_kib(config))
 		return;
 	page[NV_NS_FEATURES] |= NV_NS_HAS_OPTIMAL;
 	rl_put(page + NV_NS_WRITE_GRANULARITY, atomic, 2);
@@ -120,7 +120,14 @@ static void nv_put_namespace(const struct nv_config *config, u8 *page)
 	rl_put(page + NV_NS_FREE_GRANULARITY, atomic, 2);
 	rl_put(page + NV_NS_FREE_ALIGNMENT, atomic, 2);
 	rl_put(page + NV_NS_OPTIMAL_WRITE,
-	       nv_blocks_less_one(config, (u64)controller->optimal_write_kib * 1024), 2);
+	       nv_blocks_less_one(config, (u64)nv_optimal_kib(config) * 1024), 2);
+}
+
+/* What does not depend on the command set: that the namespace rotates. */
+static void nv_put_common(u8 *page)
+{
+	page[NV_COMMON_FEATURES] = NV_COMMON_ROTATES;
+	page[NV_COMMON_STATE] = NV_COMMON_READY;
 }
 
 /* The list of the names of the namespace has one entry, its EUI-64. */
@@ -154,6 +161,10 @@ u16 nv_identify(struct nv_model *model, const u8 *command)
 	case NV_IDENTIFY_NAMES:
 	case NV_IDENTIFY_SET_NAMESPACE:
 		break;
+	case NV_IDENTIFY_COMMON:
+		if (model->config.rotational)
+			break;
+		return NV_BAD_FIELD;
 	default:
 		return NV_BAD_FIELD;
 	}
@@ -161,6 +172,8 @@ u16 nv_identify(struct nv_model *model, const u8 *command)
 		return NV_BAD_NAMESPACE;
 	if (cns == NV_IDENTIFY_NAMESPACE)
 		nv_put_namespace(&model->config, page);
+	else if (cns == NV_IDENTIFY_COMMON)
+		nv_put_common(page);
 	else if (cns == NV_IDENTIFY_NAMES)
 		nv_put_names(&model->config, page);
 	else if (command[NV_CDW11 + 3])

@@ -3,7 +3,6 @@
 #include "model.h"
 
 #define NV_PAGE_SECTORS	(NV_PAGE_BYTES / RL_SECTOR_BYTES)
-#define NV_ZERO_RUN	0x40000000U
 
 /**
  * struct nv_request - an I/O command
@@ -169,18 +168,8 @@ static u16 nv_write(struct nv_model *model, const struct nv_request *request)
 
 static void nv_zero(struct nv_model *model, u64 lba, u64 sectors)
 {
-	static const u64 zeros[RL_SECTOR_BYTES / sizeof(u64)];
-	u32 part;
-
-	for (; sectors; sectors -= part, lba += part) {
-		part = rl_store_zero_run(&model->store, lba, (u32)rl_min(sectors, NV_ZERO_RUN));
-		if (!part) {
-			part = 1;
-			/* A sector of zeros needs no memory, so that this cannot fail. */
-			rl_store_write(&model->store, lba, part, zeros);
-		}
-		rl_bad_mend(&model->fault.bad, lba, part);
-	}
+	rl_store_zero(&model->store, lba, sectors);
+	rl_bad_mend(&model->fault.bad, lba, sectors);
 }
 
 static u16 nv_deallocate(struct nv_model *model, const struct nv_request *request)

@@ -65,6 +65,11 @@ static u64 nv_pair(u32 offset, u64 value)
 	return offset % 8 ? value >> 32 : (u32)value;
 }
 
+static u64 nv_capabilities(const struct nv_model *model)
+{
+	return NV_CAP(NV_MAX_ENTRIES) | (model->config.rotational ? NV_CAP_HAS_COMMON : 0);
+}
+
 u32 nv_model_read(struct nv_model *model, u32 offset)
 {
 	if (model->fault.gone)
@@ -72,7 +77,7 @@ u32 nv_model_read(struct nv_model *model, u32 offset)
 	switch (offset) {
 	case NV_REG_CAP:
 	case NV_REG_CAP + 4:
-		return (u32)nv_pair(offset, NV_CAP(NV_MAX_ENTRIES));
+		return (u32)nv_pair(offset, nv_capabilities(model));
 	case NV_REG_VS:
 		return NV_VERSION;
 	case NV_REG_INTMS:

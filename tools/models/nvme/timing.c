@@ -18,26 +18,6 @@ void nv_timing_create(struct nv_timing *timing, const struct nv_config *config)
 	rl_flash_create(&timing->flash, &config->flash);
 }
 
-/* Return: when all pages are done. @start: when the controller is done. */
-static u64 nv_transfer_ns(struct nv_timing *timing, bool write, u64 lba, u32 sectors, bool through,
-			  u64 start)
-{
-	u32 page_sectors = timing->flash.config.page_kib * 2, part;
-	u64 end = start, ready, done;
-
-	for (; sectors; sectors -= part, lba += part) {
-		part = (u32)rl_min(sectors, page_sectors - lba % page_sectors);
-		ready = rl_bucket_pour(write ? &timing->from_host : &timing->to_host, start,
-				       (u64)part * RL_SECTOR_BYTES);
-		if (write)
-			done = rl_flash_write(&timing->flash, lba / page_sectors, ready, through);
-		else
-			done = rl_flash_read(&timing->flash, lba / page_sectors, ready);
-		end = rl_max(end, done);
-	}
-	return end;
-}
-
 u64 nv_timing_due(struct nv_model *model, u8 opcode, u64 lba, u32 sectors, bool through, u64 now)
 {
 	bool is_volatile = model->config.controller.write_cache;
@@ -51,7 +31,9 @@ u64 nv_timing_due(struct nv_model *model, u8 opcode, u64 lba, u32 sectors, bool 
 	timing->controller_ns = end;
 	through = is_volatile && (through || !model->feature[NV_FEATURE_WRITE_CACHE]);
 	if (opcode == NV_READ || opcode == NV_WRITE)
-		end = nv_transfer_ns(timing, opcode == NV_WRITE, lba, sectors, through, end);
+		end = rl_flash_transfer(&timing->flash,
+					opcode == NV_WRITE ? &timing->from_host : &timing->to_host,
+					opcode == NV_WRITE, lba, sectors, through, end);
 	else if (opcode == NV_FLUSH && is_volatile)
 		end = rl_flash_drained_ns(&timing->flash, end);
 	return end + model->config.link.latency_ns;

@@ -32,6 +32,7 @@ enum nv_register {
 #define NV_VERSION		0x00010400U
 /* Queues are contiguous; half a second until ready; NVM command set; pages of 4 KiB and no others. */
 #define NV_CAP(entries)		((u64)((entries) - 1) | 1ULL << 16 | 1ULL << 24 | 1ULL << 37)
+#define NV_CAP_HAS_COMMON	0x1000000000000000ULL	/* ready before its media: then there is NV_IDENTIFY_COMMON */
 #define NV_CC_ENABLE		0x00000001U
 #define NV_CC_SET_PAGE_ROUND	0x00003ff0U	/* command set, page size, arbitration: only 0 is there */
 #define NV_CC_SHUTDOWN		0x0000c000U
@@ -106,6 +107,7 @@ enum nv_identify_page {
 	NV_IDENTIFY_NAMES	= 0x03,
 	NV_IDENTIFY_SET_NAMESPACE	= 0x05,
 	NV_IDENTIFY_SET_CONTROLLER	= 0x06,
+	NV_IDENTIFY_COMMON	= 0x08,	/* of a namespace, for every command set */
 };
 
 enum nv_log_page {
@@ -205,6 +207,15 @@ enum nv_namespace_field {
 #define NV_NS_HAS_ATOMIC	0x02U	/* in NV_NS_FEATURES */
 #define NV_NS_HAS_OPTIMAL	0x10U
 #define NV_NS_READS_ZERO	0x01U	/* in NV_NS_DEALLOCATED */
+
+/* Places in the page of NV_IDENTIFY_COMMON. */
+enum nv_common_field {
+	NV_COMMON_FEATURES	= 0,
+	NV_COMMON_STATE	= 14,
+};
+
+#define NV_COMMON_ROTATES	0x10U	/* in NV_COMMON_FEATURES */
+#define NV_COMMON_READY		0x01U	/* in NV_COMMON_STATE */
 
 /* Places in the page of NV_LOG_HEALTH. */
 enum nv_health_field {

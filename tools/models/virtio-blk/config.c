@@ -20,6 +20,7 @@ static const struct rl_key vb_key[] = {
 	VB_NUMBER("queue.size", queue_size, 4, VB_MAX_QUEUE, 256),
 	VB_NUMBER("queue.segments", segments, 1, VB_MAX_SEGMENTS, 254),
 	VB_NUMBER("queue.io_opt_kib", io_opt_kib, 0, 1 << 20, 0),
+	VB_NUMBER("queue.rotational", rotational, 0, 1, 1),
 	VB_NUMBER("volume.write_cache", write_cache, 0, 1, 1),
 	VB_NUMBER("volume.discard", discard, 0, 1, 1),
 	VB_NUMBER("volume.flush_ns", flush_ns, 0, 1000000000, 0),
@@ -49,13 +50,17 @@ static const char *vb_conflict(const struct rl_config *base, const char **key)
 	*key = "queue.size";
 	if (config->queue_size & (config->queue_size - 1))
 		return "must be a power of two";
+	*key = "queue.rotational";
+	if (!config->rotational)
+		return "a virtio disk cannot report it, and Linux takes each for one that rotates; nvme and ahci can";
 	*key = "limit.burst_ios";
 	if (config->burst_ios && !config->iops)
 		return "goes with limit.iops";
 	*key = "limit.burst_bytes";
 	if (config->burst_bytes && !config->limit_bytes_s)
 		return "goes with limit.bytes_s";
-	return NULL;
+	*key = rl_keys_beyond(&vb_keys, base, config->sectors);
+	return *key ? RL_BEYOND : NULL;
 }
 
 /* Faults belong to the first device. */

@@ -41,6 +41,7 @@ struct vb_fault_config {
  * @queue_size: requests that the queue holds, a power of two
  * @segments: of a request, at most
  * @io_opt_kib: optimal size that the device reports; 0: it reports none
+ * @rotational: 1: what Linux takes every virtio disk for
  * @write_cache: 1 if the device reports a volatile cache, which makes Linux send flushes
  * @discard: 1 if the device takes discards
  * @flush_ns: time of a flush
@@ -58,6 +59,7 @@ struct vb_config {
 	u32 queue_size;
 	u32 segments;
 	u32 io_opt_kib;
+	u32 rotational;
 	u32 write_cache;
 	u32 discard;
 	u32 flush_ns;

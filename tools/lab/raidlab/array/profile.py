@@ -19,6 +19,7 @@ DEFAULT = "9500s-12-raid0"
 DRIVER = "3w-9xxx"  # of a profile that does not set `device`
 _FIT = "fit."
 _MOST_DEVICES = 16  # RL_MAX_DEVICES of the models
+_FLASH_MIB = 4  # RL_CHUNK_BYTES: flash behind ahci has a chunk of its own
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class Profile:
     driver: str
     count: int
 
+    def is_set(self, begin: str) -> bool:
+        """Whether a number whose key begins so is not 0."""
+        return any(key.startswith(begin) and value != "0" for key, value in self.values.items())
+
     def parameter(self) -> str:
         """For insmod raidlab.ko: config="name=...,array.level=raid0,..."."""
         return f'config="{self.flat()}"'
@@ -95,6 +100,13 @@ class Devices:
     def pool_mib(self) -> int:
         """Memory that the models take."""
         return sum(one.pool_mib for one in self.profiles)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of profiles that are valid."""
+        kept = [one.name for one in self.profiles if one.driver == "virtio-blk" and one.is_set("fault.lose_")]
+        why = "the driver has no timeout: a request that is lost by fault.lose never ends, nor does what waits for it"
+        return [f"profile {name}: {why}" for name in kept]
 
     @property
     def drivers(self) -> list[str]:
@@ -194,7 +206,8 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     entries = int(values.get("log_entries", keys["log_entries"].preset))
     counted = "controller.count" if "controller.count" in keys else "count"
     count = int(values.get(counted, keys[counted].preset))
-    pool_mib = count * (store + (entries * model.log_entry_bytes >> 20) + 1)
+    flash = _FLASH_MIB if values.get("ata.media") == "flash" else 0
+    pool_mib = count * (store + (entries * model.log_entry_bytes >> 20) + 1 + flash)
     found = Profile(path.stem, path, values, title(text), pool_mib, driver, count)
     conflict = model.conflict(found.flat())
     if conflict:

@@ -40,6 +40,8 @@ class How:
 def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], out: Path, how: How) -> verdict.Verdict:
     """Boot `lab_kernel` with the devices that the options name, run `command` in it, leave its results in `out`."""
     devices = profiles_of(arguments, how.progress)
+    for note in devices.notes if devices else ():
+        how.progress.say(note)
     inserted = _modules(arguments, devices, lab_kernel, how.progress)
     programs = modules.build_programs(how.progress)
     needs = variant.needs(getattr(arguments, "variant", ""))

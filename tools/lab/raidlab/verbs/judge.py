@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from raidlab.base.failure import LabError
 from raidlab.verbs import measures, seeds
 from raidlab.verbs.recorded import Recorded
 from raidlab.verbs.seeds import Draws
@@ -60,6 +61,9 @@ def judged(workloads: Iterable[Workload], draws: int, run: Runs) -> list[Verdict
     def draw(some: list[Workload], which: range) -> None:
         wanted = [(one, kernel, seed) for one in some for seed in which for kernel in (0, 1)]
         for (one, kernel, _), got in zip(wanted, run(wanted)):
+            if not any(direction["requests"] for span in got.spans for direction in span.directions.values()):
+                todo = f"Its output: {got.directory}. A workload uses $DISK, the first disk of the profile."
+                raise LabError(f"workload {one.name}", "no request reached a disk", todo)
             found[one.name][kernel].append(got)
 
     draw(every, range(1))

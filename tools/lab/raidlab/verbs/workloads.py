@@ -12,8 +12,10 @@ from raidlab.base.failure import LabError
 ALL = "all"
 OWN = Path(__file__).with_suffix(".toml")
 RECORDING = "lab.rtdb"
+# The first disk, whichever driver it has.
 _HEAD = (
-    "export DISK=/dev/sda MNT=/run/lab/mnt FILE=/run/lab/mnt/file"
+    "for DISK in /dev/sda /dev/nvme0n1 /dev/vda; do test -b $DISK && break; done;"
+    " export DISK MNT=/run/lab/mnt FILE=/run/lab/mnt/file"
     " FIO='fio --minimal --output=/dev/null --name=workload --fadvise_hint=0'; exec 2>/run/lab/prepared >&2"
 )
 _MAKE = {

@@ -201,8 +201,28 @@ static const char *tw_check_members(const struct tw_config *config, const char *
 	return NULL;
 }
 
+/* Sectors of a unit, as the array has them. */
+static u64 tw_unit_sectors(const struct tw_config *config)
+{
+	const struct tw_array_config *array = &config->array;
+	u64 sectors = config->drive.sectors - config->drive.sectors % (array->stripe_kib * 2);
+
+	switch (array->level) {
+	case TW_LEVEL_RAID0:
+		return sectors * array->drives;
+	case TW_LEVEL_RAID5:
+		return sectors * (array->drives - 1);
+	case TW_LEVEL_RAID10:
+		return sectors * (array->drives / 2);
+	}
+	return sectors;
+}
+
 static const char *tw_check_faults(const struct tw_config *config, const char **key)
 {
+	*key = rl_keys_beyond(&tw_keys, &config->base, tw_unit_sectors(config));
+	if (*key)
+		return RL_BEYOND;
 	*key = "fault.unit";
 	if (config->fault.unit >= config->array.units)
 		return "there are not so many units";

@@ -62,6 +62,9 @@ class Place:
     host: bool = False
 
 
+UNLIMITED = ("nvme", "vd")  # disks whose drivers have no device/queue_depth
+
+
 class StepsError(Exception):
     """A cell that cannot be run in this place; the text says why."""
 
@@ -166,6 +169,8 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
 def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
     found = []
     for name in members(cell, place):
+        if cell.get("queue_depth") is not None and name.startswith(UNLIMITED):
+            raise StepsError(f"{name} has no queue_depth, which is a setting of SCSI disks; set nr_requests instead")
         queue = f"/sys/block/{name}/queue"
         for axis, path in (("scheduler", f"{queue}/scheduler"), ("nr_requests", f"{queue}/nr_requests"),
                            ("max_sectors_kib", f"{queue}/max_sectors_kb"), ("nomerges", f"{queue}/nomerges"),
