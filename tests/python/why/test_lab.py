@@ -57,6 +57,15 @@ def test_flash_has_channels_and_a_disk_may_advertise_an_optimal_size() -> None:
         assert found["number of flash channels 10 x as fast"] == {"flash.channels": faster}
 
 
+def test_a_sata_disk_of_flash_has_no_heads() -> None:
+    """Its model refuses keys of platters."""
+    place = lab.Lab(wanted(profile="sata-ssd"))
+    free = place.bound()
+    assert free and not any(key in dict(free.lab) for key in ("drive.rpm", "drive.media_outer_kib_s"))
+    assert [change.cause for change in place.last()] == ["flash", "number of flash channels", "interface"]
+    assert "seeks" in [change.cause for change in lab.Lab(wanted(profile="sata-hdd-7200")).last()]
+
+
 def test_guest() -> None:
     """A change's keys take the place of those that were asked for; the same seed is the same guest."""
     place = lab.Lab(wanted(sets={"fault.lose_command": "5"}))

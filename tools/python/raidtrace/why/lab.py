@@ -42,6 +42,10 @@ SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_
          "drive.rpm": 30000}  # fmt: skip
 DRIVE = Part("drives", ("drive.command_us",),
              ("drive.media_outer_kib_s", "drive.media_inner_kib_s", "drive.interface_kib_s"))  # fmt: skip
+FLASH = (
+    Part("flash", ("flash.read_ns", "flash.program_ns"), ()),
+    Part("number of flash channels", (), ("flash.channels",)),
+)
 PARTS = {
     "3w-9xxx": (
         Part("controller", ("controller.command_us", "controller.part_us"),
@@ -51,8 +55,7 @@ PARTS = {
     "ahci": (dataclasses.replace(DRIVE, name="drive"),),
     "nvme": (
         Part("controller", ("nvme.command_ns",), ()),
-        Part("flash", ("flash.read_ns", "flash.program_ns"), ()),
-        Part("number of flash channels", (), ("flash.channels",)),
+        *FLASH,
         Part("link", ("link.latency_ns",), ("link.bytes_s",)),
         Part("limit", (), ("limit.iops", "limit.bytes_s")),
     ),
@@ -61,6 +64,7 @@ PARTS = {
         Part("limit", (), ("limit.iops", "limit.bytes_s")),
     ),
 }  # fmt: skip
+SATA_FLASH = (*FLASH, Part("interface", ("drive.command_us", "link.latency_ns"), ("drive.interface_kib_s",)))
 DISKS = {"nvme": "nvme0n1", "virtio-blk": "vda"}  # the first of a driver whose disks are not called sda
 SLOW = ("drive.slow_member", "fault.slow_member")
 
@@ -99,7 +103,9 @@ class Lab:
         self._guests: set[subprocess.Popen[str]] = set()
         self._profile = flat(tomllib.loads(profile_path(wanted.profile).read_text(encoding="utf-8")))
         self._driver = self._profile.pop("device", DEFAULT)
-        self._parts = PARTS[self._driver]
+        flash = (self._profile | dict(wanted.sets)).get("ata.media") == "flash"
+        self._heads = self._driver in (DEFAULT, "ahci") and not flash
+        self._parts = SATA_FLASH if flash else PARTS[self._driver]
 
     def baselines(self) -> list[Run]:
         self._all([(changes.BASELINE, 0)], 0)  # alone: what fails is told before more is run
@@ -170,7 +176,7 @@ class Lab:
 
     def _seeks(self) -> dict[str, int]:
         """Keys of a device that has heads to move."""
-        return SEEKS if self._driver in (DEFAULT, "ahci") else {}
+        return SEEKS if self._heads else {}
 
     def _all(self, wanted: list[tuple[Change, int]], cap_s: float) -> list[Run]:
         missing = {seed for change, seed in wanted if change is not changes.BASELINE} - set(self._base)
