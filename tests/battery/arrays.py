@@ -145,7 +145,7 @@ def lost_command_of_a_writer(draw: random.Random, place: Run) -> Scenario:
         alone=True,
         interval="200ms",
     )
-    return Scenario(base, {"reset": base.but(sets={})}, way="write")
+    return Scenario(base, {"reset": base.but(sets={})}, direction="write")
 
 
 @family
@@ -191,7 +191,7 @@ def writes_in_order(draw: random.Random, place: Run) -> Scenario:
             "parity": base.but(profile=RAID0),
             "direct": base.but(command=load(mib=192, io=1 << 20, direct=1, write=1, depth=32)),
         },
-        way="write",
+        direction="write",
     )
 
 

@@ -15,19 +15,19 @@ def limited(place: Run, limit: str, **more: object) -> Run:
     return place.but(kernel="6.12", variant="storage", limit=limit, **more)
 
 
-def held(base: Run, way: str, **reliefs: Run) -> Scenario:
+def held(base: Run, direction: str, **reliefs: Run) -> Scenario:
     """A run that may be held, and the same without the limit."""
-    return Scenario(base, {"io.max": base.but(limit=""), **reliefs}, way=way)
+    return Scenario(base, {"io.max": base.but(limit=""), **reliefs}, direction=direction)
 
 
-def direct(draw: random.Random, place: Run, way: str, limit: str, mib: int) -> Scenario:
+def direct(draw: random.Random, place: Run, direction: str, limit: str, mib: int) -> Scenario:
     command = {"io": draw.choice((4, 16, 64, 256)) << 10, "direct": 1, "pattern": draw.choice(("seq", "random"))}
-    command |= {"write": int(way == "write"), "depth": draw.choice((1, 4, 16))}
+    command |= {"write": int(direction == "write"), "depth": draw.choice((1, 4, 16))}
     mib = min(mib, max(1, 1000 * int(command["io"]) // MIB // int(command["depth"]) * int(command["depth"])))
     base = limited(place.but(ahead(256)), limit, command=load(**command, mib=mib))
     order, deep = {**command, "pattern": "seq"}, {**command, "depth": 32}
     return held(
-        base, way, seeks=base.but(command=load(**order, mib=mib)), direct=base.but(command=load(**deep, mib=mib))
+        base, direction, seeks=base.but(command=load(**order, mib=mib)), direct=base.but(command=load(**deep, mib=mib))
     )
 
 

@@ -60,7 +60,7 @@ def iops_limit_of_writes(draw: random.Random, _: Run) -> Scenario:
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=8 * depth))
     return Scenario(
-        base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)}
+        base, {"throttled": free(base), "direct": deeper}, direction="write", remedies={"throttled": doubled(base)}
     )
 
 
@@ -101,7 +101,7 @@ def bandwidth_limit_of_writes(draw: random.Random, _: Run) -> Scenario:
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=4 * depth))
     return Scenario(
-        base, {"throttled": free(base), "direct": deeper}, way="write", remedies={"throttled": doubled(base)}
+        base, {"throttled": free(base), "direct": deeper}, direction="write", remedies={"throttled": doubled(base)}
     )
 
 
@@ -129,7 +129,7 @@ def buffered_writes_to_a_limit(draw: random.Random, _: Run) -> Scenario:
     place = disk(draw, AZURE, VIRTIO, limit_bytes_s=draw.choice((20, 60)) * 1_000_000)
     command = f"dd if=/dev/zero of={MNT}/w bs=1M count=64 2>/dev/null; sync"
     base = place.but(prepare=files(draw.choice(("ext4", "xfs")), 1, 1), command=command)
-    return Scenario(base, {"throttled": free(base)}, way="write", remedies={"throttled": doubled(base)})
+    return Scenario(base, {"throttled": free(base)}, direction="write", remedies={"throttled": doubled(base)})
 
 
 @family
@@ -174,7 +174,7 @@ def flash_writes_deep(draw: random.Random, _: Run) -> Scenario:
     base = disk(draw, NVME).but(command=load(**command, depth=draw.choice((16, 64))))
     faster = base.physics({**FAST_FLASH, "flash.program_ns": 10_000})
     deeper = base.but(command=load(**command, depth=256))
-    return Scenario(base, {"device": faster, "direct": deeper}, way="write", remedies={"device": deeper})
+    return Scenario(base, {"device": faster, "direct": deeper}, direction="write", remedies={"device": deeper})
 
 
 @family
@@ -252,7 +252,7 @@ def fsync_on_a_volume(draw: random.Random, _: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=draw.choice((4, 16)) << 10, mib=1, write=1)}"
     base = disk(draw, VIRTIO, volume_flush_ns=draw.choice((1_000_000, 4_000_000))).but(
         prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")  # fmt: skip
-    return Scenario(base, {"sync": base.but(command=command)}, way="write",
+    return Scenario(base, {"sync": base.but(command=command)}, direction="write",
                     remedies={"sync": base.but(command=command + " sync=2")})  # fmt: skip
 
 
@@ -329,7 +329,7 @@ def sata_program_sleeps(draw: random.Random, _: Run) -> Scenario:
 def sata_fsync(draw: random.Random, _: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=16 << 10, mib=1, write=1)}"
     base = disk(draw, SATA).but(prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
-    return Scenario(base, {"sync": base.but(command=command)}, way="write",
+    return Scenario(base, {"sync": base.but(command=command)}, direction="write",
                     remedies={"sync": base.but(command=command + " sync=2")})  # fmt: skip
 
 
@@ -376,7 +376,7 @@ def flash_program_sleeps_between_writes(draw: random.Random, _: Run) -> Scenario
     command = {"io": draw.choice((4096, 65536)), "mib": 2, "direct": 1, "write": 1, "span": 1 << 28,
                "pattern": draw.choice(("random", "seq"))}  # fmt: skip
     base = disk(draw, *FLASH).but(command=load(**command, sleep=draw.choice((0.002, 0.01))))
-    return Scenario(base, {"program": base.but(command=load(**command))}, way="write")
+    return Scenario(base, {"program": base.but(command=load(**command))}, direction="write")
 
 
 @family

@@ -112,7 +112,7 @@ def random_writes(draw: random.Random, place: Run) -> Scenario:
     return dataclasses.replace(
         found,
         reliefs={**found.reliefs, "parity": parity, "seeks": found.base.physics(NO_SEEK), **ceilings(found.base)},
-        way="write",
+        direction="write",
     )
 
 
@@ -167,7 +167,7 @@ def fsync_each(draw: random.Random, place: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=draw.choice((16, 64)) << 10, mib=2, write=1)}"
     base = place.but(prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
     return Scenario(
-        base.physics({"controller.write_cache_reported": 1}), {"sync": base.but(command=command)}, way="write"
+        base.physics({"controller.write_cache_reported": 1}), {"sync": base.but(command=command)}, direction="write"
     )
 
 
@@ -219,7 +219,7 @@ def sleeps_between_random_reads(draw: random.Random, place: Run) -> Scenario:
 def sleeps_between_writes(draw: random.Random, place: Run) -> Scenario:
     command = {"io": 1 << 17, "mib": 16, "direct": 1, "write": 1}
     base = place.but(command=load(**command, sleep=draw.choice((0.005, 0.01))))
-    return Scenario(base, {"program": base.but(command=load(**command))}, way="write")
+    return Scenario(base, {"program": base.but(command=load(**command))}, direction="write")
 
 
 @family

@@ -83,7 +83,7 @@ class Scenario:
     base: Run
     reliefs: Mapping[str, Run]
     paced: float = 0.0
-    way: str = "read"
+    direction: str = "read"
     remedies: Mapping[str, Run] = dataclasses.field(default_factory=dict)
 
     def remedy(self, cause: str) -> Run | None:

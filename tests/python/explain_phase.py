@@ -40,7 +40,7 @@ def time_bin(ms):
 
 
 def phase(
-    way="read",
+    direction="read",
     requests=1000,
     sectors=256,
     share_of_size=1.0,
@@ -110,8 +110,8 @@ def phase(
         "q2c_sum_ns": int((served / 1e6 if q2c_ms is None else q2c_ms) * 1e6 * bios),
         "errors": errors,
     }
-    flow = {way: counts}
-    for name, (number, ms) in (("flush", flushes), ("discard", discards), (OTHER[way], other)):
+    flow = {direction: counts}
+    for name, (number, ms) in (("flush", flushes), ("discard", discards), (OTHER[direction], other)):
         if number:
             flow[name] = {
                 "issued": number,
@@ -122,20 +122,20 @@ def phase(
     low, part = int(depth), depth - int(depth)
     times = {low: int(span * (1 - idle) * (1 - part)), low + 1: int(span * (1 - idle) * part), 0: int(span * idle)}
     bins = {
-        (way, "size"): {sectors: int(requests * share_of_size), 1: int(requests * (1 - share_of_size))},
-        (way, "depth_time"): times,
+        (direction, "size"): {sectors: int(requests * share_of_size), 1: int(requests * (1 - share_of_size))},
+        (direction, "depth_time"): times,
         ("all", "depth_time"): times,
-        (way, "seek"): {64: requests - seeking, 80: seeking},
-        (way, "d2c"): {time_bin(ms): number for ms, number in d2c.items()},
-        (way, "q2c"): {time_bin(q2c_ms or served / 1e6): bios if ended is None else ended},
+        (direction, "seek"): {64: requests - seeking, 80: seeking},
+        (direction, "d2c"): {time_bin(ms): number for ms, number in d2c.items()},
+        (direction, "q2c"): {time_bin(q2c_ms or served / 1e6): bios if ended is None else ended},
         ("all", "depth_issue"): {0: dry, **(found or {low: requests})},
-        (way, "depth_d2c"): {
+        (direction, "depth_d2c"): {
             (depth_row(at) * D2C_COLUMNS + int(ms * 1e6).bit_length()): number
             for (at, ms), number in (rows or {}).items()
         },
     }
     ends = samples if samples is not None else [(at / 10, (at + 1) / 10, 1 - idle, 0.1) for at in range(10)]
-    column = 3 if way == "read" else 4
+    column = 3 if direction == "read" else 4
     table_of = []
     for start, end, busy, moved in ends:
         row = [int(start * span), int(end * span), int(busy * (end - start) * span), 0, 0, 0, 0, 0]
@@ -150,7 +150,7 @@ def phase(
     }
     line = Timeline(
         table_of,
-        {way: Longest(10**6, 2 * 10**6, span // 2)},
+        {direction: Longest(10**6, 2 * 10**6, span // 2)},
         streams,
         table,
         tuple(Change(*change) for change in changes),
@@ -186,18 +186,18 @@ def depth_row(depth):
     return int(depth).bit_length()
 
 
-def judged(key, meta=None, way="read", **said):
+def judged(key, meta=None, direction="read", **said):
     """The limit of a key (or one of several names of it)."""
     keys = (key,) if isinstance(key, str) else key
-    found = limits.limits(Reading("A", phase(way=way, **said)), way, meta or {})
+    found = limits.limits(Reading("A", phase(direction=direction, **said)), direction, meta or {})
     return next(limit for limit in found if limit.key in keys)
 
 
-def verdict(key, meta=None, way="read", **said):
-    return judged(key, meta, way, **said).verdict
+def verdict(key, meta=None, direction="read", **said):
+    return judged(key, meta, direction, **said).verdict
 
 
-def first(meta=None, way="read", **said):
+def first(meta=None, direction="read", **said):
     """Key of what is inferred first; None: nothing is."""
-    found = limits.limits(Reading("A", phase(way=way, **said)), way, meta or {})
+    found = limits.limits(Reading("A", phase(direction=direction, **said)), direction, meta or {})
     return found[0].key if found[0].verdict is Verdict.INFERRED else None

@@ -321,7 +321,7 @@ def mixed(tmp_path):
 def test_both_directions_are_explained_and_one_can_be_chosen(tmp_path):
     path = mixed(tmp_path)
     assert [chain.direction for chain in explain_runs.one(path).chains] == ["read", "write"]
-    (chain,) = explain_runs.one(path, explain_runs.Choice(way="write")).chains
+    (chain,) = explain_runs.one(path, explain_runs.Choice(direction="write")).chains
     assert chain.direction == "write" and "writes" in chain.title
     assert explain_runs.one(path).chains[0].limited_by()[0] == "competing"
 
@@ -444,9 +444,9 @@ def test_a_rate_of_data_alone_far_beyond_any_that_was_seen_is_not_claimed(tmp_pa
         assert ("data alone" in links_disk.cost(reading).statement) is told
 
 
-@pytest.mark.parametrize(("way", "said"), [("write", {}), ("read", {"direct": 1.0, "ahead": 0.0, "depth": 20.0})])
-def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(way, said):
-    found = chain.single(Reading("A", phase(way=way, **said)), way, {})
+@pytest.mark.parametrize(("direction", "said"), [("write", {}), ("read", {"direct": 1.0, "ahead": 0.0, "depth": 20.0})])
+def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(direction, said):
+    found = chain.single(Reading("A", phase(direction=direction, **said)), direction, {})
     assert "readahead" not in found.link("depth").statement + " ".join(found.summary)
     assert found.link("depth").verdict is Verdict.SHOWN and found.link("depth").values[0].predicted is None
 
@@ -514,8 +514,8 @@ def test_a_recording_of_one_phase_and_a_pair_have_no_such_rows(tmp_path):
 
 def test_the_rows_name_the_disk_where_there_are_several():
     chains = [
-        Chain("t", disk, phase, way, Verdict.SHOWN, (), (), (f"{phase} of {disk}: {way}. Open: much.",))
-        for phase in ("late", "early") for disk in ("sda", "sdb") for way in ("write", "read")
+        Chain("t", disk, phase, direction, Verdict.SHOWN, (), (), (f"{phase} of {disk}: {direction}. Open: much.",))
+        for phase in ("late", "early") for disk in ("sda", "sdb") for direction in ("write", "read")
     ]  # fmt: skip
     assert opening(("early", "between", "late"), chains) == tuple(
         (f"{phase} {disk}", f"{phase} of {disk}: write.") for phase in ("early", "late") for disk in ("sda", "sdb")

@@ -10,9 +10,9 @@ FLASH = {**READS, "seconds": 0.1}  # 0.1 ms each
 ALONE = {**READS, "found": {0: 1000}, "idle": 0.5, "d2c": {0.28: 1000}}
 
 
-def gain(key, way="read", **said):
+def gain(key, direction="read", **said):
     """The expected gain of a limit as one number, and its sentence."""
-    found = judged(key, way=way, **said)
+    found = judged(key, direction=direction, **said)
     return found.figure(), found.expected()
 
 

@@ -487,19 +487,19 @@ NAMES = {
 
 @pytest.mark.parametrize("case", SIDES, ids=lambda case: f"{case[0]}: {case[4]}"[:60])
 def test_enough_is_inferred_and_too_little_is_not(case):
-    key, way, meta, enough, little = case
+    key, direction, meta, enough, little = case
     keys = NAMES.get(key, (key,))
-    found = judged(keys, meta, way, **arguments(enough))
+    found = judged(keys, meta, direction, **arguments(enough))
     assert (found.key, found.verdict) == (key, INFERRED), found
-    other = judged(keys, meta, way, **arguments({**enough, **little}))
+    other = judged(keys, meta, direction, **arguments({**enough, **little}))
     assert other.verdict is not INFERRED or other.key != key, other
 
 
 @pytest.mark.parametrize("case", SIDES, ids=lambda case: case[0])
 def test_what_is_inferred_says_what_to_do(case):
     """In words that fit behind the other columns of report, in 80."""
-    key, way, meta, enough, _ = case
-    found = judged(NAMES.get(key, (key,)), meta, way, **arguments(enough))
+    key, direction, meta, enough, _ = case
+    found = judged(NAMES.get(key, (key,)), meta, direction, **arguments(enough))
     assert found.remedy and len(found.title) <= 17
 
 
@@ -549,23 +549,23 @@ def test_small_direct_reads_may_be_larger(sectors, larger):
     assert ("read in larger pieces" in judged("direct", **DIRECT, sectors=sectors).remedy) is larger
 
 
-@pytest.mark.parametrize("way", ["read", "write"])
-def test_where_nothing_ended_that_is_the_longest_time(way):
-    said = chain.longest(Reading("A", phase(way=way, samples=SILENT)), way)
+@pytest.mark.parametrize("direction", ["read", "write"])
+def test_where_nothing_ended_that_is_the_longest_time(direction):
+    said = chain.longest(Reading("A", phase(direction=direction, samples=SILENT)), direction)
     assert said == "; no request completed for 1.60 s from 2.00 s on"
     assert (
-        chain.longest(Reading("A", phase(way=way)), way)
+        chain.longest(Reading("A", phase(direction=direction)), direction)
         == "; slowest request 1 to 2 ms, completed 2.00 s into the phase"
     )
 
 
 def test_a_disk_that_flushes_is_not_silent():
     """1.6 s of 4 without a completed byte, 1.5 of them with a flush in flight, as when a cache is emptied."""
-    found = judged("reset", way="write", samples=SILENT, flushes=(1, 1500.0))
+    found = judged("reset", direction="write", samples=SILENT, flushes=(1, 1500.0))
     assert found.verdict is Verdict.NOT_SHOWN and "a flush was in flight" in found.statement
-    assert verdict("reset", way="write", samples=SILENT, flushes=(1, 1400.0)) is INFERRED
+    assert verdict("reset", direction="write", samples=SILENT, flushes=(1, 1400.0)) is INFERRED
     stats = [(1, "driver_stats", "SCSI Host Resets: 0", "SCSI Host Resets: 2")]
-    assert verdict("reset", way="write", samples=SILENT, flushes=(1, 1500.0), changes=stats) is INFERRED
+    assert verdict("reset", direction="write", samples=SILENT, flushes=(1, 1500.0), changes=stats) is INFERRED
 
 
 def test_errors_are_said_whatever_they_cost():
@@ -592,12 +592,12 @@ def test_reads_that_take_neither_alike_nor_very_differently_are_an_open_question
 def test_few_bytes_that_may_be_unwritten_may_be_what_holds_a_writer():
     """Up to 64 MiB; not of direct writes, nor of reads."""
     few = {"idle": 0.5, "machine": {"vm.dirty_bytes": str(64 << 20)}}
-    assert verdict("program", way="write", **few) is Verdict.NOT_SHOWN
-    assert "65536 KiB" in judged("program", way="write", **few).statement
-    assert verdict("program", way="write", **few, direct=0.6) is Verdict.INFERRED
+    assert verdict("program", direction="write", **few) is Verdict.NOT_SHOWN
+    assert "65536 KiB" in judged("program", direction="write", **few).statement
+    assert verdict("program", direction="write", **few, direct=0.6) is Verdict.INFERRED
     assert verdict("program", **few) is Verdict.INFERRED
     for said in ("0", str((64 << 20) + 1), "n/a"):
-        assert verdict("program", way="write", idle=0.5, machine={"vm.dirty_bytes": said}) is Verdict.INFERRED
+        assert verdict("program", direction="write", idle=0.5, machine={"vm.dirty_bytes": said}) is Verdict.INFERRED
 
 
 def test_reads_of_which_no_window_is_read_ahead_are_not_a_matter_of_its_size():
@@ -606,7 +606,7 @@ def test_reads_of_which_no_window_is_read_ahead_are_not_a_matter_of_its_size():
     assert (verdict("no readahead", **alone), verdict("readahead", **alone)) == (INFERRED, Verdict.CONTRADICTED)
     larger = {"depth": 1.0, "sectors": 65}
     assert (verdict("no readahead", **larger), verdict("readahead", **larger)) == (Verdict.CONTRADICTED, INFERRED)
-    for other in ({"order": 0.49}, {"direct": 0.51}, {"settings": {"readahead_sectors": "0"}}, {"way": "write"}):
+    for other in ({"order": 0.49}, {"direct": 0.51}, {"settings": {"readahead_sectors": "0"}}, {"direction": "write"}):
         assert verdict("no readahead", **{**alone, **other}) is Verdict.CONTRADICTED
     assert verdict("no readahead", **alone, settings={"fstype": "ext4"}) is Verdict.NOT_SHOWN
 
@@ -766,7 +766,7 @@ def test_what_is_not_recorded_has_no_ceiling(lost):
 def member(level, sectors):
     """A member of an md of three disks with chunks of 64 KiB, which is written in parts of so many sectors."""
     above = phase(settings={"md_level": level, "md_raid_disks": "3", "md_chunk_bytes": "65536"})
-    seen = phase(way="write", depth=4.0, sectors=sectors, seeks=1.0)
+    seen = phase(direction="write", depth=4.0, sectors=sectors, seeks=1.0)
     found = limits.limits(Reading("A", seen, above), "write", {})
     return next(limit.verdict for limit in found if limit.key == "parity")
 
@@ -775,7 +775,7 @@ def test_parity_is_of_the_md_above_where_there_is_one():
     assert member("raid5", 255) is INFERRED
     assert member("raid5", 256) is Verdict.CONTRADICTED
     assert member("raid0", 8) is Verdict.CONTRADICTED
-    assert verdict("parity", way="write", **PARITY) is Verdict.NOT_AVAILABLE
+    assert verdict("parity", direction="write", **PARITY) is Verdict.NOT_AVAILABLE
 
 
 def test_who_writes_beside_is_named():
@@ -785,7 +785,9 @@ def test_who_writes_beside_is_named():
     assert "queued by jbd2/sda-8" in found.statement
     assert (
         "queued by"
-        not in judged("competing", way="write", other=(400, 9.0), submitters=[(3, "jbd2/sda-8", 5, 9, 0)]).statement
+        not in judged(
+            "competing", direction="write", other=(400, 9.0), submitters=[(3, "jbd2/sda-8", 5, 9, 0)]
+        ).statement
     )
     assert "most of updatedb, pid 9" in judged("competing", **NOT_OURS, others=(9,)).statement
 
@@ -793,9 +795,9 @@ def test_who_writes_beside_is_named():
 def test_flushes_are_told_beside_the_writes():
     assert (
         "200 flushes beside 1000 writes took 24% of the time"
-        in judged("sync", way="write", flushes=(200, 4.8)).statement
+        in judged("sync", direction="write", flushes=(200, 4.8)).statement
     )
-    one = judged("sync", way="write", flushes=(1, 960.0))
+    one = judged("sync", direction="write", flushes=(1, 960.0))
     assert one.verdict is Verdict.NOT_SHOWN and "1 flush took 24% of the time, after 125.0 MiB" in one.statement
     assert verdict("sync", flushes=(100, 9.6)) is Verdict.CONTRADICTED
 
@@ -835,7 +837,7 @@ def test_what_was_not_counted_is_no_cause_and_no_denial():
             Verdict.NOT_AVAILABLE,
             Verdict.CONTRADICTED,
         ), key
-    assert "of writes nothing is predicted" in judged("readahead", way="write").statement
+    assert "of writes nothing is predicted" in judged("readahead", direction="write").statement
 
 
 IN_ORDER = [
@@ -843,7 +845,7 @@ IN_ORDER = [
     ({"order": 0.91}, True),
     ({"order": 0.89}, False),
     ({"seeks": 0.02}, False),
-    ({"way": "write"}, False),
+    ({"direction": "write"}, False),
     ({"requests": 30}, False),
 ]
 

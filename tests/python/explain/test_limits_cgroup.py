@@ -79,10 +79,10 @@ SIDES = [
 
 @pytest.mark.parametrize("case", SIDES, ids=range(len(SIDES)))
 def test_enough_is_inferred_first_and_too_little_is_not(case):
-    way, meta, enough, other = case
-    assert verdict("io.max", meta, way, **enough) is INFERRED
-    assert first(meta, way, **enough) == "io.max"
-    assert verdict("io.max", meta, way, **other) is not INFERRED
+    direction, meta, enough, other = case
+    assert verdict("io.max", meta, direction, **enough) is INFERRED
+    assert first(meta, direction, **enough) == "io.max"
+    assert verdict("io.max", meta, direction, **other) is not INFERRED
 
 
 @pytest.mark.parametrize("key", ["program", "processor"])
@@ -133,7 +133,7 @@ def test_the_limit_that_is_nearest_is_the_one_that_is_said():
 def test_large_bios_are_those_that_are_split():
     """4 of 20 bios are of the cgroup, nearly all bytes, and so nearly all of the 980 pieces more: 984 in 4 s."""
     charged = [("/a b", 4, OCTETS, 4), ("/", 16, 4096, 16)]
-    said = held(limit(wiops=246), bios=20, splits=980, charged=charged, way="write")
+    said = held(limit(wiops=246), bios=20, splits=980, charged=charged, direction="write")
     assert judged("io.max", **said).values[0].value == pytest.approx(1.0, abs=1e-3)
 
 
@@ -145,7 +145,9 @@ def test_bios_that_were_held_are_not_a_program_that_sleeps():
         assert verdict("io.max", **said) is what
         assert (verdict("program", **said) is OPEN) is (what is OPEN)
         assert (
-            verdict("io.max", way="write", **held(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel)))
+            verdict(
+                "io.max", direction="write", **held(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel))
+            )
             is OUT
         )
 

@@ -89,7 +89,7 @@ def test_compare_sets_each_direction_against_the_same(tmp_path, turned):
     with_writes, without = ("b", "a") if turned else ("a", "b")
     written = rows["counted: throughput", "write"]
     assert (written[with_writes]["median"], written[without]["median"]) == (4 * READ / 1024 / 4, 0)
-    assert {way for place, way in rows if "size" in place} == {"read"}
+    assert {direction for place, direction in rows if "size" in place} == {"read"}
     (note,) = [note for note in found["notes"] if "an invariant" not in note]  # these recordings are made up
     assert note.startswith(f"{with_writes.upper()}, phase run: cat wrote none of these")
 

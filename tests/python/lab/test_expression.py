@@ -69,7 +69,7 @@ def test_names_in_their_order():
 
 def test_every_measure_is_known_and_documented():
     every = [name for name in measures.names() if name != "seconds" and not name.startswith("inflight")]
-    known = [*measures.names(), *(f"{way}_{name}" for way in measures.DIRECTIONS for name in every)]
+    known = [*measures.names(), *(f"{direction}_{name}" for direction in measures.DIRECTIONS for name in every)]
     assert all(measures.is_known(name) for name in known)
     for document in ("Documentation/lab.rst", "Documentation/man/raidctl-lab.8"):
         assert set(measures.names()) <= set(re.findall(r"\w+", (TOP / document).read_text()))

@@ -149,7 +149,10 @@ def test_experiments_change_one_thing():
 def test_fit_finds_a_constant_again(monkeypatch, tmp_path):
     def measure(figure, settings, out, mib):
         rates = {"controller.part_us": 680 / settings["controller.part_us"]}
-        rates |= {f"controller.{way}_kib_s": settings[f"controller.{way}_kib_s"] / 5e5 for way in ("read", "write")}
+        rates |= {
+            f"controller.{direction}_kib_s": settings[f"controller.{direction}_kib_s"] / 5e5
+            for direction in ("read", "write")
+        }
         return rates[{"raid0 7 read": "controller.part_us", "raid0 8 read": "controller.read_kib_s"}.get(
             figure, "controller.write_kib_s")]  # fmt: skip
 

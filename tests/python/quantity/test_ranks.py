@@ -71,7 +71,7 @@ def test_regions_tile_the_curve_and_neighbours_differ(curve):
     found = ranks.regions(curve)
     assert found[0].first == curve[0][0] and found[-1].last == curve[-1][0]
     for before, after in itertools.pairwise(found):
-        assert before.last == after.first and before.way != after.way
+        assert before.last == after.first and before.direction != after.direction
 
 
 def test_two_settings_have_no_rank_correlation_however_many_runs():

@@ -144,8 +144,8 @@ def test_a_counter_of_a_newer_raidctl_is_in_json_csv_and_text(path, tmp_path, ow
     counts = where(after["spans"][0])
     assert counts["spins"] > 0 and counts["spins"] % 7 == 0
     for span in after["spans"]:
-        for way in span["directions"].values():
-            way.get("flow", {}).pop("spins", None)
+        for direction in span["directions"].values():
+            direction.get("flow", {}).pop("spins", None)
         for counts in ([span["disk_counters"]], (span["origin"] or {}).values(), span["submitters"] or ()):
             for one in counts:
                 one.pop("spins", None)

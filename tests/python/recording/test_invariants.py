@@ -99,13 +99,13 @@ def test_numbers_agree_or_the_first_that_does_not_is_named(tmp_path, statements,
                        (number, number, number * 100, number * 100 + 100))  # fmt: skip
             names = [row[1] for row in db.execute("PRAGMA table_info(flow)")][2:]
             counts = dict.fromkeys(names, 0) | {"issued": issued, "completed": 100, "in_flight": 1}
-            for way, of in (
+            for direction, of in (
                 ("read", counts),
                 ("all", dict.fromkeys(names) | {"depth_sum_ns": 0, "in_flight": 1, "in_flight_max": 1}),
             ):
                 marks = ", ".join("?" * len(of))
                 db.execute(
-                    f"INSERT INTO flow(sample, direction, {', '.join(of)}) VALUES({number}, '{way}', {marks})",
+                    f"INSERT INTO flow(sample, direction, {', '.join(of)}) VALUES({number}, '{direction}', {marks})",
                     tuple(of.values()),
                 )
         db.executescript(statements)

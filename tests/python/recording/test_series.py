@@ -19,21 +19,26 @@ def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, second
     long_recording.write(path, seconds, 10, 1)
     with sample_rows.opened(path, series=True) as rows:
         found = series.build(rows, 1, False, True, columns=columns)
-        points = {way: rows.points(way, 1, {sample[2] for sample in rows.samples}) for way in ("read", "write")}
-        moved = {way: rows.flow(way, "bytes_completed") for way in points}
+        points = {
+            direction: rows.points(direction, 1, {sample[2] for sample in rows.samples})
+            for direction in ("read", "write")
+        }
+        moved = {direction: rows.flow(direction, "bytes_completed") for direction in points}
         seeks, samples = rows.seeks, rows.samples
-        places = sum(count for way in points for _, _, count in zip(*rows.place(way)))
+        places = sum(count for direction in points for _, _, count in zip(*rows.place(direction)))
     assert found.merged == merged and len(found.edges) <= columns + 1
     for at, (begin, end) in enumerate(zip(found.edges, found.edges[1:])):
         mine = [sample for sample in samples if begin <= sample[3] and sample[4] <= end]
         assert 1 <= len(mine) <= merged
-        for way in points:
-            depth, some = found.depth[way], [p for p in points[way] if begin <= p.start_ns and p.end_ns <= end]
+        for direction in points:
+            depth, some = found.depth[direction], [
+                p for p in points[direction] if begin <= p.start_ns and p.end_ns <= end
+            ]
             means = [point.mean for point in some]
             assert depth.mean[at] == pytest.approx(sum(means) / len(means))
             assert (depth.low[at], depth.high[at]) == pytest.approx((min(means), max(means)))
             assert depth.deepest[at] == max(point.highest for point in some)
-            assert found.moved[way][at] == sum(moved[way][sample[0]] for sample in mine)
+            assert found.moved[direction][at] == sum(moved[direction][sample[0]] for sample in mine)
         assert found.seeks[at] == sum(seeks[sample[0]] for sample in mine)
     assert found.place.sum() == places
 

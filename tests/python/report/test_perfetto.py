@@ -134,7 +134,10 @@ def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_p
         db.executemany(
             "INSERT INTO request(target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,comm,error,again)"
             " VALUES(1,?,?,?,?,?,?,'data',0,?,?,0)",
-            [(n, issued, done, sector, 512 * n, way, comm, n == 2) for n, _, issued, done, sector, way, comm in kept],
+            [
+                (n, issued, done, sector, 512 * n, direction, comm, n == 2)
+                for n, _, issued, done, sector, direction, comm in kept
+            ],
         )
     perfetto.write(tmp_path / "c.trace", path)
     packets = decoded(tmp_path / "c.trace")

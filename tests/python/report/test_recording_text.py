@@ -55,9 +55,14 @@ def test_json_is_that_of_raidctl_before(place, name):
     text = output.value_json(document.load(place / f"{name}.rtdb"))
     now = json.loads(text)
     assert [span.pop("hwqs") for span in now["spans"]] == [None] * len(now["spans"])  # it came later
-    for way in (way for span in now["spans"] for name, way in span["directions"].items() if name != "all"):
-        later = [way.pop(member) for member in ("iops", "d2c_p999_ns_low", "d2c_p999_ns_high")]
-        assert way["d2c_p99_ns_low"] is None or way["d2c_p99_ns_low"] <= later[1] < later[2] <= way["d2c_max_ns_high"]
+    for direction in (
+        direction for span in now["spans"] for name, direction in span["directions"].items() if name != "all"
+    ):
+        later = [direction.pop(member) for member in ("iops", "d2c_p999_ns_low", "d2c_p999_ns_high")]
+        assert (
+            direction["d2c_p99_ns_low"] is None
+            or direction["d2c_p99_ns_low"] <= later[1] < later[2] <= direction["d2c_max_ns_high"]
+        )
     assert list(now) == list(before) and json.dumps(now["spans"]) == json.dumps(before["spans"])
     assert {**now, "recording": ""} == {**before, "recording": ""}
 

@@ -12,7 +12,11 @@ from raidtrace.why import changes, likely
 
 def test_the_names_on_both_sides_exist() -> None:
     """A key that explain renames, or a cause that changes renames, would put nothing first."""
-    keys = {limit.key for way in ("read", "write") for limit in limits.limits(Reading("A", phase(way=way)), way, {})}
+    keys = {
+        limit.key
+        for direction in ("read", "write")
+        for limit in limits.limits(Reading("A", phase(direction=direction)), direction, {})
+    }
     few = limits.limits(Reading("A", phase(settings={"nr_requests": "4"})), "read", {})
     assert set(likely.CHANGES) <= keys | {limit.key for limit in few}
     causes = set(changes.CAUSES.values()) | {cause for cause, _, _ in changes.PROGRAM.values()}

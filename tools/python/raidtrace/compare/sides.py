@@ -97,12 +97,12 @@ def _recording(path: pathlib.Path, array: str, phase: str | None) -> Side:
     for seen in observed.observations:
         disk = seen.disk.name if len(observed.disks) > 1 else ""
         main = q.direction(seen)
-        for way in (main, "write" if main == "read" else "read") if main else ():
-            if (q.octets(seen, way) or 0) < q.LEAST_BYTES:
-                idle |= _rate(seen, way, disk)
+        for direction in (main, "write" if main == "read" else "read") if main else ():
+            if (q.octets(seen, direction) or 0) < q.LEAST_BYTES:
+                idle |= _rate(seen, direction, disk)
                 continue
-            found |= _counted(seen, way, disk)
-            foreign += [f"phase {seen.phase}: {said}" for said in q.whose(seen, way)]
+            found |= _counted(seen, direction, disk)
+            foreign += [f"phase {seen.phase}: {said}" for said in q.whose(seen, direction)]
         if main and _rate(seen, main, disk).keys() <= found.keys():
             found |= _figure(seen, disk, "seeks", "all", q.seeks(seen), "reqs.")
     return Side(str(path), "recording", observed.simulated(), found, axes, idle, tuple(foreign),
@@ -123,8 +123,8 @@ def reported(observed: Observed) -> tuple[figure.Figure, ...]:
     if name not in benchmark.BENCHMARKS:
         return ()
     raw = any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words(observed))
-    way = "write" if raw else "read"
-    job = benchmark.Job("", "", 0, MappingProxyType({**benchmark.BENCHMARKS[name].defaults, "direction": way}))
+    direction = "write" if raw else "read"
+    job = benchmark.Job("", "", 0, MappingProxyType({**benchmark.BENCHMARKS[name].defaults, "direction": direction}))
     try:
         return benchmark.BENCHMARKS[name].parse(observed.output, job)
     except figure.ParseError:
@@ -149,30 +149,32 @@ def axes_of(observed: Observed, array: str) -> dict[str, object]:
     return {**said, **({"md_chunk_kib": chunk // 1024} if chunk else {})}
 
 
-def _figure(seen: Observation, disk: str, name: str, way: str, value: float | None, unit: str) -> dict[Key, Figures]:
+def _figure(
+    seen: Observation, disk: str, name: str, direction: str, value: float | None, unit: str
+) -> dict[Key, Figures]:
     """One counted number of a direction. disk: empty where there is one."""
-    key = (("phase", seen.phase), ("place", f"{disk} counted: {name}".strip()), ("direction", way))
+    key = (("phase", seen.phase), ("place", f"{disk} counted: {name}".strip()), ("direction", direction))
     return {} if value is None else {key: normal((value,), unit)}
 
 
-def _rate(seen: Observation, way: str, disk: str) -> dict[Key, Figures]:
-    moved = q.octets(seen, way)
+def _rate(seen: Observation, direction: str, disk: str) -> dict[Key, Figures]:
+    moved = q.octets(seen, direction)
     rate = None if moved is None or not seen.seconds() else moved / 1024 / seen.seconds()
-    return _figure(seen, disk, "throughput", way, rate, "KiB/s")
+    return _figure(seen, disk, "throughput", direction, rate, "KiB/s")
 
 
-def _counted(seen: Observation, way: str, disk: str) -> dict[Key, Figures]:
+def _counted(seen: Observation, direction: str, disk: str) -> dict[Key, Figures]:
     """What was counted of a direction in a phase of a disk."""
-    mean = q.size_mean(seen, way)
+    mean = q.size_mean(seen, direction)
     numbers = (
-        ("IOPS", seen.of(way).operations(), "1/s"),
-        ("in flight", q.depth_mean(seen, way), "reqs."),
+        ("IOPS", seen.of(direction).operations(), "1/s"),
+        ("in flight", q.depth_mean(seen, direction), "reqs."),
         ("request size", None if mean is None else mean / 2, "KiB"),
-        ("d2c", q.d2c_mean_ms(seen, way), "ms"),
+        ("d2c", q.d2c_mean_ms(seen, direction), "ms"),
     )
-    found = _rate(seen, way, disk)
+    found = _rate(seen, direction, disk)
     for name, value, unit in numbers:
-        found |= _figure(seen, disk, name, way, value, unit)
+        found |= _figure(seen, disk, name, direction, value, unit)
     return found
 
 

@@ -71,10 +71,10 @@ class Pair:
 
     def directions(self) -> dict[str, list[Row]]:
         """The numbers of each direction in which something happened."""
-        used = [way for way in COUNTED if not (self.a.idle(way) and self.b.idle(way))]
-        both = {way: (Figures(self.a, way), Figures(self.b, way)) for way in used}
-        return {way: [Row(one, one.number(a), one.number(b), self.other_times) for one in OF_DIRECTION]
-                for way, (a, b) in both.items()}  # fmt: skip
+        used = [direction for direction in COUNTED if not (self.a.idle(direction) and self.b.idle(direction))]
+        both = {direction: (Figures(self.a, direction), Figures(self.b, direction)) for direction in used}
+        return {direction: [Row(one, one.number(a), one.number(b), self.other_times) for one in OF_DIRECTION]
+                for direction, (a, b) in both.items()}  # fmt: skip
 
     def disk(self) -> list[Row]:
         """The numbers without direction."""
@@ -109,7 +109,10 @@ class Pair:
 
     def elsewhere(self) -> dict[str, float | None]:
         """The share of bytes that would have to be moved to other parts of the disk to make the two alike."""
-        return {way: _apart(self.a.histogram(way, "place"), self.b.histogram(way, "place")) for way in DATA}
+        return {
+            direction: _apart(self.a.histogram(direction, "place"), self.b.histogram(direction, "place"))
+            for direction in DATA
+        }
 
     def to_json(self) -> Json:
         """As raidctl.schema.json has it."""
@@ -117,7 +120,7 @@ class Pair:
             "phase": self.a.phase,
             "disk_a": self.a.disk,
             "disk_b": self.b.disk,
-            "directions": {way: _members(rows) for way, rows in self.directions().items()},
+            "directions": {direction: _members(rows) for direction, rows in self.directions().items()},
             "disk_counters": _members(self.disk()),
             "origin": {name: _members(rows) for name, rows in self.classes().items()},
             "blame": [{"from": cause, "to": to, "seeks": row.to_json()} for cause, to, row in self.blame()],

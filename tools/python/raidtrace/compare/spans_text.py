@@ -85,9 +85,9 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
     yield visible(f"phase {pair.a.phase}  {disks}")
     yield f"    {'':22} {'A':>14} {'B':>14} {'B / A':>10} {'(B - A) / A':>12}"
     yield _quantity(pair.length())
-    for way, rows in pair.directions().items():
-        yield f"  {way}"
-        yield from _table(way, rows)[1:]
+    for direction, rows in pair.directions().items():
+        yield f"  {direction}"
+        yield from _table(direction, rows)[1:]
     yield from _table("disk", pair.disk())
     for name, rows in pair.classes().items():
         yield from _table(f"class {name}", rows)
@@ -99,9 +99,9 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
             break
         yield visible(f"  submitter {'all others' if comm is None else comm}")
         yield from _table("", rows)[1:]
-    for way, apart in pair.elsewhere().items():
+    for direction, apart in pair.elsewhere().items():
         if apart is not None:
-            yield f"  by place  {way}: {units.text('share', apart)} of the bytes lie elsewhere"
+            yield f"  by place  {direction}: {units.text('share', apart)} of the bytes lie elsewhere"
 
 
 def counters(found: Comparison) -> Iterator[str]:

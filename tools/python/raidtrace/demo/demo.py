@@ -113,7 +113,9 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
         low, high = pair(runs, cells, filesystem)
         lines += table.paragraph(explain.why(low.evidence, high.evidence))
     ext2, xfs = (pair(runs, cells, filesystem)[1] for filesystem in ("ext2", "xfs"))
-    beside = explain_runs.two(ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", way="read")).chains
+    beside = explain_runs.two(
+        ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", direction="read")
+    ).chains
     lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *table.paragraph(beside[0].summary)] if beside else []
     lines += ["", "Verified against the controller's own log:"]
     for run in ordered:

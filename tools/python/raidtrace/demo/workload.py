@@ -107,7 +107,7 @@ def rows(cell: Cell, recording: Recorded) -> list[Row]:
 def _row(cell: Cell, phase: str, span: Span, said: dict[str, float]) -> Row:
     direction = "write" if phase == "write" else "read"
     reads, sectors = Figures(span, "read"), Figures(span, direction).exact_size_mode()
-    placed = [Figures(span, way) for way in PLACED]
+    placed = [Figures(span, direction) for direction in PLACED]
     sequential = sum(one.count("sequential") for one in placed)
     seeks = sum(one.seeks() or 0 for one in placed)
     return Row(

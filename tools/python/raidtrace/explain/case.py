@@ -23,7 +23,7 @@ class Case:
     """A reading with what its recording says beside it. beside: the other phases of the disk."""
 
     reading: Reading
-    way: str
+    direction: str
     meta: Mapping[str, str]
     beside: Sequence[Observation] = ()
 
@@ -42,17 +42,17 @@ class Case:
 
     def depth(self) -> float | None:
         """Mean number in flight of this direction while anything was."""
-        mean, idle = q.depth_mean(self.seen, self.way), self.idle()
+        mean, idle = q.depth_mean(self.seen, self.direction), self.idle()
         return None if mean is None or idle is None or idle >= 1 else mean / (1 - idle)
 
-    def area(self, way: str) -> float:
+    def area(self, direction: str) -> float:
         """Requests of a direction in flight, mean over the time, by their times to completion."""
         length = self.seen.seconds()
-        return (self.seen.count(way, "d2c_sum_ns") or 0) / 1e9 / length if length else 0.0
+        return (self.seen.count(direction, "d2c_sum_ns") or 0) / 1e9 / length if length else 0.0
 
     def wait_ms(self, counter: str, of: str) -> float | None:
         """Mean of a time of this direction."""
-        return ratio(self.seen.count(self.way, counter), self.seen.count(self.way, of), 1e6)
+        return ratio(self.seen.count(self.direction, counter), self.seen.count(self.direction, of), 1e6)
 
     def streams(self) -> int:
         """Readers or writers in order, at least one."""
@@ -91,12 +91,12 @@ class Case:
         return self.meta.get("lab_time") == "simulated"
 
 
-def trimmed(seen: Observation, way: str) -> tuple[Observation, float, float]:
+def trimmed(seen: Observation, direction: str) -> tuple[Observation, float, float]:
     """The phase without the idle time before a direction began and after it ended, and how long these are in s. It begins
     when it began and is shorter."""
     if len(seen.spans) != 1:
         return seen, 0.0, 0.0
-    lead, tail = seen.timeline.idle_ends(way)
+    lead, tail = seen.timeline.idle_ends(direction)
     (start, end) = seen.spans[0]
     if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
         return seen, 0.0, 0.0

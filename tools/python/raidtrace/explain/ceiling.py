@@ -33,19 +33,19 @@ def values(meta: Mapping[str, str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in meta.get("lab_config", "").split(",") if "=" in pair)
 
 
-def of(meta: Mapping[str, str], way: str) -> Ceiling | None:
+def of(meta: Mapping[str, str], direction: str) -> Ceiling | None:
     """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
     said = values(meta)
     try:
         drives, rate = int(said["array.drives"]), int(said["drive.media_outer_kib_s"])
-        controller = float(said[f"controller.{way}_kib_s"])
+        controller = float(said[f"controller.{direction}_kib_s"])
         level, stripe = said["array.level"], int(said["array.stripe_kib"])
-        if level == "raid5" and way == "write":  # parity is worked out of what was taken, one after the other
+        if level == "raid5" and direction == "write":  # parity is worked out of what was taken, one after the other
             controller = 1 / (1 / controller + 1 / int(said["controller.parity_kib_s"]))
     except (KeyError, ValueError, ZeroDivisionError):
         return None
     data = {"raid5": drives - 1, "raid10": drives // 2, "raid1": 1}.get(level, drives)
-    used = drives if level == "raid10" and way == "read" else data
+    used = drives if level == "raid10" and direction == "read" else data
     return Ceiling(
         said.get("name", ""), controller / KIB_PER_MIB, rate * used / KIB_PER_MIB, drives, level, 2 * stripe * data
     )

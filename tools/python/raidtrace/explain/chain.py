@@ -21,48 +21,49 @@ SMALL = 64  # sectors of a request up to which a rate is told by requests a seco
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
 
 
-def links(readings: Sequence[Reading], way: str) -> tuple[Link, ...]:
+def links(readings: Sequence[Reading], direction: str) -> tuple[Link, ...]:
     """All links of one reading, or of two side by side; what its seeks cost is said of one."""
     both = readings
-    first = (links_queue.setting(both), links_queue.window(both)) if way == "read" else ()
+    first = (links_queue.setting(both), links_queue.window(both)) if direction == "read" else ()
     requests = () if any(r.seen.disk.bio_based for r in both) else (
-        links_queue.splits(both, way), links_queue.size(both, way), links_disk.depth(both, way), links_disk.busy(both),
-        links_disk.throughput(both, way), links_disk.seeks(both),
+        links_queue.splits(both, direction), links_queue.size(both, direction), links_disk.depth(both, direction),
+        links_disk.busy(both),
+        links_disk.throughput(both, direction), links_disk.seeks(both),
     )  # fmt: skip
     whole = not any(r.above for r in both)  # what a command asked for is not asked of one member
     spent = (links_disk.cost(both[0]),) if len(both) == 1 and requests else ()
-    last = (links_disk.blame(both), *spent, *((links_disk.cache(both, way),) if whole else ()))
-    return (*first, links_queue.bios(both, way), *requests, *last)
+    last = (links_disk.blame(both), *spent, *((links_disk.cache(both, direction),) if whole else ()))
+    return (*first, links_queue.bios(both, direction), *requests, *last)
 
 
-def title(reading: Reading, way: str, meta: Mapping[str, str]) -> str:
+def title(reading: Reading, direction: str, meta: Mapping[str, str]) -> str:
     """What the chain is about."""
     where = reading.seen.settings.get("fstype") or (reading.above.settings.get("fstype", "") if reading.above else "")
     what = " ".join(word for word in (observation.program(meta), where.splitlines()[0] if where else "") if word)
     whose = (
-        f" of {q.movers(reading.seen, way) or 'others'}, beside "
-        if q.foreign(reading.seen, way)
+        f" of {q.movers(reading.seen, direction) or 'others'}, beside "
+        if q.foreign(reading.seen, direction)
         else ", "
         if what
         else ""
     )
-    return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({way}s{whose}{what})"
+    return f"{reading.seen.disk.name}, phase {reading.seen.phase} ({direction}s{whose}{what})"
 
 
-def single(reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
+def single(reading: Reading, direction: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
     """One direction of a phase of one recording, without the idle time at its ends."""
     part = _part(reading.seen, beside)
-    seen, lead, tail = trimmed(reading.seen, way)
+    seen, lead, tail = trimmed(reading.seen, direction)
     reading = dataclasses.replace(reading, seen=seen)
-    found = links((reading,), way)
-    held = holding.limits(reading, way, meta, beside)
-    story = _story(found, held) if way == "read" else Verdict.NOT_AVAILABLE
-    told = _told(story, found) if links_queue.predicted(reading, way) else ""
+    found = links((reading,), direction)
+    held = holding.limits(reading, direction, meta, beside)
+    story = _story(found, held) if direction == "read" else Verdict.NOT_AVAILABLE
+    told = _told(story, found) if links_queue.predicted(reading, direction) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
             if seconds >= OUTSIDE]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
-    return Chain(title(reading, way, meta), reading.seen.disk.name, reading.seen.phase, way, story, found, held,
-                 (*summary(reading, way, told, held), *q.whose(seen, way), *cut), part)  # fmt: skip
+    return Chain(title(reading, direction, meta), reading.seen.disk.name, reading.seen.phase, direction, story, found, held,
+                 (*summary(reading, direction, told, held), *q.whose(seen, direction), *cut), part)  # fmt: skip
 
 
 def _part(seen: Observation, beside: Sequence[Observation]) -> float | None:
@@ -91,17 +92,17 @@ def _told(story: Verdict, found: Sequence[Link]) -> str:
     return "What readahead has to do with it was not recorded." if story is Verdict.NOT_AVAILABLE else ""
 
 
-def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tuple[str, ...]:
+def summary(reading: Reading, direction: str, told: str, held: Sequence[Limit]) -> tuple[str, ...]:
     """What it comes to, in plain words. told: readahead's part, of what was read ahead."""
-    rate, mean = q.mib_per_s(reading.seen, way), q.depth_mean(reading.seen, way)
+    rate, mean = q.mib_per_s(reading.seen, direction), q.depth_mean(reading.seen, direction)
     if reading.seen.disk.bio_based:
         return (
             f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
         )
     reached = (
-        _rate(reading, way, rate or 0.0)
-        + (f" with {mean:.2f} {way}s in flight" if mean is not None else "")
-        + longest(reading, way)
+        _rate(reading, direction, rate or 0.0)
+        + (f" with {mean:.2f} {direction}s in flight" if mean is not None else "")
+        + longest(reading, direction)
     )
     inferred = [limit for limit in held if limit.verdict is Verdict.INFERRED]
     open_ = [limit for limit in held if limit.verdict is Verdict.NOT_SHOWN]
@@ -134,22 +135,22 @@ def summary(reading: Reading, way: str, told: str, held: Sequence[Limit]) -> tup
     )
 
 
-def _rate(reading: Reading, way: str, mib_per_s: float) -> str:
+def _rate(reading: Reading, direction: str, mib_per_s: float) -> str:
     """Small requests count by their number."""
     number, size_of, seconds = (
-        reading.seen.count(way, "completed"),
-        q.size_mean(reading.seen, way),
+        reading.seen.count(direction, "completed"),
+        q.size_mean(reading.seen, direction),
         reading.seen.seconds(),
     )
     if not number or not size_of or size_of > SMALL or not seconds:
         return f"{mib_per_s:.1f} MiB/s"
-    return f"{number / seconds:,.0f} {way}s a second ({mib_per_s:.1f} MiB/s)"
+    return f"{number / seconds:,.0f} {direction}s a second ({mib_per_s:.1f} MiB/s)"
 
 
-def longest(reading: Reading, way: str) -> str:
+def longest(reading: Reading, direction: str) -> str:
     """The longest time to completion of the direction, and when; or how long none was completed, where that is more: a
     command that was lost is issued again, and its time begins anew."""
-    found, (silent, ended) = reading.seen.timeline.longest.get(way), reading.seen.timeline.silence()
+    found, (silent, ended) = reading.seen.timeline.longest.get(direction), reading.seen.timeline.silence()
     if found is None or found.time_ns is None or not reading.seen.spans:
         return ""
     begin = reading.seen.spans[0][0]

@@ -18,16 +18,16 @@ BOTH = 0.05  # part of the bytes that the other direction moves, from which on a
 
 def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
     """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
-    moved = {way: q.octets(seen, way) or 0 for way in ("read", "write")}
+    moved = {direction: q.octets(seen, direction) or 0 for direction in ("read", "write")}
     both = min(moved.values()) >= BOTH * sum(moved.values())
-    ways = ("read", "write") if both else (case.way,)
+    ways = ("read", "write") if both else (case.direction,)
     sizes: collections.Counter[int] = collections.Counter()
-    for way in ways:
-        sizes.update(seen.histogram(way, "size"))
+    for direction in ways:
+        sizes.update(seen.histogram(direction, "size"))
     sectors = {at: bins.size(at)[0] for at in sizes}
     whole = sum(count * sectors[at] for at, count in sizes.items())
     unit = sum(count * sectors[at] ** 2 for at, count in sizes.items()) / whole * q.SECTOR if whole else 0.0
-    return seen.timeline.even(case.way, unit, both), both
+    return seen.timeline.even(case.direction, unit, both), both
 
 
 def tolerance(found: Even) -> float:

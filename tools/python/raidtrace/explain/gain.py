@@ -33,7 +33,7 @@ def alone(case: Case) -> bool:
 def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
     """Of a volume whose limit holds requests back. The time from one request to the next halves, but a request takes no less
     than the fastest did."""
-    mean_ms = q.d2c_mean_ms(case.seen, case.way)
+    mean_ms = q.d2c_mean_ms(case.seen, case.direction)
     if not mean_ms or not iops:
         return NONE
     cycle = 1e3 / iops if alone(case) else mean_ms  # ms from one request of a thread to its next
@@ -57,7 +57,7 @@ def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
 
 def larger_pieces(case: Case) -> Gain:
     """Of reads at random places: a piece twice as large costs the same way there, and its transfer."""
-    size, mean_ms = (q.size_mean(case.seen, case.way) or 0.0) / 2, q.d2c_mean_ms(case.seen, case.way)
+    size, mean_ms = (q.size_mean(case.seen, case.direction) or 0.0) / 2, q.d2c_mean_ms(case.seen, case.direction)
     if not size or not mean_ms or size > SHORT_KIB:
         return NONE
     return _figure(TWICE / (1 + size / PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
@@ -72,7 +72,7 @@ def more_slots(case: Case, limit: int) -> Gain:
     """Of a queue with too few requests. Those that wait for one are counted by Little's law: rate times the time from queue to
     completion."""
     seconds = case.seen.seconds()
-    queued = (case.seen.count(case.way, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
+    queued = (case.seen.count(case.direction, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
     if not case.one_disk() or case.rotates() or queued <= limit:
         return NONE
     return _figure(min(queued / limit, TWICE), "with twice as many")
@@ -81,7 +81,7 @@ def more_slots(case: Case, limit: int) -> Gain:
 def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     """Of a disk without heads. part: of its load that is of others. At the limit of a volume their part is free then; on a
     local disk a request takes what the fastest did."""
-    mean_ms, found = q.d2c_mean_ms(case.seen, case.way), even(case, case.seen)[0]
+    mean_ms, found = q.d2c_mean_ms(case.seen, case.direction), even(case, case.seen)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
         return NONE
     if case.virtual() or fast_ms >= NETWORK_MS:

@@ -63,13 +63,13 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
 
 
 def limits(
-    reading: Reading, way: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()
+    reading: Reading, direction: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()
 ) -> tuple[Limit, ...]:
     """Those that are inferred first, the first what matters most; then open questions, what is ruled out, what is not known."""
-    found = [make(Case(reading, way, meta, beside)) for make in MAKERS]
+    found = [make(Case(reading, direction, meta, beside)) for make in MAKERS]
     if any(limits_cgroup.reached(limit) for limit in found):
         found = [_bounded(limit) for limit in found]
-    case = Case(reading, way, meta, beside)
+    case = Case(reading, direction, meta, beside)
     if any(limit.key == "throttled" and limit.verdict is Verdict.INFERRED for limit in found):
         found = [
             _open(limit, "a limit of the volume decides the rate") if limit.key in UNDER_LIMIT else limit

@@ -71,9 +71,11 @@ def io_max(case: Case) -> Limit:
     said += [change.after for change in case.seen.timeline.changes if change.name == SETTING]
     if said == [None]:
         return unknown(key, title, "limits of cgroups were not recorded")
-    every = dict.fromkeys(one for text in said for one in allowed(text or "") if one.name in NAMES.get(case.way, ()))
+    every = dict.fromkeys(
+        one for text in said for one in allowed(text or "") if one.name in NAMES.get(case.direction, ())
+    )
     if not every:
-        return ruled_out(key, title, f"no cgroup has a limit of {case.way}s")
+        return ruled_out(key, title, f"no cgroup has a limit of {case.direction}s")
     idle, names = case.idle(), ", ".join(dict.fromkeys(one.path for one in every))
     if not case.seen.charged or idle is None:
         lacks = "idle time was" if case.seen.charged else "who queued (group submitter, with cgroups in the kernel) was"
@@ -107,7 +109,7 @@ def reached(limit: Limit) -> bool:
 
 def _asks_itself(case: Case) -> bool:
     """Whether a kernel thread that queues does so for what was held: others write back, and none reads."""
-    return case.way == "read" or (q.class_share(case.seen, "direct") or 0.0) >= MOST
+    return case.direction == "read" or (q.class_share(case.seen, "direct") or 0.0) >= MOST
 
 
 def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached | None:
@@ -117,11 +119,11 @@ def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached 
     length = case.seen.seconds()
     if not octets or octets < MOST * whole or not length:
         return None
-    bios, splits = sum(one.bios for one in below), case.seen.count(case.way, "splits") or 0
-    mine, every, moved = float(octets), float(whole), float(case.seen.count(case.way, "bytes_queued") or 0)
+    bios, splits = sum(one.bios for one in below), case.seen.count(case.direction, "splits") or 0
+    mine, every, moved = float(octets), float(whole), float(case.seen.count(case.direction, "bytes_queued") or 0)
     if limit.name.endswith("iops"):  # a bio counts once for each piece that it is split into, and large ones are
         mine, every = bios + splits * octets / whole, sum(one.bios for one in charged) + float(splits)
-        moved = float((case.seen.count(case.way, "queued") or 0) + splits)
+        moved = float((case.seen.count(case.direction, "queued") or 0) + splits)
     most, least = min(moved, mine), max(moved - (every - mine), 0.0)
     by = length * limit.rate  # a large bio that was held before the first came is more than that time allows
     return Reached(

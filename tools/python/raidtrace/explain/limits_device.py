@@ -43,23 +43,23 @@ PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much 
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
 
-def dry(reading: Reading, way: str) -> tuple[int, float, float] | None:
+def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
     """How often the queue ran empty, the ms that a request alone takes, and the part of the time that this cost.
 
     Each time the disk delivers nothing for as long as one request alone takes, which is the time from the first issue to the
     first completion.
     """
     times = reading.seen.histogram("all", "depth_issue").get(0)
-    alone = bins.rows(reading.seen.histogram(way, "depth_d2c")).get(0)
+    alone = bins.rows(reading.seen.histogram(direction, "depth_d2c")).get(0)
     if times is None or alone is None or not reading.seen.seconds():
         return None
     return times, alone[1], times * alone[1] / 1000 / reading.seen.seconds()
 
 
-def saturated(reading: Reading, way: str) -> tuple[int, float] | None:
+def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
     """The depth that half of the requests found or more, as a row of depth-d2c, and what it adds to the throughput of the
     row of half the depth, of 1. None: there are no such rows."""
-    rows = bins.rows(reading.seen.histogram(way, "depth_d2c"))
+    rows = bins.rows(reading.seen.histogram(direction, "depth_d2c"))
     found = reading.seen.histogram("all", "depth_issue")
     deep = _half(rows, found)
     shallow = deep // 2
@@ -83,7 +83,7 @@ def _in_flight(found: Mapping[int, int], row: int) -> float:
 
 def flat(case: Case) -> bool:
     """Whether twice the depth added nothing, with as many in flight as an array can use."""
-    found = saturated(case.reading, case.way)
+    found = saturated(case.reading, case.direction)
     return found is not None and found[0] >= FLAT_FROM and found[1] < GAIN
 
 
@@ -101,7 +101,7 @@ class Crowd:
 
 def crowd(case: Case) -> Crowd | None:
     """For one disk, not an array. None: all requests found as many in flight, or their times were not counted."""
-    rows = bins.rows(case.seen.histogram(case.way, "depth_d2c"))
+    rows = bins.rows(case.seen.histogram(case.direction, "depth_d2c"))
     found = case.seen.histogram("all", "depth_issue")
     if not case.one_disk() or not rows or not found:
         return None
@@ -120,8 +120,8 @@ def crowd(case: Case) -> Crowd | None:
 def waiting(case: Case) -> tuple[float, float] | None:
     """On one disk without heads, where nearly all requests are as large: ms that the fastest took, and the mean, if that is
     so much longer that requests wait for each other."""
-    sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
-    mean = q.d2c_mean_ms(case.seen, case.way)
+    sizes, times = case.seen.histogram(case.direction, "size"), case.seen.histogram(case.direction, "d2c")
+    mean = q.d2c_mean_ms(case.seen, case.direction)
     if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
         return None
     if max(sizes.values()) < ALIKE * sum(sizes.values()):
@@ -133,7 +133,7 @@ def waiting(case: Case) -> tuple[float, float] | None:
 def waits_ms(case: Case) -> tuple[float, float] | None:
     """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
     None: times were not counted, or cannot be compared."""
-    sizes, times = case.seen.histogram(case.way, "size"), case.seen.histogram(case.way, "d2c")
+    sizes, times = case.seen.histogram(case.direction, "size"), case.seen.histogram(case.direction, "d2c")
     if sizes and times and max(sizes.values()) >= COMPARABLE * sum(sizes.values()):
         median = bins.quantile(times, 0.5)
         fastest = bins.time(min(at for at, number in times.items() if number))[1]
@@ -153,7 +153,7 @@ def full(case: Case) -> Crowd | None:
 def emptied(case: Case) -> tuple[int, float] | None:
     """How often the queue ran empty, and the part of the time that this took: without work, and with one request alone. None:
     too seldom to matter."""
-    found, idle = dry(case.reading, case.way), case.idle() or 0.0
+    found, idle = dry(case.reading, case.direction), case.idle() or 0.0
     if found is None or found[0] < EMPTY or idle + found[2] < EMPTIED:
         return None
     return found[0], min(idle + found[2], 1.0)
@@ -173,7 +173,7 @@ def even_rate(case: Case) -> tuple[float, float] | None:
 def platter(case: Case) -> bool:
     """Whether one disk with heads reads or writes in order all the time: it reads ahead by itself, so that neither readahead
     nor depth makes it faster."""
-    order = in_order(case.reading) if case.way == "read" else None
+    order = in_order(case.reading) if case.direction == "read" else None
     return (
         case.one_disk()
         and case.rotates()
@@ -188,14 +188,14 @@ def ceiling_near(case: Case) -> ceiling.Ceiling | None:
     """The ceiling of the lab's array, where the rate is near it. What the lab recorded is of its first device."""
     if case.one_disk():
         return None
-    top, rate = ceiling.of(case.meta, case.way), q.mib_per_s(case.seen, case.way) or 0.0
+    top, rate = ceiling.of(case.meta, case.direction), q.mib_per_s(case.seen, case.direction) or 0.0
     return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
 
 
 def parity(case: Case) -> Limit:
     """Writes smaller than a stripe of an array with parity: old data or parity is read first."""
-    key, title, mean = "parity", "Parity", q.size_mean(case.seen, case.way)
-    top, above = ceiling.of(case.meta, case.way), case.reading.above
+    key, title, mean = "parity", "Parity", q.size_mean(case.seen, case.direction)
+    top, above = ceiling.of(case.meta, case.direction), case.reading.above
     level = above.settings.get("md_level", "") if above else top.level if top else ""
     whole = (
         top.stripe_sectors
@@ -204,13 +204,16 @@ def parity(case: Case) -> Limit:
         if above
         else 0
     )
-    if case.way != "write" or mean is None or not level:
+    if case.direction != "write" or mean is None or not level:
         return unknown(key, title, "the level of the array is not recorded, or nothing was written")
     values = (case.value("size-mean", mean, "sectors", "bytes-issued", "issued"),)
     text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
     if level not in PARITY or mean >= whole:
         return ruled_out(key, title, text, *values)
-    wait, busy = q.d2c_mean_ms(case.seen, case.way) or 0.0, (case.idle() or 0.0) < IDLE and (case.depth() or 0.0) >= 2
+    wait, busy = (
+        q.d2c_mean_ms(case.seen, case.direction) or 0.0,
+        (case.idle() or 0.0) < IDLE and (case.depth() or 0.0) >= 2,
+    )
     if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
         text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
         return open_question(key, title, f"{text}: whether whole stripes are made of them is not told", *values)
@@ -225,9 +228,9 @@ def parity(case: Case) -> Limit:
 
 def device(case: Case) -> Limit:
     """The disk itself."""
-    found, idle = saturated(case.reading, case.way), case.idle()
+    found, idle = saturated(case.reading, case.direction), case.idle()
     key, title = "device", DISK if case.one_disk() else "Array's ceiling"
-    near, rate = ceiling_near(case), q.mib_per_s(case.seen, case.way) or 0.0
+    near, rate = ceiling_near(case), q.mib_per_s(case.seen, case.direction) or 0.0
     if idle is None:
         return unknown(key, title, "idle time was not counted")
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
@@ -246,7 +249,7 @@ def device(case: Case) -> Limit:
         return _one_disk(case, values, rate)
     if case.one_disk() and (waits := even_rate(case)):
         text = (
-            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.way}s a second at even intervals; the fastest took "
+            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.direction}s a second at even intervals; the fastest took "
             f"{waits[0]:.3g} ms, half of them {waits[1]:.3g} ms or more: the rest is the wait for others"
         )
         remedy = "more in flight does not help: it is the rate of the disk, or of its link (lspci -vv: LnkSta)"
@@ -263,15 +266,17 @@ def device(case: Case) -> Limit:
         return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values, gain=no_more, gain_of=change)
     if case.one_disk():
         return _one_disk(case, values, rate)
-    size, most = q.size_mean(case.seen, case.way) or 0.0, case.reading.largest_sectors() or 0
+    size, most = q.size_mean(case.seen, case.direction) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and SMALL * size <= most:
         text = f"{_gain(found)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
         return open_question(
             key, title, f"{text}: fewer in flight let more of them be merged, and may come faster", *values
         )
-    other = "write" if case.way == "read" else "read"
-    if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.way)):
-        beside = f"{rate:.0f} MiB/s of {case.way}s beside {q.mib_per_s(case.seen, other) or 0:.0f} MiB/s of {other}s"
+    other = "write" if case.direction == "read" else "read"
+    if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.direction)):
+        beside = (
+            f"{rate:.0f} MiB/s of {case.direction}s beside {q.mib_per_s(case.seen, other) or 0:.0f} MiB/s of {other}s"
+        )
         return open_question(key, title, f"{_gain(found)}{beside}", *values)
     if flat(case) and orderly:
         text = f"{_gain(found)}{rate:.0f} MiB/s is what comes"
@@ -284,20 +289,20 @@ def device(case: Case) -> Limit:
 def _iops(case: Case) -> float:
     """Requests a second that were completed."""
     seconds = case.seen.seconds()
-    return (case.seen.count(case.way, "completed") or 0) / seconds if seconds else 0.0
+    return (case.seen.count(case.direction, "completed") or 0) / seconds if seconds else 0.0
 
 
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     """What one disk, or one volume, gives at most."""
     seen, (no_more, change) = full(case), gain.more_in_flight()
-    text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.way}s a second"
+    text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
         return open_question("device", DISK, f"{text}: up to {case.streams()} streams may share the heads", *values)
     if platter(case) and rate >= PLATTER_MIB_S:
         text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
         remedy = "neither readahead nor depth helps: several disks (RAID 0), or flash"
         return inferred("device", DISK, text, remedy, *values, gain=no_more, gain_of=change)
-    if not case.rotates() and (case.seen.count(case.way, "completed") or 0) < FEW:
+    if not case.rotates() and (case.seen.count(case.direction, "completed") or 0) < FEW:
         return open_question("device", DISK, f"{text}; too few to tell the rate of the disk from a limit", *values)
     if seen is None:
         return open_question("device", DISK, f"{text}; whether more in flight would come faster is not told", *values)
@@ -324,16 +329,16 @@ def cheaper(case: Case) -> str:
     Empty: none is known."""
     name, window = case.seen.disk.name, (case.reading.readahead_sectors() or 0) // 2
     ahead = q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
-    if case.way == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
+    if case.direction == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
         disk = (case.reading.above or case.seen).disk.name
         return f"Readahead is {window >> 10} MiB and may fetch what the program does not use: blockdev --setra 4096 /dev/{disk}"
     largest, most = case.seen.setting("max_sectors_kb") or 0, case.seen.setting("max_hw_sectors_kb") or 0
-    size = (q.size_mean(case.seen, case.way) or 0) / 2
+    size = (q.size_mean(case.seen, case.direction) or 0) / 2
     if case.seen.setting("nomerges") and case.elsewhere() <= SELDOM and SMALL * size <= most:
         return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
     if SMALL * size <= most and size >= largest / 2:
         return f"If the limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
-    if SMALL * size <= largest and case.way == "read" and ahead >= MOSTLY:
+    if SMALL * size <= largest and case.direction == "read" and ahead >= MOSTLY:
         return f"If the limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
     return ""
 

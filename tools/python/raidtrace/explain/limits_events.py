@@ -83,14 +83,14 @@ def reset(case: Case) -> Limit:
 
 def errors(case: Case) -> Limit:
     """Requests that failed: said whatever they cost, for the program may have ended by them."""
-    number, title = case.seen.count(case.way, "errors"), "Errors"
+    number, title = case.seen.count(case.direction, "errors"), "Errors"
     if number is None:
         return unknown("errors", title, "errors were not counted")
     value = case.value("errors", number, "reqs.", "errors")
     if number:
-        failed = f"{number} {case.way}{plural(number)} failed"
+        failed = f"{number} {case.direction}{plural(number)} failed"
         return open_question("errors", title, f"{failed}; what they cost in time is not told", value)
-    return ruled_out("errors", title, f"no {case.way} failed", value)
+    return ruled_out("errors", title, f"no {case.direction} failed", value)
 
 
 def changed(case: Case) -> Limit:
@@ -102,7 +102,7 @@ def changed(case: Case) -> Limit:
     first = found[0]
     start, end = case.seen.spans[0][0], case.seen.spans[0][1] + 10**18
     before, after = (
-        case.seen.timeline.rates(*part, case.way) for part in ((start, first.time_ns), (first.time_ns, end))
+        case.seen.timeline.rates(*part, case.direction) for part in ((start, first.time_ns), (first.time_ns, end))
     )
     after_s = (first.time_ns - start) / 1e9
     text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s after the begin"
@@ -129,7 +129,7 @@ def changed(case: Case) -> Limit:
 
 def case_rate(case: Case) -> float:
     """MiB/s of the whole phase."""
-    return q.mib_per_s(case.seen, case.way) or 1.0
+    return q.mib_per_s(case.seen, case.direction) or 1.0
 
 
 def degraded(case: Case) -> Limit:
@@ -172,7 +172,7 @@ def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
     """A drive that is away costs what is read in its place: much where several reads go to all drives at once, little where
     one follows the other in order or another ceiling comes first. It is said in either case."""
     remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
-    parallel = case.way == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
+    parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
     if parallel and not ceiling_near(case):
         return inferred("degraded", title, text, remedy, *values)
     return open_question("degraded", title, f"{text}; what that costs this load is not told", *values, remedy=remedy)
@@ -200,13 +200,17 @@ def _state(events: str) -> str:
 def slow_part(case: Case) -> Limit:
     """A member that is slower than the others: requests alike in size and order take very different times."""
     key, title, seen = "slow part", "Slow drive", case.seen
-    times, mode, order = seen.histogram(case.way, "d2c"), q.size_mode(seen, case.way), in_order(case.reading)
-    other = q.octets(seen, "write" if case.way == "read" else "read") or 0
-    steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.way) or 1)
+    times, mode, order = (
+        seen.histogram(case.direction, "d2c"),
+        q.size_mode(seen, case.direction),
+        in_order(case.reading),
+    )
+    other = q.octets(seen, "write" if case.direction == "read" else "read") or 0
+    steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.direction) or 1)
     alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
     if case.one_disk():
         return ruled_out(key, title, "it is one disk, or one volume")
-    if case.way != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
+    if case.direction != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
         return unknown(
             key, title, "only equal reads of one reader in order, on a disk that is always busy, would show it"
         )

@@ -37,7 +37,7 @@ def dirty_limit(case: Case) -> int | None:
     """Bytes that may be unwritten, of writes through the page cache, where somebody set so few that writers wait for them."""
     said = case.seen.machine.get("vm.dirty_bytes", "")
     limit = int(said) if said.isdigit() else 0
-    buffered = case.way == "write" and (q.class_share(case.seen, "direct") or 0.0) < BUFFERED
+    buffered = case.direction == "write" and (q.class_share(case.seen, "direct") or 0.0) < BUFFERED
     return limit if buffered and 0 < limit <= UNWRITTEN else None
 
 
@@ -142,7 +142,7 @@ def sync(case: Case) -> Limit:
         case.value("flushes", number, "reqs.", "completed of flush"),
         case.value("flush-share", part, "of 1", "d2c-sum-ns of flush"),
     )
-    if case.way != "write" or not number:
+    if case.direction != "write" or not number:
         return ruled_out("sync", title, f"{number} flushes", *values)
     if part < FLUSHED:
         return ruled_out("sync", title, f"{number} flushes took {part:.0%} of the time", *values)
@@ -186,13 +186,13 @@ def discards(case: Case) -> Limit:
                              *values)  # fmt: skip
     waits = waits_ms(case)
     if waits is None or waits[1] < WAITED * waits[0]:
-        text = f"{text} were in flight for {part:.0%} of the time; {case.way}s do not take longer for it, as far as is known"
+        text = f"{text} were in flight for {part:.0%} of the time; {case.direction}s do not take longer, as far as is known"
         return open_question(key, title, text, *values)
     part = min(part, 0.999)
     return inferred(
         key,
         title,
-        f"{text} were in flight for {part:.0%} of the time beside the {case.way}s",
+        f"{text} were in flight for {part:.0%} of the time beside the {case.direction}s",
         "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
         *values,
         share=part,
@@ -210,7 +210,7 @@ def strangers(case: Case) -> tuple[float, str]:
         return 0.0, ""
     most = max(others, key=lambda one: one.bios)
     bios = sum(one.bios for one in others)
-    moved = sum(q.octets(case.seen, way) or 0 for way in ("read", "write"))
+    moved = sum(q.octets(case.seen, direction) or 0 for direction in ("read", "write"))
     waiting = max(sum(one.bytes for one in found) - moved, 0)  # queued, not completed: may be all of the others
     theirs = max(sum(one.bytes for one in others) - waiting, 0)
     parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
@@ -229,37 +229,37 @@ def _all_its_own(case: Case) -> bool:
     return bool(found) and strangers(case)[0] + kernel / max(sum(one.bios for one in found), 1) < OTHERS
 
 
-def _own(case: Case, way: str) -> str:
+def _own(case: Case, direction: str) -> str:
     """Why what moved in a direction may be the command's own; empty: it is not. A kernel thread writes back what the command
     wrote to memory, also in an earlier phase."""
-    asked, moved = case.seen.asked.get(way), q.octets(case.seen, way) or 0
+    asked, moved = case.seen.asked.get(direction), q.octets(case.seen, direction) or 0
     if asked is None:
-        return f"whose {way}s they are was not recorded"
-    done = "read" if way == "read" else "wrote"
+        return f"whose {direction}s they are was not recorded"
+    done = "read" if direction == "read" else "wrote"
     return f"they may be the command's own, which {done} {size.short(asked)} up to then" if asked >= OWN * moved else ""
 
 
 def _undelayed(case: Case) -> str:
     """Why the load of others costs a disk without heads nothing; empty: it may."""
-    waits, mean = waits_ms(case), q.d2c_mean_ms(case.seen, case.way)
+    waits, mean = waits_ms(case), q.d2c_mean_ms(case.seen, case.direction)
     if not case.one_disk() or case.rotates() or waits is None or mean is None:
         return ""
     took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
     if took >= SLOWED * waits[0]:
         return ""
-    return f"{case.way}s take {took:.3g} ms, as the fastest did: what others do meanwhile does not delay them"
+    return f"{case.direction}s take {took:.3g} ms, as the fastest did: what others do meanwhile does not delay them"
 
 
 def competing(case: Case) -> Limit:
     """What the disk did for others, or for the other direction, meanwhile."""
-    title, other = "Competing load", "write" if case.way == "read" else "read"
-    meanwhile = case.seen.timeline.meanwhile(case.way)
+    title, other = "Competing load", "write" if case.direction == "read" else "read"
+    meanwhile = case.seen.timeline.meanwhile(case.direction)
     ours, theirs, issued = (
-        case.area(case.way),
+        case.area(case.direction),
         case.area(other) * meanwhile,
         q.total(case.seen, "issued"),
     )
-    foreign, (part, others) = q.foreign(case.seen, case.way), strangers(case)
+    foreign, (part, others) = q.foreign(case.seen, case.direction), strangers(case)
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = (case.seen.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
     values = (
@@ -318,7 +318,7 @@ def pieces(case: Case) -> Limit:
     """Files, or pieces of them, that end before a window of readahead does."""
     title, run, readahead = "Size of files", run_sectors(case.reading), case.reading.readahead_sectors()
     order, depth, windows = in_order(case.reading), case.depth(), case.windows()
-    if run is None or readahead is None or case.way != "read" or None in (order, depth, windows):
+    if run is None or readahead is None or case.direction != "read" or None in (order, depth, windows):
         return unknown("pieces", title, "not counted for this direction")
     value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
     text = f"contiguous runs average {q.kib(run)}, readahead is {q.kib(readahead)}"
@@ -372,8 +372,8 @@ def metadata(reading: Reading) -> int:
 
 def filesystem(case: Case) -> Limit:
     """Metadata that must be read before it is known what to read next."""
-    title, found = "File system", dry(case.reading, case.way)
-    if found is None or case.seen.origin is None or case.way != "read":
+    title, found = "File system", dry(case.reading, case.direction)
+    if found is None or case.seen.origin is None or case.direction != "read":
         return unknown("file system", title, "not counted")
     times, alone, part = found
     blocks = metadata(case.reading)

@@ -53,8 +53,8 @@ def queue(case: Case) -> Limit:
     if full is None:
         return unknown(key, title, "the depth was not counted")
     held, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
-    ended = sum(case.seen.histogram(case.way, "q2c").values())  # what is queued in a phase may end in the next
-    whole = ratio(case.seen.count(case.way, "q2c_sum_ns"), ended, 1e6) or 0.0
+    ended = sum(case.seen.histogram(case.direction, "q2c").values())  # what is queued in a phase may end in the next
+    whole = ratio(case.seen.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(held, whole - served) if key == "request slots" else held
     values = (
         case.value("queue-depth", limit, "reqs.", name),
@@ -104,11 +104,11 @@ def scheduler(case: Case) -> Limit:
 
 def request_size(case: Case) -> Limit:
     """Requests that are cut smaller than the disk takes."""
-    key, title, mode = "request size", "Request size", q.size_mode(case.seen, case.way)
+    key, title, mode = "request size", "Request size", q.size_mode(case.seen, case.direction)
     largest, most, cut = (
         case.seen.setting("max_sectors_kb"),
         case.seen.setting("max_hw_sectors_kb"),
-        case.seen.count(case.way, "splits"),
+        case.seen.count(case.direction, "splits"),
     )
     if None in (mode, largest, most, cut) or mode is None:
         return unknown(key, title, "sizes or limits were not recorded")
@@ -123,7 +123,7 @@ def request_size(case: Case) -> Limit:
         return ruled_out(key, title, text, *values)
     windows = case.windows()
     if (
-        case.way == "read"
+        case.direction == "read"
         and windows is not None
         and (case.depth() or 0.0) <= TWICE * windows * case.streams() < FLAT_FROM
     ):
@@ -139,7 +139,7 @@ def merges(case: Case) -> Limit:
     key, title, size, most = (
         "lost merges",
         "Lost merges",
-        q.size_mean(case.seen, case.way),
+        q.size_mean(case.seen, case.direction),
         case.reading.largest_sectors(),
     )
     off, depth = case.seen.setting("nomerges"), case.depth()
@@ -175,12 +175,12 @@ def direct(case: Case) -> Limit:
     )
     waits = waits_ms(case)
     delayed = waits is None or case.rotates() or waits[1] >= DELAYED * waits[0]  # else others made the queue deep
-    if case.way != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
+    if case.direction != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
         return open_question(key, title, text, *values)
     if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(key, title, text, *values)
     gained, change = gain.twice_in_flight(case, *waits) if waits else gain.NONE
-    larger = "read in larger pieces, " if (q.size_mean(case.seen, case.way) or LARGE) < LARGE else ""
+    larger = "read in larger pieces, " if (q.size_mean(case.seen, case.direction) or LARGE) < LARGE else ""
     return inferred(
         key,
         title,
@@ -195,12 +195,12 @@ def direct(case: Case) -> Limit:
 def scattered(case: Case) -> bool:
     """Whether what is read next lies elsewhere, most of the time, in short pieces, on a disk whose seeks take time."""
     order = in_order(case.reading)
-    count = case.seen.count(case.way, "queued") or 0
-    streams = case.seen.count(case.way, "stream_queued") or 0
-    run = (case.seen.count(case.way, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
+    count = case.seen.count(case.direction, "queued") or 0
+    streams = case.seen.count(case.direction, "stream_queued") or 0
+    run = (case.seen.count(case.direction, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
     return (
         case.rotates()
-        and case.way == "read"
+        and case.direction == "read"
         and order is not None
         and order <= SCATTERED
         and case.elsewhere() >= ELSEWHERE
@@ -212,7 +212,7 @@ def taking_turns(case: Case) -> bool:
     """Whether several streams keep the queue so full that what remains to gain is the way from one to the other."""
     return (
         case.rotates()
-        and case.way == "read"
+        and case.direction == "read"
         and case.streams() > 1
         and (case.depth() or 0.0) >= SHALLOW
         and (in_order(case.reading) or 0.0) > SCATTERED
@@ -223,7 +223,7 @@ def taking_turns(case: Case) -> bool:
 def positioning(case: Case) -> Limit:
     """Random access: what is read next lies elsewhere, and nothing can be read ahead."""
     key, title, order, found = "seeks", "Seeks", in_order(case.reading), q.seeks(case.seen)
-    if order is None or found is None or case.way != "read":
+    if order is None or found is None or case.direction != "read":
         return unknown(key, title, "not counted for this direction")
     part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
@@ -240,7 +240,7 @@ def positioning(case: Case) -> Limit:
         )
     if not scattered(case):
         return ruled_out(key, title, text, value)
-    wait = q.d2c_mean_ms(case.seen, case.way) or 0.0
+    wait = q.d2c_mean_ms(case.seen, case.direction) or 0.0
     if wait < SLOW_SEEK:
         return open_question(key, title, f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
     mean = q.seek_sectors(case.seen) / found if found else 0.0
@@ -272,8 +272,8 @@ def positioning(case: Case) -> Limit:
 
 def _stream(case: Case) -> str:
     """What the same disk gave in order, where another phase of the recording shows it."""
-    rates = [(q.mib_per_s(other, case.way) or 0.0, other.phase) for other in case.beside if _ordered(case, other)]
-    here = q.mib_per_s(case.seen, case.way)
+    rates = [(q.mib_per_s(other, case.direction) or 0.0, other.phase) for other in case.beside if _ordered(case, other)]
+    here = q.mib_per_s(case.seen, case.direction)
     best = max(rates, default=(0.0, ""))
     if not here or here >= best[0]:
         return ""
@@ -286,7 +286,7 @@ def _ordered(case: Case, other: Observation) -> bool:
     return (
         order is not None
         and order >= ORDERED
-        and q.direction(other) == case.way
+        and q.direction(other) == case.direction
         and (q.seeks(other) or 0) <= 0.01 * issued
     )
 
@@ -308,7 +308,7 @@ def unread(case: Case) -> tuple[float, int] | None:
     may be smaller yet: md cuts a window into pieces that follow each other on a member, and are merged there."""
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
     each = q.size_mean(case.seen, "read")
-    if case.way != "read" or not window or not largest or not each:
+    if case.direction != "read" or not window or not largest or not each:
         return None
     alone = (in_order(case.reading) or 0.0) >= FOLLOWS and (direct_share(case) or 0.0) < DIRECT
     return (each / 2, int(window / 2)) if alone and FAR * each <= min(window, largest) else None
@@ -335,12 +335,12 @@ def readahead(case: Case) -> Limit:
     """Concurrency that readahead allows, where the disk would take more."""
     key, title, depth, windows = "readahead", "Readahead", case.depth(), case.windows()
     order, ahead = in_order(case.reading), q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued")
-    if None in (depth, windows, order, ahead) or depth is None or windows is None or case.way != "read":
+    if None in (depth, windows, order, ahead) or depth is None or windows is None or case.direction != "read":
         return unknown(
             key,
             title,
             "of writes nothing is predicted"
-            if case.way != "read"
+            if case.direction != "read"
             else "depth, order or what was read ahead was not counted",
         )
     value = case.value("depth-mean", depth, "reqs.", "depth-time")

@@ -66,13 +66,13 @@ def throttled(case: Case) -> Limit:
         case.value("fastest", times[0], "ms", "d2c"),
         case.value("median", times[1], "ms", "d2c"),
     )
-    of = "reads and writes" if both else f"{case.way}s"
+    of = "reads and writes" if both else f"{case.direction}s"
     text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
     if min(found.requests, found.bytes) > tolerance(found):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
-        return ruled_out(key, title, f"{text}: {case.way}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back",
-                         *values)  # fmt: skip
+        text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back"
+        return ruled_out(key, title, text, *values)
     if local(found):
         return open_question(
             key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
@@ -109,7 +109,7 @@ def amplification(case: Case) -> Limit:
     key, title, asked = "read amplification", "Amplification", asked_bytes(case)
     fetched, ahead = q.octets(case.seen, "read"), q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued")
     count, streams = case.seen.count("read", "queued"), case.seen.count("read", "stream_queued")
-    if case.way != "read" or not asked or not fetched or None in (ahead, count, streams):
+    if case.direction != "read" or not asked or not fetched or None in (ahead, count, streams):
         return unknown(key, title, "the bytes that the program asked for were not recorded")
     ratio = fetched / asked
     values = (

@@ -16,38 +16,38 @@ UNTOLD = 1.05  # served by asked for, from which on some of it was asked for oth
 ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
 
 
-def depth(readings: Sequence[Reading], way: str) -> Link:
+def depth(readings: Sequence[Reading], direction: str) -> Link:
     """Requests in flight: predicted by readahead, counted."""
 
     def say(reading: Reading) -> str:
-        mean, most = q.depth_mean(reading.seen, way), q.depth_max(reading.seen, way)
+        mean, most = q.depth_mean(reading.seen, direction), q.depth_max(reading.seen, direction)
         if mean is None:
             return "the depth was not counted, or was beyond the exact bins"
-        text = f"{mean:.2f} in flight on average, {q.depth_median(reading.seen, way)} or more half of the time, at most {most}"
-        bounds = predicted(reading, way)
+        median = q.depth_median(reading.seen, direction)
+        text = f"{mean:.2f} in flight on average, {median} or more half of the time, at most {most}"
+        bounds = predicted(reading, direction)
         if bounds is None:
             return text
         number = streams(reading)
         tail = f"{bounds[0]:g} to {bounds[1]:g}" + (f" for {number} streams" if number > 1 else "")
-        if depth_verdict(reading, way) is Verdict.SHOWN:
+        if depth_verdict(reading, direction) is Verdict.SHOWN:
             return f"{text}; as readahead predicts ({tail})"
-        if depth_verdict(reading, way) is Verdict.NOT_SHOWN:
+        if depth_verdict(reading, direction) is Verdict.NOT_SHOWN:
             return f"{text}, up to twice the {tail} of readahead, as POSIX_FADV_SEQUENTIAL asks"
         return f"{text}, NOT the {tail} of readahead"
 
     values = tuple(
-        Value("depth-mean", q.depth_mean(r.seen, way), "reqs.", source(r, "depth-time"),
-              predicted(r, way))
+        Value("depth-mean", q.depth_mean(r.seen, direction), "reqs.", source(r, "depth-time"), predicted(r, direction))
         for r in readings
-    ) + tuple(Value("depth-max", q.depth_max(r.seen, way), "reqs.", source(r, "depth-time")) for r in readings)  # fmt: skip
-    return Link("depth", "In flight", each(readings, say), worst(depth_verdict(r, way) for r in readings), values,
-                tuple(_depths(r, way) for r in readings))  # fmt: skip
+    ) + tuple(Value("depth-max", q.depth_max(r.seen, direction), "reqs.", source(r, "depth-time")) for r in readings)
+    return Link("depth", "In flight", each(readings, say), worst(depth_verdict(r, direction) for r in readings), values,
+                tuple(_depths(r, direction) for r in readings))  # fmt: skip
 
 
-def depth_verdict(reading: Reading, way: str) -> Verdict:
+def depth_verdict(reading: Reading, direction: str) -> Verdict:
     """Whether the mean lies where readahead predicts it; it does where nothing is predicted."""
-    mean, bounds = q.depth_mean(reading.seen, way), predicted(reading, way)
-    if mean is None or (way == "read" and reading.predicted_depth() is None):
+    mean, bounds = q.depth_mean(reading.seen, direction), predicted(reading, direction)
+    if mean is None or (direction == "read" and reading.predicted_depth() is None):
         return Verdict.NOT_AVAILABLE
     if bounds is None:
         return Verdict.SHOWN
@@ -57,8 +57,8 @@ def depth_verdict(reading: Reading, way: str) -> Verdict:
     return Verdict.NOT_SHOWN if high < mean <= 2 * high * (1 + q.AGREEMENT) else Verdict.CONTRADICTED
 
 
-def _depths(reading: Reading, way: str) -> Distribution:
-    times = reading.seen.histogram(way, "depth_time")
+def _depths(reading: Reading, direction: str) -> Distribution:
+    times = reading.seen.histogram(direction, "depth_time")
     rows = tuple((float(at), float(at + 1), float(times[at])) for at in sorted(times))
     return Distribution("depth", "reqs.", "ns", source(reading, "depth-time"), rows)
 
@@ -87,52 +87,52 @@ def busy(readings: Sequence[Reading]) -> Link:
     return Link("busy", "Busy and idle", each(readings, say), worst(map(verdict, readings)), tuple(values))
 
 
-def little(reading: Reading, way: str) -> float | None:
+def little(reading: Reading, direction: str) -> float | None:
     """MiB/s from in flight x size / time from issue to completion (Little's law)."""
-    mean, sectors, wait = (f(reading.seen, way) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
+    mean, sectors, wait = (f(reading.seen, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
     if mean is None or sectors is None or not wait:
         return None
     return mean * sectors * q.SECTOR / q.MIB / (wait / 1000)
 
 
-def accounts(reading: Reading, way: str) -> bool:
+def accounts(reading: Reading, direction: str) -> bool:
     """Whether little() makes the rate. Requests in flight at either end count in the depth for a part of their time, and
     their time with those that completed, if at all: each may move it by one request's worth."""
-    made, rate = little(reading, way), q.mib_per_s(reading.seen, way)
+    made, rate = little(reading, direction), q.mib_per_s(reading.seen, direction)
     if made is None or not rate:
         return False
     issued, requeued, completed, left = (
-        reading.seen.count(way, name) or 0 for name in ("issued", "requeued", "completed", "in_flight")
+        reading.seen.count(direction, name) or 0 for name in ("issued", "requeued", "completed", "in_flight")
     )
     ends = left + max(completed + requeued + left - issued, 0)
     return abs(made / rate - 1) <= q.AGREEMENT + ends / max(completed, 1)
 
 
-def throughput(readings: Sequence[Reading], way: str) -> Link:
+def throughput(readings: Sequence[Reading], direction: str) -> Link:
     """Throughput, and whether depth, size and time from issue to completion account for it."""
 
     def say(reading: Reading) -> str:
-        rate, made = q.mib_per_s(reading.seen, way), little(reading, way)
+        rate, made = q.mib_per_s(reading.seen, direction), little(reading, direction)
         if rate is None:
             return "throughput was not counted"
         if made is None:
             return f"{rate:.1f} MiB/s"
-        mean, sectors, wait = (f(reading.seen, way) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
-        equal = "=" if accounts(reading, way) else "is NOT"
+        mean, sectors, wait = (f(reading.seen, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
+        equal = "=" if accounts(reading, direction) else "is NOT"
         return f"{mean:.2f} x {q.kib(sectors or 0)} / {wait:.2f} ms {equal} {rate:.1f} MiB/s"
 
     def verdict(reading: Reading) -> Verdict:
-        rate, made = q.mib_per_s(reading.seen, way), little(reading, way)
+        rate, made = q.mib_per_s(reading.seen, direction), little(reading, direction)
         if rate is None or made is None:
             return Verdict.NOT_AVAILABLE
-        return Verdict.SHOWN if accounts(reading, way) else Verdict.CONTRADICTED
+        return Verdict.SHOWN if accounts(reading, direction) else Verdict.CONTRADICTED
 
     def values(reading: Reading) -> list[Value]:
-        made = little(reading, way)
+        made = little(reading, direction)
         return [
-            Value("mib-per-s", q.mib_per_s(reading.seen, way), "MiB/s", source(reading, "bytes-completed"),
+            Value("mib-per-s", q.mib_per_s(reading.seen, direction), "MiB/s", source(reading, "bytes-completed"),
                   (made, made) if made is not None else None),
-            Value("d2c-mean", q.d2c_mean_ms(reading.seen, way), "ms", source(reading, "d2c-sum-ns", "completed")),
+            Value("d2c-mean", q.d2c_mean_ms(reading.seen, direction), "ms", source(reading, "d2c-sum-ns", "completed")),
         ]  # fmt: skip
 
     return Link("throughput", "Throughput", each(readings, say), worst(map(verdict, readings)),
@@ -233,12 +233,12 @@ def _best(reading: Reading) -> float:
     return max((octets / q.MIB / (busy / 1e9) for busy, octets, _ in reading.seen.over_time), default=0.0)
 
 
-def cache(readings: Sequence[Reading], way: str) -> Link:
+def cache(readings: Sequence[Reading], direction: str) -> Link:
     """Bytes that the program asked for against bytes that the disk served."""
 
     def numbers(reading: Reading) -> tuple[int, int] | None:
-        asked = reading.seen.host.get(("command", "rchar" if way == "read" else "wchar"))
-        served = q.octets(reading.seen, way)
+        asked = reading.seen.host.get(("command", "rchar" if direction == "read" else "wchar"))
+        served = q.octets(reading.seen, direction)
         return None if asked is None or served is None else (asked, served)
 
     def say(reading: Reading) -> str:
@@ -262,7 +262,7 @@ def cache(readings: Sequence[Reading], way: str) -> Link:
     values = []
     for r in readings:
         found = numbers(r)
-        name = "rchar" if way == "read" else "wchar"
+        name = "rchar" if direction == "read" else "wchar"
         values += [Value("asked", found[0] if found else None, "bytes", source(r, name)),
                    Value("served", found[1] if found else None, "bytes", source(r, "bytes-completed"))]  # fmt: skip
     return Link("cache", "Caches", each(readings, say), worst(map(verdict, readings)), tuple(values))

@@ -84,11 +84,11 @@ def streams(reading: Reading) -> int:
     return max(reading.seen.timeline.streams or 1, 1)
 
 
-def predicted(reading: Reading, way: str) -> tuple[float, float] | None:
+def predicted(reading: Reading, direction: str) -> tuple[float, float] | None:
     """Reads in flight that readahead makes, of all streams together. None: of writes and of what is not read ahead nothing
     is predicted, or readahead was not recorded."""
     part, one = ahead(reading), reading.predicted_depth()
-    if way != "read" or one is None or (part is not None and part < AHEAD):
+    if direction != "read" or one is None or (part is not None and part < AHEAD):
         return None
     return one[0], one[1] * streams(reading)
 
@@ -163,16 +163,16 @@ def _windows(reading: Reading) -> list[Distribution]:
     return found
 
 
-def bios(readings: Sequence[Reading], way: str) -> Link:
+def bios(readings: Sequence[Reading], direction: str) -> Link:
     """What the page cache or the program gave the block layer."""
 
     def say(reading: Reading) -> str:
-        number, size = reading.seen.count(way, "queued"), q.bio_mean(reading.seen, way)
+        number, size = reading.seen.count(direction, "queued"), q.bio_mean(reading.seen, direction)
         if number is None or size is None:
             return "bios were not counted"
         text = f"{number} bios of {q.kib(size)} on average"
         set_to = reading.readahead_sectors()
-        if way != "read" or set_to is None or size <= set_to:
+        if direction != "read" or set_to is None or size <= set_to:
             return text
         # page_cache_sync_ra(): a window is not smaller than what is asked for, up to the largest request
         return f"{text}, more than readahead is set to: of a read as large the kernel takes up to a whole request"
@@ -180,26 +180,26 @@ def bios(readings: Sequence[Reading], way: str) -> Link:
     def values(reading: Reading) -> list[Value]:
         readahead = reading.readahead_sectors()
         predicted = None
-        if way == "read" and readahead is not None and _window_verdict(reading) is Verdict.SHOWN:
+        if direction == "read" and readahead is not None and _window_verdict(reading) is Verdict.SHOWN:
             most = float(min(readahead, q.BIO_SECTORS))
             predicted = (most, max(most, float(min(reading.largest_sectors() or 0, q.BIO_SECTORS))))
         return [
-            Value("bios", reading.seen.count(way, "queued"), "bios", source(reading, "queued")),
-            Value("bio-mean", q.bio_mean(reading.seen, way), "sectors", source(reading, "bytes-queued", "queued"),
+            Value("bios", reading.seen.count(direction, "queued"), "bios", source(reading, "queued")),
+            Value("bio-mean", q.bio_mean(reading.seen, direction), "sectors", source(reading, "bytes-queued", "queued"),
                   predicted),
         ]  # fmt: skip
 
-    known = all(q.bio_mean(r.seen, way) is not None for r in readings)
+    known = all(q.bio_mean(r.seen, direction) is not None for r in readings)
     return Link("bios", "Bios", each(readings, say), Verdict.SHOWN if known else Verdict.NOT_AVAILABLE,
                 tuple(value for r in readings for value in values(r)))  # fmt: skip
 
 
-def splits(readings: Sequence[Reading], way: str) -> Link:
+def splits(readings: Sequence[Reading], direction: str) -> Link:
     """How bios became requests: bios + splits = requests + merges, but for those on their way or that had no issue."""
     names = ("queued", "splits", "issued", "reissued", "back_merges", "front_merges", "request_merges")
 
     def numbers(reading: Reading) -> list[int] | None:
-        found = [reading.seen.count(way, name) for name in names]
+        found = [reading.seen.count(direction, name) for name in names]
         known = [n for n in found if n is not None]
         return known if len(known) == len(names) else None
 
@@ -226,17 +226,17 @@ def splits(readings: Sequence[Reading], way: str) -> Link:
     ))  # fmt: skip
 
 
-def size(readings: Sequence[Reading], way: str) -> Link:
+def size(readings: Sequence[Reading], direction: str) -> Link:
     """What size requests have, against the largest that the disk takes."""
 
     def verdict(reading: Reading) -> Verdict:
-        mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
+        mode, largest = q.size_mode(reading.seen, direction), reading.largest_sectors()
         if mode is None or largest is None:
             return Verdict.NOT_AVAILABLE
         return Verdict.SHOWN if mode[0] == largest and mode[1] >= 0.5 else Verdict.NOT_SHOWN
 
     def say(reading: Reading) -> str:
-        mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
+        mode, largest = q.size_mode(reading.seen, direction), reading.largest_sectors()
         if mode is None:
             return "no size is the most frequent among those counted exactly"
         text = f"{q.percent(mode[1])} of the requests are {q.kib(mode[0])}"
@@ -245,15 +245,17 @@ def size(readings: Sequence[Reading], way: str) -> Link:
         return f"{text}, {'the largest' if mode[0] == largest else f'where up to {q.kib(largest)} are'} possible"
 
     def values(reading: Reading) -> list[Value]:
-        mode, largest = q.size_mode(reading.seen, way), reading.largest_sectors()
+        mode, largest = q.size_mode(reading.seen, direction), reading.largest_sectors()
         predicted = (float(largest), float(largest)) if largest else None
         return [
             Value("size-mode", mode[0] if mode else None, "sectors", source(reading, "size"), predicted),
-            Value("size-mean", q.size_mean(reading.seen, way), "sectors", source(reading, "bytes-issued", "issued")),
+            Value(
+                "size-mean", q.size_mean(reading.seen, direction), "sectors", source(reading, "bytes-issued", "issued")
+            ),
         ]
 
     def sizes(reading: Reading) -> Distribution:
-        found = reading.seen.histogram(way, "size")
+        found = reading.seen.histogram(direction, "size")
         rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(found[at])) for at in sorted(found))
         return Distribution("size", "sectors", "reqs.", source(reading, "size"), rows)
 

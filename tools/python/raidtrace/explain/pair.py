@@ -47,9 +47,11 @@ class Ratios:
         return self.depth * self.size / self.wait
 
 
-def ratios(a: Reading, b: Reading, way: str) -> Ratios | None:
+def ratios(a: Reading, b: Reading, direction: str) -> Ratios | None:
     """None: one of them is not available."""
-    pairs = [(f(a.seen, way), f(b.seen, way)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)]
+    pairs = [
+        (f(a.seen, direction), f(b.seen, direction)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)
+    ]
     found = [y / x for x, y in pairs if x and y]
     return Ratios(*found) if len(found) == len(pairs) else None
 
@@ -115,7 +117,7 @@ def _resets(reading: Reading) -> int:
 
 def _written(reading: Reading) -> float | None:
     """Part of the requests that are writes."""
-    counts = [reading.seen.count(way, "issued") or 0 for way in ("read", "write")]
+    counts = [reading.seen.count(direction, "issued") or 0 for direction in ("read", "write")]
     return counts[1] / sum(counts) if sum(counts) else None
 
 
@@ -157,22 +159,22 @@ def _brief(text: str) -> str:
     return line if len(line) <= 40 else line[:37] + "..."
 
 
-def chain_of(a: Reading, b: Reading, way: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
+def chain_of(a: Reading, b: Reading, direction: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
     """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
-    a, b = (dataclasses.replace(reading, seen=trimmed(reading.seen, way)[0]) for reading in (a, b))
-    links = chain.links((a, b), way)
+    a, b = (dataclasses.replace(reading, seen=trimmed(reading.seen, direction)[0]) for reading in (a, b))
+    links = chain.links((a, b), direction)
     differs = changed(a, b, metas)
-    extra = (_changes(a, b, differs), _difference(a, b, way), _classes(a, b))
+    extra = (_changes(a, b, differs), _difference(a, b, direction), _classes(a, b))
     held = tuple(
         dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
         for reading, meta in zip((a, b), metas)
-        for limit in holding.limits(reading, way, meta)
+        for limit in holding.limits(reading, direction, meta)
         if limit.verdict is Verdict.INFERRED
     )
-    verdict, sentences = story(a, b, way, differs, held)
-    found = ratios(a, b, way)
+    verdict, sentences = story(a, b, direction, differs, held)
+    found = ratios(a, b, direction)
     effect = max(found.speed, 1 / found.speed) if found and found.speed else None
-    return Chain(f"{chain.title(a, way, metas[0])}, A and B", a.seen.disk.name, a.seen.phase, way, verdict,
+    return Chain(f"{chain.title(a, direction, metas[0])}, A and B", a.seen.disk.name, a.seen.phase, direction, verdict,
                  (extra[0], *links, extra[2], extra[1]), held, tuple(sentences), effect)  # fmt: skip
 
 
@@ -183,14 +185,14 @@ def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Lin
     return Link("changed", "What changed", text, Verdict.SHOWN if differs else Verdict.NOT_SHOWN, tuple(values))
 
 
-def _difference(a: Reading, b: Reading, way: str) -> Link:
-    found = ratios(a, b, way)
+def _difference(a: Reading, b: Reading, direction: str) -> Link:
+    found = ratios(a, b, direction)
     if found is None:
         return Link("difference", "Difference", "depth, size or time was not counted", Verdict.NOT_AVAILABLE)
     holds = q.agree(found.made(), found.speed)
     text = (f"depth x{found.depth:.2f}, size x{found.size:.2f}, time from issue to completion x{found.wait:.2f}: "
             f"{found.depth:.2f} x {found.size:.2f} / {found.wait:.2f} {'=' if holds else 'is NOT'} x{found.speed:.2f}, "
-            f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s")  # fmt: skip
+            f"{q.mib_per_s(a.seen, direction) or 0:.1f} -> {q.mib_per_s(b.seen, direction) or 0:.1f} MiB/s")  # fmt: skip
     values = (Value("speed-ratio", found.speed, "B / A", source(b, "bytes-completed"), (found.made(), found.made())),
               Value("depth-ratio", found.depth, "B / A", source(b, "depth-time")),
               Value("size-ratio", found.size, "B / A", source(b, "bytes-issued", "issued")),
@@ -215,12 +217,12 @@ def _classes(a: Reading, b: Reading) -> Link:
     return Link("classes", "Seeks by class", "\n".join(said) or "none", Verdict.SHOWN, tuple(values))
 
 
-def _waits(a: Reading, b: Reading, way: str) -> list[str]:
+def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
     """What metadata on the way cost the slower one, held against the faster one, which has none."""
-    slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, way) or 0.0)
-    found, other = limits_device.dry(slow, way), limits_device.dry(fast, way)
-    rate, reached = (q.mib_per_s(reading.seen, way) for reading in (slow, fast))
-    if way != "read" or found is None or other is None or not rate or not reached or found[2] < limits_host.DRY:
+    slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, direction) or 0.0)
+    found, other = limits_device.dry(slow, direction), limits_device.dry(fast, direction)
+    rate, reached = (q.mib_per_s(reading.seen, direction) for reading in (slow, fast))
+    if direction != "read" or found is None or other is None or not rate or not reached or found[2] < limits_host.DRY:
         return []
     blocks = [limits_host.metadata(reading) for reading in (slow, fast)]
     if blocks[0] < found[0] / 2 or other[2] >= limits_host.DRY:
@@ -237,14 +239,14 @@ def _waits(a: Reading, b: Reading, way: str) -> list[str]:
     ]
 
 
-def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
+def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, str]],
           held: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
     """Whether readahead made the difference."""
-    found = ratios(a, b, way)
+    found = ratios(a, b, direction)
     if found is None:
         return Verdict.NOT_AVAILABLE, ["What made the difference was not counted."]
     speed = f"{'faster' if found.speed > 1 else 'slower'} by a factor {max(found.speed, 1 / found.speed):.2f}"
-    rates = f"{q.mib_per_s(a.seen, way) or 0:.1f} -> {q.mib_per_s(b.seen, way) or 0:.1f} MiB/s"
+    rates = f"{q.mib_per_s(a.seen, direction) or 0:.1f} -> {q.mib_per_s(b.seen, direction) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
     level = 1 / SAME < found.speed < SAME
@@ -255,15 +257,15 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
         said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
         return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
     lead = f"B is {speed}: {rates}."
-    if way != "read" or not ahead:
-        verdict = Verdict.NOT_AVAILABLE if way != "read" else Verdict.CONTRADICTED
+    if direction != "read" or not ahead:
+        verdict = Verdict.NOT_AVAILABLE if direction != "read" else Verdict.CONTRADICTED
         limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in held)
-        other_work = _other_work(a, b, way)
+        other_work = _other_work(a, b, direction)
         refused = ["Readahead was the same in both and cannot be why."]
-        if way != "read" or limiting or other_work:
+        if direction != "read" or limiting or other_work:
             refused = []
         # what accounts for it matters more than what does not
-        waits = _waits(a, b, way)
+        waits = _waits(a, b, direction)
         accounted = any(": they account for" in sentence for sentence in waits)
         accounts = [*waits, *([] if accounted else _together(names)), *refused]
         first, last = (tail, []) if found.speed < 1 else (_only(held, "A"), tail)
@@ -274,7 +276,7 @@ def story(a: Reading, b: Reading, way: str, differs: list[tuple[str, str, str]],
     size = "The requests did not change size."
     if not 1 / SAME < found.size < SAME:
         size = f"The mean request changed by x{found.size:.2f}: size is part."
-    return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, way)}.", *tail]
+    return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, direction)}.", *tail]
 
 
 def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
@@ -300,9 +302,9 @@ def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], argu
     return Verdict.INFERRED, f"Readahead is why, inferred: {alike}, and each step is counted."
 
 
-def _other_work(a: Reading, b: Reading, way: str) -> list[str]:
+def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
     """Bytes and seconds, where one moved so much more that rates of the disk say nothing of the program."""
-    moved = [q.octets(reading.seen, way) or 0 for reading in (a, b)]
+    moved = [q.octets(reading.seen, direction) or 0 for reading in (a, b)]
     if min(moved) <= 0 or max(moved) < OTHER_WORK * min(moved):
         return []
     times = [f"{reading.letter} moved {size.short(octets)} in {reading.seen.seconds():.3g} s"
@@ -329,10 +331,10 @@ def _together(names: list[str]) -> list[str]:
     return [f"The only recorded difference: {said}."] if others == names else []
 
 
-def _depths(a: Reading, b: Reading, way: str) -> str:
+def _depths(a: Reading, b: Reading, direction: str) -> str:
     said = []
     for reading in (a, b):
-        mean, bounds = q.depth_mean(reading.seen, way), predicted(reading, way)
+        mean, bounds = q.depth_mean(reading.seen, direction), predicted(reading, direction)
         band = f" (readahead predicts {bounds[0]:g} to {bounds[1]:g})" if bounds else ""
         said.append(f"{mean or 0:.2f}{band}")
     return " -> ".join(said)

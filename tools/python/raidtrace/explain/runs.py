@@ -60,7 +60,7 @@ class Choice:
 
     phase: str | None = None
     disk: str | None = None
-    way: str | None = None
+    direction: str | None = None
     window: Window | None = None
 
 
@@ -75,11 +75,11 @@ def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, 
         if name is not None and name not in known:
             raise RecordingError(f"{observed.path}: no {what} {name}; it has: {', '.join(known) or 'none'}")
     return [
-        (seen, way)
+        (seen, direction)
         for seen in observed.observations
         if choice.phase in (None, seen.phase) and choice.disk in (None, seen.disk.name)
-        for way in _ways(seen)
-        if choice.way in (None, way)
+        for direction in _ways(seen)
+        if choice.direction in (None, direction)
     ]
 
 
@@ -87,7 +87,7 @@ def _ways(seen: Observation) -> list[str]:
     """Directions that moved enough, the command's or the larger first."""
     main = q.direction(seen) or "read"
     order = [main, "write" if main == "read" else "read"]
-    return [way for way in order if (q.octets(seen, way) or 0) >= q.LEAST_BYTES]
+    return [direction for direction in order if (q.octets(seen, direction) or 0) >= q.LEAST_BYTES]
 
 
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
@@ -99,10 +99,10 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     """Explain one recording that was read."""
     chains: list[Chain] = []
     # Of a stack the disks come first: md and dm have no requests of which a cause could be told.
-    for seen, way in sorted(chosen(observed, choice), key=lambda one: one[0].disk.bio_based):
+    for seen, direction in sorted(chosen(observed, choice), key=lambda one: one[0].disk.bio_based):
         reading = Reading("A", seen, observed.parent(seen))
         beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
-        chains.append(chain.single(reading, way, observed.meta, beside))
+        chains.append(chain.single(reading, direction, observed.meta, beside))
     ordered = by_effect(chains)
     said = told(ordered)
     if not chains:
@@ -118,15 +118,15 @@ def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Expl
 
 def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
     """Explain the second of two recordings that were read against the first."""
-    theirs = {(seen.disk.name, seen.phase, way): seen for seen, way in chosen(b, choice)}
+    theirs = {(seen.disk.name, seen.phase, direction): seen for seen, direction in chosen(b, choice)}
     chains, alone = [], []
-    for seen, way in chosen(a, choice):
-        other = theirs.get((seen.disk.name, seen.phase, way))
+    for seen, direction in chosen(a, choice):
+        other = theirs.get((seen.disk.name, seen.phase, direction))
         if other is None:
-            alone.append(f"{seen.disk.name} {seen.phase} ({way}s)")
+            alone.append(f"{seen.disk.name} {seen.phase} ({direction}s)")
             continue
         readings = Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other))
-        chains.append(pair.chain_of(*readings, way, (a.meta, b.meta)))
+        chains.append(pair.chain_of(*readings, direction, (a.meta, b.meta)))
     ordered = by_effect(chains)
     said = told(ordered)
     if not chains:

@@ -31,9 +31,9 @@ class Correlation:
 
 @dataclasses.dataclass(frozen=True)
 class Region:
-    """A stretch of a curve that goes one way. way: rising, falling or flat."""
+    """A stretch of a curve that goes one way. direction: rising, falling or flat."""
 
-    way: str
+    direction: str
     first: float
     last: float
 
@@ -113,9 +113,9 @@ def regions(curve: Pairs, same: float = WITHIN) -> list[Region]:
     found: list[Region] = []
     for (x, y), (next_x, next_y) in zip(curve, curve[1:]):
         grown = next_y / y - 1 if y else math.inf if next_y else 0.0
-        way = "flat" if abs(grown) < same else "rising" if grown > 0 else "falling"
-        if found and found[-1].way == way:
-            found[-1] = Region(way, found[-1].first, next_x)
+        direction = "flat" if abs(grown) < same else "rising" if grown > 0 else "falling"
+        if found and found[-1].direction == direction:
+            found[-1] = Region(direction, found[-1].first, next_x)
         else:
-            found.append(Region(way, x, next_x))
+            found.append(Region(direction, x, next_x))
     return found

@@ -258,7 +258,9 @@ class _Tables:
 
     def _over_time(self, target: int, name: str) -> list[tuple[int, int, int]]:
         rows = self._rows
-        moved = [found for way in rows.directions() if (found := rows.flow(way, "bytes_completed")) is not None]
+        moved = [
+            found for direction in rows.directions() if (found := rows.flow(direction, "bytes_completed")) is not None
+        ]
         return [
             (end - start - rows.idle[number], sum(octets[number] for octets in moved), rows.seeks[number])
             for number, _, _, start, end in rows.of(target, self._numbers[name])
@@ -297,8 +299,10 @@ class _Tables:
         if max(looked, default=0) > end and end - max((at for at in looked if at <= end), default=0) > length / 10:
             return {}
         return {
-            way: sum(value for end_ns, name, value in self._command if name == f"{way}_bytes" and end_ns <= end)
-            for way in ("read", "write")
+            direction: sum(
+                value for end_ns, name, value in self._command if name == f"{direction}_bytes" and end_ns <= end
+            )
+            for direction in ("read", "write")
             if self._command
         }
 

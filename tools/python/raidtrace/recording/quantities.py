@@ -72,54 +72,54 @@ def direction(seen: Observation) -> str | None:
     return best if moved[best] else None
 
 
-def foreign(seen: Observation, way: str) -> bool:
+def foreign(seen: Observation, direction: str) -> bool:
     """Whether no more than a tenth (AS_MUCH) of what a direction moved is the recorded command's. False, too, where that
     was not recorded, or is not in the kernel's account, as zeroing is not."""
-    if way not in seen.asked or seen.asked[way] > AS_MUCH * (octets(seen, way) or 0):
+    if direction not in seen.asked or seen.asked[direction] > AS_MUCH * (octets(seen, direction) or 0):
         return False
-    return movers(seen, way) != seen.program[:COMM] or not seen.program
+    return movers(seen, direction) != seen.program[:COMM] or not seen.program
 
 
-def movers(seen: Observation, way: str) -> str:
+def movers(seen: Observation, direction: str) -> str:
     """The processes of one name that queued more than half of a direction. Empty: not known, as of a process all directions
     are counted together: so many of its bytes as the other direction has may be of that."""
-    other = octets(seen, "write" if way == "read" else "read") or 0
+    other = octets(seen, "write" if direction == "read" else "read") or 0
     by: dict[str, int] = {}
     for one in seen.submitters or ():
         if one.comm:
             by[one.comm] = by.get(one.comm, 0) + one.bytes
-    return next((name for name, moved in by.items() if moved - other > (octets(seen, way) or 0) / 2), "")
+    return next((name for name, moved in by.items() if moved - other > (octets(seen, direction) or 0) / 2), "")
 
 
-def whose(seen: Observation, way: str) -> tuple[str, ...]:
+def whose(seen: Observation, direction: str) -> tuple[str, ...]:
     """A sentence where the bytes of a direction are not the command's."""
-    if not foreign(seen, way):
+    if not foreign(seen, direction):
         return ()
-    asked = size.short(seen.asked[way]) if seen.asked[way] else "none"
-    done, who = "read" if way == "read" else "wrote", movers(seen, way)
-    said = f"{seen.program or 'The command'} {done} {asked} of these {size.short(octets(seen, way) or 0)}"
+    asked = size.short(seen.asked[direction]) if seen.asked[direction] else "none"
+    done, who = "read" if direction == "read" else "wrote", movers(seen, direction)
+    said = f"{seen.program or 'The command'} {done} {asked} of these {size.short(octets(seen, direction) or 0)}"
     return (f"{said} by the kernel's account of processes{f'; most are of {who}' if who else ''}.",)
 
 
-def octets(seen: Observation, way: str) -> int | None:
+def octets(seen: Observation, direction: str) -> int | None:
     """Bytes that were completed; of a disk without requests those of its bios."""
-    return seen.of(way).moved()
+    return seen.of(direction).moved()
 
 
-def mib_per_s(seen: Observation, way: str) -> float | None:
+def mib_per_s(seen: Observation, direction: str) -> float | None:
     """Throughput over the length of the phase."""
-    return ratio(octets(seen, way), seen.seconds(), MIB)
+    return ratio(octets(seen, direction), seen.seconds(), MIB)
 
 
-def depth_mean(seen: Observation, way: str) -> float | None:
+def depth_mean(seen: Observation, direction: str) -> float | None:
     """In flight, mean over time. None, too, where an older recording spent time in the open bin."""
-    figures = seen.of(way)
+    figures = seen.of(direction)
     return None if figures.depth_is_bound() else figures.depth()
 
 
-def depth_median(seen: Observation, way: str) -> int | None:
+def depth_median(seen: Observation, direction: str) -> int | None:
     """The depth that was there, or more, for at least half of the time."""
-    times = seen.histogram(way, "depth_time")
+    times = seen.histogram(direction, "depth_time")
     left = sum(times.values())
     half = left / 2
     for at in sorted(times):
@@ -129,14 +129,14 @@ def depth_median(seen: Observation, way: str) -> int | None:
     return None
 
 
-def depth_max(seen: Observation, way: str) -> int:
+def depth_max(seen: Observation, direction: str) -> int:
     """The highest depth at which time was spent."""
-    return max((at for at, count in seen.histogram(way, "depth_time").items() if count), default=0)
+    return max((at for at, count in seen.histogram(direction, "depth_time").items() if count), default=0)
 
 
-def share_at_least(seen: Observation, way: str, depth: int) -> float | None:
+def share_at_least(seen: Observation, direction: str, depth: int) -> float | None:
     """Part of the time in which at least so many were in flight."""
-    times = seen.histogram(way, "depth_time")
+    times = seen.histogram(direction, "depth_time")
     whole = sum(times.values())
     return sum(count for at, count in times.items() if at >= depth) / whole if whole else None
 
@@ -147,31 +147,31 @@ def idle_share(seen: Observation) -> float | None:
     return None if busy is None else 1 - busy
 
 
-def size_mode(seen: Observation, way: str) -> tuple[int, float] | None:
+def size_mode(seen: Observation, direction: str) -> tuple[int, float] | None:
     """Most frequent size in sectors and its share. None: no request, or not an exact bin."""
-    figures = seen.of(way)
+    figures = seen.of(direction)
     sectors, found = figures.exact_size_mode(), figures.size_mode
     return None if sectors is None or not found else (sectors, found[1] / sum(figures.histogram("size").values()))
 
 
-def size_mean(seen: Observation, way: str) -> float | None:
+def size_mean(seen: Observation, direction: str) -> float | None:
     """Mean size of a request in sectors."""
-    return ratio(seen.count(way, "bytes_issued"), seen.count(way, "issued"), SECTOR)
+    return ratio(seen.count(direction, "bytes_issued"), seen.count(direction, "issued"), SECTOR)
 
 
-def bio_mean(seen: Observation, way: str) -> float | None:
+def bio_mean(seen: Observation, direction: str) -> float | None:
     """Mean size of a bio in sectors."""
-    return ratio(seen.count(way, "bytes_queued"), seen.count(way, "queued"), SECTOR)
+    return ratio(seen.count(direction, "bytes_queued"), seen.count(direction, "queued"), SECTOR)
 
 
-def d2c_mean_ms(seen: Observation, way: str) -> float | None:
+def d2c_mean_ms(seen: Observation, direction: str) -> float | None:
     """Mean time from issue to completion in ms."""
-    return ratio(seen.count(way, "d2c_sum_ns"), seen.count(way, "completed"), 1e6)
+    return ratio(seen.count(direction, "d2c_sum_ns"), seen.count(direction, "completed"), 1e6)
 
 
-def share(seen: Observation, way: str, counter: str, of: str) -> float | None:
+def share(seen: Observation, direction: str, counter: str, of: str) -> float | None:
     """One counter by another."""
-    return ratio(seen.count(way, counter), seen.count(way, of))
+    return ratio(seen.count(direction, counter), seen.count(direction, of))
 
 
 CLEARING = ("discard", "write_zeroes")  # directions that move no data
@@ -183,7 +183,7 @@ def class_share(seen: Observation, name: str, counter: str = "bytes_queued") -> 
     if seen.origin is None:
         return None
     whole = sum(counts.get(counter, 0) for counts in seen.origin.values())
-    whole -= sum(seen.count(way, counter) or 0 for way in CLEARING) if counter == "bytes_queued" else 0
+    whole -= sum(seen.count(direction, counter) or 0 for direction in CLEARING) if counter == "bytes_queued" else 0
     return seen.origin.get(name, {}).get(counter, 0) / whole if whole else None
 
 

@@ -65,14 +65,14 @@ class Timeline:
     interval: int | None = None
     computed: tuple[tuple[int, int, int], ...] = ()
 
-    def idle_ends(self, way: str) -> tuple[int, int]:
+    def idle_ends(self, direction: str) -> tuple[int, int]:
         """Ns with nothing in flight before a direction began, and after it ended, by samples: a program that starts or that
         others beside it move a little does not count as begun. Where in a sample the disk was idle is not known: of the first
         and the last, where they are short, what counts is more than the samples between have, for a disk that waits between
         requests does so there, too. But the recorder leaves a disk out that does nothing: of a sample longer than the interval
         what is before its last interval is idle."""
         samples = self.samples
-        moved = self._moved(READ if way == "read" else WRITTEN)
+        moved = self._moved(READ if direction == "read" else WRITTEN)
         if not moved or not moved[-1] or any(sample[BUSY] < 0 for sample in samples):
             return 0, 0
         length = [sample[END] - sample[START] for sample in samples]
@@ -102,9 +102,9 @@ class Timeline:
                   for start, end, used in self.computed)  # fmt: skip
         return sum(max(used - outside, 0) for outside, used in beyond)
 
-    def meanwhile(self, way: str) -> float:
+    def meanwhile(self, direction: str) -> float:
         """Part of the other direction's bytes that were completed while this one was at work, by samples."""
-        ours, theirs = (READ, WRITTEN) if way == "read" else (WRITTEN, READ)
+        ours, theirs = (READ, WRITTEN) if direction == "read" else (WRITTEN, READ)
         moved, whole = self._moved(ours), sum(sample[theirs] for sample in self.samples)
         if not moved or not moved[-1] or not whole:
             return 1.0
@@ -115,12 +115,12 @@ class Timeline:
         )
         return sum(at_work) / whole
 
-    def even(self, way: str, unit: float, both: bool = False) -> Even | None:
+    def even(self, direction: str, unit: float, both: bool = False) -> Even | None:
         """Without the first fifth of the samples, in which a limit may let a burst through, and the last. unit: bytes that
         count as one request. both: of both directions together, while `way` is at work. None: too few samples or requests.
         """
-        ways = WAYS if both else (way,)
-        mine = READS if way == "read" else WRITES
+        ways = WAYS if both else (direction,)
+        mine = READS if direction == "read" else WRITES
         used = [at for at, sample in enumerate(self.samples) if sample[mine]]
         rows = self.samples[used[0] : used[-1] + 1] if used else ()
         rows = rows[len(rows) // 5 : -1]
@@ -148,11 +148,11 @@ class Timeline:
             best = max(best, (run, end))
         return best
 
-    def rates(self, since: int, until: int, way: str) -> float | None:
+    def rates(self, since: int, until: int, direction: str) -> float | None:
         """MiB/s of a direction between two times, by whole samples. None: there is none."""
         chosen = [sample for sample in self.samples if sample[START] >= since and sample[END] <= until]
         length = sum(sample[END] - sample[START] for sample in chosen)
-        moved = sum(sample[READ if way == "read" else WRITTEN] for sample in chosen)
+        moved = sum(sample[READ if direction == "read" else WRITTEN] for sample in chosen)
         return moved / (1 << 20) / (length / 1e9) if length > 0 else None
 
 
@@ -168,8 +168,8 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     """Of the phases of one disk that have a name in common."""
     mine = rows.of(target, phases)
     none = rows.filled(0)
-    read, written = (rows.flow(way, "bytes_completed") or none for way in WAYS)
-    reads, writes = (rows.flow(way, "completed") or none for way in WAYS)
+    read, written = (rows.flow(direction, "bytes_completed") or none for direction in WAYS)
+    reads, writes = (rows.flow(direction, "completed") or none for direction in WAYS)
     idle, seeks = rows.idle, rows.seeks
     table = [
         (
@@ -205,12 +205,12 @@ def _interval(rows: SampleRows) -> int | None:
 
 def _longest(rows: SampleRows, ends: Mapping[int, int]) -> dict[str, Longest]:
     found = {}
-    for way in (*WAYS, "flush"):
-        bins_of = rows.longest(way)
+    for direction in (*WAYS, "flush"):
+        bins_of = rows.longest(direction)
         number = max(ends, key=bins_of.__getitem__, default=None) if bins_of else None
         if bins_of and number is not None and bins_of[number] >= 0:
             low, high = bins.time(bins_of[number])
-            found[way] = Longest(low, high, ends[number])
+            found[direction] = Longest(low, high, ends[number])
     return found
 
 

@@ -187,21 +187,21 @@ def _counters(
 ) -> Iterable[tuple[str, str, Iterable[float | None]]]:
     """Name, unit and a value for each sample; None: there is none."""
     numbers = [sample[0] for sample in mine]
-    for way in DIRECTIONS:
-        moved = rows.flow(way, "bytes_queued" if disk.bio_based else "bytes_completed")
+    for direction in DIRECTIONS:
+        moved = rows.flow(direction, "bytes_queued" if disk.bio_based else "bytes_completed")
         if moved is None or not any(moved[number] for number in numbers):
             continue
-        yield f"{way} throughput", "MiB/s", [
+        yield f"{direction} throughput", "MiB/s", [
             moved[at] / ((end - begin) / 1e9) / (1 << 20) for at, _, _, begin, end in mine
         ]
         if disk.bio_based:
             continue
-        time, weighted, _ = rows.depth(way)
+        time, weighted, _ = rows.depth(direction)
         if any(time[number] for number in numbers):
-            yield f"{way}s in flight, mean", "requests", [_ratio(weighted[at], time[at]) for at in numbers]
-        took, completed = rows.flow(way, "d2c_sum_ns"), rows.flow(way, "completed")
+            yield f"{direction}s in flight, mean", "requests", [_ratio(weighted[at], time[at]) for at in numbers]
+        took, completed = rows.flow(direction, "d2c_sum_ns"), rows.flow(direction, "completed")
         if took is not None and completed is not None:
-            yield f"{way} latency (d2c), mean", "ms", [_ratio(took[at] / 1e6, completed[at]) for at in numbers]
+            yield f"{direction} latency (d2c), mean", "ms", [_ratio(took[at] / 1e6, completed[at]) for at in numbers]
 
 
 def _ratio(part: float, whole: int) -> float | None:

@@ -166,7 +166,7 @@ def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
     for letter, one, limits in named:
         for span in one.spans:
             parts = (letter if len(named) > 1 else "", span.phase, span.disk if len(one.targets) > 1 else "")
-            for direction in (way for way in COUNTED if way not in QUEUE and worked(span, way)):
+            for direction in (direction for direction in COUNTED if direction not in QUEUE and worked(span, direction)):
                 figures_of = Figures(span, direction)
                 cells = [
                     name(" ".join(filter(None, parts))),

@@ -166,7 +166,7 @@ def _setting(curve: Curve) -> Link:
 
 def _trend(medians: Sequence[tuple[float, float]]) -> Link:
     found = ranks.regions(medians)
-    said = ", ".join(f"{region.way} from {region.first:g} to {region.last:g}" for region in found)
+    said = ", ".join(f"{region.direction} from {region.first:g} to {region.last:g}" for region in found)
     return Link("trend", "Monotone regions", f"{said} sectors; steps below {ranks.WITHIN:.0%} are flat", Verdict.SHOWN)
 
 
@@ -266,16 +266,16 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
     if not by or last is None or last is by[0] or by[0].recording is None or last.recording is None:
         return (), (), Verdict.NOT_AVAILABLE
     a, b = observation.load(by[0].recording), observation.load(last.recording)
-    for seen, way in explain_runs.chosen(a):
+    for seen, direction in explain_runs.chosen(a):
         other = b.find(seen.disk.name, seen.phase)
         if (
             other
-            and q.direction(other) == way == q.direction(seen)
+            and q.direction(other) == direction == q.direction(seen)
             and not seen.disk.bio_based
             and seen.phase in (curve.phase, "run")
         ):
             found = pair.chain_of(
-                Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), way, (a.meta, b.meta)
+                Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), direction, (a.meta, b.meta)
             )
             names = {"A": by[0].name, "B": last.name}
             return (

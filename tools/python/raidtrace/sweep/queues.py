@@ -31,7 +31,7 @@ def _rows(recorded: Recorded, rows: sample_rows.SampleRows) -> Iterator[Row]:
             mine = [span for span in recorded.spans if (span.target, span.phase) == (target.target, name)]
             samples = rows.of(target.target, [span.number for span in mine])
             seconds = sum(end - start for *_, start, end in samples) / 1e9
-            for direction in (way for way in DATA if any(way in span.flow for span in mine)):
+            for direction in (direction for direction in DATA if any(direction in span.flow for span in mine)):
                 f = Figures(merged(mine), direction)
                 octets = rows.flow(direction, "bytes_queued") or rows.filled(0)
                 steady = trials.steadiness(trials.windows([(start, end, octets[at]) for at, *_, start, end in samples]))

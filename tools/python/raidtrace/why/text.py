@@ -22,8 +22,8 @@ def word(row: Row, table: Table) -> str:
     factor, least = row.factor(), table.least()
     if 1 / least < factor < least:
         return "no effect"
-    way = "faster" if factor >= 1 else "slower"
-    return way if row.shown else f"{way}, once" if len(row.costs) == 1 else f"{way}, not sure"
+    direction = "faster" if factor >= 1 else "slower"
+    return direction if row.shown else f"{direction}, once" if len(row.costs) == 1 else f"{direction}, not sure"
 
 
 def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
