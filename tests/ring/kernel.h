@@ -91,6 +91,7 @@ extern unsigned int nr_cpus;
 #define kvfree(p)		free(p)
 #define queue_work_node(node, queue, work)	queue_work(queue, work)
 
+/* In memory at once: no page fault is part of a measured time. */
 static inline void *aligned_zero(size_t size)
 {
 	void *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
