@@ -29,7 +29,7 @@
  * writes. With an event per CPU and word, all rings are empty before the second half of one is
  * written.
  */
-#define WRITER_STEP	16U
+#define WRITER_STEP	4U
 #define WRITER_TURN	(WRITER_STEP * num_possible_cpus())
 
 static struct workqueue_struct *queue;
