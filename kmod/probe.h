@@ -17,9 +17,6 @@ struct gendisk;
 struct netlink_ext_ack;
 struct request_queue;
 
-/* Default: all groups up to this one. */
-#define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
-
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
 /* The caller reports a failure, not the log. */
