@@ -12,14 +12,14 @@
 #define PLACES		8
 #define PLACES_MOST	64
 
-static unsigned int home_of(u64 address, unsigned int bits)
+static unsigned long home_of(u64 address, unsigned int bits)
 {
 	return address * 0x9e3779b97f4a7c15ULL >> (64 - bits);
 }
 
 static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
-	unsigned int i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
+	unsigned long i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
 	struct raidtrace_queued *found = NULL;
 
 	for (i = 0; i < PLACES; i++) {
@@ -69,7 +69,7 @@ static enum hold hold_of(const struct raidtrace_issued *request)
 static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, u64 address,
 					       enum hold most)
 {
-	unsigned int i, home = home_of(address, engine->request_bits);
+	unsigned long i, home = home_of(address, engine->request_bits);
 	struct raidtrace_issued *least = NULL;
 
 	for (i = 0; i < engine->reach; i++) {
