@@ -468,7 +468,6 @@ void raidtrace_queue_reset(struct raidtrace_queue *state);
 void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
 			   enum raidtrace_event_counter counter, u32 amount);
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row);
-void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now);
 
