@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event of a bio or request changes. Inline, so that a group that is off costs no call and
+ * Count the events of bios and requests. Inline, so that a group that is off costs no call and
  * no memory access.
  *
  * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of a disk come one after the
@@ -367,7 +367,7 @@ static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 	leave_flight(state, account, state->groups, now_ns, direction);
 }
 
-/* Count a request whose end was never seen. One of its direction is in flight. */
+/* Count a request without an observed end. One of its direction is in flight. */
 static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
 					   enum raidtrace_direction direction)

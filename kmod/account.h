@@ -286,7 +286,7 @@ struct raidtrace_submitted {
  * @completed_same_cpu: requests that ended on the CPU that issued them
  * @completed_other_cpu: requests that ended on another CPU of the same node
  * @completed_other_node: requests that ended on another node
- * @returned: issues that were undone: requeued, or never seen to end
+ * @returned: issues that were undone: requeued, or without an observed end
  * @carried: requests in flight at the last reset
  * @depth_sum_ns: nanoseconds times requests in flight
  * @depth_rises: by how much the highest depth exceeds @carried

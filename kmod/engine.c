@@ -56,7 +56,7 @@ static __always_inline void keep_bio(struct raidtrace_engine *engine,
 		*place = *queued;
 }
 
-/* What a place holds; a new request takes the place that holds least. */
+/* Use of a place, the least important first. A new request takes the least important one. */
 enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
 
 static enum hold hold_of(const struct raidtrace_issued *request)
@@ -209,7 +209,7 @@ static void engine_split(struct raidtrace_engine *engine, const u64 *record)
 	keep_bio(engine, &piece);
 }
 
-/* Forget what the next issue at this address does not set. */
+/* Clear the members that the next issue at this address does not set. */
 static void forget_first(struct raidtrace_ended *ended)
 {
 	ended->queued_ns = 0;
@@ -306,8 +306,8 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 }
 
 /*
- * Count an issue for its hardware queue, before engine_issue(). A request found in flight was never
- * seen to end. Not inline: that would cost each event the registers that this needs.
+ * Count an issue for its hardware queue, before engine_issue(). A request found in flight has no
+ * observed end. Not inline: that would cost each event the registers that this needs.
  */
 static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 				  const struct raidtrace_source *source, const u64 *record,
@@ -371,7 +371,7 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 
 /*
  * The last completion of a request that is not in flight: the second end of a flush sequence; else
- * its issue was not seen if the driver had it, and it had none if the driver had it not.
+ * its issue was not observed if the driver had it, and otherwise it had none.
  */
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
@@ -507,7 +507,7 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 	}
 }
 
-/* As raidtrace_engine_count(), of the groups @groups. */
+/* raidtrace_engine_count() for @groups; a constant in two of its callers. */
 static __always_inline u32 count_events(struct raidtrace_engine *engine,
 					struct raidtrace_source *source, const u64 *words,
 					u32 mask, u32 tail, u32 head, u64 until,

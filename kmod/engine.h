@@ -416,7 +416,7 @@ struct raidtrace_queued {
  * @in_flight: issued, neither completed nor requeued
  * @sequenced: only the end of its flush sequence is to come
  * @requeued: the next issue is not its first
- * @ended: what the history has of it when it ends
+ * @ended: its entry in the history when it ends
  * @unused: makes two cache lines of a place
  *
  * A place keeps its address until another request needs it: the block layer uses the same

@@ -38,20 +38,22 @@ struct counter {
 };
 
 #define COUNTER(set, attr_, type, member, group_, bios_, event_) \
-	{ .attr = RAIDTRACE_A_##set##_##attr_, .offset = offsetof(type, member), \
-	  .group = RAIDTRACE_GROUP_##group_, .event = event_, .bios = bios_ }
+	{ .attr = RAIDTRACE_A_##set##_##attr_, \
+	  .offset = offsetof(struct raidtrace_##type, member), \
+	  .group = RAIDTRACE_GROUP_##group_, .event = RAIDTRACE_##event_, .bios = bios_ }
 
 #define FLOW(attr, member, group, bios) \
-	COUNTER(FLOW, attr, struct raidtrace_flow, member, group, bios, \
-		RAIDTRACE_EVENT_COUNTERS)
+	COUNTER(FLOW, attr, flow, member, group, bios, EVENT_COUNTERS)
 #define FLOW_EVENT(attr, member) \
-	COUNTER(FLOW, attr, struct raidtrace_flow, member, FLOW, true, RAIDTRACE_##attr)
+	COUNTER(FLOW, attr, flow, member, FLOW, true, attr)
 #define DISK_EVENT(attr, member, group) \
-	COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
-		RAIDTRACE_##attr)
+	COUNTER(COUNTERS, attr, disk, member, group, true, attr)
 #define HWQ(attr, member) \
-	COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
-		RAIDTRACE_EVENT_COUNTERS)
+	COUNTER(HWQ, attr, hwq, member, HWQ, false, EVENT_COUNTERS)
+#define ORIGIN(attr, member, bios) \
+	COUNTER(ORIGIN, attr, origin, member, ORIGIN, bios, EVENT_COUNTERS)
+#define SUBMITTER(attr, member) \
+	COUNTER(SUBMITTER, attr, submitted, member, SUBMITTER, true, EVENT_COUNTERS)
 
 static const struct counter flow_counters[] = {
 	FLOW(QUEUED, queued, FLOW, true),
@@ -109,13 +111,6 @@ static const struct counter hwq_counters[] = {
 	HWQ(DEPTH_SUM_NS, depth_sum_ns),
 };
 
-#define ORIGIN(attr, member, bios) \
-	COUNTER(ORIGIN, attr, struct raidtrace_origin, member, ORIGIN, bios, \
-		RAIDTRACE_EVENT_COUNTERS)
-#define SUBMITTER(attr, member) \
-	COUNTER(SUBMITTER, attr, struct raidtrace_submitted, member, SUBMITTER, true, \
-		RAIDTRACE_EVENT_COUNTERS)
-
 static const struct counter origin_counters[] = {
 	ORIGIN(QUEUED, queued, true),
 	ORIGIN(BYTES_QUEUED, bytes_queued, true),
@@ -135,7 +130,7 @@ static const struct counter submitter_counters[] = {
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
 static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace_disk));
 
-/* Age of a snapshot for a reader without privilege, however often it asks. */
+/* A reader without privilege gets the last snapshot again if it is younger. */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
 
 /* Recent changes and a quiet disk fit two pages. */
@@ -148,8 +143,8 @@ static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 }
 
 /*
- * Put the counters that a reader gets. One whose tracepoint the kernel lacks is left out: it is
- * unknown, not zero. Returns 0 or -EMSGSIZE.
+ * Put the counters that a reader may get. If the kernel lacks a tracepoint, its counters are left
+ * out: they are unknown, not zero. Returns 0 or -EMSGSIZE.
  */
 static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 		    const struct counter *counter, unsigned int nr,

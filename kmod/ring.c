@@ -132,8 +132,8 @@ static void rings_discard(struct raidtrace_probe *probe)
  * Count events until @until and until counting ended, @left at most. Returns whether there may be
  * more. Context: the probe's lock, interrupts off.
  *
- * @until was read before this call, so that all its events are behind the heads that are read here.
- * Before that, the events whose heads an earlier turn has read are counted.
+ * The caller read @until before this call, so that all events until then are before the heads that
+ * are read here. The heap of an earlier turn is counted first, up to the time of its heads.
  */
 static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
 {
