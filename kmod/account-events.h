@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event of a bio or request changes. Inline, so that a group that is off costs no call and
+ * Count the events of bios and requests. Inline, so that a group that is off costs no call and
  * no memory access.
  *
  * Times are CLOCK_MONOTONIC after raidtrace_queue_time(). Events of a disk come one after the
@@ -77,8 +77,8 @@ static inline u64 distance_sectors(s64 distance)
 	return distance < 0 ? -(u64)distance : (u64)distance;
 }
 
-static inline void account_seek_queued(struct raidtrace_account *account,
-				       enum raidtrace_direction direction, s64 distance)
+static __always_inline void account_seek_queued(struct raidtrace_account *account,
+						enum raidtrace_direction direction, s64 distance)
 {
 	struct raidtrace_flow *flow = &account->flow[direction];
 
@@ -92,8 +92,8 @@ static inline void account_seek_queued(struct raidtrace_account *account,
 }
 
 /* Count a bio for its class and its process. */
-static inline void account_owner(struct raidtrace_account *account, u32 groups,
-				 const struct raidtrace_bio *bio, bool seek)
+static __always_inline void account_owner(struct raidtrace_account *account, u32 groups,
+					  const struct raidtrace_bio *bio, bool seek)
 {
 	if (groups & RAIDTRACE_GROUP_ORIGIN) {
 		struct raidtrace_origin *origin = &account->origin[bio->class];
@@ -112,19 +112,19 @@ static inline void account_owner(struct raidtrace_account *account, u32 groups,
 }
 
 /* Count the position of a bio. Returns whether it is a seek. */
-static inline bool account_arrival(struct raidtrace_arrival *state,
-				   struct raidtrace_account *account,
-				   const struct raidtrace_bio *bio)
+static __always_inline bool account_arrival(struct raidtrace_arrival *state,
+					    struct raidtrace_account *account, u32 groups,
+					    const struct raidtrace_bio *bio)
 {
 	u64 end = bio->sector + (bio->bytes >> SECTOR_BITS);
 	s64 distance = bio->sector - state->end_sector;
 	bool placed = state->placed;
 
-	if (state->groups & RAIDTRACE_GROUP_STREAM)
+	if (groups & RAIDTRACE_GROUP_STREAM)
 		account->flow[bio->direction].stream_queued +=
 			raidtrace_streams_follow(&state->streams, bio->sector, end,
 						 bio->queued_ns);
-	if (placed && state->groups & RAIDTRACE_GROUP_SEEK)
+	if (placed && groups & RAIDTRACE_GROUP_SEEK)
 		account_seek_queued(account, bio->direction, distance);
 	state->placed = true;
 	state->end_sector = end;
@@ -132,12 +132,11 @@ static inline bool account_arrival(struct raidtrace_arrival *state,
 }
 
 /* Count a bio that is queued. */
-static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
-				       struct raidtrace_account *account,
-				       const struct raidtrace_bio *bio)
+static __always_inline void raidtrace_count_bio(struct raidtrace_arrival *state,
+						struct raidtrace_account *account, u32 groups,
+						const struct raidtrace_bio *bio)
 {
 	struct raidtrace_flow *flow = &account->flow[bio->direction];
-	u32 groups = state->groups;
 	bool seek = false;
 
 	flow->queued++;
@@ -147,13 +146,13 @@ static inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 		flow->bytes_ahead_queued += bio->bytes;
 	}
 	if (has_position(bio->direction, bio->bytes) && !bio->unplaced)
-		seek = account_arrival(state, account, bio);
+		seek = account_arrival(state, account, groups, bio);
 	account_owner(account, groups, bio, seek);
 }
 
 /* Count a piece of a bio that completes @q2c_ns after its bio was queued. */
-static inline void raidtrace_count_q2c(struct raidtrace_account *account,
-				       enum raidtrace_direction direction, u64 q2c_ns)
+static __always_inline void raidtrace_count_q2c(struct raidtrace_account *account,
+						enum raidtrace_direction direction, u64 q2c_ns)
 {
 	account->flow[direction].q2c_sum_ns += q2c_ns;
 	account->q2c[direction][raidtrace_d2c_bin(q2c_ns)]++;
@@ -170,8 +169,9 @@ static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 
 }
 
 /* Count the time that a set spent at the depth that it leaves now. */
-static inline void account_time(struct raidtrace_queue *state, struct raidtrace_account *account,
-				unsigned int set, u32 depth, u64 now_ns)
+static __always_inline void account_time(struct raidtrace_queue *state,
+					 struct raidtrace_account *account, unsigned int set,
+					 u32 depth, u64 now_ns)
 {
 	u64 spent_ns = now_ns - state->changed_ns[set];
 
@@ -181,12 +181,13 @@ static inline void account_time(struct raidtrace_queue *state, struct raidtrace_
 }
 
 /* Reads and writes have a set each, of the same number. */
-static inline bool has_own_set(enum raidtrace_direction direction)
+static __always_inline bool has_own_set(enum raidtrace_direction direction)
 {
 	return direction <= RAIDTRACE_DIRECTION_WRITE;
 }
 
-static inline void raise_depth(struct raidtrace_queue *state, enum raidtrace_direction direction)
+static __always_inline void raise_depth(struct raidtrace_queue *state,
+					enum raidtrace_direction direction)
 {
 	u32 depth = ++state->in_flight[direction];
 
@@ -195,13 +196,14 @@ static inline void raise_depth(struct raidtrace_queue *state, enum raidtrace_dir
 }
 
 /* A request is in flight from now on. The depths that count are those before it. */
-static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
-				u64 now_ns, enum raidtrace_direction direction)
+static __always_inline void enter_flight(struct raidtrace_queue *state,
+					 struct raidtrace_account *account, u32 groups,
+					 u64 now_ns, enum raidtrace_direction direction)
 {
 	u32 own = state->in_flight[direction], all = state->in_flight[RAIDTRACE_DIRECTION_ALL];
 
 	state->last_ns = now_ns;
-	if (state->groups & RAIDTRACE_GROUP_DEPTH) {
+	if (groups & RAIDTRACE_GROUP_DEPTH) {
 		if (has_own_set(direction)) {
 			account->depth_issue[direction][raidtrace_depth_bin(own)]++;
 			account_time(state, account, direction, own, now_ns);
@@ -214,22 +216,23 @@ static inline void enter_flight(struct raidtrace_queue *state, struct raidtrace_
 }
 
 /* A request of this direction leaves flight. */
-static inline void leave_flight(struct raidtrace_queue *state, struct raidtrace_account *account,
-				u64 now_ns, enum raidtrace_direction direction)
+static __always_inline void leave_flight(struct raidtrace_queue *state,
+					 struct raidtrace_account *account, u32 groups,
+					 u64 now_ns, enum raidtrace_direction direction)
 {
 	u32 own = state->in_flight[direction]--;
 	u32 all = state->in_flight[RAIDTRACE_DIRECTION_ALL]--;
 
 	state->last_ns = now_ns;
-	if (!(state->groups & RAIDTRACE_GROUP_DEPTH))
+	if (!(groups & RAIDTRACE_GROUP_DEPTH))
 		return;
 	if (has_own_set(direction))
 		account_time(state, account, direction, own, now_ns);
 	account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
 }
 
-static inline void account_seek(struct raidtrace_account *account,
-				enum raidtrace_direction direction, s64 distance)
+static __always_inline void account_seek(struct raidtrace_account *account,
+					 enum raidtrace_direction direction, s64 distance)
 {
 	struct raidtrace_flow *flow = &account->flow[direction];
 
@@ -243,8 +246,8 @@ static inline void account_seek(struct raidtrace_account *account,
 }
 
 /* Count a seek by the classes of the requests before and after it. */
-static inline void account_blame(struct raidtrace_account *account, u32 groups,
-				 enum raidtrace_class from, enum raidtrace_class to, u64 sectors)
+static __always_inline void account_blame(struct raidtrace_account *account, u32 groups,
+					  enum raidtrace_class from, enum raidtrace_class to, u64 sectors)
 {
 	unsigned int bin = from * RAIDTRACE_CLASSES + to;
 
@@ -259,13 +262,12 @@ static inline void account_blame(struct raidtrace_account *account, u32 groups,
 }
 
 /* Count the position of a request. */
-static inline void account_position(struct raidtrace_queue *state,
-				    struct raidtrace_account *account, u64 now_ns,
-				    const struct raidtrace_issue *issue)
+static __always_inline void account_position(struct raidtrace_queue *state,
+					     struct raidtrace_account *account, u32 groups,
+					     u64 now_ns, const struct raidtrace_issue *issue)
 {
 	u64 end = issue->sector + (issue->bytes >> SECTOR_BITS);
 	s64 distance = issue->sector - state->end_sector;
-	u32 groups = state->groups;
 
 	if (groups & RAIDTRACE_GROUP_STREAM)
 		account->flow[issue->direction].stream +=
@@ -282,16 +284,15 @@ static inline void account_position(struct raidtrace_queue *state,
 }
 
 /* Count a request that is issued to the driver. */
-static inline void raidtrace_count_issue(struct raidtrace_queue *state,
-					 struct raidtrace_account *account, u64 now_ns,
-					 const struct raidtrace_issue *issue)
+static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
+						  struct raidtrace_account *account, u32 groups,
+						  u64 now_ns, const struct raidtrace_issue *issue)
 {
 	enum raidtrace_direction direction = issue->direction;
 	struct raidtrace_flow *flow = &account->flow[direction];
-	u32 groups = state->groups;
 
 	flow->issued++;
-	enter_flight(state, account, now_ns, direction);
+	enter_flight(state, account, groups, now_ns, direction);
 	if (issue->again) {
 		flow->reissued++;
 		return;
@@ -307,12 +308,12 @@ static inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account->origin[issue->class].bytes_issued += issue->bytes;
 	}
 	if (has_position(direction, issue->bytes) && !issue->unplaced)
-		account_position(state, account, now_ns, issue);
+		account_position(state, account, groups, now_ns, issue);
 }
 
 /* Count a request that is issued @i2d_ns after its insert. */
-static inline void raidtrace_count_i2d(struct raidtrace_account *account,
-				       enum raidtrace_direction direction, u64 i2d_ns)
+static __always_inline void raidtrace_count_i2d(struct raidtrace_account *account,
+						enum raidtrace_direction direction, u64 i2d_ns)
 {
 	account->flow[direction].i2d_sum_ns += i2d_ns;
 	account->i2d[direction][raidtrace_d2c_bin(i2d_ns)]++;
@@ -335,9 +336,9 @@ struct raidtrace_completion {
 };
 
 /* Count a request that ends. One of its direction is in flight. */
-static inline void raidtrace_count_completion(struct raidtrace_queue *state,
-					      struct raidtrace_account *account, u64 now_ns,
-					      const struct raidtrace_completion *completion)
+static __always_inline void
+raidtrace_count_completion(struct raidtrace_queue *state, struct raidtrace_account *account,
+			   u32 groups, u64 now_ns, const struct raidtrace_completion *completion)
 {
 	enum raidtrace_direction direction = completion->direction;
 	struct raidtrace_flow *flow = &account->flow[direction];
@@ -347,14 +348,14 @@ static inline void raidtrace_count_completion(struct raidtrace_queue *state,
 	flow->bytes_completed += completion->bytes;
 	flow->errors += completion->error;
 	flow->d2c_sum_ns += d2c_ns;
-	if (state->groups & RAIDTRACE_GROUP_LATENCY) {
+	if (groups & RAIDTRACE_GROUP_LATENCY) {
 		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
 		if (has_own_set(direction))
 			account->depth_d2c[direction]
 				[completion->depth_row * RAIDTRACE_D2C_COLUMNS +
 				 raidtrace_d2c_column(d2c_ns)]++;
 	}
-	leave_flight(state, account, now_ns, direction);
+	leave_flight(state, account, groups, now_ns, direction);
 }
 
 /* Count an issue that is undone. A request of its direction is in flight. */
@@ -363,16 +364,16 @@ static inline void raidtrace_count_requeue(struct raidtrace_queue *state,
 					   enum raidtrace_direction direction)
 {
 	account->flow[direction].requeued++;
-	leave_flight(state, account, now_ns, direction);
+	leave_flight(state, account, state->groups, now_ns, direction);
 }
 
-/* Count a request whose end was never seen. One of its direction is in flight. */
+/* Count a request without an observed end. One of its direction is in flight. */
 static inline void raidtrace_count_abandon(struct raidtrace_queue *state,
 					   struct raidtrace_account *account, u64 now_ns,
 					   enum raidtrace_direction direction)
 {
 	account->flow[direction].abandoned++;
-	leave_flight(state, account, now_ns, direction);
+	leave_flight(state, account, state->groups, now_ns, direction);
 }
 
 #endif /* RAIDTRACE_ACCOUNT_EVENTS_H */

@@ -101,16 +101,6 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 	*from = (struct raidtrace_submitted){};
 }
 
-void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part)
-{
-	u64 *to = (u64 *)sum;
-	const u64 *from = (const u64 *)part;
-	unsigned int i;
-
-	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
 static bool is_zero(const u64 *counter, unsigned int counters)
 {
 	u64 found = 0;

@@ -30,7 +30,7 @@
 /**
  * struct raidtrace_streams - ends of the last streams
  * @end: sector after the last one of each stream
- * @moved_ns: when each stream began or continued last, 0 for never
+ * @moved_ns: when each stream began or continued last; long ago for never
  * @forgotten: streams that were replaced while they were alive
  * @newer: the stream that moved next after it; the oldest for the newest
  * @older: the stream that moved next before it; the newest for the oldest
@@ -99,13 +99,11 @@ static inline void stream_renew(struct raidtrace_streams *streams, unsigned int 
 static inline bool stream_moved(const struct raidtrace_streams *streams, unsigned int stream,
 				u64 now_ns)
 {
-	u64 moved_ns = streams->moved_ns[stream];
-
-	return moved_ns && now_ns < moved_ns + RAIDTRACE_STREAM_ALIVE_NS;
+	return (s64)(now_ns - streams->moved_ns[stream]) < (s64)RAIDTRACE_STREAM_ALIVE_NS;
 }
 
 /* Begin a stream in the place of the oldest. */
-static inline void stream_begin(struct raidtrace_streams *streams, u64 end, u64 now_ns)
+static __always_inline void stream_begin(struct raidtrace_streams *streams, u64 end, u64 now_ns)
 {
 	unsigned int stream = streams->newer[streams->newest];
 
@@ -118,8 +116,8 @@ static inline void stream_begin(struct raidtrace_streams *streams, u64 end, u64 
 }
 
 /* Whether a bio or request begins where a stream ended; @end is the sector behind it. */
-static inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector,
-					    u64 end, u64 now_ns)
+static __always_inline bool raidtrace_streams_follow(struct raidtrace_streams *streams, u64 sector,
+						     u64 end, u64 now_ns)
 {
 	unsigned int stream = streams->first[stream_hash(sector)];
 
@@ -149,7 +147,7 @@ static inline void raidtrace_streams_start(struct raidtrace_streams *streams, un
 		streams->newer[i] = i + 1 < nr ? i + 1 : 0;
 		streams->older[i] = i ? i - 1 : nr - 1;
 		streams->continued[i] = false;
-		streams->moved_ns[i] = 0;
+		streams->moved_ns[i] = -RAIDTRACE_STREAM_ALIVE_NS;
 	}
 	streams->forgotten = 0;
 	streams->nr = nr;
@@ -288,7 +286,7 @@ struct raidtrace_submitted {
  * @completed_same_cpu: requests that ended on the CPU that issued them
  * @completed_other_cpu: requests that ended on another CPU of the same node
  * @completed_other_node: requests that ended on another node
- * @returned: issues that were undone: requeued, or never seen to end
+ * @returned: issues that were undone: requeued, or without an observed end
  * @carried: requests in flight at the last reset
  * @depth_sum_ns: nanoseconds times requests in flight
  * @depth_rises: by how much the highest depth exceeds @carried
@@ -470,7 +468,6 @@ void raidtrace_queue_reset(struct raidtrace_queue *state);
 void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_direction direction,
 			   enum raidtrace_event_counter counter, u32 amount);
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row);
-void raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    u64 *changed, u64 now);
 

@@ -12,14 +12,14 @@
 #define PLACES		8
 #define PLACES_MOST	64
 
-static unsigned int home_of(u64 address, unsigned int bits)
+static unsigned long home_of(u64 address, unsigned int bits)
 {
 	return address * 0x9e3779b97f4a7c15ULL >> (64 - bits);
 }
 
 static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
-	unsigned int i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
+	unsigned long i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
 	struct raidtrace_queued *found = NULL;
 
 	for (i = 0; i < PLACES; i++) {
@@ -56,7 +56,7 @@ static __always_inline void keep_bio(struct raidtrace_engine *engine,
 		*place = *queued;
 }
 
-/* What a place holds; a new request takes the place that holds least. */
+/* Use of a place, the least important first. A new request takes the least important one. */
 enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
 
 static enum hold hold_of(const struct raidtrace_issued *request)
@@ -69,7 +69,7 @@ static enum hold hold_of(const struct raidtrace_issued *request)
 static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, u64 address,
 					       enum hold most)
 {
-	unsigned int i, home = home_of(address, engine->request_bits);
+	unsigned long i, home = home_of(address, engine->request_bits);
 	struct raidtrace_issued *least = NULL;
 
 	for (i = 0; i < engine->reach; i++) {
@@ -118,9 +118,9 @@ static u64 since(u64 then_ns, u64 now_ns)
  */
 static __always_inline void end_bio(struct raidtrace_engine *engine,
 				    struct raidtrace_queued *queued,
-				    enum raidtrace_direction direction, u64 now_ns)
+				    u32 groups, enum raidtrace_direction direction, u64 now_ns)
 {
-	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY) {
+	if (groups & RAIDTRACE_GROUP_LATENCY) {
 		if (queued)
 			raidtrace_count_q2c(engine->account, queued->direction,
 					    since(queued->queued_ns, now_ns));
@@ -148,9 +148,10 @@ static void find_row(struct raidtrace_engine *engine, struct raidtrace_source *s
 	source->table = engine->table;
 }
 
-static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *source, u64 now_ns)
+static __always_inline u32 row_of(struct raidtrace_engine *engine,
+				  struct raidtrace_source *source, u32 groups, u64 now_ns)
 {
-	if (!(engine->queue.groups & RAIDTRACE_GROUP_SUBMITTER))
+	if (!(groups & RAIDTRACE_GROUP_SUBMITTER))
 		return RAIDTRACE_SUBMITTER_REST;
 	if (source->table != engine->table)
 		find_row(engine, source);
@@ -160,7 +161,7 @@ static u32 row_of(struct raidtrace_engine *engine, struct raidtrace_source *sour
 
 static __always_inline void engine_queue(struct raidtrace_engine *engine,
 					 struct raidtrace_source *source, const u64 *record,
-					 u64 now_ns)
+					 u32 groups, u64 now_ns)
 {
 	u64 head = record[1];
 	struct raidtrace_bio bio = {
@@ -169,16 +170,16 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 		.queued_ns = now_ns,
 		.sector = record[3],
 		.bytes = raidtrace_event_bytes(head),
-		.submitter = row_of(engine, source, now_ns),
+		.submitter = row_of(engine, source, groups, now_ns),
 		.ahead = head & RAIDTRACE_EVENT_AHEAD,
 		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
 	};
 
-	if (engine->bios)
+	if (groups & RAIDTRACE_GROUPS_BIOS && engine->bios)
 		keep_bio(engine, &(struct raidtrace_queued){
 			.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
 			.row = bio.submitter, .class = bio.class, .direction = bio.direction });
-	raidtrace_count_bio(&engine->arrival, engine->account, &bio);
+	raidtrace_count_bio(&engine->arrival, engine->account, groups, &bio);
 }
 
 /* The end of a bio that no request carried. A refused bio has no latency. */
@@ -188,7 +189,7 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u64 n
 	struct raidtrace_queued *queued = find_bio(engine, record[2], false);
 
 	if (!(record[1] & RAIDTRACE_EVENT_NOWAIT)) {
-		end_bio(engine, queued, direction, now_ns);
+		end_bio(engine, queued, engine->queue.groups, direction, now_ns);
 		return;
 	}
 	engine->account->flow[direction].refused++;
@@ -208,7 +209,7 @@ static void engine_split(struct raidtrace_engine *engine, const u64 *record)
 	keep_bio(engine, &piece);
 }
 
-/* Forget what the next issue at this address does not set. */
+/* Clear the members that the next issue at this address does not set. */
 static void forget_first(struct raidtrace_ended *ended)
 {
 	ended->queued_ns = 0;
@@ -244,10 +245,14 @@ static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
 
 /* The class of a request. The entry of its only bio moves to the request until it ends. */
 static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *engine,
-						     struct raidtrace_issued *request, u64 bio)
+						     struct raidtrace_issued *request, u32 groups,
+						     u64 bio)
 {
-	struct raidtrace_queued *queued = bio ? find_bio(engine, bio, false) : NULL;
 	enum raidtrace_class class = request->class;
+	struct raidtrace_queued *queued = NULL;
+
+	if (groups & RAIDTRACE_GROUPS_BIOS && bio)
+		queued = find_bio(engine, bio, false);
 
 	request->class = RAIDTRACE_CLASSES;
 	request->only.bio = 0;
@@ -261,7 +266,7 @@ static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *en
 }
 
 static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record,
-					 u64 now_ns)
+					 u32 groups, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
 	u64 head = record[1];
@@ -278,8 +283,8 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
 					request->ended.direction);
 	issue.again = request->requeued;
-	issue.class = class_of(engine, request, record[4]);
-	if (engine->queue.groups & RAIDTRACE_GROUP_PLACE)
+	issue.class = class_of(engine, request, groups, record[4]);
+	if (groups & RAIDTRACE_GROUP_PLACE)
 		issue.place = raidtrace_place_bin(&engine->place, issue.sector);
 	request->ended.inserted_ns = request->inserted_ns;
 	request->ended.issued_ns = now_ns;
@@ -293,7 +298,7 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 	request->in_flight = true;
 	request->sequenced = false;
 	request->requeued = false;
-	raidtrace_count_issue(&engine->queue, engine->account, now_ns, &issue);
+	raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
 	if (request->inserted_ns)
 		raidtrace_count_i2d(engine->account, issue.direction,
 				    since(request->inserted_ns, now_ns));
@@ -301,8 +306,8 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 }
 
 /*
- * Count an issue for its hardware queue, before engine_issue(). A request found in flight was never
- * seen to end. Not inline: that would cost each event the registers that this needs.
+ * Count an issue for its hardware queue, before engine_issue(). A request found in flight has no
+ * observed end. Not inline: that would cost each event the registers that this needs.
  */
 static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 				  const struct raidtrace_source *source, const u64 *record,
@@ -366,7 +371,7 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 
 /*
  * The last completion of a request that is not in flight: the second end of a flush sequence; else
- * its issue was not seen if the driver had it, and it had none if the driver had it not.
+ * its issue was not observed if the driver had it, and otherwise it had none.
  */
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
@@ -393,7 +398,8 @@ static __always_inline void remember(struct raidtrace_engine *engine,
 }
 
 static __always_inline void end_request(struct raidtrace_engine *engine,
-					struct raidtrace_issued *request, u64 head, u64 now_ns)
+					struct raidtrace_issued *request, u64 head, u32 groups,
+					u64 now_ns)
 {
 	if (request && request->in_flight) {
 		struct raidtrace_completion completion = {
@@ -404,8 +410,8 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 			.depth_row = request->depth_row,
 		};
 
-		raidtrace_count_completion(&engine->queue, engine->account, now_ns, &completion);
-		if (engine->history.ended)
+		raidtrace_count_completion(&engine->queue, engine->account, groups, now_ns, &completion);
+		if (groups & RAIDTRACE_GROUP_LATENCY && engine->history.ended)
 			remember(engine, request, completion.error, now_ns);
 	} else {
 		end_aside(engine->account, request, head);
@@ -420,7 +426,7 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 }
 
 static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record,
-					    u64 now_ns)
+					    u32 groups, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
 	u64 bio = record[3], head = record[1];
@@ -429,14 +435,14 @@ static __always_inline void engine_complete(struct raidtrace_engine *engine, con
 	if (head & RAIDTRACE_EVENT_PART)
 		count_part(engine->account, request, head);
 	else
-		end_request(engine, request, head, now_ns);
-	if (!bio)
+		end_request(engine, request, head, groups, now_ns);
+	if (!(groups & RAIDTRACE_GROUPS_BIOS) || !bio)
 		return;
 	if (request && request->only.bio == bio)
 		queued = &request->only;
 	else
 		queued = find_bio(engine, bio, false);
-	end_bio(engine, queued, raidtrace_event_direction(head), now_ns);
+	end_bio(engine, queued, groups, raidtrace_event_direction(head), now_ns);
 }
 
 /* A merged request is not issued. The next one at its address was not inserted. */
@@ -501,14 +507,11 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 	}
 }
 
-/*
- * Count the events of a source from @tail to @head in a ring of @mask + 1 words: those until
- * @until, CLOCK_MONOTONIC, *@left of them at most, which is decremented. A late event, written
- * after later ones were counted, counts at the time of the last one. Returns the new tail.
- */
-u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
-			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
-			   unsigned int *left)
+/* raidtrace_engine_count() for @groups; a constant in two of its callers. */
+static __always_inline u32 count_events(struct raidtrace_engine *engine,
+					struct raidtrace_source *source, const u64 *words,
+					u32 mask, u32 tail, u32 head, u64 until,
+					unsigned int *left, u32 groups)
 {
 	unsigned int nr;
 
@@ -521,21 +524,21 @@ u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_sou
 		now_ns = raidtrace_queue_time(&engine->queue, record[0]);
 		switch (raidtrace_event_kind(record[1])) {
 		case RAIDTRACE_EVENT_QUEUE:
-			engine_queue(engine, source, record, now_ns);
+			engine_queue(engine, source, record, groups, now_ns);
 			tail += raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
 			break;
 		case RAIDTRACE_EVENT_ISSUE_HWQ:
 			issue_on_hwq(engine, source, record, now_ns);
 			fallthrough;
 		case RAIDTRACE_EVENT_ISSUE:
-			engine_issue(engine, record, now_ns);
+			engine_issue(engine, record, groups, now_ns);
 			tail += raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
 			break;
 		case RAIDTRACE_EVENT_COMPLETE_HWQ:
 			end_on_hwq(engine, &source->cpu, record, now_ns);
 			fallthrough;
 		case RAIDTRACE_EVENT_COMPLETE:
-			engine_complete(engine, record, now_ns);
+			engine_complete(engine, record, groups, now_ns);
 			tail += raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
 			break;
 		default:
@@ -545,6 +548,31 @@ u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_sou
 	}
 	*left = nr;
 	return tail;
+}
+
+/*
+ * Count the events of a source from @tail to @head in a ring of @mask + 1 words: those until
+ * @until, CLOCK_MONOTONIC, *@left of them at most, which is decremented. A late event, written
+ * after later ones were counted, counts at the time of the last one. Returns the new tail.
+ *
+ * The code is compiled for the default groups and for flow alone, too: each of their events would
+ * otherwise test some ten groups.
+ */
+u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
+			   unsigned int *left)
+{
+	switch (engine->queue.groups) {
+	case RAIDTRACE_GROUPS_DEFAULT:
+		return count_events(engine, source, words, mask, tail, head, until, left,
+				    RAIDTRACE_GROUPS_DEFAULT);
+	case RAIDTRACE_GROUP_FLOW:
+		return count_events(engine, source, words, mask, tail, head, until, left,
+				    RAIDTRACE_GROUP_FLOW);
+	default:
+		return count_events(engine, source, words, mask, tail, head, until, left,
+				    engine->queue.groups);
+	}
 }
 
 /* Begin with nothing in flight; @engine is all zero but for account, tables and place. */

@@ -377,6 +377,9 @@ static inline void raidtrace_hwqs_reset(struct raidtrace_hwqs *hwqs,
 	}
 }
 
+/* Default: all groups up to this one. */
+#define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
+
 /* Groups that need a request's bios, and when they were queued. */
 #define RAIDTRACE_GROUPS_BIOS \
 	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
@@ -408,12 +411,13 @@ struct raidtrace_queued {
  * @request: address, 0 for a free place
  * @inserted_ns: 0 when it was not inserted since its last issue
  * @only: its only bio while it is in flight; no address for none, several or unknown
- * @ended: what the history has of it when it ends
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
  * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
  * @in_flight: issued, neither completed nor requeued
  * @sequenced: only the end of its flush sequence is to come
  * @requeued: the next issue is not its first
+ * @ended: its entry in the history when it ends
+ * @unused: makes two cache lines of a place
  *
  * A place keeps its address until another request needs it: the block layer uses the same
  * requests again and again.
@@ -422,12 +426,13 @@ struct raidtrace_issued {
 	u64 request;
 	u64 inserted_ns;
 	struct raidtrace_queued only;
-	struct raidtrace_ended ended;
 	unsigned char depth_row;
 	unsigned char class;
 	bool in_flight;
 	bool sequenced;
 	bool requeued;
+	struct raidtrace_ended ended;
+	u64 unused[2];
 };
 
 /**

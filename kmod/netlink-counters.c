@@ -6,6 +6,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/ktime.h>
+#include <linux/string.h>
 #include <net/genetlink.h>
 
 /**
@@ -37,20 +38,22 @@ struct counter {
 };
 
 #define COUNTER(set, attr_, type, member, group_, bios_, event_) \
-	{ .attr = RAIDTRACE_A_##set##_##attr_, .offset = offsetof(type, member), \
-	  .group = RAIDTRACE_GROUP_##group_, .event = event_, .bios = bios_ }
+	{ .attr = RAIDTRACE_A_##set##_##attr_, \
+	  .offset = offsetof(struct raidtrace_##type, member), \
+	  .group = RAIDTRACE_GROUP_##group_, .event = RAIDTRACE_##event_, .bios = bios_ }
 
 #define FLOW(attr, member, group, bios) \
-	COUNTER(FLOW, attr, struct raidtrace_flow, member, group, bios, \
-		RAIDTRACE_EVENT_COUNTERS)
+	COUNTER(FLOW, attr, flow, member, group, bios, EVENT_COUNTERS)
 #define FLOW_EVENT(attr, member) \
-	COUNTER(FLOW, attr, struct raidtrace_flow, member, FLOW, true, RAIDTRACE_##attr)
+	COUNTER(FLOW, attr, flow, member, FLOW, true, attr)
 #define DISK_EVENT(attr, member, group) \
-	COUNTER(COUNTERS, attr, struct raidtrace_disk, member, group, true, \
-		RAIDTRACE_##attr)
+	COUNTER(COUNTERS, attr, disk, member, group, true, attr)
 #define HWQ(attr, member) \
-	COUNTER(HWQ, attr, struct raidtrace_hwq, member, HWQ, false, \
-		RAIDTRACE_EVENT_COUNTERS)
+	COUNTER(HWQ, attr, hwq, member, HWQ, false, EVENT_COUNTERS)
+#define ORIGIN(attr, member, bios) \
+	COUNTER(ORIGIN, attr, origin, member, ORIGIN, bios, EVENT_COUNTERS)
+#define SUBMITTER(attr, member) \
+	COUNTER(SUBMITTER, attr, submitted, member, SUBMITTER, true, EVENT_COUNTERS)
 
 static const struct counter flow_counters[] = {
 	FLOW(QUEUED, queued, FLOW, true),
@@ -108,13 +111,6 @@ static const struct counter hwq_counters[] = {
 	HWQ(DEPTH_SUM_NS, depth_sum_ns),
 };
 
-#define ORIGIN(attr, member, bios) \
-	COUNTER(ORIGIN, attr, struct raidtrace_origin, member, ORIGIN, bios, \
-		RAIDTRACE_EVENT_COUNTERS)
-#define SUBMITTER(attr, member) \
-	COUNTER(SUBMITTER, attr, struct raidtrace_submitted, member, SUBMITTER, true, \
-		RAIDTRACE_EVENT_COUNTERS)
-
 static const struct counter origin_counters[] = {
 	ORIGIN(QUEUED, queued, true),
 	ORIGIN(BYTES_QUEUED, bytes_queued, true),
@@ -134,7 +130,7 @@ static const struct counter submitter_counters[] = {
 static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
 static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace_disk));
 
-/* Age of a snapshot for a reader without privilege, however often it asks. */
+/* A reader without privilege gets the last snapshot again if it is younger. */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
 
 /* Recent changes and a quiet disk fit two pages. */
@@ -147,8 +143,8 @@ static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 }
 
 /*
- * Put the counters that a reader gets. One whose tracepoint the kernel lacks is left out: it is
- * unknown, not zero. Returns 0 or -EMSGSIZE.
+ * Put the counters that a reader may get. If the kernel lacks a tracepoint, its counters are left
+ * out: they are unknown, not zero. Returns 0 or -EMSGSIZE.
  */
 static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 		    const struct counter *counter, unsigned int nr,
@@ -166,11 +162,11 @@ static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 	return err;
 }
 
-static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *target,
-			 const struct snapshot *snapshot,
+/* Requests in flight of a direction, or of all. */
+static int put_in_flight(struct sk_buff *skb, const struct snapshot *snapshot,
 			 enum raidtrace_direction direction)
 {
-	const struct raidtrace_queue *state = &target->at_snapshot.queue;
+	const struct raidtrace_queue *state = &snapshot->target->at_snapshot.queue;
 	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
 			direction == RAIDTRACE_DIRECTION_ALL;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
@@ -181,36 +177,155 @@ static int put_in_flight(struct sk_buff *skb, const struct raidtrace_target *tar
 	if (err || !followed || !(snapshot->groups & RAIDTRACE_GROUP_DEPTH))
 		return err;
 	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS,
-				 target->total->depth_sum_ns[set], RAIDTRACE_A_FLOW_PAD);
+				 snapshot->target->total->depth_sum_ns[set],
+				 RAIDTRACE_A_FLOW_PAD);
 }
 
-static int put_flow(struct sk_buff *skb, const struct raidtrace_target *target,
-		    const struct snapshot *snapshot, enum raidtrace_direction direction)
+static int put_flow_state(struct sk_buff *skb, const struct snapshot *snapshot, u32 direction,
+			  const void *counters)
 {
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_FLOW);
-	bool single = direction < RAIDTRACE_DIRECTIONS;
+	if (snapshot->target->bio_based)
+		return 0;
+	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
+				 snapshot->target->at_snapshot.queue.carried[direction],
+				 RAIDTRACE_A_FLOW_PAD) ?:
+	       put_in_flight(skb, snapshot, direction);
+}
+
+/* Requests in flight follow from the counters. */
+static int put_hwq_state(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
+			 const void *counters)
+{
+	const struct raidtrace_hwq *hwq = counters;
+	u64 ended = hwq->completed_same_cpu + hwq->completed_other_cpu +
+		    hwq->completed_other_node + hwq->returned;
+
+	return nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
+	       nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
+}
+
+/* The row of the rest has no process. */
+static int put_submitter_task(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
+			      const void *counters)
+{
+	const struct raidtrace_task *task = &snapshot->target->at_snapshot.submitters.task[row];
+	char comm[TASK_COMM_LEN];
+
+	if (row == RAIDTRACE_SUBMITTER_REST)
+		return 0;
+	strscpy(comm, (const char *)task->comm, sizeof(comm));
+	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, task->pid) ?:
+	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm) ?:
+	       (task->cgroup ? nla_put_u64_64bit(skb, RAIDTRACE_A_SUBMITTER_CGROUP, task->cgroup,
+						 RAIDTRACE_A_SUBMITTER_PAD) : 0);
+}
+
+/**
+ * struct rows - structures of an account that are sent alike, one nest each
+ * @nest: attribute of a row
+ * @index: attribute of its number
+ * @pad: padding in the nest
+ * @group: its group
+ * @bios: bio-based disks have it
+ * @sparse: rows without any count are left out
+ * @nr: number of rows
+ * @size: of a row
+ * @offset: of the first row in the account
+ * @counters: counters of a row
+ * @nr_counters: their number
+ * @put_state: puts the rest of a row, NULL for nothing
+ */
+struct rows {
+	u16 nest;
+	u16 index;
+	u16 pad;
+	u16 group;
+	bool bios;
+	bool sparse;
+	unsigned int nr;
+	size_t size;
+	size_t offset;
+	const struct counter *counters;
+	unsigned int nr_counters;
+	int (*put_state)(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
+			 const void *counters);
+};
+
+#define ROWS(set, index_, group_, bios_, sparse_, member, counters_, put_state_) \
+	{ .nest = RAIDTRACE_A_COUNTERS_##set, .index = RAIDTRACE_A_##set##_##index_, \
+	  .pad = RAIDTRACE_A_##set##_PAD, .group = RAIDTRACE_GROUP_##group_, \
+	  .bios = bios_, .sparse = sparse_, \
+	  .nr = sizeof_field(struct raidtrace_account, member) / \
+		sizeof_field(struct raidtrace_account, member[0]), \
+	  .size = sizeof_field(struct raidtrace_account, member[0]), \
+	  .offset = offsetof(struct raidtrace_account, member), \
+	  .counters = counters_, .nr_counters = ARRAY_SIZE(counters_), .put_state = put_state_ }
+
+static const struct rows all_rows[] = {
+	ROWS(FLOW, DIRECTION, FLOW, true, false, flow, flow_counters, put_flow_state),
+	ROWS(ORIGIN, CLASS, ORIGIN, true, false, origin, origin_counters, NULL),
+	ROWS(SUBMITTER, INDEX, SUBMITTER, true, true, submitted, submitter_counters,
+	     put_submitter_task),
+	ROWS(HWQ, INDEX, HWQ, false, true, hwq, hwq_counters, put_hwq_state),
+};
+
+static int put_row(struct sk_buff *skb, const struct snapshot *snapshot, const struct rows *rows,
+		   u32 row)
+{
+	const void *counters = (const void *)snapshot->target->total + rows->offset +
+			       row * rows->size;
+	struct nlattr *nest;
 	int err;
 
+	if (!raidtrace_target_changed(snapshot->target, snapshot->base, counters, rows->size) ||
+	    (rows->sparse && !memchr_inv(counters, 0, rows->size)))
+		return 0;
+	nest = nla_nest_start(skb, rows->nest);
 	if (!nest)
 		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, direction);
-	if (!err && single)
-		err = put_each(skb, snapshot, flow_counters, ARRAY_SIZE(flow_counters),
-			       &target->total->flow[direction],
-			       RAIDTRACE_A_FLOW_PAD);
-	if (!err && single && !target->bio_based)
-		err = nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
-					target->at_snapshot.queue.carried[direction],
-					RAIDTRACE_A_FLOW_PAD);
-	if (!err && !target->bio_based)
-		err = put_in_flight(skb, target, snapshot, direction);
+	err = nla_put_u32(skb, rows->index, row) ?:
+	      put_each(skb, snapshot, rows->counters, rows->nr_counters, counters, rows->pad) ?:
+	      (rows->put_state ? rows->put_state(skb, snapshot, row, counters) : 0);
 	nla_nest_end(skb, nest);
 	return err;
 }
 
-static int put_streams(struct sk_buff *skb, const struct raidtrace_target *target,
-		       const struct snapshot *snapshot)
+static int put_rows(struct sk_buff *skb, const struct snapshot *snapshot)
 {
+	unsigned int i, row;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(all_rows); i++) {
+		if (!has_group(snapshot, all_rows[i].group, all_rows[i].bios))
+			continue;
+		for (row = 0; row < all_rows[i].nr && !err; row++)
+			err = put_row(skb, snapshot, &all_rows[i], row);
+	}
+	return err;
+}
+
+/* Requests in flight of all directions, when those of one may have changed. */
+static int put_all_in_flight(struct sk_buff *skb, const struct snapshot *snapshot)
+{
+	const struct raidtrace_target *target = snapshot->target;
+	struct nlattr *nest;
+	int err;
+
+	if (!raidtrace_target_changed(target, snapshot->base, target->total->flow,
+				      sizeof(target->total->flow)))
+		return 0;
+	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_FLOW);
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, RAIDTRACE_DIRECTION_ALL) ?:
+	      (target->bio_based ? 0 : put_in_flight(skb, snapshot, RAIDTRACE_DIRECTION_ALL));
+	nla_nest_end(skb, nest);
+	return err;
+}
+
+static int put_streams(struct sk_buff *skb, const struct snapshot *snapshot)
+{
+	const struct raidtrace_target *target = snapshot->target;
 	const struct raidtrace_streams *streams = &target->at_snapshot.queue.streams;
 	int err;
 
@@ -253,138 +368,6 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 				 RAIDTRACE_A_COUNTERS_PAD);
 }
 
-static int put_flows(struct sk_buff *skb, const struct raidtrace_target *target,
-		     const struct snapshot *snapshot)
-{
-	enum raidtrace_direction direction;
-	bool any = !snapshot->base;
-	int err = 0;
-
-	for (direction = 0; direction < RAIDTRACE_DIRECTIONS && !err; direction++) {
-		if (!raidtrace_target_changed(target, snapshot->base,
-					      &target->total->flow[direction],
-					      sizeof(target->total->flow[direction])))
-			continue;
-		any = true;
-		err = put_flow(skb, target, snapshot, direction);
-	}
-	return err || !any ? err : put_flow(skb, target, snapshot, RAIDTRACE_DIRECTION_ALL);
-}
-
-/* Requests in flight follow from the counters. */
-static int put_hwq(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
-		   const struct raidtrace_hwq *hwq)
-{
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HWQ);
-	u64 ended = hwq->completed_same_cpu + hwq->completed_other_cpu +
-		    hwq->completed_other_node + hwq->returned;
-	int err;
-
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_HWQ_INDEX, row) ?:
-	      put_each(skb, snapshot, hwq_counters, ARRAY_SIZE(hwq_counters), hwq,
-		       RAIDTRACE_A_HWQ_PAD) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
-	nla_nest_end(skb, nest);
-	return err;
-}
-
-static int put_hwqs(struct sk_buff *skb, const struct raidtrace_target *target,
-		    const struct snapshot *snapshot)
-{
-	const struct raidtrace_hwq *hwq = target->total->hwq;
-	unsigned int row;
-	int err = 0;
-
-	if (!has_group(snapshot, RAIDTRACE_GROUP_HWQ, false))
-		return 0;
-	for (row = 0; row < RAIDTRACE_HWQ_ROWS && !err; row++) {
-		if (hwq[row].issued + hwq[row].carried &&
-		    raidtrace_target_changed(target, snapshot->base, &hwq[row], sizeof(*hwq)))
-			err = put_hwq(skb, snapshot, row, &hwq[row]);
-	}
-	return err;
-}
-
-static int put_origin(struct sk_buff *skb, const struct snapshot *snapshot,
-		      enum raidtrace_class class, const struct raidtrace_origin *origin)
-{
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_ORIGIN);
-	int err;
-
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_ORIGIN_CLASS, class) ?:
-	      put_each(skb, snapshot, origin_counters, ARRAY_SIZE(origin_counters),
-		       origin, RAIDTRACE_A_ORIGIN_PAD);
-	nla_nest_end(skb, nest);
-	return err;
-}
-
-static int put_process(struct sk_buff *skb, const struct raidtrace_task *process)
-{
-	char comm[TASK_COMM_LEN];
-
-	strscpy(comm, (const char *)process->comm, sizeof(comm));
-	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, process->pid) ?:
-	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm) ?:
-	       (process->cgroup ? nla_put_u64_64bit(skb, RAIDTRACE_A_SUBMITTER_CGROUP,
-						    process->cgroup,
-						    RAIDTRACE_A_SUBMITTER_PAD) : 0);
-}
-
-/* The row of the rest has no process. */
-static int put_submitter(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
-			 const struct raidtrace_submitted *submitted)
-{
-	struct nlattr *nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_SUBMITTER);
-	int err;
-
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_INDEX, row) ?:
-	      (row == RAIDTRACE_SUBMITTER_REST ? 0 :
-	       put_process(skb, &snapshot->target->at_snapshot.submitters.task[row])) ?:
-	      put_each(skb, snapshot, submitter_counters,
-		       ARRAY_SIZE(submitter_counters), submitted,
-		       RAIDTRACE_A_SUBMITTER_PAD);
-	nla_nest_end(skb, nest);
-	return err;
-}
-
-static int put_submitters(struct sk_buff *skb, const struct snapshot *snapshot)
-{
-	const struct raidtrace_submitted *row = snapshot->target->total->submitted;
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < RAIDTRACE_SUBMITTER_ROWS && !err; i++) {
-		if (row[i].queued && raidtrace_target_changed(snapshot->target, snapshot->base,
-							      &row[i], sizeof(row[i])))
-			err = put_submitter(skb, snapshot, i, &row[i]);
-	}
-	return err;
-}
-
-static int put_owners(struct sk_buff *skb, const struct raidtrace_target *target,
-		      const struct snapshot *snapshot)
-{
-	const struct raidtrace_origin *origin = target->total->origin;
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; has_group(snapshot, RAIDTRACE_GROUP_ORIGIN, true) &&
-	     i < RAIDTRACE_CLASSES && !err; i++) {
-		if (raidtrace_target_changed(target, snapshot->base, &origin[i], sizeof(*origin)))
-			err = put_origin(skb, snapshot, i, &origin[i]);
-	}
-	if (!err && has_group(snapshot, RAIDTRACE_GROUP_SUBMITTER, true))
-		err = put_submitters(skb, snapshot);
-	return err;
-}
-
 /* Starting a new piece costs as much as 16 bins, so shorter gaps are sent along. */
 #define CLOSE	(2 * RAIDTRACE_LOT)
 
@@ -414,7 +397,7 @@ static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 }
 
 /* Put the bins that changed, and short gaps between them. */
-static int put_changed(struct sk_buff *skb, const struct raidtrace_target *target, u64 base,
+static int put_changed(struct sk_buff *skb, const struct snapshot *snapshot,
 		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,
 		       const u64 *bins)
 {
@@ -423,10 +406,10 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_target *targe
 	const u64 *stamp;
 	int err = 0;
 
-	stamp = raidtrace_target_stamps(target, bins, &offset);
+	stamp = raidtrace_target_stamps(snapshot->target, bins, &offset);
 	lots = DIV_ROUND_UP(offset + all, RAIDTRACE_LOT);
 	for (lot = 0; lot < lots && !err; lot++) {
-		if (stamp[lot] <= base)
+		if (stamp[lot] <= snapshot->base)
 			continue;
 		at = lot ? lot * RAIDTRACE_LOT - offset : 0;
 		if (end && at - end > CLOSE) {
@@ -439,8 +422,7 @@ static int put_changed(struct sk_buff *skb, const struct raidtrace_target *targe
 	return err || !end ? err : put_piece(skb, kind, direction, first, end, bins);
 }
 
-static int put_histograms(struct sk_buff *skb, const struct raidtrace_target *target,
-			  const struct snapshot *snapshot)
+static int put_histograms(struct sk_buff *skb, const struct snapshot *snapshot)
 {
 	unsigned int kind, direction;
 	const u64 *bins;
@@ -451,13 +433,12 @@ static int put_histograms(struct sk_buff *skb, const struct raidtrace_target *ta
 			       raidtrace_histograms[kind].bios))
 			continue;
 		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
-			bins = raidtrace_account_bins(target->total, kind, direction);
-			if (bins)
-				err = snapshot->base ?
-					put_changed(skb, target, snapshot->base, kind, direction,
-						    bins) :
-					put_piece(skb, kind, direction, 0,
-						  raidtrace_hist_bins(kind), bins);
+			bins = raidtrace_account_bins(snapshot->target->total, kind, direction);
+			if (bins && snapshot->base)
+				err = put_changed(skb, snapshot, kind, direction, bins);
+			else if (bins)
+				err = put_piece(skb, kind, direction, 0, raidtrace_hist_bins(kind),
+						bins);
 		}
 	}
 	return err;
@@ -469,18 +450,16 @@ static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
 	return put_head(skb, target, snapshot) ?:
 	       put_each(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
 			&target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
-	       put_streams(skb, target, snapshot) ?:
-	       put_flows(skb, target, snapshot) ?:
-	       put_owners(skb, target, snapshot) ?:
-	       put_hwqs(skb, target, snapshot) ?:
-	       put_histograms(skb, target, snapshot);
+	       put_streams(skb, snapshot) ?:
+	       put_rows(skb, snapshot) ?:
+	       put_all_in_flight(skb, snapshot) ?:
+	       put_histograms(skb, snapshot);
 }
 
 /* The message; NULL without memory, ERR_PTR(-EMSGSIZE) when @room is too small. */
-static struct sk_buff *message_of(struct raidtrace_target *target,
-				  const struct snapshot *snapshot,
-				  struct genl_info *info, const struct genl_family *family,
-				  size_t room)
+static struct sk_buff *counters_message(struct raidtrace_target *target,
+					const struct snapshot *snapshot, struct genl_info *info,
+					const struct genl_family *family, size_t room)
 {
 	/* More than a few contiguous pages may take the kernel some effort. */
 	struct sk_buff *skb = genlmsg_new(room, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
@@ -519,7 +498,7 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 	raidtrace_target_collect(target, privileged ? 0 : UNPRIVILEGED_NS);
 	snapshot.base = raidtrace_target_base(target, base ? nla_get_u64(base) : 0);
 	do {
-		skb = message_of(target, &snapshot, info, family, room);
+		skb = counters_message(target, &snapshot, info, family, room);
 		room *= 2;
 	} while (IS_ERR(skb) && room < MOST_ROOM);
 	if (!IS_ERR_OR_NULL(skb))

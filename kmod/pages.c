@@ -24,7 +24,7 @@ void *raidtrace_pages_alloc(size_t size, int node)
 	return page_address(page);
 }
 
-/* Free what raidtrace_pages_alloc() returned for this size. Context: may sleep. */
+/* Free memory of raidtrace_pages_alloc() with this size; NULL is allowed. Context: may sleep. */
 void raidtrace_pages_free(void *memory, size_t size)
 {
 	unsigned int nr;

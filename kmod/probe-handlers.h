@@ -53,7 +53,7 @@ static inline struct raidtrace_probe *raidtrace_probe_of_bio(const struct bio *b
 	return raidtrace_probe_of(bio->bi_bdev->bd_queue);
 }
 
-/* Direction of an operation; @bytes tells a write from a flush. */
+/* Direction of an operation. A write with no @bytes is a flush. */
 static __always_inline enum raidtrace_direction
 raidtrace_op_direction(enum req_op op, unsigned int bytes)
 {

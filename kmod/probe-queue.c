@@ -48,7 +48,8 @@ static enum raidtrace_class class_of_inode(const struct inode *inode)
  */
 static enum raidtrace_class class_of_memory(struct bio *bio)
 {
-	struct folio *folio = page_folio(bio_page(bio));
+	struct page *page = bio_page(bio);
+	struct folio *folio = page_folio(page);
 	struct address_space *mapping;
 
 	if (raidtrace_user_memory(bio))
@@ -61,10 +62,8 @@ static enum raidtrace_class class_of_memory(struct bio *bio)
 	mapping = folio_mapping(folio);
 	if (mapping && READ_ONCE(mapping->host))
 		return class_of_inode(mapping->host);
-	/*
-	 * The page of zeroes: memory that a process never touched. A kernel thread zeroes with it.
-	 */
-	if (is_zero_pfn(page_to_pfn(bio_page(bio))) && !(current->flags & PF_KTHREAD))
+	/* Memory that a process never touched is the page of zeroes. Kernel threads zero with it. */
+	if (is_zero_pfn(page_to_pfn(page)) && !(current->flags & PF_KTHREAD))
 		return RAIDTRACE_CLASS_DIRECT;
 	/* The kernel's own: encrypted by dm-crypt, stripes of md, bounced copies. */
 	return RAIDTRACE_CLASS_OTHER;

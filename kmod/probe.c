@@ -20,7 +20,7 @@
 /**
  * struct raidtrace_tracepoint - a tracepoint that probes use
  * @name: its name
- * @handler: NULL where the kernel lacks what the handler needs
+ * @handler: NULL if the kernel lacks a member that the handler needs
  * @groups: groups that need it
  * @counter: counter that is unavailable without it; RAIDTRACE_EVENT_COUNTERS for none
  * @essential: without it no target can be added

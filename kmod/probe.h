@@ -17,9 +17,6 @@ struct gendisk;
 struct netlink_ext_ack;
 struct request_queue;
 
-/* Default: all groups up to this one. */
-#define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
-
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
 /* The caller reports a failure, not the log. */
@@ -83,7 +80,9 @@ struct raidtrace_options {
  * @lock: protects the following members and the tails of the rings; interrupts are off
  * @stopped_ns: when counting ended, 0 while it goes on
  * @turns: number of turns of counting, read without the lock by writers that wait
- * @drain: heap of rings while events are counted
+ * @until: time that was read before the heads of the rings in @drain
+ * @nr_drain: number of rings in @drain
+ * @drain: heap of the rings that have events to count; a turn continues that of the last one
  * @engine: counts
  */
 struct raidtrace_probe {
@@ -101,6 +100,8 @@ struct raidtrace_probe {
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
 	u32 turns;
+	u64 until;
+	unsigned int nr_drain;
 	struct raidtrace_drain *drain;
 	struct raidtrace_engine engine;
 };

@@ -29,7 +29,7 @@
  * writes. With an event per CPU and word, all rings are empty before the second half of one is
  * written.
  */
-#define WRITER_STEP	16U
+#define WRITER_STEP	4U
 #define WRITER_TURN	(WRITER_STEP * num_possible_cpus())
 
 static struct workqueue_struct *queue;
@@ -46,8 +46,8 @@ static void drain_sift(struct raidtrace_drain *drain, unsigned int nr, unsigned 
 	unsigned int child;
 
 	while ((child = 2 * at + 1) < nr) {
-		if (child + 1 < nr && drain[child + 1].time < drain[child].time)
-			child++;
+		/* The place behind the last ring is allocated, too. */
+		child += (child + 1 < nr) & (drain[child + 1].time < drain[child].time);
 		if (drain[child].time >= moved.time)
 			break;
 		drain[at] = drain[child];
@@ -56,7 +56,8 @@ static void drain_sift(struct raidtrace_drain *drain, unsigned int nr, unsigned 
 	drain[at] = moved;
 }
 
-static unsigned int rings_collect(struct raidtrace_probe *probe)
+/* Read the heads of all rings, and make a heap of those that have events. */
+static void rings_collect(struct raidtrace_probe *probe)
 {
 	struct raidtrace_drain *drain = probe->drain;
 	unsigned int nr = 0, at;
@@ -64,77 +65,86 @@ static unsigned int rings_collect(struct raidtrace_probe *probe)
 
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-		/* Records before the head are written. */
-		u32 head = smp_load_acquire(&ring->head);
 
-		if (head == ring->tail)
+		/* Records before the head are written. */
+		ring->end = smp_load_acquire(&ring->head);
+		if (ring->end == ring->tail)
 			continue;
 		drain[nr++] = (struct raidtrace_drain){
-			.time = *record_at(ring, ring->tail),
-			.ring = ring, .tail = ring->tail, .head = head,
+			.time = *record_at(ring, ring->tail), .ring = ring,
 		};
 	}
 	for (at = nr / 2; at--;)
 		drain_sift(drain, nr, at);
-	return nr;
+	probe->nr_drain = nr;
 }
 
-static u32 ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 tail,
-		      u32 head, u64 until, unsigned int *left)
+/* Count a ring's events until @until, *@left at most. */
+static void ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u64 until,
+		       unsigned int *left)
 {
-	return raidtrace_engine_count(&probe->engine, &ring->source, ring->words, ring->mask, tail,
-				      head, until, left);
+	u32 tail = raidtrace_engine_count(&probe->engine, &ring->source, ring->words, ring->mask,
+					  ring->tail, ring->end, until, left);
+
+	/* The words before the tail may be written again. */
+	smp_store_release(&ring->tail, tail);
 }
 
-/* Count the first ring's events before the first event of all others. */
-static void ring_count_first(struct raidtrace_probe *probe, unsigned int nr, u64 until,
-			     unsigned int *left)
+/* Count events of the heap until @until, @left at most. Returns how many more could be counted. */
+static unsigned int drain_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
 {
 	struct raidtrace_drain *first = probe->drain;
+	unsigned int nr = probe->nr_drain;
 
-	if (nr > 1)
-		until = min(until, first[1].time);
-	if (nr > 2)
-		until = min(until, first[2].time);
-	first->tail = ring_count(probe, first->ring, first->tail, first->head, until, left);
-	first->time = first->tail == first->head ? U64_MAX :
-		      *record_at(first->ring, first->tail);
-}
+	while (nr && left && first->time <= until) {
+		struct raidtrace_ring *ring = first->ring;
+		u64 before = until;
 
-static void rings_release(struct raidtrace_probe *probe, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		/* The words before the tail may be written again. */
-		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].tail);
+		/* The first ring's events before the first event of all others. */
+		if (nr > 1)
+			before = min(before, first[1].time);
+		if (nr > 2)
+			before = min(before, first[2].time);
+		ring_count(probe, ring, before, &left);
+		if (ring->tail == ring->end)
+			*first = first[--nr];
+		else
+			first->time = *record_at(ring, ring->tail);
+		drain_sift(first, nr, 0);
+	}
+	probe->nr_drain = nr;
+	return left;
 }
 
 /* Discard records that were written after counting ended. */
 static void rings_discard(struct raidtrace_probe *probe)
 {
-	unsigned int nr = rings_collect(probe), i;
+	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		probe->drain[i].tail = probe->drain[i].head;
-	rings_release(probe, nr);
+	rings_collect(probe);
+	for (i = 0; i < probe->nr_drain; i++)
+		/* The words before the tail may be written again. */
+		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].ring->end);
+	probe->nr_drain = 0;
 }
 
 /*
  * Count events until @until and until counting ended, @left at most. Returns whether there may be
  * more. Context: the probe's lock, interrupts off.
+ *
+ * The caller read @until before this call, so that all events until then are before the heads that
+ * are read here. The heap of an earlier turn is counted first, up to the time of its heads.
  */
 static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
 {
-	unsigned int nr = rings_collect(probe);
-
 	if (probe->stopped_ns)
 		until = min(until, probe->stopped_ns);
-	while (nr && left && probe->drain[0].time <= until) {
-		ring_count_first(probe, nr, until, &left);
-		drain_sift(probe->drain, nr, 0);
+	left = drain_count(probe, min(until, probe->until), left);
+	if (left) {
+		rings_collect(probe);
+		probe->until = until;
+		left = drain_count(probe, until, left);
 	}
-	rings_release(probe, nr);
 	WRITE_ONCE(probe->turns, probe->turns + 1);
 	if (!left)
 		return true;
@@ -191,20 +201,18 @@ static u32 fill_of(const struct raidtrace_ring *ring)
 static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
 {
 	unsigned int nr = WRITER_TURN, one;
-	u32 tail;
 	u64 now;
 
 	raw_spin_lock(&probe->lock);
 	now = ktime_get_ns();
 	if (fill_of(ring) > most && !rings_count(probe, now, nr)) {
-		for (tail = ring->tail; nr && ring->head - tail > most;) {
-			*record_at(ring, tail) = now;
+		probe->nr_drain = 0;
+		ring->end = ring->head;
+		for (; nr && fill_of(ring) > most; nr--) {
+			*record_at(ring, ring->tail) = now;
 			one = 1;
-			tail = ring_count(probe, ring, tail, ring->head, now, &one);
-			nr--;
+			ring_count(probe, ring, now, &one);
 		}
-		/* The words before the tail may be written again. */
-		smp_store_release(&ring->tail, tail);
 	}
 	raw_spin_unlock(&probe->lock);
 }
@@ -256,7 +264,7 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	int cpu;
 
 	INIT_WORK(&probe->catch_up, on_quarter_full);
-	probe->drain = kvcalloc(num_possible_cpus(), sizeof(*probe->drain), RAIDTRACE_GFP);
+	probe->drain = kvcalloc(num_possible_cpus() + 1, sizeof(*probe->drain), RAIDTRACE_GFP);
 	probe->ring = alloc_percpu(struct raidtrace_ring);
 	if (!probe->drain || !probe->ring)
 		return -ENOMEM;

@@ -25,6 +25,7 @@ struct raidtrace_probe;
  * @head: end of the written words
  * @task: task of the last events, so that it is written once
  * @tail: end of the counted words
+ * @end: head when the rings were last collected
  * @source: the engine's view of the CPU
  */
 struct raidtrace_ring {
@@ -35,21 +36,18 @@ struct raidtrace_ring {
 	struct raidtrace_task task;
 
 	u32 tail ____cacheline_aligned_in_smp;
+	u32 end;
 	struct raidtrace_source source;
 };
 
 /**
- * struct raidtrace_drain - a ring while its events are counted
- * @time: of the record at @tail
+ * struct raidtrace_drain - a ring with events to count
+ * @time: of the record at the ring's tail
  * @ring: the ring
- * @tail: end of the counted words
- * @head: end of the written words when counting began
  */
 struct raidtrace_drain {
 	u64 time;
 	struct raidtrace_ring *ring;
-	u32 tail;
-	u32 head;
 };
 
 int raidtrace_rings_alloc(struct raidtrace_probe *probe);

@@ -281,7 +281,7 @@ int raidtrace_targets_init(void)
 	return raidtrace_rings_init();
 }
 
-/* Delete all targets and free what they shared. Context: at unload, no request can come. */
+/* Delete all targets and free the memory they shared. Context: at unload, after all requests. */
 void raidtrace_targets_exit(void)
 {
 	struct raidtrace_target *target;

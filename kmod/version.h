@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The version of all that is in the tree: module, raidctl, packages. The one
- * place; Documentation/release.rst says what follows it.
+ * The version, which module, raidctl, library and packages take from here; see
+ * Documentation/release.rst.
  */
 #ifndef RAIDTRACE_VERSION_H
 #define RAIDTRACE_VERSION_H

@@ -57,7 +57,7 @@ static __maybe_unused u64 issue_of(struct kunit *test, u64 now, enum raidtrace_d
 	};
 
 	now = raidtrace_queue_time(&f->queue, now);
-	raidtrace_count_issue(&f->queue, &f->account, now, &issue);
+	raidtrace_count_issue(&f->queue, &f->account, f->queue.groups, now, &issue);
 	return now;
 }
 
@@ -79,7 +79,7 @@ static __maybe_unused void complete_read(struct kunit *test, u64 now, u64 issued
 
 	now = raidtrace_queue_time(&f->queue, now);
 	completion.d2c_ns = now - issued;
-	raidtrace_count_completion(&f->queue, &f->account, now, &completion);
+	raidtrace_count_completion(&f->queue, &f->account, f->queue.groups, now, &completion);
 }
 
 static __maybe_unused void advance(struct kunit *test, u64 now)

@@ -141,22 +141,6 @@ static void groups_not_selected_stay_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->queue.in_flight[DIR_READ], 1U);
 }
 
-static void adding_accounts_adds_every_counter(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
-	u64 *counter = (u64 *)&f->account;
-	unsigned int i, n = sizeof(f->account) / sizeof(*counter);
-
-	KUNIT_ASSERT_NOT_NULL(test, total);
-	for (i = 0; i < n; i++)
-		counter[i] = i + 1;
-	raidtrace_account_add(total, &f->account);
-	raidtrace_account_add(total, &f->account);
-	for (i = 0; i < n; i++)
-		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
-}
-
 static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -258,7 +242,6 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(requests_continue_streams),
 	KUNIT_CASE(seeks_are_blamed_on_both_classes),
 	KUNIT_CASE(groups_not_selected_stay_zero),
-	KUNIT_CASE(adding_accounts_adds_every_counter),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(anything_counted_is_seen),
 	KUNIT_CASE(moving_says_which_lots_changed),

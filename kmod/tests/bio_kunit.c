@@ -42,7 +42,7 @@ static void queue_of(struct kunit *test, enum raidtrace_direction direction,
 		.ahead = class == RAIDTRACE_CLASS_READAHEAD,
 	};
 
-	raidtrace_count_bio(&f->arrival, &f->account, &bio);
+	raidtrace_count_bio(&f->arrival, &f->account, f->arrival.groups, &bio);
 }
 
 static void queue_bio(struct kunit *test, enum raidtrace_direction direction, u64 sector,

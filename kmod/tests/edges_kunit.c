@@ -30,7 +30,7 @@ static void failed_completion_counts_one_error(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	issue(test, START, DIR_READ, 0, 8);
-	raidtrace_count_completion(&f->queue, &f->account, START + 10, &failed);
+	raidtrace_count_completion(&f->queue, &f->account, f->queue.groups, START + 10, &failed);
 	complete_read(test, START + 20, issue(test, START + 10, DIR_READ, 8, 8));
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].errors, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].completed, 2ULL);
@@ -57,7 +57,7 @@ static void event_without_place_has_no_distance(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	issue(test, START, DIR_READ, 0, 8);
-	raidtrace_count_issue(&f->queue, &f->account, START, &flush);
+	raidtrace_count_issue(&f->queue, &f->account, f->queue.groups, START, &flush);
 	KUNIT_EXPECT_EQ(test, f->queue.end_sector, 8ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
 	/* An empty write has no place either. */
@@ -116,7 +116,7 @@ static void time_of_other_directions_is_in_all_alone(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	issue(test, START + 4, DIR_FLUSH, 0, 0);
-	raidtrace_count_completion(&f->queue, &f->account, START + 10, &done);
+	raidtrace_count_completion(&f->queue, &f->account, f->queue.groups, START + 10, &done);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 0), 4ULL);
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 1), 6ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_ALL), 10ULL);

@@ -734,7 +734,57 @@ static void counts_a_request_in_a_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 2ULL);
 }
 
+/* Bios and requests of all kinds at ever other places, with these groups. */
+static void count_some(struct kunit *test, u32 groups)
+{
+	struct machine *m = test->priv;
+	struct raidtrace_engine *engine = &m->engine;
+	u64 i, at = START;
+
+	memset(engine->bios, 0, sizeof(*engine->bios) << RAIDTRACE_ENGINE_BIO_BITS);
+	memset(engine->requests, 0, sizeof(*engine->requests) << REQUEST_BITS);
+	memset(&m->account, 0, sizeof(m->account));
+	memset(&engine->arrival, 0, sizeof(engine->arrival));
+	memset(&engine->queue, 0, sizeof(engine->queue));
+	memset(&engine->submitters, 0, sizeof(engine->submitters));
+	memset(&m->source, 0, sizeof(m->source));
+	raidtrace_engine_start(engine, groups, 4, START);
+	for (i = 0; i < 500; i++) {
+		u64 request = 0x9000 + i % 7 * 384, bio = i % 9 ? 0x100000 + i % 11 * 64 : 0;
+
+		queue_bio(test, at += i, bio, i % RAIDTRACE_CLASSES, i % 5 ? i * 7919 : i * 8,
+			  i % 4 ? 0 : RAIDTRACE_EVENT_AHEAD);
+		if (i % 3)
+			event_of_request(test, at += 5, RAIDTRACE_EVENT_INSERT, request);
+		issue_request(test, at += i, request, bio, i % 5 ? i * 7919 : i * 8);
+		if (!(i % 6))
+			event_of_request(test, at += 7, RAIDTRACE_EVENT_REQUEUE, request);
+		else if (i % 10)
+			complete_request(test, at += i * 3, request, bio,
+					 i % 8 ? 0 : RAIDTRACE_EVENT_ERROR);
+	}
+}
+
+/* The default groups and flow alone have code of their own; the group plug has no event here. */
+static void groups_count_alike_in_all_code(struct kunit *test)
+{
+	static const u32 own[] = { RAIDTRACE_GROUPS_DEFAULT, RAIDTRACE_GROUP_FLOW };
+	struct machine *m = test->priv;
+	struct raidtrace_account *first = kunit_kzalloc(test, sizeof(*first), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	for (i = 0; i < 2; i++) {
+		count_some(test, own[i]);
+		KUNIT_EXPECT_GT(test, flow_of(test, DIR_READ)->completed, 300ULL);
+		*first = m->account;
+		count_some(test, own[i] ^ RAIDTRACE_GROUP_PLUG);
+		KUNIT_EXPECT_EQ(test, memcmp(first, &m->account, sizeof(*first)), 0);
+	}
+}
+
 static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(groups_count_alike_in_all_code),
 	KUNIT_CASE(counts_a_request_in_a_ring),
 	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_says_what_was_put_there),

@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t index, uint64_t capacity_sectors,
 						   uint64_t start_ns);
 void __wrap_blktrace_device_free(struct blktrace_device *device);
-void __wrap_raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part);
+void __wrap_raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part, uint64_t *changed,
+				   uint64_t now);
 struct rt_histogram __wrap_rt_histogram_view(const uint64_t *counts, unsigned int nr);
 
 /* One source: bytes still to be read. */
@@ -73,13 +74,17 @@ void __wrap_blktrace_device_free(struct blktrace_device *device)
 
 /* Thousands of steps for each sample that do not depend on the bytes: without sanitizers. */
 __attribute__((no_sanitize("address", "undefined", "coverage")))
-void __wrap_raidtrace_account_add(struct raidtrace_account *sum, const struct raidtrace_account *part)
+void __wrap_raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part, uint64_t *changed,
+				   uint64_t now)
 {
-	uint64_t *to = (uint64_t *)sum;
-	const uint64_t *from = (const uint64_t *)part;
+	uint64_t *to = (uint64_t *)sum, *from = (uint64_t *)part;
 
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+	(void)changed;
+	(void)now;
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++) {
 		to[i] += from[i];
+		from[i] = 0;
+	}
 }
 
 __attribute__((no_sanitize("address", "undefined", "coverage")))

@@ -118,7 +118,7 @@ def memory() -> None:
     cpus = 1 + int(
         pathlib.Path("/sys/devices/system/cpu/possible").read_text(encoding="ascii").strip().rpartition("-")[2]
     )
-    documented = 2 * 172 + 24 + 384 + 448 + 256 + cpus * 68
+    documented = 2 * 172 + 24 + 384 + 512 + 256 + cpus * 68
     kmod.equal(
         f"{each:.0f} KiB, documented {documented}, little more", documented - 16 <= each <= documented + 64, True
     )

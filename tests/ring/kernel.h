@@ -36,15 +36,20 @@
 #define IS_ENABLED(option)	0
 #define TASK_COMM_LEN	16
 
-#define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, value)	(*(volatile __typeof__(x) *)&(x) = (value))
+/* Marked accesses of the kernel's memory model; ThreadSanitizer takes a volatile access for a plain one. */
+#define READ_ONCE(x)	__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 #define smp_load_acquire(p) ({ \
 	__typeof__(*(p)) loaded_ = __atomic_load_n(p, __ATOMIC_ACQUIRE); \
 	\
 	on_load(); \
 	loaded_; \
 })
+#ifdef BROKEN_RELEASE	/* a control: the head is published without an order */
+#define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELAXED)
+#else
 #define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
+#endif
 
 typedef uint64_t u64;
 typedef int64_t s64;
@@ -86,6 +91,7 @@ extern unsigned int nr_cpus;
 #define kvfree(p)		free(p)
 #define queue_work_node(node, queue, work)	queue_work(queue, work)
 
+/* In memory at once: no page fault is part of a measured time. */
 static inline void *aligned_zero(size_t size)
 {
 	void *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);

@@ -32,7 +32,7 @@ uint64_t ktime_get_ns(void)
 
 void *raidtrace_pages_alloc(size_t size, int node)
 {
-	return calloc(1, size);
+	return aligned_zero(size);
 }
 
 void raidtrace_pages_free(void *memory, size_t size)
@@ -48,10 +48,10 @@ struct raidtrace_probe *machine_new(unsigned int cpus)
 	nr_cpus = cpus;
 	pthread_spin_init(&probe->lock, PTHREAD_PROCESS_PRIVATE);
 	probe->groups = 0xfff;
-	engine->account = calloc(1, sizeof(*engine->account));
-	engine->bios = calloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios));
+	engine->account = aligned_zero(sizeof(*engine->account));
+	engine->bios = aligned_zero(sizeof(*engine->bios) << RAIDTRACE_ENGINE_BIO_BITS);
 	engine->request_bits = 12;
-	engine->requests = calloc(1 << engine->request_bits, sizeof(*engine->requests));
+	engine->requests = aligned_zero(sizeof(*engine->requests) << engine->request_bits);
 	raidtrace_place_set(&engine->place, 1ULL << 31);
 	if (raidtrace_rings_init() || raidtrace_rings_alloc(probe))
 		abort();

@@ -20,7 +20,7 @@ void queue_work(struct workqueue_struct *queue, struct work_struct *work)
 {
 	(void)queue;
 	(void)work;
-	calls = 1;
+	__atomic_store_n(&calls, 1, __ATOMIC_RELAXED);
 }
 
 static uint64_t address(uint64_t place)

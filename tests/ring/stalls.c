@@ -84,9 +84,9 @@ static void one_full(unsigned int cpus, unsigned int percent)
 		most = taken > most ? taken : most;
 	}
 	raidtrace_rings_catch_up(probe);
-	snprintf(what, sizeof(what), "%u CPUs, %u %% of their rings written, one ring full: %llu events at once, at most 16 a CPU",
+	snprintf(what, sizeof(what), "%u CPUs, %u %% of their rings written, one ring full: %llu events at once, at most 4 a CPU",
 		 cpus, percent, (unsigned long long)most);
-	say(most && most <= 16 * cpus, what);
+	say(most && most <= 4 * cpus, what);
 	say(reads()->queued == written, "all of them are counted");
 	machine_free(probe);
 }
@@ -113,7 +113,7 @@ static void step(int64_t ns, uint64_t waiting, bool stands, const char *what)
 	made_ns = 20 * DAY_NS;
 	raidtrace_rings_catch_up(probe);
 	say(reads()->queued == written, what);
-	say(most <= 64, "the writer takes a bounded number at a time");
+	say(most <= 16, "the writer takes a bounded number at a time");
 	machine_free(probe);
 }
 

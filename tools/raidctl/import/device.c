@@ -165,8 +165,7 @@ void blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns,
 
 void blktrace_device_begin(struct blktrace_device *d)
 {
-	raidtrace_account_add(&d->total, &d->account);
-	memset(&d->account, 0, sizeof(d->account));
+	raidtrace_account_move(&d->total, &d->account, NULL, 0);
 }
 
 void blktrace_device_total(struct blktrace_device *d, uint64_t start_ns,

@@ -78,7 +78,7 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 	};
 	struct blktrace_request waits = request_of(d, e), given_up;
 
-	raidtrace_count_bio(&d->arrival, &d->account, &bio);
+	raidtrace_count_bio(&d->arrival, &d->account, d->arrival.groups, &bio);
 	blktrace_inflight_add(p->bios, &waits, &given_up);
 }
 
@@ -115,7 +115,7 @@ static void on_issue(struct blktrace_device *d, struct blktrace_pending *p,
 				    now_ns - inserted_ns);
 	request.since_ns = now_ns;
 	request.depth_row = raidtrace_depth_row(d->state.in_flight[RAIDTRACE_DIRECTION_ALL]);
-	raidtrace_count_issue(&d->state, &d->account, now_ns, &issue);
+	raidtrace_count_issue(&d->state, &d->account, d->state.groups, now_ns, &issue);
 	if (blktrace_inflight_add(p->issued, &request, &given_up))
 		give_up(others[given_up.device], e->time_ns, &given_up);
 }
@@ -264,7 +264,7 @@ static void complete(struct blktrace_device *d, const struct blktrace_event *e,
 		.depth_row = request->depth_row,
 	};
 
-	raidtrace_count_completion(&d->state, &d->account, now_ns, &completion);
+	raidtrace_count_completion(&d->state, &d->account, d->state.groups, now_ns, &completion);
 }
 
 static void on_complete(struct blktrace_device *d,
