@@ -106,11 +106,9 @@ def _rest(table: Table, best: Row) -> str:
     bound = max(
         (row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong), key=Row.factor, default=None
     )
-    text = (
-        f"Nothing else of {len(others)} changes that can be made gave more than {max(top.factor(), 1.0):.2f}x"
-        if top
-        else ""
-    )
+    best_other = f"{max(top.factor(), 1.0):.2f}x" if top else ""
+    which = "The other change" if len(others) == 1 else f"The best of the other {len(others)} changes"
+    text = f"{which} gave {best_other}" if top else ""
     if top and bound and bound.factor() >= best.factor() * table.least():
         text += f"; the bound, {bound.change.name}, is {bound.factor():.2f}x"
     text += ". " if top else ""
