@@ -57,6 +57,7 @@ DEEP_BY_OTHERS = {
     "rows": {(16, 8): 400, (32, 8): 600},
     "found": {31: 400, 32: 600},
 }
+FOUR = {**DIRECT, "driver": "nvme", "depth": 4.0, "settings": {"nr_requests": "5"}}
 ONE_AT_A_TIME = {**DIRECT, "driver": "nvme", "found": {0: 1000}, "seconds": 0.1, "d2c": {0.09: 10, 0.1: 990}}
 UNMERGED = {"sectors": 8, "depth": 8.0, "settings": {"nomerges": "2"}}
 NARROW = {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}
@@ -103,7 +104,7 @@ CAPPED = {
 }
 EMPTIES = {**FLAT, "rows": {**FLAT["rows"], (0, 3.3): 60}, "dry": 60}
 PLATTER = {"driver": "ahci", "requests": 6400, "depth": 2.0}
-SLOWER = {"d2c": {6.0: 10, 8.0: 990}}
+SLOWER = {"d2c": {5.0: 10, 8.0: 990}}
 THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
 LOCAL = {**THROTTLED, "seconds": 0.06}
 MIXED = {"driver": "nvme", "share_of_size": 0.5, "found": {0: 20, 1: 900}}
@@ -182,7 +183,7 @@ SIDES = [
     ("sync", "write", {}, {"flushes": (4, 200.0), "requests": 10}, {"flushes": (3, 300.0)}),
     ("discard", "read", {}, {**SLOWER, "discards": (62, 10.0)}, {"discards": (58, 10.0)}),  # 15.5 and 14.5 % of 4 s
     ("discard", "write", {}, {**SLOWER, "discards": (4, 200.0)}, {"discards": (3, 300.0)}),
-    ("discard", "read", {}, {**SLOWER, "discards": (62, 10.0)}, {"d2c": {6.6: 10, 8.0: 990}}),
+    ("discard", "read", {}, {**SLOWER, "discards": (62, 10.0)}, {"d2c": {5.6: 10, 8.0: 990}}),
     ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (150, 9.0)}),
     ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (200, 6.0)}),
     ("competing", "read", {}, {"other": (200, 9.0), "asked": {"write": 99 << 17}}, {"asked": {"write": 100 << 17}}),
@@ -297,6 +298,9 @@ SIDES = [
     ("direct", "read", {}, {**DIRECT, **READER, "order": 0.76}, {"order": 0.75}),
     # others may make the queue deep, where that delays no read
     ("direct", "read", {}, {**DEEP_BY_OTHERS, "d2c": {7.8: 10, 8.0: 990}}, {"d2c": {6.9: 10, 8.0: 990}}),
+    # where requests are as many as there may be, the program may ask for more
+    ("direct", "read", {}, FOUR, {"settings": {"nr_requests": "4"}}),
+    ("direct", "read", {}, {**FOUR, "depth": 3.4, "settings": {"nr_requests": "4"}}, {"depth": 3.6}),
     # one at a time nothing waits; of a volume behind a network that may be its limit
     ("direct", "read", {}, ONE_AT_A_TIME, {"found": {0: 940, 1: 60}}),
     ("direct", "read", {}, ONE_AT_A_TIME, {"seconds": 0.4, "d2c": {0.36: 10, 0.4: 990}}),
@@ -321,6 +325,8 @@ SIDES = [
     ("pieces", "read", {}, IN_A_ROW, {"calls": 132_000_000}),
     ("pieces", "read", {}, IN_A_ROW, {"readahead": 1023}),
     ("pieces", "read", {}, IN_A_ROW, {"asked": {"read": 1}}),
+    # a disk at its rate has no use for more files at once
+    ("pieces", "read", {}, {**IN_A_ROW, "driver": "nvme", "seconds": 0.06}, {"d2c": {1.0: 10, 8.0: 990}}),
     # half of a window in flight, in requests as large as they can be
     ("pieces", "read", {}, {**IN_A_ROW, "sectors": 2048, "readahead": 5120}, {"depth": 1.1}),
     ("pieces", "read", {}, {**IN_A_ROW, "idle": 0.14}, {"idle": 0.16}),
@@ -374,6 +380,14 @@ SIDES = [
         {},
         {"driver": "nvme", "rows": {(0, 0.75): 2, (1, 0.75): 998}, "found": {0: 2, 1: 998}},
         {"rows": {(0, 0.75): 2, (1, 1.5): 998}},
+    ),
+    # requests take twice as long with four times as many in flight: still twice as fast
+    (
+        "readahead",
+        "read",
+        {},
+        {"driver": "nvme", "rows": {(0, 0.75): 900, (3, 1.5): 900}, "found": {0: 900, 3: 900}},
+        {"rows": {(0, 0.75): 900, (3, 6.0): 900}},
     ),
     ("readahead", "read", {}, {"driver": "nvme"}, CAPPED),
     (
@@ -635,6 +649,25 @@ def test_a_full_table_of_streams_is_said():
 def test_a_deep_queue_that_is_full_is_an_open_question():
     deep = {"depth": 64.0, "i2d_ms": 300.0, "settings": {"queue_depth": "64", "readahead_sectors": "16384"}}
     assert verdict("queue depth", **deep) is Verdict.NOT_SHOWN
+
+
+def test_slots_that_are_full_without_a_wait_are_an_open_question():
+    full = {"driver": "nvme", "depth": 4.0, "settings": {"nr_requests": "4"}}
+    assert "before it queues" in judged("request slots", **full, q2c_ms=17.0).statement
+    assert verdict("request slots", **full, q2c_ms=17.0) is Verdict.NOT_SHOWN
+    assert verdict("request slots", **{**full, "depth": 3.4}, q2c_ms=17.0) is Verdict.CONTRADICTED
+
+
+def test_a_remedy_is_not_the_present_setting():
+    full = {"driver": "virtio-pci", "d2c": {1.0: 10, 8.0: 990}, "sectors": 2560}
+    wide = {"max_hw_sectors_kb": "65536", "readahead_sectors": "256"}
+    assert "max_sectors_kb" in judged("throttled", **full, settings={**wide, "max_sectors_kb": "1279"}).remedy
+    assert "max_sectors_kb" not in judged("throttled", **full, settings={**wide, "max_sectors_kb": "1280"}).remedy
+
+
+def test_a_drive_has_no_controller_with_a_battery():
+    assert "power-loss" in judged("sync", direction="write", driver="nvme", flushes=(130, 5.0)).remedy
+    assert "battery" in judged("sync", direction="write", flushes=(130, 5.0)).remedy
 
 
 def test_a_large_readahead_is_an_open_question():

@@ -24,6 +24,7 @@ DEPTH = (
     "seeks",
     "request size",
 )  # causes that more in flight, or larger requests, cure
+CEILINGS = ("device", "controller", "drives")
 ONE_HEAD = ("readahead", "direct")  # no cause that counts show where one disk reads in order
 UNDER_LIMIT = (
     *DEPTH,
@@ -75,6 +76,8 @@ def limits(
             _open(limit, "a limit of the volume decides the rate") if limit.key in UNDER_LIMIT else limit
             for limit in found
         ]
+    if any(limit.key in CEILINGS and limit.verdict is Verdict.INFERRED for limit in found):
+        found = [_open(limit, "the disk is at its rate") if limit.key == "pieces" else limit for limit in found]
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
         text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
         found = [_open(limit, text) if limit.key in ONE_HEAD else limit for limit in found]
@@ -98,7 +101,7 @@ def limits(
 def _crowded(limit: Limit, seen: limits_device.Crowd, full: bool) -> Limit:
     """Of one disk, a cause that more in flight would cure, where requests already wait for each other."""
     longer = seen.many_ms / seen.few_ms if seen.few_ms else 0.0
-    if limit.key not in DEPTH or (longer < WAITING and not full):
+    if limit.key not in DEPTH or ((longer < WAITING or seen.growth >= limits_device.GAIN) and not full):
         return limit
     return _open(
         limit,

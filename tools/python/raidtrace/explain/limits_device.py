@@ -336,7 +336,7 @@ def cheaper(case: Case) -> str:
     size = (q.size_mean(case.seen, case.direction) or 0) / 2
     if case.seen.setting("nomerges") and case.elsewhere() <= SELDOM and SMALL * size <= most:
         return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
-    if SMALL * size <= most and size >= largest / 2:
+    if SMALL * size <= most and size >= largest / 2 and largest < min(most, LARGE_KIB):
         return f"If the limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
     if SMALL * size <= largest and case.direction == "read" and ahead >= MOSTLY:
         return f"If the limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"

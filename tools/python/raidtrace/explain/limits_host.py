@@ -5,7 +5,7 @@ from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.limits_cgroup import io_max
-from raidtrace.explain.limits_device import OTHERS, WAITED, dry, waits_ms
+from raidtrace.explain.limits_device import OTHERS, dry, waits_ms
 from raidtrace.explain.links_queue import FOLLOWS, in_order
 from raidtrace.quantity import size
 from raidtrace.recording import quantities as q
@@ -29,6 +29,7 @@ LARGER, SMALLER = (
     2,
     2,
 )  # times a call, and times by which less than a window, from which on requests are cut by ends of files
+BY_DISCARDS = 1.5  # times the fastest request that the median takes, from which on discards may be why
 SLOWED = 1.15  # times the fastest request that requests take on average, from which on others may delay them
 DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
@@ -160,7 +161,12 @@ def sync(case: Case) -> Limit:
         title,
         f"{number} flushes beside {writes} writes took {part:.0%} of the time: each waits until the "
         "cache is on the platters",
-        "call fsync less often, or give the controller a battery and let it not report a volatile cache",
+        "call fsync less often, or "
+        + (
+            "use a drive with power-loss protection, whose cache need not be flushed"
+            if case.one_disk()
+            else "give the controller a battery and let it not report a volatile cache"
+        ),
         *values,
         share=part,
         gain=gained,
@@ -185,7 +191,7 @@ def discards(case: Case) -> Limit:
         return open_question(key, title, f"{text} took {part:.0%} of the time: whether they cost more than once is not known",
                              *values)  # fmt: skip
     waits = waits_ms(case)
-    if waits is None or waits[1] < WAITED * waits[0]:
+    if waits is None or waits[1] < BY_DISCARDS * waits[0]:
         text = f"{text} were in flight for {part:.0%} of the time; {case.direction}s do not take longer, as far as is known"
         return open_question(key, title, text, *values)
     part = min(part, 0.999)

@@ -64,6 +64,9 @@ def queue(case: Case) -> Limit:
     queues = case.reading.hardware_queues()
     each = f" ({limit // queues} on each of {queues} hardware queues)" if queues > 1 and limit % queues == 0 else ""
     text = f"{name} allows {limit} at once{each} and they were in use for {q.percent(full)} of the time"
+    if full >= FULL and served and waited < WAITS * served and limit <= FEW * queues:
+        text = f"{text}; a program that waits for a slot before it queues is not counted as waiting"
+        return open_question(key, title, f"{text}. Only a larger {name} tells", *values)
     if full < FULL or not served or waited < WAITS * served:
         return ruled_out(key, title, text, *values)
     text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
@@ -177,6 +180,9 @@ def direct(case: Case) -> Limit:
     delayed = waits is None or case.rotates() or waits[1] >= DELAYED * waits[0]  # else others made the queue deep
     if case.direction != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
         return open_question(key, title, text, *values)
+    few = slots(case)
+    if few and few[0] > 1 and (q.share_at_least(case.seen, "all", few[0]) or 0.0) >= FULL:
+        return open_question(key, title, f"{text}, and {few[1]} allows no more than {few[0]}", *values)
     if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(key, title, text, *values)
     gained, change = gain.twice_in_flight(case, *waits) if waits else gain.NONE

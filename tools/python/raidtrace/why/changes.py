@@ -38,7 +38,7 @@ PROGRAM = {  # what the preloaded library sees and can leave out: cause, how it 
     "direct": (
         "direct I/O",
         "through the page cache",
-        "open the file without O_DIRECT, or keep more requests in flight",
+        "open the file without O_DIRECT; more requests in flight were not tried",
     ),
     "sync": ("sync", "without fsync and O_SYNC", "sync less often, if the newest data may be lost in a power failure"),
     "sleep": ("program sleeps", "without its sleeps", "let the program ask without pauses"),
