@@ -88,7 +88,7 @@ def phase(
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
     requests, of depth-issue. asked: bytes by direction, of the command. ended: bios that did, all if None. calls, faults:
-    bytes read by calls, major faults. kernel: processors that threads of the kernel used, by their work.
+    bytes read by calls, major faults. kernel: processors that threads of the kernel used, by their work; system: all of it.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -163,7 +163,8 @@ def phase(
         "major_faults": faults,
     }
     host = {("command", name): value for name, value in used.items() if value is not None}
-    host |= {("kernel", name): int(processors * span) for name, processors in (kernel or {}).items()}
+    for name, processors in (kernel or {}).items():
+        host["cpu" if name == "system" else "kernel", name] = int(processors * span)
     disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None, nr_hw_queues=queues)
     return Observation(
         disk,

@@ -46,6 +46,7 @@ def both_of(bios):
 ON_FLASH = {**NOT_OURS, "others": (9,), "driver": "nvme"}
 CHANGE = [(2 * 10**9, "readahead_sectors", "256", "4096")]
 TWO_RATES = [(0, 0.5, 1, 0.45), (0.5, 1, 1, 0.55)]
+BELOW = {"host_available": "cpu command-cpu kernel-threads"}
 SLOTS = {"depth": 2.0, "i2d_ms": 2.2, "settings": {"queue_depth": "2", "readahead_sectors": "16384"}}
 HELD = {"depth": 4.0, "i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "9"}}
 CUT = {"sectors": 16, "splits": 9, "settings": {"max_sectors_kb": "8"}}
@@ -316,6 +317,9 @@ SIDES = [
     ("processor", "read", {}, {"idle": 0.5, "cpu": 0.21}, {"cpu": 0.19}),
     ("processor", "read", {}, {"idle": 0.5, "kernel": {"kcryptd": 0.21}}, {"kernel": {"kcryptd": 0.19}}),
     ("processor", "write", {}, {"idle": 0.5, "kernel": {"md": 0.21}}, {"kernel": {"md": 0.19}}),
+    # the kernel computes for somebody, below dm or md
+    ("program", "read", BELOW, {"idle": 0.5, "kernel": {"system": 0.19}}, {"kernel": {"system": 0.21}}),
+    ("program", "read", BELOW, {"idle": 0.5, "cpu": 0.1, "kernel": {"system": 0.29}}, {"cpu": 0.05}),
     ("pieces", "read", {}, {**PIECES}, {"depth": 64.0}),
     ("pieces", "read", {}, {**PIECES}, {"settings": {"readahead_sectors": "16384"}}),
     ("pieces", "read", {}, {**PIECES, "order": 0.98}, {"order": 0.99}),
@@ -687,6 +691,12 @@ def test_the_one_that_computed_more_is_named():
     assert (
         judged("program", SIMULATED, idle=0.5, kernel={"kcryptd": 0.4}).verdict is INFERRED
     )  # computing takes no time
+
+
+def test_the_kernel_s_time_says_nothing_of_a_disk_by_itself():
+    busy = {"idle": 0.5, "kernel": {"system": 0.9}}
+    assert verdict("program", {"host_available": "cpu command-cpu"}, **busy) is INFERRED
+    assert verdict("program", {**BELOW, **SIMULATED}, **busy) is INFERRED
 
 
 def test_a_change_says_whether_it_was_to_gain():

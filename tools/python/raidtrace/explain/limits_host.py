@@ -83,6 +83,11 @@ def host(case: Case) -> Limit:
         few = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
         text = f"{nothing}: nobody asked, or {few}"
         return open_question("program", title, text, value)
+    if (busy := _kernel_busy(case) - (used or 0.0)) >= COMPUTES * idle and not case.simulated():
+        text = (
+            f"{nothing}, and the kernel used {busy:.2f} of a processor meanwhile: dm-crypt or md above it may compute"
+        )
+        return open_question("program", title, text, value)
     held = (", or io.max holds it back", ", and whether its cgroup has an io.max")
     held = held if limit.verdict in (Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN) else ("", "")
     why = (
@@ -114,6 +119,15 @@ KERNEL_COMPUTES = {
         "echo 4 >/sys/block/{disk}/md/group_thread_cnt lets more processors compute parity (RAID 5 and 6)",
     ),
 }
+
+
+def _kernel_busy(case: Case) -> float:
+    """Processors that the kernel used, of a disk below md or dm, mean over the phase. A worker that did something else when it
+    was looked at last does not count as theirs, so this is more than what _kernel_computes() sees. 0: not below them.
+    """
+    below = "kernel-threads" in case.meta.get("host_available", "").split()
+    used = sum(case.seen.host.get(("cpu", name), 0) for name in ("system", "softirq"))
+    return used / 1e9 / case.seen.seconds() if below and case.seen.seconds() else 0.0
 
 
 def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
