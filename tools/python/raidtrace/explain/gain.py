@@ -93,9 +93,9 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     """Of a program that pauses. What it does without pauses is its rate while the disk was busy, where it waits for each
-    request, and where the disk is not a volume, which may have a limit that the pauses hide."""
+    request, and where the disk is a local one without heads: the pauses of a volume may hide its limit, those of heads change
+    the ways to the next places."""
     most = 1 / (1 - min(idle, 0.999))
     waits = (q.class_share(case.seen, "direct") or 0.0) >= CALLS and alone(case)
-    apart = case.elsewhere() >= CALLS or not case.rotates()  # in order a disk with heads reads ahead by itself
-    volume = case.virtual() or (fast_ms >= NETWORK_MS and not case.rotates())
-    return ((most if waits and apart and not volume else 1.0), most), ""
+    local = not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS
+    return ((most if waits and local else 1.0), most), ""
