@@ -119,25 +119,39 @@ static int append_if_whole(void *data, const char *name)
 	return append(data, name);
 }
 
-/* Holders of a disk and of its partitions. */
-static int holders_of(struct list *list, const char *name)
+/* Call @found with each holder of a disk and of its partitions until it returns non-zero. */
+static int each_holder(const char *name,
+		       int (*found)(void *data, const char *disk), void *data)
 {
 	char path[PATH_MAX];
-	int err = each_link(name, "holders", append_if_whole, list);
+	int result = each_link(name, "holders", found, data);
 	struct dirent *entry;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/sys/block/%s", name);
 	dir = opendir(path);
-	while (dir && !err && (entry = readdir(dir))) {
+	while (dir && !result && (entry = readdir(dir))) {
 		if (strncmp(entry->d_name, name, strlen(name)))
 			continue;
 		snprintf(path, sizeof(path), "%s/%.128s", name, entry->d_name);
-		err = each_link(path, "holders", append_if_whole, list);
+		result = each_link(path, "holders", found, data);
 	}
 	if (dir)
 		closedir(dir);
-	return err;
+	return result;
+}
+
+static int is_any(void *data, const char *name)
+{
+	(void)data;
+	(void)name;
+	return 1;
+}
+
+bool stack_has_layers(const char *name)
+{
+	return each_link(name, "slaves", is_any, NULL) ||
+	       each_holder(name, is_any, NULL);
 }
 
 int stack_add_holders(size_t *nr, struct disk **disks)
@@ -153,7 +167,7 @@ int stack_add_holders(size_t *nr, struct disk **disks)
 			char name[DISK_NAME];
 
 			snprintf(name, sizeof(name), "%s", (*disks)[i].name);
-			err = holders_of(&list, name);
+			err = each_holder(name, append_if_whole, &list);
 		}
 	} while (!err && *nr != before);
 	return err;

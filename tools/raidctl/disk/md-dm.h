@@ -26,6 +26,9 @@ bool stack_whole(const char *device, char *ret);
  */
 bool stack_lies_on(const char *upper, const char *lower);
 
+/* stack_has_layers - is a disk made of others, or others of it or its partitions? */
+bool stack_has_layers(const char *name);
+
 /**
  * stack_add_members - add to a list of disks all that they are made of
  * @nr: how many

@@ -4,12 +4,10 @@
 
 #include "machine/kernel-threads.h"
 
-#include <dirent.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "disk/md-dm.h"
 #include "machine/proc.h"
 
 #define KTHREADD	2 /* the parent of all threads of the kernel */
@@ -43,50 +41,12 @@ enum kernel_work kernel_work_of(const char *name)
 	return NR_KERNEL_WORKS;
 }
 
-static bool is_stacked(const char *name)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	bool found = !strncmp(name, "dm-", 3) || !strncmp(name, "md", 2);
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/sys/block/%s/holders", name);
-	dir = opendir(path);
-	while (dir && !found && (entry = readdir(dir)))
-		found = entry->d_name[0] != '.';
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-/* A partition has holders of its own. */
-static bool has_stacked_partition(const char *name)
-{
-	char path[PATH_MAX], part[PATH_MAX];
-	struct dirent *entry;
-	bool found = false;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/sys/block/%s", name);
-	dir = opendir(path);
-	while (dir && !found && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, name, strlen(name)))
-			continue;
-		snprintf(part, sizeof(part), "%s/%s", name, entry->d_name);
-		found = is_stacked(part);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
 void kernel_threads_begin(struct kernel_threads *all, const struct disk *disks,
 			  size_t nr)
 {
 	memset(all, 0, sizeof(*all));
 	for (size_t i = 0; i < nr && !all->needed; i++)
-		all->needed = is_stacked(disks[i].name) ||
-			      has_stacked_partition(disks[i].name);
+		all->needed = stack_has_layers(disks[i].name);
 }
 
 /* struct look - the threads that were found, and those of the look before */

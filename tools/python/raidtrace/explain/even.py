@@ -35,6 +35,11 @@ def tolerance(found: Even) -> float:
     return max(EVEN, EVEN_PART * found.number)
 
 
+def straight(found: Even, times: float = 1.0) -> bool:
+    """Whether completions, by requests or by bytes, stay within so many tolerances of a straight line."""
+    return min(found.requests, found.bytes) <= times * tolerance(found)
+
+
 def local(found: Even) -> bool:
     """Whether a rate is so high that it may be that of a local disk and its link, and no limit of a volume."""
     return found.mib_per_s >= LINK_MIB_S or found.iops >= FLASH_IOPS

@@ -6,7 +6,7 @@ of something, so that nothing else becomes the limit first. None: the recording 
 """
 
 from raidtrace.explain.case import Case
-from raidtrace.explain.even import even, tolerance
+from raidtrace.explain.even import even, straight
 from raidtrace.recording import quantities as q
 
 Gain = tuple[tuple[float, float] | None, str]
@@ -85,10 +85,10 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
         return NONE
     if case.virtual() or fast_ms >= NETWORK_MS:
-        limited = found is not None and min(found.requests, found.bytes) <= tolerance(found)
-        return _figure(1 / (1 - part), "") if limited else NONE
+        limited = found is not None and straight(found)
+        return _figure(1 / (1 - part), "without them") if limited else NONE
     held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0
-    return _figure((mean_ms + held_ms) / fast_ms, "")
+    return _figure((mean_ms + held_ms) / fast_ms, "without them")
 
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:

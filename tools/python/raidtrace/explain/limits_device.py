@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from raidtrace.explain import ceiling, gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.even import even, local, tolerance
+from raidtrace.explain.even import even, local, straight
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.links_queue import in_order
 from raidtrace.quantity import bins
@@ -117,6 +117,12 @@ def crowd(case: Case) -> Crowd | None:
     return Crowd(few, many, few_ms, many_ms, growth)
 
 
+def fastest_ms(times: Mapping[int, int]) -> float | None:
+    """The end of the bin of the fastest request, in ms. None: there is no request."""
+    used = [at for at, number in times.items() if number]
+    return bins.time(min(used))[1] / 1e6 if used else None
+
+
 def waiting(case: Case) -> tuple[float, float] | None:
     """On one disk without heads, where nearly all requests are as large: ms that the fastest took, and the mean, if that is
     so much longer that requests wait for each other."""
@@ -126,7 +132,7 @@ def waiting(case: Case) -> tuple[float, float] | None:
         return None
     if max(sizes.values()) < ALIKE * sum(sizes.values()):
         return None
-    least = bins.time(min(at for at, number in times.items() if number))[1] / 1e6
+    least = fastest_ms(times) or 0.0
     return (least, mean) if mean >= LONGER * least else None
 
 
@@ -136,8 +142,8 @@ def waits_ms(case: Case) -> tuple[float, float] | None:
     sizes, times = case.seen.histogram(case.direction, "size"), case.seen.histogram(case.direction, "d2c")
     if sizes and times and max(sizes.values()) >= COMPARABLE * sum(sizes.values()):
         median = bins.quantile(times, 0.5)
-        fastest = bins.time(min(at for at, number in times.items() if number))[1]
-        return None if median is None else (fastest / 1e6, median / 1e6)
+        fastest = fastest_ms(times)
+        return None if median is None or fastest is None else (fastest, median / 1e6)
     crowded = crowd(case)
     return (crowded.few_ms, crowded.many_ms) if crowded else None
 
@@ -167,7 +173,7 @@ def even_rate(case: Case) -> tuple[float, float] | None:
     found, waits = even(case, case.seen)[0], waits_ms(case)
     if found is None or waits is None or not local(found) or waits[1] < QUEUED * waits[0]:
         return None
-    return waits if min(found.requests, found.bytes) <= 2 * tolerance(found) else None
+    return waits if straight(found, 2) else None
 
 
 def platter(case: Case) -> bool:

@@ -292,8 +292,7 @@ def competing(case: Case) -> Limit:
         waits = waits_ms(case)
         gained, change = gain.others_gone(case, part, waits[0]) if waits else gain.NONE
         remedy = "run it at another time, or give it a lower weight: ionice, io.weight, bfq"
-        change = change or "without them"
-        return inferred("competing", title, others, remedy, *values, gain=gained, gain_of=change if gained else "")
+        return inferred("competing", title, others, remedy, *values, gain=gained, gain_of=change)
     if share >= OTHERS and requests >= OTHERS and _all_its_own(case):
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
         return open_question("competing", title, text, *values)

@@ -3,10 +3,10 @@
 
 from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.even import EVEN, even, local, tolerance
+from raidtrace.explain.even import EVEN, even, local, straight, tolerance
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import WAITED, cheaper, waits_ms
-from raidtrace.quantity import bins, size
+from raidtrace.explain.limits_device import WAITED, cheaper, fastest_ms, waits_ms
+from raidtrace.quantity import size
 from raidtrace.recording import quantities as q
 from raidtrace.recording.timeline import Even
 
@@ -29,7 +29,7 @@ def _kind(case: Case, mine: Even) -> str:
         return "IOPS" if mine.requests <= EVEN else "bandwidth"
     for other in case.beside:
         there, _ = even(case, other)
-        if there is None or min(there.requests, there.bytes) > tolerance(there):
+        if there is None or not straight(there):
             continue
         sizes = [one.mib_per_s / one.iops for one in (mine, there)]
         if max(sizes) < OTHER * min(sizes):
@@ -68,7 +68,7 @@ def throttled(case: Case) -> Limit:
     )
     of = "reads and writes" if both else f"{case.direction}s"
     text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
-    if min(found.requests, found.bytes) > tolerance(found):
+    if not straight(found):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
         text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back"
@@ -96,12 +96,6 @@ def asked_bytes(case: Case) -> int | None:
     if ("command", "rchar") not in host and ("command", "major_faults") not in host:
         return None
     return host.get(("command", "rchar"), 0) + PAGE * host.get(("command", "major_faults"), 0)
-
-
-def _fastest_ms(case: Case) -> float | None:
-    """The time of the fastest read, of any size."""
-    times = [at for at, number in case.seen.histogram("read", "d2c").items() if number]
-    return bins.time(min(times))[1] / 1e6 if times else None
 
 
 def amplification(case: Case) -> Limit:
@@ -133,9 +127,11 @@ def amplification(case: Case) -> Limit:
         return open_question(
             key, title, f"{text}. Whether less would come faster only a smaller readahead tells", *values
         )
-    place_ms, fastest_ms = case.seen.seconds() * 1e3 / jumps, _fastest_ms(case)
-    if fastest_ms and not case.rotates() and place_ms < DEARER * fastest_ms:
-        text = f"{text}. A place takes {place_ms:.3g} ms, the fastest request {fastest_ms:.3g} ms: less would hardly be faster"
+    place_ms, least = case.seen.seconds() * 1e3 / jumps, fastest_ms(case.seen.histogram("read", "d2c"))
+    if least and not case.rotates() and place_ms < DEARER * least:
+        text = (
+            f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
+        )
         return ruled_out(key, title, text, *values)
     optimal = case.seen.setting("optimal_io_size") or 0
     origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
