@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from raidtrace.why import changes, experiment, text, verdict
+from raidtrace.why import changes, experiment, rate, text, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run
 
@@ -59,6 +59,10 @@ class Made:
 
     def last(self) -> list[Change]:
         return list(self.physics)
+
+    def rates(self) -> rate.Rates:
+        self.tried.append("rates")
+        return rate.Rates((100.0, 101.0))
 
     def left(self) -> int:
         return (self.most_runs - self.runs) // 2
@@ -157,6 +161,32 @@ def test_not_the_disk() -> None:
     """Even a free array would not make it faster."""
     _, said = found(Made(lambda *_: 3.0, free=Change("data in memory", "disk", Kind.FREE, warm=True)))
     assert said.causes == ("not the disk",) and said.commands == () and said.shown
+
+
+@pytest.mark.parametrize("again, wrong", [(0.09, False), (0.11, True)])
+def test_data_that_does_not_stay_in_memory_says_nothing(again: float, wrong: bool) -> None:
+    """A file larger than memory is read from the disk again; then the disk may be the cause."""
+
+    def octets(change: Change, run: Run) -> Run:
+        return dataclasses.replace(run, disk_bytes={"read": int(1e9 * (again if change.warm else 1))})
+
+    free = Change("data in memory", "disk", Kind.FREE, warm=True)
+    table, said = found(Made(lambda *_: 3.0, free=free, wrong=octets))
+    row = table.row(free)
+    assert row and bool(row.wrong) == wrong and (said.causes == ("not the disk",)) != wrong
+
+
+@pytest.mark.parametrize("free, gain, read", [(1.0, 1.0, True), (2.9, 1.0, False), (1.0, 2.9, False), (1.0, 1.2, True)])
+def test_the_rate_of_the_disk_is_measured_where_nothing_else_explains(free: float, gain: float, read: bool) -> None:
+    """Not if it is not the disk, and not if a setting explains more than half of what memory gains."""
+    bound = Change("data in memory", "disk", Kind.FREE, warm=True)
+
+    def seconds(values: Mapping[str, str], change: Change) -> float:
+        return free if change == bound else 3.0 / gain if values["nr_requests"] == "1024" else 3.0
+
+    place = Made(seconds, free=bound)
+    table, _ = found(place)
+    assert ("rates" in place.tried) == read and (table.rates.requests is not None) == read
 
 
 def test_program_and_load() -> None:

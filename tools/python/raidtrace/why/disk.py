@@ -12,12 +12,13 @@ import pathlib
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import chance, changes, figures, store
+from raidtrace.why import chance, changes, figures, rate, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -116,6 +117,20 @@ class Disk:
 
     def last(self) -> list[Change]:
         return []  # a disk has no other physics to try
+
+    def rates(self) -> rate.Rates:
+        found: dict[rate.Reads, float] = {}
+        for reads in rate.READERS:
+            if self.budget_s - (time.monotonic() - self.begun) < rate.WARM_S + rate.MOST_S:
+                break
+            out = self.wanted.out / f"rate-{reads.octets >> 10}-{reads.depth}-{reads.pattern}"
+            words = [sys.executable, "-I", rate.__file__, f"{self.machine.dev}/{self.wanted.disk}"]
+            out.unlink(missing_ok=True)
+            status = self._wait(self._start([*words, *map(str, dataclasses.astuple(reads))], out, self.wanted.out))
+            with contextlib.suppress(OSError, ValueError):  # of which no rate is known
+                one = None if status else rate.read(out.read_text(encoding="ascii"))
+                found |= {reads: one} if one else {}
+        return rate.judge(found)
 
     def left(self) -> int:
         """Pairs for which there is room and time."""

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from raidtrace.why import chance, changes, likely, metric
+from raidtrace.why import chance, changes, likely, metric, rate
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run, also_changed, invalid
 
@@ -18,6 +18,7 @@ TOGETHER = 1.1  # a group counts if it is so much faster than the best single ch
 MEMBER = 1.1  # what a group loses without a member that belongs to it
 HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
 CONFIRMED = 3
+COLD = 0.1  # of the bytes, from which on a run was not from memory
 
 
 class WhyError(Exception):
@@ -47,6 +48,9 @@ class Place(Protocol):
     def last(self) -> list[Change]:
         """What only explains and cannot be bought: the model's physics."""
 
+    def rates(self) -> rate.Rates:
+        """What the disk completes whatever is requested, by reads of our own; nothing where a change shows it better."""
+
     def left(self) -> int:
         """Changes that can still be run once."""
 
@@ -73,7 +77,7 @@ class Row:
 @dataclasses.dataclass
 class Table:
     """All that was found. noise: standard deviation of the logarithm of the baselines' cost. together: settings that were
-    opened in a group, and what was lost without each."""
+    opened in a group, and what was lost without each. rates: of the disk, whatever is requested."""
 
     baseline: Run
     costs: list[float]
@@ -84,6 +88,7 @@ class Table:
     runs: int = 0
     unfinished: list[str] = dataclasses.field(default_factory=list)
     stopped: bool = False
+    rates: rate.Rates = rate.Rates()
 
     def row(self, change: Change) -> Row | None:
         """Of a change that was tried."""
@@ -140,6 +145,9 @@ class Experiment:
             self._confirm([best])
         if self._unexplained():
             self._try(self.place.last())
+            if not self._shown_otherwise():
+                self.say("the rate of the disk, by reads of our own", self.place.runs, self.place.most_runs)
+                self.table.rates = self.place.rates()
             if not best:
                 self._confirm(self.table.helpful(Kind.LAB)[:1])
                 if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
@@ -152,6 +160,11 @@ class Experiment:
             (row.factor() for row in self.table.rows if row.change.kind not in (Kind.FREE, Kind.LAB)), default=1.0
         )
         return not bounds or math.log(max(best, 1.0)) < HALF * math.log(max(*bounds, 1.0)) or best < self.table.least()
+
+    def _shown_otherwise(self) -> bool:
+        """A change that only the lab has, or that it is not the disk."""
+        free = [row for row in self.table.rows if row.change.kind is Kind.FREE and not row.wrong]
+        return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < self.table.least() for row in free)
 
     def _top(self, count: int) -> list[Row]:
         return self.table.helpful(Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
@@ -218,6 +231,8 @@ class Experiment:
         wrong = invalid(before, self.table.baseline, self.metric) or invalid(after, before, self.metric)
         if refused and not after.failure:
             wrong = f"not taken: {'; '.join(refused)}"
+        if not wrong and row.change.warm and sum(after.disk_bytes.values()) > COLD * sum(before.disk_bytes.values()):
+            wrong = "the data does not stay in memory: it was read from the disk again"
         if wrong:
             row.wrong, row.effect = wrong, None
             return

@@ -47,6 +47,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         status=status,
         p99_ms=longest,
         disk_bytes={name: sum(span.count(name, "bytes_completed") for span in spans) for name in DATA},
+        disk_requests=sum(span.count(name, "completed") for span in spans for name in DATA),
         read_back=settings,
         limits=limits,
         seen=seen,

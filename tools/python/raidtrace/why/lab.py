@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import tomllib
 
-from raidtrace.why import changes, figures, store
+from raidtrace.why import changes, figures, rate, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -156,6 +156,9 @@ class Lab:
             name = self.wanted.other_kernel
             found.append(Change(f"kernel {name}", "kernel", Kind.LAB, kernel=name))
         return found
+
+    def rates(self) -> rate.Rates:
+        return rate.Rates()  # the limit itself is a change
 
     def left(self) -> int:
         """Runs for which there is room and time, as long as those were that were made."""

@@ -15,8 +15,9 @@ SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /pro
 @dataclasses.dataclass(frozen=True)
 class Run:
     """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
-    write. p99_ms: by direction, None where nothing was completed. read_back: settings after they were written. seen: what the
-    preloaded library saw the program do. failure: why there is no figure; empty when there is. recording: its path."""
+    write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed. read_back:
+    settings after they were written. seen: what the preloaded library saw the program do. failure: why there is no figure;
+    empty when there is. recording: its path."""
 
     seconds: float = 0.0
     asked_bytes: int = 0
@@ -24,6 +25,7 @@ class Run:
     status: int = 0
     p99_ms: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
     disk_bytes: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    disk_requests: int = 0
     read_back: Mapping[str, str] = dataclasses.field(default_factory=dict)
     limits: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     seen: frozenset[str] = frozenset()

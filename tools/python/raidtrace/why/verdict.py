@@ -5,10 +5,16 @@ import dataclasses
 from collections.abc import Sequence
 
 from raidtrace.quantity import size
-from raidtrace.why import changes, metric
+from raidtrace.why import changes, metric, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
+from raidtrace.why.run import MIB
 
+IOPS, BANDWIDTH = "IOPS limit", "bandwidth limit"  # of the disk
+LIMITS = {
+    IOPS: "Fewer and larger requests move more; otherwise only a higher limit of the volume helps.",
+    BANDWIDTH: "Only to read or write less helps, or a higher limit of the volume.",
+}
 UNSURE = "Chance is not ruled out: more runs are needed."
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
@@ -51,7 +57,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
     if best.change.kind is Kind.PROGRAM:
         said.append(f"To do: {PROGRAM[best.change.program][2]}.")
-    said += [_latency(table, best), _physics(table, best)]
+    said += [_latency(table, best), _physics(table, best), _limit(table)[1]]
     return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, best.shown, commands,
                    " ".join(part for part in said if part))  # fmt: skip
 
@@ -162,9 +168,45 @@ def _nothing_settable(table: Table) -> Verdict:
         return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, sure, (),
                        f"It is not the disk: with {bounds[0].change.name} it takes as long "
                        f"({bounds[0].factor():.2f}x). The program computes, or waits for something else.")  # fmt: skip
+    kind, limit = _limit(table)
+    if kind:
+        return Verdict(
+            (kind,),
+            "",
+            None,
+            1.0,
+            None,
+            None,
+            True,
+            (),
+            f"{kind[0].upper()}{kind[1:]}: {none[0].lower()}{none[1:]}. {limit} {late}".strip(),
+        )
     return Verdict(
         (), "", None, 1.0, None, None, False, (), f"{none}. The cause is not shown by experiment. {late}".strip()
     )
+
+
+def _limit(table: Table) -> tuple[str, str]:
+    """The limit of the disk that the command is at, and the sentence about it; both empty where there is none."""
+    run, rates = table.baseline, table.rates
+    if not run.seconds:
+        return "", ""
+    of = "of {} KiB, at random places or one after another, with 8 or 32 in flight"
+    if rates.requests and (mine := run.disk_requests / run.seconds) >= rate.AT_IT * rates.requests[0]:
+        kind, told = IOPS, f"{_span(rates.requests, 1)} reads a second {of.format('4 or 16')}; the command {mine:,.0f}"
+    elif rates.octets and (mine := sum(run.disk_bytes.values()) / run.seconds) >= rate.AT_IT * rates.octets[0]:
+        kind, told = (
+            BANDWIDTH,
+            f"{_span(rates.octets, MIB)} MiB/s {of.format('64 or 256')}; the command {mine / MIB:,.1f}",
+        )
+    else:
+        return "", ""
+    return kind, f"The disk completes {told}: its {kind} is reached. {LIMITS[kind]}"
+
+
+def _span(rates: tuple[float, float], unit: int) -> str:
+    low, high = (f"{one:,.0f}" if round(one) >= 100 else f"{one:.3g}" for one in (rates[0] / unit, rates[1] / unit))
+    return low if low == high else f"{low} to {high}"
 
 
 def _mean(costs: list[float]) -> float:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rate of a disk whatever is requested: when several rates are one, and what is said of a command that reaches it."""
+
+import itertools
+import pathlib
+
+import pytest
+
+from raidtrace.why import changes, experiment, rate, verdict
+from raidtrace.why.changes import Change, Kind
+from raidtrace.why.rate import SMALL, Rates
+from raidtrace.why.run import MIB, Run
+
+DEEP = changes.setting("nr_requests", "1024")
+
+
+def test_a_limit_of_requests_and_one_of_bytes() -> None:
+    """3,000 requests of any size up to 125 MiB/s, as a volume has both."""
+    measured = {one: min(3000.0, 125 * MIB / one.octets) for one in rate.READERS}
+    assert rate.judge(measured) == Rates((3000.0, 3000.0), (125.0 * MIB, 125.0 * MIB))
+
+
+def test_a_disk_with_heads_has_neither() -> None:
+    """Forward it is faster than at random places, and more in flight helps."""
+    measured = {one: 8000.0 if one.pattern == "forward" else 100.0 + one.depth for one in rate.READERS}
+    assert rate.judge(measured) == Rates()
+
+
+@pytest.mark.parametrize("other, same", [(1.05, True), (1.07, False), (0.95, True), (0.93, False)])
+def test_how_equal_rates_must_be(other: float, same: bool) -> None:
+    for reads in SMALL:
+        measured = {one: 100.0 for one in SMALL} | {reads: 100.0 * other}
+        assert (rate.judge(measured).requests is not None) == same
+
+
+def test_a_rate_that_was_not_measured_is_not_the_same() -> None:
+    measured = {one: 100.0 for one in SMALL}
+    assert rate.judge(measured).requests and not rate.judge(measured).octets
+    del measured[SMALL[1]]
+    assert rate.judge(measured) == Rates()
+
+
+@pytest.mark.parametrize("text, found", [("99.5 0.49\n", 99.5), ("99.5 0.51\n", None), ("0.000 0.01\n", None)])
+def test_a_reader_that_its_processor_limits_tells_nothing(text: str, found: float | None) -> None:
+    assert rate.read(text) == found
+    with pytest.raises(ValueError):
+        rate.read("Traceback\n")
+
+
+def test_places() -> None:
+    """At random, within the disk; forward with a gap, and at the end again from the first."""
+    assert set(itertools.islice(rate.places(4096, 8 * 4096, "random", 1), 200)) == {4096 * at for at in range(8)}
+    forward = list(itertools.islice(rate.places(10, 85, "forward", 1), 9))
+    assert [(after - before) % 80 for before, after in itertools.pairwise(forward)] == [20] * 8
+
+
+def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests a second of what was completed after the warm part, from the first to the last."""
+    monkeypatch.setattr(rate, "WARM_S", 0.01)
+    monkeypatch.setattr(rate, "LEAST_S", 0.05)
+    path = tmp_path / "disk"
+    path.write_bytes(bytes(1 << 20))
+    try:
+        found, busy = rate.measure(str(path), rate.Reads(4096, 2, "random"), 1)
+    except OSError as error:
+        pytest.skip(f"no O_DIRECT here: {error}")
+    assert found > 0 and busy > 0
+    path.write_bytes(bytes(8192))
+    with pytest.raises(OSError, match="too small"):
+        rate.measure(str(path), rate.Reads(4096, 2, "random"), 1)
+
+
+def said(run: Run, rates: Rates, *more: tuple[Change, float]) -> verdict.Verdict:
+    """Of a table in which nothing helps, but for `more`."""
+    rows = [experiment.Row(change, [(factor, 1.0)], effect=experiment.chance.Effect(factor, factor, factor, 3, 0.0))
+            for change, factor in ((DEEP, 1.0), *more)]  # fmt: skip
+    return verdict.judge(experiment.Table(run, [1.0], "seconds", 0.0, rows, rates=rates), "sdx")
+
+
+BOTH = Rates((2990.0, 3010.0), (125.0 * MIB, 126.0 * MIB))
+
+
+@pytest.mark.parametrize("requests, octets, cause", [
+    (5680, 1, ()), (5682, 1, ("IOPS limit",)), (5682, 238 * MIB, ("IOPS limit",)), (100, 238 * MIB, ("bandwidth limit",)),
+    (100, 237 * MIB, ()),
+])  # fmt: skip
+def test_a_command_that_reaches_a_rate_is_limited_by_it(requests: int, octets: int, cause: tuple[str, ...]) -> None:
+    """From 95 % on; here of 2 s."""
+    found = said(Run(seconds=2.0, disk_requests=requests, disk_bytes={"read": octets}), BOTH)
+    assert found.causes == cause
+    if cause:
+        assert (
+            found.shown
+            and f"its {cause[0]} is reached" in found.sentence
+            and "nothing settable helps" in found.sentence
+        )
+    else:
+        assert "not shown by experiment" in found.sentence
+
+
+def test_what_is_said() -> None:
+    run = Run(seconds=1.0, disk_requests=2999, disk_bytes={"read": 1})
+    sentence = said(run, BOTH).sentence
+    assert (
+        "The disk completes 2,990 to 3,010 reads a second of 4 or 16 KiB, at random places or one after another"
+        in sentence
+    )
+    assert "with 8 or 32 in flight; the command 2,999: its IOPS limit is reached." in sentence
+    assert "The disk completes 100 reads a second" in said(run, Rates((99.96, 100.0))).sentence
+    assert said(run, BOTH).commands == () and said(run, Rates()).causes == ()
+
+
+def test_what_helps_comes_first() -> None:
+    """A change that gains is the verdict; the limit stands beside it. In the lab, the limit is a change itself."""
+    run = Run(seconds=1.0, disk_requests=3000, disk_bytes={"read": 1})
+    found = said(run, BOTH, (changes.setting("max_sectors_kb", "1280"), 1.4))
+    assert found.causes == ("request size",) and "its IOPS limit is reached" in found.sentence
+    assert said(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rate that a disk has whatever is requested: how many requests, and how many bytes, it completes in a second.
+
+Settings cannot change the limit of a volume. But one can change what a limit should not depend on: the size of requests, their
+places, and how many are in flight. A rate that stays the same is a limit. Only reads, past the page cache, and a limit that
+allows bursts may show itself only after these.
+
+    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward [SEED]
+
+is one such reader: it prints the requests a second that it measured, and the part of a processor that it used.
+"""
+
+import collections
+import dataclasses
+import itertools
+import mmap
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+SAME = 1.06  # largest rate by smallest, up to which they are one rate
+AT_IT = 0.95  # of a rate: a command that reaches this is limited by it
+BUSY = 0.5  # of a processor: a reader that uses more may be limited by itself
+WARM_S, LEAST_S, MOST_S, ENOUGH = 0.5, 1.0, 4.0, 200  # of one reader; requests
+KIB = 1 << 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Reads:
+    """What one reader does. octets: of a request. depth: requests in flight."""
+
+    octets: int
+    depth: int
+    pattern: str
+
+
+SMALL = (Reads(4 * KIB, 8, "random"), Reads(4 * KIB, 32, "random"), Reads(4 * KIB, 32, "forward"),
+         Reads(16 * KIB, 32, "random"))  # fmt: skip
+LARGE = (Reads(64 * KIB, 32, "random"), Reads(256 * KIB, 8, "random"), Reads(256 * KIB, 8, "forward"))
+READERS = (*SMALL, *LARGE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rates:
+    """What a disk completes in a second, from the slowest to the fastest reader. None: it depends on what is requested, or was
+    not measured. requests: of 4 and 16 KiB. octets: of requests of 64 and 256 KiB."""
+
+    requests: tuple[float, float] | None = None
+    octets: tuple[float, float] | None = None
+
+
+def judge(measured: dict[Reads, float]) -> Rates:
+    """measured: requests a second of each reader that was not limited by its processor."""
+    return Rates(_one([measured.get(reads) for reads in SMALL]),
+                 _one([rate * reads.octets if (rate := measured.get(reads)) else None for reads in LARGE]))  # fmt: skip
+
+
+def _one(rates: list[float | None]) -> tuple[float, float] | None:
+    known = [rate for rate in rates if rate]
+    same = len(known) == len(rates) and max(known) <= SAME * min(known)
+    return (min(known), max(known)) if same else None
+
+
+def read(text: str) -> float | None:
+    """Requests a second, of what a reader printed; None if it failed or may have been limited by its own processor.
+    ValueError: it is something else."""
+    rate, busy = map(float, text.split())
+    return rate if rate > 0 and busy < BUSY else None
+
+
+def places(octets: int, size: int, pattern: str, seed: int) -> Iterator[int]:
+    """Where requests begin, for ever: at random, or each one request behind the one before, so that none are merged."""
+    number, draw = size // octets, random.Random(seed)
+    first = draw.randrange(number)
+    for step in itertools.count():
+        yield (draw.randrange(number) if pattern == "random" else (first + 2 * step) % number) * octets
+
+
+def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
+    """Requests a second, and the part of a processor that it took. OSError: the disk cannot be read so."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+    size = os.lseek(handle, 0, os.SEEK_END)
+    if size < 4 * reads.octets:
+        raise OSError(f"{path} is too small")
+    where, taking = places(reads.octets, size, reads.pattern, seed), threading.Lock()
+    done: collections.deque[float] = collections.deque()
+    begin = time.monotonic()
+    errors: list[OSError] = []
+
+    def reader() -> None:
+        page = mmap.mmap(-1, reads.octets)
+        while not errors:
+            now = time.monotonic() - begin
+            if now > WARM_S + MOST_S or (now > WARM_S + LEAST_S and len(done) >= ENOUGH):
+                return
+            with taking:
+                at = next(where)
+            try:
+                os.preadv(handle, [page], at)
+            except OSError as error:
+                errors.append(error)
+                return
+            ended = time.monotonic() - begin
+            if ended >= WARM_S:
+                done.append(ended)
+
+    threads = [threading.Thread(target=reader) for _ in range(reads.depth)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    busy = time.process_time() / max(time.monotonic() - begin, 1e-9)
+    ends = sorted(done)
+    took = ends[-1] - ends[0] if len(ends) > 1 else 0.0
+    return ((len(ends) - 1) / took if took else 0.0), busy
+
+
+def main(words: list[str]) -> int:
+    """Exit status."""
+    path, octets, depth, pattern = words[:4]
+    rate, busy = measure(path, Reads(int(octets), int(depth), pattern), int(words[4]) if len(words) > 4 else 1)
+    print(f"{rate:.3f} {busy:.3f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
