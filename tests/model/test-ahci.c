@@ -270,6 +270,28 @@ static void takes_the_shortest_way(void **state)
 	sata_destroy(sata);
 }
 
+/* A reader whose next request is always queued does not keep the head: what came later waits for the next round. */
+static void takes_turns(void **state)
+{
+	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000");
+	const struct rl_log *log = &sata->model->device.log;
+	u32 slot;
+
+	(void)state;
+	command(sata, 0, AH_OP_READ_QUEUED, 1000, 128, 0, 128 * 512, 1);
+	command(sata, 1, AH_OP_READ_QUEUED, 1128, 128, 0, 128 * 512, 1);
+	command(sata, 2, AH_OP_READ_QUEUED, 900000000, 8, 0, 4096, 1);
+	queued(sata, 1);
+	for (slot = 3; slot < 9; slot++)
+		command(sata, slot, AH_OP_READ_QUEUED, 1000 + (slot - 1) * 128, 128, 0, 128 * 512, 1);
+	queued(sata, 0x1fe);
+	assert_int_equal(log->count, 9);
+	assert_int_equal(rl_log_at(log, 2)->lba, 900000000);
+	assert_true(rl_log_at(log, 1)->completion_ns < rl_log_at(log, 2)->completion_ns);
+	assert_true(rl_log_at(log, 2)->completion_ns < rl_log_at(log, 3)->completion_ns);
+	sata_destroy(sata);
+}
+
 /* Queued reads that follow on each other lose no turn, even if each fills a segment of the drive's cache. */
 static void reads_on_through_the_queue(void **state)
 {
@@ -612,7 +634,6 @@ static void refuses_keys(void **state)
 		{ "flash.read_ns=5", "flash.read_ns: goes with ata.media=flash" },
 		{ "link.latency_ns=5", "link.latency_ns: goes with ata.media=flash" },
 		{ "ata.media=flash,drive.rpm=5400", "drive.rpm: goes with ata.media=platters" },
-		{ "ata.media=flash,ata.patience_ms=5", "ata.patience_ms: goes with ata.media=platters" },
 		{ "ata.media=flash,flash.page_kib=12", "flash.page_kib: must be a power of two" },
 		{ "ata.media=flash,ata.write_cache_kib=24", "ata.write_cache_kib: must be a multiple of flash.page_kib" },
 		{ "ata.media=flash,flash.page_kib=4,ata.write_cache_kib=524288", "ata.write_cache_kib: is more than 65536 pages" },
@@ -642,6 +663,7 @@ int ahci_suite(void)
 		cmocka_unit_test(keeps_what_is_written),
 		cmocka_unit_test(takes_its_time),
 		cmocka_unit_test(takes_the_shortest_way),
+		cmocka_unit_test(takes_turns),
 		cmocka_unit_test(reads_on_through_the_queue),
 		cmocka_unit_test(caches_writes),
 		cmocka_unit_test(has_a_cliff),

@@ -52,7 +52,6 @@ enum ah_media { AH_PLATTERS, AH_FLASH };
  * @queue_depth: commands that the disk queues (NCQ), 1: it queues none
  * @physical_bytes: of a physical sector, which the disk reports; logical ones have 512
  * @write_cache_kib: writes complete when they are in it; 0: on the platter
- * @patience_ms: a queued command waits this long at most while others have a shorter way
  * @model: name of the disk
  * @fault: see there
  */
@@ -67,7 +66,6 @@ struct ah_config {
 	u32 queue_depth;
 	u32 physical_bytes;
 	u32 write_cache_kib;
-	u32 patience_ms;
 	char model[41];
 	struct ah_fault_config fault;
 };
@@ -95,6 +93,7 @@ enum ah_answer {
  * @state: an enum ah_command_state
  * @answer: an enum ah_answer
  * @write: it writes
+ * @in_round: the head takes it before those that came later
  * @error: of the error register, 0 is good
  * @lba: first sector
  * @sectors: how many
@@ -106,6 +105,7 @@ struct ah_command {
 	u8 state;
 	u8 answer;
 	bool write;
+	bool in_round;
 	u8 error;
 	u64 lba;
 	u32 sectors;

@@ -26,7 +26,6 @@ static const struct rl_key ah_key[] = {
 	AH_NUMBER("ata.queue_depth", queue_depth, 1, AH_SLOTS, AH_SLOTS),
 	AH_NUMBER("ata.physical_bytes", physical_bytes, 512, 4096, 4096),
 	AH_NUMBER("ata.write_cache_kib", write_cache_kib, 0, 1 << 20, 16384),
-	AH_NUMBER("ata.patience_ms", patience_ms, 1, 10000, 500),
 	AH_WIDE("drive.sectors", drive.sectors, 1 << 16, 1ULL << 36, 1953525168),
 	AH_NUMBER("drive.rpm", drive.rpm, 1000, 30000, 7200),
 	AH_NUMBER("drive.seek_track_us", drive.seek_track_us, 0, 50000, 1000),
@@ -68,7 +67,7 @@ static const struct rl_key ah_key[] = {
 
 /* Keys that only platters have, and those that only flash has. */
 static const char *const ah_of_platters[] = {
-	"ata.patience_ms", "drive.rpm", "drive.seek_track_us", "drive.seek_average_us", "drive.seek_full_us",
+	"drive.rpm", "drive.seek_track_us", "drive.seek_average_us", "drive.seek_full_us",
 	"drive.write_settle_us", "drive.media_outer_kib_s", "drive.media_inner_kib_s", "drive.cache_kib",
 	"drive.segments", "drive.read_ahead", NULL
 };

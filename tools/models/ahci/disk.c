@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When a command of the disk is done. The head does one thing at a time. Of the
- * commands that wait it takes the one that it can end first, which is what a
- * disk with a command queue does, unless one has waited too long. Writes end
- * when they are in the write cache; the head writes them when nobody waits for
- * it, when the cache is three quarters full, or for a flush.
+ * When a command of the disk is done. The head does one thing at a time. It
+ * takes the commands that wait in rounds: those that are there when a round
+ * begins, each time the one that it can end first. What arrives meanwhile waits
+ * for the next round, so that a reader with its next request always queued does
+ * not keep the head. Writes end when they are in the write cache; the head
+ * writes them when nobody waits for it, when the cache is three quarters full,
+ * or for a flush.
  */
 #include "ahci.h"
 
@@ -43,28 +45,32 @@ struct ah_choice {
 	u64 done_ns;
 };
 
+/* Close the round: the commands that wait now are the next. Return: whether there are any. */
+static bool ah_begin_round(struct ah_model *model)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < AH_SLOTS; i++) {
+		model->command[i].in_round = model->command[i].state == AH_WAITING;
+		any |= model->command[i].in_round;
+	}
+	return any;
+}
+
 static void ah_choose_command(const struct ah_model *model, u64 now, struct ah_choice *best)
 {
-	u64 patience = model->config.patience_ms * 1000 * RL_NS_PER_US, oldest = RL_NEVER;
 	u32 i;
 
 	for (i = 0; i < AH_SLOTS; i++) {
 		const struct ah_command *command = &model->command[i];
 		u64 done;
 
-		if (command->state != AH_WAITING)
+		if (command->state != AH_WAITING || !command->in_round)
 			continue;
-		if (now - command->arrival_ns >= patience) {
-			if (command->arrival_ns >= oldest)
-				continue;
-			oldest = command->arrival_ns;
-		} else if (oldest != RL_NEVER) {
-			continue;
-		}
-		done = oldest == RL_NEVER ? ah_estimate(&model->disk, command->write, command->lba,
-							command->sectors, command->arrival_ns,
-							now) : 0;
-		if (done < best->done_ns || oldest != RL_NEVER) {
+		done = ah_estimate(&model->disk, command->write, command->lba, command->sectors,
+				   command->arrival_ns, now);
+		if (done < best->done_ns) {
 			best->slot = i;
 			best->done_ns = done;
 		}
@@ -124,6 +130,8 @@ static bool ah_move(struct ah_model *model, u64 now)
 	struct ah_command *command;
 
 	ah_choose_command(model, now, &best);
+	if (best.slot == AH_SLOTS && ah_begin_round(model))
+		ah_choose_command(model, now, &best);
 	if (best.slot == AH_SLOTS || ah_must_drain(model))
 		ah_choose_dirty(model, now, &best);
 	if (best.done_ns == RL_NEVER)
