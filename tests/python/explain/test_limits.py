@@ -354,6 +354,7 @@ SIDES = [
     ("readahead", "read", {}, {"readahead": 512, "depth": 1.92}, {"depth": 1.88}),
     ("readahead", "read", {}, {"depth": 8.3, "streams": 2}, {"streams": 1}),
     ("readahead", "read", {}, {"order": 0.5}, {"order": 0.49}),
+    ("readahead", "read", {}, {"requests": 10}, {"requests": 9}),
     ("readahead", "read", {}, {"direct": 0.49}, {"direct": 0.51}),
     ("readahead", "read", {}, {"ahead": 0.51}, {"ahead": 0.49}),
     (
@@ -461,7 +462,9 @@ SIDES = [
     ("read amplification", "read", {}, {**AMPLIFIED, "ahead": 0.51}, {"ahead": 0.49}),
     ("read amplification", "read", {}, {**AMPLIFIED, "order": 0.992}, {"order": 0.993}),
     ("read amplification", "read", {}, {**AMPLIFIED, "idle": 0.14}, {"idle": 0.16}),
-    ("read amplification", "read", {}, {**AMPLIFIED, "depth": 2.1}, {"depth": 1.9}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "depth": 2.1, "d2c": {24.0: 1000}}, {"depth": 1.9}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "depth": 1.9, "d2c": {18.0: 1000}}, {"d2c": {24.0: 1000}}),
+    ("read amplification", "read", {}, {**AMPLIFIED, "depth": 1.9, "d2c": {18.0: 1000}}, {"driver": "ahci"}),
     ("read amplification", "read", {}, AMPLIFIED, {"readahead": 504}),
     # a place takes 40 ms; where the fastest read takes nearly as long, less readahead gains nothing, but for ways of heads
     ("read amplification", "read", {}, {**AMPLIFIED, "d2c": {32.0: 1000}}, {"d2c": {36.0: 1000}}),

@@ -32,6 +32,7 @@ SHORT = 1024  # sectors in one piece up to which getting there takes longer than
 FAR = 4  # a window is so many times as large as a bio, where none is read
 WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
 TWICE = 2.1  # windows in flight: the one that is read and the next, with room for what is counted at either end
+LEAST = 10  # requests, below which their depth is chance
 ORDERED = 0.9  # part of requests in order in a phase that shows what the disk gives in order
 
 
@@ -359,6 +360,8 @@ def readahead(case: Case) -> Limit:
     found = slots(case)
     if found and (q.share_at_least(case.seen, "all", found[0]) or 0.0) >= FULL and found[0] < windows:
         return ruled_out(key, title, f"{text}: the queue takes no more than {found[0]}", value)
+    if (case.seen.count("read", "completed") or 0) < LEAST:
+        return open_question(key, title, f"{text}; too few requests to tell", value)
     if depth > 2 * high or depth < low:
         return ruled_out(key, title, f"{text}: not what readahead makes", value)
     if windows * streams >= FLAT_FROM or ceiling_near(case) or flat(case):

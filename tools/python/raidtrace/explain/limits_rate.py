@@ -20,6 +20,7 @@ FAULTS = (
 PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
 DEARER = 1.15  # times the fastest request that the window of a place takes, from which on a smaller one is faster
+SLOWER = 2.0  # times that request, from which on a place that is not read with several at once counts as slow
 AHEAD = 0.5  # part of the bytes that were read ahead
 
 
@@ -122,12 +123,18 @@ def amplification(case: Case) -> Limit:
         )
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     text = f"{text}: readahead is {q.kib(window)}, and the program uses {size.short(asked / jumps)} of each place that it reads"
-    # One request a place may take no longer than a smaller one would.
-    if (case.idle() or 0.0) >= IDLE or not largest or window < 2 * largest or (case.depth() or 0.0) < 2:
+    place_ms, least = case.seen.seconds() * 1e3 / jumps, fastest_ms(case.seen.histogram("read", "d2c"))
+    # One request a place may take no longer than a smaller one would, unless a disk without heads had faster ones.
+    slower = least is not None and not case.rotates() and place_ms >= SLOWER * least
+    if (
+        (case.idle() or 0.0) >= IDLE
+        or not largest
+        or window < 2 * largest
+        or ((case.depth() or 0.0) < 2 and not slower)
+    ):
         return open_question(
             key, title, f"{text}. Whether less would come faster only a smaller readahead tells", *values
         )
-    place_ms, least = case.seen.seconds() * 1e3 / jumps, fastest_ms(case.seen.histogram("read", "d2c"))
     if least and not case.rotates() and place_ms < DEARER * least:
         text = (
             f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
