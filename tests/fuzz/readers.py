@@ -43,8 +43,8 @@ with contextlib.ExitStack() as _instrumented:
     from raidlab.array import profile
     from raidlab.base.failure import LabError
 
+    from raidtrace.benchmark import parsers
     from raidtrace.benchmark.figure import ParseError
-    from raidtrace.benchmark.parse import bonnie, dd, fio, iozone, own
     from raidtrace.demo import truth
     from raidtrace.quantity import output
     from raidtrace.recording import database, document, invariants, sample_rows
@@ -125,8 +125,8 @@ def read_output(data: bytes) -> object:
     """The first byte says whose output it is."""
     text = data[1:].decode("utf-8", "replace")
     parse: tuple[Callable[[str], object], ...] = (
-        bonnie.parse, lambda text: dd.parse(text, "write"), fio.parse, iozone.parse, lambda text: own.parse(text, "ddt"),
-        lambda text: own.parse(text, "ioperf"),
+        parsers.bonnie, lambda text: parsers.dd(text, "write"), parsers.fio, parsers.iozone,
+        lambda text: parsers.own(text, "ddt"), lambda text: parsers.own(text, "ioperf"),
     )  # fmt: skip
     return parse[(data[0] if data else 0) % len(parse)](text)
 

@@ -13,14 +13,9 @@ from conftest import TOP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtrace.benchmark import iozone_fio
+from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark.figure import Figure, ParseError
-from raidtrace.benchmark.parse import bonnie as parse_bonnie
-from raidtrace.benchmark.parse import dd as parse_dd
-from raidtrace.benchmark.parse import fio as parse_fio
-from raidtrace.benchmark.parse import iozone as parse_iozone
-from raidtrace.benchmark.parse import own as parse_own
 from raidtrace.sweep import plan, steps
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
@@ -59,44 +54,44 @@ def test_dd_in_every_form_and_language(name, size, seconds):
         line = next(line for line in PRINTED[name].splitlines() if re.search(rf"\b{size}\b", line))
         words = re.sub(r"\([^)]*\)", "", line)
         seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))
-    (figure,) = parse_dd.parse(PRINTED[name], "read", 1 << 20)
+    (figure,) = parsers.dd(PRINTED[name], "read", 1 << 20)
     assert figure == Figure("read", pytest.approx(size / 1024 / seconds), "KiB/s")
 
 
 def test_dd_without_any_time_is_refused():
     with pytest.raises(ParseError, match=r"dd: line 2: .*neither seconds.*'300\+0 records out'"):
-        parse_dd.parse(PRINTED["dd-busybox-gnu"], "read", 1 << 20)
+        parsers.dd(PRINTED["dd-busybox-gnu"], "read", 1 << 20)
     with pytest.raises(ParseError, match="line 2"):  # the size of a block is not in the output
-        parse_dd.parse(PRINTED["dd-no-rate-time"], "read")
+        parsers.dd(PRINTED["dd-no-rate-time"], "read")
     with pytest.raises(ParseError, match="line 3: no bytes"):
-        parse_dd.parse("0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "read")
+        parsers.dd("0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "read")
     with pytest.raises(ParseError, match="not whole"):
-        parse_dd.parse("3+1 records in\n3+1 records out\nreal 2.0\n", "read", 512)
+        parsers.dd("3+1 records in\n3+1 records out\nreal 2.0\n", "read", 512)
 
 
 def test_bonnie_1_03():
-    figures = parse_bonnie.parse(PRINTED["bonnie-1.03"])
+    figures = parsers.bonnie(PRINTED["bonnie-1.03"])
     found = values(figures)
     assert [found[p] for p in ("write-chr", "write", "rewrite", "read-chr", "read", "seeks")] == [
         25694, 34366, 12165, 14105, 26306, 84.4,
     ]  # fmt: skip
     assert found["stat-seq"] is None and found["delete-random"] == 3121
     assert figures[1] == Figure("write", 34366, "KiB/s", 20) and figures[5].unit == "1/s"
-    fast = values(parse_bonnie.parse(PRINTED["bonnie-1.03e-fast"]))
+    fast = values(parsers.bonnie(PRINTED["bonnie-1.03e-fast"]))
     assert "write-chr" not in fast and fast["read"] == 96293 and fast["create-seq"] is None
 
 
 def test_bonnie_1_96_and_2_00():
-    found = values(parse_bonnie.parse(PRINTED["bonnie-1.96"]))
+    found = values(parsers.bonnie(PRINTED["bonnie-1.96"]))
     assert (found["write-chr"], found["read"], found["seeks"], found["delete-seq"]) == (429, 93821, 262.3, 17328)
-    assert set(values(parse_bonnie.parse(PRINTED["bonnie-2.00a-too-fast"])).values()) == {None}
-    found = values(parse_bonnie.parse(PRINTED["bonnie-2.00a-lab"]))
+    assert set(values(parsers.bonnie(PRINTED["bonnie-2.00a-too-fast"])).values()) == {None}
+    found = values(parsers.bonnie(PRINTED["bonnie-2.00a-lab"]))
     assert found.keys() == {"write", "rewrite", "read", "seeks"} and all(found.values())
 
 
 def test_bonnie_with_several_runs_numbers_them():
     line = PRINTED["bonnie-1.03"].splitlines()[-1]
-    figures = parse_bonnie.parse(f"{line}\n{line.replace('34366', '34367')}\n")
+    figures = parsers.bonnie(f"{line}\n{line.replace('34366', '34367')}\n")
     assert [(f.value, f.where) for f in figures if f.phase == "write"] == [(34366, ()), (34367, (("run", "2"),))]
 
 
@@ -114,29 +109,29 @@ def test_bonnie_garbage_names_the_line(change, said):
     lines = [line for line in PRINTED["bonnie-1.03"].splitlines() if "Latency" not in line][:18]
     good = "\n".join(lines + [PRINTED["bonnie-1.03"].splitlines()[-1]]) + "\n"
     with pytest.raises(ParseError, match=said):
-        parse_bonnie.parse(change(good))
+        parsers.bonnie(change(good))
 
 
 def test_iozone_throughput():
-    assert values(parse_iozone.parse(PRINTED["iozone-t-3.203"])) == {"write": 109333.84, "rewrite": 111377.63}
-    figures = parse_iozone.parse(PRINTED["iozone-t-tabs"])
+    assert values(parsers.iozone(PRINTED["iozone-t-3.203"])) == {"write": 109333.84, "rewrite": 111377.63}
+    figures = parsers.iozone(PRINTED["iozone-t-tabs"])
     assert [f.phase for f in figures] == ["write", "rewrite", "read", "reread", "random-read"]
     assert figures[4].where == (("processes", "4"),) and figures[2].value == 1179321.5
 
 
 def test_iozone_automatic():
-    figures = parse_iozone.parse(PRINTED["iozone-a-3.506"])
-    assert [f.phase for f in figures] == list(parse_iozone.COLUMNS)
+    figures = parsers.iozone(PRINTED["iozone-a-3.506"])
+    assert [f.phase for f in figures] == list(parsers.IOZONE_COLUMNS)
     assert [f.value for f in figures][:2] + [figures[-1].value] == [269, 3114, 1840]
     assert figures[0].where == (("file_kib", "4096"), ("record_kib", "1"))
 
 
 def test_iozone_columns_that_were_not_tested_are_left_out():
-    figures = parse_iozone.parse(PRINTED["iozone-a-blank-columns"])
+    figures = parsers.iozone(PRINTED["iozone-a-blank-columns"])
     assert [f.phase for f in figures[:6]] == ["write", "rewrite", "read", "reread", "random-read", "random-write"]
     lines = PRINTED["iozone-a-blank-columns"].splitlines()
     gap = lines[-1].replace("    5597     6278", " " * len("    5597     6278"))
-    phases = [f.phase for f in parse_iozone.parse("\n".join(lines[:-1] + [gap]))[6:]]
+    phases = [f.phase for f in parsers.iozone("\n".join(lines[:-1] + [gap]))[6:]]
     assert phases == ["write", "rewrite", "random-read", "random-write"]
 
 
@@ -153,7 +148,7 @@ def test_iozone_columns_that_were_not_tested_are_left_out():
 )
 def test_iozone_garbage_names_the_line(output, said):
     with pytest.raises(ParseError, match=said):
-        parse_iozone.parse(output)
+        parsers.iozone(output)
 
 
 def test_fio_as_iozone():
@@ -168,9 +163,9 @@ def test_fio_as_iozone():
 
 def test_several_runs_of_fio_in_one_output():
     one = PRINTED["fio-3.33-iozone"]
-    assert len(parse_fio.parse(one + "a warning\n" + one)) == 16
+    assert len(parsers.fio(one + "a warning\n" + one)) == 16
     with pytest.raises(ParseError, match=f"line {len(one.splitlines()) + 1}: not JSON"):
-        parse_fio.parse(one + "{\n")
+        parsers.fio(one + "{\n")
 
 
 def test_a_surface_has_all_sizes_and_finer_times():
@@ -206,29 +201,29 @@ def test_a_surface_has_all_sizes_and_finer_times():
 )
 def test_fio_garbage_names_the_place(output, said):
     with pytest.raises(ParseError, match=said):
-        parse_fio.parse(output)
+        parsers.fio(output)
 
 
 def test_ddt_and_ioperf():
-    found = parse_own.parse(PRINTED["ddt"], "ddt")
+    found = parsers.own(PRINTED["ddt"], "ddt")
     assert [f.phase for f in found] == ["write", "write-real", "read", "read-real"] and found[0].cpu_percent == 100
-    found = parse_own.parse(PRINTED["ioperf"], "ioperf")
+    found = parsers.own(PRINTED["ioperf"], "ioperf")
     assert [f.phase for f in found if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
     with pytest.raises(ParseError, match="line 2: neither"):
-        parse_own.parse("# ddt\nhello\n", "ddt")
+        parsers.own("# ddt\nhello\n", "ddt")
     with pytest.raises(ParseError, match="'fwrite' is not one of"):
-        parse_own.parse("fwrite: 1 KiB/s, cpu 1 %, real 1 s\n", "ddt")
-    (figure, _) = parse_own.parse("write: n/a KiB/s, cpu n/a %, real 0.0 s\n", "ddt")
+        parsers.own("fwrite: 1 KiB/s, cpu 1 %, real 1 s\n", "ddt")
+    (figure, _) = parsers.own("write: n/a KiB/s, cpu n/a %, real 0.0 s\n", "ddt")
     assert (figure.value, figure.cpu_percent) == (None, None)
 
 
 PARSERS = {
-    "dd": lambda s: parse_dd.parse(s, "read", 512),
-    "bonnie++": parse_bonnie.parse,
-    "iozone": parse_iozone.parse,
-    "fio": parse_fio.parse,
-    "ddt": lambda s: parse_own.parse(s, "ddt"),
-    "ioperf": lambda s: parse_own.parse(s, "ioperf"),
+    "dd": lambda s: parsers.dd(s, "read", 512),
+    "bonnie++": parsers.bonnie,
+    "iozone": parsers.iozone,
+    "fio": parsers.fio,
+    "ddt": lambda s: parsers.own(s, "ddt"),
+    "ioperf": lambda s: parsers.own(s, "ioperf"),
 }
 
 
@@ -253,7 +248,7 @@ def test_whatever_comes_it_is_figures_or_a_parse_error(name, data):
 @given(st.floats(min_value=0.001, max_value=1e6), st.integers(1, 1 << 40))
 def test_dd_reads_back_what_was_printed(seconds, size):
     line = f"{size} bytes (1 GB, 1 GiB) copied, {seconds:.6g} s, 1.0 GB/s"
-    (figure,) = parse_dd.parse(f"1+0 records in\n1+0 records out\n{line}\n", "read")
+    (figure,) = parsers.dd(f"1+0 records in\n1+0 records out\n{line}\n", "read")
     assert figure.value == pytest.approx(size / 1024 / float(f"{seconds:.6g}"))
 
 
@@ -262,7 +257,7 @@ def test_dd_reads_back_what_was_printed(seconds, size):
 def test_iozone_reads_back_a_whole_row(row, size):
     header = PRINTED["iozone-a-3.506"].splitlines()[7]
     line = f"{size:16d}{4:8d}" + "".join(f"{value:10.0f}" for value in row)
-    assert [f.value for f in parse_iozone.parse(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
+    assert [f.value for f in parsers.iozone(f"{header}\n{line}\n")] == [float(f"{value:.0f}") for value in row]
 
 
 @pytest.mark.slow
@@ -416,7 +411,7 @@ def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused(
 
 def test_a_line_of_thousands_of_digits_is_not_from_dd():
     with pytest.raises(ParseError, match="how many blocks"):
-        parse_dd.parse(f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "write")
+        parsers.dd(f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "write")
 
 
 @pytest.mark.parametrize(
@@ -432,4 +427,4 @@ def test_a_line_of_thousands_of_digits_is_not_from_dd():
 )
 def test_numbers_that_fio_does_not_write_are_refused(text):
     with pytest.raises(ParseError):
-        parse_fio.parse(text)
+        parsers.fio(text)

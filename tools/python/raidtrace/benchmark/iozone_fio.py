@@ -16,8 +16,8 @@ import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
 
+from raidtrace.benchmark import parsers
 from raidtrace.benchmark.figure import Figure
-from raidtrace.benchmark.parse import fio as parse_fio
 
 STRIDE = 17  # records, iozone's own default
 # test -> number of iozone's -i, and its phases: (name, fio's rw)
@@ -88,7 +88,7 @@ def parse(output: str) -> tuple[Figure, ...]:
     fio's run time is in whole ms: too coarse for the small files of a surface, whose time is that spent in the calls.
     """
     figures = []
-    for figure in parse_fio.parse(output, in_calls=lambda job: "." in job):
+    for figure in parsers.fio(output, in_calls=lambda job: "." in job):
         phase, *sizes = figure.phase.split(".")
         where = tuple(zip(("file_kib", "record_kib"), sizes)) if sizes else ()
         figures.append(dataclasses.replace(figure, phase=phase, where=where))

@@ -11,13 +11,8 @@ import shutil
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from raidtrace.benchmark import fio_job, iozone_fio
+from raidtrace.benchmark import fio_job, iozone_fio, parsers
 from raidtrace.benchmark.figure import Figure
-from raidtrace.benchmark.parse import bonnie as parse_bonnie
-from raidtrace.benchmark.parse import dd as parse_dd
-from raidtrace.benchmark.parse import fio as parse_fio
-from raidtrace.benchmark.parse import iozone as parse_iozone
-from raidtrace.benchmark.parse import own as parse_own
 
 MIB = 1 << 20
 
@@ -153,7 +148,7 @@ def _parse_iozone(output: str, job: Job) -> tuple[Figure, ...]:
     # which of the two printed it shows in the output, wherever it was run
     if any(line.strip() == "{" for line in output.splitlines()):
         return iozone_fio.parse(output)
-    return parse_iozone.parse(output)
+    return parsers.iozone(output)
 
 
 def _fio(job: Job) -> list[str]:
@@ -207,7 +202,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             "dd", "a raw disk from its begin, read or (destroying it) written",
             {"direction": "read", "block_kib": 1024},
             {"direction": "read or write; write takes the flush into its time", "block_kib": "size of a block"},
-            _dd, lambda output, job: parse_dd.parse(output, job.text("direction"), job.number("block_kib") << 10),
+            _dd, lambda output, job: parsers.dd(output, job.text("direction"), job.number("block_kib") << 10),
             raw=True, destroys=lambda job: job.text("direction") == "write",
         ),
         Benchmark(
@@ -217,7 +212,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
              "fast": "leave out the tests of one byte at a time", "no_buffering": "flush after writing, -b",
              "seed": "of the random seeks", "runs": "how often, -x",
              "seeks": "how many, 0 for its default; 1.0x made 8000", "seekers": "processes that seek, with seeks; 1.0x had 3"},
-            _bonnie, lambda output, job: parse_bonnie.parse(output),
+            _bonnie, lambda output, job: parsers.bonnie(output),
         ),
         Benchmark(
             "iozone", "sequential, re-read, random, strided, backward, by stdio; fio does the same where it is not installed",
@@ -232,20 +227,20 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             {"job_file": "", "writes": False},
             {"job_file": "path; a size that it states counts instead of the data size",
              "writes": "on a raw disk: that the job may write to it"},
-            _fio, lambda output, job: parse_fio.parse(output),
+            _fio, lambda output, job: parsers.fio(output),
             destroys=lambda job: bool(job.disk) and bool(job.parameters["writes"]),
         ),
         Benchmark(
             "ddt", "write with fsync inside the timing, pause, read; ours, after Coraid",
             {"block_kib": 1024, "pause_s": 10, "data": "random"},
             {"block_kib": "bytes per call", "pause_s": "seconds between writing and reading", "data": "random or zeros"},
-            _ddt, lambda output, job: parse_own.parse(output, "ddt"),
+            _ddt, lambda output, job: parsers.own(output, "ddt"),
         ),
         Benchmark(
             "ioperf", "C library I/O in blocks and by character, flushed before the clock stops, random seeks; ours, after BNL",
             {"seeks": 4000, "char_kib": 0, "data": "random"},
             {"seeks": "how many", "char_kib": "how much of the file goes by character, 0 for all", "data": "random or zeros"},
-            _ioperf, lambda output, job: parse_own.parse(output, "ioperf"),
+            _ioperf, lambda output, job: parsers.own(output, "ioperf"),
         ),
     )
 }  # fmt: skip

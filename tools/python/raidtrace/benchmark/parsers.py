@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Read the output of the benchmarks: bonnie++, dd, fio, iozone, and our own ddt and ioperf."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from raidtrace.benchmark.figure import KIB_PER_S, PER_S, SECONDS, Figure, ParseError, fail, number
+
+# bonnie++ prints pluses for a test that was too fast
+NOT_MEASURED = {"bonnie++": re.compile(r"\++"), "ddt": re.compile("n/a"), "ioperf": re.compile("n/a")}
+
+
+def _value(program: str, lines: list[str], at: int, text: str) -> float | None:
+    """A figure; None if the program did not measure it."""
+    if program in NOT_MEASURED and NOT_MEASURED[program].fullmatch(text):
+        return None
+    try:
+        return number(text)
+    except ValueError as error:
+        raise fail(program, lines, at, f"{text!r} is not a figure") from error
+
+
+# Output of bonnie++ 1.0x and 1.9x/2.00: the line of comma-separated values that each of them ends with.
+#
+# 1.0x:  MACHINE,SIZE,putc,%cpu,block,%,rewrite,%,getc,%,block,%,seeks,%,files,create,%,stat,%,delete,%,create,%,stat,%,delete,%
+# 1.9x, 2.00: FORMAT,VERSION,name,concurrency,seed,size,chunk,... with latencies at the end. Format 1.98 has two fields more
+# than the line of names that 2.00a prints above it: after the chunk, the number of seeks and of processes that seek.
+#
+# A test that was left out is an empty field, one that was too fast to be measured is +++++. Rates are KiB/s, the others
+# 1/s; the per cent are those of one processor, of bonnie++ itself alone.
+
+NEW = re.compile(r"^1\.9\d,\d\.\d+\w*,")
+OLD = re.compile(r"^[^,]*,\d+[KMG]?(?::\w+)?,")  # machine, size, perhaps its chunk
+# phase, and the field that holds it in the new format; each is followed by its per cent of a processor
+NEW_FIELDS = (
+    ("write-chr", 7), ("write", 9), ("rewrite", 11), ("read-chr", 13), ("read", 15), ("seeks", 17),
+    ("create-seq", 24), ("stat-seq", 26), ("delete-seq", 28), ("create-random", 30), ("stat-random", 32),
+    ("delete-random", 34),
+)  # fmt: skip
+OLD_FIELDS = (
+    ("write-chr", 2), ("write", 4), ("rewrite", 6), ("read-chr", 8), ("read", 10), ("seeks", 12),
+    ("create-seq", 15), ("stat-seq", 17), ("delete-seq", 19), ("create-random", 21), ("stat-random", 23),
+    ("delete-random", 25),
+)  # fmt: skip
+NEW_LENGTHS, OLD_LENGTHS = {48: 0, 50: 2}, (14, 15, 27)  # of the new: by how much its fields are shifted
+BONNIE_RATES = ("write-chr", "write", "rewrite", "read-chr", "read")
+
+
+def bonnie(output: str) -> tuple[Figure, ...]:
+    """All figures of all runs (-x) in the output, in order; figures of a second run carry ("run", "2")."""
+    lines = output.splitlines()
+    runs: list[list[Figure]] = []
+    for at, line in enumerate(lines, 1):
+        fields: list[str] = next(csv.reader([line.strip()]), [])
+        if NEW.match(line.strip()):
+            if len(fields) not in NEW_LENGTHS:
+                raise fail("bonnie++", lines, at, f"{len(fields)} fields, its format has 48 or 50")
+            shift = NEW_LENGTHS[len(fields)]
+            runs.append(_bonnie_run(lines, at, fields, tuple((p, n + shift) for p, n in NEW_FIELDS), len(runs) + 1))
+        elif OLD.match(line.strip()):
+            if len(fields) not in OLD_LENGTHS:
+                raise fail("bonnie++", lines, at, f"{len(fields)} fields, its format has 27, or 14 without files")
+            runs.append(_bonnie_run(lines, at, fields, OLD_FIELDS, len(runs) + 1))
+    if not runs:
+        raise fail("bonnie++", lines, None, "there is no line of comma-separated results; did it end early?")
+    return tuple(figure for run in runs for figure in run)
+
+
+def _bonnie_run(
+    lines: list[str], at: int, fields: list[str], places: tuple[tuple[str, int], ...], run: int
+) -> list[Figure]:
+    figures = []
+    where = (("run", str(run)),) if run > 1 else ()
+    for phase, place in places:
+        if place + 1 >= len(fields) or not fields[place]:
+            continue
+        value, cpu = _value("bonnie++", lines, at, fields[place]), _value("bonnie++", lines, at, fields[place + 1])
+        figures.append(Figure(phase, value, KIB_PER_S if phase in BONNIE_RATES else PER_S, cpu, where))
+    if not figures:
+        raise fail("bonnie++", lines, at, "a line of results without a single one")
+    return figures
+
+
+# Output of dd: GNU in any language, busybox, BSD, and the old GNU dd that printed no rate.
+#
+# All print how many blocks went in and out, on lines of "FULL+PARTIAL words". What follows differs:
+#
+# GNU, since coreutils 5.1   1024 bytes (1.0 kB, 1.0 KiB) copied, 2.2073e-05 s, 46.4 MB/s
+#   in another language      314572800 Bytes (315 MB, 300 MiB) kopiert, 0,0082 s, 38,3 GB/s
+#                            скопійовано 314572800 байтів (315 MB, 300 MiB), 0,0123 s, 25,5 GB/s
+#   before 8.24              21474836480 bytes (21 GB) copied, 177.143 s, 121 MB/s
+# busybox                    314572800 bytes (300.0MB) copied, 0.013010 seconds, 22.5GB/s
+# BSD                        20971520 bytes transferred in 0.004 secs (5242880000 bytes/sec)
+# older GNU                  nothing: the time came from time(1), whose "real" is taken, in sh's and in bash's form
+#
+# The rate is worked out from bytes and seconds, never taken from the rounded one that is printed. With status=progress the same
+# line is printed every second of what was copied by then; the last one counts.
+
+_DD_NUMBER = r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_BLOCKS = re.compile(r"^([0-9]+)\+([0-9]+)\s+\S|^\S+\s*([0-9]+)\+([0-9]+)\s*\S")
+# bytes, perhaps after a word; at the end seconds, whatever a language calls them, and the rate
+_GNU = re.compile(
+    rf"^(?:[^\W\d]+\s+)?([0-9]+)\s+[^\W\d]+\s*(?:\([^)]*\))?[^()]*?[,，]?\s*({_DD_NUMBER})\s*[^\W\d]+\s*[,，]\s*"
+    rf"{_DD_NUMBER}\s*[^\W\d]+/[^\W\d]+$"
+)
+LONGEST_OF_DD = 200  # characters of a line of dd in any language; a pattern takes the square of a line to say no
+_BSD = re.compile(rf"^([0-9]+) bytes transferred in ({_DD_NUMBER}) secs? \({_DD_NUMBER} bytes/sec\)$")
+_REAL = re.compile(rf"^real\s+(?:([0-9]+)m)?({_DD_NUMBER})s?$|.*?(?:([0-9]+):)?({_DD_NUMBER})elapsed\b.*$")
+
+
+def dd(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figure, ...]:
+    """The rate that dd reached. block_bytes: size of a block, which only the oldest form needs."""
+    lines = output.splitlines()
+    blocks = real = rate = None
+    for at, line in enumerate(lines, 1):
+        text = line.strip()
+        if len(text) > LONGEST_OF_DD:
+            continue
+        match = _GNU.match(text) or _BSD.match(text)
+        if match:
+            rate = at, int(match[1]), match[2]
+        if _BLOCKS.match(text):
+            blocks = at, text
+        match = _REAL.match(text)
+        if match:
+            real = at, (match[1] or match[3], match[2] or match[4])
+    if rate is not None:
+        return (_dd_rate(lines, rate[0], phase, *rate[1:]),)
+    if blocks is None:
+        raise fail("dd", lines, None, "nowhere does it say how many blocks it copied")
+    if real is None or block_bytes is None:
+        raise fail("dd", lines, blocks[0], "blocks, but after them neither seconds nor the time that time(1) prints")
+    counted = re.search(r"([0-9]+)\+([0-9]+)", blocks[1])
+    assert counted is not None
+    if counted[2] != "0":
+        raise fail("dd", lines, blocks[0], "a block that is not whole, so its bytes are not known")
+    minutes, seconds = real[1]
+    whole = str(60 * int(minutes or 0) + float(seconds.replace(",", ".")))
+    return (_dd_rate(lines, real[0], phase, int(counted[1]) * block_bytes, whole),)
+
+
+def _dd_rate(lines: list[str], at: int, phase: str, size: int, text: str) -> Figure:
+    try:
+        seconds = number(text.replace(",", "."))
+    except ValueError as error:
+        raise fail("dd", lines, at, str(error)) from error
+    if not seconds or not size:
+        raise fail("dd", lines, at, "no bytes, or no time passed: there is no rate")
+    return Figure(phase, size / 1024 / seconds, KIB_PER_S)
+
+
+# Output of fio with --output-format=json or json+, of any job file.
+#
+# Whatever fio says before the JSON (notes, warnings) is passed over. Each job and direction that moved a byte is one figure:
+# its bytes over its run time, KiB/s. Processor use is the job's own, user and system, of one processor. The phase is the
+# job's name, with -read or -write behind it when a job did both.
+
+FIO_MOST = 1e18  # bytes or seconds: more than any run has
+FIO_DIRECTIONS = ("read", "write", "trim")
+
+
+def fio(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> tuple[Figure, ...]:
+    """The figures of all jobs of one run, or of several one after the other, in the order in which fio lists them.
+
+    in_calls: of which jobs, by name, the time is the sum of all their calls, ns, and not the run time, whole ms.
+    """
+    lines = output.splitlines()
+    starts = [at for at, line in enumerate(lines) if line == "{"]
+    if not starts:
+        raise fail("fio", lines, None, "no JSON in it; run fio with --output-format=json")
+    figures = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        try:
+            document, _ = json.JSONDecoder().raw_decode("\n".join(lines[start:end]))
+        except json.JSONDecodeError as error:
+            raise fail("fio", lines, min(start + error.lineno, len(lines)), f"not JSON, {error.msg}") from error
+        except (ValueError, RecursionError) as error:  # a number of too many digits, or nested without end
+            raise fail("fio", lines, start + 1, f"no JSON that fio writes, {error}") from error
+        jobs = document.get("jobs")
+        if not isinstance(jobs, list) or not jobs:
+            raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
+        named = [at for at in range(start, end) if '"jobname"' in lines[at]]
+        for at, job in enumerate(jobs):
+            line = (named[at] if len(named) == len(jobs) else start) + 1
+            figures += _fio_job(job, f"fio: line {line}: job {at + 1}", in_calls)
+    return tuple(figures)
+
+
+def _fio_job(job: Any, place: str, in_calls: Callable[[str], bool]) -> list[Figure]:
+    try:
+        name, failed = str(job["jobname"]), int(job.get("error", 0))
+        used = [d for d in FIO_DIRECTIONS if job.get(d) and int(job[d]["io_bytes"]) > 0]
+        cpu = float(job["usr_cpu"]) + float(job["sys_cpu"])
+        moved = {d: (int(job[d]["io_bytes"]), _fio_seconds(job[d], in_calls(name))) for d in used}
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ParseError(f"{place}: lacks or garbles {error}; is this fio 3?") from error
+    if failed:
+        raise ParseError(f"{place} ({name}) ended with error {failed}")
+    if not moved:
+        raise ParseError(f"{place} ({name}) moved no byte")
+    figures = []
+    for direction, (size, seconds) in moved.items():
+        if not 0 < seconds < FIO_MOST or size > FIO_MOST:
+            raise ParseError(f"{place} ({name}): {size} bytes in {seconds:g} s: there is no rate")
+        phase = name if len(moved) == 1 else f"{name}-{direction}"
+        figures.append(Figure(phase, size / 1024 / seconds, KIB_PER_S, cpu))
+    return figures
+
+
+def _fio_seconds(direction: Any, in_calls: bool) -> float:
+    if in_calls:
+        return float(direction["lat_ns"]["mean"]) * int(direction["lat_ns"]["N"]) / 1e9
+    return float(direction["runtime"]) / 1000
+
+
+# Output of iozone: the throughput mode (-t) and the table of the automatic mode (-a).
+#
+# Throughput, one block per test; what all its processes together moved is taken ("Children see", as in the published runs):
+#
+#     Children see throughput for  1 initial writers  =  109333.84 KB/sec        KB is 1024 bytes, kB too
+#
+# Automatic, one line per file size and record size, columns that were not tested are blank:
+#
+#               kB  reclen    write    rewrite      read    reread  ...
+#
+# A blank column moves nothing to the left: a value belongs to the column under which it ends.
+
+# what -t calls those that do a test, without their number, and the name of the phase
+IOZONE_TESTS = {
+    "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
+    "random readers": "random-read", "random writers": "random-write", "mixed workload": "mixed",
+    "reverse readers": "backward-read", "stride readers": "stride-read", "pwrite writers": "pwrite",
+    "pread readers": "pread", "fwriters": "fwrite", "freaders": "fread", "refwriters": "refwrite", "refreaders": "refread",
+    "random mix": "mixed",
+}  # fmt: skip
+# the columns of -a, in order
+IOZONE_COLUMNS = ("write", "rewrite", "read", "reread", "random-read", "random-write", "backward-read", "record-rewrite",
+                  "stride-read", "fwrite", "refwrite", "fread", "refread")  # fmt: skip
+_CHILDREN = re.compile(r"^\s*Children see throughput for\s+(\d+)\s+(.*?)\s*=\s*(\S+)\s+(\S+)\s*$")
+_HEADER = re.compile(r"^\s*[kK]B\s+reclen\s+write\s+rewrite\s+read\s+reread\b")
+_ROW = re.compile(r"^\s*(\d+)\s+(\d+)\s+\d")
+
+
+def iozone(output: str) -> tuple[Figure, ...]:
+    """All figures, KiB/s. Those of -a carry file_kib and record_kib, those of -t with several processes `processes`."""
+    lines = output.splitlines()
+    if any("operations per second" in line or "microseconds" in line for line in lines):
+        raise ParseError("iozone: -O and -N print operations or times instead of rates; run it without them")
+    figures = []
+    ends: list[int] | None = None
+    for at, line in enumerate(lines, 1):
+        text = line.expandtabs()
+        match = _CHILDREN.match(text)
+        if match:
+            figures.append(_throughput(lines, at, match))
+        elif _HEADER.match(text):
+            ends = [found.end() for found in re.finditer(r"\S+", text)][2:]
+            if len(ends) > len(IOZONE_COLUMNS):
+                raise fail("iozone", lines, at, f"{len(ends)} columns, known are {len(IOZONE_COLUMNS)}")
+        elif ends is not None and _ROW.match(text):
+            figures += _iozone_row(lines, at, text, ends)
+        elif ends is not None and re.match(r"^\s*\d+\s+\d+", text):
+            raise fail("iozone", lines, at, "a line of the table without a figure")
+    if not figures:
+        raise fail(
+            "iozone", lines, None, "neither a line 'Children see throughput' nor a table of -a; did it end early?"
+        )
+    return tuple(figures)
+
+
+def _throughput(lines: list[str], at: int, match: re.Match[str]) -> Figure:
+    processes, who, value, unit = match.groups()
+    if who not in IOZONE_TESTS:
+        raise fail("iozone", lines, at, f"a test of {who!r} is not known")
+    if unit.lower() not in ("kb/sec", "kbytes/sec"):
+        raise fail("iozone", lines, at, f"unit {unit!r} where KB/sec was expected")
+    where = (("processes", processes),) if processes != "1" else ()
+    return Figure(IOZONE_TESTS[who], _value("iozone", lines, at, value), KIB_PER_S, None, where)
+
+
+def _iozone_row(lines: list[str], at: int, text: str, ends: list[int]) -> list[Figure]:
+    file_kib, record_kib, *values = [(found[0], found.end()) for found in re.finditer(r"\S+", text)]
+    where = (("file_kib", file_kib[0]), ("record_kib", record_kib[0]))
+    if len(values) > len(ends):
+        raise fail("iozone", lines, at, f"{len(values)} figures under {len(ends)} columns")
+    figures = []
+    column = -1
+    for left, (value, end) in zip(range(len(values) - 1, -1, -1), values, strict=True):
+        if len(values) == len(ends):
+            column += 1
+        else:
+            open_ = range(column + 1, len(ends) - left)
+            column = min(open_, key=lambda index: abs(ends[index] - end))
+        figures.append(Figure(IOZONE_COLUMNS[column], _value("iozone", lines, at, value), KIB_PER_S, None, where))
+    return figures
+
+
+# Output of our own ddt and ioperf: on standard output, one line per test, `NAME: VALUE UNIT, ...`.
+#
+# ddt:     write: 147718.0 KiB/s, cpu 12.31 %, real 28.394 s
+#          write-stat: user 1 nice 0 system 2 idle 30 iowait 5 irq 0 softirq 0 steal 0
+# ioperf:  fwrite: 88000.0 KiB/s, real 4.545 s, cpu 0.310 s, efficiency 6.82 %
+#          seeks: 201.4 1/s, real ..., cpu ..., efficiency ...
+# A value that could not be measured is "n/a".
+
+_LINE = re.compile(r"^([a-z][a-z-]*): (\S+) (KiB/s|1/s), (.*)$")
+_PAIR = re.compile(r"^(cpu|real|efficiency) (\S+) (%|s)$")
+_STAT = re.compile(r"^[a-z-]+-stat: (?:[a-z]+ -?\d+ ?)+$")
+OWN_PHASES = {
+    "ddt": ("write", "read"),
+    "ioperf": ("fwrite", "fread", "putc", "getc", "seeks"),
+}
+
+
+def own(output: str, program: str) -> tuple[Figure, ...]:
+    """The figures of ddt or ioperf. cpu_percent is ddt's cpu, over all processors, and ioperf's efficiency, of one."""
+    lines = output.splitlines()
+    figures = []
+    for at, line in enumerate(lines, 1):
+        match = _LINE.match(line)
+        if match:
+            figures += _own_test(program, lines, at, match)
+        elif line.strip() and not line.startswith("#") and not _STAT.match(line):
+            raise fail(program, lines, at, "neither a result, nor a comment, nor counters")
+    missing = [phase for phase in OWN_PHASES[program] if phase not in (figure.phase for figure in figures)]
+    if len(missing) == len(OWN_PHASES[program]):
+        raise fail(program, lines, None, "no result in it; did it end early?")
+    return tuple(figures)
+
+
+def _own_test(program: str, lines: list[str], at: int, match: re.Match[str]) -> list[Figure]:
+    phase, value, unit, rest = match.groups()
+    if phase not in OWN_PHASES[program]:
+        raise fail(program, lines, at, f"a test {phase!r} is not one of {', '.join(OWN_PHASES[program])}")
+    pairs = {}
+    for part in rest.split(", "):
+        pair = _PAIR.match(part)
+        if not pair:
+            raise fail(program, lines, at, f"{part!r} is not 'NAME NUMBER UNIT'")
+        pairs[pair[1]] = _value(program, lines, at, pair[2])
+    percent = pairs.get("cpu") if program == "ddt" else pairs.get("efficiency")
+    figures = [Figure(phase, _value(program, lines, at, value), KIB_PER_S if unit == KIB_PER_S else PER_S, percent)]
+    figures.append(Figure(f"{phase}-real", pairs.get("real"), SECONDS))
+    if program == "ioperf":
+        figures.append(Figure(f"{phase}-cpu", pairs.get("cpu"), SECONDS))
+    return figures
