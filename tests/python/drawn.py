@@ -10,15 +10,8 @@ sys.path.insert(0, str(TOP / "tools" / "python"))
 
 import long_recording  # noqa: E402
 
-from raidtrace.plot import blame as plot_blame  # noqa: E402
-from raidtrace.plot import depth as plot_depth  # noqa: E402
-from raidtrace.plot import filesystems as plot_filesystems  # noqa: E402
-from raidtrace.plot import lba as plot_lba  # noqa: E402
-from raidtrace.plot import overview as plot_overview  # noqa: E402
-from raidtrace.plot import published as plot_published  # noqa: E402
-from raidtrace.plot import share as plot_share  # noqa: E402
+from raidtrace.plot import recording as plot_recording  # noqa: E402
 from raidtrace.plot import style as plot  # noqa: E402
-from raidtrace.plot import surface as plot_surface  # noqa: E402
 from raidtrace.plot import sweep as plot_sweep  # noqa: E402
 from raidtrace.report import html as report_html  # noqa: E402
 
@@ -38,7 +31,7 @@ def pictures(directory):
         plot_sweep.Point(ahead, rate * 0.8, rate * 0.8, rate * 0.8, ahead / 220, 256) for ahead, rate in RATES.items()
     ]
     bars = [
-        plot_filesystems.Bar(phase, name, rate * part, rate * part - 5, rate * part + 4)
+        plot_sweep.Bar(phase, name, rate * part, rate * part - 5, rate * part + 4)
         for phase, rate in (("write", 205), ("rewrite", 138), ("read", 410))
         for name, part in (("xfs", 1.0), ("ext2", 0.8), ("jfs", 0.9), ("reiserfs", 0.6))
     ]
@@ -48,19 +41,19 @@ def pictures(directory):
         for record in range(13)
         if record + 2 <= file
     }
-    pairs = [plot_published.Pair(tool, said, said * part) for tool, part in (("dd", 1.02), ("bonnie++", 0.9), ("iozone", 1.3))
+    pairs = [plot_sweep.Pair(tool, said, said * part) for tool, part in (("dd", 1.02), ("bonnie++", 0.9), ("iozone", 1.3))
              for said in (30, 90, 150, 400)]  # fmt: skip
     return {
-        "in-flight": plot_depth.in_flight(seen, seen.targets),
-        "over-time": plot_overview.over_time(seen, disk),
-        "lba": plot_lba.over_time(seen, disk),
-        "depths": plot_share.depth(seen),
-        "sizes": plot_share.size(seen),
-        "blame": plot_blame.matrix(seen, disk),
+        "in-flight": plot_recording.in_flight(seen, seen.targets),
+        "over-time": plot_recording.overview(seen, disk),
+        "lba": plot_recording.place_map(seen, disk),
+        "depths": plot_recording.shares_of_depth(seen),
+        "sizes": plot_recording.shares_of_size(seen),
+        "blame": plot_recording.seek_matrix(seen, disk),
         "sweep": plot_sweep.readahead([("dd", dd), ("bonnie++, xfs", xfs)], True),
-        "filesystems": plot_filesystems.bars(bars, True),
-        "surface": plot_surface.surface(rates, True),
-        "published": plot_published.scatter(pairs, True),
+        "filesystems": plot_sweep.bars(bars, True),
+        "surface": plot_sweep.surface(rates, True),
+        "published": plot_sweep.scatter(pairs, True),
     }
 
 

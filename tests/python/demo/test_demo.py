@@ -8,7 +8,7 @@ import pytest
 
 from raidtrace.demo import demo, guest, workload
 from raidtrace.explain import readahead as explain
-from raidtrace.plot import demo as plot_demo
+from raidtrace.plot import recording as plot_recording
 from raidtrace.recording import results
 from raidtrace.recording.sample_rows import Point
 
@@ -67,7 +67,7 @@ def test_the_picture_is_labelled_and_repeatable(tmp_path):
     points = [Point(n * 100, (n + 1) * 100, 1.5 + n % 2, 4) for n in range(20)]
     panels = [("untuned", RUN, points), ("tuned", RUN, points[:5])]
     for name in ("a", "b"):
-        plot_demo.inflight([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
+        plot_recording.demo([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     assert "simulated" in (tmp_path / "a.svg").read_text()

@@ -18,12 +18,8 @@ from typing import Any
 
 from raidtrace.demo import demo, workload
 from raidtrace.explain import readahead as explain
-from raidtrace.plot import blame as plot_blame
-from raidtrace.plot import demo as plot_demo
-from raidtrace.plot import filesystems as plot_filesystems
-from raidtrace.plot import published as plot_published
+from raidtrace.plot import recording as plot_recording
 from raidtrace.plot import style as plot
-from raidtrace.plot import surface as plot_surface
 from raidtrace.plot import sweep as plot_sweep
 from raidtrace.recording import invariants
 from raidtrace.recording.sample_rows import Point
@@ -60,7 +56,7 @@ def collect(out: pathlib.Path) -> Data:
         points = [(p.start_ns, p.end_ns, round(p.mean, 3), p.highest) for p in workload.points(path, "read")]
         runs[name] = {"read": dataclasses.asdict(workload.evidence(cells[name], found)), "points": points}
     seen = invariants.load(out / SEEKS / "run.rtdb")
-    counts = plot_blame.counts(seen, seen.targets[0])
+    counts = plot_recording.seek_counts(seen, seen.targets[0])
     return {"runs": runs, "seeks": {SEEKS: counts.tolist()}}
 
 
@@ -85,8 +81,8 @@ def draw(data: Data, into: pathlib.Path) -> None:
         run: Mapping[str, Any] = data["runs"][name]
         panels.append((key, explain.ReadPhase(**run["read"]), [Point(*point) for point in run["points"]]))
     title = title_of(FIGURES / DATA)
-    plot_demo.inflight([into / "demo-inflight.svg"], panels, True, title)
-    picture = plot_blame.table(data["seeks"][SEEKS])
+    plot_recording.demo([into / "demo-inflight.svg"], panels, True, title)
+    picture = plot_recording.seek_table(data["seeks"][SEEKS])
     if picture:
         plot.save(picture, [into / "demo-seeks.svg"], title)
 
@@ -101,12 +97,12 @@ def draw_published(table: pathlib.Path, into: pathlib.Path) -> None:
     with table.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["unit"] in MB and row["published"] and row["simulated"]]
     pairs = [
-        plot_published.Pair(
+        plot_sweep.Pair(
             row["tool"], float(row["published"]) * MB[row["unit"]], float(row["simulated"]) * MB[row["unit"]]
         )
         for row in rows
     ]
-    plot.save(plot_published.scatter(pairs, True), [into / "published.svg"], title_of(table))
+    plot.save(plot_sweep.scatter(pairs, True), [into / "published.svg"], title_of(table))
 
 
 def draw_filesystems(table: pathlib.Path, into: pathlib.Path) -> None:
@@ -115,8 +111,8 @@ def draw_filesystems(table: pathlib.Path, into: pathlib.Path) -> None:
         rows = [row for row in csv.DictReader(file) if (row["array"], row["tool"], row["setra_sectors"], row["trial"]) ==
                 ("raid0", "bonnie++", "16384", "1") and row["unit"] in MB]  # fmt: skip
     rates = {(row["metric"], row["filesystem"]): float(row["simulated"]) * MB[row["unit"]] for row in rows}
-    bars = [plot_filesystems.Bar(phase, name, rate, rate, rate) for (phase, name), rate in rates.items()]
-    plot.save(plot_filesystems.bars(bars, True), [into / "filesystems.svg"], title_of(table))
+    bars = [plot_sweep.Bar(phase, name, rate, rate, rate) for (phase, name), rate in rates.items()]
+    plot.save(plot_sweep.bars(bars, True), [into / "filesystems.svg"], title_of(table))
 
 
 def draw_surface(table: pathlib.Path, into: pathlib.Path) -> None:
@@ -127,7 +123,7 @@ def draw_surface(table: pathlib.Path, into: pathlib.Path) -> None:
     for row in rows:
         place = dict(word.split("=") for word in row["file_and_record"].split())
         rates[int(place["file_kib"]), int(place["record_kib"])] = float(row["median"])
-    plot.save(plot_surface.surface(rates, True), [into / "surface.svg"], title_of(table))
+    plot.save(plot_sweep.surface(rates, True), [into / "surface.svg"], title_of(table))
 
 
 SOURCES = {  # picture -> what it is drawn of

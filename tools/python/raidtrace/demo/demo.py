@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from raidtrace.demo import guest, table, truth, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
-from raidtrace.plot import demo as plot_demo
+from raidtrace.plot import recording as plot_recording
 from raidtrace.recording import invariants, results
 from raidtrace.recording.spans import Recorded
 
@@ -101,7 +101,7 @@ def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
         (key, run.evidence, workload.points(run.recording.path, "read"))
         for key, run in zip(("untuned", "tuned"), runs, strict=True)
     ]
-    plot_demo.inflight([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
+    plot_recording.demo([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
 
 
 def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out: pathlib.Path) -> list[str]:

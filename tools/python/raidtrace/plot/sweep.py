@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Throughput and depth of a sweep against readahead, with the knee."""
+"""Pictures of a sweep: rates over the readahead, by file system, by sizes of file and record, and beside published ones."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
 
 from raidtrace.plot import style as plot
+
+# Throughput and depth of a sweep against readahead, with the knee.
 
 NEAR_BEST = 0.95  # the knee is the smallest readahead that reaches this part of the best
 
@@ -88,3 +93,129 @@ def _predicted(panel: Axes, points: Sequence[Point]) -> None:
     windows = [max(ahead / largest, 1.0) for ahead, largest in known if largest]
     panel.fill_between([ahead / 2 for ahead, _ in known], windows, [2 * window for window in windows], facecolor=plot.GRID,
                        edgecolor=plot.QUIET, linewidth=0.6, label="predicted by the readahead")  # fmt: skip
+
+
+# File systems beside each other.
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """A rate in MB/s (KiB/s / 1000) with its range. group: what stands together; name: of the bar in it, a file system."""
+
+    group: str
+    name: str
+    rate: float
+    low: float
+    high: float
+
+
+def bars(found: Sequence[Bar], simulated: bool) -> Figure:
+    """A group of bars for each phase or setting, a bar for each file system, MB/s upwards, the value above each."""
+    groups, names = list(dict.fromkeys(bar.group for bar in found)), list(dict.fromkeys(bar.name for bar in found))
+    picture = plot.figure(3.3)
+    panel = picture.subplots()
+    width = 0.84 / len(names)
+    for bar in found:
+        at = names.index(bar.name)
+        style = plot.STYLES[at % len(plot.STYLES)]
+        across = groups.index(bar.group) - 0.42 + (at + 0.5) * width
+        error = [[bar.rate - bar.low], [bar.high - bar.rate]] if bar.high > bar.low else None
+        first = next(one for one in found if one.name == bar.name) is bar
+        panel.bar([across], [bar.rate], width, yerr=error, capsize=3, color=style.fill, hatch=style.hatch,
+                  edgecolor=plot.INK, linewidth=0.6, label=bar.name if first else None)  # fmt: skip
+        if len(found) <= 16:
+            panel.annotate(f"{bar.rate:.0f}", (across, bar.high), xytext=(0, 2), textcoords="offset points", ha="center",
+                           va="bottom", fontsize=plot.SMALL)  # fmt: skip
+    panel.set_xticks(range(len(groups)), groups)
+    panel.tick_params(axis="x", length=0)
+    panel.set_ylabel("simulated MB/s" if simulated else "MB/s")
+    panel.set_ylim(0, 1.1 * max(bar.high for bar in found))
+    panel.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(4, len(names)))
+    return picture
+
+
+# IOzone's surface: throughput by size of file and of record.
+
+NO_DISK = 4000.0  # MB/s: more than any bus of a simulated controller carries
+
+
+def surface(rates: Mapping[tuple[int, int], float], simulated: bool) -> Figure:
+    """A map: records of so many KiB to the right, files of so many upwards, MB/s (KiB/s / 1000) as darkness and number.
+
+    rates: (file KiB, record KiB) -> KiB/s. Steps of both axes are those measured, one cell each; a blank was not measured. In
+    simulated time the page cache takes none: what came out of it has no rate, and its cells are hatched.
+    """
+    files, records = sorted({file for file, _ in rates}), sorted({record for _, record in rates})
+    table = numpy.full((len(files), len(records)), numpy.nan)
+    for (file, record), rate in rates.items():
+        table[files.index(file), records.index(record)] = rate / 1000
+    picture = plot.figure(1.4 + 0.32 * len(files))
+    panel = picture.subplots()
+    cached = numpy.nan_to_num(table) >= NO_DISK if simulated else numpy.zeros(table.shape, dtype=bool)
+    for row, column in numpy.argwhere(cached):
+        panel.add_patch(
+            Rectangle((column, row), 1, 1, facecolor="none", edgecolor=plot.QUIET, hatch="///", linewidth=0.4)
+        )
+    table[cached] = numpy.nan
+    top = float(numpy.nanmax(table)) if not numpy.isnan(table).all() else 1.0
+    mesh = panel.pcolormesh(table, vmin=0, vmax=top, cmap=plot.darker_is_more(), edgecolors=plot.GRID, linewidth=0.4)
+    for row, column in numpy.ndindex(*table.shape):
+        if not numpy.isnan(table[row, column]):
+            bright = table[row, column] < 0.5 * top
+            panel.text(column + 0.5, row + 0.5, f"{table[row, column]:.0f}", ha="center", va="center",
+                       color=plot.FIXED_BLACK if bright else plot.FIXED_WHITE, fontsize=plot.SMALL - 1)  # fmt: skip
+    panel.set_xticks(numpy.arange(len(records)) + 0.5, [_size(one) for one in records])
+    panel.set_yticks(numpy.arange(len(files)) + 0.5, [_size(one) for one in files])
+    panel.tick_params(length=0)
+    panel.set_facecolor(plot.FIXED_WHITE)
+    said = "\nhatched: came out of the page cache, which takes no simulated time" if cached.any() else ""
+    panel.set_xlabel(f"size of record, K: KiB, M: MiB{said}")
+    panel.set_ylabel("size of file")
+    picture.colorbar(mesh, ax=panel, pad=0.01).set_label("simulated MB/s" if simulated else "MB/s")
+    return picture
+
+
+def _size(kib: int) -> str:
+    return f"{kib // 1024}M" if kib >= 1024 and kib % 1024 == 0 else f"{kib}K"
+
+
+# Published figures against measured ones.
+
+CLOSE = 0.2  # the band: within so much of the published figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """A published rate and a measured one, both MB/s (KiB/s / 1000). series: what is drawn alike, as the program."""
+
+    series: str
+    published: float
+    measured: float
+
+
+def scatter(pairs: Sequence[Pair], simulated: bool) -> Figure:
+    """Published MB/s to the right, measured upwards, both logarithmic; equal is the line, within 20 % the band."""
+    names = list(dict.fromkeys(pair.series for pair in pairs))
+    low = 0.8 * min(min(pair.published, pair.measured) for pair in pairs)
+    high = 1.25 * max(max(pair.published, pair.measured) for pair in pairs)
+    picture = plot.figure(5.2)
+    panel = picture.subplots()
+    ends = [low, high]
+    panel.fill_between(ends, [(1 - CLOSE) * e for e in ends], [(1 + CLOSE) * e for e in ends], facecolor=plot.SHADE,
+                       edgecolor=plot.QUIET, linewidth=0.5, label=f"within {CLOSE:.0%}")  # fmt: skip
+    panel.plot(ends, ends, color=plot.QUIET, linewidth=1, label="equal")
+    for name, style in zip(names, plot.STYLES * (1 + len(names) // len(plot.STYLES))):
+        mine = [pair for pair in pairs if pair.series == name]
+        panel.plot([p.published for p in mine], [p.measured for p in mine], linestyle="none", marker=style.marker,
+                   markersize=6.5, markerfacecolor=style.fill, markeredgecolor=plot.INK, markeredgewidth=0.6,
+                   label=name)  # fmt: skip
+    ticks = [t for t in (5, 10, 20, 50, 100, 200, 400, 800, 1600) if low <= t <= high]
+    panel.set(xscale="log", yscale="log")
+    for axis, limits in ((panel.xaxis, panel.set_xlim), (panel.yaxis, panel.set_ylim)):
+        limits(low, high)
+        axis.set_ticks(ticks, [str(t) for t in ticks])
+        axis.set_minor_locator(NullLocator())
+    panel.set_xlabel("published MB/s")
+    panel.set_ylabel("simulated MB/s" if simulated else "measured MB/s")
+    panel.legend(loc="upper left")
+    return picture

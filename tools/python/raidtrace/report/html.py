@@ -9,11 +9,7 @@ from typing import Any
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Explanation
-from raidtrace.plot import blame as plot_blame
-from raidtrace.plot import depth as plot_depth
-from raidtrace.plot import lba as plot_lba
-from raidtrace.plot import overview as plot_overview
-from raidtrace.plot import share as plot_share
+from raidtrace.plot import recording as plot_recording
 from raidtrace.plot import style as plot_style
 from raidtrace.quantity import units
 from raidtrace.recording import invariants, observation, sample_rows, series
@@ -120,17 +116,19 @@ def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
     pictures: list[Picture] = []
     for target in one.targets if several else ():  # of one recording alone it stands in the first screen
         title = f"Throughput, in flight and latency of {printable(target.disk, 40)}"
-        pictures += picture(f"{letter}-time{target.target}", title, MEAN, of, plot_overview.over_time(one, target))
-    in_flight = plot_depth.in_flight(one, one.targets)
+        pictures += picture(f"{letter}-time{target.target}", title, MEAN, of, plot_recording.overview(one, target))
+    in_flight = plot_recording.in_flight(one, one.targets)
     pictures += picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of, in_flight)
-    pictures += picture(f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_share.depth(one))
-    pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_share.size(one))
+    pictures += picture(
+        f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_recording.shares_of_depth(one)
+    )
+    pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_recording.shares_of_size(one))
     for target in one.targets:
         disk = printable(target.disk, 40)
         pictures += picture(f"{letter}-lba{target.target}", f"Where on {disk}, over time", LBA, of,
-                            plot_lba.over_time(one, target))  # fmt: skip
+                            plot_recording.place_map(one, target))  # fmt: skip
         pictures += picture(f"{letter}-blame{target.target}", f"Whose requests made {disk} seek", BLAME, of,
-                            plot_blame.matrix(one, target))  # fmt: skip
+                            plot_recording.seek_matrix(one, target))  # fmt: skip
     texts = [Text("What the command printed", printable(one.output, 20_000))] if one.output else []
     title = f"Recording {letter}: {name}" if several else "Evidence"
     return Part(f"recording-{letter}", title, (), (), pictures, report_tables.of_recording(one, letter), texts,
@@ -164,12 +162,12 @@ def live(one: Recorded) -> Live | None:
     if not disks:
         return None
     data = {
-        "panels": plot_overview.PANELS, "groups": [_group(one, disk) for disk in disks],
+        "panels": plot_recording.PANELS, "groups": [_group(one, disk) for disk in disks],
         "axis": f"{'simulated ' if one.simulated() else ''}seconds since it began",
-        "styles": {direction: [plot_style.OF[direction].line, dash] for direction, dash in plot_overview.DASHES.items()},
+        "styles": {direction: [plot_style.OF[direction].line, dash] for direction, dash in plot_recording.DASHES.items()},
     }  # fmt: skip
     title = f"Throughput, in flight and latency over time, {printable(disks[0].disk, 40)}"
-    return Live.of("over-time", title, plot_overview.over_time(one, disks[0]), data)
+    return Live.of("over-time", title, plot_recording.overview(one, disks[0]), data)
 
 
 def _moved(one: Recorded, disk: Target) -> int:
@@ -181,8 +179,8 @@ def _group(one: Recorded, disk: Target) -> dict[str, Any]:
     """The lines of one disk by panel, their times, and the phases."""
     steps, begin = one.series_of(disk.target), one.begin_ns()
     panels = [
-        [{"way": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_overview.lines(one, disk, panel)]
-        for panel in plot_overview.PANELS
+        [{"way": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_recording.lines(one, disk, panel)]
+        for panel in plot_recording.PANELS
     ]
     phases = [
         [printable(phase.name, 40), round((phase.start_ns - begin) / 1e9, 4),

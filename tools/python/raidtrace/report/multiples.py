@@ -13,7 +13,7 @@ import markupsafe
 import numpy
 
 from raidtrace.explain.evidence import Explanation
-from raidtrace.plot.overview import PANELS, values
+from raidtrace.plot.recording import PANELS, values
 from raidtrace.quantity import units
 from raidtrace.quantity.shown import visible
 from raidtrace.recording.figures import Figures

@@ -6,9 +6,6 @@ import pathlib
 import statistics
 from collections.abc import Mapping, Sequence
 
-from raidtrace.plot import filesystems as plot_filesystems
-from raidtrace.plot import published as plot_published
-from raidtrace.plot import surface as plot_surface
 from raidtrace.plot import sweep as plot_sweep
 from raidtrace.recording import connection
 from raidtrace.recording import quantities as q
@@ -139,18 +136,18 @@ def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Pi
     bars = _bars(lines)
     if len({bar.name for bar in bars}) > 1:
         found += picture("filesystems", "File systems", "Median, with its interval.", "the sweep",
-                         plot_filesystems.bars(bars, simulated))  # fmt: skip
+                         plot_sweep.bars(bars, simulated))  # fmt: skip
     for at, (title, rates) in enumerate(_surfaces(lines).items()):
         found += picture(f"surface-{at}", f"Surface: {title}", "Darker is more.", "the sweep",
-                         plot_surface.surface(rates, simulated))  # fmt: skip
+                         plot_sweep.surface(rates, simulated))  # fmt: skip
     pairs = []
     for line in lines:
         if line.unit == RATE and line.published and line.published.same_test() and line.summary.median:
             said, got = line.published.middle / 1000, line.summary.median / 1000
-            pairs.append(plot_published.Pair(line.label or line.benchmark, said, got))
+            pairs.append(plot_sweep.Pair(line.label or line.benchmark, said, got))
     if pairs:
         found += picture(
-            "published", "Published and measured", PUBLISHED, "the sweep", plot_published.scatter(pairs, simulated)
+            "published", "Published and measured", PUBLISHED, "the sweep", plot_sweep.scatter(pairs, simulated)
         )
     return found
 
@@ -159,7 +156,7 @@ def _mounted(line: Line) -> bool:
     return line.axes.get("filesystem", "none") != "none"
 
 
-def _bars(lines: Sequence[Line]) -> list[plot_filesystems.Bar]:
+def _bars(lines: Sequence[Line]) -> list[plot_sweep.Bar]:
     """Rates of each phase by file system, at the largest readahead where that was varied."""
     rates = [
         line
@@ -171,7 +168,7 @@ def _bars(lines: Sequence[Line]) -> list[plot_filesystems.Bar]:
     found = []
     for line, one in zip(rates, ahead, strict=True):
         if one == most:
-            found.append(plot_filesystems.Bar(line.phase, str(line.axes["filesystem"]), *_rate(line)))
+            found.append(plot_sweep.Bar(line.phase, str(line.axes["filesystem"]), *_rate(line)))
     unique = {(bar.group, bar.name): bar for bar in found}
     return list(unique.values()) if len(unique) == len(found) else []
 
