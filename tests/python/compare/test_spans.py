@@ -11,7 +11,7 @@ import made_span
 import pytest
 from conftest import TOP
 
-from raidtrace.compare import spans, spans_text
+from raidtrace.compare import spans
 from raidtrace.compare.spans import OF_DIRECTION
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import Recorded, Setting, Submitter, Target
@@ -50,7 +50,7 @@ def test_a_span_without_submitters_beside_one_with_some():
 
 def told(a, b, width=80):
     """The text, all its blanks one."""
-    found = spans_text.lines(spans.compare(a, b), width)
+    found = spans.lines(spans.compare(a, b), width)
     return "\n".join(" ".join(line.split()) for line in found)
 
 
@@ -60,7 +60,7 @@ def test_all_that_a_recording_can_hold(tmp_path):
         (tmp_path / f"{name}.rtdb").write_bytes(lzma.decompress((GOLDEN / f"{name}.rtdb.xz").read_bytes()))
     found = spans.of(tmp_path / "full.rtdb", tmp_path / "other.rtdb", None)
     text = gzip.decompress((GOLDEN / "compare.txt.gz").read_bytes()).decode().split("\n")
-    mine = spans_text.lines(dataclasses.replace(found, a="full.rtdb", b="other.rtdb"), 80)
+    mine = spans.lines(dataclasses.replace(found, a="full.rtdb", b="other.rtdb"), 80)
     later = ("    IOPS ", "    d2c, p99.9 ")
     assert [line for line in mine[2:] if not line.startswith(later)] == text[2:-1]
     assert sum(line.startswith(later) for line in mine) > 20

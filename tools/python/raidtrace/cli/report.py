@@ -101,11 +101,11 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
 
 def _two(paths: Sequence[pathlib.Path], options: argparse.Namespace) -> int:
     from raidtrace.cli import answer, compare
-    from raidtrace.compare import spans, spans_text
+    from raidtrace.compare import spans
 
     if options.json:
         a, b = paths
-        return answer.answer("report", lambda: spans.of(a, b, options.phase), spans_text.lines, True)
+        return answer.answer("report", lambda: spans.of(a, b, options.phase), spans.lines, True)
     words = ["--verbose", *(["--phase", options.phase] if options.phase else [])]
     with terminal.paged():
         return compare.main([*words, "--", *map(str, paths)])

@@ -7,12 +7,105 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from raidtrace.compare import differences
-from raidtrace.compare.differences import Difference, same_disk
+from raidtrace.quantity import terminal, units
 from raidtrace.quantity.bins import CLASSES
+from raidtrace.quantity.shown import visible
 from raidtrace.recording import figures, invariants
 from raidtrace.recording.figures import Figures, Number, Quantity, RowQuantity, SpanQuantity
-from raidtrace.recording.spans import COUNTED, DATA, Bins, Recorded, Span
+from raidtrace.recording.spans import COUNTED, DATA, Bins, Recorded, Span, Target
+
+# Differences between the machines, commands and settings of two recordings.
+
+OTHER_TIMES = "times of the lab's model are not those of a disk: no time or rate is comparable"
+# Facts of a recording that say what its numbers are worth, and what of these is incomparable where they differ.
+FACTS = {
+    "abi": "counters of another ABI may mean something else",
+    "simulated": OTHER_TIMES,
+    "lab_profile": "another simulated array",
+    "source": "an imported trace lacks what blktrace does not tell",
+    "command": "another command asks for other work",
+    "exit_status": "a command that failed did not do all of its work",
+    "end": "one of them ended before its command did",
+    "invariants": "numbers that contradict each other",
+    "machine": None,
+    "hostname": None,
+    "kernel": None,
+    "module_version": None,
+    "unavailable": "counters of tracepoints that one kernel lacks",
+    "disturbance": "something else used the machine meanwhile",
+}
+UNKNOWN_TIMES = "one has times of the lab's model; whose the other's are is not recorded"
+OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # what is said of these holds where both have one alone
+# They say what happened.
+NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """Something that is not the same in both. what: a fact, a property of the disk, a setting; disk: whose, None for the
+    recording; a, b: values, n/a: not known; not_recorded_in: A or B where that is an imported trace and does not hold it.
+    """
+
+    what: str
+    disk: str | None
+    a: str
+    b: str
+    not_comparable: str | None = None
+    not_recorded_in: str | None = None
+
+
+def same_disk(a: Recorded, b: Recorded, x: str, y: str) -> bool:
+    """Whether disks of these names belong together: names do not matter when both have one."""
+    return x == y or len(a.targets) == len(b.targets) == 1
+
+
+def _lacks(a: Recorded, b: Recorded, x: str | None, y: str | None) -> str | None:
+    """Which of the two is a trace that does not hold this, if just one is a trace."""
+    imported = [bool(one.fact("source")) for one in (a, b)]
+    if imported[0] == imported[1]:
+        return None
+    letter, value = ("A", x) if imported[0] else ("B", y)
+    return None if value else letter
+
+
+def different_facts(a: Recorded, b: Recorded) -> Iterator[Difference]:
+    """Of the recordings."""
+    for what, why in FACTS.items():
+        x, y = (one.fact(what) for one in (a, b))
+        if x == y and not (what == "invariants" and x not in ("", "hold")):
+            continue
+        lacks = None if what == "source" else _lacks(a, b, x, y)
+        if what == "simulated":
+            yield Difference(what, None, x or "n/a", y or "n/a", UNKNOWN_TIMES if lacks else why)
+            continue
+        silent = not (x and y) if what in OF_BOTH else x and y if what == "source" else False
+        yield Difference(what, None, x or "n/a", y or "n/a", None if silent else why, lacks)
+
+
+def different_targets(a: Recorded, b: Recorded) -> Iterator[Difference]:
+    """Of disks."""
+    for x in a.targets:
+        for y in b.targets:
+            if not same_disk(a, b, x.disk, y.disk) or None in (x.unit_3ware, y.unit_3ware):
+                continue  # of a disk in a trace its name alone is known
+            for what in ("disk", "driver", "pci", "capacity_sectors", "max_sectors"):
+                one, other = (_property(target, what) for target in (x, y))
+                if one != other:
+                    yield Difference(what, x.disk, one, other)
+
+
+def _property(target: Target, name: str) -> str:
+    value = getattr(target, name)
+    return str(value or 0) if name == "max_sectors" else str(value) if value else "n/a"
+
+
+def different_settings(a: Recorded, b: Recorded, of_a: Span, of_b: Span) -> Iterator[Difference]:
+    """Of a disk's settings at the begin of spans that belong together."""
+    for name in dict.fromkeys(one.name for of in (a, b) for one in of.settings if one.name not in NO_SETTINGS):
+        x, y = a.setting(of_a.target, name, of_a.start_ns), b.setting(of_b.target, name, of_b.start_ns)
+        if (x or "n/a") != (y or "n/a"):
+            yield Difference(name, of_a.disk, x or "n/a", y or "n/a", None, _lacks(a, b, x, y))
+
 
 Json = Mapping[str, Any]
 # A quantity with a label is compared; one name differs from that of the report, where it may be a bound.
@@ -194,11 +287,11 @@ def of(a: pathlib.Path, b: pathlib.Path, phase: str | None) -> Comparison:
 def compare(a: Recorded, b: Recorded) -> Comparison:
     """What belongs together and what differs. Spans belong together when phase and disk have the same names, the n-th of A
     with the n-th of B; names of disks do not matter when both have one."""
-    told = list(differences.facts(a, b))
+    told = list(different_facts(a, b))
     pairs = list(_paired(a, b, any(one.what == "simulated" for one in told)))
-    told += differences.targets(a, b)
+    told += different_targets(a, b)
     for pair in pairs:
-        told += differences.settings(a, b, pair.a, pair.b) if isinstance(pair, Pair) else ()
+        told += different_settings(a, b, pair.a, pair.b) if isinstance(pair, Pair) else ()
     return Comparison(str(a.path), str(b.path), list(dict.fromkeys(told)), pairs)
 
 
@@ -209,3 +302,115 @@ def _paired(a: Recorded, b: Recorded, times: bool) -> Iterator[Pair | Alone]:
                       same_disk(a, b, span.disk, other.disk)), None)  # fmt: skip
         yield Alone(span, "A") if found is None else Pair(span, left.pop(found), times)
     yield from (Alone(span, "B") for span in left)
+
+
+# Two recordings side by side, as text for a terminal.
+
+LEAST, MOST = 20, 100  # columns; longer lines are hard to read
+SUBMITTERS = 8  # more say little
+VALUE = 21  # columns of a value; a longer one has a line of its own
+MANY_TIMES = 100  # from this ratio on per cent say nothing more
+OUTSIDE = "outside"  # around the phases that a program names it is enough to know of it
+
+
+def _wrapped(label: str, text: str, width: int) -> list[str]:
+    return terminal.wrapped(visible(text), width, len(label), label).splitlines()
+
+
+def _difference(one: Difference, width: int) -> Iterator[str]:
+    what = visible(f"{one.disk} {one.what}" if one.disk else one.what)
+    if max(len(one.a), len(one.b)) <= VALUE:
+        yield f"{what[:36]:36} {visible(one.a):>{VALUE}} {visible(one.b):>{VALUE}}"
+    else:
+        yield what
+        yield from (
+            line for letter, value in (("A", one.a), ("B", one.b)) for line in _wrapped(f"  {letter}: ", value, width)
+        )
+    if one.not_comparable:
+        yield from _wrapped("  not comparable: ", one.not_comparable, width)
+
+
+def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
+    """What a trace does not hold is no difference: names of facts, and how many settings."""
+    lacking = [one for one in differences if one.not_recorded_in]
+    names = [one.what for one in lacking if not one.disk]
+    settings = len(lacking) - len(names)
+    if settings:
+        names.append(f"settings ({settings}; --json has them)")
+    where = f"not recorded in {lacking[0].not_recorded_in}, an imported trace: " if lacking else ""
+    return _wrapped("  ", where + ", ".join(names), width) if lacking else []
+
+
+def differences(found: Comparison, width: int) -> Iterator[str]:
+    """What differs between machines, commands and settings; words in lines of at most so many columns."""
+    width = min(max(width, LEAST), MOST)
+    if not found.differences:
+        yield "Machine, command and settings are the same."
+        return
+    yield f"{'what differs':36} {'A':>{VALUE}} {'B':>{VALUE}}"
+    for one in found.differences:
+        if not one.not_recorded_in:
+            yield from _difference(one, width)
+    yield from _lacking(found.differences, width)
+
+
+def _quantity(row: Row) -> str:
+    line = f"    {row.quantity.label:22} " + " ".join(
+        f"{units.text(row.quantity.shown, v):>14}" for v in (row.a, row.b)
+    )
+    why, ratio = row.not_comparable(), row.ratio()
+    if why:
+        return f"{line} {why}"
+    if row.a == row.b and row.a:
+        return f"{line} {'1.000':>10} {'equal':>12}"
+    if ratio is None:
+        return f"{line} {'A is 0':>10} {'equal' if row.a == row.b else 'n/a':>12}"
+    times = f"{'~' if row.quantity.end else ''}{ratio:.{3 if ratio < 1000 else 0}f}"
+    return f"{line} {times:>10}" + (f" {100 * (ratio - 1):+10.1f} %" if ratio < MANY_TIMES else "")
+
+
+def _table(heading: str, rows: Iterable[Row]) -> list[str]:
+    """Lines below a heading; nothing in both is not worth a line, and no line not worth a heading."""
+    told = [_quantity(row) for row in rows if row.worth()]
+    return [f"  {visible(heading)}", *told] if told else []
+
+
+def _pair(pair: Pair | Alone) -> Iterator[str]:
+    if isinstance(pair, Alone):
+        yield visible(f"phase {pair.span.phase}  {pair.span.disk}: only in {pair.where}, nothing to compare with")
+        return
+    disks = " and ".join(dict.fromkeys((pair.a.disk, pair.b.disk)))
+    yield visible(f"phase {pair.a.phase}  {disks}")
+    yield f"    {'':22} {'A':>14} {'B':>14} {'B / A':>10} {'(B - A) / A':>12}"
+    yield _quantity(pair.length())
+    for direction, rows in pair.directions().items():
+        yield f"  {direction}"
+        yield from _table(direction, rows)[1:]
+    yield from _table("disk", pair.disk())
+    for name, rows in pair.classes().items():
+        yield from _table(f"class {name}", rows)
+    for of, to, row in pair.blame():
+        yield from _table(f"from {of} to {to}", [row])
+    for at, (comm, rows) in enumerate(pair.submitters().items()):
+        if at == SUBMITTERS:
+            yield "  further processes: --json has them"
+            break
+        yield visible(f"  submitter {'all others' if comm is None else comm}")
+        yield from _table("", rows)[1:]
+    for direction, apart in pair.elsewhere().items():
+        if apart is not None:
+            yield f"  by place  {direction}: {units.text('share', apart)} of the bytes lie elsewhere"
+
+
+def counters(found: Comparison) -> Iterator[str]:
+    """Every counter of each phase and disk of both."""
+    for pair in found.pairs:
+        if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
+            yield ""
+            yield from _pair(pair)
+
+
+def lines(found: Comparison, width: int) -> list[str]:
+    """All of it."""
+    paths = (f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b)))
+    return [*paths, *differences(found, width), *counters(found)]

@@ -5,7 +5,7 @@ import dataclasses
 import json
 from collections.abc import Container, Sequence
 
-from raidtrace.compare import spans_text
+from raidtrace.compare import spans as compare_spans
 from raidtrace.compare.comparison import KIB_PER_S, Figures, Row, text, unlike
 from raidtrace.compare.paper import Check
 from raidtrace.compare.spans import Comparison
@@ -88,8 +88,8 @@ def lines(found: Compared, width: int) -> list[str]:
     more = len(found.notes) - MOST_NOTES
     told += [f"and {more} more notes; --json has all."] if more > 0 else []
     if found.spans:
-        told += ["", *spans_text.differences(found.spans, width)]
-        told += spans_text.counters(found.spans) if found.verbose else ["", *wrap(MORE, width)]
+        told += ["", *compare_spans.differences(found.spans, width)]
+        told += compare_spans.counters(found.spans) if found.verbose else ["", *wrap(MORE, width)]
     return told
 
 
