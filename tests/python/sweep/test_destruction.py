@@ -11,7 +11,7 @@ import pytest
 from made_machine import Made
 
 from raidtrace.sweep import destruction, device, disk_users, plan
-from raidtrace.sweep.run import wanted as sweep_disk
+from raidtrace.sweep.run import disk as sweep_disk
 
 
 @pytest.fixture

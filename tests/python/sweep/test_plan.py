@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from raidtrace.published import tables as published
 from raidtrace.quantity import size
-from raidtrace.sweep import plan, steps, toml_lines
+from raidtrace.sweep import plan, schema, steps
 
 GOOD = """title = "x"
 trials = 2
@@ -304,7 +304,7 @@ def test_lines_of_any_toml(pairs, tables):
             wanted[path] = text.count("\n") + 1
             text += f"{key} = {value}\n"
     tomllib.loads(text)
-    lines = toml_lines.find(text)
+    lines = schema.lines_of_keys(text)
     assert {path: lines[path] for path in wanted} == wanted
 
 

@@ -7,7 +7,7 @@ import dataclasses
 from test_sweep import new_index
 
 from raidtrace.cli import sweep as cli_sweep
-from raidtrace.sweep import stack as sweep_stack
+from raidtrace.sweep import table
 from raidtrace.sweep.index import Outcome
 
 # disk, phase, direction, s, bios, splits, back_merges, issued, bytes_queued, bytes_issued, sequential, in flight, readahead
@@ -23,12 +23,12 @@ def test_an_md_beside_its_members(tmp_path):
     index.end(1, Outcome("", (), (TOP, A, B, *LITTLE)))
     index.end(2, Outcome("", (), (A,)))  # no md: nothing to say
     index.end(3, Outcome("broken", (), (TOP, A, B)))
-    stack, little = sweep_stack.stacks(index)
+    stack, little = table.stacks(index)
     assert (stack.bios, stack.kib_per_bio, stack.splits, stack.fan_out) == (10, 64.0, 30, 4.0)
     assert (stack.requests, stack.kib_per_request) == (20, 32.0)
     assert (stack.merged_percent, stack.sequential_percent, stack.in_flight) == (50.0, 60.0, 2.0)
     assert (stack.readahead_kib, stack.member_readahead_kib, little.direction) == (256.0, 128.0, "write")
-    shown = sweep_stack.text([stack, little])
+    shown = table.stack_text([stack, little])
     assert len(shown) == 2 and shown[1].split()[1:] == [
         "read", "10", "64.0", "30", "4.0", "20", "32.0", "50%", "60%", "2.0", "256", "(128)",
     ]  # fmt: skip
@@ -37,9 +37,9 @@ def test_an_md_beside_its_members(tmp_path):
 def test_of_each_cell_the_direction_that_moved_more(tmp_path):
     index = new_index(tmp_path)
     index.end(1, Outcome("", (), (TOP, A, B, *LITTLE)))
-    stack, little = sweep_stack.stacks(index)
+    stack, little = table.stacks(index)
     other = dataclasses.replace(stack, cell="a cell with a longer name", bios=1)
-    shown = sweep_stack.text([stack, other, little])
+    shown = table.stack_text([stack, other, little])
     assert [line.split()[-1] for line in shown] == ["KiB", "(128)", "(128)"]
     assert {line.index(word) for line, word in zip(shown, ("phase", "read", "read"), strict=True)} == {27}
 
@@ -48,12 +48,12 @@ def test_what_was_not_counted_is_not_zero(tmp_path):
     index = new_index(tmp_path)
     unknown = (*B[:4], 16, 0, None, None, *B[8:11], None, None, 1.0, 2.0)
     index.end(1, Outcome("", (), (TOP, A, unknown)))
-    (stack,) = sweep_stack.stacks(index)
+    (stack,) = table.stacks(index)
     assert (stack.fan_out, stack.requests, stack.merged_percent, stack.in_flight) == (4.0, None, None, None)
-    assert " n/a " in sweep_stack.text([stack])[1]
-    sweep_stack.write_csv(tmp_path / "s.csv", [stack])
+    assert " n/a " in table.stack_text([stack])[1]
+    table.write_stack_csv(tmp_path / "s.csv", [stack])
     (row,) = csv.DictReader((tmp_path / "s.csv").open())
-    assert tuple(row) == sweep_stack.HEADER
+    assert tuple(row) == table.STACK_HEADER
     assert (row["fan_out"], row["member_requests"], row["md_readahead_kib"]) == ("4", "", "256")
 
 

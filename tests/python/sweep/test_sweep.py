@@ -16,9 +16,7 @@ from raidtrace.benchmark.figure import Figure
 from raidtrace.cli import sweep as cli_sweep
 from raidtrace.cli import workload as cli_workload
 from raidtrace.sweep import index as sweep_index
-from raidtrace.sweep import plan, progress
-from raidtrace.sweep import stack as sweep_stack
-from raidtrace.sweep import steps
+from raidtrace.sweep import plan, progress, steps
 from raidtrace.sweep import table as sweep_table
 from raidtrace.sweep.index import Index, Outcome
 from raidtrace.sweep.run import cells as sweep
@@ -360,7 +358,7 @@ def test_manual_and_completions_have_every_option(verb, module):
 
 def test_figures_are_documented():
     text = (TOP / "Documentation/sweep.rst").read_text()
-    for word in (*sweep_table.HEADER, *sweep_stack.HEADER[3:]):
+    for word in (*sweep_table.HEADER, *sweep_table.STACK_HEADER[3:]):
         assert f"``{word}``" in text, word
     for name in re.findall(r"CREATE TABLE (\w+)", sweep_index.SCHEMA):
         assert f"``{name}``" in text, name

@@ -18,14 +18,11 @@ from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import journal
 from raidtrace.sweep import merge as sweep_merge
-from raidtrace.sweep import plan
-from raidtrace.sweep import stack as sweep_stack
-from raidtrace.sweep import steps
+from raidtrace.sweep import plan, steps
 from raidtrace.sweep import table as sweep_table
 from raidtrace.sweep.run import cells as sweep
 from raidtrace.sweep.run import disk as cell_disk
 from raidtrace.sweep.run import lab as cell_lab
-from raidtrace.sweep.run import wanted as sweep_disk
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a plan: every cell of its matrix with a fresh file system and a recording of its own."""
@@ -113,10 +110,10 @@ def _show(arguments: Sequence[str]) -> int:
     options = top.parse_args(arguments)
     index = sweep_index.Index(options.out / sweep_index.NAME)
     if options.stack:
-        found = sweep_stack.stacks(index)
+        found = sweep_table.stacks(index)
         if not found:
             raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
-        print("\n".join(sweep_stack.text(found)))
+        print("\n".join(sweep_table.stack_text(found)))
     else:
         report(index, options.out)
     return 0
@@ -244,11 +241,11 @@ def _asked_of_lab(options: argparse.Namespace) -> dict[str, str]:
 
 def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
     machine = device.Machine()
-    wanted = sweep_disk.wanted(
+    wanted = cell_disk.wanted(
         machine, the_plan, options.destroy_data, options.disk, options.array, not options.no_record
     )
     if options.dry_run:
-        known = sweep_disk.known(options.out) if options.resume else ()
+        known = cell_disk.known(options.out) if options.resume else ()
         print("\n".join(wanted.first(machine, RAIDCTL, known)))
         _print_steps(options, the_plan, wanted.place, None)
         said, refused = wanted.destruction(machine, options.force_signature, known)
@@ -265,22 +262,22 @@ def _alone_on_disks(
     the_plan: plan.Plan,
     overrides: dict[str, plan.Value],
     machine: device.Machine,
-    wanted: sweep_disk.Wanted,
+    wanted: cell_disk.Wanted,
 ) -> int:
     for line in journal.recover():
         print(f"put back after a sweep that was killed: {line}")
     if not options.resume:
         sweep.fresh(options.out)
-    known = sweep_disk.known(options.out) if options.resume else ()
-    sweep_disk.same_disks(machine, wanted.destroyed, known)
+    known = cell_disk.known(options.out) if options.resume else ()
+    cell_disk.same_disks(machine, wanted.destroyed, known)
     with (
         destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
         sweep.alone(options.out),
     ):
         facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
-        facts |= sweep_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
+        facts |= cell_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
         index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
-        index.note("disks", sweep_disk.stored(permit.identities))
+        index.note("disks", cell_disk.stored(permit.identities))
         log = journal.Journal.begin(wanted.disks, machine)
         disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
                                 not options.no_record, machine)  # fmt: skip
@@ -363,9 +360,9 @@ def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     every = list(dict.fromkeys(name for line in found for name in line.axes))
     path = out / f"{meta['plan']}.csv"
     sweep_table.write_csv(path, found, every)
-    stacks = sweep_stack.stacks(index)
+    stacks = sweep_table.stacks(index)
     if stacks:
-        sweep_stack.write_csv(out / f"{meta['plan']}-stack.csv", stacks)
+        sweep_table.write_stack_csv(out / f"{meta['plan']}-stack.csv", stacks)
     print("\n".join(sweep_table.text(found, names)))
     for line in sweep_table.beside(found):
         print(f"Unlike the published: {line}.")

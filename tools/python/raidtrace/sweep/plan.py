@@ -12,6 +12,8 @@ import itertools
 import json
 import pathlib
 import random
+import re
+import shlex
 import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -19,7 +21,36 @@ from typing import Any
 
 import tomllib
 
-from raidtrace.sweep import more_options, schema, toml_lines
+from raidtrace.sweep import schema
+
+# Options of mkfs and mount in a plan: none that names another disk or file. Both can put a journal or a log elsewhere, and
+# would overwrite what is there. A plan may come from anybody, and only --destroy-data names what is overwritten. The commands
+# run in the cell's own directory, so an option without / names no disk, except by a label or by one of these words.
+WORD = re.compile(r"[A-Za-z0-9_,=.^+:-]+")
+ELSEWHERE = {
+    "dev", "device", "file", "logdev", "name", "rtdev", "journal_dev", "journal_path",  # where else to write
+    "label", "uuid", "partlabel", "partuuid", "id",  # a disk by what it holds
+    "bind", "rbind", "move", "remount", "loop", "offset", "helper", "uhelper",  # another mount than that of the disk
+}  # fmt: skip
+
+
+def refused_options(text: str) -> str:
+    """Why these options are refused; empty when they are not."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        return f"{text!r} is no list of words: {error}"
+    for word in words:
+        if not WORD.fullmatch(word):
+            return f"{word!r} could name a disk or file; options here are words of letters, digits and _ , = . ^ + : -"
+        parts = re.split(r"[,=:]", word.lower())
+        # --device=...; -Jdevice=...: option and key in one word
+        parts += [parts[0].lstrip("-"), re.sub(r"^-.", "", parts[0])]
+        found = [part for part in parts if part in ELSEWHERE]
+        if found:
+            return f"{word!r}: {found[0]} could name another disk; what is overwritten is said by --destroy-data alone"
+    return ""
+
 
 SCHEMA = pathlib.Path(__file__).parent / "plan-schema.json"
 READY = pathlib.Path(__file__).parent / "plans"
@@ -132,7 +163,7 @@ def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> 
         document = tomllib.loads(text)
     except ValueError as error:  # of a number of too many digits it is not TOML's own
         raise PlanError(f"{where}: not TOML: {error}") from error
-    place = functools.partial(_error, where, toml_lines.find(text))
+    place = functools.partial(_error, where, schema.lines_of_keys(text))
     if isinstance(document.get("matrix"), list):
         for matrix in document["matrix"]:
             if "data_size" in overrides and isinstance(matrix, dict):
@@ -156,9 +187,9 @@ def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> 
     )
 
 
-def _error(where: str, lines: Mapping[toml_lines.Path, int], path: toml_lines.Path, why: str) -> PlanError:
+def _error(where: str, lines: Mapping[schema.Path, int], path: schema.Path, why: str) -> PlanError:
     key = ".".join(str(word) for word in path if isinstance(word, str)) or "plan"
-    return PlanError(f"{where}:{toml_lines.line_of(lines, path)}: {key}: {why}")
+    return PlanError(f"{where}:{schema.line_of(lines, path)}: {key}: {why}")
 
 
 def _listed(document: dict[str, Any]) -> dict[str, Any]:
@@ -250,7 +281,7 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
             if key in axes:
                 refuse(key, "there is no file system: filesystem is none")
     for key in ("mkfs_options", "mount_options"):
-        if key in axes and (why := more_options.wrong(str(axes[key]))):
+        if key in axes and (why := refused_options(str(axes[key]))):
             refuse(key, why)
     if filesystem != RAW and "fs_block_kib" in axes and axes["fs_block_kib"] not in BLOCKS[filesystem]:
         blocks = ", ".join(map(str, BLOCKS[filesystem]))
