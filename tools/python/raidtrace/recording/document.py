@@ -8,9 +8,9 @@ from typing import Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
 from raidtrace.quantity.output import Json
-from raidtrace.recording import columns, invariants, spans, stacks
+from raidtrace.recording import columns, invariants, spans
 from raidtrace.recording.columns import Column
-from raidtrace.recording.figures import QUANTITIES, Figures, Range
+from raidtrace.recording.figures import QUANTITIES, Figures, Range, given, readahead
 from raidtrace.recording.sample_rows import DIRECTIONS, opened
 from raidtrace.recording.spans import COUNTED, DATA, GROUPS, Bins, Recorded, Span, Target
 
@@ -159,18 +159,18 @@ def _members(found: Recorded, span: Span) -> dict[str, Json]:
     members = found.members(span)
     if not members:
         return {}
-    gave = {direction: stacks.given(span, members, direction) for direction in COUNTED}
+    gave = {direction: given(span, members, direction) for direction in COUNTED}
     return {"members": {
         "directions": {
-            direction: {"fan_out": given.fan_out(), "bytes_ratio": given.bytes_ratio(), "split_share": given.split_share()}
-            for direction, given in gave.items()
-            if given.any()
+            direction: {"fan_out": one.fan_out(), "bytes_ratio": one.bytes_ratio(), "split_share": one.split_share()}
+            for direction, one in gave.items()
+            if one.any()
         },
-        "readahead_sectors": stacks.readahead(found, span),
+        "readahead_sectors": readahead(found, span),
         "members": [
-            {"disk": member.disk or None, "readahead_sectors": stacks.readahead(found, member),
-             "member_share": {direction: member.count(direction, "bytes_queued") / given.bytes
-                              for direction, given in gave.items() if given.bytes}}
+            {"disk": member.disk or None, "readahead_sectors": readahead(found, member),
+             "member_share": {direction: member.count(direction, "bytes_queued") / one.bytes
+                              for direction, one in gave.items() if one.bytes}}
             for member in members
         ],
     }}  # fmt: skip

@@ -8,11 +8,11 @@ Names are members of raidctl report --json; Documentation/counters.rst defines t
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN, KINDS
 from raidtrace.quantity.units import ratio
-from raidtrace.recording.spans import Bins, Span
+from raidtrace.recording.spans import Bins, Recorded, Span
 
 MIB = 1 << 20
 Number = int | float | None
@@ -363,3 +363,48 @@ def blame(span: Span) -> Mapping[tuple[str, str], int] | None:
         return None
     width = len(CLASSES)
     return {(CLASSES[at // width], CLASSES[at % width]): count for at, count in span.histogram("all", "blame").items()}
+
+
+# What a disk that is made of others gave to them.
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """Bios, bytes and splits of a disk in one direction, and bios and bytes of its members together."""
+
+    own_bios: int
+    own_bytes: int
+    splits: int
+    bios: int
+    bytes: int
+
+    def any(self) -> bool:
+        """Whether there was any bio."""
+        return bool(self.own_bios or self.bios)
+
+    def fan_out(self) -> float | None:
+        """Bios of the members for each bio."""
+        return self.bios / self.own_bios if self.own_bios else None
+
+    def bytes_ratio(self) -> float | None:
+        """Bytes of the members for each byte."""
+        return self.bytes / self.own_bytes if self.own_bytes else None
+
+    def split_share(self) -> float | None:
+        """Splits for each bio."""
+        return self.splits / self.own_bios if self.own_bios else None
+
+
+def given(span: Span, members: Sequence[Span], direction: str) -> Given:
+    """Of one direction."""
+    return Given(
+        span.count(direction, "queued"), span.count(direction, "bytes_queued"), span.count(direction, "splits"),
+        sum(member.count(direction, "queued") for member in members),
+        sum(member.count(direction, "bytes_queued") for member in members),
+    )  # fmt: skip
+
+
+def readahead(found: Recorded, span: Span) -> int | None:
+    """Sectors of readahead where the span began. None: not known."""
+    text = found.setting(span.target, "readahead_sectors", span.start_ns)
+    return int(text) if text is not None and text.isdecimal() and text.isascii() else None

@@ -10,7 +10,7 @@ from raidtrace.quantity import size, units
 from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
-from raidtrace.recording import columns, figures, stacks
+from raidtrace.recording import columns, figures
 from raidtrace.recording.figures import Figures, Range, percentile
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span, Submitter
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
@@ -462,7 +462,7 @@ def of_stack(found: Recorded, phase: int) -> Iterator[Table]:
     for span in (span for span in found.spans if span.number == phase):
         parts = found.members(span)
         for direction in COUNTED if parts else ():
-            given = stacks.given(span, parts, direction)
+            given = figures.given(span, parts, direction)
             if given.any():
                 factors = (given.fan_out(), given.bytes_ratio(), given.split_share())
                 gave.append(Row("", (name(span.disk), Cell(direction), *(_fixed(one, 3) for one in factors))))
@@ -477,7 +477,7 @@ def of_stack(found: Recorded, phase: int) -> Iterator[Table]:
 
 def _layer(found: Recorded, span: Span, direction: str, whole: int) -> Row:
     """whole: bytes of all members; 0 of the disk that is made of them."""
-    f, ahead = Figures(span, direction), stacks.readahead(found, span)
+    f, ahead = Figures(span, direction), figures.readahead(found, span)
     return Row("", (
         name(span.disk if not whole else f"  {span.disk}"), Cell(direction), shown("bytes", f.known("bytes_queued")),
         _share(f.count("bytes_queued"), whole) if whole else Cell("-"), shown("ns", f.mean_ns("q2c")), _time(f.p99("q2c")),
