@@ -25,7 +25,7 @@ from lab_checks import TOP, check, finish, lab  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools/lab"))
 
-from raidlab.verbs import seeds  # noqa: E402
+from raidlab.verbs import measures  # noqa: E402
 
 FIO = "fio --name=a --clocksource=clock_gettime --ioengine=psync --output=/dev/null --time_based=0"
 BIG, SMALL = "blockdev --setra 16384 /dev/sda", "blockdev --setra 256 /dev/sda"
@@ -96,7 +96,7 @@ def needed(draws: list[float]) -> int:
     """Of how many draws each a loss as planted is found nine times in ten, by their spread."""
     spread = statistics.stdev([math.log(one) for one in draws])
     for count in range(2, 1000):
-        student = seeds.student(2 * count - 2)
+        student = measures.student(2 * count - 2)
         if (student + 1.28) * spread * math.sqrt(2 / count) <= math.log(LOSS):
             return count
     return 1000
@@ -122,9 +122,9 @@ def main() -> None:
                     for slow, many in groups
                 ]
                 found = [list(run) for run in runs]
-                same, slower = seeds.interval(found[0], found[1]), seeds.interval(found[0] + found[1], found[2])
+                same, slower = measures.interval(found[0], found[1]), measures.interval(found[0] + found[1], found[2])
                 both, enough = found[0] + found[1], needed(found[0] + found[1])
-                if not seeds.is_chance(same):
+                if not measures.is_chance(same):
                     apart.append(name)
                 # What excludes the loss too is not missed: it does not reach a workload that waits for something else.
                 if enough <= count and slower[0] <= 1 and slower[1] >= LOSS:

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
-from raidlab.verbs import compare, measures, seeds  # noqa: E402
+from raidlab.verbs import compare, measures  # noqa: E402
 
 READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
 
@@ -67,7 +67,7 @@ FINDINGS = (
 
 def findings() -> None:
     for name, other, *parts in FINDINGS:
-        said = compare.finding(seeds.Draws((BASE,)), seeds.Draws((other,)), "read", "B")
+        said = compare.finding(measures.Draws((BASE,)), measures.Draws((other,)), "read", "B")
         check(f"it is named: {name}", all(part in said for part in parts), said)
     sections = compare.sections([[[BASE]], [[FINDINGS[0][1]]], [[BASE]]])
     check("a direction without requests is left out", [one.direction for one in sections] == ["read"], sections)
@@ -77,20 +77,22 @@ def findings() -> None:
 
 def chances() -> None:
     """Intervals against values computed by hand, and the sequential test at its bounds."""
-    low, high = seeds.interval([100.0, 110.0, 90.0], [50.0, 55.0, 45.0])
+    low, high = measures.interval([100.0, 110.0, 90.0], [50.0, 55.0, 45.0])
     # of the logarithms: difference -0.69315, both deviations 0.10050, error 0.082061, 4 degrees of freedom, t 2.776
     check("half the rate", abs(low - 0.3981) < 0.0002 and abs(high - 0.6279) < 0.0002, (low, high))
-    check("is no chance", not seeds.is_chance((low, high)))
-    check("the same values are chance", seeds.is_chance(seeds.interval([1.0, 2.0, 3.0], [2.0, 3.0, 1.0])))
-    check("bounds are part of an interval", seeds.is_chance((1.0, 1.1)) and seeds.is_chance((0.9, 1.0)))
-    check("beside it is none", not seeds.is_chance((1.001, 1.1)) and not seeds.is_chance((0.9, 0.999)))
-    check("without spread the ratio is a fact", seeds.interval([2.0, 2.0], [3.0, 3.0]) == (1.5, 1.5))
+    check("is no chance", not measures.is_chance((low, high)))
+    check("the same values are chance", measures.is_chance(measures.interval([1.0, 2.0, 3.0], [2.0, 3.0, 1.0])))
+    check("bounds are part of an interval", measures.is_chance((1.0, 1.1)) and measures.is_chance((0.9, 1.0)))
+    check("beside it is none", not measures.is_chance((1.001, 1.1)) and not measures.is_chance((0.9, 0.999)))
+    check("without spread the ratio is a fact", measures.interval([2.0, 2.0], [3.0, 3.0]) == (1.5, 1.5))
     for before, after in (([1.0], [2.0, 2.0]), ([1.0, 0.0], [1.0, 1.0]), ([1.0, None], [1.0, 1.0])):
-        check(f"no interval of {before} and {after}", seeds.interval(before, after) is None)
-    check("two that agree do not decide", seeds.decided([True, True]) is None and seeds.decided([False] * 2) is None)
-    check("three do", seeds.decided([True] * 3) is True and seeds.decided([False] * 3) is False)
-    check("it takes a lead of three", seeds.decided([True, False, True, True]) is None)
-    check("whoever has it", seeds.decided([True, False, False, False, False]) is False)
+        check(f"no interval of {before} and {after}", measures.interval(before, after) is None)
+    check(
+        "two that agree do not decide", measures.decided([True, True]) is None and measures.decided([False] * 2) is None
+    )
+    check("three do", measures.decided([True] * 3) is True and measures.decided([False] * 3) is False)
+    check("it takes a lead of three", measures.decided([True, False, True, True]) is None)
+    check("whoever has it", measures.decided([True, False, False, False, False]) is False)
     wide = [dataclasses.replace(BASE, directions=span(rate, 4, 131072, 5).directions) for rate in (90, 110, 100)]
     near = [dataclasses.replace(BASE, directions=span(rate, 4, 131072, 5).directions) for rate in (95, 108, 101)]
     far = [dataclasses.replace(BASE, directions=span(rate, 2, 131072, 5).directions) for rate in (45, 55, 50)]

@@ -18,7 +18,7 @@ from raidlab.apt import sources_list  # noqa: E402
 from raidlab.array import profile  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.uml import hermetic, machine, verdict  # noqa: E402
+from raidlab.uml import machine, verdict  # noqa: E402
 from raidlab.uml.modules import build_programs  # noqa: E402
 from raidlab.userland import root  # noqa: E402
 from raidlab.vm import boot  # noqa: E402
@@ -276,10 +276,10 @@ def own_root() -> None:
     check("the lock has a suite and each package once, in order", suite and names == sorted(set(names)), names)
     check("each with a digest", all(re.fullmatch("[0-9a-f]{64}", package.digest) for package in packages))
     top = str(TOP)
-    check("a path of the checkout is seen at /raidtrace", hermetic.seen(f"{top}/tests/run") == "/raidtrace/tests/run")
-    check("so is the checkout", hermetic.seen(top) == "/raidtrace")
-    check("what begins like it is not", hermetic.seen(f"{top}-2/x") == f"{top}-2/x")
-    check("nor is what holds it", hermetic.seen(f"a {top}/x") == f"a {top}/x")
+    check("a path of the checkout is seen at /raidtrace", machine.seen(f"{top}/tests/run") == "/raidtrace/tests/run")
+    check("so is the checkout", machine.seen(top) == "/raidtrace")
+    check("what begins like it is not", machine.seen(f"{top}-2/x") == f"{top}-2/x")
+    check("nor is what holds it", machine.seen(f"a {top}/x") == f"a {top}/x")
     draws = [machine.drawn(seed) for seed in range(50)]
     check("a draw is repeatable", draws == [machine.drawn(seed) for seed in range(50)])
     check("no two are alike", len(set(draws)) == 50)

@@ -16,17 +16,17 @@ sys.path.insert(0, str(TOP / "tools" / "lab"))
 from raidlab.base import cache, toolchain  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import linux  # noqa: E402
-from raidlab.userland import compiler, sysroot  # noqa: E402
-from raidlab.userland.sysroot import Sysroot  # noqa: E402
+from raidlab.userland import compiler  # noqa: E402
+from raidlab.userland.compiler import Sysroot  # noqa: E402
 
 QUIET = Progress(quiet=True)
-LOCKED = sysroot.said("compiler")
+LOCKED = compiler.locked("compiler")
 
 
 @pytest.fixture(name="host")
 def _host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """What a host's programs say of themselves; its cache has a sysroot whose compiler says what it was started with."""
-    says = {"gcc": LOCKED, "ld": sysroot.said("linker")}
+    says = {"gcc": LOCKED, "ld": compiler.locked("linker")}
     real = toolchain.first_line
 
     def first_line(*command: str) -> str:
@@ -35,9 +35,9 @@ def _host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     def unpacked(_: Progress) -> Sysroot:
         made = Sysroot(tmp_path / "sysroot/root", "made")
         (made.path / "usr/bin").mkdir(parents=True, exist_ok=True)
-        (made.path / sysroot.LIBRARIES).mkdir(parents=True, exist_ok=True)
-        (made.path / sysroot.LIBRARIES / "libisl.so.23").touch()
-        (made.path / sysroot.LIBRARIES / "libc.so.6").touch()
+        (made.path / compiler.LIBRARIES).mkdir(parents=True, exist_ok=True)
+        (made.path / compiler.LIBRARIES / "libisl.so.23").touch()
+        (made.path / compiler.LIBRARIES / "libc.so.6").touch()
         program = made.path / "usr/bin/gcc"
         program.write_text('#!/bin/sh\necho "mine $LD_LIBRARY_PATH $*"\n', encoding="ascii")
         program.chmod(0o755)
@@ -45,7 +45,7 @@ def _host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(toolchain, "first_line", first_line)
-    monkeypatch.setattr(sysroot, "get", unpacked)
+    monkeypatch.setattr(compiler, "get_sysroot", unpacked)
     return says
 
 

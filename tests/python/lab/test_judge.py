@@ -15,8 +15,8 @@ sys.path.insert(0, str(TOP / "tools" / "lab"))
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.kernel import coverage  # noqa: E402
 from raidlab.kernel.patched import Pair  # noqa: E402
-from raidlab.verbs import judge, measures, recorded, told, workloads  # noqa: E402
-from raidlab.verbs.recorded import Recorded  # noqa: E402
+from raidlab.verbs import judge, measures, told, workloads  # noqa: E402
+from raidlab.verbs.measures import Recorded  # noqa: E402
 
 ONE = workloads.Workload("one", "something", "true")
 NOISE = (1.0, 1.003, 0.998, 1.001, 0.997, 1.002, 0.999, 1.004)
@@ -269,5 +269,5 @@ def test_what_a_killed_run_left_is_no_obstacle(tmp_path):
         return argparse.Namespace(status=1, messages=[])
 
     with pytest.raises(LabError, match="exit status 1"):
-        recorded.run(argparse.Namespace(command=["true"], disk=None), "6.1", boot, tmp_path)
+        measures.run(argparse.Namespace(command=["true"], disk=None), "6.1", boot, tmp_path)
     assert seen == ["mine.rtdb.xz"]

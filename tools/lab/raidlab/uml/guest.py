@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from raidlab.base.failure import LabError
-from raidlab.uml import hermetic
+from raidlab.uml import machine
 from raidlab.uml.machine import CONTROL, OWN_ROOT, Guest
 
 # 2026-01-01 00:00 UTC: what the guest's clock says when it starts.
@@ -71,7 +71,7 @@ def run(
         if not guest.add_modules:
             (control / _MODULES_THERE).touch()
         if guest.root:
-            hermetic.compose(guest, control)
+            machine.compose(guest, control)
         else:
             shutil.copy(guest.init, control / "init")
         kernel_log.unlink(missing_ok=True)  # a link that somebody left there is not followed
@@ -82,7 +82,7 @@ def run(
 
 
 def _request(guest: Guest) -> bytes:
-    lines = ["cwd /run/lab/out", *(hermetic.request(guest) if guest.root else _host_places(guest))]
+    lines = ["cwd /run/lab/out", *(machine.request(guest) if guest.root else _host_places(guest))]
     if guest.wait_for_disks:
         lines.append("disks wait")
     if guest.interactive:
@@ -127,7 +127,7 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         "con1=null,fd:2",
         "console=tty1",
         # init is a program of the C library, too.
-        *([f"GLIBC_TUNABLES={hermetic.TUNABLES}"] if guest.root else []),
+        *([f"GLIBC_TUNABLES={machine.TUNABLES}"] if guest.root else []),
         "--",
         CONTROL,
     ]
@@ -233,7 +233,7 @@ def _environment(guest: Guest, control: Path) -> dict[str, str]:
         "LD_PRELOAD": str(guest.preload),
     }
     seed = {"LAB_SEED": str(guest.chance.randomness)} if guest.chance.randomness else {}
-    return (hermetic.process_environment() if guest.root else own) | seed
+    return (machine.process_environment() if guest.root else own) | seed
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

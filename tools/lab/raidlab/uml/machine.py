@@ -9,11 +9,14 @@ workloads (Documentation/lab.rst has how much).
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from raidlab.base import cache
 from raidlab.userland.root import Root
 
 CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
@@ -52,7 +55,7 @@ def drawn(seed: int) -> Chance:
 @dataclass
 class Guest:
     """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
-    where the kernel comes from, for recordings. Without a `root` the guest has the host's files (hermetic.py). `tools` are
+    where the kernel comes from, for recordings. Without a `root` the guest has the host's files. `tools` are
     seen as tools/bin of the checkout (userland/tools.py)."""
 
     binary: Path
@@ -73,3 +76,77 @@ class Guest:
     root: Root | None = None
     tools: Path | None = None
     chance: Chance = field(default_factory=Chance)
+
+
+# A guest that sees nothing of the host: the same names, programs, environment and processor wherever it runs.
+#
+# How long a path is, what a library chose by processor, how large the host's ld.so.cache is: each moves pages in a
+# guest, and with them its figures. So directories of the host are links in the control directory, known by their names
+# there; the checkout is seen at /raidtrace; the C library is told to use no more of the processor than x86-64 has.
+
+CHECKOUT = "/raidtrace"
+_IN_GUEST = "/run/lab/control"  # the control directory, as a guest's programs see it
+_MODULES = "modules"
+# What a processor has beyond the baseline and the C library would choose by, and sizes that it takes from the caches.
+_BEYOND = (
+    "AVX512F,AVX512VL,AVX512BW,AVX512DQ,AVX512CD,AVX2,AVX,FMA,FMA4,BMI1,BMI2,LZCNT,MOVBE,POPCNT,ERMS,FSRM,RTM,SSE4_2,"
+    "SSE4_1,SSSE3,XSAVE,XSAVEC,AVX_Fast_Unaligned_Load,Fast_Copy_Backward,Fast_Unaligned_Load,Fast_Unaligned_Copy,"
+    "Fast_Rep_String,Slow_BSF,Slow_SSE4_2,Prefer_PMINUB_for_stringop,Prefer_No_VZEROUPPER,Prefer_ERMS,Prefer_FSRM"
+)
+TUNABLES = ":".join((
+    "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in _BEYOND.split(",")),
+    "glibc.cpu.x86_data_cache_size=0x8000", "glibc.cpu.x86_shared_cache_size=0x100000",
+    "glibc.cpu.x86_non_temporal_threshold=0xc0000", "glibc.cpu.x86_rep_movsb_threshold=0x800",
+    "glibc.cpu.x86_rep_stosb_threshold=0x800",
+))  # fmt: skip
+
+
+def hermetic_environment() -> dict[str, str]:
+    """What a command has beside the lab's own variables."""
+    return {
+        "GLIBC_TUNABLES": TUNABLES,
+        "LD_BIND_NOW": "1",  # a lazy call's stack frame has as many of the processor's registers as there are
+        "PYTHONPYCACHEPREFIX": "/run/lab/tmp/pyc",
+    }
+
+
+def seen(text: str) -> str:
+    """A path of the checkout as the guest sees it; other text as it is."""
+    top = str(cache.CHECKOUT)
+    return CHECKOUT + text[len(top) :] if text == top or text.startswith(f"{top}/") else text
+
+
+def module_seen(path: Path) -> str:
+    """Where a guest sees a module that is inserted."""
+    return f"{_IN_GUEST}/{_MODULES}/{path.name}"
+
+
+def compose(guest: Guest, control: Path) -> None:
+    """Links beside what the process is in. Modules are copied: a guest would look for where a link leads in its own root."""
+    assert guest.root
+    links = {OWN_ROOT: guest.root.path, "out": guest.out, "checkout": cache.CHECKOUT}
+    links |= {"linux": guest.binary, "hostcalls.so": guest.preload}
+    if guest.modroot:
+        links["modroot"] = guest.modroot
+    if guest.tools:
+        links["tools"] = guest.tools
+    for name, path in links.items():
+        (control / name).symlink_to(path)
+    (control / _MODULES).mkdir()
+    for path, _parameters in guest.modules:
+        shutil.copyfile(path, control / _MODULES / path.name)
+
+
+def request(guest: Guest) -> list[str]:
+    """What init is told of places, instead of the host's paths. The kernel needs the /. to follow a link."""
+    lines = [f"out {CONTROL}/out/.", f"show {CONTROL}/checkout/. {CHECKOUT}"]
+    if guest.tools:
+        lines.append(f"show {CONTROL}/tools/. {CHECKOUT}/tools/bin")
+    if guest.modroot:
+        lines.append(f"modroot {CONTROL}/modroot/.")
+    return lines + [f"insmod {module_seen(path)} {parameters}".rstrip() for path, parameters in guest.modules]
+
+
+def process_environment() -> dict[str, str]:
+    """Of the User Mode Linux process: it lies on the stack of the kernel."""
+    return {"PATH": os.defpath, "HOME": CONTROL, "TMPDIR": CONTROL, "LD_PRELOAD": f"{CONTROL}/hostcalls.so"}

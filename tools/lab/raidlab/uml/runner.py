@@ -18,8 +18,8 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree, variant
 from raidlab.kernel.linux import Kernel
-from raidlab.uml import drivers, guest, hermetic, modules, verdict
-from raidlab.uml.machine import Guest, drawn
+from raidlab.uml import guest, modules, verdict
+from raidlab.uml.machine import CHECKOUT, Guest, drawn, hermetic_environment, module_seen, seen
 from raidlab.userland import root, tools
 
 _MODULE_MIB = 1  # that raidlab.ko takes, whatever its size
@@ -55,7 +55,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         init=programs.init,
         preload=programs.preload,
         out=out,
-        command=[hermetic.seen(word) for word in command] if lab_root else command,
+        command=[seen(word) for word in command] if lab_root else command,
         environment=_environment(arguments.env, inserted, lab_root is not None, draw.pad),
         # The kernel itself, and its page descriptors.
         memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
@@ -117,7 +117,7 @@ def _modules(
         return []
     found = [(build_module(modules.RAIDLAB, lab_kernel, progress).path, devices.parameter())]
     for name in devices.drivers:
-        found += [(path, "") for path in drivers.modules_of(name, lab_kernel, progress)]
+        found += [(path, "") for path in modules.modules_of(name, lab_kernel, progress)]
     if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
         found.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
     return found
@@ -158,7 +158,7 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: b
             "Move it out of /dev, /proc, /run and /sys.",
         )
     environment = {
-        "PATH": f"{hermetic.CHECKOUT if own_root else cache.CHECKOUT}/tools/bin:{_PATH}",
+        "PATH": f"{CHECKOUT if own_root else cache.CHECKOUT}/tools/bin:{_PATH}",
         "HOME": "/run/lab/tmp",
         "TMPDIR": "/run/lab/tmp",
         "MODPROBE_OPTIONS": "-d /run/lab/modroot",
@@ -169,17 +169,17 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: b
         "LAB": "1",
     }
     if own_root:
-        environment |= hermetic.environment()
+        environment |= hermetic_environment()
     if pad:
         environment["LAB_PAD"] = "x" * pad
     for path, _parameters in inserted:
         if path.name == modules.RAIDTRACE.name + ".ko":
             environment["RAIDTRACE_KO"] = (
-                hermetic.module_seen(path) if own_root else str(path)
+                module_seen(path) if own_root else str(path)
             )  # its tests load it again, and its KUnit suites beside it
     for pair in extra:
         key, separator, value = pair.partition("=")
         if not key or not separator:
             raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
-        environment[key] = hermetic.seen(value) if own_root else value
+        environment[key] = seen(value) if own_root else value
     return environment

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from raidlab.base import cache, toolchain
 from raidlab.base.progress import Progress
-from raidlab.userland import compiler, root, sysroot
-from raidlab.userland.compiler import Compiler
-from raidlab.userland.sysroot import Sysroot
+from raidlab.userland import compiler, root
+from raidlab.userland.compiler import Compiler, Sysroot
 
 _TOOLS = cache.CHECKOUT / "tools"
 _KEEP = 2
@@ -35,7 +34,7 @@ def get(progress: Progress) -> Path | None:
     if release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
         # It is there anyway; but a mount takes of a guest's memory, so every host's guest has this one.
         return _TOOLS / "bin"
-    built_by, libraries = compiler.get(progress), sysroot.get(progress)
+    built_by, libraries = compiler.get(progress), compiler.get_sysroot(progress)
     names = [libraries.name.encode(), built_by.name.encode()]
     entry = cache.root() / f"tools-{cache.digest([path.read_bytes() for path in binaries] + names)}"
     with cache.entry(entry, progress) as is_new:
@@ -53,7 +52,7 @@ def _build(entry: Path, libraries: Sysroot, built_by: Compiler, progress: Progre
     make.append(f"CC=gcc --sysroot={libraries.path} -ffile-prefix-map={libraries.path}=")
     places = {
         "PKG_CONFIG_SYSROOT_DIR": str(libraries.path),
-        "PKG_CONFIG_LIBDIR": f"{libraries.path}/{sysroot.LIBRARIES}/pkgconfig:{libraries.path}/usr/share/pkgconfig",
+        "PKG_CONFIG_LIBDIR": f"{libraries.path}/{compiler.LIBRARIES}/pkgconfig:{libraries.path}/usr/share/pkgconfig",
     }
     toolchain.run_logged(what, make, entry / "build.log", extra=places | built_by.environment())
     shutil.rmtree(entry / "build")

@@ -20,8 +20,8 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import coverage, patched, tree, variant
 from raidlab.kernel.linux import Kernel
 from raidlab.kernel.variant import Added
-from raidlab.uml import drivers, guest, modules, runner, verdict
-from raidlab.verbs import compare, judge, recorded, told, workloads
+from raidlab.uml import guest, modules, runner, verdict
+from raidlab.verbs import compare, judge, measures, told, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -36,7 +36,7 @@ class Contender:
     name: str
     tree: Path | None
     described: str | None
-    run: Callable[[list[str], Path, int, str], recorded.Recorded]
+    run: Callable[[list[str], Path, int, str], measures.Recorded]
     has: frozenset[str] = frozenset()  # options of its configuration, without CONFIG_
 
 
@@ -52,7 +52,7 @@ def act(arguments: argparse.Namespace) -> int:
     alone = bool(arguments.config) and len(names) <= 1 and not (patches or arguments.range or arguments.tree)
     _check(arguments, bool(patches or arguments.range or arguments.tree or alone))
     some = workloads.of_set(arguments.workload) if arguments.workload else ()
-    recorded.require_tools()
+    measures.require_tools()
     progress = Progress(arguments.quiet)
     runner.profiles_of(arguments, progress)
     pair = None
@@ -151,7 +151,7 @@ def _judge(
     """A verdict on each workload. Status 1 if one is slower."""
     top = Path(arguments.out).absolute()
 
-    def run(wanted: Iterable[tuple[workloads.Workload, int, int]]) -> list[recorded.Recorded]:
+    def run(wanted: Iterable[tuple[workloads.Workload, int, int]]) -> list[measures.Recorded]:
         places = [
             (
                 contenders[kernel],
@@ -215,9 +215,9 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
         modules.build(module, lab_kernel, progress)
     devices = runner.profiles_of(arguments, progress)
     for name in devices.drivers if devices else ():
-        drivers.modules_of(name, lab_kernel, progress)
+        modules.modules_of(name, lab_kernel, progress)
 
-    def run(command: list[str], out: Path, seed: int, array: str) -> recorded.Recorded:
+    def run(command: list[str], out: Path, seed: int, array: str) -> measures.Recorded:
         more = {"seed": seed, "command": command, "profile": array or arguments.profile}
         mine = argparse.Namespace(**vars(arguments) | more)
         with open(out / "output", "wb") as output:
@@ -226,7 +226,7 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
             def boot(command: list[str], directory: Path) -> verdict.Verdict:
                 return runner.boot(mine, lab_kernel, command, directory, how)
 
-            return recorded.run(mine, lab_kernel.name, boot, out)
+            return measures.run(mine, lab_kernel.name, boot, out)
 
     config = (lab_kernel.build / ".config").read_text(encoding="utf-8")
     has = frozenset(re.findall(r"^CONFIG_(\w+)=[ym]$", config, re.MULTILINE))
@@ -236,27 +236,27 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
 def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
     """Debian's own kernel of a series, in QEMU."""
 
-    def run(_command: list[str], out: Path, _seed: int, _array: str) -> recorded.Recorded:
+    def run(_command: list[str], out: Path, _seed: int, _array: str) -> measures.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
         with open(out / "output", "wb") as output:
 
             def boot(command: list[str], _directory: Path) -> verdict.Verdict:
                 return virtual.run(mine, command, (output.fileno(), output.fileno()))
 
-            return recorded.run(mine, f"Debian's {name}", boot, out)
+            return measures.run(mine, f"Debian's {name}", boot, out)
 
     return Contender(f"Debian's {name}", None, None, run)
 
 
-def _all(places: list[Place], at_once: int, progress: Progress) -> list[recorded.Recorded]:
+def _all(places: list[Place], at_once: int, progress: Progress) -> list[measures.Recorded]:
     """A guest in simulated time has one processor: as many side by side as there are, at most two."""
 
-    def one(place: Place) -> recorded.Recorded:
+    def one(place: Place) -> measures.Recorded:
         contender, command, out, seed, array = place
         out.mkdir(parents=True, exist_ok=True)
         return contender.run(command, out, seed, array)
 
-    def collected(coming: Iterable[recorded.Recorded]) -> list[recorded.Recorded]:
+    def collected(coming: Iterable[measures.Recorded]) -> list[measures.Recorded]:
         runs = []
         for run in coming:
             runs.append(run)
@@ -276,7 +276,7 @@ def _all(places: list[Place], at_once: int, progress: Progress) -> list[recorded
             raise
 
 
-def _verdicts(drawn: list[list[recorded.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
+def _verdicts(drawn: list[list[measures.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
     """What is the same down to the last bit."""
     said = []
     draws = len(drawn[0])
@@ -299,7 +299,7 @@ def _verdicts(drawn: list[list[recorded.Recorded]], unlike: list[str], repeated:
 def _print(
     arguments: argparse.Namespace,
     contenders: list[Contender],
-    runs: list[recorded.Recorded],
+    runs: list[measures.Recorded],
     sections: list[compare.Section],
     verdicts: list[str],
 ) -> None:
@@ -328,7 +328,7 @@ def _print(
 def _as_json(
     arguments: argparse.Namespace,
     contenders: list[Contender],
-    runs: list[recorded.Recorded],
+    runs: list[measures.Recorded],
     sections: list[compare.Section],
     verdicts: list[str],
     unlike: list[str],

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from raidlab.verbs import measures, seeds
-from raidlab.verbs.seeds import Draws
+from raidlab.verbs import measures
+from raidlab.verbs.measures import Draws
 
 # Of a logarithm: what is less is called the same, what is between is not worth a word. The table shows what there is.
 _SAME = 0.001
@@ -89,7 +89,7 @@ def _section(spans: list[Draws], direction: str, timed: bool) -> Section:
         values = [span.value(direction, name) for span in spans]
         texts = ["-" if value is None else form.format(value * factor) for value in values]
         first, *others = (span.values(direction, name) for span in spans)
-        rows.append(Row(name, label, values, texts, [seeds.interval(first, other) for other in others]))
+        rows.append(Row(name, label, values, texts, [measures.interval(first, other) for other in others]))
     findings = []
     if timed:
         findings = [finding(spans[0], span, direction, letter(number)) for number, span in enumerate(spans) if number]
@@ -112,8 +112,8 @@ def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
         return f"{name} has {after:.1f} MiB/s where A has {before:.1f}: there is nothing to compare."
     verb = {"read": "reads", "write": "writes"}[direction]
     change = math.log(after / before)
-    between = seeds.interval(first.values(direction, "mib_per_s"), other.values(direction, "mib_per_s"))
-    if between and seeds.is_chance(between):
+    between = measures.interval(first.values(direction, "mib_per_s"), other.values(direction, "mib_per_s"))
+    if between and measures.is_chance(between):
         return (
             f"{name} and A cannot be told apart: {name} {verb} {after / before:.3f} times as fast, "
             f"{between[0]:.3f} to {between[1]:.3f} at 95 %: chance."

@@ -14,7 +14,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import runner, verdict
-from raidlab.verbs import measures, recorded, seeds
+from raidlab.verbs import measures
 from raidlab.vm import virtual
 
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
@@ -33,7 +33,7 @@ def act(arguments: argparse.Namespace) -> int:
         return _USAGE
     if arguments.vm and arguments.seeds > 1:
         raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
-    recorded.require_tools()
+    measures.require_tools()
     kernel, run = _in_virtual_machine(arguments, expression) if arguments.vm else _in_simulated_time(arguments)
     held: list[bool] = []
     spans: list[measures.Span] = []
@@ -41,7 +41,7 @@ def act(arguments: argparse.Namespace) -> int:
     while holds is None and len(held) < arguments.seeds:
         spans.append(_chosen(run(len(held)).spans, arguments.phase, arguments.disk))
         held.append(_holds(expression, spans[-1]))
-        holds = held[0] if arguments.seeds == 1 else seeds.decided(held)
+        holds = held[0] if arguments.seeds == 1 else measures.decided(held)
     if holds is None:
         raise LabError(
             f"expect {expression.text}",
@@ -84,27 +84,27 @@ def _say(
 
 
 # What the command prints goes to standard error: standard output has the verdict.
-def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str], Callable[[int], recorded.Recorded]]:
+def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str], Callable[[int], measures.Recorded]]:
     """The kernel's name, and what runs the command under a draw of chance."""
     progress = Progress(arguments.quiet)
     runner.profiles_of(arguments, progress)
     lab_kernel = tree.pick(arguments.kernel, progress)
     how = runner.How(progress, (sys.stderr.buffer, sys.stderr.buffer))
 
-    def run(seed: int) -> recorded.Recorded:
+    def run(seed: int) -> measures.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"seed": seed})
 
         def boot(command: list[str], out: Path) -> verdict.Verdict:
             return runner.boot(mine, lab_kernel, command, out, how)
 
-        return recorded.run(mine, lab_kernel.name, boot, Path(f"{mine.out}-seed-{seed}" if seed else mine.out))
+        return measures.run(mine, lab_kernel.name, boot, Path(f"{mine.out}-seed-{seed}" if seed else mine.out))
 
     return lambda: lab_kernel.name, run
 
 
 def _in_virtual_machine(
     arguments: argparse.Namespace, expression: Expression
-) -> tuple[Callable[[], str], Callable[[int], recorded.Recorded]]:
+) -> tuple[Callable[[], str], Callable[[int], measures.Recorded]]:
     timed = [name for name in expression.names() if measures.is_timed(name)]
     if timed:
         raise LabError(
@@ -118,8 +118,8 @@ def _in_virtual_machine(
     def boot(command: list[str], _out: Path) -> verdict.Verdict:
         return virtual.run(arguments, command, (2, 2))
 
-    def run(_seed: int) -> recorded.Recorded:
-        found = recorded.run(arguments, name, boot, Path(arguments.out))
+    def run(_seed: int) -> measures.Recorded:
+        found = measures.run(arguments, name, boot, Path(arguments.out))
         facts.update(found.facts)
         return found
 

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from raidlab.base.failure import LabError
-from raidlab.verbs import measures, seeds
-from raidlab.verbs.recorded import Recorded
-from raidlab.verbs.seeds import Draws
+from raidlab.verbs import measures
+from raidlab.verbs.measures import Draws, Recorded
 from raidlab.verbs.workloads import Workload
 
 IDENTICAL, EQUAL, CHANCE, FASTER, SLOWER = "identical", "equal", "chance", "faster", "slower"
@@ -69,13 +68,13 @@ def judged(workloads: Iterable[Workload], draws: int, run: Runs) -> list[Verdict
     draw(every, range(1))
     unlike = [one for one in every if found[one.name][0][0].truth != found[one.name][1][0].truth]
     draw(unlike, range(1, draws))
-    shown = [one for one in unlike if not seeds.is_chance(_between(found[one.name]))]
+    shown = [one for one in unlike if not measures.is_chance(_between(found[one.name]))]
     draw(shown, range(draws, 2 * draws))
     return [_verdict(one, found[one.name], draws) for one in every]
 
 
 def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verdict:
-    a, b = (seeds.mean(_seconds(side)) for side in runs)
+    a, b = (measures.mean(_seconds(side)) for side in runs)
     speed = (a or 0.0) / (b or 1.0)
     between = _between(runs)
     if len(runs[0]) == 1:
@@ -96,7 +95,7 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verd
 def _confirmed(runs: list[list[Recorded]], draws: int) -> bool:
     """Whether the fresh draws say the same as the first ones."""
     first, fresh = _between([side[:draws] for side in runs]), _between([side[draws:] for side in runs])
-    if not first or not fresh or seeds.is_chance(fresh):
+    if not first or not fresh or measures.is_chance(fresh):
         return False
     return (first[0] > 1) == (fresh[0] > 1)
 
@@ -104,7 +103,7 @@ def _confirmed(runs: list[list[Recorded]], draws: int) -> bool:
 def _between(runs: list[list[Recorded]]) -> tuple[float, float] | None:
     """Where the second's speed lies, in the first's."""
     a, b = (_seconds(side) for side in runs)
-    return seeds.interval(b, a)
+    return measures.interval(b, a)
 
 
 def _seconds(side: list[Recorded]) -> list[measures.Value]:
@@ -141,7 +140,9 @@ def _mechanism(sides: _Sides) -> tuple[str, ...]:
         if before is None or after is None or before == after:
             continue
         moved = math.log(after / before) if before and after else math.inf
-        if abs(moved) < _MOVED or seeds.is_chance(seeds.interval(a.values(direction, name), b.values(direction, name))):
+        if abs(moved) < _MOVED or measures.is_chance(
+            measures.interval(a.values(direction, name), b.values(direction, name))
+        ):
             continue
         changed.append((abs(moved), f"{label} {form.format(before * factor)} -> {form.format(after * factor)}{unit}"))
     return tuple(text for _, text in sorted(changed, reverse=True))

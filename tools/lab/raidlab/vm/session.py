@@ -18,7 +18,7 @@ from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.uml import verdict
-from raidlab.vm import boot, controller, external, root, stock
+from raidlab.vm import boot, controller, root, stock
 
 STATUS = "/run/lab/raidlab-status"  # what /proc/raidlab/status is in User Mode Linux: raidctl says "simulated" by it
 GUEST_ENVIRONMENT = {
@@ -66,7 +66,7 @@ class Ended:
     model: dict[str, str]
 
 
-def _prepare(session: Session, built: external.Built) -> str:
+def _prepare(session: Session, built: stock.Built) -> str:
     environment = GUEST_ENVIRONMENT | {"RAIDTRACE_KO": str(built.module)} | session.environment
     lines = [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
     if session.array:
@@ -80,7 +80,7 @@ def _prepare(session: Session, built: external.Built) -> str:
 def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2)) -> Ended:
     """Get kernel, module, controller and QEMU; boot; run."""
     kernel = session.kernel or stock.get(session.series, progress)
-    built = external.build(kernel, progress)
+    built = stock.build(kernel, progress)
     emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
     server = controller.build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import runner, verdict
-from raidlab.vm import controller, external, session, stock
+from raidlab.vm import controller, session, stock
 
 DEFAULT_SERIES = session.DEFAULT_SERIES
 
@@ -81,7 +81,7 @@ def build(arguments: argparse.Namespace) -> bool:
     progress = Progress(arguments.quiet)
     kernel = stock.get(arguments.kernel or DEFAULT_SERIES, progress)
     print(f"kernel\t{kernel.version}\t{kernel.headers}")
-    built = external.build(kernel, progress)
+    built = stock.build(kernel, progress)
     print(f"raidtrace\t{built.module}")
     print(f"raidlab\t{controller.build(progress)}")
     return bool(built.warnings)
