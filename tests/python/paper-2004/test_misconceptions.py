@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import TOP
 
-from paper2004 import misconceptions, misconceptions_run, misconceptions_text
+from paper2004 import misconceptions, misconceptions_run
 from raidtrace.recording import results
 
 DOCUMENTATION = TOP / "Documentation"
@@ -16,7 +16,7 @@ STATE = json.loads((DOCUMENTATION / "misconceptions.json").read_text(encoding="u
 
 def test_the_page_is_made_of_the_numbers():
     page = (DOCUMENTATION / "misconceptions.rst").read_text(encoding="utf-8")
-    assert page == misconceptions_text.page(STATE), "tools/paper-2004/misconceptions --page"
+    assert page == misconceptions_run.page(STATE), "tools/paper-2004/misconceptions --page"
 
 
 def test_the_runs_are_those_of_the_script():
@@ -117,7 +117,7 @@ def test_a_number_that_was_not_counted_is_an_error_and_no_verdict():
 
 
 def test_what_is_out_of_reach_is_said():
-    page = misconceptions_text.page(STATE)
+    page = misconceptions_run.page(STATE)
     assert page.count("out of reach") >= 4
 
 

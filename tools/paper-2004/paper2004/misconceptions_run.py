@@ -7,11 +7,13 @@ import json
 import pathlib
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from paper2004 import misconceptions_text, plot_misconceptions
-from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, measure, medians
+from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, Experiment, measure, medians
+from paper2004.reproduction_text import heading, table
+from raidtrace.plot import style as plot
 from raidtrace.recording import observation, results
 from raidtrace.recording.columns import RecordingError
 
@@ -112,18 +114,102 @@ def write(state: dict[str, Any], to: pathlib.Path) -> None:
     text = json.dumps(_rounded(state), indent=1, sort_keys=True) + "\n"
     (to / STATE).write_text(text, encoding="utf-8")
     state = json.loads(text)  # what the page is made of is what is kept
-    (to / "misconceptions.rst").write_text(misconceptions_text.page(state), encoding="utf-8")
+    (to / "misconceptions.rst").write_text(page(state), encoding="utf-8")
     (to / "figures").mkdir(exist_ok=True)
     for one in EXPERIMENTS:
         path = to / "figures" / f"misconception-{one.number}.svg"
         found = one.judge(state["runs"])
-        plot_misconceptions.bars(path, found.axis, found.bars, one.where == LAB)
+        bars(path, found.axis, found.bars, one.where == LAB)
 
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(one) for key, one in value.items()}
     return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+# Documentation/misconceptions.rst: made of what the runs counted, every number of it.
+
+WIDTH = 120
+TITLE = """\
+.. SPDX-License-Identifier: GPL-2.0-or-later
+.. Made by "make misconceptions"; do not edit.
+
+====================
+Eight misconceptions
+====================
+"""
+ABOUT = """The white paper of AMCC (:doc:`reproduction`) names eight things that are often believed of measuring
+disks. Each is an experiment here: ``make misconceptions`` runs it, and the verdict is computed from what raidtrace
+counted. What the lab cannot show, because processor time is free there, runs in a virtual machine (:doc:`vm`); what
+neither can show is said to be out of reach."""
+HOW = """In the lab times are simulated: real Linux {kernel} and driver, a model of controller and drives (profile
+9500s-12-raid0), so a second run gives the same bits. In the virtual machine, Linux {machine}, times are real and of
+an emulated machine, with whatever else the host had to do in them. So all of its runs are made in rounds, in one guest and in
+turned order; numbers are the medians of the rounds, and a verdict holds only if each round alone comes to it. Look at
+ratios alone, and expect others from another run. The runs are those of
+``tools/paper-2004/guest/misconceptions-cell``, what they counted is in ``misconceptions.json``."""
+
+
+def page(state: Mapping[str, Any]) -> str:
+    """The whole page from misconceptions.json."""
+    lines = [TITLE, *wrap(ABOUT), "", *wrap(HOW.format(kernel=state["kernel"], machine=state["machine"])), ""]
+    lines += heading("In short")
+    judged = [(one, one.judge(state["runs"])) for one in EXPERIMENTS]
+    lines += table(("", "misconception", "verdict", "where"),
+                   [(str(one.number), one.claim, found.verdict, one.where) for one, found in judged])  # fmt: skip
+    for one, _ in judged:
+        lines += section(one, state)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def section(one: Experiment, state: Mapping[str, Any]) -> list[str]:
+    """One misconception: what was found, the table, the figure, and what it cannot show."""
+    found = one.judge(state["runs"])
+    lines = heading(f'{one.number}. "{one.claim}"')
+    lines += [*wrap(f"**{found.verdict.capitalize()}.** {' '.join(found.sentences)}"), ""]
+    lines += [f".. figure:: figures/misconception-{one.number}.svg", f"   :alt: {alt(one, state)}", ""]
+    lines += table(found.header, found.rows)
+    if one.where == MACHINE:
+        lines += ["Measured in the virtual machine.", ""]
+    if one.limits:
+        lines += [*wrap(one.limits), ""]
+    return lines
+
+
+def alt(one: Experiment, state: Mapping[str, Any]) -> str:
+    """What the figure shows, for who does not see it."""
+    found = one.judge(state["runs"])
+    said = ", ".join(f"{name} {label(value)}" for name, value in found.bars)
+    return f"{found.axis}: {said}"
+
+
+def wrap(text: str) -> list[str]:
+    """Lines of a paragraph."""
+    return textwrap.wrap(" ".join(text.split()), WIDTH, break_on_hyphens=False, break_long_words=False)
+
+
+# The figures of Documentation/misconceptions.rst: a bar for each run, its value beside it.
+
+
+def label(value: float) -> str:
+    """A count as it is, else with a decimal below 100."""
+    return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.1f}"
+
+
+def bars(path: pathlib.Path, axis: str, rows: Sequence[tuple[str, float]], simulated: bool) -> None:
+    """Draw (run, value) pairs. axis: what the values are."""
+    picture = plot.figure(0.75 + 0.38 * len(rows))
+    panel = picture.subplots()
+    values = [value for _, value in rows]
+    style = plot.STYLES[0]
+    shown = panel.barh([name for name, _ in rows], values, height=0.62, color=style.fill)
+    panel.bar_label(shown, list(map(label, values)), padding=4)
+    panel.invert_yaxis()
+    panel.set_xlim(0, 1.12 * max(values) or 1)
+    panel.set_xlabel(f"{axis}{', simulated' if simulated else ', virtual machine, real time'}")
+    panel.tick_params(left=False)
+    plot.save(picture, [path])
 
 
 def main(arguments: Sequence[str]) -> int:
