@@ -14,6 +14,7 @@ from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import report as cli_report
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import text as comparison_text
+from raidtrace.published import tables as published
 
 RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=6)
 
@@ -154,3 +155,26 @@ def test_columns(tmp_path, monkeypatch):
     table = done.stdout.splitlines()[done.stdout.splitlines().index("") :]  # above it are paths, which are not cut
     assert all(len(line) <= 80 for line in table), table
     assert comparison_text.VERSION == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "filesystem", "setra", "metric", "kib_per_s"),
+    [
+        ("bonnie++", "xfs", 256, "read", 88178),
+        ("bonnie++", "xfs", 16384, "read", 410799),
+        ("bonnie++", "ext2", 16384, "rewrite", 106594),
+        ("dd", "", 256, "read", 115.613 * 1024),  # printed as MB/s, but 20480 MiB in 177.143 s
+        ("dd", "", 16384, "read", None),
+        ("bonnie++", "xfs", 256, "seeks", None),  # published, but no rate of bytes
+    ],
+)
+def test_units_are_normalised(tool, filesystem, setra, metric, kib_per_s):
+    assert published.quoted("raid0", tool, filesystem, setra, metric) == pytest.approx(kib_per_s)
+
+
+def test_dd_is_mebibytes_whatever_the_paper_prints():
+    assert published.quoted("raid0", "dd", "", 256, "read") == pytest.approx(20480 * 1024 / 177.143, rel=1e-5)
+
+
+def test_arrays_are_kept_apart():
+    assert published.quoted("raid5", "bonnie++", "xfs", 256, "read") == 86393

@@ -5,19 +5,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import TOP
-
-sys.path.insert(0, str(TOP / "tools" / "lab"))
-
-from raidlab.base import cache, toolchain  # noqa: E402
-from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.kernel import linux  # noqa: E402
-from raidlab.userland import compiler  # noqa: E402
-from raidlab.userland.compiler import Sysroot  # noqa: E402
+from raidlab.base import cache, toolchain
+from raidlab.base.progress import Progress
+from raidlab.kernel import linux
+from raidlab.userland import compiler
+from raidlab.userland.compiler import Sysroot
 
 QUIET = Progress(quiet=True)
 LOCKED = compiler.locked("compiler")

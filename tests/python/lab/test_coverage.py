@@ -3,15 +3,10 @@
 
 import pathlib
 import subprocess
-import sys
 
 import pytest
-from conftest import TOP
-
-sys.path.insert(0, str(TOP / "tools" / "lab"))
-
-from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.kernel import coverage  # noqa: E402
+from raidlab.base.failure import LabError
+from raidlab.kernel import coverage
 
 PROGRAM = """#include <stdio.h>
 #include <string.h>

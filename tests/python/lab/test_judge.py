@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two kernels over a set of workloads: what is called faster, slower, chance, equal, identical."""
+"""Two kernels over a set of workloads: what is called faster, slower, chance, equal, identical; expressions; the board."""
 
 import argparse
 import dataclasses
+import importlib.machinery
+import importlib.util
 import json
+import re
 import subprocess
-import sys
 
 import pytest
+import tomllib
 from conftest import TOP
+from raidlab.base.failure import LabError
+from raidlab.kernel import coverage
+from raidlab.kernel.patched import Pair
+from raidlab.verbs import judge, measures, told, workloads
+from raidlab.verbs.measures import Recorded
 
-sys.path.insert(0, str(TOP / "tools" / "lab"))
-
-from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.kernel import coverage  # noqa: E402
-from raidlab.kernel.patched import Pair  # noqa: E402
-from raidlab.verbs import judge, measures, told, workloads  # noqa: E402
-from raidlab.verbs.measures import Recorded  # noqa: E402
+from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 ONE = workloads.Workload("one", "something", "true")
 NOISE = (1.0, 1.003, 0.998, 1.001, 0.997, 1.002, 0.999, 1.004)
@@ -271,3 +273,125 @@ def test_what_a_killed_run_left_is_no_obstacle(tmp_path):
     with pytest.raises(LabError, match="exit status 1"):
         measures.run(argparse.Namespace(command=["true"], disk=None), "6.1", boot, tmp_path)
     assert seen == ["mine.rtdb.xz"]
+
+
+VALUES = {"mib_per_s": 100.0, "seeks": 3.0, "request_bytes_mode": None}
+HOLDS = {
+    "mib_per_s >= 100": True,
+    "mib_per_s > 100": False,
+    "mib_per_s < 100 or seeks == 3": True,
+    "mib_per_s >= 100 and seeks != 3": False,
+    "not seeks > 3": True,
+    "90 <= mib_per_s <= 110": True,
+    "mib_per_s / seeks > 33.3": True,
+    "-seeks + 3 == 0": True,
+    "mib_per_s >= 100 or request_bytes_mode > 3": True,
+}
+BAD = {
+    "mib_per_s": "compares nothing",
+    "mib_per_s >": "no expression",
+    "mib_per_s >= 'fast'": "neither a number nor a measure",
+    "mib_per_s >= True": "neither a number nor a measure",
+    "mib_per_sec >= 3": "Did you mean mib_per_s?",
+    "__import__('os').system('false') > 0": "neither a number nor a measure",
+    "seeks in (1, 2)": "compares nothing",
+    "mib_per_s ** 2 > 3": "neither a number",
+    "": "no expression",
+}
+
+
+def asked(text):
+    return Expression(text, measures.unknown, truth=True)
+
+
+@pytest.mark.parametrize(("text", "wanted"), HOLDS.items())
+def test_what_holds(text, wanted):
+    assert asked(text).holds(VALUES) is wanted
+
+
+@pytest.mark.parametrize(("text", "said"), BAD.items())
+def test_what_is_refused_says_why(text, said):
+    with pytest.raises(BadExpression, match=re.escape(said)):
+        asked(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["seeks < 1" + " or seeks < 1" * 99, "(" * 150 + "seeks < 1", "not " * 300 + "seeks < 1"]
+)
+def test_what_is_long_is_refused(text):
+    with pytest.raises(BadExpression):
+        asked(text)
+
+
+@pytest.mark.parametrize("text", ["request_bytes_mode > 3", "seeks / 0 > 1"])
+def test_there_is_no_verdict_without_a_value(text):
+    with pytest.raises(NotKnown):
+        asked(text).holds(VALUES)
+
+
+def test_names_in_their_order():
+    assert asked("seeks > 1 and mib_per_s > seeks").names() == ["seeks", "mib_per_s"]
+
+
+def test_every_measure_is_known_and_documented():
+    every = [name for name in measures.names() if name != "seconds" and not name.startswith("inflight")]
+    known = [*measures.names(), *(f"{direction}_{name}" for direction in measures.DIRECTIONS for name in every)]
+    assert all(measures.is_known(name) for name in known)
+    for document in ("Documentation/lab.rst", "Documentation/man/raidctl-lab.8"):
+        assert set(measures.names()) <= set(re.findall(r"\w+", (TOP / document).read_text()))
+
+
+BOARD = TOP / "tests" / "board"
+ENTRIES = tomllib.loads((BOARD / "board.toml").read_text())["entry"]
+FACTS = {"name", "commit", "title", "source", "published", "change", "undone", "kernel", "workload"}
+
+
+def board():
+    loader = importlib.machinery.SourceFileLoader("board_run", str(BOARD / "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("board_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_every_entry_has_a_source_a_patch_and_a_workload():
+    own = {one.name for one in workloads.read(BOARD / "workloads.toml")}
+    for entry in ENTRIES:
+        assert FACTS <= set(entry) and entry["source"], entry
+        assert entry["change"] in ("faster", "slower") or (
+            entry["change"] in ("larger", "smaller") and "measure" in entry
+        )
+        assert entry["commit"] == "" or len(entry["commit"]) == 40, entry
+        assert entry["workload"] in own or workloads.of_set(entry["workload"])
+        assert "unseen" in entry or entry["mechanism"]
+        assert "measure" in entry or "ratio" not in entry
+        assert entry.get("measure", "speed") in {"speed", *measures.MEASURES}
+    assert len({entry["name"] for entry in ENTRIES}) == len(ENTRIES) >= 20
+    assert {path.stem for path in BOARD.glob("*.patch")} == {entry["name"] for entry in ENTRIES}
+
+
+ENTRY = {"change": "faster", "undone": True, "mechanism": "size", "measure": "requests", "ratio": 0.25}
+FOUND = {"verdict": "slower", "speed": 0.5, "mechanism": ["size 16 -> 4 KiB"], "measures": {"requests": [100.0, 400.0]}}
+
+
+@pytest.mark.parametrize(
+    "entry, found, wrong",
+    [
+        ({}, {}, ""),
+        ({}, {"verdict": "faster"}, "sign: slower"),
+        ({}, {"verdict": "equal"}, "sign: equal"),
+        ({"undone": False}, {"verdict": "faster", "measures": {"requests": [400.0, 100.0]}}, ""),
+        ({}, {"mechanism": ["in flight 2.0 -> 1.0"]}, "mechanism: in flight"),
+        ({}, {"measures": {"requests": [100.0, 330.0]}}, "figure: 0.30"),
+        ({}, {"measures": {"requests": [100.0, 340.0]}}, ""),
+        ({"measure": "speed", "ratio": 2.0}, {}, ""),
+        ({"measure": "speed", "ratio": 2.0}, {"speed": 0.8}, "figure: 1.25"),
+        ({"change": "smaller"}, {}, ""),
+        ({"change": "larger"}, {}, "sign: smaller"),
+        ({"change": "larger"}, {"mechanism": ["merges 3 -> 4"]}, "mechanism: merges"),
+        ({"unseen": "free"}, {"verdict": "identical", "mechanism": []}, ""),
+        ({"unseen": "free"}, {}, "seen: slower"),
+    ],
+)
+def test_what_is_not_as_published_is_said(entry, found, wrong):
+    said, passed = board().said(ENTRY | entry, FOUND | found)
+    assert passed == (not wrong) and wrong in said

@@ -3,19 +3,14 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
-from conftest import TOP
-
-sys.path.insert(0, str(TOP / "tools" / "lab"))
-
-from raidlab.base import cache  # noqa: E402
-from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.kernel import linux, patched, tree  # noqa: E402
-from raidlab.kernel.variant import Added  # noqa: E402
-from raidlab.userland import compiler  # noqa: E402
+from raidlab.base import cache
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import linux, patched, tree
+from raidlab.kernel.variant import Added
+from raidlab.userland import compiler
 
 ONE = """--- a/mm/one.c
 +++ b/mm/one.c

@@ -11,17 +11,15 @@ import time
 
 import pytest
 from conftest import TOP
+from raidlab.apt import packages, sources_list
+from raidlab.base import cache
+from raidlab.base.failure import LabError
+from raidlab.base.progress import Progress
+from raidlab.kernel import linux, tree
+from raidlab.uml import modules
+from raidlab.verbs import clean
 
 LAB = TOP / "tools" / "lab"
-sys.path.insert(0, str(LAB))
-
-from raidlab.apt import packages, sources_list  # noqa: E402
-from raidlab.base import cache  # noqa: E402
-from raidlab.base.failure import LabError  # noqa: E402
-from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.kernel import linux, tree  # noqa: E402
-from raidlab.uml import modules  # noqa: E402
-from raidlab.verbs import clean  # noqa: E402
 
 
 @pytest.fixture

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Statistics: trials, rank correlation and knee, the cost of a seek; against values worked out by hand and properties."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidtrace.quantity import ranks, seek_cost, trials
+
+POSITIVE = st.floats(min_value=1, max_value=1e9)
+
+
+def test_summary_by_hand():
+    s = trials.summarise([100.0, 104.0, 102.0])
+    assert (s.trials, s.median, s.outliers, s.drift) == (3, 102.0, (), "")
+    assert s.spread_percent == pytest.approx(100 * 4 / 102) and 100 <= s.low <= 102 <= s.high <= 104
+    one = trials.summarise([5.0])
+    assert (one.median, one.spread_percent, one.low, one.high) == (5.0, None, None, None)
+
+
+def test_the_interval_leaves_the_tails_out():
+    low, high = trials.interval([float(value) for value in range(1, 101)])
+    assert 37 < low < 46 and 55 < high < 64  # the order statistics of 100 give about 40 and 61
+
+
+def test_outliers_are_named_and_still_count():
+    values = [100.0, 101.0, 99.0, 100.5, 10.0]
+    s = trials.summarise(values)
+    assert s.outliers == (5,) and s.trials == 5
+    assert trials.outliers([100.0, 100.0, 100.0, 100.1]) == (4,)
+    assert trials.outliers([1.0, 100.0, 1.0]) == ()  # of three none can be told
+
+
+def test_drift():
+    assert trials.drift([1.0, 2.0, 3.0, 4.0]) == "rising" and trials.drift([4.0, 3.0, 2.0, 1.0]) == "falling"
+    assert trials.drift([1.0, 2.0, 3.0]) == "" and trials.drift([1.0, 2.0, 2.0, 3.0]) == ""
+
+
+def test_steadiness_by_hand():
+    assert trials.steadiness([100.0] * 10) == (0.0, 0.0)
+    slope, excursion = trials.steadiness([95.0, 100.0, 105.0])
+    assert (slope, excursion) == (pytest.approx(10.0), pytest.approx(10.0)) and trials.steady(slope, excursion)
+    assert not trials.steady(*trials.steadiness([80.0, 100.0, 120.0]))
+    assert not trials.steady(*trials.steadiness([100.0, 150.0, 100.0, 50.0, 100.0]))
+    assert trials.steadiness([1.0, 2.0]) is None and trials.steadiness([0.0] * 5) is None
+
+
+@pytest.mark.slow
+@given(st.lists(POSITIVE, min_size=2, max_size=9))
+def test_the_interval_holds_the_median_and_is_the_same_each_time(values):
+    low, high = trials.interval(values)
+    assert min(values) <= low <= trials.summarise(values).median <= high <= max(values)
+    assert (low, high) == trials.interval(values)
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(st.integers(1, 10**9), st.integers(0, 10**9)), min_size=10, max_size=60))
+def test_windows_lose_nothing(parts):
+    samples, at = [], 0
+    for length, amount in parts:
+        samples.append((at, at + length, amount))
+        at += length
+    rates = trials.windows(samples)
+    assert len(rates) == 10
+    assert sum(rates) * (at / 10) / 1e9 == pytest.approx(sum(amount for _, amount in parts), rel=1e-6, abs=1e-3)
+
+
+def test_too_few_samples_have_no_windows():
+    assert trials.windows([(0, 1, 1)] * 9) == [] and trials.windows([(0, 0, 1)] * 10) == []
+
+
+NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
+PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=12)
+CURVES = st.lists(st.floats(1, 1e6), min_size=2, max_size=12).map(
+    lambda ys: [(float(2**at), y) for at, y in enumerate(ys)]
+)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=20))
+def test_ranks_sum_to_those_of_distinct_values(values):
+    assert sum(ranks.ranks(values)) == pytest.approx(len(values) * (len(values) + 1) / 2)
+
+
+@given(PAIRS)
+def test_coefficients_lie_between_minus_one_and_one_and_turn_with_the_sign(pairs):
+    turned = [(x, -y) for x, y in pairs]
+    for of in (ranks.spearman, ranks.kendall):
+        found = of(pairs)
+        assert found is None or -1 <= found <= 1
+        assert of(turned) == (None if found is None else pytest.approx(-found))
+
+
+@given(st.lists(st.integers(-50, 50), min_size=2, max_size=10, unique=True))
+def test_any_rising_function_is_one(xs):
+    pairs = [(float(x), float(x) ** 3 + 7) for x in xs]
+    assert ranks.spearman(pairs) == pytest.approx(1) and ranks.kendall(pairs) == pytest.approx(1)
+
+
+def test_by_hand():
+    # differences of ranks 1 1 1 1 0: 1 - 6 x 4 / (5 x 24); 2 of 10 pairs disagree
+    pairs = [(1, 2), (2, 1), (3, 4), (4, 3), (5, 5)]
+    assert ranks.spearman(pairs) == pytest.approx(0.8)
+    assert ranks.kendall(pairs) == pytest.approx(0.6)
+    # ties: x has one, y none; 4 agree, 1 disagrees, of 6
+    assert ranks.kendall([(1, 1), (1, 2), (2, 4), (3, 3)]) == pytest.approx(3 / (5 * 6) ** 0.5)
+
+
+def test_what_never_changes_has_no_correlation():
+    assert ranks.correlate([(float(x), 5.0) for x in range(8)]) is None
+    assert ranks.correlate([(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]) is None  # too few
+
+
+def test_the_interval_tells_chance_from_cause():
+    sure = ranks.correlate([(float(x), float(x)) for x in range(12)])
+    assert sure.sure() and sure.low > 0.5
+    chance = ranks.correlate(list(zip(map(float, range(8)), (3.0, 8.0, 1.0, 6.0, 2.0, 7.0, 4.0, 5.0))))
+    assert not chance.sure()
+    assert chance == ranks.correlate(list(zip(map(float, range(8)), (3.0, 8.0, 1.0, 6.0, 2.0, 7.0, 4.0, 5.0))))
+
+
+@given(CURVES)
+def test_the_knee_is_the_smallest_setting_near_the_best(curve):
+    x, y = ranks.knee(curve)
+    best = max(rate for _, rate in curve)
+    assert y >= 0.95 * best
+    assert all(rate < 0.95 * best for setting, rate in curve if setting < x)
+
+
+@given(CURVES)
+def test_regions_tile_the_curve_and_neighbours_differ(curve):
+    found = ranks.regions(curve)
+    assert found[0].first == curve[0][0] and found[-1].last == curve[-1][0]
+    for before, after in itertools.pairwise(found):
+        assert before.last == after.first and before.direction != after.direction
+
+
+def test_two_settings_have_no_rank_correlation_however_many_runs():
+    two = [(256.0, 1.0 + at / 100) for at in range(6)] + [(4096.0, 2.0 + at / 100) for at in range(6)]
+    assert ranks.correlate(two) is None
+    assert ranks.correlate([*two, (1024.0, 1.5)]) is not None
+
+
+def made(a, b, count=100, noise=0.0, seeks=(0, 20)):
+    source = random.Random(3)
+    found = []
+    for _ in range(count):
+        octets, times = source.uniform(1e6, 2e7), source.randint(*seeks)
+        found.append(((octets * a + times * b) * (1 + source.uniform(-noise, noise)), octets, times))
+    return found
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.1, 1e4), (2.4, 4e5), (100.0, 1e7), (1.0, 1e6), (50.0, 2e4)])
+def test_a_cost_that_is_there_is_found(a, b):
+    found = seek_cost.cost(made(a, b))
+    assert found.ms == pytest.approx(b / 1e6, rel=1e-3)
+    assert found.stream_mib_per_s == pytest.approx(1e9 / a / 2**20, rel=1e-3)
+    assert found.sure()
+
+
+def test_with_noise_the_interval_holds_it():
+    found = seek_cost.cost(made(2.4, 4e5, noise=0.02))
+    assert found.low_ms <= 0.4 <= found.high_ms
+
+
+def test_seeks_that_cost_nothing_are_not_charged():
+    assert not seek_cost.cost(made(2.4, 0, noise=0.05)).sure()
+
+
+def test_samples_that_are_all_alike_tell_nothing_of_seeks():
+    assert not seek_cost.cost([(1e8, 1e7, 5.0)] * 50).sure()
+
+
+def test_too_few_say_nothing():
+    assert seek_cost.cost(made(2.4, 4e5, count=7)) is None
+    assert seek_cost.cost(made(2.4, 4e5, seeks=(0, 0))) is None
+
+
+def test_many_samples_are_put_together():
+    some, many = seek_cost.cost(made(2.4, 4e5, count=400)), seek_cost.cost(made(2.4, 4e5, count=36000))
+    assert many.ms == pytest.approx(some.ms, rel=1e-3)
+    assert (some.blocks, some.merged, many.blocks, many.merged) == (400, 1, 1000, 36)
+
+
+def test_samples_that_say_the_same_many_times_make_the_interval_no_narrower():
+    few = made(2.4, 4e5, count=500, noise=0.1)
+    often = [sample for sample in few for _ in range(20)]
+    some, many = seek_cost.cost(few), seek_cost.cost(often)
+    assert many.high_ms - many.low_ms > 0.7 * (some.high_ms - some.low_ms)
+
+
+def test_the_interval_holds_the_cost_as_often_as_it_says():
+    def holds(seed):
+        source = random.Random(seed)
+        samples = []
+        for _ in range(60):
+            octets, times = source.uniform(1e6, 2e7), source.randint(0, 20)
+            samples.append(((octets * 2.4 + times * 4e5) * source.gauss(1, 0.05), octets, times))
+        found = seek_cost.cost(samples)
+        return found.low_ms <= 0.4 <= found.high_ms
+
+    held = sum(map(holds, range(100)))
+    assert 85 <= held <= 99, held
+
+
+def test_the_same_samples_give_the_same_interval():
+    assert seek_cost.cost(made(2.4, 4e5, noise=0.1)) == seek_cost.cost(made(2.4, 4e5, noise=0.1))
