@@ -3,7 +3,7 @@
 
 import pytest
 
-from raidtrace.demo import table, truth, workload
+from raidtrace.demo import demo, truth, workload
 from raidtrace.recording import invariants
 
 BONNIE = (
@@ -74,8 +74,8 @@ def test_the_table_fits_and_shows_ratios_and_gaps():
             workload.Cell("bonnie++", "xfs", setra, 1), "read", rate, published, mean, 128, 131072, 0.99987, 123456
         )
 
-    lines = table.table([row(256, 100000.0, 88178.0, 1.91), row(16384, 450000.0, None, 81.2)])
-    assert all(len(line) <= table.WIDTH for line in lines), lines
+    lines = demo.table([row(256, 100000.0, 88178.0, 1.91), row(16384, 450000.0, None, 81.2)])
+    assert all(len(line) <= demo.WIDTH for line in lines), lines
     assert any("x4.50" in line and "x42.51" in line for line in lines)
     assert lines[3].split()[:6] == ["bonnie++", "xfs", "16384", "8192", "450.0", "-"]
     assert any("imulated" in line for line in lines[4:])
@@ -85,10 +85,10 @@ def test_the_verification_names_what_differs():
     verdict = truth.Verdict(
         {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, truth.Depths(0.001, 0.002, 99.0, 3, ()), ()
     )
-    lines = table.verification(RAW, verdict, ())
+    lines = demo.verification(RAW, verdict, ())
     assert "9 reads, 2 writes, 12 bytes" in lines[0] and "1 INQUIRY" in lines[0] and "bound 0.200%" in lines[1]
-    assert all(len(line) <= table.WIDTH for line in lines)
-    lines = table.verification(RAW, verdict, ("reads: raidtrace 9, controller 8",))
+    assert all(len(line) <= demo.WIDTH for line in lines)
+    lines = demo.verification(RAW, verdict, ("reads: raidtrace 9, controller 8",))
     assert "DOES NOT AGREE" in lines[0] and "controller 8" in lines[1]
 
 
@@ -105,5 +105,5 @@ def test_draws_of_chance_are_told_per_phase_that_has_a_rate(tmp_path):
     assert (
         (tmp_path / "spread.csv").read_text().splitlines()[1].startswith("bonnie++,xfs,256,read,3,1.000,2.000,3.000,")
     )
-    assert "bonnie++ xfs read" in table.spread(found)[3] and "2.0 " in table.spread(found)[3]
-    assert max(map(len, table.spread(found))) <= table.WIDTH
+    assert "bonnie++ xfs read" in demo.spread_text(found)[3] and "2.0 " in demo.spread_text(found)[3]
+    assert max(map(len, demo.spread_text(found))) <= demo.WIDTH

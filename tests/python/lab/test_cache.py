@@ -17,7 +17,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.uml import modules
-from raidlab.verbs import clean
+from raidlab.verbs import cli
 
 LAB = TOP / "tools" / "lab"
 
@@ -102,14 +102,14 @@ def test_what_was_not_used_for_a_month_is_offered_and_removed_when_asked(tmp_pat
     with cache.entry(top / "trees/e", Progress(quiet=True)):  # in use again
         pass
     words = argparse.Namespace(days=30, remove=False)
-    assert clean.act(words) == 0
+    assert cli.clean(words) == 0
     said = capsys.readouterr().out
     assert [line.split()[-1] for line in said.splitlines()[:-1]] == ["patched/d", "kernels/6.1-a", "root-b"]
     assert said.endswith("To remove them: raidctl lab clean --remove\n") and (top / "root-b").exists()
     held = os.open(top / "root-b", os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_SH)  # as a guest that runs from it
     words.remove = True
-    assert clean.act(words) == 0
+    assert cli.clean(words) == 0
     os.close(held)
     left = sorted(str(path.parent.relative_to(top)) for path in top.glob("**/complete"))
     assert left == ["kernels-smp/7.2-c", "root-b", "trees/e"]

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from conftest import TOP
 from raidlab.base.failure import LabError
-from raidlab.kernel import configuration, linux, variant
+from raidlab.kernel import configuration, linux
 from raidlab.uml import guest, runner, verdict
 
 TEXT = """# a comment
@@ -60,9 +60,9 @@ def test_a_line_that_says_nothing_is_refused(line):
         configuration.read(f"CONFIG_B=y\n{line}\n", "6.1")
 
 
-@pytest.mark.parametrize("name", ["", *variant.names()])
+@pytest.mark.parametrize("name", ["", *linux.variants()])
 def test_the_lab_can_read_its_own(name):
-    text = variant._config(name).decode() if name else linux.CONFIG.read_text()
+    text = linux._config(name).decode() if name else linux.CONFIG.read_text()
     assert configuration.read(text, "6.1").options["LOCALVERSION"] == (f'"-lab-{name}"' if name else '"-lab"')
 
 

@@ -9,7 +9,7 @@ from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import linux, patched, tree
-from raidlab.kernel.variant import Added
+from raidlab.kernel.linux import Added
 from raidlab.userland import compiler
 
 ONE = """--- a/mm/one.c

@@ -23,8 +23,7 @@ from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import coverage, linux, tree
-from raidlab.kernel.linux import Kernel
-from raidlab.kernel.variant import NOTHING, Added
+from raidlab.kernel.linux import NOTHING, Added, Kernel
 
 _COMPILED = (".c", ".S")
 _PROGRAMS = {"patch": "patch", "lsdiff": "patchutils", "filterdiff": "patchutils"}

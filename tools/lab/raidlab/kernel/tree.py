@@ -17,10 +17,9 @@ from pathlib import Path
 from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import configuration, linux, variant
+from raidlab.kernel import configuration, linux
 from raidlab.kernel.configuration import Asked
-from raidlab.kernel.linux import Kernel
-from raidlab.kernel.variant import NOTHING, Added
+from raidlab.kernel.linux import NOTHING, Added, Kernel
 from raidlab.userland import compiler
 from raidlab.userland.compiler import Compiler
 
@@ -40,9 +39,9 @@ def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str 
     """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
     empty for none. Built if need be; with `objects` it has those, too."""
     if name and is_directory(name):
-        return variant.obtain(kind, obtain(Path(name), progress), progress)
+        return linux.obtain_variant(kind, obtain(Path(name), progress), progress)
     if kind:
-        return variant.obtain(kind, linux.unpacked(name, progress, refresh), progress)
+        return linux.obtain_variant(kind, linux.unpacked(name, progress, refresh), progress)
     return linux.obtain(name, progress, refresh, objects)
 
 

@@ -16,7 +16,7 @@ from raidlab.array import profile
 from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import tree, variant
+from raidlab.kernel import linux, tree
 from raidlab.kernel.linux import Kernel
 from raidlab.uml import guest, modules, verdict
 from raidlab.uml.machine import CHECKOUT, Guest, drawn, hermetic_environment, module_seen, seen
@@ -44,7 +44,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         how.progress.say(note)
     inserted = _modules(arguments, devices, lab_kernel, how.progress)
     programs = modules.build_programs(how.progress)
-    needs = variant.needs(getattr(arguments, "variant", ""))
+    needs = linux.needs(getattr(arguments, "variant", ""))
     lab_root = None if arguments.host else root.get(how.progress)
     if not lab_root:
         how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")

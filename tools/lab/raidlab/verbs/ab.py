@@ -17,9 +17,8 @@ from typing import Any
 from raidlab.base import toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import coverage, patched, tree, variant
-from raidlab.kernel.linux import Kernel
-from raidlab.kernel.variant import Added
+from raidlab.kernel import coverage, linux, patched, tree
+from raidlab.kernel.linux import Added, Kernel
 from raidlab.uml import guest, modules, runner, verdict
 from raidlab.verbs import compare, judge, measures, told, workloads
 from raidlab.vm import virtual
@@ -103,7 +102,7 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
         raise LabError("ab --coverage", "nothing was changed", "Name a --patch, --series, --range or --tree.")
     if arguments.vm and (one or arguments.workload or arguments.config or arguments.variant):
         raise LabError("ab --vm", "Debian's own kernels are as they are", "Leave out --vm (and LAB=vm), or the change.")
-    if arguments.repeat and variant.needs(arguments.variant).real_time:
+    if arguments.repeat and linux.needs(arguments.variant).real_time:
         raise LabError("ab --repeat", "no two runs in real time are alike", "Leave out --repeat, or --variant.")
     if arguments.workload and not one and count != 2:
         raise LabError("ab --workload", f"{count} kernels given", "Name two, or one and a --patch.")
@@ -176,7 +175,7 @@ def _judge(
         watched = [(one.name, replace(one, command=coverage.watched(one.command)).words(), one.profile) for one in able]
         rows = _ran(arguments, pair, watched, progress)
     names = tuple(one.name for one in contenders)
-    real_time = variant.needs(arguments.variant).real_time
+    real_time = linux.needs(arguments.variant).real_time
     print(told.told(arguments, told.Judged(names, pair, found, lacking, real_time, rows)))
     return _FAILED if any(one.verdict == judge.SLOWER for one in found) else 0
 
@@ -204,7 +203,7 @@ def _fragment(name: str) -> str:
 def _at_once(arguments: argparse.Namespace) -> int:
     """How many guests side by side. Virtual machines end with the thread that started them, so that is this one; in real
     time a guest has the processors to itself."""
-    if arguments.vm or variant.needs(arguments.variant).real_time:
+    if arguments.vm or linux.needs(arguments.variant).real_time:
         return 1
     return min(2, toolchain.jobs())
 

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable
 
 from raidlab.array import profile
-from raidlab.kernel import variant
+from raidlab.kernel import linux
 
 TIMEOUT_S = 1200.0
 _MEM_MIB = 256
@@ -204,8 +204,8 @@ def _kernel(verb: argparse.ArgumentParser) -> None:
 
 def _variant(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
-        "--variant", metavar="NAME", choices=["", *variant.names()], default=os.environ.get("LAB_VARIANT", ""),
-        help=f"another build of that kernel: {', '.join(variant.names())}; also LAB_VARIANT",
+        "--variant", metavar="NAME", choices=["", *linux.variants()], default=os.environ.get("LAB_VARIANT", ""),
+        help=f"another build of that kernel: {', '.join(linux.variants())}; also LAB_VARIANT",
     )  # fmt: skip
 
 

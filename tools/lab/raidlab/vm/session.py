@@ -9,8 +9,12 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
+import signal
+import socket
+import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from raidlab.array.profile import Profile
@@ -18,7 +22,93 @@ from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.uml import verdict
-from raidlab.vm import boot, controller, root, stock
+from raidlab.vm import boot, root, stock
+
+# The simulated 3ware beside a virtual machine: a model of tools/models behind a vfio-user socket, in real time.
+
+SERVER = cache.MODELS / "host" / "vfio-user"
+FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
+GROUND_TRUTH = "ground-truth.csv"
+END_S = 30.0
+STORE_FULL = 3  # exit status of a server that has no room for what is written; its ground truth is whole
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A server that waits for its one client. `devices` are QEMU's options."""
+
+    process: subprocess.Popen[bytes]
+    devices: tuple[str, ...]
+    status: pathlib.Path
+
+    def end(self) -> dict[str, str]:
+        """Wait until it has written its ground truth; what it says of itself. Call it when QEMU has gone."""
+        try:
+            failed = self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            failed = 1
+        if failed not in (0, STORE_FULL) or not self.status.exists():
+            raise LabError("the simulated controller", f"its server failed, status {failed}", "See what it said above.")
+        pairs = (line.partition(":") for line in self.status.read_text(encoding="utf-8").splitlines())
+        return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def build(progress: Progress) -> pathlib.Path:
+    """The server's program, in the cache."""
+    sources = [*sorted(SERVER.glob("*.c")), *cache.model_files(".c")]
+    headers = [*sorted(SERVER.glob("*.h")), *cache.model_files(".h")]
+    entry = cache.root() / "vm" / f"vfio-user-{cache.digest(path.read_bytes() for path in (*sources, *headers))}"
+    with cache.entry(entry, progress) as is_new:
+        if is_new:
+            if shutil.which("gcc") is None:
+                raise LabError("building the simulated controller", "no gcc here", "apt-get install gcc libc6-dev")
+            words = ["gcc", *FLAGS, f"-I{cache.MODELS}", "-o", str(entry / "vfio-user"), *map(str, sources)]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise LabError("building the simulated controller", done.stderr.strip(), "Is the checkout complete?")
+    return entry / "vfio-user"
+
+
+@contextlib.contextmanager
+def serving(
+    program: pathlib.Path, profile: Profile, out: pathlib.Path, work: pathlib.Path, number: int = 0
+) -> Iterator[Controller]:
+    """Controller `number` of `profile`, its ground truth into `out`. `work` is a directory for the socket."""
+    path = work / f"vfio-user-{number}.sock"
+    status = work / f"raidlab-status-{number}"
+    log = out / (f"ground-truth-{number}.csv" if number else GROUND_TRUTH)
+    log.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(1)
+        words = ["setpriv", "--pdeathsig", "KILL", str(program), "--config", flat(profile)]
+        words += ["--log", str(log), "--status", str(status), "--number", str(number)]
+        process = subprocess.Popen(words, stdin=listener.fileno(), start_new_session=True)
+    device = {"driver": "vfio-user-pci", "socket": {"type": "unix", "path": str(path)}}
+    try:
+        yield Controller(process, ("-device", json.dumps(device)), status)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def total(said: Sequence[dict[str, str]]) -> dict[str, str]:
+    """What several controllers say, as one: numbers are sums, and what is true of one is true."""
+    whole: dict[str, str] = {}
+    for one in said:
+        for key, value in one.items():
+            before = whole.setdefault(key, "0" if value.isdigit() else value)
+            if value.isdigit():
+                whole[key] = str(int(before) + int(value))
+            elif value == "yes":
+                whole[key] = value
+    return whole
+
+
+def flat(profile: Profile) -> str:
+    """key=value,... as the model reads it."""
+    return profile.parameter().removeprefix("config=").strip('"')
+
 
 STATUS = "/run/lab/raidlab-status"  # what /proc/raidlab/status is in User Mode Linux: raidctl says "simulated" by it
 GUEST_ENVIRONMENT = {
@@ -82,7 +172,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     kernel = session.kernel or stock.get(session.series, progress)
     built = stock.build(kernel, progress)
     emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
-    server = controller.build(progress) if session.array else None
+    server = build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)
     if session.terminal:
         progress.say(f"booting Debian's {kernel.kernel.release} in QEMU, some twenty seconds")
@@ -90,7 +180,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
         cards = []
         if session.array and server:
             for number in range(session.array.count):
-                card = controller.serving(server, session.array, session.out, work, number)
+                card = serving(server, session.array, session.out, work, number)
                 cards.append(stack.enter_context(card))
         job = boot.Job(
             command=session.command,
@@ -108,7 +198,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
             parameters=session.parameters,
         )
         outcome = boot.run(kernel.kernel, job, emulator, outputs)
-        model = controller.total([card.end() for card in cards])
+        model = total([card.end() for card in cards])
     return Ended(outcome, kernel.kernel.release, model)
 
 

@@ -10,7 +10,7 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import runner, verdict
-from raidlab.vm import controller, session, stock
+from raidlab.vm import session, stock
 
 DEFAULT_SERIES = session.DEFAULT_SERIES
 
@@ -83,5 +83,5 @@ def build(arguments: argparse.Namespace) -> bool:
     print(f"kernel\t{kernel.version}\t{kernel.headers}")
     built = stock.build(kernel, progress)
     print(f"raidtrace\t{built.module}")
-    print(f"raidlab\t{controller.build(progress)}")
+    print(f"raidlab\t{session.build(progress)}")
     return bool(built.warnings)

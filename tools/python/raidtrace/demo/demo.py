@@ -7,14 +7,19 @@ import hashlib
 import json
 import pathlib
 import subprocess
+import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.demo import guest, table, truth, workload
+from raidtrace.demo import guest, truth, workload
+from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
+from raidtrace.demo.workload import Cell, Row, Spread
 from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import recording as plot_recording
+from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import invariants, results
+from raidtrace.recording.quantities import kib
 from raidtrace.recording.spans import Recorded
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
@@ -107,19 +112,19 @@ def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
 def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out: pathlib.Path) -> list[str]:
     """Everything that is printed at the end."""
     ordered = [runs[cell] for cell in cells]
-    lines = table.table([row for run in ordered for row in run.rows if row.phase == "read"])
+    lines = table([row for run in ordered for row in run.rows if row.phase == "read"])
     lines += ["", "Why:"]
     for filesystem in ("xfs", "ext2"):
         low, high = pair(runs, cells, filesystem)
-        lines += table.paragraph(explain.why(low.evidence, high.evidence))
+        lines += paragraph(explain.why(low.evidence, high.evidence))
     ext2, xfs = (pair(runs, cells, filesystem)[1] for filesystem in ("ext2", "xfs"))
     beside = explain_runs.two(
         ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", direction="read")
     ).chains
-    lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *table.paragraph(beside[0].summary)] if beside else []
+    lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *paragraph(beside[0].summary)] if beside else []
     lines += ["", "Verified against the controller's own log:"]
     for run in ordered:
-        lines += table.verification(run.cell, run.verdict, run.complaints)
+        lines += verification(run.cell, run.verdict, run.complaints)
     least = min(run.cell.mib * 1024 / run.page_cache_kib for run in ordered)
     part = 100 * min(1, *(run.fetched for run in ordered))
     lines += [
@@ -183,7 +188,7 @@ def kept(out: pathlib.Path, name: str) -> list[str]:
 def figure(low: Run, high: Run) -> list[str]:
     """The pair that was published: two lines with their ratio, and the sentence."""
     rows = [row for run in (low, high) for row in run.rows if row.phase == "read"]
-    return [*table.table(rows), "", *table.paragraph(explain.why(low.evidence, high.evidence)), ""]
+    return [*table(rows), "", *paragraph(explain.why(low.evidence, high.evidence)), ""]
 
 
 def build(raidctl: pathlib.Path) -> str:
@@ -231,7 +236,7 @@ def run(
     if seeds > 1:
         spread = drawn(cells, guests, rows, seeds)
         workload.write_spread(out / "spread.csv", spread)
-        lines += ["", *table.spread(spread)]
+        lines += ["", *spread_text(spread)]
     (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     say("\n".join(["", *lines]))
     wrong = [run.cell.name() for run in runs.values() if run.complaints]
@@ -242,3 +247,117 @@ def run(
         (out / KEPT).write_text(json.dumps(facts) + "\n", encoding="utf-8")
     say(f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
+
+
+# The demo's figures as text of at most 100 columns.
+
+WIDTH = 100
+
+
+WIDTHS = (-13, 7, 8, 10, 10, 8, 5, 9, 11, 8)  # columns; negative: to the left
+
+
+def _line(*fields: str) -> str:
+    columns = zip(fields, WIDTHS, strict=True)
+    return " ".join(f"{field:{'<' if width < 0 else '>'}{abs(width)}}" for field, width in columns).rstrip()
+
+
+def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
+    return "-" if value is None else format(value / per, form)
+
+
+def spread_text(found: Sequence[Spread]) -> list[str]:
+    """What one run is good for, MB/s."""
+    form = "{:27} {:>6} {:>8} {:>8} {:>8}   {}"
+    lines = [
+        f"Under {len(found[0].draws)} draws of chance (--seeds), MB/s simulated; in brackets the interval that holds",
+        "the median of all draws at 95 %:",
+    ]
+    lines.append(form.format("", "setra", "least", "median", "most", "").rstrip())
+    for one in found:
+        said = one.summary()
+        least, median, most, low, high = (
+            f"{value / 1000:.1f}"
+            for value in (min(one.draws), said.median, max(one.draws), said.low or 0, said.high or 0)
+        )
+        name = f"{one.cell.title()} {one.phase}"
+        lines.append(form.format(name, one.cell.setra_sectors, least, median, most, f"({low} to {high})"))
+    return lines
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Read phases, one line each, with the ratio tuned/untuned after each pair."""
+    lines = [
+        _line("", "setra", "setra", "MB/s", "MB/s", "in-flight", "reads", "dominant", "sequential", ""),
+        _line("read phase of", "sectors", "KiB", "simulated", "published", "mean", "max", "request", "share", "seeks"),
+    ]
+    first: dict[str, Row] = {}
+    for row in rows:
+        size = None if row.request_bytes_mode is None else row.request_bytes_mode // SECTOR_BYTES
+        setra = row.cell.setra_sectors
+        lines.append(
+            _line(
+                row.cell.title(),
+                str(setra),
+                f"{setra / 2:g}",
+                _or_dash(row.kib_per_s, ".1f", 1000),
+                _or_dash(row.published_kib_per_s, ".1f", 1000),
+                _or_dash(row.inflight_reads_mean, ".2f"),
+                str(row.inflight_reads_max),
+                "-" if size is None else kib(size),
+                _or_dash(row.sequential_share, ".4f"),
+                str(row.seeks),
+            )
+        )
+        untuned = first.setdefault(row.cell.title(), row)
+        if untuned is not row:
+            lines.append(_ratio(untuned, row))
+    lines += [
+        "MB/s: KiB/s / 1000, as published. Simulated: real Linux and 3w-9xxx, model array, simulated time.",
+        "-: not published. Sequential: issued where the request before ended; seeks: issued elsewhere.",
+    ]
+    return lines
+
+
+def _ratio(untuned: Row, tuned: Row) -> str:
+    def ratio(what: str) -> str:
+        before, after = getattr(untuned, what), getattr(tuned, what)
+        return f"x{after / before:.2f}" if before and after else "-"
+
+    return _line(
+        "  ratio",
+        "",
+        "",
+        ratio("kib_per_s"),
+        ratio("published_kib_per_s"),
+        ratio("inflight_reads_mean"),
+        "",
+        "",
+        "",
+        "",
+    )
+
+
+def paragraph(sentences: Sequence[str]) -> list[str]:
+    """Sentences as lines."""
+    return textwrap.wrap(" ".join(sentences), WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> list[str]:
+    """What was compared with the controller's log for one run, and what did not agree."""
+    if complaints:
+        return [f"{cell.name():<11} DOES NOT AGREE:"] + [f"  {line}" for line in complaints]
+    added = ", ".join(f"{count} {name}" for name, count in sorted(verdict.added.items())) or "none"
+    reads, writes = verdict.commands["read"], verdict.commands["write"]
+    moved = sum(verdict.bytes.values())
+    depths = verdict.depths
+    if depths.apart == 0 and depths.found_other == 0:
+        apart = f"depth: equal over all time and at every issue (allowed: {CLOCK_READS * CLOCK_READ_NS} ns per command)"
+    else:
+        apart = (
+            f"depth: differs {depths.apart:.3%} of the time (bound {depths.bound:.3%}), at {depths.found_other} issues"
+        )
+    return [
+        f"{cell.name():<11} equal: {reads} reads, {writes} writes, {moved} bytes, every size; added by SCSI: {added}",
+        f"{'':<11} {apart}",
+    ]
