@@ -16,8 +16,6 @@ import kmod_client as kmod
 import kmod_fuzz as fuzz
 import kmod_wrong as wrong
 
-REASON_FROM_THE_CORE = {errno.EPERM, errno.EOPNOTSUPP, errno.EPROTONOSUPPORT}  # before the module is asked
-
 
 def random_messages() -> None:
     """1,000 messages of random bytes: none is followed where it should not be, the module answers as before"""

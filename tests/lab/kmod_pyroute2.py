@@ -25,7 +25,6 @@ from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.generic import GenericNetlinkSocket
 
 SPECIFICATION = pathlib.Path(__file__).resolve().parents[2] / "Documentation/netlink/specs/raidtrace.yaml"
-RECEIVE_BYTES = 1 << 20  # a snapshot is one message of at most some hundred KiB
 
 _PLAIN = {"string": "asciiz", "flag": "flag", "binary": "cdata", "pad": "none"}
 _INTEGER = {"u": "uint", "s": "int"}

@@ -100,7 +100,6 @@ class Outcome:
     status: int
     reason: str
     wall_s: float
-    boot_s: float
 
 
 def order(kernel: Kernel, job: Job) -> str:
@@ -253,14 +252,6 @@ def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> 
     return verdict.LAB_FAILED, f"the guest ended without an exit status; its log ends:\n  {tail}"
 
 
-def _boot_seconds(log: pathlib.Path) -> float:
-    """Guest's seconds from its kernel's start to the start of the command; 0 when that was never reached."""
-    for line in _read(log).splitlines():
-        if line.endswith("lab: command starts"):
-            return float(line.partition("[")[2].partition("]")[0])
-    return 0.0
-
-
 @contextlib.contextmanager
 def work_directory() -> Iterator[pathlib.Path]:
     """A directory for one run. What a run that was killed with SIGKILL has left behind goes now."""
@@ -287,7 +278,7 @@ def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tupl
             except subprocess.TimeoutExpired:
                 timed_out = True
         status, reason = judge(job, work, failed, timed_out)
-        return Outcome(status, reason, time.monotonic() - begin, _boot_seconds(work / "log"))
+        return Outcome(status, reason, time.monotonic() - begin)
 
 
 def complaints(log: str) -> list[str]:

@@ -25,7 +25,6 @@ from raidtrace.sweep.table import Line
 RATE = "KiB/s"
 FIGURES = "figures"  # the table that sentences on all of them lead to
 KNEE = "A ring marks the knee: the smallest readahead within 5 % of the best."
-BAND = " The band is what a readahead of S sectors in requests of M predicts: S/M to 2S/M in flight."
 PUBLISHED = "On the line they are equal, in the band within 20 %."
 
 
@@ -153,10 +152,6 @@ def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Pi
             "published", "Published and measured", PUBLISHED, "the sweep", plot_sweep.scatter(pairs, simulated)
         )
     return found
-
-
-def _mounted(line: Line) -> bool:
-    return line.axes.get("filesystem", "none") != "none"
 
 
 def _bars(lines: Sequence[Line]) -> list[plot_sweep.Bar]:
