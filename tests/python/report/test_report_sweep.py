@@ -6,7 +6,7 @@ import re
 import html5lib
 import made_sweep
 import pytest
-from made_curve import made
+from made_sweep import made
 
 from raidtrace.report import page as report_page
 from raidtrace.report import sweep as report_sweep

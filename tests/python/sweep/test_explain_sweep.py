@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from conftest import TOP
-from made_curve import CURVE, MATRIX, made
+from made_sweep import CURVE, MATRIX, made
 
 from raidtrace.compare import sides as compare_sides
 from raidtrace.explain.evidence import Verdict
