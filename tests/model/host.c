@@ -356,7 +356,7 @@ void random_fill(u64 *seed, void *to, size_t bytes)
 int main(void)
 {
 	return config_suite() + store_suite() + array_suite() + drive_suite() + parity_suite() + timing_suite() +
-	       gather_suite() + probe_suite() + command_suite() + fault_suite() + rebuild_suite() + integrity_suite() +
-	       opcodes_suite() + log_suite() + cache_suite() + nvme_suite() + nvme_io_suite() + nvme_time_suite() +
-	       nvme_fault_suite() + ahci_suite() + virtio_suite() ? 1 : 0;
+	       probe_suite() + command_suite() + fault_suite() + rebuild_suite() + opcodes_suite() + log_suite() +
+	       cache_suite() + nvme_suite() + nvme_io_suite() + nvme_time_suite() + nvme_fault_suite() + ahci_suite() +
+	       virtio_suite() ? 1 : 0;
 }
