@@ -2,6 +2,7 @@
 """raidctl compare: units, ratio, per cent, spread; the papers' own arithmetic, and where their words disagree with it."""
 
 import json
+import random
 import sqlite3
 
 import pytest
@@ -15,6 +16,7 @@ from raidtrace.cli import report as cli_report
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import text as comparison_text
 from raidtrace.published import tables as published
+from raidtrace.quantity import trials
 
 RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=6)
 
@@ -47,11 +49,33 @@ def test_units():
 
 @pytest.mark.parametrize(
     ("a", "b", "real"),
-    [((10, 12), (13, 14), True), ((10, 12), (11, 14), False), ((10, 12), (12, 14), False), ((10,), (99,), None),
-     ((10,), (11, 12), True), ((10, 12), (5,), True)],
+    [((10, 12), (23, 24), True), ((10, 12), (11, 14), False), ((10, 12), (12, 14), False), ((10,), (99,), None),
+     ((10,), (11, 12), False), ((10,), (60, 61), True), ((10, 12), (13, 14), False), ((10, 10), (10, 10), False),
+     ((10, 10), (11, 11), True)],
 )  # fmt: skip
-def test_a_difference_is_real_when_no_trial_lies_among_the_others(a, b, real):
+def test_a_difference_is_real_when_no_trial_lies_among_the_others_and_chance_does_not_do_it(a, b, real):
     assert row(a, b).exceeds() is real
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_trials_of_the_same_thing_are_real_in_five_of_a_hundred_cases_at_most(count):
+    source = random.Random(count)
+    called = 0
+    for _ in range(1000):
+        a, b = ([source.gauss(100, 1) for _ in range(count)] for _ in range(2))
+        called += row(a, b).exceeds()
+    assert called <= 64  # 5 %, and twice its own error
+
+
+def test_trials_that_differ_by_a_few_per_cent_are_real():
+    assert row((100, 100.2, 99.8), (98, 98.1, 97.9)).exceeds()
+
+
+@given(RATES, RATES)
+def test_the_chance_of_equals(a, b):
+    found = trials.chance(a, b)
+    assert found is None if len(a) + len(b) < 3 else 0 <= found <= 1
+    assert found == pytest.approx(trials.chance(b, a))
 
 
 def test_the_white_papers_own_table():

@@ -16,8 +16,8 @@ VERSION = 1
 MOST_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
 LEGEND = """Percent: B minus A, of A. A +-, B +-: spread, largest minus
-smallest trial, of the median. Real: the trials of A and B do not overlap; ? one trial each;
-x not the same test."""
+smallest trial, of the median. Real: the trials of A and B do not overlap, and chance makes as
+large a difference in at most 5 of 100 cases; ? one trial each; x not the same test."""
 MORE = "Every counter of both: raidctl compare -v. What explains the difference: raidctl explain."
 
 

@@ -5,6 +5,7 @@ Nothing is left out of any of them: a trial that stands out is named and still c
 """
 
 import dataclasses
+import math
 import random
 import statistics
 from collections.abc import Sequence
@@ -103,3 +104,49 @@ def windows(samples: Sequence[tuple[int, int, int]], count: int = WINDOWS) -> li
             shared = min(stop, begin + (at + 1) * length) - max(start, begin + at * length)
             sums[at] += amount * max(shared, 0.0) / (stop - start)
     return [total / (length / 1e9) for total in sums]
+
+
+def student_tail(t: float, freedom: int) -> float:
+    """Two-sided tail of Student's distribution for a whole number of degrees of freedom: the finite series of Abramowitz and
+    Stegun 26.7.3 and 26.7.4."""
+    if freedom < 1:
+        return 1.0
+    angle = math.atan2(abs(t), math.sqrt(freedom))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    if freedom % 2:
+        total, term = 0.0, cosine
+        for step in range(1, (freedom - 1) // 2 + 1):
+            total += term
+            term *= cosine * cosine * 2 * step / (2 * step + 1)
+        inside = 2 / math.pi * (angle + sine * total)
+    else:
+        total, term = 0.0, 1.0
+        for step in range(1, freedom // 2 + 1):
+            total += term
+            term *= cosine * cosine * (2 * step - 1) / (2 * step)
+        inside = sine * total
+    return max(0.0, 1.0 - inside)
+
+
+def student_quantile(tail: float, freedom: int) -> float:
+    """The t whose two-sided tail this is."""
+    low, high = 0.0, 1.0
+    while student_tail(high, freedom) > tail:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
+    return high
+
+
+def chance(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The chance of a difference of the means as large between trials of the same thing: Student's test of two samples with
+    one variance. None: one trial each."""
+    freedom = len(a) + len(b) - 2
+    if freedom < 1:
+        return None
+    middles = [statistics.fmean(side) for side in (a, b)]
+    squares = sum((value - middle) ** 2 for side, middle in zip((a, b), middles) for value in side)
+    error = math.sqrt(squares / freedom * (1 / len(a) + 1 / len(b)))
+    difference = middles[1] - middles[0]
+    return student_tail(difference / error, freedom) if error else float(not difference)

@@ -10,6 +10,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from raidtrace.quantity.trials import student_quantile, student_tail
+
 ALPHA = 0.05
 FEWEST, MOST = 3, 10  # pairs
 LOOKS = MOST - FEWEST + 1
@@ -28,39 +30,6 @@ class Effect:
     high: float | None
     pairs: int
     chance: float
-
-
-def student_tail(t: float, freedom: int) -> float:
-    """Two-sided tail of Student's distribution for a whole number of degrees of freedom: the finite series of Abramowitz and
-    Stegun 26.7.3 and 26.7.4."""
-    if freedom < 1:
-        return 1.0
-    angle = math.atan2(abs(t), math.sqrt(freedom))
-    cosine, sine = math.cos(angle), math.sin(angle)
-    if freedom % 2:
-        total, term = 0.0, cosine
-        for step in range(1, (freedom - 1) // 2 + 1):
-            total += term
-            term *= cosine * cosine * 2 * step / (2 * step + 1)
-        inside = 2 / math.pi * (angle + sine * total)
-    else:
-        total, term = 0.0, 1.0
-        for step in range(1, freedom // 2 + 1):
-            total += term
-            term *= cosine * cosine * (2 * step - 1) / (2 * step)
-        inside = sine * total
-    return max(0.0, 1.0 - inside)
-
-
-def student_quantile(tail: float, freedom: int) -> float:
-    """The t whose two-sided tail this is."""
-    low, high = 0.0, 1.0
-    while student_tail(high, freedom) > tail:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_tail(middle, freedom) > tail else (low, middle)
-    return high
 
 
 def effect(before: Sequence[float], after: Sequence[float], floor: float = 0.0, looks: int = LOOKS) -> Effect:
