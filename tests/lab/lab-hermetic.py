@@ -26,6 +26,8 @@ python3 -c 'print(hash("a"))' && env && cat /proc/meminfo && exec ls -l /
 LIBRARIES = """for name in fio bonnie++ dd xfs_io mkfs.xfs mkfs.ext4 mdadm python3 raidctl blockdev addpart; do
 path=$(command -v $name) || echo "no $name"; ldd "$path"; done 2>&1 | grep -E "not found|^no "; echo end"""
 AGAIN = "for i in 1 2; do raidctl record -q -d sda -- true; done && ls *.rtdb && raidctl unload && raidctl load"
+TURN = """a=$(date +%s%N); for n in 1 2 3; do dd if=/dev/sda of=/dev/null bs=4k count=1 skip=${n}00000 iflag=direct; done 2>/dev/null
+echo $(($(date +%s%N) - a))"""
 NAMES = ["raidtrace-20260101-000000-2.rtdb", "raidtrace-20260101-000000.rtdb"]
 PARTS = ("Kbuild", "kmod", "tools")
 
@@ -63,6 +65,8 @@ def main() -> None:
         seeded = ran(near, Path(name, "seeded"), "--seed", "7")
         check("another seed is another run", seeded[1] != plain[1] and seeded[0] != plain[0])
         check("that is repeatable", ran(far, Path(name, "seeded-again"), "--seed", "7")[:3] == seeded[:3])
+        turned = [ran(near, Path(name, f"turn-{seed}"), "--seed", seed, script=TURN)[0] for seed in "0123"]
+        check("under each seed the platters are elsewhere", len(set(turned)) == 4, turned)
         missing = ran(near, Path(name, "libraries"), script=LIBRARIES)[0]
         check("programs of the root find their libraries", missing == b"end\n", missing)
         again = ran(near, Path(name, "again"), script=AGAIN)[0].decode().split()

@@ -19,7 +19,7 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.kernel.linux import Kernel
 from raidlab.uml import guest, modules, verdict
-from raidlab.uml.machine import CHECKOUT, Guest, drawn, hermetic_environment, module_seen, seen
+from raidlab.uml.machine import CHECKOUT, Chance, Guest, drawn, hermetic_environment, module_seen, seen
 from raidlab.userland import root, tools
 
 _MODULE_MIB = 1  # that raidlab.ko takes, whatever its size
@@ -55,7 +55,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         init=programs.init,
         preload=programs.preload,
         out=out,
-        command=[seen(word) for word in command] if lab_root else command,
+        command=_delayed([seen(word) for word in command] if lab_root else command, draw, how),
         environment=_environment(arguments.env, inserted, lab_root is not None, draw.pad),
         # The kernel itself, and its page descriptors.
         memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
@@ -83,6 +83,13 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         out / "lab.json", result.status, ending, devices.name if devices else None, lab_kernel, _how(machine)
     )
     return result
+
+
+def _delayed(command: list[str], draw: Chance, how: How) -> list[str]:
+    """The command, begun later by the time of the draw: the platters, which turn since the guest's boot, are then elsewhere."""
+    if not draw.start_ns or how.interactive:
+        return command
+    return ["sh", "-c", 'sleep "$0" && exec "$@"', f"{draw.start_ns / 1e9:.9f}", *command]
 
 
 def _processes(arguments: argparse.Namespace, lab_kernel: Kernel) -> tuple[str, ...]:
