@@ -84,6 +84,34 @@ def test_an_interrupted_build_is_continued_where_that_is_asked_for(tmp_path):
             assert not is_new
 
 
+def test_a_run_that_waits_for_a_build_shows_how_far_that_is(tmp_path):
+    """Also when the run that builds is quiet. Nothing of it is left for the next one that waits."""
+    code = """if True:
+        import pathlib, sys
+        from raidlab.base import cache, progress
+        progress._SILENT = progress._LOG_INTERVAL = 0.0
+        with cache.locked(pathlib.Path(sys.argv[1]), progress.Progress()):
+            print("mine", file=sys.stderr, flush=True)
+    """
+    path, quiet = tmp_path / "6.1.1-a", Progress(quiet=True)
+    lock = tmp_path / ".6.1.1-a.lock"
+    lock.write_text("left by a run that was killed")
+    with cache.locked(path, quiet):
+        assert not lock.read_text()
+        quiet.begin("building kernel 6.1.1")
+        quiet.update(0.05)
+        waits = subprocess.Popen([sys.executable, "-B", "-c", code, path], env=dict(os.environ, PYTHONPATH=str(LAB)),
+                                 stderr=subprocess.PIPE, text=True)  # fmt: skip
+        assert waits.stderr.readline() == "lab: waiting for another run that builds 6.1.1-a\n"
+        assert waits.stderr.readline() == "lab: waiting for another run: building kernel 6.1.1: 5%\n"
+        quiet.update(0.43)
+        lines = iter(waits.stderr.readline, "")
+        assert next(line for line in lines if "43%" in line).rstrip().endswith("building kernel 6.1.1: 43%, 0 s left")
+    rest = waits.communicate()[1].splitlines()
+    assert waits.returncode == 0 and rest[-1] == "mine"
+    assert rest[-2].startswith("lab: waiting for another run: ") and not lock.read_text()
+
+
 def test_what_was_not_used_for_a_month_is_offered_and_removed_when_asked(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     top, now = cache.root(), time.time()

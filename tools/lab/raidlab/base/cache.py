@@ -74,15 +74,25 @@ def last_used(path: Path) -> float:
 
 @contextmanager
 def locked(path: Path, progress: Progress) -> Iterator[None]:
-    """Hold the lock that belongs to `path`; others who want it wait here."""
+    """Hold the lock that belongs to `path`. Others who want it wait here, and show what the holder does."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.parent / f".{path.name}.lock", "w", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.say(f"waiting for another run that builds {path.name}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    lock = os.open(path.parent / f".{path.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        if not _take(lock):
+            progress.wait_for(path.name, lock, lambda: _take(lock))
+        with progress.published(lock):
+            yield
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int) -> bool:
+    """Take a lock if nobody holds it; whether it is ours now."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _TERMINAL_INTERVAL = 0.2
 _LOG_INTERVAL = 30.0
 _SILENT = 2.0
 _KNOWN = 0.1  # of a step: before, what is left would be a guess
+_LINE = 200  # bytes of the line in a lock's file
+_POLL = 0.2
 
 
 class Progress:
@@ -21,6 +26,7 @@ class Progress:
         self._open = False
         self._step = ""
         self._start = self._last = 0.0
+        self._locks: list[int] = []
 
     def say(self, text: str) -> None:
         """One line that stays."""
@@ -32,27 +38,55 @@ class Progress:
         self._step = step
         self._start = time.monotonic()
         self._last = self._start + _SILENT - (_TERMINAL_INTERVAL if self._terminal else _LOG_INTERVAL)
+        self._publish(step)
 
     def update(self, done: float) -> None:
         """`done` is the part of the step that is behind us, 0 to 1."""
-        if self._is_due():
-            text = f"lab: {self._step}: {min(done, 0.99):.0%}"
-            if done > _KNOWN:
-                text += f", {_seconds((self._last - self._start) * (1 - min(done, 0.99)) / done)} left"
-            self._show(text)
+        now = time.monotonic()
+        text = f"{self._step}: {min(done, 0.99):.0%}"
+        if done > _KNOWN:
+            text += f", {_seconds((now - self._start) * (1 - min(done, 0.99)) / done)} left"
+        self._tell(text, now)
 
     def count(self, number: int, unit: str) -> None:
         """`number` of `unit` are behind us; nobody knows how many there will be."""
-        if self._is_due():
-            self._show(f"lab: {self._step}: {number} {unit}, {_seconds(self._last - self._start)} so far")
-
-    def _is_due(self) -> bool:
         now = time.monotonic()
+        self._tell(f"{self._step}: {number} {unit}, {_seconds(now - self._start)} so far", now)
+
+    @contextmanager
+    def published(self, lock: int) -> Iterator[None]:
+        """Write each step into the file `lock`, for the runs that wait for it (wait_for). Quiet or not."""
+        self._locks.append(lock)
+        os.ftruncate(lock, 0)  # what a run left that was killed
+        try:
+            yield
+        finally:
+            self._locks.remove(lock)
+            os.ftruncate(lock, 0)
+
+    def wait_for(self, what: str, lock: int, take: Callable[[], bool]) -> None:
+        """Call `take` until it returns True. Meanwhile show the step of the run that holds `lock`."""
+        self.say(f"waiting for another run that builds {what}")
+        shown = Progress(self._quiet)  # the caller's own step goes on
+        shown.begin("waiting for another run")
+        while not take():
+            step = os.pread(lock, _LINE, 0).decode(errors="replace").strip()
+            shown._tell(f"waiting for another run: {step or 'its progress is not known'}", time.monotonic())
+            time.sleep(_POLL)
+        shown.end()
+
+    def _publish(self, text: str) -> None:
+        """One write of constant length: a reader never has parts of two lines."""
+        for lock in self._locks:
+            os.pwrite(lock, text.encode()[: _LINE - 1].ljust(_LINE - 1) + b"\n", 0)
+
+    def _tell(self, text: str, now: float) -> None:
+        """Publish `text`, and show it if the last one was shown long enough ago."""
+        self._publish(text)
         interval = _TERMINAL_INTERVAL if self._terminal else _LOG_INTERVAL
-        if self._quiet or now - self._last < interval:
-            return False
-        self._last = now
-        return True
+        if not self._quiet and now - self._last >= interval:
+            self._last = now
+            self._show(f"lab: {text}")
 
     def _show(self, text: str) -> None:
         if self._terminal:
