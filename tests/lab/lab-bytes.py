@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1
-"""The same bytes on every machine: short runs have the digests that are committed: lab-bytes.py [--write | RUN...]
+"""The same bytes on every machine: a short run of each profile has its committed digests: lab-bytes.py [--write | RUN...]
 
 same-bytes.json has them for one kernel package and one root. Where the archive has another version of either by now, that is
 said, and each run is held to take as long as it did, within the spread that chance has there (Documentation/lab.rst). The same
@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab, skip  # noqa: E402
+from lab_checks import TOP, check, finish, lab, skip  # noqa: E402
 
 KEPT = Path(__file__).with_name("same-bytes.json")
 MOUNT = "mount /dev/sda /run/lab/mnt && cd /run/lab/mnt &&"
 FIO = "fio --name=a --filename=/dev/sda --direct=1 --clocksource=clock_gettime --randseed=7 --ioengine=psync --output=/dev/null"
+WRITES = "dd if=/dev/zero of=/dev/sda bs=64k count=300 conv=fsync"
+PAIR = "dd if={0} of=/dev/null bs=256k count=64 & dd if={1} of=/dev/null bs=64k count=256; wait"
 # name -> options of lab run, what to run, by how much chance can change its length (same-bytes.json says by how much it did)
 RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
     "dd": ((), "dd if=/dev/sda of=/dev/null bs=1M count=256", 0.02),
@@ -61,8 +63,16 @@ RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
         "dd if=/dev/vda of=/dev/null bs=1M count=64; blkdiscard -l 1M /dev/vda",
         0.1,
     ),
+    # The other profiles, each for a moment.
+    "raid5-9650se": (("--profile", "9650se-8-raid5"), WRITES, 0.1),
+    "slow-drive": (("--profile", "slow-drive"), WRITES, 0.1),
+    "jbod": (("--profile", "jbod-4"), PAIR.format("/dev/sda", "/dev/sdd"), 0.1),
+    "two-controllers": (("--profile", "two-controllers"), PAIR.format("/dev/sda", "/dev/sdb"), 0.1),
+    "nvme-4": (("--profile", "nvme-4"), PAIR.format("/dev/nvme0n1", "/dev/nvme3n1"), 0.1),
+    "nvme-azure": (("--profile", "nvme-azure"), "dd if=/dev/nvme0n1 of=/dev/null bs=1M count=64", 0.1),
     "reset": (("--set", "fault.lose_command=40"), "dd if=/dev/sda of=/dev/null bs=1M count=64", 0.05),
 }
+PROFILES = {path.stem for path in (TOP / "tools/lab/profiles").glob("*.toml")}
 Truth = dict[str, Any]
 
 
@@ -74,8 +84,9 @@ def truth(name: str, directory: Path) -> tuple[str, Truth]:
                "sh", "-c", script, LAB_ROOT="")  # fmt: skip
     check(f"{name} runs", done.returncode == 0, done.stderr)
     facts = json.loads((out / "lab.json").read_text(encoding="utf-8"))
+    logs = sorted(out.glob("ground-truth*.csv"))  # one for each controller
     digest = {
-        "ground_truth": hashlib.sha256((out / "ground-truth.csv").read_bytes()).hexdigest(),
+        "ground_truth": hashlib.sha256(b"".join(log.read_bytes() for log in logs)).hexdigest(),
         "output": hashlib.sha256((done.stdout + done.stderr).encode()).hexdigest(),
         "commands": facts["commands"],
         "simulated_seconds": facts["simulated_seconds"],
@@ -105,6 +116,8 @@ def compare(name: str, key: str, now: Truth, kept: dict[str, Any]) -> None:
 
 def main() -> None:
     write = sys.argv[1:] == ["--write"]
+    ran = {options[1] for options, _, _ in RUNS.values() if options[:1] == ("--profile",)}
+    check("every profile has a run", PROFILES == ran | {"9500s-12-raid0"}, PROFILES - ran)  # without --profile
     names = list(RUNS) if write else sys.argv[1:] or list(RUNS)
     with tempfile.TemporaryDirectory(prefix="lb-", dir="/var/tmp") as directory:
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
