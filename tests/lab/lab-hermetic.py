@@ -26,7 +26,8 @@ python3 -c 'print(hash("a"))' && env && cat /proc/meminfo && exec ls -l /
 LIBRARIES = """for name in fio bonnie++ dd xfs_io mkfs.xfs mkfs.ext4 mdadm python3 raidctl blockdev addpart; do
 path=$(command -v $name) || echo "no $name"; ldd "$path"; done 2>&1 | grep -E "not found|^no "; echo end"""
 AGAIN = "for i in 1 2; do raidctl record -q -d sda -- true; done && ls *.rtdb && raidctl unload && raidctl load"
-TURN = """a=$(date +%s%N); for n in 1 2 3; do dd if=/dev/sda of=/dev/null bs=4k count=1 skip=${n}00000 iflag=direct; done 2>/dev/null
+TURN = """a=$(date +%s%N)
+for n in 1 2 3; do dd if=/dev/sda of=/dev/null bs=4k count=1 skip=${n}00000 iflag=direct 2>/dev/null; done
 echo $(($(date +%s%N) - a))"""
 NAMES = ["raidtrace-20260101-000000-2.rtdb", "raidtrace-20260101-000000.rtdb"]
 PARTS = ("Kbuild", "kmod", "tools")
