@@ -20,7 +20,7 @@ from raidtrace.why import lab as why_lab
 from raidtrace.why import metric, store, text, verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
-DESCRIPTION = """Run a command as it is and with one thing changed at a time, and say what makes it as fast as it is."""
+DESCRIPTION = """Run a command unchanged and with one change at a time, and report which change makes it faster."""
 EPILOG = """raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256"""
 ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
 PROFILE = "9500s-12-raid0"
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         top.error("--destroy-data, --force-signature, --freeze and --in-use are for real disks; --lab destroys nothing")
     if not options.lab and not (options.disk or options.destroy_data):
         top.error(
-            "name where: --lab [PROFILE], --disk DISK (is only read), or --destroy-data DISK (may be overwritten)"
+            "name the disk: --lab [PROFILE], --disk DISK (not written), or --destroy-data DISK (may be overwritten)"
         )
     if not options.lab and (options.set or options.lab_option or options.other_kernel):
         top.error("--set, --lab-option and --other-kernel are for --lab")
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("raidctl why: stopped" + ("" if options.lab else "; what it changed is put back"), file=sys.stderr)
+        print("raidctl why: stopped" + ("" if options.lab else "; all settings are restored"), file=sys.stderr)
         return 1
 
 
@@ -77,42 +77,45 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
                                   usage="raidctl why [options] (--lab [PROFILE] | --disk DISK) -- CMD...")  # fmt: skip
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
-                     help=f"in guests with this simulated array (default {PROFILE}); nothing here is changed")  # fmt: skip
+                     help=f"in guests with these simulated disks (default {PROFILE}); this machine is not changed")  # fmt: skip
     top.add_argument(
-        "-d", "--disk", metavar="DISK", help="the disk to look at; it is only read (in the lab: the first one)"
+        "-d", "--disk", metavar="DISK", help="disk to test; it is not written (default in the lab: the first disk)"
     )
     top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
     top.add_argument(
-        "-b", "--beside", default="", metavar="CMD", help="shell command that runs beside, as other load does"
+        "-b", "--beside", default="", metavar="CMD", help="shell command that runs concurrently, as load of others"
     )
     top.add_argument("-m", "--metric", type=_metric, default=metric.SECONDS, metavar="METRIC",
                      help="seconds (the default), p99, rate for a command that runs for a fixed time, or an expression that is "
                      f"less where it is better, of {', '.join(metric.FIGURES)}: 'seconds + read_p99_ms / 100'")  # fmt: skip
-    top.add_argument("--phase", default="", help="this phase of the recording alone")
+    top.add_argument("--phase", default="", help="only this phase of the recording")
     top.add_argument(
         "-t",
         "--budget",
         type=float,
         metavar="SECONDS",
-        help=f"begin no run after that (default {BUDGET_S} on a disk; in the lab none)",
+        help=f"start no run after this time (default {BUDGET_S} on a disk; in the lab none)",
     )
-    top.add_argument("--runs", type=int, help="at most so many (default 25 in the lab, 100 on a disk)")
+    top.add_argument("--runs", type=int, help="largest number of runs (default 25 in the lab, 100 on a disk)")
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
                      help="recordings of all runs and the table (default %(default)s)")  # fmt: skip
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     top.add_argument("-q", "--quiet", action="store_true", help="no progress")
     lab = top.add_argument_group("in the lab")
     lab.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the profile")
-    lab.add_argument("--lab-option", action="append", default=[], metavar="WORD", help="passed to raidctl lab run")
-    lab.add_argument("--other-kernel", default="", metavar="SERIES", help="try this kernel, too")
+    lab.add_argument("--lab-option", action="append", default=[], metavar="WORD", help="option for raidctl lab run")
+    lab.add_argument("--other-kernel", default="", metavar="SERIES", help="also test this kernel")
     real = top.add_argument_group("on a real disk")
-    real.add_argument("--destroy-data", metavar="DISK", help="the disk to look at, which may be overwritten, all of it")
-    real.add_argument("--force-signature", action="store_true", help="overwrite what nobody uses now, too")
+    real.add_argument("--destroy-data", metavar="DISK", help="disk to test; all of it may be overwritten")
+    real.add_argument(
+        "--force-signature", action="store_true", help="overwrite also a disk with a signature, if nobody uses it"
+    )
     real.add_argument(
         "--in-use", action="store_true", help="the disk is mounted, and the command may write files there"
     )
     real.add_argument("--freeze", action="append", default=[], metavar="CGROUP",
-                      help="may be frozen for a run, to see what it costs: system.slice/backup.service")  # fmt: skip
+                      help="control group that may be frozen during a run, to measure its cost, such as "
+                      "system.slice/backup.service")  # fmt: skip
     return top
 
 
@@ -150,14 +153,14 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
 
 def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
     if options.disk and options.destroy_data:
-        raise experiment.WhyError("one disk is looked at: name it with --disk or with --destroy-data")
+        raise experiment.WhyError("only one disk is tested: name it with --disk or with --destroy-data")
     if os.geteuid():
-        raise experiment.WhyError("settings of disks are root's: run it as root, or in the lab: --lab")
+        raise experiment.WhyError("only root may change settings of disks: run it as root, or in the lab (--lab)")
     machine = device.Machine()
     name = machine.whole(options.destroy_data or options.disk)
     with journal.alone():
         for line in journal.recover():
-            print(f"put back after one that was killed: {line}", file=sys.stderr)
+            print(f"restored after a killed run: {line}", file=sys.stderr)
         wanted = why_disk.Wanted(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
                                  options.phase, bool(options.destroy_data), options.in_use,
                                  tuple(options.freeze))  # fmt: skip
@@ -200,5 +203,5 @@ def _restore() -> int:
     except (journal.JournalError, OSError) as error:
         print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
         return 1
-    print("\n".join(said) or "nothing to put back")
+    print("\n".join(said) or "nothing to restore")
     return 0
