@@ -19,6 +19,15 @@ _TOOLS = cache.CHECKOUT / "tools"
 _KEEP = 2
 
 
+_SOURCES = ("raidctl", "exporter", "libraidtrace", "workload")
+
+
+def installed() -> Path:
+    """Where the package raidtrace-lab-kernel has a guest's raidctl, if it is of these sources."""
+    files = [path for name in _SOURCES for path in sorted((_TOOLS / name).rglob("*.[ch]"))]
+    return cache.INSTALLED / f"tools-{cache.digest(path.read_bytes() for path in files)}"
+
+
 def release(text: str) -> str:
     """Code name in /etc/os-release; empty if it has none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
@@ -34,6 +43,8 @@ def get(progress: Progress) -> Path | None:
     if release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
         # It is there anyway; but a mount takes of a guest's memory, so every host's guest has this one.
         return _TOOLS / "bin"
+    if installed().exists():
+        return installed() / "bin"
     built_by, libraries = compiler.get(progress), compiler.get_sysroot(progress)
     names = [libraries.name.encode(), built_by.name.encode()]
     entry = cache.root() / f"tools-{cache.digest([path.read_bytes() for path in binaries] + names)}"
@@ -43,6 +54,16 @@ def get(progress: Progress) -> Path | None:
             _build(entry, libraries, built_by, progress)
     cache.keep_newest(entry, "tools", _KEEP)
     return entry / "bin"
+
+
+def pack(into: Path, progress: Progress) -> None:
+    """Build raidctl for a guest's root into the package raidtrace-lab-kernel."""
+    into.mkdir()
+    toolchain.run_logged("building raidctl", ["make", "-C", str(_TOOLS), f"-j{toolchain.jobs()}"], into / "build.log")
+    found = get(progress)
+    assert found  # it was built
+    shutil.copytree(found, into / "bin", symlinks=True)
+    (into / "build.log").unlink()
 
 
 def _build(entry: Path, libraries: Sysroot, built_by: Compiler, progress: Progress) -> None:
