@@ -5,7 +5,6 @@ import argparse
 import hashlib
 import json
 import pathlib
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, Experiment, measure, medians
 from paper2004.reproduction_text import heading, table
+from raidtrace.demo.guest import GuestError, run_in_guest
 from raidtrace.plot import style as plot
 from raidtrace.recording import observation, results
 from raidtrace.recording.columns import RecordingError
@@ -29,10 +29,6 @@ ROUNDS = 5  # of the virtual machine's runs: times there are real, and the host'
 TIMEOUT_S, MACHINE_TIMEOUT_S = 300, 1200
 
 
-class RunError(Exception):
-    """A guest did not do its work; the text says which, and where to look."""
-
-
 def names(where: str) -> list[str]:
     """Runs of the lab or of the virtual machine, each once."""
     return list(dict.fromkeys(run for one in EXPERIMENTS if one.where == where for run in one.runs))
@@ -46,25 +42,8 @@ def digest() -> str:
 def guest(out: pathlib.Path, runs: Sequence[str], options: Sequence[str], timeout_s: int) -> None:
     """One guest for some runs. Its files are in out, which is made empty if it is ours."""
     results.fresh(out, "make misconceptions")
-    command = [
-        str(RAIDCTL),
-        "lab",
-        "run",
-        "-q",
-        "--host",
-        *options,
-        "--timeout",
-        str(timeout_s),
-        "--out",
-        str(out),
-        "--",
-        str(CELL),
-        *runs,
-    ]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
-        raise RunError(f"{' '.join(runs)}: exit status {done.returncode}; more in {out}\n  {last}")
+    words = ["--host", *options, "--timeout", str(timeout_s)]
+    run_in_guest(RAIDCTL, " ".join(runs), out, words, [str(CELL), *runs], simulated=False)
 
 
 def in_rounds(runs: Sequence[str]) -> list[str]:
@@ -232,7 +211,7 @@ def main(arguments: Sequence[str]) -> int:
         if not options.page:
             state = run(options.out, state, not options.no_machine, lambda line: print(line, flush=True))
         write(state, options.to)
-    except (RunError, RecordingError, OSError, KeyError, ValueError) as error:
+    except (GuestError, RecordingError, OSError, KeyError, ValueError) as error:
         print(f"misconceptions: {error}", file=sys.stderr)
         return 1
     print(f"Written: {options.to}/misconceptions.rst, {STATE}, figures/misconception-*.svg")

@@ -8,6 +8,7 @@ import sys
 
 from paper2004 import reproduce_plan, reproduce_run, reproduction, reproduction_text
 from raidtrace.cli import figures
+from raidtrace.demo.guest import GuestError
 from raidtrace.recording.columns import RecordingError
 
 DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"
@@ -55,7 +56,7 @@ def main(arguments: list[str]) -> int:
         runs = [*reproduce_plan.large(), *reproduce_plan.drawn(options.seeds)]
         results |= reproduce_run.run_all(runs, options.out, options.jobs, say, model)
         median = write(options.to, results)
-    except (reproduce_run.ReproduceError, RecordingError, OSError, ValueError) as error:
+    except (GuestError, RecordingError, OSError, ValueError) as error:
         print(f"reproduce: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

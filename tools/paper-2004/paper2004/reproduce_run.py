@@ -20,7 +20,7 @@ from raidlab.userland import compiler
 
 from paper2004 import amcc
 from raidtrace.benchmark import figure
-from raidtrace.demo.guest import simulated_time
+from raidtrace.demo.guest import GuestError, run_in_guest, simulated_time
 from raidtrace.recording import invariants, results
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import Recorded
@@ -46,7 +46,7 @@ ALIKE, ALIKE_SEEKS = 0.02, 0.08
 SECONDS_PER_GIB = {"dd": 1.0, "bonnie++": 4.0, "iozone": 3.5}  # first guess, until a run of its kind has ended
 
 
-class ReproduceError(Exception):
+class ReproduceError(GuestError):
     """A run did not come to a figure; the text says which, why and where to look."""
 
 
@@ -230,30 +230,12 @@ def perform(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | N
     out = directory.parent
     for made in (out / f"{PRELOADED}.so", out / SEEKS, out / SCHEDULER / f"{SCHEDULER}.ko"):
         shutil.copy(made, directory)  # all that a guest sees
-    command = [
-        str(RAIDCTL),
-        "lab",
-        "run",
-        "-q",
-        "--kernel",
-        KERNEL,
-        "--profile",
-        run.profile(),
-        "--seed",
-        str(run.draw),
-    ]
-    command += ["--mem", f"{run.memory_mib}M", "--timeout", str(TIMEOUT_S), "--out", str(directory)]
-    command += [word for setting in run.settings for word in ("--set", setting)]
-    command += [word for pair in run.environment for word in ("--env", pair)]
+    options = ["--kernel", KERNEL, "--profile", run.profile(), "--seed", str(run.draw), "--mem", f"{run.memory_mib}M"]
+    options += ["--timeout", str(TIMEOUT_S), *(word for setting in run.settings for word in ("--set", setting))]
+    options += [word for pair in run.environment for word in ("--env", pair)]
     if any(f"scheduler={SCHEDULER}" in pair for pair in run.environment):
-        command += ["--env", f"INSERT={SCHEDULER}.ko"]
-    command += ["--", *run.command()]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          env=simulated_time())  # fmt: skip
-    (directory / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
-    if done.returncode != 0:
-        last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
-        raise ReproduceError(f"{run.name}: exit status {done.returncode}; more in {directory}\n  {last}")
+        options += ["--env", f"INSERT={SCHEDULER}.ko"]
+    run_in_guest(RAIDCTL, run.name, directory, options, run.command())
     (directory / "ground-truth.csv").unlink()  # a hundred megabytes that nothing here reads
     return evaluate(run, directory, kernel, model)
 

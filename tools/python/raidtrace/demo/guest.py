@@ -26,6 +26,21 @@ class GuestError(Exception):
     """A guest did not do its work; the text says which, why and where to look."""
 
 
+def run_in_guest(
+    raidctl: pathlib.Path, name: str, out: pathlib.Path, options: Sequence[str], command: Sequence[str],
+    simulated: bool = True,
+) -> None:  # fmt: skip
+    """Run a command in a guest of the lab, its files and its output in `out`. simulated: in simulated time whatever LAB says.
+    GuestError: it failed; the text begins with `name`."""
+    words = [str(raidctl), "lab", "run", "-q", *options, "--out", str(out), "--", *command]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env=simulated_time() if simulated else None)  # fmt: skip
+    (out / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode != 0:
+        last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+        raise GuestError(f"{name}: exit status {done.returncode}; more in {out}\n  {last}")
+
+
 @dataclasses.dataclass(frozen=True)
 class Guests:
     """How guests are started: the raidctl to use, where results go, memory of each guest, how many at once."""
@@ -38,27 +53,10 @@ class Guests:
 
     def run(self, cell: Cell) -> None:
         """Boot one guest with a fresh array and run the cell in it. Its files are in out/NAME."""
-        directory = self.out / cell.name()
-        command = [
-            str(self.raidctl),
-            "lab",
-            "run",
-            "-q",
-            "--profile",
-            PROFILE,
-            "--mem",
-            self.memory,
-            "--seed",
-            str(self.seed),
-        ]
-        command += ["--timeout", str(TIMEOUT_SECONDS), "--out", str(directory), "--", str(SCRIPT)]
-        command += [cell.workload, cell.filesystem or "raw", str(cell.setra_sectors), str(cell.mib)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                              env=simulated_time())  # fmt: skip
-        (directory / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
-        if done.returncode != 0:
-            last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
-            raise GuestError(f"{cell.name()}: exit status {done.returncode}; more in {directory}\n  {last}")
+        options = ["--profile", PROFILE, "--mem", self.memory, "--seed", str(self.seed)]
+        options += ["--timeout", str(TIMEOUT_SECONDS)]
+        words = [str(SCRIPT), cell.workload, cell.filesystem or "raw", str(cell.setra_sectors), str(cell.mib)]
+        run_in_guest(self.raidctl, cell.name(), self.out / cell.name(), options, words)
 
 
 def run_all(
