@@ -4,7 +4,7 @@ this list (tests/lint/layers).
 
 quantity/   pure arithmetic: bins of histograms, sizes, statistics of trials, ranks, what seeks cost
 recording/  the one reader of recordings: rows, sums of a phase, series over time, and the numbers that follow from them
-benchmark/  the benchmarks that can be run, the terms of their tests; parse/: what each printed, as figures
+benchmark/  the benchmarks that can be run, the terms of their tests; what each printed, as figures
 published/  published tables as CSV, and what reads them
 explain/    why a throughput is what it is: links with their evidence, limits, two runs side by side
 sweep/      plans, the steps of a cell, the index of what was found, what was changed on this machine; run/: a sweep's cells
@@ -12,7 +12,7 @@ sweep/      plans, the steps of a cell, the index of what was found, what was ch
 check/      raidctl check: what a benchmark needs of the machine; facts, and the rules that judge them
 compare/    two sets of figures side by side: of recordings, of sweeps, of published tables
 why/        causes by experiment; what decides (changes, chance, experiment, verdict) knows no machine, lab and disk do
-plot/       pictures: how all of them look, and a module for each
+plot/       pictures: how all of them look; those of a recording, and those of a sweep
 report/     the HTML report of recordings and of sweeps
 demo/       raidctl demo: its cells, its table, and whether what was counted is true
 cli/        command lines: a module for each program
