@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from paper2004 import amcc, fit, reproduce_plan, reproduce_run, reproduction, reproduction_text
+from paper2004 import amcc, fit, reproduce_plan, reproduce_run, reproduction
 from paper2004.reproduce_run import Result, Run
 
 PHASES = ("write", "rewrite", "read", "seeks", "run")
@@ -82,7 +82,7 @@ def test_ratios(results):
 
 def test_the_page_says_what_the_results_say(results):
     results["seeks-raid0-03"].figures["seeks"] = 777.0
-    page = reproduction_text.page(results)
+    page = reproduction.page(results)
     assert "**Median error of the 96 held-out figures: 9.0 %** (aim: 10 %, met)" in page
     assert "777.0" in page and "6.1.0-0" in page
     assert sum(line.endswith("% fitted") for line in page.splitlines()) == 4
@@ -91,7 +91,7 @@ def test_the_page_says_what_the_results_say(results):
 
 @pytest.mark.slow
 def test_draws_of_chance_add_an_interval(results, tmp_path):
-    assert "What chance adds" not in reproduction_text.page(results), "one draw has none"
+    assert "What chance adds" not in reproduction.page(results), "one draw has none"
     for run in reproduce_plan.drawn(3):
         figures = results[run.name.rpartition("-draw-")[0]].figures
         by = 1.0 + 0.1 * run.draw
@@ -104,7 +104,7 @@ def test_draws_of_chance_add_an_interval(results, tmp_path):
     reproduction.write_csv(tmp_path / "r.csv", found)
     rows = list(csv.DictReader((tmp_path / "r.csv").open(encoding="utf-8")))
     assert all(row["draws"] == "3" and float(row["simulated_low"]) < float(row["simulated_high"]) for row in rows)
-    page = reproduction_text.page(results)
+    page = reproduction.page(results)
     assert "Under 3 draws" in page and f"{read.simulated * 1.1:,.0f}" in page
     assert len({reproduce_run.key(run, "6.1") for run in (reproduce_plan.paper()[0], *reproduce_plan.drawn(3))}) == 81
 

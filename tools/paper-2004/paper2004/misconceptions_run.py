@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, Experiment, measure, medians
-from paper2004.reproduction_text import heading, table
+from paper2004.reproduction import heading, table
 from raidtrace.demo.guest import GuestError, run_in_guest
 from raidtrace.plot import style as plot
 from raidtrace.recording import observation, results

@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 
-from paper2004 import reproduce_plan, reproduce_run, reproduction, reproduction_text
+from paper2004 import reproduce_plan, reproduce_run, reproduction
 from raidtrace.cli import figures
 from raidtrace.demo.guest import GuestError
 from raidtrace.recording.columns import RecordingError
@@ -21,7 +21,7 @@ def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> 
     (directory / "figures").mkdir(exist_ok=True)
     figures.draw_published(directory / "reproduction.csv", directory / "figures")
     reproduction.write_state(directory / "reproduction.json", results)
-    page = reproduction_text.page(results)
+    page = reproduction.page(results)
     (directory / "reproduction.rst").write_text(page, encoding="utf-8")
     return reproduction.median_error(found)
 
