@@ -602,7 +602,7 @@ def test_that_nothing_says_so_is_not_a_contradiction():
 def test_a_missing_drive_that_costs_little_is_said_with_what_to_do():
     found = judged("degraded", settings={"controller_events": "Drive removed\\nDegraded unit"})
     assert found.verdict is Verdict.NOT_SHOWN and found.remedy.startswith("replace the drive")
-    assert found.statement.startswith('the controller said: "Degraded unit"; what that costs')
+    assert found.statement.startswith('the controller said: "Degraded unit"; its cost')
 
 
 def test_reads_that_take_neither_alike_nor_very_differently_are_an_open_question():
@@ -768,7 +768,7 @@ def test_the_ceiling_of_the_first_simulated_device_is_not_another_ones():
 
 
 def test_the_rate_of_one_disk_is_told_in_requests_too():
-    assert "250 reads a second is what comes: with 1 in flight one takes" in judged("device", **CAPPED).statement
+    assert "250 reads a second is its rate: with 1 in flight one takes" in judged("device", **CAPPED).statement
 
 
 def test_rows_of_eight_and_more_are_enough_to_look_for_a_ceiling():
@@ -840,7 +840,7 @@ def test_who_writes_beside_is_named():
 
 def test_flushes_are_told_beside_the_writes():
     assert (
-        "200 flushes beside 1000 writes took 24% of the time"
+        "200 flushes and 1000 writes took 24% of the time"
         in judged("sync", direction="write", flushes=(200, 4.8)).statement
     )
     one = judged("sync", direction="write", flushes=(1, 960.0))

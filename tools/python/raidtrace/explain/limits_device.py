@@ -222,7 +222,7 @@ def parity(case: Case) -> Limit:
     )
     if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
         text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
-        return open_question(key, title, f"{text}: whether whole stripes are made of them is not told", *values)
+        return open_question(key, title, f"{text}: whether they form whole stripes is unknown", *values)
     return inferred(
         key,
         title,
@@ -265,7 +265,7 @@ def device(case: Case) -> Limit:
         return open_question(key, title, f"{text}: the disk had room for more than was asked for", *values)
     if near:
         text = (
-            f"{_gain(found)}{rate:.0f} MiB/s is what comes; the profile {near.profile} gives the controller "
+            f"{_gain(found)}{rate:.0f} MiB/s is its rate; the profile {near.profile} gives the controller "
             f"{near.controller:.0f} "
             f"MiB/s, its drives {near.drives:.0f}"
         )
@@ -280,12 +280,11 @@ def device(case: Case) -> Limit:
         )
     other = "write" if case.direction == "read" else "read"
     if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.direction)):
-        beside = (
-            f"{rate:.0f} MiB/s of {case.direction}s beside {q.mib_per_s(case.seen, other) or 0:.0f} MiB/s of {other}s"
-        )
-        return open_question(key, title, f"{_gain(found)}{beside}", *values)
+        rates = rate, q.mib_per_s(case.seen, other) or 0.0
+        both = f"{rates[0]:.0f} MiB/s of {case.direction}s and {rates[1]:.0f} MiB/s of {other}s at the same time"
+        return open_question(key, title, f"{_gain(found)}{both}", *values)
     if flat(case) and orderly:
-        text = f"{_gain(found)}{rate:.0f} MiB/s is what comes"
+        text = f"{_gain(found)}{rate:.0f} MiB/s is its rate"
         return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
     if found is None:
         return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
@@ -311,12 +310,12 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     if not case.rotates() and (case.seen.count(case.direction, "completed") or 0) < FEW:
         return open_question("device", DISK, f"{text}; too few to tell the rate of the disk from a limit", *values)
     if seen is None:
-        return open_question("device", DISK, f"{text}; whether more in flight would come faster is not told", *values)
+        return open_question("device", DISK, f"{text}; whether more in flight would be faster is unknown", *values)
     return inferred(
         "device",
         DISK,
-        f"{text} is what comes: with {seen.few:.0f} in flight one takes {seen.few_ms:.3g} ms, with {seen.many:.0f} "
-        f"{seen.many_ms:.3g} ms, so more in flight does not come faster",
+        f"{text} is its rate: with {seen.few:.0f} in flight one takes {seen.few_ms:.3g} ms, with {seen.many:.0f} "
+        f"{seen.many_ms:.3g} ms, so more in flight is not faster",
         _other_than_depth(case),
         *values,
         gain=no_more,

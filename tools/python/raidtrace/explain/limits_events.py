@@ -89,7 +89,7 @@ def errors(case: Case) -> Limit:
     value = case.value("errors", number, "reqs.", "errors")
     if number:
         failed = f"{number} {case.direction}{plural(number)} failed"
-        return open_question("errors", title, f"{failed}; what they cost in time is not told", value)
+        return open_question("errors", title, f"{failed}; their cost in time is unknown", value)
     return ruled_out("errors", title, f"no {case.direction} failed", value)
 
 
@@ -109,7 +109,7 @@ def changed(case: Case) -> Limit:
     if len({change.time_ns for change in found}) > 1:
         text += ", and more after it"
     if not before or not after:
-        return open_question("changed", title, f"{text}; the rates of before and after are not told")
+        return open_question("changed", title, f"{text}; the rates before and after are unknown")
     values = (
         case.value("before", before, "MiB/s", "bytes-completed"),
         case.value("after", after, "MiB/s", "bytes-completed"),
@@ -139,7 +139,7 @@ def degraded(case: Case) -> Limit:
     action = (above or seen).settings.get("md_sync_action", "idle")
     if missing:
         whose = above.disk.name if above else seen.disk.name
-        text = f"{whose} lacks {missing} of its disks: what they held is worked out from all others"
+        text = f"{whose} lacks {missing} of its disks: their data is computed from all others"
         return _lacking(case, title, text, case.value("md-degraded", missing, "disks", "md_degraded"))
     if action in ("recover", "resync", "check", "repair", "reshape"):
         return inferred(
@@ -175,7 +175,7 @@ def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
     parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
     if parallel and not ceiling_near(case):
         return inferred("degraded", title, text, remedy, *values)
-    return open_question("degraded", title, f"{text}; what that costs this load is not told", *values, remedy=remedy)
+    return open_question("degraded", title, f"{text}; its cost for this load is unknown", *values, remedy=remedy)
 
 
 def _lines(events: str) -> list[str]:
@@ -234,6 +234,6 @@ def slow_part(case: Case) -> Limit:
         )
     slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
     if high / middle >= EQUAL:
-        text = f"equal reads in order do not take alike, {slowest}: whether a part of the array is slower is not told"
+        text = f"equal reads in order do not take alike, {slowest}: whether a part of the array is slower is unknown"
         return open_question(key, title, text, *values)
     return ruled_out(key, title, f"equal reads take alike: {slowest}", *values)

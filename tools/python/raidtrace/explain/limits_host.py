@@ -64,9 +64,9 @@ def host(case: Case) -> Limit:
     gained, change = gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])
     nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
-        return ruled_out("program", title, f"{nothing}: what was asked for was held back, as io.max has it", value)
+        return ruled_out("program", title, f"{nothing}: io.max held requests back", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
-        return open_question("program", title, f"{nothing}: nobody asked, or io.max held it back", value)
+        return open_question("program", title, f"{nothing}: there were no requests, or io.max held them back", value)
     if used is not None and used >= COMPUTES * idle and not case.simulated():
         return inferred(
             "processor",
@@ -100,7 +100,7 @@ def host(case: Case) -> Limit:
     return inferred(
         "program",
         title,
-        f"{nothing}: nobody asked, as when a program sleeps or waits for another{held[0]}; {why}",
+        f"{nothing}: there were no requests, as when a program sleeps or waits for another{held[0]}; {why}",
         f"look at what the program does between its calls{held[1]}",
         value,
         share=idle,
@@ -173,7 +173,7 @@ def sync(case: Case) -> Limit:
     return inferred(
         "sync",
         title,
-        f"{number} flushes beside {writes} writes took {part:.0%} of the time: each waits until the "
+        f"{number} flushes and {writes} writes took {part:.0%} of the time: each waits until the "
         "cache is on the platters",
         "call fsync less often, or "
         + (
@@ -212,7 +212,7 @@ def discards(case: Case) -> Limit:
     return inferred(
         key,
         title,
-        f"{text} were in flight for {part:.0%} of the time beside the {case.direction}s",
+        f"{text} were in flight for {part:.0%} of the time, concurrently with {case.direction}s",
         "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
         *values,
         share=part,
@@ -254,7 +254,7 @@ def _own(case: Case, direction: str) -> str:
     wrote to memory, also in an earlier phase."""
     asked, moved = case.seen.asked.get(direction), q.octets(case.seen, direction) or 0
     if asked is None:
-        return f"whose {direction}s they are was not recorded"
+        return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
     return f"they may be the command's own, which {done} {size.short(asked)} up to then" if asked >= OWN * moved else ""
 
@@ -407,7 +407,7 @@ def filesystem(case: Case) -> Limit:
         )
     if (case.seen.count("write", "issued") or 0) >= OTHERS * (case.seen.count("read", "issued") or 1):
         return open_question(
-            "file system", title, f"{blocks} blocks of metadata, which of them were read is not told", *values
+            "file system", title, f"{blocks} blocks of metadata, how many of them were read is unknown", *values
         )
     if blocks >= BLOCKS_ALONE * (case.seen.count("read", "queued") or 1):
         text = f"{blocks} blocks of metadata and nearly nothing else: reads of the disk beside its file system count as that"

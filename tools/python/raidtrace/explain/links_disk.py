@@ -210,7 +210,7 @@ def cost(reading: Reading) -> Link:
     many = q.seeks(reading.seen) or 0
     if found is None or many > _issued(reading) / 2:
         why = "half of the requests or more are seeks" if found else "too few samples or seeks"
-        return Link("cost", title, f"not to be told from the samples: {why}", Verdict.NOT_AVAILABLE)
+        return Link("cost", title, f"not available from the samples: {why}", Verdict.NOT_AVAILABLE)
     of = f"{found.blocks} samples" if found.merged == 1 else f"{found.blocks} blocks of {found.merged} samples"
     interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f}, jackknife of {of})"
     values = (Value("seek-ms", found.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),

@@ -234,13 +234,13 @@ def all_can_be_seen(machine: Machine) -> None:
     """DeviceError where other processes' files cannot be seen: who uses a disk would remain unknown."""
     if machine.link(machine.proc / "self/ns/pid") not in ("", INITIAL_PID_NAMESPACE):  # "": a kernel without them
         raise DeviceError(
-            "who uses a disk cannot be seen from inside this container (a PID namespace); run it on the machine itself"
+            "the users of a disk are not visible from inside this container (a PID namespace); run it on the machine itself"
         )
     try:
         os.listdir(machine.proc / "1/fd")
     except OSError as error:
         raise DeviceError(
-            f"who uses a disk cannot be seen: /proc/1/fd: {error.strerror}; run it as root of the machine"
+            f"the users of a disk are not visible: /proc/1/fd: {error.strerror}; run it as root of the machine"
         ) from error
 
 
