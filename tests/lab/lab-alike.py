@@ -38,8 +38,8 @@ from raidlab.array import profile  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import tree  # noqa: E402
-from raidlab.uml import drivers, modules, runner  # noqa: E402
-from raidlab.verbs import judge, measures, options, recorded, seeds  # noqa: E402
+from raidlab.uml import modules, runner  # noqa: E402
+from raidlab.verbs import judge, measures, options  # noqa: E402
 from raidlab.verbs.judge import Verdict  # noqa: E402
 from raidlab.verbs.workloads import Workload  # noqa: E402
 
@@ -159,7 +159,7 @@ class Runs:
         self.kernel = tree.pick("6.1", Progress(quiet=True))
         self.slower = slower(self.name)
         for driver in runner.profiles_of(self._arguments(0), Progress(quiet=True)).drivers:
-            drivers.modules_of(driver, self.kernel, Progress(quiet=True))
+            modules.modules_of(driver, self.kernel, Progress(quiet=True))
 
     def _arguments(self, seed: int) -> argparse.Namespace:
         words = ["run", "--quiet", "--mem", MEMORY.get(self.name, "48M"), "--profile", self.name, "--seed", str(seed)]
@@ -167,12 +167,12 @@ class Runs:
             words += ["--set", one]
         return options.parsed(options.parser(dict.fromkeys(ACTS, lambda _: 0)), words)
 
-    def of(self, first: int, wanted: Iterable[tuple[Workload, int, int]]) -> list[recorded.Recorded]:
+    def of(self, first: int, wanted: Iterable[tuple[Workload, int, int]]) -> list[measures.Recorded]:
         """For judge.judged(): kernel 0 is A, kernel 1 has the seeds from `first` on."""
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             return list(pool.map(lambda one: self.one(one[0], one[2] + first * one[1]), wanted))
 
-    def one(self, workload: Workload, seed: int) -> recorded.Recorded:
+    def one(self, workload: Workload, seed: int) -> measures.Recorded:
         """A run, or what is kept of it."""
         kept = self.kept / self.name / workload.name / f"{seed}.json"
         if not kept.exists():
@@ -183,15 +183,15 @@ class Runs:
             (fresh := kept.with_suffix(".new")).write_text(text, encoding="utf-8")
             fresh.replace(kept)
         read = json.loads(kept.read_text(encoding="utf-8"))
-        return recorded.Recorded(kept, [measures.Span(**span) for span in read["spans"]], read["truth"], {})
+        return measures.Recorded(kept, [measures.Span(**span) for span in read["spans"]], read["truth"], {})
 
-    def _boot(self, workload: Workload, seed: int, place: Path) -> recorded.Recorded:
+    def _boot(self, workload: Workload, seed: int, place: Path) -> measures.Recorded:
         shutil.copy(self.program, place / "io")
         arguments = self._arguments(seed)
         arguments.command, arguments.disk = workload.words(), None
         with open(place / "output", "wb") as output:
             how = runner.How(Progress(quiet=True), (output, output))
-            return recorded.run(
+            return measures.run(
                 arguments, "6.1", lambda command, out: runner.boot(arguments, self.kernel, command, out, how), place
             )
 
@@ -214,7 +214,7 @@ def slower(name: str) -> list[str]:
 
 
 def apart(a: list[float], b: list[float]) -> float:
-    """The chance of a difference as large between equals: the test that seeds.interval() has."""
+    """The chance of a difference as large between equals: the test that measures.interval() has."""
     logs = [[math.log(one) for one in side] for side in (a, b)]
     parts = [statistics.variance(side) / len(side) for side in logs]
     ratio = statistics.mean(logs[1]) - statistics.mean(logs[0])
@@ -230,7 +230,7 @@ def needed(*groups: list[float]) -> int:
     squares = sum(statistics.variance(group) * (len(group) - 1) for group in logs)
     spread = math.sqrt(squares / sum(len(group) - 1 for group in logs))
     for count in range(2, 1000):
-        if (seeds.student(2 * count - 2) + 1.28) * spread * math.sqrt(2 / count) <= math.log(LOSS):
+        if (measures.student(2 * count - 2) + 1.28) * spread * math.sqrt(2 / count) <= math.log(LOSS):
             return count
     return 1000
 
@@ -292,7 +292,7 @@ def row(runs: Runs, workload: Workload, draws: int) -> Row:
     a, b = of(0, draws), [] if same.verdict == judge.IDENTICAL else of(SAME, draws)
     needs = needed(a + b, of(PLANTED, draws))
     count = needs if draws < needs <= MOST else draws
-    loss = seeds.interval(of(0, count), of(PLANTED, count)) or (1.0, 1.0)
+    loss = measures.interval(of(0, count), of(PLANTED, count)) or (1.0, 1.0)
     trials = comparison.Row((), comparison.Figures(tuple(a), "s"), comparison.Figures(tuple(b or a), "s"))
     return Row(runs.name, workload.name, same, apart(a, b) if b else None, bool(trials.exceeds()), loss, needs)
 
@@ -330,6 +330,8 @@ def main() -> None:
     parser.add_argument("--workload", action="append", default=[])
     parser.add_argument("profiles", nargs="*")
     words = parser.parse_args()
+    if unknown := set(words.workload) - {one.name for one in WORKLOADS}:
+        parser.error(f"no such workload: {' '.join(sorted(unknown))}")
     rows: dict[str, list[Row]] = {}
     with tempfile.TemporaryDirectory(prefix="alike-") as place:
         source, program = Path(place, "io.c"), Path(place, "io")
