@@ -144,6 +144,7 @@ struct ah_dirty {
  * @link_ns: when the link has done what it does for the write cache
  * @dirty: pieces in the write cache, oldest first
  * @nr_dirty: how many
+ * @round_dirty: of these, the first are in the round
  * @dirty_sectors: in the cache, with those that are being written
  * @landing_sectors: that are being written until @free_ns
  */
@@ -154,6 +155,7 @@ struct ah_disk {
 	u64 link_ns;
 	struct ah_dirty dirty[AH_DIRTY];
 	u32 nr_dirty;
+	u32 round_dirty;
 	u32 dirty_sectors;
 	u32 landing_sectors;
 };

@@ -45,17 +45,14 @@ struct ah_choice {
 	u64 done_ns;
 };
 
-/* Close the round: the commands that wait now are the next. Return: whether there are any. */
-static bool ah_begin_round(struct ah_model *model)
+/* The next round has the commands that wait now, and the pieces that are in the write cache now. */
+static void ah_begin_round(struct ah_model *model)
 {
-	bool any = false;
 	u32 i;
 
-	for (i = 0; i < AH_SLOTS; i++) {
+	for (i = 0; i < AH_SLOTS; i++)
 		model->command[i].in_round = model->command[i].state == AH_WAITING;
-		any |= model->command[i].in_round;
-	}
-	return any;
+	model->disk.round_dirty = model->disk.nr_dirty;
 }
 
 static void ah_choose_command(const struct ah_model *model, u64 now, struct ah_choice *best)
@@ -77,12 +74,13 @@ static void ah_choose_command(const struct ah_model *model, u64 now, struct ah_c
 	}
 }
 
-static void ah_choose_dirty(const struct ah_model *model, u64 now, struct ah_choice *best)
+/* @number: pieces to choose from, the oldest first */
+static void ah_choose_dirty(const struct ah_model *model, u32 number, u64 now, struct ah_choice *best)
 {
 	const struct ah_disk *disk = &model->disk;
 	u32 i;
 
-	for (i = 0; i < disk->nr_dirty; i++) {
+	for (i = 0; i < number; i++) {
 		u64 done = ah_estimate(disk, true, disk->dirty[i].lba, disk->dirty[i].sectors, now,
 				       now);
 
@@ -116,10 +114,20 @@ static void ah_land(struct ah_disk *disk, u32 piece, u64 now)
 	const struct ah_dirty landing = disk->dirty[piece];
 
 	disk->nr_dirty--;
+	if (piece < disk->round_dirty)
+		disk->round_dirty--;
 	for (; piece < disk->nr_dirty; piece++)
 		disk->dirty[piece] = disk->dirty[piece + 1];
 	disk->landing_sectors = landing.sectors;
 	disk->free_ns = ah_serve(&disk->drive, true, landing.lba, landing.sectors, now, now);
+}
+
+/* Of the round: a command, or while the cache is to be written a piece of it. */
+static void ah_choose(const struct ah_model *model, u64 now, struct ah_choice *best)
+{
+	ah_choose_command(model, now, best);
+	if (ah_must_drain(model))
+		ah_choose_dirty(model, model->disk.round_dirty, now, best);
 }
 
 /* Give the idle head something to do. Return: false if there is nothing. */
@@ -129,11 +137,13 @@ static bool ah_move(struct ah_model *model, u64 now)
 	struct ah_disk *disk = &model->disk;
 	struct ah_command *command;
 
-	ah_choose_command(model, now, &best);
-	if (best.slot == AH_SLOTS && ah_begin_round(model))
-		ah_choose_command(model, now, &best);
-	if (best.slot == AH_SLOTS || ah_must_drain(model))
-		ah_choose_dirty(model, now, &best);
+	ah_choose(model, now, &best);
+	if (best.done_ns == RL_NEVER) {
+		ah_begin_round(model);
+		ah_choose(model, now, &best);
+	}
+	if (best.done_ns == RL_NEVER)	/* nobody waits for the head */
+		ah_choose_dirty(model, disk->nr_dirty, now, &best);
 	if (best.done_ns == RL_NEVER)
 		return false;
 	if (best.slot == AH_SLOTS) {
