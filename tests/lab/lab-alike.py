@@ -143,7 +143,7 @@ WORKLOADS = (
     some("xfs-write", "dd if=/dev/zero of=$FILE bs=1M count=32; sync", "", "xfs"),
 )  # fmt: skip
 TIMES, RATES = ("_us", "_ns"), ("_kib_s", "bytes_s", "iops", "rpm")  # keys of profiles
-MEMORY = {"nvme-azure": "160M"}  # its readahead is 64 MiB
+MEMORY = {"nvme-azure": "160M", "nvme-4": "96M", "two-controllers": "128M"}  # for readahead, four drives, mkfs
 ACTS = ("run", "shell", "ab", "expect", "build", "clean", "workloads", "profiles", "show")
 
 
