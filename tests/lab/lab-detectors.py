@@ -115,7 +115,7 @@ if __name__ == "__main__":
         for which in KERNELS:
             if offered("requests that end untold", which):
                 ended_untold(Path(scratch, which), which, built(which, "")[1])
-        if offered("a kernel that checks itself", SERIES):
+        if offered("a kernel that checks itself", SERIES, VARIANT):
             faulty = built(SERIES, VARIANT)[0]
             each_is_reported(Path(scratch, "all"), faulty)
             a_run_fails(Path(scratch, "fails"), faulty)

@@ -63,13 +63,13 @@ def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @functools.cache
-def _build(kernel: str) -> subprocess.CompletedProcess[str]:
-    return lab("build", "-q", "--kernel", kernel)
+def _build(kernel: str, variant: str) -> subprocess.CompletedProcess[str]:
+    return lab("build", "-q", "--kernel", kernel, *(("--variant", variant) if variant else ()))
 
 
-def offered(name: str, kernel: str) -> bool:
+def offered(name: str, kernel: str, variant: str = "") -> bool:
     """Build a kernel with its modules; without one to be had `name` is skipped. The first is always to be had."""
-    build = _build(kernel)
+    build = _build(kernel, variant)
     if build.returncode and "not offered" in build.stderr and kernel != "6.1":
         skip(name, build.stderr.splitlines()[0])
         return False
