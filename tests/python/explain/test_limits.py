@@ -292,6 +292,9 @@ SIDES = [
     ("seeks", "read", {}, {**NEXT, "direct": 0.49}, {"direct": 0.51}),
     ("seeks", "read", {}, TURNS, {"streams": 1}),
     ("seeks", "read", {}, {**TURNS, "depth": 16.0}, {"depth": 15.9}),
+    # one disk with heads
+    ("seeks", "read", {}, {**TURNS, "driver": "ahci", "depth": 1.95}, {"depth": 1.85}),
+    ("seeks", "read", {}, {**TURNS, "driver": "ahci", "depth": 8.0}, {"driver": "3w-9xxx"}),
     ("seeks", "read", {}, {**TURNS, "seeks": 0.25}, {"seeks": 0.24}),
     ("seeks", "read", {}, TURNS, {"settings": {"rotational": "0"}}),
     ("direct", "read", {}, {**DIRECT, "direct": 0.51}, {"direct": 0.49}),

@@ -32,6 +32,7 @@ SHORT = 1024  # sectors in one piece up to which getting there takes longer than
 FAR = 4  # a window is so many times as large as a bio, where none is read
 WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
 TWICE = 2.1  # windows in flight: the one that is read and the next, with room for what is counted at either end
+PAIR = 1.9  # requests in flight: one that the head reads and one that waits
 LEAST = 10  # requests, below which their depth is chance
 ORDERED = 0.9  # part of requests in order in a phase that shows what the disk gives in order
 
@@ -216,12 +217,13 @@ def scattered(case: Case) -> bool:
 
 
 def taking_turns(case: Case) -> bool:
-    """Whether several streams keep the queue so full that what remains to gain is the way from one to the other."""
+    """Whether several streams keep the queue so full that what remains to gain is the way from one to the other. One disk with
+    heads is full with two requests."""
     return (
         case.rotates()
         and case.direction == "read"
         and case.streams() > 1
-        and (case.depth() or 0.0) >= SHALLOW
+        and (case.depth() or 0.0) >= (PAIR if case.one_disk() else SHALLOW)
         and (in_order(case.reading) or 0.0) > SCATTERED
         and case.elsewhere() >= ELSEWHERE
     )
