@@ -9,6 +9,7 @@ not as it has to be, then `N windows, N requests, N requeued, N wrong`. Started 
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import os
 import pathlib
@@ -253,8 +254,11 @@ class Seed:
             change(disk, self.draw)
             try:
                 self.draw.choice((self.quiet, self.quiet, self.busy, self.busy, self.killed))(disk)
-            except FileNotFoundError:
-                if not self.faults or pathlib.Path(f"/sys/block/{disk}").exists():
+            except OSError as error:
+                unplugged = (
+                    error.errno in (errno.ENOENT, errno.ENXIO) and not pathlib.Path(f"/sys/block/{disk}").exists()
+                )
+                if not self.faults or not unplugged:
                     raise
                 break
 

@@ -135,11 +135,12 @@ class Expected:
 
 
 def reverses_batches(disk: str) -> bool:
-    """Whether the driver sends what was plugged together in the reverse order of its issue events: that of NVMe in Linux 6.1
-    does, 6.12's does not (nvme_queue_rqs() of their sources). The device's log then has another order than the events.
+    """Whether the driver sends what was plugged together in the reverse order of its issue events: those of NVMe and virtio in
+    Linux 6.1 do, NVMe's of 6.12 does not (nvme_queue_rqs() and virtio_queue_rqs() of their sources). The device's log then has
+    another order than the events.
     """
-    major, minor = map(int, os.uname().release.split(".")[:2])
-    return disk.startswith("nvme") and (major, minor) < (6, 12)
+    version = tuple(map(int, os.uname().release.split(".")[:2]))
+    return version < (6, 12) and disk.startswith(("nvme", "vd"))
 
 
 def check_commands(measured: Measured, late: float = 0) -> None:
