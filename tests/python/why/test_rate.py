@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rate of a disk whatever is requested: when several rates are one, and what is said of a command that reaches it."""
 
+import dataclasses
 import itertools
 import pathlib
 
@@ -81,7 +82,7 @@ BOTH = Rates((2990.0, 3010.0), (125.0 * MIB, 126.0 * MIB))
 
 
 @pytest.mark.parametrize("requests, octets, cause", [
-    (5680, 1, ()), (5682, 1, ("IOPS limit",)), (5682, 238 * MIB, ("IOPS limit",)), (100, 238 * MIB, ("bandwidth limit",)),
+    (5680, 1, ()), (5682, 1, ("IOPS limit",)), (5750, 238 * MIB, ("IOPS limit",)), (100, 238 * MIB, ("bandwidth limit",)),
     (100, 237 * MIB, ()),
 ])  # fmt: skip
 def test_a_command_that_reaches_a_rate_is_limited_by_it(requests: int, octets: int, cause: tuple[str, ...]) -> None:
@@ -116,3 +117,41 @@ def test_what_helps_comes_first() -> None:
     found = said(run, BOTH, (changes.setting("max_sectors_kb", "1280"), 1.4))
     assert found.causes == ("request size",) and "its IOPS limit is reached" in found.sentence
     assert said(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)
+
+
+@pytest.mark.parametrize("requests, cause", [(3190, ("IOPS limit",)), (3192, ())])
+def test_a_command_that_is_faster_than_a_limit_had_a_burst(requests: int, cause: tuple[str, ...]) -> None:
+    """From 6 % above the fastest reader on; a short command at a limit may be a little faster."""
+    found = said(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
+    assert found.causes == cause and ("a burst, so its IOPS limit is not reached yet" in found.sentence) == (not cause)
+
+
+@pytest.mark.parametrize("mean_ms, cause", [(0.56, ("IOPS limit",)), (0.54, ())])
+def test_requests_that_do_not_wait_are_not_limited(mean_ms: float, cause: tuple[str, ...]) -> None:
+    """One in flight may by chance complete as many a second as a limit allows."""
+    run = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1}, mean_ms=mean_ms)
+    found = said(run, dataclasses.replace(BOTH, alone_ms=0.5))
+    assert found.causes == cause and ("no request waits for that" in found.sentence) == (not cause)
+    assert said(run, BOTH).causes == ("IOPS limit",)
+
+
+@pytest.mark.parametrize("requests, near", [(2393, True), (2391, False)])
+def test_a_limit_that_is_near_is_printed(requests: int, near: bool) -> None:
+    found = said(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
+    assert not found.causes and ("80% of its IOPS limit" in found.sentence) == near
+
+
+def test_the_rate_of_a_disk_with_a_load_is_that_of_both() -> None:
+    run = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1})
+    assert "the command and its load 2,995" in said(run, BOTH, (changes.ALONE, 1.0)).sentence
+
+
+def test_nothing_was_tried() -> None:
+    table = experiment.Table(Run(seconds=1.0), [1.0], "seconds", 0.0, [])
+    assert verdict.judge(table, "sdx").sentence.startswith("No change was tried.")
+
+
+def test_runs_that_differ_by_a_burst() -> None:
+    first, late = Run(seconds=0.05, asked_bytes=1), Run(failure="ended after 0.15 s", status=124)
+    with pytest.raises(experiment.WhyError, match="differ too much: the first took 0.05 s"):
+        experiment.baseline_table([first, late], "seconds")

@@ -25,6 +25,7 @@ from raidtrace.why.run import CAP, Run
 BASELINES = 5
 DROP = "/proc/sys/vm/drop_caches"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
+PAGE = 4096
 LEAD_S = 0.5  # of the load beside the command
 
 
@@ -120,7 +121,10 @@ class Disk:
 
     def rates(self) -> rate.Rates:
         found: dict[rate.Reads, float] = {}
-        for reads in rate.READERS:
+        first = self._first or Run()
+        size = first.disk_bytes.get("read", 0) // max(first.disk_requests, 1) // PAGE * PAGE
+        alone = rate.Reads(size, 1, "alone")
+        for reads in (*rate.READERS, *((alone,) if size and not first.disk_bytes.get("write") else ())):
             if self.budget_s - (time.monotonic() - self.begun) < rate.WARM_S + rate.MOST_S:
                 break
             out = self.wanted.out / f"rate-{reads.octets >> 10}-{reads.depth}-{reads.pattern}"
@@ -130,7 +134,7 @@ class Disk:
             with contextlib.suppress(OSError, ValueError):  # of which no rate is known
                 one = None if status else rate.read(out.read_text(encoding="ascii"))
                 found |= {reads: one} if one else {}
-        return rate.judge(found)
+        return dataclasses.replace(rate.judge(found), alone_ms=found.get(alone))
 
     def left(self) -> int:
         """Pairs for which there is room and time."""

@@ -5,9 +5,10 @@ Settings cannot change the limit of a volume. But one can change what a limit sh
 places, and how many are in flight. A rate that stays the same is a limit. Only reads, past the page cache, and a limit that
 allows bursts may show itself only after these.
 
-    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward [SEED]
+    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward|alone [SEED]
 
-is one such reader: it prints the requests a second that it measured, and the part of a processor that it used.
+is one such reader: it prints the requests a second that it measured, and the part of a processor that it used; of requests that
+are alone at the disk, the ms that one takes, and 0.
 """
 
 import collections
@@ -16,11 +17,13 @@ import itertools
 import mmap
 import os
 import random
+import statistics
 import sys
 import threading
 import time
 from collections.abc import Iterator
 
+PAUSE_S, ALONE = 0.01, 40  # between requests that are alone at the disk, and how many
 SAME = 1.06  # largest rate by smallest, up to which they are one rate
 AT_IT = 0.95  # of a rate: a command that reaches this is limited by it
 BUSY = 0.5  # of a processor: a reader that uses more may be limited by itself
@@ -46,10 +49,12 @@ READERS = (*SMALL, *LARGE)
 @dataclasses.dataclass(frozen=True)
 class Rates:
     """What a disk completes in a second, from the slowest to the fastest reader. None: it depends on what is requested, or was
-    not measured. requests: of 4 and 16 KiB. octets: of requests of 64 and 256 KiB."""
+    not measured. requests: of 4 and 16 KiB. octets: of requests of 64 and 256 KiB. alone_ms: median time of a request of the
+    command's size that is alone at the disk, below any limit."""
 
     requests: tuple[float, float] | None = None
     octets: tuple[float, float] | None = None
+    alone_ms: float | None = None
 
 
 def judge(measured: dict[Reads, float]) -> Rates:
@@ -77,6 +82,18 @@ def places(octets: int, size: int, pattern: str, seed: int) -> Iterator[int]:
     first = draw.randrange(number)
     for step in itertools.count():
         yield (draw.randrange(number) if pattern == "random" else (first + 2 * step) % number) * octets
+
+
+def alone_ms(path: str, octets: int, seed: int) -> float:
+    """Median time of reads with a pause before each, so that none waits for a limit. OSError: the disk cannot be read so."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+    page, took = mmap.mmap(-1, octets), []
+    for at in itertools.islice(places(octets, os.lseek(handle, 0, os.SEEK_END), "random", seed), ALONE):
+        time.sleep(PAUSE_S)
+        begin = time.monotonic()
+        os.preadv(handle, [page], at)
+        took.append(1e3 * (time.monotonic() - begin))
+    return statistics.median(took)
 
 
 def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
@@ -123,6 +140,9 @@ def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
 def main(words: list[str]) -> int:
     """Exit status."""
     path, octets, depth, pattern = words[:4]
+    if pattern == "alone":
+        print(f"{alone_ms(path, int(octets), 1):.6f} 0")
+        return 0
     rate, busy = measure(path, Reads(int(octets), int(depth), pattern), int(words[4]) if len(words) > 4 else 1)
     print(f"{rate:.3f} {busy:.3f}")
     return 0

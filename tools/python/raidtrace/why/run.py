@@ -17,7 +17,7 @@ class Run:
     """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
     write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed. read_back:
     settings after they were written. seen: what the preloaded library saw the program do. failure: why there is no figure;
-    empty when there is. recording: its path."""
+    empty when there is. recording: its path. mean_ms: of its requests, from issue to completion."""
 
     seconds: float = 0.0
     asked_bytes: int = 0
@@ -26,6 +26,7 @@ class Run:
     p99_ms: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
     disk_bytes: Mapping[str, int] = dataclasses.field(default_factory=dict)
     disk_requests: int = 0
+    mean_ms: float = 0.0
     read_back: Mapping[str, str] = dataclasses.field(default_factory=dict)
     limits: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     seen: frozenset[str] = frozenset()

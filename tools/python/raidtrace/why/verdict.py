@@ -16,6 +16,8 @@ LIMITS = {
     BANDWIDTH: "Only to read or write less helps, or a higher limit of the volume.",
 }
 UNSURE = "Chance is not ruled out: more runs are needed."
+NEAR = 0.8  # of a limit, from which on it is printed
+WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
@@ -153,6 +155,7 @@ def _nothing_settable(table: Table) -> Verdict:
     top = max((row.factor() for row in tried), default=1.0)
     late = _latency(table, None)
     none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
+    none = none if tried else "No change was tried"
     physics = table.helpful(Kind.LAB)
     if physics:
         row = physics[0]
@@ -182,26 +185,45 @@ def _nothing_settable(table: Table) -> Verdict:
             f"{kind[0].upper()}{kind[1:]}: {none[0].lower()}{none[1:]}. {limit} {late}".strip(),
         )
     return Verdict(
-        (), "", None, 1.0, None, None, False, (), f"{none}. The cause is not shown by experiment. {late}".strip()
+        (),
+        "",
+        None,
+        1.0,
+        None,
+        None,
+        False,
+        (),
+        f"{none}. The cause is not shown by experiment. {limit} {late}".strip(),
     )
 
 
 def _limit(table: Table) -> tuple[str, str]:
-    """The limit of the disk that the command is at, and the sentence about it; both empty where there is none."""
+    """The limit of the disk that the command is at, and the sentence about it. Without a limit, or if its requests do not wait
+    for it, the first is empty; the second is empty where no rate is near."""
     run, rates = table.baseline, table.rates
-    if not run.seconds:
-        return "", ""
+    whose = "the command and its load" if table.row(changes.ALONE) else "the command"
     of = "of {} KiB, at random places or one after another, with 8 or 32 in flight"
-    if rates.requests and (mine := run.disk_requests / run.seconds) >= rate.AT_IT * rates.requests[0]:
-        kind, told = IOPS, f"{_span(rates.requests, 1)} reads a second {of.format('4 or 16')}; the command {mine:,.0f}"
-    elif rates.octets and (mine := sum(run.disk_bytes.values()) / run.seconds) >= rate.AT_IT * rates.octets[0]:
-        kind, told = (
-            BANDWIDTH,
-            f"{_span(rates.octets, MIB)} MiB/s {of.format('64 or 256')}; the command {mine / MIB:,.1f}",
-        )
-    else:
-        return "", ""
-    return kind, f"The disk completes {told}: its {kind} is reached. {LIMITS[kind]}"
+    seconds = run.seconds or float("inf")
+    found = []
+    if rates.requests:
+        mine = run.disk_requests / seconds
+        said = f"{_span(rates.requests, 1)} reads a second {of.format('4 or 16')}; {whose} {mine:,.0f}"
+        found.append((IOPS, mine / rates.requests[0], mine / rates.requests[1], said))
+    if rates.octets:
+        mine = sum(run.disk_bytes.values()) / seconds
+        said = f"{_span(rates.octets, MIB)} MiB/s {of.format('64 or 256')}; {whose} {mine / MIB:,.1f}"
+        found.append((BANDWIDTH, mine / rates.octets[0], mine / rates.octets[1], said))
+    kind, most, least, said = max(found, key=lambda one: one[1], default=("", 0.0, 0.0, ""))
+    said = f"The disk completes {said}"
+    if least > rate.SAME:
+        return "", f"{said}, which is more: a burst, so its {kind} is not reached yet. A longer command shows it."
+    if most < rate.AT_IT:
+        return "", f"{said}, {most:.0%} of its {kind}." if most >= NEAR else ""
+    if rates.alone_ms and run.mean_ms < WAITS * rates.alone_ms:
+        alone = f"it takes {size.significant(run.mean_ms)} ms, as one that is alone at the disk"
+        more = "Without the limit nothing changes unless more is in flight."
+        return "", f"{said}, near its {kind}, but no request waits for that: {alone}. {more}"
+    return kind, f"{said}: its {kind} is reached. {LIMITS[kind]}"
 
 
 def _span(rates: tuple[float, float], unit: int) -> str:
