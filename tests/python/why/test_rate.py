@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 
+from raidtrace.cli import why as cli
 from raidtrace.why import changes, experiment, rate, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.rate import SMALL, Rates
@@ -155,3 +156,11 @@ def test_runs_that_differ_by_a_burst() -> None:
     first, late = Run(seconds=0.05, asked_bytes=1), Run(failure="ended after 0.15 s", status=124)
     with pytest.raises(experiment.WhyError, match="differ too much: the first took 0.05 s"):
         experiment.baseline_table([first, late], "seconds")
+
+
+@pytest.mark.parametrize("words", [["--runs", "0"], ["--budget", "-5"], ["--budget", "inf"], ["--runs", "x"]])
+def test_numbers_that_allow_no_run_are_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(words)
+    assert "not a number of 1 or more" in capsys.readouterr().err
+    assert cli.parser().parse_args(["--runs", "1", "--budget", "1"]).runs == 1

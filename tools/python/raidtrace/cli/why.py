@@ -72,6 +72,16 @@ def _metric(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 1 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: not a number of 1 or more")
+    return number
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
@@ -92,11 +102,15 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "-t",
         "--budget",
-        type=float,
+        type=_positive,
         metavar="SECONDS",
         help=f"start no run after this time (default {BUDGET_S} on a disk; in the lab none)",
     )
-    top.add_argument("--runs", type=int, help="largest number of runs (default 25 in the lab, 100 on a disk)")
+    top.add_argument(
+        "--runs",
+        type=lambda text: int(_positive(text)),
+        help="largest number of runs (default 25 in the lab, 100 on a disk)",
+    )
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
                      help="recordings of all runs and the table (default %(default)s)")  # fmt: skip
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
