@@ -19,27 +19,33 @@ DEEP = changes.setting("nr_requests", "1024")
 def test_a_limit_of_requests_and_one_of_bytes() -> None:
     """3,000 requests of any size up to 125 MiB/s, as a volume has both."""
     measured = {one: min(3000.0, 125 * MIB / one.octets) for one in rate.READERS}
-    assert rate.judge(measured) == Rates((3000.0, 3000.0), (125.0 * MIB, 125.0 * MIB))
+    assert rate.judge(measured.get) == Rates((3000.0, 3000.0), (125.0 * MIB, 125.0 * MIB))
 
 
 def test_a_disk_with_heads_has_neither() -> None:
     """Forward it is faster than at random places, and more in flight helps."""
     measured = {one: 8000.0 if one.pattern == "forward" else 100.0 + one.depth for one in rate.READERS}
-    assert rate.judge(measured) == Rates()
+    assert rate.judge(measured.get) == Rates()
 
 
 @pytest.mark.parametrize("other, same", [(1.05, True), (1.07, False), (0.95, True), (0.93, False)])
 def test_how_equal_rates_must_be(other: float, same: bool) -> None:
     for reads in SMALL:
         measured = {one: 100.0 for one in SMALL} | {reads: 100.0 * other}
-        assert (rate.judge(measured).requests is not None) == same
+        assert (rate.judge(measured.get).requests is not None) == same
+
+
+def test_no_more_is_measured_once_two_rates_differ() -> None:
+    asked: list[rate.Reads] = []
+    assert rate.judge(lambda one: asked.append(one) or float(len(asked))) == Rates()
+    assert asked == [*SMALL[:2], *rate.LARGE[:1], rate.LARGE[1]]
 
 
 def test_a_rate_that_was_not_measured_is_not_the_same() -> None:
     measured = {one: 100.0 for one in SMALL}
-    assert rate.judge(measured).requests and not rate.judge(measured).octets
+    assert rate.judge(measured.get).requests and not rate.judge(measured.get).octets
     del measured[SMALL[1]]
-    assert rate.judge(measured) == Rates()
+    assert rate.judge(measured.get) == Rates()
 
 
 @pytest.mark.parametrize("text, found", [("99.5 0.49\n", 99.5), ("99.5 0.51\n", None), ("0.000 0.01\n", None)])

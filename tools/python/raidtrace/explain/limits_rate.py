@@ -123,9 +123,12 @@ def amplification(case: Case) -> Limit:
         )
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     text = f"{text}: readahead is {q.kib(window)}, and the program uses {size.short(asked / jumps)} of each place that it reads"
-    place_ms, least = case.seen.seconds() * 1e3 / jumps, fastest_ms(case.seen.histogram("read", "d2c"))
-    # One request a place may take no longer than a smaller one would, unless a disk without heads had faster ones.
-    slower = least is not None and not case.rotates() and place_ms >= SLOWER * least
+    place_ms = case.seen.seconds() * 1e3 / jumps
+    least = (
+        None if case.rotates() else fastest_ms(case.seen.histogram("read", "d2c"))
+    )  # heads: it tells nothing of a place
+    # One request a place may take no longer than a smaller one would, unless there were faster ones.
+    slower = least is not None and place_ms >= SLOWER * least
     if (
         (case.idle() or 0.0) >= IDLE
         or not largest
@@ -135,7 +138,7 @@ def amplification(case: Case) -> Limit:
         return open_question(
             key, title, f"{text}. Whether less would come faster only a smaller readahead tells", *values
         )
-    if least and not case.rotates() and place_ms < DEARER * least:
+    if least and place_ms < DEARER * least:
         text = (
             f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
         )

@@ -120,21 +120,24 @@ class Disk:
         return []  # a disk has no other physics to try
 
     def rates(self) -> rate.Rates:
-        found: dict[rate.Reads, float] = {}
-        first = self._first or Run()
+        found, first = rate.judge(self._rate), self._first or Run()
         size = first.disk_bytes.get("read", 0) // max(first.disk_requests, 1) // PAGE * PAGE
-        alone = rate.Reads(size, 1, "alone")
-        for reads in (*rate.READERS, *((alone,) if size and not first.disk_bytes.get("write") else ())):
-            if self.budget_s - (time.monotonic() - self.begun) < rate.WARM_S + rate.MOST_S:
-                break
-            out = self.wanted.out / f"rate-{reads.octets >> 10}-{reads.depth}-{reads.pattern}"
-            words = [sys.executable, "-I", rate.__file__, f"{self.machine.dev}/{self.wanted.disk}"]
-            out.unlink(missing_ok=True)
-            status = self._wait(self._start([*words, *map(str, dataclasses.astuple(reads))], out, self.wanted.out))
-            with contextlib.suppress(OSError, ValueError):  # of which no rate is known
-                one = None if status else rate.read(out.read_text(encoding="ascii"))
-                found |= {reads: one} if one else {}
-        return dataclasses.replace(rate.judge(found), alone_ms=found.get(alone))
+        if found == rate.Rates() or not size or first.disk_bytes.get("write"):
+            return found
+        return dataclasses.replace(found, alone_ms=self._rate(rate.Reads(size, 1, "alone")))
+
+    def _rate(self, reads: rate.Reads) -> float | None:
+        """What one reader of rate.py measures; None if there is no time, or it is not known."""
+        if self.budget_s - (time.monotonic() - self.begun) < rate.WARM_S + rate.MOST_S:
+            return None
+        out = self.wanted.out / f"rate-{reads.octets >> 10}-{reads.depth}-{reads.pattern}"
+        words = [sys.executable, "-I", rate.__file__, f"{self.machine.dev}/{self.wanted.disk}"]
+        out.unlink(missing_ok=True)
+        status = self._wait(self._start([*words, *map(str, dataclasses.astuple(reads))], out, self.wanted.out))
+        try:
+            return None if status else rate.read(out.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return None
 
     def left(self) -> int:
         """Pairs for which there is room and time."""

@@ -12,13 +12,13 @@ from typing import Protocol
 
 from raidtrace.why import chance, changes, likely, metric, rate
 from raidtrace.why.changes import Change, Kind
+from raidtrace.why.figures import TOOK_TOO_LONG
 from raidtrace.why.run import Run, also_changed, invalid
 
 TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
 MEMBER = 1.1  # what a group loses without a member that belongs to it
 HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
 CONFIRMED = 3
-LATE = 124  # exit status of timeout(1)
 COLD = 0.1  # of the bytes, from which on a run was not from memory
 
 
@@ -254,7 +254,7 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
     """WhyError: the command as it is fails, or is not the same twice."""
     for run in runs:
         wrong = invalid(run, runs[0], what)
-        if run.failure and run.status == LATE and run is not runs[0]:
+        if run.failure and run.status == TOOK_TOO_LONG and run is not runs[0]:
             raise WhyError(
                 f"the runs of the unchanged command differ too much: the first took {runs[0].seconds:.3g} s, another more than "
                 "three times as long. A volume with bursts does this: use a longer command, or wait until the credits are back"

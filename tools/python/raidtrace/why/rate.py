@@ -5,7 +5,7 @@ Settings cannot change the limit of a volume. But one can change what a limit sh
 places, and how many are in flight. A rate that stays the same is a limit. Only reads, past the page cache, and a limit that
 allows bursts may show itself only after these.
 
-    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward|alone [SEED]
+    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward|alone
 
 is one such reader: it prints the requests a second that it measured, and the part of a processor that it used; of requests that
 are alone at the disk, the ms that one takes, and 0.
@@ -21,13 +21,14 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 PAUSE_S, ALONE = 0.01, 40  # between requests that are alone at the disk, and how many
 SAME = 1.06  # largest rate by smallest, up to which they are one rate
 AT_IT = 0.95  # of a rate: a command that reaches this is limited by it
 BUSY = 0.5  # of a processor: a reader that uses more may be limited by itself
 WARM_S, LEAST_S, MOST_S, ENOUGH = 0.5, 1.0, 4.0, 200  # of one reader; requests
+SEED = 1
 KIB = 1 << 10
 
 
@@ -44,6 +45,7 @@ SMALL = (Reads(4 * KIB, 8, "random"), Reads(4 * KIB, 32, "random"), Reads(4 * KI
          Reads(16 * KIB, 32, "random"))  # fmt: skip
 LARGE = (Reads(64 * KIB, 32, "random"), Reads(256 * KIB, 8, "random"), Reads(256 * KIB, 8, "forward"))
 READERS = (*SMALL, *LARGE)
+Measure = Callable[[Reads], float | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,16 +59,19 @@ class Rates:
     alone_ms: float | None = None
 
 
-def judge(measured: dict[Reads, float]) -> Rates:
-    """measured: requests a second of each reader that was not limited by its processor."""
-    return Rates(_one([measured.get(reads) for reads in SMALL]),
-                 _one([rate * reads.octets if (rate := measured.get(reads)) else None for reads in LARGE]))  # fmt: skip
+def judge(measure: Measure) -> Rates:
+    """Measure the readers. measure: requests a second of a reader; None if it was not measured, or limited by its processor.
+    Once two rates of a group differ, the others of that group are not measured."""
+    return Rates(_one(SMALL, measure), _one(LARGE, lambda reads: (measure(reads) or 0.0) * reads.octets))
 
 
-def _one(rates: list[float | None]) -> tuple[float, float] | None:
-    known = [rate for rate in rates if rate]
-    same = len(known) == len(rates) and max(known) <= SAME * min(known)
-    return (min(known), max(known)) if same else None
+def _one(group: Sequence[Reads], measure: Measure) -> tuple[float, float] | None:
+    known: list[float] = []
+    for reads in group:
+        known.append(measure(reads) or 0.0)
+        if not min(known) or max(known) > SAME * min(known):
+            return None
+    return min(known), max(known)
 
 
 def read(text: str) -> float | None:
@@ -139,11 +144,11 @@ def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
 
 def main(words: list[str]) -> int:
     """Exit status."""
-    path, octets, depth, pattern = words[:4]
+    path, octets, depth, pattern = words
     if pattern == "alone":
-        print(f"{alone_ms(path, int(octets), 1):.6f} 0")
+        print(f"{alone_ms(path, int(octets), SEED):.6f} 0")
         return 0
-    rate, busy = measure(path, Reads(int(octets), int(depth), pattern), int(words[4]) if len(words) > 4 else 1)
+    rate, busy = measure(path, Reads(int(octets), int(depth), pattern), SEED)
     print(f"{rate:.3f} {busy:.3f}")
     return 0
 

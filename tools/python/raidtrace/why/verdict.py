@@ -154,8 +154,9 @@ def _nothing_settable(table: Table) -> Verdict:
     tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
     top = max((row.factor() for row in tried), default=1.0)
     late = _latency(table, None)
-    none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
-    none = none if tried else "No change was tried"
+    none = "No change was tried"
+    if tried:
+        none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
     physics = table.helpful(Kind.LAB)
     if physics:
         row = physics[0]
@@ -172,29 +173,14 @@ def _nothing_settable(table: Table) -> Verdict:
                        f"It is not the disk: with {bounds[0].change.name} it takes as long "
                        f"({bounds[0].factor():.2f}x). The program computes, or waits for something else.")  # fmt: skip
     kind, limit = _limit(table)
-    if kind:
-        return Verdict(
-            (kind,),
-            "",
-            None,
-            1.0,
-            None,
-            None,
-            True,
-            (),
-            f"{kind[0].upper()}{kind[1:]}: {none[0].lower()}{none[1:]}. {limit} {late}".strip(),
-        )
-    return Verdict(
-        (),
-        "",
-        None,
-        1.0,
-        None,
-        None,
-        False,
-        (),
-        f"{none}. The cause is not shown by experiment. {limit} {late}".strip(),
+    causes = (kind,) if kind else ()
+    head = (
+        f"{kind[0].upper()}{kind[1:]}: {none[0].lower()}{none[1:]}."
+        if kind
+        else f"{none}. The cause is not shown by experiment."
     )
+    sentence = " ".join(part for part in (head, limit, late) if part)
+    return Verdict(causes, "", None, 1.0, None, None, bool(kind), (), sentence)
 
 
 def _limit(table: Table) -> tuple[str, str]:
