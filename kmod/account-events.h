@@ -77,18 +77,18 @@ static inline u64 distance_sectors(s64 distance)
 	return distance < 0 ? -(u64)distance : (u64)distance;
 }
 
-static __always_inline void account_seek_queued(struct raidtrace_account *account,
-						enum raidtrace_direction direction, s64 distance)
+/*
+ * Count a distance: in its bin, as sequential, or its sectors, forward or backward. Without a
+ * branch for its sign, which is not predictable.
+ */
+static __always_inline void account_distance(u64 *bins, u64 *sequential, u64 *sectors, s64 distance)
 {
-	struct raidtrace_flow *flow = &account->flow[direction];
-
-	account->seek_queued[direction][raidtrace_seek_bin(distance)]++;
-	if (!distance)
-		flow->sequential_queued++;
-	else if (distance > 0)
-		flow->seek_queued_forward_sectors += distance;
+	bins[raidtrace_seek_bin(distance)]++;
+	*sequential += !distance;
+	if (distance > 0)
+		sectors[0] += distance;
 	else
-		flow->seek_queued_backward_sectors += -(u64)distance;
+		sectors[1] -= distance;
 }
 
 /* Count a bio for its class and its process. */
@@ -118,14 +118,16 @@ static __always_inline bool account_arrival(struct raidtrace_arrival *state,
 {
 	u64 end = bio->sector + (bio->bytes >> SECTOR_BITS);
 	s64 distance = bio->sector - state->end_sector;
+	struct raidtrace_flow *flow = &account->flow[bio->direction];
 	bool placed = state->placed;
 
 	if (groups & RAIDTRACE_GROUP_STREAM)
-		account->flow[bio->direction].stream_queued +=
+		flow->stream_queued +=
 			raidtrace_streams_follow(&state->streams, bio->sector, end,
 						 bio->queued_ns);
 	if (placed && groups & RAIDTRACE_GROUP_SEEK)
-		account_seek_queued(account, bio->direction, distance);
+		account_distance(account->seek_queued[bio->direction], &flow->sequential_queued,
+				 flow->seek_queued_sectors, distance);
 	state->placed = true;
 	state->end_sector = end;
 	return placed && distance;
@@ -159,13 +161,16 @@ static __always_inline void raidtrace_count_q2c(struct raidtrace_account *accoun
 }
 
 /*
- * The time at which an event counts. Handlers read the clock before the event is in order, so two
- * events can arrive against their times. The later one then counts at the time of the earlier: no
- * time is lost or negative.
+ * The time at which an event counts, which is the time of the last event from now on. Handlers read
+ * the clock before the event is in order, so two events can arrive against their times. The later
+ * one then counts at the time of the earlier: no time is lost or negative.
  */
-static inline u64 raidtrace_queue_time(const struct raidtrace_queue *state, u64 now_ns)
+static inline u64 raidtrace_queue_time(struct raidtrace_queue *state, u64 now_ns)
 {
-	return now_ns > state->last_ns ? now_ns : state->last_ns;
+	if (now_ns < state->last_ns)
+		now_ns = state->last_ns;
+	state->last_ns = now_ns;
+	return now_ns;
 }
 
 /* Count the time that a set spent at the depth that it leaves now. */
@@ -202,7 +207,6 @@ static __always_inline void enter_flight(struct raidtrace_queue *state,
 {
 	u32 own = state->in_flight[direction], all = state->in_flight[RAIDTRACE_DIRECTION_ALL];
 
-	state->last_ns = now_ns;
 	if (groups & RAIDTRACE_GROUP_DEPTH) {
 		if (has_own_set(direction)) {
 			account->depth_issue[direction][raidtrace_depth_bin(own)]++;
@@ -223,42 +227,11 @@ static __always_inline void leave_flight(struct raidtrace_queue *state,
 	u32 own = state->in_flight[direction]--;
 	u32 all = state->in_flight[RAIDTRACE_DIRECTION_ALL]--;
 
-	state->last_ns = now_ns;
 	if (!(groups & RAIDTRACE_GROUP_DEPTH))
 		return;
 	if (has_own_set(direction))
 		account_time(state, account, direction, own, now_ns);
 	account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
-}
-
-static __always_inline void account_seek(struct raidtrace_account *account,
-					 enum raidtrace_direction direction, s64 distance)
-{
-	struct raidtrace_flow *flow = &account->flow[direction];
-
-	account->seek[direction][raidtrace_seek_bin(distance)]++;
-	if (!distance)
-		flow->sequential++;
-	else if (distance > 0)
-		flow->seek_forward_sectors += distance;
-	else
-		flow->seek_backward_sectors += -(u64)distance;
-}
-
-/* Count a seek by the classes of the requests before and after it. */
-static __always_inline void account_blame(struct raidtrace_account *account, u32 groups,
-					  enum raidtrace_class from, enum raidtrace_class to, u64 sectors)
-{
-	unsigned int bin = from * RAIDTRACE_CLASSES + to;
-
-	if (groups & RAIDTRACE_GROUP_ORIGIN) {
-		account->origin[to].seeks++;
-		account->origin[to].seek_sectors += sectors;
-	}
-	if (groups & RAIDTRACE_GROUP_BLAME) {
-		account->blame[bin]++;
-		account->blame_distance[bin] += sectors;
-	}
 }
 
 /* Count the position of a request. */
@@ -268,16 +241,21 @@ static __always_inline void account_position(struct raidtrace_queue *state,
 {
 	u64 end = issue->sector + (issue->bytes >> SECTOR_BITS);
 	s64 distance = issue->sector - state->end_sector;
+	struct raidtrace_flow *flow = &account->flow[issue->direction];
 
 	if (groups & RAIDTRACE_GROUP_STREAM)
-		account->flow[issue->direction].stream +=
+		flow->stream +=
 			raidtrace_streams_follow(&state->streams, issue->sector, end, now_ns);
 	if (state->placed && groups & RAIDTRACE_GROUP_SEEK)
-		account_seek(account, issue->direction, distance);
+		account_distance(account->seek[issue->direction], &flow->sequential,
+				 flow->seek_sectors, distance);
 	if (state->placed && distance &&
-	    groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME))
-		account_blame(account, groups, state->end_class, issue->class,
-			      distance_sectors(distance));
+	    groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)) {
+		unsigned int bin = state->end_class * RAIDTRACE_CLASSES + issue->class;
+
+		account->blame[bin]++;
+		account->blame_distance[bin] += distance_sectors(distance);
+	}
 	state->placed = true;
 	state->end_sector = end;
 	state->end_class = issue->class;
@@ -346,7 +324,8 @@ raidtrace_count_completion(struct raidtrace_queue *state, struct raidtrace_accou
 
 	flow->completed++;
 	flow->bytes_completed += completion->bytes;
-	flow->errors += completion->error;
+	if (completion->error)
+		flow->errors++;
 	flow->d2c_sum_ns += d2c_ns;
 	if (groups & RAIDTRACE_GROUP_LATENCY) {
 		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;

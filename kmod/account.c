@@ -45,7 +45,7 @@ void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_acc
 {
 	enum raidtrace_depth_set set;
 
-	state->last_ns = raidtrace_queue_time(state, now_ns);
+	raidtrace_queue_time(state, now_ns);
 	for (set = 0; state->groups & RAIDTRACE_GROUP_DEPTH && set < RAIDTRACE_DEPTH_SETS; set++)
 		account_time(state, account, set, state->in_flight[set_direction(set)],
 			     state->last_ns);

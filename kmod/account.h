@@ -19,7 +19,7 @@
 #define RAIDTRACE_STREAMS_MAX		64
 #define RAIDTRACE_STREAMS_DEFAULT	16
 
-#define RAIDTRACE_STREAM_HASH_BITS	6
+#define RAIDTRACE_STREAM_HASH_BITS	8
 
 /* A stream is named by its index. */
 #define RAIDTRACE_STREAM_NONE		RAIDTRACE_STREAMS_MAX
@@ -206,8 +206,13 @@ struct raidtrace_flow {
 	u64 ahead_queued;
 	u64 bytes_ahead_queued;
 	u64 sequential_queued;
-	u64 seek_queued_forward_sectors;
-	u64 seek_queued_backward_sectors;
+	union {
+		u64 seek_queued_sectors[2];
+		struct {
+			u64 seek_queued_forward_sectors;
+			u64 seek_queued_backward_sectors;
+		};
+	};
 	u64 stream_queued;
 	u64 refused;
 	u64 q2c_sum_ns;
@@ -216,8 +221,13 @@ struct raidtrace_flow {
 	u64 reissued;
 	u64 bytes_issued;
 	u64 sequential;
-	u64 seek_forward_sectors;
-	u64 seek_backward_sectors;
+	union {
+		u64 seek_sectors[2];
+		struct {
+			u64 seek_forward_sectors;
+			u64 seek_backward_sectors;
+		};
+	};
 	u64 stream;
 	u64 i2d_sum_ns;
 	u64 requeued;
@@ -262,8 +272,6 @@ struct raidtrace_origin {
 	u64 seeks_queued;
 	u64 issued;
 	u64 bytes_issued;
-	u64 seeks;
-	u64 seek_sectors;
 };
 
 /* Processes with a row each, and the row of all others. */

@@ -3,23 +3,31 @@
 #include "engine.h"
 #include "account-events.h"
 
-#ifndef __KERNEL__
+#ifdef __KERNEL__
+#include <asm/barrier.h>
+#else
 #define noinline
 #define fallthrough	__attribute__((__fallthrough__))
+/* As the kernel's. */
+#define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
 #endif
 
 /* Places that an address may have; after requests found none free, more of them. */
 #define PLACES		8
 #define PLACES_MOST	64
 
-static unsigned long home_of(u64 address, unsigned int bits)
+/* Added to the groups: the disk has requests; their history is kept. */
+#define HAS_REQUESTS	0x40000000U
+#define HAS_HISTORY	0x80000000U
+
+static __always_inline unsigned long home_of(u64 address, unsigned int bits)
 {
 	return address * 0x9e3779b97f4a7c15ULL >> (64 - bits);
 }
 
 static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 bio, bool free)
 {
-	unsigned long i, home = home_of(bio, RAIDTRACE_ENGINE_BIO_BITS);
+	unsigned long i, home = home_of(bio, engine->bio_bits);
 	struct raidtrace_queued *found = NULL;
 
 	for (i = 0; i < PLACES; i++) {
@@ -34,26 +42,15 @@ static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 
 }
 
 /* The place of a bio, or with @free one that it may have; NULL for none. */
-static inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio, bool free)
+static __always_inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio,
+							 bool free)
 {
 	struct raidtrace_queued *home;
 
-	if (!engine->bios)
-		return NULL;
-	home = &engine->bios[home_of(bio, RAIDTRACE_ENGINE_BIO_BITS)];
+	home = &engine->bios[home_of(bio, engine->bio_bits)];
 	if (home->bio == bio || (free && !home->bio))
 		return home;
 	return search_bio(engine, bio, free);
-}
-
-/* A bio that finds no place stays unknown. */
-static __always_inline void keep_bio(struct raidtrace_engine *engine,
-				     const struct raidtrace_queued *queued)
-{
-	struct raidtrace_queued *place = find_bio(engine, queued->bio, true);
-
-	if (place)
-		*place = *queued;
 }
 
 /* Use of a place, the least important first. A new request takes the least important one. */
@@ -61,7 +58,7 @@ enum hold { HOLDS_NOTHING, HOLDS_INSERT, HOLDS_ISSUE };
 
 static enum hold hold_of(const struct raidtrace_issued *request)
 {
-	if (request->in_flight || request->sequenced || request->requeued)
+	if (request->progress != RAIDTRACE_NOT_ISSUED)
 		return HOLDS_ISSUE;
 	return request->inserted_ns ? HOLDS_INSERT : HOLDS_NOTHING;
 }
@@ -96,20 +93,16 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
  * none. An issue may take the place of an insert: a scheduler can hold more requests than there are
  * places, and then one time of an insert is unknown.
  */
-static inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine, u64 address,
-						    enum hold most)
+static __always_inline struct raidtrace_issued *find_request(struct raidtrace_engine *engine,
+							     u32 groups, u64 address,
+							     enum hold most)
 {
 	struct raidtrace_issued *home;
 
-	if (!engine->requests)
+	if (!(groups & HAS_REQUESTS))
 		return NULL;
 	home = &engine->requests[home_of(address, engine->request_bits)];
 	return home->request == address ? home : search_request(engine, address, most);
-}
-
-static u64 since(u64 then_ns, u64 now_ns)
-{
-	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
 /*
@@ -123,8 +116,8 @@ static __always_inline void end_bio(struct raidtrace_engine *engine,
 	if (groups & RAIDTRACE_GROUP_LATENCY) {
 		if (queued)
 			raidtrace_count_q2c(engine->account, queued->direction,
-					    since(queued->queued_ns, now_ns));
-		else if (engine->requests)
+					    now_ns - queued->queued_ns);
+		else if (groups & HAS_REQUESTS)
 			engine->account->flow[direction].q2c_unknown++;
 	}
 	if (queued)
@@ -175,21 +168,30 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
 	};
 
-	if (groups & RAIDTRACE_GROUPS_BIOS && engine->bios)
-		keep_bio(engine, &(struct raidtrace_queued){
-			.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
-			.row = bio.submitter, .class = bio.class, .direction = bio.direction });
+	if (groups & RAIDTRACE_GROUPS_BIOS) {
+		struct raidtrace_queued *place = find_bio(engine, record[2], true);
+
+		/* A bio that finds no place stays unknown. */
+		if (place)
+			*place = (struct raidtrace_queued){
+				.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
+				.row = bio.submitter, .class = bio.class,
+				.direction = bio.direction,
+			};
+	}
 	raidtrace_count_bio(&engine->arrival, engine->account, groups, &bio);
 }
 
 /* The end of a bio that no request carried. A refused bio has no latency. */
-static void engine_end(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
-	struct raidtrace_queued *queued = find_bio(engine, record[2], false);
+	struct raidtrace_queued *queued = NULL;
 
+	if (groups & RAIDTRACE_GROUPS_BIOS)
+		queued = find_bio(engine, record[2], false);
 	if (!(record[1] & RAIDTRACE_EVENT_NOWAIT)) {
-		end_bio(engine, queued, engine->queue.groups, direction, now_ns);
+		end_bio(engine, queued, groups, direction, now_ns);
 		return;
 	}
 	engine->account->flow[direction].refused++;
@@ -200,108 +202,116 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u64 n
 static void engine_split(struct raidtrace_engine *engine, const u64 *record)
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
-	struct raidtrace_queued piece;
+	struct raidtrace_queued *place = find_bio(engine, record[2], true);
 
-	if (!whole)
+	if (!whole || !place)
 		return;
-	piece = *whole;
-	piece.bio = record[2];
-	keep_bio(engine, &piece);
+	*place = *whole;
+	place->bio = record[2];
 }
 
-/* Clear the members that the next issue at this address does not set. */
-static void forget_first(struct raidtrace_ended *ended)
+static __always_inline struct raidtrace_ended *known_of(struct raidtrace_engine *engine,
+							const struct raidtrace_issued *request)
 {
-	ended->queued_ns = 0;
-	ended->again = false;
+	return &engine->history->known[request - engine->requests];
+}
+
+/* Before the first event of a new issue: a request in flight has no observed end. */
+static void forget_abandoned(const struct raidtrace_issued *request,
+			     struct raidtrace_ended *known)
+{
+	if (request->progress == RAIDTRACE_IN_FLIGHT && request->class == RAIDTRACE_CLASSES)
+		*known = (struct raidtrace_ended){};
 }
 
 /* A request is queued when the first of its bios is, by its process. */
-static void know_first(struct raidtrace_ended *ended, const struct raidtrace_queued *bio)
+static void know_bio(struct raidtrace_ended *known, const struct raidtrace_queued *bio)
 {
-	if (ended->queued_ns && ended->queued_ns <= bio->queued_ns)
+	if (known->queued_ns && known->queued_ns <= bio->queued_ns)
 		return;
-	ended->queued_ns = bio->queued_ns;
-	ended->pid = bio->pid;
-	ended->row = bio->row;
+	known->queued_ns = bio->queued_ns;
+	known->pid = bio->pid;
+	known->row = bio->row;
 }
 
 /* Several bios of different classes are mixed. An unknown bio has no class. */
-static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record)
+static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record, u32 groups)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
+	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_INSERT);
 	const struct raidtrace_queued *bio = find_bio(engine, record[3], false);
 
 	if (!request || !bio)
 		return;
-	if (request->in_flight)
-		forget_first(&request->ended);
-	know_first(&request->ended, bio);
+	if (groups & HAS_HISTORY) {
+		forget_abandoned(request, known_of(engine, request));
+		know_bio(known_of(engine, request), bio);
+	}
 	if (request->class == RAIDTRACE_CLASSES)
 		request->class = bio->class;
 	else if (request->class != bio->class)
 		request->class = RAIDTRACE_CLASS_MIXED;
 }
 
-/* The class of a request. The entry of its only bio moves to the request until it ends. */
-static __always_inline enum raidtrace_class class_of(struct raidtrace_engine *engine,
-						     struct raidtrace_issued *request, u32 groups,
-						     u64 bio)
+/* Keep for the history what an issue shows of a request. */
+static noinline void know_issue(struct raidtrace_engine *engine,
+				const struct raidtrace_issued *request,
+				const struct raidtrace_issue *issue,
+				const struct raidtrace_queued *bio, u64 now_ns)
 {
-	enum raidtrace_class class = request->class;
-	struct raidtrace_queued *queued = NULL;
+	struct raidtrace_ended *known = known_of(engine, request);
 
-	if (groups & RAIDTRACE_GROUPS_BIOS && bio)
-		queued = find_bio(engine, bio, false);
-
-	request->class = RAIDTRACE_CLASSES;
-	request->only.bio = 0;
-	if (queued) {
-		know_first(&request->ended, queued);
-		request->only = *queued;
-		queued->bio = 0;
-		return request->only.class;
-	}
-	return class == RAIDTRACE_CLASSES ? RAIDTRACE_CLASS_OTHER : class;
+	forget_abandoned(request, known);
+	if (bio)
+		know_bio(known, bio);
+	known->inserted_ns = request->inserted_ns;
+	known->issued_ns = now_ns;
+	known->sector = issue->sector;
+	known->bytes = issue->bytes;
+	known->depth = engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL];
+	known->direction = issue->direction;
+	known->class = issue->class;
+	known->again |= issue->again;
 }
 
 static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record,
 					 u32 groups, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
+	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_INSERT);
+	const struct raidtrace_queued *bio = NULL;
 	u64 head = record[1];
 	struct raidtrace_issue issue = {
 		.direction = raidtrace_event_direction(head),
 		.sector = record[3],
 		.bytes = raidtrace_event_bytes(head),
 		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
+		.class = RAIDTRACE_CLASS_OTHER,
 	};
 
 	if (!request)
 		return;
-	if (request->in_flight)
+	if (request->progress == RAIDTRACE_IN_FLIGHT)
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
-					request->ended.direction);
-	issue.again = request->requeued;
-	issue.class = class_of(engine, request, groups, record[4]);
+					request->direction);
+	issue.again = request->progress == RAIDTRACE_REQUEUED;
+	if (groups & RAIDTRACE_GROUPS_BIOS && record[4])
+		bio = find_bio(engine, record[4], false);
+	if (bio)
+		issue.class = bio->class;
+	else if (request->class != RAIDTRACE_CLASSES)
+		issue.class = request->class;
 	if (groups & RAIDTRACE_GROUP_PLACE)
 		issue.place = raidtrace_place_bin(&engine->place, issue.sector);
-	request->ended.inserted_ns = request->inserted_ns;
-	request->ended.issued_ns = now_ns;
-	request->ended.sector = issue.sector;
-	request->ended.bytes = issue.bytes;
-	request->ended.depth = engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL];
-	request->ended.class = issue.class;
-	request->ended.again |= issue.again;
-	request->ended.direction = issue.direction;
+	if (groups & HAS_HISTORY)
+		know_issue(engine, request, &issue, bio, now_ns);
+	request->issued_ns = now_ns;
+	request->progress = RAIDTRACE_IN_FLIGHT;
+	request->direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
-	request->in_flight = true;
-	request->sequenced = false;
-	request->requeued = false;
+	request->class = RAIDTRACE_CLASSES;
 	raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
-	if (request->inserted_ns)
+	if (request->inserted_ns && groups & RAIDTRACE_GROUP_LATENCY)
 		raidtrace_count_i2d(engine->account, issue.direction,
-				    since(request->inserted_ns, now_ns));
+				    now_ns - request->inserted_ns);
 	request->inserted_ns = 0;
 }
 
@@ -313,13 +323,14 @@ static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 				  const struct raidtrace_source *source, const u64 *record,
 				  u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_INSERT);
+	struct raidtrace_issued *request = find_request(engine, HAS_REQUESTS, record[2],
+							HOLDS_INSERT);
 	struct raidtrace_hwq_issue *issue;
 
 	if (!request)
 		return;
 	issue = &engine->hwqs->issue[request - engine->requests];
-	if (request->in_flight)
+	if (request->progress == RAIDTRACE_IN_FLIGHT)
 		raidtrace_hwq_count_end(engine->hwqs, engine->account, now_ns, NULL, issue);
 	raidtrace_hwq_count_issue(engine->hwqs, engine->account, now_ns,
 				  raidtrace_event_row(record[1]), &source->cpu, issue);
@@ -332,35 +343,32 @@ static noinline void issue_on_hwq(struct raidtrace_engine *engine,
 static noinline void end_on_hwq(struct raidtrace_engine *engine, const struct raidtrace_cpu *cpu,
 				const u64 *record, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
+	struct raidtrace_issued *request = find_request(engine, HAS_REQUESTS, record[2],
+							HOLDS_NOTHING);
 
-	if (request && request->in_flight && !(record[1] & RAIDTRACE_EVENT_PART))
+	if (request && request->progress == RAIDTRACE_IN_FLIGHT && !(record[1] & RAIDTRACE_EVENT_PART))
 		raidtrace_hwq_count_end(engine->hwqs, engine->account, now_ns, cpu,
 					&engine->hwqs->issue[request - engine->requests]);
 }
 
-static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u32 groups,
+			   u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
+	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
 
-	if (!request || !request->in_flight) {
+	if (!request || request->progress != RAIDTRACE_IN_FLIGHT) {
 		engine->account->flow[raidtrace_event_direction(record[1])].requeued_unissued++;
 		return;
 	}
-	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->ended.direction);
-	request->in_flight = false;
-	request->requeued = true;
-	/* Before its next issue other bios may be merged into it. */
-	if (request->only.bio)
-		keep_bio(engine, &request->only);
-	request->only.bio = 0;
+	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->direction);
+	request->progress = RAIDTRACE_REQUEUED;
 }
 
 static void count_part(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		       u64 head)
 {
-	bool known = request && request->in_flight;
-	struct raidtrace_flow *flow = &account->flow[known ? request->ended.direction :
+	bool known = request && request->progress == RAIDTRACE_IN_FLIGHT;
+	struct raidtrace_flow *flow = &account->flow[known ? request->direction :
 						     raidtrace_event_direction(head)];
 
 	flow->partial++;
@@ -376,8 +384,8 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
 {
-	bool sequenced = request && request->sequenced;
-	struct raidtrace_flow *flow = &account->flow[sequenced ? request->ended.direction :
+	bool sequenced = request && request->progress == RAIDTRACE_SEQUENCED;
+	struct raidtrace_flow *flow = &account->flow[sequenced ? request->direction :
 						     raidtrace_event_direction(head)];
 
 	flow->errors += !!(head & RAIDTRACE_EVENT_ERROR);
@@ -389,79 +397,79 @@ static void end_aside(struct raidtrace_account *account, const struct raidtrace_
 		flow->unissued++;
 }
 
-static __always_inline void remember(struct raidtrace_engine *engine,
-				     struct raidtrace_issued *request, bool error, u64 now_ns)
+/* Keep a request that ends in the history if it was slow or fails. */
+static noinline void keep_ended(struct raidtrace_history *history, struct raidtrace_ended *known,
+				const struct raidtrace_completion *completion, u64 now_ns)
 {
-	request->ended.completed_ns = now_ns;
-	request->ended.error = error;
-	raidtrace_history_put(&engine->history, &request->ended);
+	if (!completion->error && completion->d2c_ns < history->slow_ns)
+		return;
+	known->completed_ns = now_ns;
+	known->error = completion->error;
+	history->ended[history->nr++ % RAIDTRACE_HISTORY] = *known;
 }
 
 static __always_inline void end_request(struct raidtrace_engine *engine,
 					struct raidtrace_issued *request, u64 head, u32 groups,
 					u64 now_ns)
 {
-	if (request && request->in_flight) {
+	if (request && request->progress == RAIDTRACE_IN_FLIGHT) {
 		struct raidtrace_completion completion = {
-			.direction = request->ended.direction,
+			.direction = request->direction,
 			.bytes = raidtrace_event_bytes(head),
 			.error = head & RAIDTRACE_EVENT_ERROR,
-			.d2c_ns = since(request->ended.issued_ns, now_ns),
+			.d2c_ns = now_ns - request->issued_ns,
 			.depth_row = request->depth_row,
 		};
 
 		raidtrace_count_completion(&engine->queue, engine->account, groups, now_ns, &completion);
-		if (groups & RAIDTRACE_GROUP_LATENCY && engine->history.ended)
-			remember(engine, request, completion.error, now_ns);
+		if (groups & HAS_HISTORY)
+			keep_ended(engine->history, known_of(engine, request), &completion, now_ns);
 	} else {
 		end_aside(engine->account, request, head);
 	}
 	if (!request)
 		return;
-	forget_first(&request->ended);
-	request->in_flight = false;
-	request->requeued = false;
+	if (groups & HAS_HISTORY)
+		*known_of(engine, request) = (struct raidtrace_ended){};
+	request->progress = RAIDTRACE_NOT_ISSUED;
 	request->inserted_ns = 0;
-	request->sequenced = head & RAIDTRACE_EVENT_SEQUENCE;
+	if (head & RAIDTRACE_EVENT_SEQUENCE)
+		request->progress = RAIDTRACE_SEQUENCED;
 }
 
 static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record,
 					    u32 groups, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
-	u64 bio = record[3], head = record[1];
-	struct raidtrace_queued *queued;
+	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
+	u64 head = record[1];
 
 	if (head & RAIDTRACE_EVENT_PART)
 		count_part(engine->account, request, head);
 	else
 		end_request(engine, request, head, groups, now_ns);
-	if (!(groups & RAIDTRACE_GROUPS_BIOS) || !bio)
-		return;
-	if (request && request->only.bio == bio)
-		queued = &request->only;
-	else
-		queued = find_bio(engine, bio, false);
-	end_bio(engine, queued, groups, raidtrace_event_direction(head), now_ns);
+	if (groups & RAIDTRACE_GROUPS_BIOS && record[3])
+		end_bio(engine, find_bio(engine, record[3], false), groups,
+			raidtrace_event_direction(head), now_ns);
 }
 
 /* A merged request is not issued. The next one at its address was not inserted. */
-static void engine_merge(struct raidtrace_engine *engine, const u64 *record)
+static void engine_merge(struct raidtrace_engine *engine, const u64 *record, u32 groups)
 {
-	struct raidtrace_issued *request = find_request(engine, record[2], HOLDS_NOTHING);
+	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
 
 	engine->account->flow[raidtrace_event_direction(record[1])].request_merges++;
 	if (request)
 		request->inserted_ns = 0;
 }
 
-static void engine_insert(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
+static void engine_insert(struct raidtrace_engine *engine, const u64 *record, u32 groups,
+			  u64 now_ns)
 {
 	struct raidtrace_issued *request = NULL;
 
 	engine->account->flow[raidtrace_event_direction(record[1])].inserted++;
-	if (engine->queue.groups & RAIDTRACE_GROUP_LATENCY)
-		request = find_request(engine, record[2], HOLDS_NOTHING);
+	if (groups & (RAIDTRACE_GROUP_LATENCY | HAS_HISTORY))
+		request = find_request(engine, groups, record[2], HOLDS_NOTHING);
 	if (request)
 		request->inserted_ns = now_ns;
 }
@@ -480,98 +488,146 @@ static void engine_task(struct raidtrace_engine *engine, struct raidtrace_source
 static noinline void engine_other(struct raidtrace_engine *engine, struct raidtrace_source *source,
 				  const u64 *record, u64 now_ns)
 {
+	u32 groups = engine->queue.groups;
+
 	switch (raidtrace_event_kind(record[1])) {
 	case RAIDTRACE_EVENT_COUNT:
 		return raidtrace_count_event(engine->account, raidtrace_event_direction(record[1]),
 					     raidtrace_event_class(record[1]),
 					     raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
-		return engine_insert(engine, record, now_ns);
+		return engine_insert(engine, record, groups, now_ns);
 	case RAIDTRACE_EVENT_END:
-		return engine_end(engine, record, now_ns);
+		return engine_end(engine, record, groups, now_ns);
 	case RAIDTRACE_EVENT_ISSUE_BIO:
-		return engine_issue_bio(engine, record);
+		if (groups & RAIDTRACE_GROUPS_BIOS)
+			engine_issue_bio(engine, record, groups);
+		return;
 	case RAIDTRACE_EVENT_TASK:
 		return engine_task(engine, source, record);
 	case RAIDTRACE_EVENT_SPLIT:
-		return engine_split(engine, record);
+		if (groups & RAIDTRACE_GROUPS_BIOS)
+			engine_split(engine, record);
+		return;
 	case RAIDTRACE_EVENT_MERGE:
-		return engine_merge(engine, record);
+		return engine_merge(engine, record, groups);
 	case RAIDTRACE_EVENT_REQUEUE_HWQ:
 		end_on_hwq(engine, NULL, record, now_ns);
 		fallthrough;
 	case RAIDTRACE_EVENT_REQUEUE:
-		return engine_requeue(engine, record, now_ns);
+		return engine_requeue(engine, record, groups, now_ns);
 	default:
 		return;
 	}
 }
 
-/* raidtrace_engine_count() for @groups; a constant in two of its callers. */
-static __always_inline u32 count_events(struct raidtrace_engine *engine,
-					struct raidtrace_source *source, const u64 *words,
-					u32 mask, u32 tail, u32 head, u64 until,
-					unsigned int *left, u32 groups)
+/* Restore the order of the heap below @at, whose time changed. */
+static __always_inline void sift(struct raidtrace_next *next, unsigned int nr, unsigned int at)
 {
-	unsigned int nr;
+	struct raidtrace_next moved = next[at];
+	unsigned int child;
 
-	for (nr = *left; nr && tail != head; nr--) {
-		const u64 *record = words + (tail & mask);
-		u64 now_ns;
-
-		if (record[0] > until)
+	while ((child = 2 * at + 1) < nr) {
+		child += next[child + 1].time < next[child].time;
+		if (next[child].time >= moved.time)
 			break;
-		now_ns = raidtrace_queue_time(&engine->queue, record[0]);
-		switch (raidtrace_event_kind(record[1])) {
-		case RAIDTRACE_EVENT_QUEUE:
-			engine_queue(engine, source, record, groups, now_ns);
-			tail += raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
-			break;
-		case RAIDTRACE_EVENT_ISSUE_HWQ:
-			issue_on_hwq(engine, source, record, now_ns);
-			fallthrough;
-		case RAIDTRACE_EVENT_ISSUE:
-			engine_issue(engine, record, groups, now_ns);
-			tail += raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
-			break;
-		case RAIDTRACE_EVENT_COMPLETE_HWQ:
-			end_on_hwq(engine, &source->cpu, record, now_ns);
-			fallthrough;
-		case RAIDTRACE_EVENT_COMPLETE:
-			engine_complete(engine, record, groups, now_ns);
-			tail += raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
-			break;
-		default:
-			engine_other(engine, source, record, now_ns);
-			tail += raidtrace_event_words(raidtrace_event_kind(record[1]));
-		}
+		next[at] = next[child];
+		at = child;
 	}
-	*left = nr;
-	return tail;
+	next[at] = moved;
+}
+
+void raidtrace_next_sift(struct raidtrace_next *next, unsigned int nr, unsigned int at)
+{
+	sift(next, nr, at);
+}
+
+/* Count a record. Returns its words. */
+static __always_inline unsigned int count_record(struct raidtrace_engine *engine,
+						 struct raidtrace_source *source,
+						 const u64 *record, u32 groups)
+{
+	u64 now_ns = raidtrace_queue_time(&engine->queue, record[0]);
+
+	switch (raidtrace_event_kind(record[1])) {
+	case RAIDTRACE_EVENT_QUEUE:
+		engine_queue(engine, source, record, groups, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
+	case RAIDTRACE_EVENT_ISSUE_HWQ:
+		issue_on_hwq(engine, source, record, now_ns);
+		fallthrough;
+	case RAIDTRACE_EVENT_ISSUE:
+		engine_issue(engine, record, groups, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
+	case RAIDTRACE_EVENT_COMPLETE_HWQ:
+		end_on_hwq(engine, &source->cpu, record, now_ns);
+		fallthrough;
+	case RAIDTRACE_EVENT_COMPLETE:
+		engine_complete(engine, record, groups, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
+	default:
+		engine_other(engine, source, record, now_ns);
+		return raidtrace_event_words(raidtrace_event_kind(record[1]));
+	}
+}
+
+/* raidtrace_engine_count() for @groups; a constant in two of its callers. */
+static __always_inline unsigned int count_events(struct raidtrace_engine *engine,
+						 struct raidtrace_next *next, unsigned int nr,
+						 u64 until, unsigned int *left, u32 groups)
+{
+	unsigned int most = *left;
+
+	while (nr && most && next->time <= until) {
+		struct raidtrace_source *source = next->source;
+		u32 at = source->tail & source->mask, size = source->mask + 1;
+		const u64 *first = source->words + at, *record = first, *stop;
+		u64 before = until;
+
+		/* The events of this source before the first event of all others. */
+		before = before < next[1].time ? before : next[1].time;
+		before = before < next[2].time ? before : next[2].time;
+		stop = first + (source->end - source->tail < size - at ?
+				source->end - source->tail : size - at);
+		do {
+			record += count_record(engine, source, record, groups);
+			most--;
+		} while (most && record < stop && record[0] <= before);
+		at = source->tail + (record - first);
+		if (at == source->end) {
+			*next = next[nr - 1];
+			next[--nr].time = ~0ULL;
+		} else {
+			next->time = source->words[at & source->mask];
+		}
+		/* The words before the tail may be written again. */
+		smp_store_release(&source->tail, at);
+		sift(next, nr, 0);
+	}
+	*left = most;
+	return nr;
 }
 
 /*
- * Count the events of a source from @tail to @head in a ring of @mask + 1 words: those until
- * @until, CLOCK_MONOTONIC, *@left of them at most, which is decremented. A late event, written
- * after later ones were counted, counts at the time of the last one. Returns the new tail.
+ * Count the events of @nr sources in order of time: those until @until, CLOCK_MONOTONIC, *@left of
+ * them at most, which is decremented. @next is their heap. A late event, written after later ones
+ * were counted, counts at the time of the last one. Returns how many sources have more events.
  *
  * The code is compiled for the default groups and for flow alone, too: each of their events would
  * otherwise test some ten groups.
  */
-u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
-			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
-			   unsigned int *left)
+unsigned int raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_next *next,
+				    unsigned int nr, u64 until, unsigned int *left)
 {
 	switch (engine->queue.groups) {
-	case RAIDTRACE_GROUPS_DEFAULT:
-		return count_events(engine, source, words, mask, tail, head, until, left,
-				    RAIDTRACE_GROUPS_DEFAULT);
-	case RAIDTRACE_GROUP_FLOW:
-		return count_events(engine, source, words, mask, tail, head, until, left,
-				    RAIDTRACE_GROUP_FLOW);
+	case RAIDTRACE_GROUPS_DEFAULT | HAS_REQUESTS:
+		return count_events(engine, next, nr, until, left,
+				    RAIDTRACE_GROUPS_DEFAULT | HAS_REQUESTS);
+	case RAIDTRACE_GROUP_FLOW | HAS_REQUESTS:
+		return count_events(engine, next, nr, until, left,
+				    RAIDTRACE_GROUP_FLOW | HAS_REQUESTS);
 	default:
-		return count_events(engine, source, words, mask, tail, head, until, left,
-				    engine->queue.groups);
+		return count_events(engine, next, nr, until, left, engine->queue.groups);
 	}
 }
 
@@ -581,6 +637,8 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 	unsigned int i;
 
 	engine->reach = PLACES;
+	groups |= engine->requests ? HAS_REQUESTS : 0;
+	groups |= engine->history ? HAS_HISTORY : 0;
 	raidtrace_arrival_start(&engine->arrival, groups, streams);
 	raidtrace_queue_start(&engine->queue, groups, streams, now_ns);
 	for (i = 0; engine->requests && i < 1U << engine->request_bits; i++)

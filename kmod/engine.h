@@ -194,7 +194,7 @@ static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitter
 #define RAIDTRACE_HISTORY	4096
 
 /**
- * struct raidtrace_ended - a request that ended
+ * struct raidtrace_ended - a request that ended, or is known so far
  * @queued_ns: when the first of its known bios was queued, 0 for unknown
  * @inserted_ns: 0 when it was not inserted
  * @issued_ns: last issue
@@ -226,20 +226,18 @@ struct raidtrace_ended {
 };
 
 /**
- * struct raidtrace_history - the last requests that ended
- * @ended: ring of RAIDTRACE_HISTORY requests, NULL when none are kept
+ * struct raidtrace_history - the last requests that ended, those that were slow or failed
+ * @slow_ns: nanoseconds from issue to completion of a request that is kept without an error
  * @nr: number of requests so far
+ * @ended: ring of these requests
+ * @known: requests on their way, by their place in the engine's table
  */
 struct raidtrace_history {
-	struct raidtrace_ended *ended;
+	u64 slow_ns;
 	u64 nr;
+	struct raidtrace_ended ended[RAIDTRACE_HISTORY];
+	struct raidtrace_ended known[];
 };
-
-static inline void raidtrace_history_put(struct raidtrace_history *history,
-					 const struct raidtrace_ended *ended)
-{
-	history->ended[history->nr++ % RAIDTRACE_HISTORY] = *ended;
-}
 
 /* The oldest request behind *@number that is kept; *@number becomes its number. NULL for none. */
 static inline const struct raidtrace_ended *
@@ -249,7 +247,7 @@ raidtrace_history_next(const struct raidtrace_history *history, u64 *number)
 
 	if (*number < oldest)
 		*number = oldest;
-	if (!history->ended || *number >= history->nr)
+	if (*number >= history->nr)
 		return NULL;
 	return &history->ended[(*number)++ % RAIDTRACE_HISTORY];
 }
@@ -384,10 +382,8 @@ static inline void raidtrace_hwqs_reset(struct raidtrace_hwqs *hwqs,
 #define RAIDTRACE_GROUPS_BIOS \
 	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
-#define RAIDTRACE_ENGINE_BIO_BITS	14	/* places for bios, power of two */
-
 /**
- * struct raidtrace_queued - a bio from queue to issue, or to its end
+ * struct raidtrace_queued - a bio from queue to its end
  * @bio: address, 0 for a free place
  * @queued_ns: CLOCK_MONOTONIC
  * @pid: process that queued it
@@ -406,18 +402,23 @@ struct raidtrace_queued {
 	unsigned char direction;
 };
 
+/* What is to come of a request. */
+enum raidtrace_progress {
+	RAIDTRACE_NOT_ISSUED,
+	RAIDTRACE_IN_FLIGHT,
+	RAIDTRACE_REQUEUED,	/* the next issue is not its first */
+	RAIDTRACE_SEQUENCED,	/* only the end of its flush sequence is to come */
+};
+
 /**
  * struct raidtrace_issued - a request that was observed
  * @request: address, 0 for a free place
  * @inserted_ns: 0 when it was not inserted since its last issue
- * @only: its only bio while it is in flight; no address for none, several or unknown
+ * @issued_ns: last issue
+ * @progress: what is to come
+ * @direction: of its last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
  * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
- * @in_flight: issued, neither completed nor requeued
- * @sequenced: only the end of its flush sequence is to come
- * @requeued: the next issue is not its first
- * @ended: its entry in the history when it ends
- * @unused: makes two cache lines of a place
  *
  * A place keeps its address until another request needs it: the block layer uses the same
  * requests again and again.
@@ -425,28 +426,45 @@ struct raidtrace_queued {
 struct raidtrace_issued {
 	u64 request;
 	u64 inserted_ns;
-	struct raidtrace_queued only;
+	u64 issued_ns;
+	unsigned char progress;
+	unsigned char direction;
 	unsigned char depth_row;
 	unsigned char class;
-	bool in_flight;
-	bool sequenced;
-	bool requeued;
-	struct raidtrace_ended ended;
-	u64 unused[2];
 };
 
 /**
- * struct raidtrace_source - a CPU whose events come in order of time
+ * struct raidtrace_source - the events of a CPU, in order of time
+ * @words: ring of records, and room for one that reaches beyond the end
+ * @mask: number of words, a power of two, less one
+ * @tail: end of the counted words
+ * @end: end of the words to count
  * @cpu: the CPU
  * @task: task of its events
  * @row: row of @task
  * @table: &raidtrace_engine.table when @row was found
  */
 struct raidtrace_source {
+	const u64 *words;
+	u32 mask;
+	u32 tail;
+	u32 end;
 	struct raidtrace_cpu cpu;
 	struct raidtrace_task task;
 	u32 row;
 	u32 table;
+};
+
+/**
+ * struct raidtrace_next - a source with events to count
+ * @time: of the record at its tail
+ * @source: the source
+ *
+ * Sources are in a heap, the earliest event first. Two behind the last one have the time U64_MAX.
+ */
+struct raidtrace_next {
+	u64 time;
+	struct raidtrace_source *source;
 };
 
 /**
@@ -457,11 +475,12 @@ struct raidtrace_source {
  * @account: counters; a snapshot exchanges it
  * @submitters: processes that queue bios
  * @table: changes when another process takes a row of @submitters
- * @bios: 1 << RAIDTRACE_ENGINE_BIO_BITS places, NULL when no group needs them
+ * @bios: 1 << @bio_bits places, NULL when no group needs them
  * @requests: 1 << @request_bits places, NULL for a bio-based disk
+ * @bio_bits: see @bios
  * @request_bits: see @requests
  * @reach: places that a request may have
- * @history: the last requests
+ * @history: the last requests, NULL when they are not kept
  * @hwqs: hardware queues, NULL when they are not counted
  */
 struct raidtrace_engine {
@@ -473,16 +492,17 @@ struct raidtrace_engine {
 	u32 table;
 	struct raidtrace_queued *bios;
 	struct raidtrace_issued *requests;
+	unsigned int bio_bits;
 	unsigned int request_bits;
 	unsigned int reach;
-	struct raidtrace_history history;
+	struct raidtrace_history *history;
 	struct raidtrace_hwqs *hwqs;
 };
 
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);
-u32 raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_source *source,
-			   const u64 *words, u32 mask, u32 tail, u32 head, u64 until,
-			   unsigned int *left);
+unsigned int raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_next *next,
+				    unsigned int nr, u64 until, unsigned int *left);
+void raidtrace_next_sift(struct raidtrace_next *next, unsigned int nr, unsigned int at);
 void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns);
 void raidtrace_engine_reset(struct raidtrace_engine *engine);
 

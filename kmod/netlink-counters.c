@@ -117,8 +117,6 @@ static const struct counter origin_counters[] = {
 	ORIGIN(SEEKS_QUEUED, seeks_queued, true),
 	ORIGIN(ISSUED, issued, false),
 	ORIGIN(BYTES_ISSUED, bytes_issued, false),
-	ORIGIN(SEEKS, seeks, false),
-	ORIGIN(SEEK_SECTORS, seek_sectors, false),
 };
 
 static const struct counter submitter_counters[] = {
@@ -204,6 +202,25 @@ static int put_hwq_state(struct sk_buff *skb, const struct snapshot *snapshot, u
 	       nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
 }
 
+/* Seeks to the requests of a class, from those of all classes. */
+static int put_origin_seeks(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
+			    const void *counters)
+{
+	const struct raidtrace_account *total = snapshot->target->total;
+	u64 seeks = 0, sectors = 0;
+	unsigned int bin;
+
+	if (snapshot->target->bio_based)
+		return 0;
+	for (bin = row; bin < RAIDTRACE_BLAME_BINS; bin += RAIDTRACE_CLASSES) {
+		seeks += total->blame[bin];
+		sectors += total->blame_distance[bin];
+	}
+	return nla_put_u64_64bit(skb, RAIDTRACE_A_ORIGIN_SEEKS, seeks, RAIDTRACE_A_ORIGIN_PAD) ?:
+	       nla_put_u64_64bit(skb, RAIDTRACE_A_ORIGIN_SEEK_SECTORS, sectors,
+				 RAIDTRACE_A_ORIGIN_PAD);
+}
+
 /* The row of the rest has no process. */
 static int put_submitter_task(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
 			      const void *counters)
@@ -263,7 +280,7 @@ struct rows {
 
 static const struct rows all_rows[] = {
 	ROWS(FLOW, DIRECTION, FLOW, true, false, flow, flow_counters, put_flow_state),
-	ROWS(ORIGIN, CLASS, ORIGIN, true, false, origin, origin_counters, NULL),
+	ROWS(ORIGIN, CLASS, ORIGIN, true, false, origin, origin_counters, put_origin_seeks),
 	ROWS(SUBMITTER, INDEX, SUBMITTER, true, true, submitted, submitter_counters,
 	     put_submitter_task),
 	ROWS(HWQ, INDEX, HWQ, false, true, hwq, hwq_counters, put_hwq_state),

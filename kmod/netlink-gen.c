@@ -22,11 +22,12 @@ const struct nla_policy raidtrace_info_get_nl_policy[RAIDTRACE_A_INFO_ABI + 1] =
 };
 
 /* RAIDTRACE_CMD_TARGET_ADD - do */
-const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_FD + 1] = {
+const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_HISTORY_NS + 1] = {
 	[RAIDTRACE_A_TARGET_FD] = { .type = NLA_U32, },
 	[RAIDTRACE_A_TARGET_GROUPS] = NLA_POLICY_MASK(NLA_U32, 0x1fff),
 	[RAIDTRACE_A_TARGET_STREAMS] = NLA_POLICY_RANGE(NLA_U32, 1, 64),
 	[RAIDTRACE_A_TARGET_JOURNAL] = NLA_POLICY_NESTED(raidtrace_extent_nl_policy),
+	[RAIDTRACE_A_TARGET_HISTORY_NS] = { .type = NLA_U64, },
 };
 
 /* RAIDTRACE_CMD_TARGET_DEL - do */
@@ -74,7 +75,7 @@ const struct genl_ops raidtrace_nl_ops[8] = {
 		.cmd		= RAIDTRACE_CMD_TARGET_ADD,
 		.doit		= raidtrace_nl_target_add_doit,
 		.policy		= raidtrace_target_add_nl_policy,
-		.maxattr	= RAIDTRACE_A_TARGET_FD,
+		.maxattr	= RAIDTRACE_A_TARGET_HISTORY_NS,
 	},
 	{
 		.cmd		= RAIDTRACE_CMD_TARGET_DEL,

@@ -16,7 +16,7 @@ extern const struct nla_policy raidtrace_extent_nl_policy[RAIDTRACE_A_EXTENT_PAD
 
 extern const struct nla_policy raidtrace_info_get_nl_policy[RAIDTRACE_A_INFO_ABI + 1];
 
-extern const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_FD + 1];
+extern const struct nla_policy raidtrace_target_add_nl_policy[RAIDTRACE_A_TARGET_HISTORY_NS + 1];
 
 extern const struct nla_policy raidtrace_target_del_nl_policy[RAIDTRACE_A_TARGET_ID + 1];
 

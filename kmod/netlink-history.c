@@ -95,9 +95,9 @@ static int refuse_without(const struct raidtrace_target *target, struct genl_inf
 		return raidtrace_refuse(-EOPNOTSUPP, info->extack,
 					"%s has no requests, only bios: name the disks below it",
 					target->name);
-	if (!(target->options.groups & RAIDTRACE_GROUP_LATENCY))
+	if (!target->probe.engine.history)
 		return raidtrace_refuse(-EOPNOTSUPP, info->extack,
-					"of %s no latency is counted, which this needs",
+					"%s was attached without a history of its requests",
 					target->name);
 	return 0;
 }

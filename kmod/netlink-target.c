@@ -72,9 +72,14 @@ int raidtrace_options_get(struct genl_info *info, struct raidtrace_options *opti
 {
 	struct nlattr *groups = info->attrs[RAIDTRACE_A_TARGET_GROUPS];
 	struct nlattr *streams = info->attrs[RAIDTRACE_A_TARGET_STREAMS];
+	struct nlattr *history = info->attrs[RAIDTRACE_A_TARGET_HISTORY_NS];
 
 	options->groups = (groups ? nla_get_u32(groups) : RAIDTRACE_GROUPS_DEFAULT) |
 			  RAIDTRACE_GROUP_FLOW;
+	if (history) {
+		options->history = true;
+		options->history_ns = nla_get_u64(history);
+	}
 	options->streams = streams ? nla_get_u32(streams) : RAIDTRACE_STREAMS_DEFAULT;
 	return raidtrace_journal_get(info, &options->journal);
 }
@@ -88,6 +93,9 @@ static int put_options(struct sk_buff *skb, struct raidtrace_target *target)
 	if (!err && target->options.groups & RAIDTRACE_GROUP_PLACE && !target->bio_based)
 		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_PLACE_SECTORS,
 					target->probe.engine.place.sectors, RAIDTRACE_A_TARGET_PAD);
+	if (!err && target->probe.engine.history)
+		err = nla_put_u64_64bit(skb, RAIDTRACE_A_TARGET_HISTORY_NS,
+					target->options.history_ns, RAIDTRACE_A_TARGET_PAD);
 	return err;
 }
 

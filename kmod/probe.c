@@ -39,9 +39,6 @@ struct raidtrace_tracepoint {
 	unsigned int users;
 };
 
-#define BIOS_SIZE	(sizeof(struct raidtrace_queued) << RAIDTRACE_ENGINE_BIO_BITS)
-#define HISTORY_SIZE	(RAIDTRACE_HISTORY * sizeof(struct raidtrace_ended))
-
 struct raidtrace_probe *raidtrace_probes[256];
 DEFINE_STATIC_KEY_FALSE(raidtrace_hwq_key);
 
@@ -122,42 +119,57 @@ bool raidtrace_probe_counts(enum raidtrace_event_counter counter, bool bio_based
 	return false;
 }
 
+static size_t bios_size(const struct raidtrace_engine *engine)
+{
+	return sizeof(*engine->bios) << engine->bio_bits;
+}
+
+static size_t requests_size(const struct raidtrace_engine *engine)
+{
+	return sizeof(*engine->requests) << engine->request_bits;
+}
+
+static size_t history_size(const struct raidtrace_engine *engine)
+{
+	return struct_size(engine->history, known, 1UL << engine->request_bits);
+}
+
 static size_t hwqs_size(const struct raidtrace_engine *engine)
 {
 	return struct_size(engine->hwqs, issue, 1UL << engine->request_bits);
 }
 
-/* Allocate the tables of the groups that are counted. Returns 0 or -ENOMEM. */
-static int alloc_engine(struct raidtrace_probe *probe, struct request_queue *queue,
-			u64 nr_requests)
+/* Allocate the tables that the options need. Returns 0 or -ENOMEM. */
+static int alloc_engine(struct raidtrace_probe *probe, u64 nr_requests,
+			const struct raidtrace_options *options)
 {
 	struct raidtrace_engine *engine = &probe->engine;
-	u32 groups = probe->groups;
 	int node = probe->node;
 
-	probe->has_requests = queue_is_mq(queue);
+	engine->request_bits = clamp_t(unsigned int, order_base_2(2 * nr_requests),
+				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
+	/* Requests have several bios, which wait for requests, too. */
+	engine->bio_bits = engine->request_bits + 2;
 	engine->account = raidtrace_pages_alloc(sizeof(*engine->account), node);
 	if (!engine->account)
 		return -ENOMEM;
-	if (groups & RAIDTRACE_GROUPS_BIOS) {
-		engine->bios = raidtrace_pages_alloc(BIOS_SIZE, node);
+	if (options->groups & RAIDTRACE_GROUPS_BIOS) {
+		engine->bios = raidtrace_pages_alloc(bios_size(engine), node);
 		if (!engine->bios)
 			return -ENOMEM;
 	}
 	if (!probe->has_requests)
 		return 0;
-	if (groups & RAIDTRACE_GROUP_LATENCY) {
-		engine->history.ended = raidtrace_pages_alloc(HISTORY_SIZE, node);
-		if (!engine->history.ended)
-			return -ENOMEM;
-	}
-	engine->request_bits = clamp_t(unsigned int, order_base_2(2 * nr_requests),
-				       RAIDTRACE_REQUEST_BITS_MIN, RAIDTRACE_REQUEST_BITS_MAX);
-	engine->requests = raidtrace_pages_alloc(sizeof(*engine->requests) << engine->request_bits,
-						 node);
+	engine->requests = raidtrace_pages_alloc(requests_size(engine), node);
 	if (!engine->requests)
 		return -ENOMEM;
-	if (groups & RAIDTRACE_GROUP_HWQ) {
+	if (options->history) {
+		engine->history = raidtrace_pages_alloc(history_size(engine), node);
+		if (!engine->history)
+			return -ENOMEM;
+		engine->history->slow_ns = options->history_ns;
+	}
+	if (options->groups & RAIDTRACE_GROUP_HWQ) {
 		engine->hwqs = raidtrace_pages_alloc(hwqs_size(engine), node);
 		if (!engine->hwqs)
 			return -ENOMEM;
@@ -171,9 +183,9 @@ static void free_engine(struct raidtrace_engine *engine)
 	if (engine->hwqs)
 		static_branch_dec(&raidtrace_hwq_key);
 	raidtrace_pages_free(engine->hwqs, hwqs_size(engine));
-	raidtrace_pages_free(engine->requests, sizeof(*engine->requests) << engine->request_bits);
-	raidtrace_pages_free(engine->history.ended, HISTORY_SIZE);
-	raidtrace_pages_free(engine->bios, BIOS_SIZE);
+	raidtrace_pages_free(engine->history, history_size(engine));
+	raidtrace_pages_free(engine->requests, requests_size(engine));
+	raidtrace_pages_free(engine->bios, bios_size(engine));
 	raidtrace_pages_free(engine->account, sizeof(*engine->account));
 }
 
@@ -201,10 +213,9 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 	return 0;
 }
 
-static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tracepoint *row,
-		  bool bio_based)
+static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tracepoint *row)
 {
-	return row->groups & probe->groups && (row->bios || !bio_based);
+	return row->groups & probe->groups && (row->bios || probe->has_requests);
 }
 
 /*
@@ -222,12 +233,13 @@ int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, 
 	raw_spin_lock_init(&probe->lock);
 	probe->node = numa_mem_id();
 	probe->groups = options->groups;
+	probe->has_requests = queue_is_mq(disk->queue);
 	raidtrace_place_set(&probe->engine.place, get_capacity(disk));
-	err = alloc_engine(probe, disk->queue, nr_requests) ?: raidtrace_rings_alloc(probe);
+	err = alloc_engine(probe, nr_requests, options) ?: raidtrace_rings_alloc(probe);
 	if (err)
 		return raidtrace_refuse(err, extack, "not enough memory for the counters");
 	for (i = 0; i < ARRAY_SIZE(tracepoints); i++) {
-		if (!wants(probe, &tracepoints[i], !queue_is_mq(disk->queue)))
+		if (!wants(probe, &tracepoints[i]))
 			continue;
 		err = attach_tracepoint(probe, i, extack);
 		if (err)
@@ -337,7 +349,7 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 }
 
 /*
- * Copy requests that ended behind number @after, the oldest @most of them, and the number of the
+ * Copy requests of the history behind number @after, the oldest @most of them, and the number of the
  * last one that ended. Returns how many were copied. Context: process.
  */
 unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
@@ -351,7 +363,7 @@ unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 
 	raidtrace_rings_catch_up(probe);
 	raw_spin_lock_irqsave(&probe->lock, flags);
-	while (nr < most && (ended = raidtrace_history_next(&engine->history, &after))) {
+	while (nr < most && (ended = raidtrace_history_next(engine->history, &after))) {
 		known[nr].number = after;
 		known[nr].ended = *ended;
 		known[nr].named = ended->row < RAIDTRACE_SUBMITTERS &&
@@ -360,7 +372,7 @@ unsigned int raidtrace_probe_history(struct raidtrace_probe *probe, u64 after,
 			known[nr].task = engine->submitters.task[ended->row];
 		nr++;
 	}
-	*last = engine->history.nr;
+	*last = engine->history->nr;
 	raw_spin_unlock_irqrestore(&probe->lock, flags);
 	return nr;
 }

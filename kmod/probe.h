@@ -57,11 +57,15 @@ struct raidtrace_journal {
  * struct raidtrace_options - how a disk is counted
  * @groups: &enum raidtrace_group flags
  * @streams: number of streams to remember
+ * @history: keep the last requests
+ * @history_ns: see &raidtrace_history.slow_ns
  * @journal: of the disk's filesystem, NULL for unknown; the probe takes it over
  */
 struct raidtrace_options {
 	u32 groups;
 	u32 streams;
+	bool history;
+	u64 history_ns;
 	struct raidtrace_journal *journal;
 };
 
@@ -80,9 +84,9 @@ struct raidtrace_options {
  * @lock: protects the following members and the tails of the rings; interrupts are off
  * @stopped_ns: when counting ended, 0 while it goes on
  * @turns: number of turns of counting, read without the lock by writers that wait
- * @until: time that was read before the heads of the rings in @drain
- * @nr_drain: number of rings in @drain
- * @drain: heap of the rings that have events to count; a turn continues that of the last one
+ * @until: time that was read before the heads of the rings in @heap
+ * @nr_heap: number of rings in @heap
+ * @heap: rings that have events to count; a turn continues that of the last one
  * @engine: counts
  */
 struct raidtrace_probe {
@@ -101,8 +105,8 @@ struct raidtrace_probe {
 	u64 stopped_ns;
 	u32 turns;
 	u64 until;
-	unsigned int nr_drain;
-	struct raidtrace_drain *drain;
+	unsigned int nr_heap;
+	struct raidtrace_next *heap;
 	struct raidtrace_engine engine;
 };
 

@@ -19,7 +19,7 @@
 
 #define RINGS_BYTES	SZ_4M
 #define RING_BYTES_MIN	SZ_8K
-#define RING_BYTES_MAX	SZ_64K
+#define RING_BYTES_MAX	SZ_128K
 
 /* Events that a reader counts with interrupts off. */
 #define TURN		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 32 : 256)
@@ -39,27 +39,10 @@ static u64 *record_at(const struct raidtrace_ring *ring, u32 at)
 	return ring->words + (at & ring->mask);
 }
 
-/* Restore the order of the heap of rings, the earliest event first, below @at. */
-static void drain_sift(struct raidtrace_drain *drain, unsigned int nr, unsigned int at)
-{
-	struct raidtrace_drain moved = drain[at];
-	unsigned int child;
-
-	while ((child = 2 * at + 1) < nr) {
-		/* The place behind the last ring is allocated, too. */
-		child += (child + 1 < nr) & (drain[child + 1].time < drain[child].time);
-		if (drain[child].time >= moved.time)
-			break;
-		drain[at] = drain[child];
-		at = child;
-	}
-	drain[at] = moved;
-}
-
 /* Read the heads of all rings, and make a heap of those that have events. */
 static void rings_collect(struct raidtrace_probe *probe)
 {
-	struct raidtrace_drain *drain = probe->drain;
+	struct raidtrace_next *heap = probe->heap;
 	unsigned int nr = 0, at;
 	int cpu;
 
@@ -67,53 +50,18 @@ static void rings_collect(struct raidtrace_probe *probe)
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 
 		/* Records before the head are written. */
-		ring->end = smp_load_acquire(&ring->head);
-		if (ring->end == ring->tail)
+		ring->source.end = smp_load_acquire(&ring->head);
+		if (ring->source.end == ring->source.tail)
 			continue;
-		drain[nr++] = (struct raidtrace_drain){
-			.time = *record_at(ring, ring->tail), .ring = ring,
+		heap[nr++] = (struct raidtrace_next){
+			.time = *record_at(ring, ring->source.tail), .source = &ring->source,
 		};
 	}
+	heap[nr].time = U64_MAX;
+	heap[nr + 1].time = U64_MAX;
 	for (at = nr / 2; at--;)
-		drain_sift(drain, nr, at);
-	probe->nr_drain = nr;
-}
-
-/* Count a ring's events until @until, *@left at most. */
-static void ring_count(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u64 until,
-		       unsigned int *left)
-{
-	u32 tail = raidtrace_engine_count(&probe->engine, &ring->source, ring->words, ring->mask,
-					  ring->tail, ring->end, until, left);
-
-	/* The words before the tail may be written again. */
-	smp_store_release(&ring->tail, tail);
-}
-
-/* Count events of the heap until @until, @left at most. Returns how many more could be counted. */
-static unsigned int drain_count(struct raidtrace_probe *probe, u64 until, unsigned int left)
-{
-	struct raidtrace_drain *first = probe->drain;
-	unsigned int nr = probe->nr_drain;
-
-	while (nr && left && first->time <= until) {
-		struct raidtrace_ring *ring = first->ring;
-		u64 before = until;
-
-		/* The first ring's events before the first event of all others. */
-		if (nr > 1)
-			before = min(before, first[1].time);
-		if (nr > 2)
-			before = min(before, first[2].time);
-		ring_count(probe, ring, before, &left);
-		if (ring->tail == ring->end)
-			*first = first[--nr];
-		else
-			first->time = *record_at(ring, ring->tail);
-		drain_sift(first, nr, 0);
-	}
-	probe->nr_drain = nr;
-	return left;
+		raidtrace_next_sift(heap, nr, at);
+	probe->nr_heap = nr;
 }
 
 /* Discard records that were written after counting ended. */
@@ -122,10 +70,17 @@ static void rings_discard(struct raidtrace_probe *probe)
 	unsigned int i;
 
 	rings_collect(probe);
-	for (i = 0; i < probe->nr_drain; i++)
+	for (i = 0; i < probe->nr_heap; i++)
 		/* The words before the tail may be written again. */
-		smp_store_release(&probe->drain[i].ring->tail, probe->drain[i].ring->end);
-	probe->nr_drain = 0;
+		smp_store_release(&probe->heap[i].source->tail, probe->heap[i].source->end);
+	probe->nr_heap = 0;
+}
+
+/* Count events of the heap until @until, *@left at most, which is decremented. */
+static void heap_count(struct raidtrace_probe *probe, u64 until, unsigned int *left)
+{
+	probe->nr_heap = raidtrace_engine_count(&probe->engine, probe->heap, probe->nr_heap, until,
+						left);
 }
 
 /*
@@ -139,11 +94,11 @@ static bool rings_count(struct raidtrace_probe *probe, u64 until, unsigned int l
 {
 	if (probe->stopped_ns)
 		until = min(until, probe->stopped_ns);
-	left = drain_count(probe, min(until, probe->until), left);
+	heap_count(probe, min(until, probe->until), &left);
 	if (left) {
 		rings_collect(probe);
 		probe->until = until;
-		left = drain_count(probe, until, left);
+		heap_count(probe, until, &left);
 	}
 	WRITE_ONCE(probe->turns, probe->turns + 1);
 	if (!left)
@@ -190,7 +145,7 @@ static void ring_writer_turn(struct raidtrace_probe *probe)
 static u32 fill_of(const struct raidtrace_ring *ring)
 {
 	/* Words before the tail were read. */
-	return ring->head - smp_load_acquire(&ring->tail);
+	return ring->head - smp_load_acquire(&ring->source.tail);
 }
 
 /*
@@ -200,19 +155,24 @@ static u32 fill_of(const struct raidtrace_ring *ring)
  */
 static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring *ring, u32 most)
 {
-	unsigned int nr = WRITER_TURN, one;
+	struct raidtrace_source *source = &ring->source;
+	unsigned int nr = WRITER_TURN;
 	u64 now;
 
 	raw_spin_lock(&probe->lock);
 	now = ktime_get_ns();
 	if (fill_of(ring) > most && !rings_count(probe, now, nr)) {
-		probe->nr_drain = 0;
-		ring->end = ring->head;
+		source->end = ring->head;
 		for (; nr && fill_of(ring) > most; nr--) {
-			*record_at(ring, ring->tail) = now;
-			one = 1;
-			ring_count(probe, ring, now, &one);
+			unsigned int one = 1;
+
+			*record_at(ring, source->tail) = now;
+			probe->heap[0] = (struct raidtrace_next){ now, source };
+			probe->heap[1].time = U64_MAX;
+			probe->heap[2].time = U64_MAX;
+			raidtrace_engine_count(&probe->engine, probe->heap, 1, now, &one);
 		}
+		probe->nr_heap = 0;
 	}
 	raw_spin_unlock(&probe->lock);
 }
@@ -264,9 +224,9 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 	int cpu;
 
 	INIT_WORK(&probe->catch_up, on_quarter_full);
-	probe->drain = kvcalloc(num_possible_cpus() + 1, sizeof(*probe->drain), RAIDTRACE_GFP);
+	probe->heap = kvcalloc(num_possible_cpus() + 2, sizeof(*probe->heap), RAIDTRACE_GFP);
 	probe->ring = alloc_percpu(struct raidtrace_ring);
-	if (!probe->drain || !probe->ring)
+	if (!probe->heap || !probe->ring)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
@@ -275,6 +235,8 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 		ring->words = raidtrace_pages_alloc(ring_size(ring), cpu_to_node(cpu));
 		if (!ring->words)
 			return -ENOMEM;
+		ring->source.words = ring->words;
+		ring->source.mask = words - 1;
 		ring->limit = words / 4;
 		ring->source.cpu = (struct raidtrace_cpu){
 			.number = cpu, .node = cpu_to_node(cpu),
@@ -296,7 +258,7 @@ void raidtrace_rings_free(struct raidtrace_probe *probe)
 					     ring_size(per_cpu_ptr(probe->ring, cpu)));
 	}
 	free_percpu(probe->ring);
-	kvfree(probe->drain);
+	kvfree(probe->heap);
 }
 
 /* Returns 0 or -ENOMEM. */

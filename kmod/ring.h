@@ -24,9 +24,7 @@ struct raidtrace_probe;
  * @limit: head at which the writer checks for room
  * @head: end of the written words
  * @task: task of the last events, so that it is written once
- * @tail: end of the counted words
- * @end: head when the rings were last collected
- * @source: the engine's view of the CPU
+ * @source: the engine's view of the ring
  */
 struct raidtrace_ring {
 	u64 *words;
@@ -35,19 +33,7 @@ struct raidtrace_ring {
 	u32 head;
 	struct raidtrace_task task;
 
-	u32 tail ____cacheline_aligned_in_smp;
-	u32 end;
-	struct raidtrace_source source;
-};
-
-/**
- * struct raidtrace_drain - a ring with events to count
- * @time: of the record at the ring's tail
- * @ring: the ring
- */
-struct raidtrace_drain {
-	u64 time;
-	struct raidtrace_ring *ring;
+	struct raidtrace_source source ____cacheline_aligned_in_smp;
 };
 
 int raidtrace_rings_alloc(struct raidtrace_probe *probe);

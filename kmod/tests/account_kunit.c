@@ -114,9 +114,6 @@ static void seeks_are_blamed_on_both_classes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE, DIR_ALL), 200ULL);
 	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].issued, 2ULL);
 	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].bytes_issued, 8192ULL);
-	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].seeks, 0ULL);
-	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_METADATA].seeks, 1ULL);
-	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_JOURNAL].seek_sectors, 100ULL);
 }
 
 /* What is not selected stays zero; what is in flight and issued is always known. */

@@ -14,6 +14,7 @@
 
 #define START 1000000ULL
 #define REQUEST_BITS 9
+#define BIO_BITS 14
 
 struct machine {
 	struct raidtrace_engine engine;
@@ -28,17 +29,32 @@ static int engine_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
 	engine->account = &m->account;
-	engine->bios = kunit_kcalloc(test, 1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine->bios),
+	engine->bios = kunit_kcalloc(test, 1 << BIO_BITS, sizeof(*engine->bios),
 				     GFP_KERNEL);
 	engine->requests = kunit_kcalloc(test, 1 << REQUEST_BITS, sizeof(*engine->requests),
 					 GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, engine->bios);
 	KUNIT_ASSERT_NOT_NULL(test, engine->requests);
 	engine->request_bits = REQUEST_BITS;
+	engine->bio_bits = BIO_BITS;
 	raidtrace_place_set(&engine->place, 1 << 20);
+	m->source.mask = ~0U >> 1;
 	raidtrace_engine_start(engine, 0xfff, 4, START);
 	test->priv = m;
 	return 0;
+}
+
+/* Count the records of a source until @end, @left at most. Returns whether there are more. */
+static bool count_source(struct raidtrace_engine *engine, struct raidtrace_source *source,
+			 const u64 *words, u32 end, u64 until, unsigned int *left)
+{
+	struct raidtrace_next heap[] = {
+		{ words[source->tail & source->mask], source }, { U64_MAX, NULL }, { U64_MAX, NULL },
+	};
+
+	source->words = words;
+	source->end = end;
+	return raidtrace_engine_count(engine, heap, 1, until, left);
 }
 
 static void take_record(struct raidtrace_engine *engine, struct raidtrace_source *source,
@@ -46,7 +62,9 @@ static void take_record(struct raidtrace_engine *engine, struct raidtrace_source
 {
 	unsigned int left = 1;
 
-	raidtrace_engine_count(engine, source, record, ~0U, 0, ~0U, U64_MAX, &left);
+	count_source(engine, source, record, raidtrace_event_words(raidtrace_event_kind(record[1])),
+		     U64_MAX, &left);
+	source->tail = 0;
 }
 
 static void take(struct kunit *test, u64 time_ns, u64 head, u64 one, u64 two, u64 three)
@@ -214,9 +232,11 @@ static void unknown_end_says_something_of_requests_alone(struct kunit *test)
 	take(test, START, head, 0x100, 0, 0);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
 	m->engine.requests = NULL;
+	raidtrace_engine_start(&m->engine, 0xfff, 4, START);
 	take(test, START, head, 0x100, 0, 0);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
 	m->engine.requests = requests;
+	raidtrace_engine_start(&m->engine, 0xfff, 4, START);
 }
 
 /* What was read with one busy answer is data and a position once. */
@@ -382,7 +402,7 @@ static void process_gives_its_row_to_another(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	struct raidtrace_submitted *rest = &m->account.submitted[RAIDTRACE_SUBMITTER_REST];
-	struct raidtrace_source other = {};
+	struct raidtrace_source other = { .mask = ~0U >> 1 };
 	u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
 						     0, 4096), 0x200, 0 };
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
@@ -508,8 +528,7 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_completed, 0ULL);
 	/* A disk that has no requests, and groups that need neither latency nor processes. */
 	m->engine.requests = NULL;
-	m->engine.queue.groups = RAIDTRACE_GROUP_FLOW;
-	m->engine.arrival.groups = RAIDTRACE_GROUP_FLOW;
+	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW, 4, START);
 	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
 	KUNIT_EXPECT_EQ(test, m->source.row, 0U);
 	take(test, START + 10, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0), 0x100,
@@ -520,6 +539,7 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
 	m->engine.requests = requests;
 	m->engine.bios = NULL;
+	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW, 4, START);
 	take(test, START, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
 	issue_request(test, START, 0x9000, 0x100, 0);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 1ULL);
@@ -529,12 +549,11 @@ static void unknown_things_are_left_alone(struct kunit *test)
 static void bio_without_a_place_is_unknown(struct kunit *test)
 {
 	struct machine *m = test->priv;
-	const unsigned int all = 2 << RAIDTRACE_ENGINE_BIO_BITS;
+	const unsigned int all = 2 << BIO_BITS;
 	unsigned int i, known = 0;
 
 	for (i = 1; i <= all; i++)
-		keep_bio(&m->engine, &(struct raidtrace_queued){
-			.bio = i * 64, .queued_ns = START + i });
+		queue_bio(test, START + i, i * 64, CLASS_DATA, 0, 0);
 	for (i = 1; i <= all; i++) {
 		const struct raidtrace_queued *queued = find_bio(&m->engine, i * 64, false);
 
@@ -549,18 +568,16 @@ static void bio_without_a_place_is_unknown(struct kunit *test)
 static void bios_of_one_slab_have_places(struct kunit *test)
 {
 	struct machine *m = test->priv;
-	const unsigned int quarter = 1 << (RAIDTRACE_ENGINE_BIO_BITS - 2);
+	const unsigned int quarter = 1 << (BIO_BITS - 2);
 	unsigned int i, lost = 0;
 
 	for (i = 0; i < quarter; i++)
-		keep_bio(&m->engine, &(struct raidtrace_queued){
-			.bio = 0x60000000 + i * 256, .queued_ns = START });
+		queue_bio(test, START, 0x60000000 + i * 256, CLASS_DATA, 0, 0);
 	for (i = 0; i < quarter; i++)
 		lost += !find_bio(&m->engine, 0x60000000 + i * 256, false);
 	KUNIT_EXPECT_EQ(test, lost, 0U);
 	for (i = 0; i < 8 * quarter; i++)
-		keep_bio(&m->engine, &(struct raidtrace_queued){
-			.bio = 0x60000000 + i * 256, .queued_ns = START });
+		queue_bio(test, START, 0x60000000 + i * 256, CLASS_DATA, 0, 0);
 	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x60000000, false));
 }
 
@@ -580,23 +597,25 @@ static void sum_of_depth_over_time_has_no_end(struct kunit *test)
 			1000ULL);
 }
 
-static void keep_history(struct kunit *test)
+static struct raidtrace_history *keep_history(struct kunit *test)
 {
-	struct raidtrace_history *history = &((struct machine *)test->priv)->engine.history;
+	struct raidtrace_engine *engine = &((struct machine *)test->priv)->engine;
+	size_t known = sizeof(struct raidtrace_ended) << REQUEST_BITS;
 
-	history->ended = kunit_kcalloc(test, RAIDTRACE_HISTORY, sizeof(*history->ended), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, history->ended);
+	engine->history = kunit_kzalloc(test, sizeof(*engine->history) + known, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, engine->history);
+	raidtrace_engine_start(engine, 0xfff, 4, START);
+	return engine->history;
 }
 
 /* Every moment of a request, of one bio and of several, requeued and failed, and whose it was. */
 static void history_has_what_is_known(struct kunit *test)
 {
-	struct raidtrace_history *history = &((struct machine *)test->priv)->engine.history;
+	struct raidtrace_history *history = keep_history(test);
 	u64 several = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0);
 	const struct raidtrace_ended *ended = NULL;
 	u64 number = 0;
 
-	keep_history(test);
 	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
 	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711), 0x6161, 0, 0);
 	queue_bio(test, START + 10, 0x100, CLASS_JOURNAL, 800, 0);
@@ -664,10 +683,9 @@ static void read_takes(struct kunit *test, u64 ns)
 static void history_has_the_last_ones(struct kunit *test)
 {
 	struct machine *m = test->priv;
-	struct raidtrace_history *history = &m->engine.history;
+	struct raidtrace_history *history = keep_history(test);
 	u64 number = 5, i;
 
-	keep_history(test);
 	for (i = 0; i < RAIDTRACE_HISTORY + 10; i++) {
 		m->engine.queue.last_ns = START;
 		read_takes(test, 99);
@@ -682,6 +700,46 @@ static void history_has_the_last_ones(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
 }
 
+static void history_has_the_slow_and_the_failed(struct kunit *test)
+{
+	struct raidtrace_history *history = keep_history(test);
+	u64 number = 0;
+
+	history->slow_ns = 100;
+	read_takes(test, 99);
+	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
+	issue_request(test, START + 200, 0x9000, 0, 0);
+	complete_request(test, START + 300, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, history->nr, 1ULL);
+	issue_request(test, START + 400, 0x9000, 0, 0);
+	complete_request(test, START + 401, 0x9000, 0, RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
+	KUNIT_EXPECT_EQ(test, history->nr, 2ULL);
+}
+
+/* Of two bios of a request whose last end was not observed the older one is known. */
+static void history_has_both_bios_after_an_abandoned_issue(struct kunit *test)
+{
+	struct raidtrace_history *history = keep_history(test);
+	u64 several = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0), number = 0;
+
+	queue_bio(test, START + 1, 0x100, CLASS_DATA, 0, 0);
+	issue_request(test, START + 2, 0x9000, 0x100, 0);
+	queue_bio(test, START + 10, 0x200, CLASS_DATA, 0, 0);
+	queue_bio(test, START + 11, 0x300, CLASS_DATA, 8, 0);
+	take(test, START + 20, several, 0x9000, 0x200, 0);
+	take(test, START + 20, several, 0x9000, 0x300, 0);
+	issue_request(test, START + 20, 0x9000, 0, 0);
+	queue_bio(test, START + 30, 0x400, CLASS_DATA, 0, 0);
+	complete_request(test, START + 31, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->queued_ns, START + 10);
+	/* And of a single one its own. */
+	issue_request(test, START + 32, 0x9000, 0x400, 0);
+	queue_bio(test, START + 40, 0x500, CLASS_DATA, 0, 0);
+	issue_request(test, START + 41, 0x9000, 0x500, 0);
+	complete_request(test, START + 42, 0x9000, 0x500, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->queued_ns, START + 40);
+}
+
 /* Records lie one behind the other, and go on at the beginning of the ring. */
 static void counts_until_a_time_and_a_number(struct kunit *test)
 {
@@ -690,22 +748,78 @@ static void counts_until_a_time_and_a_number(struct kunit *test)
 	u64 ring[8 + RAIDTRACE_EVENT_WORDS] = {
 		[3] = START, [4] = head, [6] = START + 1, [7] = head, [1] = START + 2, [2] = head,
 	};
+	struct raidtrace_source *source = &m->source;
 	unsigned int left = 9;
-	u32 tail;
 
-	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 3, 12, START + 1, &left);
-	KUNIT_EXPECT_EQ(test, tail, 9U);
+	source->mask = 7;
+	source->tail = 3;
+	KUNIT_EXPECT_TRUE(test, count_source(&m->engine, source, ring, 12, START + 1, &left));
+	KUNIT_EXPECT_EQ(test, source->tail, 9U);
 	KUNIT_EXPECT_EQ(test, left, 7U);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 2ULL);
 	left = 1;
-	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 3, 12, U64_MAX, &left);
-	KUNIT_EXPECT_EQ(test, tail, 6U);
+	source->tail = 3;
+	KUNIT_EXPECT_TRUE(test, count_source(&m->engine, source, ring, 12, U64_MAX, &left));
+	KUNIT_EXPECT_EQ(test, source->tail, 6U);
 	KUNIT_EXPECT_EQ(test, left, 0U);
 	left = 9;
-	tail = raidtrace_engine_count(&m->engine, &m->source, ring, 7, 6, 12, U64_MAX, &left);
-	KUNIT_EXPECT_EQ(test, tail, 12U);
+	KUNIT_EXPECT_FALSE(test, count_source(&m->engine, source, ring, 12, U64_MAX, &left));
+	KUNIT_EXPECT_EQ(test, source->tail, 12U);
 	KUNIT_EXPECT_EQ(test, left, 7U);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 5ULL);
+}
+
+#define SOURCES 7
+#define ROUNDS 40
+
+/* Each request is issued by one source and completed by the next one. */
+static void sources_count_in_order_of_time(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 (*words)[ROUNDS * 9] = kunit_kcalloc(test, SOURCES, sizeof(*words), GFP_KERNEL);
+	struct raidtrace_source source[SOURCES] = {};
+	struct raidtrace_next heap[SOURCES + 2];
+	unsigned int i, at, nr = SOURCES, left = 100;
+
+	KUNIT_ASSERT_NOT_NULL(test, words);
+	for (at = 0; at < ROUNDS * SOURCES; at++) {
+		struct raidtrace_source *first = &source[at * 5 % SOURCES];
+		struct raidtrace_source *second = &source[(at * 5 + 3) % SOURCES];
+		u64 *record = words[first - source] + first->end;
+
+		record[0] = START + 2 * at;
+		record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_READ, 0, 0, 4096);
+		record[2] = 0x9000 + at % 3 * 384;
+		first->end += 5;
+		record = words[second - source] + second->end;
+		record[0] = START + 2 * at + 1;
+		record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, DIR_READ, 0,
+						 RAIDTRACE_EVENT_STARTED, 4096);
+		record[2] = 0x9000 + at % 3 * 384;
+		second->end += 4;
+	}
+	for (i = 0; i < SOURCES; i++) {
+		source[i].words = words[i];
+		source[i].mask = ~0U >> 1;
+		heap[i] = (struct raidtrace_next){ words[i][0], &source[i] };
+	}
+	heap[nr].time = U64_MAX;
+	heap[nr + 1].time = U64_MAX;
+	for (i = nr / 2; i--;)
+		raidtrace_next_sift(heap, nr, i);
+	nr = raidtrace_engine_count(&m->engine, heap, nr, START + 20, &left);
+	KUNIT_EXPECT_EQ(test, nr, (u32)SOURCES);
+	KUNIT_EXPECT_EQ(test, left, 79U);
+	KUNIT_EXPECT_EQ(test, in_flight(test), 1U);
+	while (nr) {
+		left = 50;
+		nr = raidtrace_engine_count(&m->engine, heap, nr, U64_MAX - 1, &left);
+	}
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, (u64)ROUNDS * SOURCES);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->d2c_sum_ns, (u64)ROUNDS * SOURCES);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
+	KUNIT_EXPECT_EQ(test, ((struct machine *)test->priv)->engine.queue.in_flight_max[DIR_ALL],
+			1U);
 }
 
 /* Each kind of record has a length of its own. */
@@ -723,10 +837,9 @@ static void counts_a_request_in_a_ring(struct kunit *test)
 						RAIDTRACE_SPLITS, 0, 0),
 	};
 	unsigned int left = 9;
-	u32 tail;
 
-	tail = raidtrace_engine_count(&m->engine, &m->source, ring, ~0U, 0, 15, U64_MAX, &left);
-	KUNIT_EXPECT_EQ(test, tail, 15U);
+	KUNIT_EXPECT_FALSE(test, count_source(&m->engine, &m->source, ring, 15, U64_MAX, &left));
+	KUNIT_EXPECT_EQ(test, m->source.tail, 15U);
 	KUNIT_EXPECT_EQ(test, left, 5U);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 1ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
@@ -741,13 +854,13 @@ static void count_some(struct kunit *test, u32 groups)
 	struct raidtrace_engine *engine = &m->engine;
 	u64 i, at = START;
 
-	memset(engine->bios, 0, sizeof(*engine->bios) << RAIDTRACE_ENGINE_BIO_BITS);
+	memset(engine->bios, 0, sizeof(*engine->bios) << BIO_BITS);
 	memset(engine->requests, 0, sizeof(*engine->requests) << REQUEST_BITS);
 	memset(&m->account, 0, sizeof(m->account));
 	memset(&engine->arrival, 0, sizeof(engine->arrival));
 	memset(&engine->queue, 0, sizeof(engine->queue));
 	memset(&engine->submitters, 0, sizeof(engine->submitters));
-	memset(&m->source, 0, sizeof(m->source));
+	m->source = (struct raidtrace_source){ .mask = ~0U >> 1 };
 	raidtrace_engine_start(engine, groups, 4, START);
 	for (i = 0; i < 500; i++) {
 		u64 request = 0x9000 + i % 7 * 384, bio = i % 9 ? 0x100000 + i % 11 * 64 : 0;
@@ -785,6 +898,7 @@ static void groups_count_alike_in_all_code(struct kunit *test)
 
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(groups_count_alike_in_all_code),
+	KUNIT_CASE(sources_count_in_order_of_time),
 	KUNIT_CASE(counts_a_request_in_a_ring),
 	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
@@ -812,6 +926,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(sum_of_depth_over_time_has_no_end),
 	KUNIT_CASE(history_has_what_is_known),
 	KUNIT_CASE(history_has_the_last_ones),
+	KUNIT_CASE(history_has_the_slow_and_the_failed),
+	KUNIT_CASE(history_has_both_bios_after_an_abandoned_issue),
 	{}
 };
 

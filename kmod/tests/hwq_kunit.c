@@ -53,9 +53,16 @@ static void on_cpu(struct kunit *test, unsigned int cpu, u64 time_ns, enum raidt
 	const u64 record[RAIDTRACE_EVENT_WORDS] = {
 		time_ns, raidtrace_event_head(kind, DIR_READ, 0, flags, 4096), request,
 	};
+	struct raidtrace_next heap[] = {
+		{ time_ns, &m->source[cpu] }, { U64_MAX, NULL }, { U64_MAX, NULL },
+	};
 	unsigned int left = 1;
 
-	raidtrace_engine_count(&m->engine, &m->source[cpu], record, ~0U, 0, ~0U, U64_MAX, &left);
+	m->source[cpu] = (struct raidtrace_source){
+		.words = record, .mask = ~0U >> 1, .end = raidtrace_event_words(kind),
+		.cpu = m->source[cpu].cpu,
+	};
+	raidtrace_engine_count(&m->engine, heap, 1, U64_MAX, &left);
 }
 
 static void issue_on(struct kunit *test, unsigned int cpu, u64 time_ns, u64 request, u32 row)

@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -24,16 +23,11 @@ RAIDCTL = os.environ.get("RAIDCTL", "raidctl")
 KEPT = 4096
 
 
-def extra(name: str, value: int) -> bytes:
-    """An attribute of 64 bits of a request about a history."""
-    return struct.pack("=HHQ", 12, kmod.attribute_number("history", name), value)
-
-
 def history(client: kmod.Client, target: dict[str, Any], after: int = 0) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """All that is there behind a number, and how the history stands."""
     found: list[dict[str, Any]] = []
     while True:
-        answer = client.ask("history-get", raw=extra("after", after), id=target["id"])[0]
+        answer = client.ask("history-get", id=target["id"], after=after)[0]
         if not answer.get("ended"):
             return found, answer
         found += answer["ended"]
@@ -43,7 +37,7 @@ def history(client: kmod.Client, target: dict[str, Any], after: int = 0) -> tupl
 def every_request() -> None:
     """Each request with its moments, its place, its process; their sums are the counters to the nanosecond"""
     with kmod.Client() as client:
-        target = client.add("sda")
+        target = client.add("sda", history_ns=0)
         disk = kmod.Disk("sda")
         for i in range(200):
             (disk.write if i % 4 == 3 else disk.read)(i * 4096, 8 + 8 * (i % 3))
@@ -87,7 +81,7 @@ def the_last_ones() -> None:
     """Of more requests than are kept the last are there, and what was lost shows by its numbers"""
     name = kmod.null_blk(nr_devices=1, gb=1)[0]
     with kmod.Client() as client:
-        target = client.add(name)
+        target = client.add(name, history_ns=0)
         disk = kmod.Disk(name)
         for i in range(KEPT + 500):
             disk.read(8 * i, 8)
@@ -103,6 +97,26 @@ def the_last_ones() -> None:
     )
 
 
+def slow_ones() -> None:
+    """Only requests that take as long as requested are kept, also without the group latency"""
+    fast = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=1_000_000)[0]
+    for groups in ((), ("depth",)):
+        for limit_ns, expected in ((900_000, 5), (100_000_000, 0)):
+            with kmod.Client() as client:
+                target = client.add(fast, groups=groups, history_ns=limit_ns)
+                kmod.equal("limit", target["history-ns"], limit_ns)
+                disk = kmod.Disk(fast)
+                for i in range(5):
+                    disk.read(8 * i, 8)
+                disk.close()
+                ended, state = history(client, target)
+                kmod.equal("completed", client.counters(target).total("completed") >= 5, True)
+                client.delete(target)
+            kmod.equal(f"{groups}: at least {limit_ns} ns", (len(ended), state["nr"]), (expected, expected))
+            kmod.equal("sectors", [one["sector"] for one in ended], [8 * i for i in range(expected)])
+    kmod.run("modprobe -r null_blk")
+
+
 def who_may() -> None:
     """It is for who has CAP_SYS_ADMIN, and a disk of bios alone has none"""
     lower = kmod.null_blk(nr_devices=1, gb=1)[0]
@@ -110,7 +124,7 @@ def who_may() -> None:
     upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
     try:
         with kmod.Client() as client:
-            target = client.add(upper)
+            target = client.add(upper, history_ns=0)
             try:
                 client.ask("history-get", id=target["id"])
                 raise AssertionError("a disk of bios alone has a history")
@@ -122,12 +136,12 @@ def who_may() -> None:
                 os._exit(_refused(target))
             kmod.equal("nobody", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
             client.delete(target)
-            target = client.add("sda", groups=("depth",))
+            target = client.add("sda")
             try:
                 client.ask("history-get", id=target["id"])
-                raise AssertionError("a history without latency")
+                raise AssertionError("a history that nobody requested")
             except kmod.Refused as refusal:
-                kmod.equal("why", refusal.text, "of sda no latency is counted, which this needs")
+                kmod.equal("why", refusal.text, "sda was attached without a history of its requests")
             client.delete(target)
         said = " ".join(kmod.run(f"{RAIDCTL} attach {upper}").split())
         kmod.run(f"{RAIDCTL} detach {upper}")
@@ -228,6 +242,7 @@ def raidctl_tail_follows() -> None:
 TESTS = (
     every_request,
     the_last_ones,
+    slow_ones,
     who_may,
     raidctl_tail,
     raidctl_tail_follows,

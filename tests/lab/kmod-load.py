@@ -6,6 +6,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -106,19 +107,21 @@ def memory() -> None:
 
     def free_kib() -> int:
         kmod.run("sync; echo 3 >/proc/sys/vm/drop_caches")
-        return int(pathlib.Path("/proc/meminfo").read_text(encoding="ascii").split("MemFree:")[1].split()[0])
+        of_cpus = re.findall(r"\bcount: +(\d+)", pathlib.Path("/proc/zoneinfo").read_text(encoding="ascii"))
+        free = pathlib.Path("/proc/meminfo").read_text(encoding="ascii").split("MemFree:")[1].split()[0]
+        return int(free) + sum(map(int, of_cpus)) * os.sysconf("SC_PAGE_SIZE") // 1024
 
     with kmod.Client() as client:
-        client.delete(client.add(names[0]))
+        client.delete(client.add(names[0], history_ns=0))
         before = free_kib()
-        targets = [client.add(name) for name in names]
+        targets = [client.add(name, history_ns=0) for name in names]
         each = (before - free_kib()) / len(names)
         for target in targets:
             client.delete(target)
     cpus = 1 + int(
         pathlib.Path("/sys/devices/system/cpu/possible").read_text(encoding="ascii").strip().rpartition("-")[2]
     )
-    documented = 2 * 172 + 24 + 384 + 512 + 256 + cpus * 68
+    documented = 2 * 172 + 24 + 384 + 128 + 512 + cpus * 132
     kmod.equal(
         f"{each:.0f} KiB, documented {documented}, little more", documented - 16 <= each <= documented + 64, True
     )

@@ -114,7 +114,7 @@ def each(failing: Failing, ask: Callable[[kmod.Client], object]) -> tuple[int, C
 
 def added(client: kmod.Client, disk: str) -> None:
     """A target that comes and goes."""
-    client.delete(client.add(disk))
+    client.delete(client.add(disk, history_ns=0))
 
 
 def request(operation: str, reasons: set[str], ask: Callable[[kmod.Client, int], object]) -> Callable[[], None]:
@@ -123,7 +123,7 @@ def request(operation: str, reasons: set[str], ask: Callable[[kmod.Client, int],
     def test() -> None:
         failing, refused, number = Failing(), Counter[str](), 0
         with kmod.Client() as client:
-            target = client.add(DISK)
+            target = client.add(DISK, history_ns=0)
             for _ in range(TURNS):
                 number, more = each(failing, lambda one: ask(one, int(target["id"])))
                 kmod.equal("few refusals are the kernel's own, without a reason", more[""] <= KERNELS_OWN, True)

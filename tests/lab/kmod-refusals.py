@@ -128,16 +128,16 @@ def no_range() -> None:
 
 
 def no_history() -> None:
-    """The history of a disk whose latency is not counted, or that is given bios alone"""
+    """The history of a disk that was attached without one, or that has only bios"""
     lower = kmod.null_blk(nr_devices=1, gb=1)[0]
     kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
     upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
     with kmod.Client() as client:
-        for disk, groups, text in (
-            ("sda", ("depth",), "of sda no latency is counted, which this needs"),
-            (upper, (), f"{upper} has no requests, only bios: name the disks below it"),
+        for disk, options, text in (
+            ("sda", {}, "sda was attached without a history of its requests"),
+            (upper, {"history_ns": 0}, f"{upper} has no requests, only bios: name the disks below it"),
         ):
-            target = client.add(disk, groups=groups)
+            target = client.add(disk, **options)
             refused(errno.EOPNOTSUPP, text, "history-get", id=target["id"])
             client.delete(target)
     kmod.run("dmsetup remove raidtrace-test; modprobe -r null_blk")

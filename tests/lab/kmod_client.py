@@ -163,7 +163,7 @@ class Client:
         return int(struct.unpack("H", replies[0][1])[0])
 
     def ask(self, operation: str, dump: bool = False, raw: bytes = b"", **attributes: int) -> list[dict[str, Any]]:
-        """Send a request; `attributes` are u32, named as in the specification with underscores. What is answered."""
+        """Send a request; `attributes` are numbers, named as in the specification with underscores. Returns the answers."""
         self.send(operation, _NLM_F_DUMP if dump else _NLM_F_ACK, raw, **attributes)
         name = _OPERATIONS[operation][1]["attribute-set"]
         return [_decode(name, body[4:]) for _, body in self._messages()]
@@ -171,11 +171,12 @@ class Client:
     def send(self, operation: str, flags: int = 0, raw: bytes = b"", **attributes: int) -> None:
         """Send a request as ask() does, and read no answer."""
         number, one = _OPERATIONS[operation]
-        names = [attribute["name"].replace("-", "_") for attribute in _SETS[one["attribute-set"]]]
-        payload = raw + b"".join(
-            _attribute(names.index(name) + 1, struct.pack("I", value)) for name, value in attributes.items()
-        )
-        self._send(self.family, _NLM_F_REQUEST | flags, number, payload)
+        known = _SETS[one["attribute-set"]]
+        names = [attribute["name"].replace("-", "_") for attribute in known]
+        for name, value in attributes.items():
+            at = names.index(name)
+            raw += _attribute(at + 1, struct.pack("=Q" if known[at]["type"] == "u64" else "I", value))
+        self._send(self.family, _NLM_F_REQUEST | flags, number, raw)
 
     def dump_in_pieces(self, operation: str, between: Callable[[], object], piece: int = 4096) -> list[int]:
         """Flags of a dump's messages, the closing one too; `between` is called when the first piece has been read.

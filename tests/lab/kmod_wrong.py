@@ -50,9 +50,9 @@ class Machine:
             self.files[name] = os.open(path, flags)
         return self.files[name]
 
-    def any_target(self, groups: bool = True) -> dict[str, Any]:
-        """A target that is there; all its groups are counted, or its latency is not."""
-        return self.numbers.choice([one for one in self.targets.values() if ("latency" in one["groups"]) == groups])
+    def any_target(self, history: bool = True) -> dict[str, Any]:
+        """A target that is there, with or without a history of its requests."""
+        return self.numbers.choice([one for one in self.targets.values() if ("history-ns" in one) == history])
 
 
 def _scalar(machine: Machine, one: dict[str, Any]) -> bytes:
@@ -188,11 +188,11 @@ def other_abi(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]
     return _instead(parts, "abi", struct.pack("I", number)), errno.EPROTONOSUPPORT, text
 
 
-def no_latency(machine: Machine, operation: str, parts: Parts) -> tuple[Parts, int, str]:
-    """The history of a disk whose latency is not counted."""
+def no_history(machine: Machine, operation: str, parts: Parts) -> tuple[Parts, int, str]:
+    """The history of a disk that was attached without one."""
     _of_history(operation)
-    target = machine.any_target(groups=False)
-    text = f"of {target['disk']} no latency is counted, which this needs"
+    target = machine.any_target(history=False)
+    text = f"{target['disk']} was attached without a history of its requests"
     return _instead(parts, "id", struct.pack("I", target["id"])), errno.EOPNOTSUPP, text
 
 
@@ -216,7 +216,7 @@ def wrong_length(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, s
 PARSED = (beyond_limits, wrong_length)
 WRONGS: tuple[Wrong, ...] = (
     nothing, missing, nobody, closed, no_disk, twice, empty_range, endless_range, half_a_range, many_ranges, other_abi,
-    no_latency, *PARSED,
+    no_history, *PARSED,
 )  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def _followed(machine: Machine, operation: str, parts: Parts, reply: list[dict[s
         client.ask("target-del", id=reply[0]["id"])
     if operation == "target-del":
         gone = machine.targets.pop(struct.unpack("I", dict(parts)["id"])[0])
-        again = client.add(gone["disk"])
+        again = client.add(gone["disk"], history_ns=0)
         machine.targets[again["id"]] = again
 
 
@@ -264,12 +264,12 @@ SAID: set[str] = set()  # what the module has refused with, so far
 
 @contextlib.contextmanager
 def machine(seed: int) -> Iterator[Machine]:
-    """Six disks of null_blk beside sda: three targets with everything counted, one without latency, three that are none."""
+    """Six disks of null_blk beside sda: three targets with a history, one without, three that are none."""
     names = kmod.null_blk(nr_devices=6, gb=1)
     with kmod.Client() as client:
         made = Machine(client, random.Random(seed), names[3:])
         for name in ("sda", *names[:2]):
-            target = client.add(name)
+            target = client.add(name, history_ns=0)
             made.targets[target["id"]] = target
         target = client.add(names[2], groups=("flow", "depth"))
         made.targets[target["id"]] = target

@@ -59,10 +59,9 @@ static void count_now(unsigned int cpu, enum raidtrace_event kind, u32 flags, u6
 		raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, RAIDTRACE_CLASS_DATA, flags, 4096),
 		one, two, three,
 	};
-	unsigned int left = 1;
 
 	pthread_spin_lock(&probe->lock);
-	raidtrace_engine_count(&probe->engine, &sources[cpu], record, ~0U, 0, ~0U, UINT64_MAX, &left);
+	count_record(&probe->engine, &sources[cpu], record);
 	pthread_spin_unlock(&probe->lock);
 }
 
@@ -115,10 +114,10 @@ static void *counter(void *data)
 static void empty(struct raidtrace_ring *ring)
 {
 	if (arm == COUNTED)
-		while (__atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) != ring->head)
+		while (__atomic_load_n(&ring->source.tail, __ATOMIC_ACQUIRE) != ring->head)
 			queue_work(NULL, NULL);
 	else
-		ring->tail = ring->head;
+		ring->source.tail = ring->head;
 }
 
 static void *sender(void *data)
@@ -284,7 +283,7 @@ static void forget_all(unsigned int cpus)
 		forget(ring->words, (ring->mask + 1) * sizeof(u64));
 		forget(ring, sizeof(*ring));
 	}
-	forget(engine->bios, sizeof(*engine->bios) << RAIDTRACE_ENGINE_BIO_BITS);
+	forget(engine->bios, sizeof(*engine->bios) << engine->bio_bits);
 	forget(engine->requests, sizeof(*engine->requests) << engine->request_bits);
 	forget(engine->account, sizeof(*engine->account));
 	forget(probe, sizeof(*probe));

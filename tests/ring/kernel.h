@@ -30,7 +30,7 @@
 #define U64_MAX		UINT64_MAX
 #define SZ_4M		(4U << 20)
 #define SZ_8K		(8U << 10)
-#define SZ_64K		(64U << 10)
+#define SZ_128K		(128U << 10)
 #define GFP_KERNEL	0
 #define __GFP_NOWARN	0
 #define IS_ENABLED(option)	0

@@ -40,6 +40,18 @@ void raidtrace_pages_free(void *memory, size_t size)
 	free(memory);
 }
 
+void count_record(struct raidtrace_engine *engine, struct raidtrace_source *source, const uint64_t *record)
+{
+	struct raidtrace_next heap[] = { { .source = source }, { .time = UINT64_MAX }, { .time = UINT64_MAX } };
+	unsigned int left = 1;
+
+	source->words = record;
+	source->mask = UINT32_MAX / 2;
+	source->tail = 0;
+	source->end = raidtrace_event_words(raidtrace_event_kind(record[1]));
+	raidtrace_engine_count(engine, heap, 1, UINT64_MAX, &left);
+}
+
 struct raidtrace_probe *machine_new(unsigned int cpus)
 {
 	struct raidtrace_probe *probe = aligned_zero(sizeof(*probe));
@@ -49,7 +61,8 @@ struct raidtrace_probe *machine_new(unsigned int cpus)
 	pthread_spin_init(&probe->lock, PTHREAD_PROCESS_PRIVATE);
 	probe->groups = 0xfff;
 	engine->account = aligned_zero(sizeof(*engine->account));
-	engine->bios = aligned_zero(sizeof(*engine->bios) << RAIDTRACE_ENGINE_BIO_BITS);
+	engine->bio_bits = 14;
+	engine->bios = aligned_zero(sizeof(*engine->bios) << engine->bio_bits);
 	engine->request_bits = 12;
 	engine->requests = aligned_zero(sizeof(*engine->requests) << engine->request_bits);
 	raidtrace_place_set(&engine->place, 1ULL << 31);

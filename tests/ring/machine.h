@@ -13,6 +13,9 @@ extern bool no_cut;
 /* The time of this machine in nanoseconds, where a test sets it; 0 for ticks of the processor. */
 extern uint64_t made_ns;
 
+/* Count one record. */
+void count_record(struct raidtrace_engine *engine, struct raidtrace_source *source, const uint64_t *record);
+
 struct raidtrace_probe *machine_new(unsigned int cpus);
 void machine_free(struct raidtrace_probe *probe);
 

@@ -46,16 +46,16 @@ static void take(enum raidtrace_event kind, u32 flags, u64 one, u64 two)
 	const u64 record[RAIDTRACE_EVENT_WORDS] = {
 		now++, raidtrace_event_head(kind, RAIDTRACE_DIRECTION_READ, 0, flags, 4096), one, two,
 	};
-	unsigned int left = 1;
 
-	raidtrace_engine_count(&engine, &source, record, ~0U, 0, ~0U, UINT64_MAX, &left);
+	count_record(&engine, &source, record);
 }
 
 static void start(unsigned int bits)
 {
 	engine = (struct raidtrace_engine){
 		.account = calloc(1, sizeof(*engine.account)),
-		.bios = calloc(1 << RAIDTRACE_ENGINE_BIO_BITS, sizeof(*engine.bios)),
+		.bios = calloc(4UL << bits, sizeof(*engine.bios)),
+		.bio_bits = bits + 2,
 		.requests = calloc(1UL << bits, sizeof(*engine.requests)),
 		.request_bits = bits,
 	};

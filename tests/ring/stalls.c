@@ -142,7 +142,7 @@ void on_load(void)
 		return;
 	floods = 0;
 	ring->limit = ring->head + 2 * words_of(1);
-	for (unsigned int i = 0; i < 300 && ring->head - ring->tail < words_of(1) - 8; i++)
+	for (unsigned int i = 0; i < 300 && ring->head - ring->source.tail < words_of(1) - 8; i++)
 		queue_one(1);
 	floods = now < 1000 ? now + 1 : 0;
 }

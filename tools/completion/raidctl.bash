@@ -9,7 +9,7 @@ _raidctl_words() {
 	check) echo "--data-size --json --help" ;;
 	load) echo "--help" ;;
 	unload) echo "--force --help" ;;
-	attach) echo "--groups --streams --help" ;;
+	attach) echo "--groups --streams --slower --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
 	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;

@@ -44,6 +44,9 @@ static int put_options(struct nl_msg *msg, const struct rt_options *options)
 	if (options->streams &&
 	    nla_put_u32(msg, RAIDTRACE_A_TARGET_STREAMS, options->streams))
 		return -ENOMEM;
+	if (options->history &&
+	    nla_put_u64(msg, RAIDTRACE_A_TARGET_HISTORY_NS, options->history_ns))
+		return -ENOMEM;
 	for (size_t i = 0; i < options->nr_journal; i++)
 		if (put_extent(msg, &options->journal[i]))
 			return -ENOMEM;

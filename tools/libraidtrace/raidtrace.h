@@ -450,12 +450,16 @@ struct rt_extent {
  * struct rt_options - how a disk is to be counted; all zero for the defaults
  * @groups: enum raidtrace_group flags, 0 for all but RAIDTRACE_GROUP_HWQ
  * @streams: streams to remember, 0 for the module's default
+ * @history: keep the last requests that failed or took at least @history_ns
+ * @history_ns: nanoseconds from issue to completion
  * @nr_journal: how many there are in @journal
  * @journal: sectors of a filesystem's journal
  */
 struct rt_options {
 	uint32_t groups;
 	uint32_t streams;
+	bool history;
+	uint64_t history_ns;
 	size_t nr_journal;
 	const struct rt_extent *journal;
 };

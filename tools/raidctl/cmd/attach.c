@@ -10,6 +10,7 @@
 
 #include "base/message.h"
 #include "base/terminal.h"
+#include "base/units.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 
@@ -23,13 +24,16 @@ struct attach_options {
 	struct rt_options how;
 };
 
-enum { KEY_GROUPS = 0x100, KEY_STREAMS };
+enum { KEY_GROUPS = 0x100, KEY_STREAMS, KEY_SLOWER };
 
 static const struct argp_option options[] = {
 	{ "groups", KEY_GROUPS, "NAME,...", 0,
 	  "Count these groups of counters only; flow is always counted", 0 },
 	{ "streams", KEY_STREAMS, "N", 0,
 	  "Remember the last N streams, 1 to 64 (16)", 0 },
+	{ "slower", KEY_SLOWER, "TIME", 0,
+	  "Keep requests for tail only if they fail or take so long from issue to completion, such as 50ms (0)",
+	  0 },
 	{ 0 },
 };
 
@@ -92,6 +96,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		usage_error("attach: --streams %s: a number from 1 to 64 is needed",
 			    arg);
 		exit(EXIT_USAGE);
+	case KEY_SLOWER:
+		if (parse_duration(arg, &attach->how.history_ns))
+			argp_error(state, "slower: %s is no time; give one such as 50ms or 1s", arg);
+		return 0;
 	case ARGP_KEY_ARG:
 		return words_add(&attach->words, arg);
 	}
@@ -163,6 +171,7 @@ static int run(struct context *context, void *data)
 	size_t nr;
 	int status = args_disks(&attach->words, "attach", &nr, &disks);
 
+	attach->how.history = true;
 	if (!status) {
 		status = attach_all(context->client, disks, nr, &attach->how);
 		free(disks);

@@ -104,11 +104,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static int explain(struct rt_client *client, const char *disk, int err)
+static int explain(struct rt_client *client, const struct rt_target *target, int err)
 {
 	if (err == -EPERM)
-		return fail("tail: %s: not permitted; where each request lay is for root", disk);
-	return fail("tail: %s: %s", disk, rt_error(client)[0] ? rt_error(client) : strerror(-err));
+		return fail("tail: %s: not permitted; only root may read where each request was",
+			    target->disk);
+	return fail("tail: %s: %s%s", target->disk,
+		    rt_error(client)[0] ? rt_error(client) : strerror(-err),
+		    err == -EOPNOTSUPP && !target->bio_based ?
+		    "; raidctl attach and record --events keep one" : "");
 }
 
 /* All that the module has behind one of them. */
@@ -198,7 +202,7 @@ static int tail_of(struct rt_client *client, const struct rt_target *target,
 
 	err = tail->slower_ns || tail->failed ? wait_for_one(client, target, &requests, tail) :
 						read_behind(client, target->id, 0, &requests);
-	status = err ? explain(client, target->disk, err) : print(&requests, target, tail);
+	status = err ? explain(client, target, err) : print(&requests, target, tail);
 	free(requests.ended);
 	return status;
 }
@@ -245,7 +249,7 @@ static int follow(struct rt_client *client, const struct rt_target *target)
 	free(now);
 	close(signals.fd);
 	if (err)
-		return explain(client, target->disk, err);
+		return explain(client, target, err);
 	note("%s: %" PRIu64 " requests, %" PRIu64 " lost", target->disk, nr, lost);
 	return ferror(stdout) ? fail("tail: the output cannot be written") : EXIT_DONE;
 }

@@ -49,6 +49,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	options.streams = recorder->streams;
 	if (recorder->hwq)
 		options.groups = RT_GROUPS_DEFAULT | RAIDTRACE_GROUP_HWQ;
+	options.history = recorder->events;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
 	fd = disk_open(disk);

@@ -32,8 +32,8 @@ int recorder_begin_events(struct recorded *disk)
 	disk->events = !err;
 	if (err != -EOPNOTSUPP)
 		return err;
-	note("%s: its requests are not kept one by one: it has none of its own, or latency is not counted",
-	     disk->target.disk);
+	note("%s: requests are not recorded one by one: %s", disk->target.disk,
+	     rt_error(disk->recorder->client));
 	return 0;
 }
 
