@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What else watches a disk's requests, for comparison: the kernel's parts of blktrace and of ftrace, reading nothing back."""
+"""Other tools that observe the requests of a disk: blktrace and ftrace in the kernel, bpftrace, and blktrace with btt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import shutil
+import signal
 import struct
+import subprocess
+import tempfile
+import time
 from collections.abc import Iterator
 
 import kmod_client as kmod
@@ -80,4 +85,64 @@ def ftrace_histogram(_disk: str) -> Iterator[None]:
         trigger.write_text(f"!{_HISTOGRAM}", encoding="ascii")
 
 
-PEERS = {"blktrace": blktrace, "ftrace": ftrace, "ftrace histogram": ftrace_histogram}
+# Sizes, distances, latencies and requests in flight of a disk: a part of what raidtrace counts with its default groups.
+_PROGRAM = """
+tracepoint:block:block_rq_issue /args->dev == DEV/ {
+    @issued[args->sector] = nsecs; @size = hist(args->bytes); @flight++; @depth = lhist(@flight, 0, 256, 1);
+    @seek = hist(args->sector - @end); @end = args->sector + args->nr_sector;
+}
+tracepoint:block:block_rq_complete /args->dev == DEV && @issued[args->sector]/ {
+    @d2c = hist(nsecs - @issued[args->sector]); delete(@issued[args->sector]); @flight--;
+}
+"""
+
+
+def _needs(program: str) -> None:
+    if not shutil.which(program):
+        raise Missing(f"{program} is not installed")
+
+
+@contextlib.contextmanager
+def bpftrace(disk: str) -> Iterator[None]:
+    """A program of bpftrace whose maps nobody reads meanwhile."""
+    _needs("bpftrace")
+    major, minor = kmod.device_number(disk)
+    running = subprocess.Popen(
+        ["bpftrace", "-e", _PROGRAM.replace("DEV", str(major << 20 | minor))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    time.sleep(5)  # until its probes are attached
+    try:
+        if running.poll() is not None:
+            raise Missing("bpftrace ends at once")
+        yield
+    finally:
+        running.kill()
+        running.communicate()
+
+
+@contextlib.contextmanager
+def blktrace_and_btt(disk: str) -> Iterator[None]:
+    """blktrace writes all actions to a file in memory, then btt reads it."""
+    _needs("blktrace")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        running = subprocess.Popen(
+            ["blktrace", "-d", f"/dev/{disk}", "-b", str(_BUFFER_BYTES >> 10), "-n", str(_BUFFERS), "-D", folder],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        time.sleep(1)  # a signal before its threads run would be lost
+        if running.poll() is not None:
+            raise Missing("blktrace does not start")
+        yield
+        running.send_signal(signal.SIGINT)
+        said, _ = running.communicate(timeout=60)
+        if b"(dropped 0)" not in said:
+            raise AssertionError(said.decode(errors="replace"))
+        traces = [str(path) for path in pathlib.Path(folder).glob("*.blktrace.*")]
+        subprocess.run(["btt", "-i", traces[0]], check=True, stdout=subprocess.DEVNULL)
+
+
+PEERS = {"blktrace": blktrace, "ftrace": ftrace, "ftrace histogram": ftrace_histogram, "bpftrace": bpftrace}
+READ = {"blktrace and btt": blktrace_and_btt}  # with the result read
