@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans: TOML files that state a sweep. Checked against plan-schema.json, expanded to the cells that are to be run.
+"""Plans: TOML files that state a sweep. Checked against the rules of schema.py, expanded to the cells that are to be run.
 
 A `[[matrix]]` is the product of its axes; a value that is not a list is an axis of one. A plan may have several, for what is
 no product. Every refusal names file, line and key.
@@ -52,13 +52,12 @@ def refused_options(text: str) -> str:
     return ""
 
 
-SCHEMA = pathlib.Path(__file__).parent / "plan-schema.json"
 READY = pathlib.Path(__file__).parent / "plans"
 RAW = "none"  # the file system of a raw disk
 NO_MD = "none"
 Value = str | int | bool
 PAGE_KIB = 4
-LONGEST_MESSAGE = 300  # characters of what the schema says, which quotes the plan
+LONGEST_MESSAGE = 300  # characters of why a value is refused, which quotes the plan
 # the only block sizes with which today's Linux makes and mounts them
 BLOCKS = {"ext2": (1, 2, 4), "ext3": (1, 2, 4), "ext4": (1, 2, 4), "xfs": (1, 2, 4), "jfs": (4,), "reiserfs": (4,)}
 LEAST_MEMBERS = {"raid0": 2, "raid1": 2, "raid5": 3, "raid10": 2}
@@ -207,11 +206,10 @@ def _listed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(document: dict[str, Any], place: Any) -> None:
-    found = schema.errors(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    if not found:
+    error = schema.first_error(document)
+    if error is None:
         return
-    error = found[0]
-    if error.kind == "additionalProperties":
+    if error.key:
         close = difflib.get_close_matches(error.key, error.known, 1)
         hint = f"do you mean {close[0]}?" if close else f"there are {', '.join(error.known)}"
         raise place((*error.path, error.key), f"{error.text}; {hint}")
@@ -243,10 +241,9 @@ def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
 
 
 def _judge_axes(document: dict[str, Any], matrix: dict[str, list[Value]], number: int, place: Any) -> None:
-    kinds = {"dd", "bonnie++", "iozone", "fio", "ddt", "ioperf"}
     for name in matrix["workload"]:
-        if name not in document.get("workload", {}) and name not in kinds:
-            known = ", ".join(sorted({*document.get("workload", {}), *kinds}))
+        if name not in document.get("workload", {}) and name not in schema.WORKLOADS:
+            known = ", ".join(sorted({*document.get("workload", {}), *schema.WORKLOADS}))
             raise place(("matrix", number, "workload"), f"{name!r} is not defined; there are {known}")
     for one, other in (("readahead_sectors", "readahead_kib"), ("dirty_ratio", "dirty_bytes"),
                        ("dirty_background_ratio", "dirty_background_bytes")):  # fmt: skip
@@ -255,7 +252,7 @@ def _judge_axes(document: dict[str, Any], matrix: dict[str, list[Value]], number
 
 
 def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
-    """What no schema can say of one cell."""
+    """What is refused of one cell although each of its values is allowed."""
 
     def refuse(key: str, why: str) -> None:
         raise place(("matrix", number, key), why)

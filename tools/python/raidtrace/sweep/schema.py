@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compare a document with a JSON schema, as far as plan-schema.json uses that language."""
+"""The keys of a plan: what each takes, why a value is refused, and on which line of a TOML file a key stands."""
 
 import dataclasses
 import re
@@ -9,109 +9,171 @@ from typing import Any
 import tomllib
 
 Path = tuple[str | int, ...]
-NAMES = {
-    "object": "a table",
-    "array": "a list",
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-}
-LIMITS: dict[str, tuple[Callable[[float, float], bool], str]] = {
-    "minimum": (lambda value, bound: value >= bound, "less than"),
-    "maximum": (lambda value, bound: value <= bound, "more than"),
-    "exclusiveMinimum": (lambda value, bound: value > bound, "not more than"),
-    "multipleOf": (lambda value, bound: not value % bound, "not a multiple of"),
-}
-IGNORED = {"$schema", "$defs", "title", "description", "properties", "additionalProperties", "required", "items"}
-
-
-class UnknownKeyword(Exception):
-    """The schema has a keyword that is not checked here."""
+Scalar = Callable[[Any], str]  # why a value is refused; empty: it is not
 
 
 @dataclasses.dataclass(frozen=True)
 class Error:
-    """One difference. path: of the value. kind: the keyword. known: what the schema allows there. key: the key meant."""
+    """One value that is refused. path: of the value. key: one that the table at the path does not have; known: those it has."""
 
     path: Path
-    kind: str
     text: str
-    known: tuple[str, ...] = ()
     key: str = ""
+    known: tuple[str, ...] = ()
 
 
-def errors(value: Any, schema: Mapping[str, Any]) -> list[Error]:
-    """All differences, by path."""
-    return sorted(_errors(value, schema, schema, ()), key=lambda error: list(map(str, error.path)))
+@dataclasses.dataclass(frozen=True)
+class List:
+    """A list of so many values of one rule. most None: there is no limit."""
+
+    item: "Rule"
+    least: int = 1
+    most: int | None = None
 
 
-def _errors(value: Any, schema: Mapping[str, Any], top: Mapping[str, Any], path: Path) -> Iterator[Error]:
-    if "$ref" in schema:
-        yield from _errors(value, top["$defs"][schema["$ref"].removeprefix("#/$defs/")], top, path)
-        return
-    for keyword, bound in schema.items():
-        if keyword not in IGNORED and (text := _wrong(value, keyword, bound)):
-            yield Error(path, keyword, text, tuple(map(str, bound)) if keyword == "enum" else ())
-    if isinstance(value, dict):
-        yield from _table(value, schema, top, path)
-    if isinstance(value, list) and "items" in schema:
-        for at, item in enumerate(value):
-            yield from _errors(item, schema["items"], top, (*path, at))
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A table. others: rule of the keys that are not known; None: there are no others."""
+
+    known: Mapping[str, "Rule"]
+    required: tuple[str, ...] = ()
+    others: "Rule | None" = None
 
 
-def _table(value: dict[str, Any], schema: Mapping[str, Any], top: Mapping[str, Any], path: Path) -> Iterator[Error]:
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
-    for key, item in value.items():
-        if key in known:
-            yield from _errors(item, known[key], top, (*path, key))
-        elif others is False:
-            yield Error(path, "additionalProperties", "there is no such key", tuple(known), key)
-        elif others is not True:
-            yield from _errors(item, others, top, (*path, key))
-    for key in schema.get("required", ()):
-        if key not in value:
-            yield Error(path, "required", f"{key} is missing", key=key)
+Rule = Scalar | List | Table
 
 
-def _is(value: Any, kind: str) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return {
-        "object": isinstance(value, dict),
-        "array": isinstance(value, list),
-        "string": isinstance(value, str),
-        "integer": number and value == value // 1,
-        "number": number,
-        "boolean": isinstance(value, bool),
-    }[kind]
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _same(a: Any, b: Any) -> bool:
-    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)
+def _text(value: Any) -> str:
+    return "" if isinstance(value, str) else f"{value!r} is not a text"
 
 
-def _wrong(value: Any, keyword: str, bound: Any) -> str:
-    """What is wrong with a value by one keyword; empty: nothing, or the keyword is of another type of value."""
-    if keyword == "type":
-        kinds = [bound] if isinstance(bound, str) else bound
-        expected = " or ".join(NAMES[kind] for kind in kinds)
-        return "" if any(_is(value, kind) for kind in kinds) else f"{value!r} is not {expected}"
-    if keyword == "enum":
-        allowed = ", ".join(map(str, bound))
-        return "" if any(_same(value, one) for one in bound) else f"{value!r} is not one of {allowed}"
-    if keyword in LIMITS:
-        holds, words = LIMITS[keyword]
-        return "" if not _is(value, "number") or holds(value, bound) else f"{value!r} is {words} {bound}"
-    if keyword == "pattern":
-        return "" if not isinstance(value, str) or re.search(bound, value) else f"{value!r} is not of the form {bound}"
-    if keyword == "minLength":
-        return "it is empty" if isinstance(value, str) and len(value) < bound else ""
-    if keyword in ("minItems", "maxItems"):
+def _some_text(value: Any) -> str:
+    return _text(value) or ("" if value else "it is empty")
+
+
+def _form(pattern: str) -> Scalar:
+    return lambda value: _text(value) or (
+        "" if re.search(pattern, value) else f"{value!r} is not of the form {pattern}"
+    )
+
+
+def _one_of(*choices: str | int) -> Scalar:
+    names = ", ".join(map(str, choices))
+    return lambda value: "" if value in choices and not isinstance(value, bool) else f"{value!r} is not one of {names}"
+
+
+def _whole(least: int, most: int | None = None, step: int = 1) -> Scalar:
+    def refused(value: Any) -> str:
+        if not _is_number(value) or value != value // 1:
+            return f"{value!r} is not a whole number"
+        if value < least:
+            return f"{value!r} is less than {least}"
+        if most is not None and value > most:
+            return f"{value!r} is more than {most}"
+        return f"{value!r} is not a multiple of {step}" if value % step else ""
+
+    return refused
+
+
+def _positive(value: Any) -> str:
+    if not _is_number(value):
+        return f"{value!r} is not a number"
+    return "" if value > 0 else f"{value!r} is not more than 0"
+
+
+def _parameter(value: Any) -> str:
+    taken = isinstance(value, str | bool) or (_is_number(value) and value == value // 1)
+    return "" if taken else f"{value!r} is not a text or a whole number or true or false"
+
+
+TRIALS = _whole(1, 1000)
+WORKLOADS = ("dd", "bonnie++", "iozone", "fio", "ddt", "ioperf")
+AXES: Mapping[str, Rule] = {
+    "trials": List(TRIALS, 0, 1),
+    "array": List(_some_text),
+    "md_level": List(_one_of("none", "raid0", "raid1", "raid5", "raid10")),
+    "md_chunk_kib": List(_whole(4, 1048576)),
+    "md_members": List(_whole(1, 384)),
+    "readahead_sectors": List(_whole(0, step=8)),
+    "readahead_kib": List(_whole(0, step=4)),
+    "filesystem": List(_one_of("none", "ext2", "ext3", "ext4", "xfs", "jfs", "reiserfs")),
+    "fs_block_kib": List(_one_of(1, 2, 4)),
+    "mkfs_options": List(_text),
+    "mount_options": List(_text),
+    "workload": List(_some_text),
+    "data_size": List(_some_text),
+    "scheduler": List(_some_text),
+    "nr_requests": List(_whole(4)),
+    "max_sectors_kib": List(_whole(4)),
+    "nomerges": List(_one_of(0, 1, 2)),
+    "queue_depth": List(_whole(1)),
+    "dirty_ratio": List(_whole(1, 100)),
+    "dirty_background_ratio": List(_whole(0, 100)),
+    "dirty_bytes": List(_whole(8192)),
+    "dirty_background_bytes": List(_whole(4096)),
+    "dirty_expire_centisecs": List(_whole(0)),
+    "dirty_writeback_centisecs": List(_whole(0)),
+}
+SIZE = _form("^[0-9]+[KMG]?$")
+PLAN = Table(
+    {
+        "title": _some_text,
+        "source": _text,
+        "published": _one_of("amcc", "caltech", "coraid", "howto"),
+        "order": _one_of("stated", "random"),
+        "seed": _whole(0),
+        "trials": TRIALS,
+        "cool_down_s": _whole(0, 86400),
+        "lab": Table(
+            {
+                "memory": SIZE,
+                "store": SIZE,
+                "timeout_s": _whole(1),
+                "set": List(_form("^[a-z_.]+=.+$"), 0),
+                "wall_s_per_gib": _positive,
+            }
+        ),
+        "workload": Table({}, others=Table({"kind": _one_of(*WORKLOADS)}, ("kind",), _parameter)),
+        "matrix": List(Table(AXES, ("array", "workload", "filesystem", "data_size"))),
+    },
+    ("title", "matrix"),
+)  # a single value of a matrix stands for a list of one
+
+
+def first_error(document: dict[str, Any]) -> Error | None:
+    """The first value of a plan that is refused, in the order of their paths."""
+    found = sorted(_errors(document, PLAN, ()), key=lambda error: list(map(str, error.path)))
+    return found[0] if found else None
+
+
+def _errors(value: Any, rule: Rule, path: Path) -> Iterator[Error]:
+    if isinstance(rule, List):
         if not isinstance(value, list):
-            return ""
-        few, many = keyword == "minItems" and len(value) < bound, keyword == "maxItems" and len(value) > bound
-        return f"{len(value)} values are {'less' if few else 'more'} than {bound}" if few or many else ""
-    raise UnknownKeyword(keyword)
+            yield Error(path, f"{value!r} is not a list")
+            return
+        if len(value) < rule.least:
+            yield Error(path, f"{len(value)} values are less than {rule.least}")
+        if rule.most is not None and len(value) > rule.most:
+            yield Error(path, f"{len(value)} values are more than {rule.most}")
+        for at, item in enumerate(value):
+            yield from _errors(item, rule.item, (*path, at))
+    elif isinstance(rule, Table):
+        if not isinstance(value, dict):
+            yield Error(path, f"{value!r} is not a table")
+            return
+        for key, item in value.items():
+            of_key = rule.known.get(key, rule.others)
+            if of_key is None:
+                yield Error(path, "there is no such key", key, tuple(rule.known))
+            else:
+                yield from _errors(item, of_key, (*path, key))
+        yield from (Error(path, f"{key} is missing") for key in rule.required if key not in value)
+    elif why := rule(value):
+        yield Error(path, why)
 
 
 # On which line of a TOML file each key stands; the parser of the standard library does not tell.
