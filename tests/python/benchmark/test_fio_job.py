@@ -8,7 +8,8 @@ import pytest
 
 from raidtrace.benchmark import fio_job
 
-HARMLESS = """; a comment, and # another
+HARMLESS = """; directory=/ in a comment, and # another
+#directory=/
 [global]
 description=reads = 4 KiB at random
 rw randread
@@ -16,7 +17,7 @@ bs=4k
   iodepth = 16
 
 [a job (1)]
-filename=one
+filename=/one
 name=first
 ioengine=libaio
 mem=malloc
@@ -51,6 +52,18 @@ def test_a_harmless_one(tmp_path):
         ("iolog_unknown", "iolog_unknown"),
         ("name=a/b", "name"),
         ("filename=../b", "filename"),
+        ("filename=a#/../../b", "filename"),
+        ("filename=.${NOPE}./dev/sdb", "filename"),
+        ("opendir=/home", "opendir"),
+        ("read_iolog=/tmp/writes-to-other-disks", "read_iolog"),
+        ("write_iolog=x", "write_iolog"),
+        ("replay_redirect=/dev/sdb", "replay_redirect"),
+        ("write_bw_log=/etc/passwd", "write_bw_log"),
+        ("verify_state_save=1", "verify_state_save"),
+        ("cgroup=x", "cgroup"),
+        ("an_option_of_the_next_fio=1", "an_option_of_the_next_fio"),
+        ("ioengine=/tmp/evil.so", "ioengine"),
+        ("ioengine=sg", "ioengine"),
         ("ioengine=external:x.so", "ioengine"),
         ("ioengine=", "ioengine"),
         ("mem=mmap:/dev/sdb", "mem"),
@@ -66,7 +79,7 @@ def test_a_harmless_one(tmp_path):
     ],
 )
 def test_what_could_lead_elsewhere(tmp_path, line, option):
-    assert refused(tmp_path, f"{HARMLESS}{line}\nbs=4k\n") == (14, option)
+    assert refused(tmp_path, f"{HARMLESS}{line}\nbs=4k\n") == (15, option)
 
 
 @pytest.mark.parametrize("engine", fio_job.ENGINES)

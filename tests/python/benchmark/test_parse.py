@@ -329,55 +329,16 @@ def test_parameters_are_checked(tmp_path):
     assert fio.destroys(fio.job("", "/dev/sda", 1 << 20, {"job_file": str(job_file), "writes": True}))
 
 
-@pytest.mark.parametrize(
-    ("line", "where", "refused"),
-    [
-        ("filename=/dev/sdb", "raw", True),
-        ("  filename = /dev/sdb ; the other", "raw", True),
-        ("filename=data", "files", False),
-        ("filename=/data", "files", False),  # fio puts the directory before it
-        ("filename=../../data", "files", True),
-        ("directory=/", "files", True),
-        ("opendir=/home", "files", True),
-        ("include more.fio", "files", True),
-        ("exec_prerun=rm -rf /", "raw", True),
-        ("; directory=/", "files", False),
-        ("#directory=/", "files", False),
-        ("read_iolog=/tmp/writes-to-other-disks", "files", True),
-        ("write_iolog=x", "files", True),
-        ("replay_redirect=/dev/sdb", "files", True),
-        ("write_bw_log=/etc/passwd", "files", True),
-        ("ioengine=external:/tmp/evil.so", "files", True),
-        ("ioengine=/tmp/evil.so", "raw", True),
-        ("filename=a#/../../b", "files", True),
-        ("ioengine = libaio", "raw", False),
-        ("ioengine=sg", "files", True),
-        ("mem=mmapshared:/dev/sdb", "files", True),
-        ("iomem=mmaphuge:/etc/passwd", "raw", True),
-        ("mem=shm", "files", False),
-        ("name=../../x", "files", True),
-        ("name=x", "files", False),
-        ("filename=.${NOPE}./dev/sdb", "files", True),
-        ("description=`touch /x`", "files", True),
-        ("ioscheduler=none", "raw", True),
-        ("verify_state_save=1", "files", True),
-        ("cgroup=x", "files", True),
-        ("an_option_of_the_next_fio=1", "files", True),
-        ("time_based", "files", False),
-        ("bs=64k", "raw", False),
-    ],
-)
-def test_a_job_file_of_fio_does_not_say_where_to_write(line, where, refused, tmp_path):
+@pytest.mark.parametrize("place", [("/mnt", ""), ("", "/dev/sda")])
+def test_a_job_file_of_fio_does_not_say_where_to_write(place, tmp_path):
+    """test_fio_job.py has every option."""
     fio, path = benchmark.find("fio"), tmp_path / "x.fio"
-    path.write_text(f"[x]\nrw=write\n{line}\n")
-    job = fio.job(
-        *(("", "/dev/sda") if where == "raw" else ("/mnt", "")), 1 << 20, {"job_file": str(path), "writes": True}
-    )
-    if not refused:
-        assert fio.command(job)[-1] == str(path)
-        return
+    job = fio.job(*place, 1 << 20, {"job_file": str(path), "writes": True})
+    path.write_text("[x]\nrw=write\nioengine = libaio\n")
+    assert fio.command(job)[-1] == str(path)
+    path.write_text("[x]\nrw=write\ndirectory=/\n")
     with pytest.raises(
-        benchmark.BenchmarkError, match="x.fio:3: [a-z_]+: where a job runs is said by whoever starts it"
+        benchmark.BenchmarkError, match="x.fio:3: directory: where a job runs is said by whoever starts it"
     ):
         fio.command(job)
 
