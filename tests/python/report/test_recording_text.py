@@ -15,10 +15,11 @@ import re
 import subprocess
 import sys
 
+import long_recording
 import pytest
 from conftest import TOP, call
 
-from raidtrace.cli import export, report
+from raidtrace.cli import compare, explain, export, report
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Source, Value, Verdict
 from raidtrace.quantity import bins, output, terminal, units
 from raidtrace.recording import database, definitions, document, invariants
@@ -144,6 +145,32 @@ def test_directions_without_data_have_a_row_each(place):
     found = tables.phases([("A", invariants.load(place / "full.rtdb"), None)])
     assert {row.cells[1].text for row in found.rows} == {"read", "write", "discard", "flush"}
     assert "Further requests: other 5,023,954, passthrough 4,771,841." in text_of(place / "full.rtdb", EXPLAINED, False)
+
+
+@pytest.mark.slow
+def test_a_figure_is_the_same_text_in_each_verb(tmp_path):
+    """The page has the sentences and tables of the text: test_report_html.py."""
+    paths = [tmp_path / "a.rtdb", tmp_path / "b.rtdb"]
+    for path, seconds in zip(paths, (20, 30), strict=True):
+        long_recording.write(path, seconds, 10, 1)
+    read = document.load(paths[0])["spans"][0]["directions"]["read"]
+    rate, iops, depth = f"{read['mib_per_s']:.1f}", f"{read['iops']:,.0f}", f"{read['in_flight_mean']:.2f}"
+    size, d2c = f"{read['request_bytes_mean'] / 1024:.0f} KiB", f"{read['d2c_mean_ns'] / 1e6:.2f} ms"
+    verbose, explained, compared = (
+        re.sub(r"\s+", " ", call(*words).stdout)
+        for words in ((report.main, "-v", paths[0]), (explain.main, paths[0]), (compare.main, "-v", *paths))
+    )
+    assert f"read-256 read {rate} {iops} {depth} " in verbose
+    assert re.search(rf"phase read-256 .*?sequ\. read \S+ \S+ \S+ {rate} {iops} {depth} \S+ \S+ KiB {size} ", verbose)
+    assert re.search(rf"phase read-256 .*? read d2c {d2c} ", verbose)
+    assert f"read-256 The evidence does not show what limits it: {rate} MiB/s with {depth} reads in flight" in explained
+    counted = {"throughput read": rate, "IOPS read (1/s)": iops, "in flight read (reqs.)": depth,
+               "request size read (KiB)": size.split()[0], "d2c read (ms)": d2c.split()[0]}  # fmt: skip
+    assert all(f"read-256 counted: {name} {value} " in compared for name, value in counted.items())
+    of_both = {"throughput": f"{rate} MiB/s", "IOPS": iops, "in flight, mean": depth, "request size, mean": size,
+               "d2c, mean": d2c}  # fmt: skip
+    both = compared.partition("phase read-256 ")[2]
+    assert all(f" {name} {value} " in both for name, value in of_both.items())
 
 
 def test_a_report_is_one_process_and_opens_the_recording_once(place, monkeypatch):
